@@ -7,20 +7,20 @@ let strict: [SwiftSetting] =
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 
-/// A package that only campaigns need: without the trait it is not even fetched.
+/// A package that only campaigns need: SwiftPM does not fetch it without the trait.
 func fleetOnly(_ name: String, package: String) -> Target.Dependency {
   .product(name: name, package: package, condition: .when(traits: ["Fleet"]))
 }
 
-/// What it takes to update a simulated device.
+/// The targets needed to update a simulated device.
 let simulatedUpdate: [Target.Dependency] = [
   "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
 ]
 
-/// What it takes to update many of them.
+/// The targets needed to update many simulated devices.
 let simulatedFleet = simulatedUpdate + ["OtaflashFleet", "OtaflashFleetEngine"]
 
-/// What `otaflash fleet` is made of.
+/// The targets of `otaflash fleet`.
 let campaigns: [Target.Dependency] =
   ["", "Files", "Store", "Engine", "Hooks", "Forecast", "Report"].map {
     .target(name: "OtaflashFleet\($0)", condition: .when(traits: ["Fleet"]))
@@ -310,7 +310,7 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-/// Programs that show the library in use, from one folder each; ExamplesTests runs them all.
+/// Example programs of the library, each in its own folder; ExamplesTests runs them all.
 let examples = ["HeartRate", "DeviceInformation", "Battery", "Thermostat"]
 
 package.targets += examples.map { name in
@@ -336,7 +336,7 @@ package.targets += [
 ]
 
 #if os(Linux)
-// A mock of Core Bluetooth's declarations, so that the adapter of the example is compiled and tested.
+// A mock of Core Bluetooth's declarations, to compile and test the adapter of the example.
 package.targets += [
   .target(
     name: "CoreBluetooth", path: "Tests/CoreBluetooth/Mock",
@@ -351,8 +351,8 @@ package.targets += [
 ]
 #endif
 
-// A system without BlueZ has the library without its adapters; links, scanners and a clock are a
-// client's own there (docs/platforms.md). Linux is told to be one for `Tests/Client/run`.
+// Without BlueZ the library has no adapters: a client provides its own links, scanners and clock
+// (docs/platforms.md). `Tests/Client/run` tests this on Linux with the environment variable.
 #if os(Linux)
 let hasBlueZ = Context.environment["OTAFLASH_BLUEZ"] != "none"
 #else

@@ -1,5 +1,5 @@
-/// A device with next to no cost: the portable receiver behind the smallest ATT server that otaflash
-/// can discover, on a Unix SEQPACKET socket. What is measured against it is the host.
+/// A device of minimal cost, to measure the host: the portable receiver with the smallest ATT
+/// server that otaflash can discover, on a Unix SEQPACKET socket.
 ///
 /// usage: sink-device SOCKET [BYTES-PER-SECOND]
 /// Serves one connection after the other until it is killed.
@@ -16,7 +16,7 @@
 
 #include "ota_receiver.h"
 
-// The attribute table: the OTA service and nothing else (docs/ota-service.md, 1).
+// The attribute table: only the OTA service (docs/ota-service.md, 1).
 enum {
   SERVICE = 1,
   CONTROL_DECLARATION = 2,
@@ -61,11 +61,11 @@ static uint64_t now_us(void) {
 }
 
 static void transmit(const device *d, const uint8_t *pdu, size_t size) {
-  // A host that has gone is noticed by the next recv.
+  // The next recv detects that the host has disconnected.
   (void)!send(d->socket, pdu, size, MSG_NOSIGNAL);
 }
 
-// Callbacks: metadata flash that is always erased, and takes nothing.
+// Callbacks: metadata flash that is always erased and stores nothing.
 
 static bool flash_read(void *context, uint32_t address, uint8_t *to, uint32_t size) {
   (void)context, (void)address;
@@ -149,7 +149,7 @@ static void find_service(const device *d, uint8_t request, uint16_t start) {
     answer_error(d, request, start, 0x0A);
 }
 
-/// One characteristic an answer: the next from `start` on.
+/// Answers with one characteristic: the first one from `start` on.
 static void find_characteristic(const device *d, uint16_t start, uint16_t end, uint16_t type) {
   static const uint8_t known[3][4] = {
       {CONTROL_DECLARATION, 0x28, CONTROL, 2},
@@ -206,7 +206,7 @@ static void handle_request(device *d, const uint8_t *pdu, uint32_t size) {
       return;
     case 0x04: find_descriptors(d, first, second); return;
     case 0x06:
-      // Find By Type Value: the one primary service there is.
+      // Find By Type Value: the only primary service.
       memcpy(reply, (const uint8_t[]){0x07, SERVICE, 0, STATUS_CCCD, 0}, 5);
       if (first <= SERVICE && size == 7 + 16 && pdu[7 + 12] == 1)
         transmit(d, reply, 5);
@@ -240,7 +240,7 @@ static void serve(device *d, uint64_t bytes_per_second) {
     if (size >= 3 || pdu[0] == 0x1E) handle_request(d, pdu, (uint32_t)size);
     while (ota_receiver_poll(&d->receiver, (uint32_t)(now_us() / 1000)) == 0) continue;
     if (bytes_per_second == 0 || pdu[0] != 0x52) continue;
-    // Data comes no faster than the rate asked for; what was missed is not made up for.
+    // Accepts data at most at the requested rate, and does not catch up after a delay.
     bytes += (uint64_t)size - 7;
     uint64_t due = start + bytes * 1000000 / bytes_per_second, now = now_us();
     if (now > due + 1000000) {

@@ -1,14 +1,14 @@
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// Goals of patches, in virtual time: what a release and a small change gain.
+/// Goals of patches, in virtual time: the gain for a release and for a small change.
 enum DeltaGoals {
   private static let size = 512 * 1024
-  /// The share of functions and constants that differ from release to release: a patch has 16 % of
-  /// the image, as that of a Zephyr application has from one release to the next.
+  /// The share of functions and constants that differ between releases. The patch has 16 % of the
+  /// image size, like the patch between two releases of a Zephyr application.
   private static let releaseShare = 0.07
-  /// Links that carry about 6, 20 and 60 kB/s: controllers that hold so many packets of 251
-  /// bytes for a connection event.
+  /// Links of about 6, 20 and 60 kB/s. `buffers` is the number of packets of 251 bytes that the
+  /// controllers hold for a connection event.
   private static let links = [
     "phy=1M&interval=40ms&buffers=1", "phy=1M&interval=50ms&buffers=4",
     "phy=2M&interval=20ms&buffers=5",
@@ -26,8 +26,8 @@ enum DeltaGoals {
     let plain = try update(release, asPatch: false, on: text)
     let gain = patch.rate / plain.rate
     return Goal(
-      what: "a release of 512 KiB of which a patch has ≤ 17 %, air 6 kB/s, flash erased ahead: "
-        + "bytes of image a second against the image itself",
+      what: "release of 512 KiB with a patch of ≤ 17 %, air limit 6 kB/s, flash erased ahead: "
+        + "image bytes per second, patch against complete image",
       wanted: "≥ 5.5 times",
       measured: "\(Figure.fixed(gain, digits: 2)) times (\(Figure.kilobytes(patch.rate)) against "
         + "\(Figure.kilobytes(plain.rate)); patch of \(Figure.percent(patch.ratio)))",
@@ -55,7 +55,8 @@ enum DeltaGoals {
     let plain = try update(change, asPatch: false, mode: .withResponse, on: text)
     let gain = patch.rate / plain.rate
     return Goal(
-      what: "only the version's text differs in 256 KiB, MTU 23, with response, flash erased ahead",
+      what: "change of only the version string in 256 KiB, MTU 23, with response, flash erased "
+        + "ahead",
       wanted: "≥ 30 times",
       measured: "\(Figure.fixed(gain, digits: 0)) times (\(Figure.fixed(patch.seconds)) s against "
         + "\(Figure.fixed(plain.seconds)) s; \(patch.bytes) bytes sent)", isMet: gain >= 30)

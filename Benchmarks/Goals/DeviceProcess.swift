@@ -1,6 +1,6 @@
 import Glibc
 
-/// A `sink-device` in a process of its own, listening on a socket of the temporary directory.
+/// A `sink-device` in a separate process, listening on a socket in the temporary directory.
 final class DeviceProcess: Sendable {
   struct CannotStart: Error { let errno: Int32 }
 
@@ -14,8 +14,8 @@ final class DeviceProcess: Sendable {
     let words = [program, path] + (bytesPerSecond.map { [String($0)] } ?? [])
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
-    // The threads of a task pool block every signal, and a child would inherit that: it could not be
-    // stopped.
+    // The threads of a task pool block every signal. A child would inherit the mask, and could not
+    // be stopped.
     var attributes = posix_spawnattr_t()
     var signals = sigset_t()
     sigemptyset(&signals)
@@ -38,7 +38,7 @@ final class DeviceProcess: Sendable {
   }
 }
 
-/// What this process has used so far.
+/// The resources that this process has used so far.
 struct ProcessCost {
   let processorSeconds: Double
   let wallSeconds: Double
@@ -63,7 +63,7 @@ struct ProcessCost {
     Double(time.tv_sec) + Double(time.tv_usec) / 1e6
   }
 
-  /// Resident memory now, in MB; 0 where the system does not tell.
+  /// The current resident memory in MB; 0 if the system does not report it.
   static var residentMegabytes: Double {
     guard let file = fopen("/proc/self/statm", "r") else { return 0 }
     defer { fclose(file) }
@@ -75,7 +75,7 @@ struct ProcessCost {
     return pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1e6
   }
 
-  /// The most that was ever resident, in MB.
+  /// The peak resident memory in MB.
   static var mostResidentMegabytes: Double {
     var usage = rusage()
     getrusage(Int32(RUSAGE_SELF.rawValue), &usage)

@@ -1,4 +1,4 @@
-/// One line of the table.
+/// One row of the table.
 struct Goal: Sendable {
   let what: String
   let wanted: String

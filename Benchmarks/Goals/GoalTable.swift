@@ -1,6 +1,6 @@
 import Glibc
 
-/// Measures the goals of docs/performance.md and prints the rows of its table; exit 1 when one is
+/// Measures the goals of docs/performance.md and prints the rows of its table. Exit 1: a goal was
 /// missed.
 @main
 enum GoalTable {

@@ -3,7 +3,7 @@ import OtaflashBlueZ
 import OtaflashGATT
 import OtaflashUpdate
 
-/// Goals of the host: what a transfer over a real Unix socket costs this process.
+/// Goals of the host: the cost of a transfer over a real Unix socket in this process.
 struct HostGoals {
   private static let fleetSize = 200
   private static let fleetRate = 100_000.0
@@ -11,13 +11,13 @@ struct HostGoals {
 
   let sinkDevice: String
 
-  /// Measures and hands over each part as soon as it is known.
-  func all(_ tell: @MainActor ([Goal]) -> Void) async throws {
+  /// Measures all goals; reports each part as soon as it is known.
+  func all(_ report: @MainActor ([Goal]) -> Void) async throws {
     let device = try DeviceProcess(sinkDevice, name: "host")
     defer { device.stop() }
-    await tell(try await throughputGoals(device))
-    await tell(try await PlainHostComparison(goals: self, device: device).all())
-    await tell([try await fleetGoal()])
+    await report(try await throughputGoals(device))
+    await report(try await PlainHostComparison(goals: self, device: device).all())
+    await report([try await fleetGoal()])
   }
 
   // MARK: One device
@@ -34,10 +34,10 @@ struct HostGoals {
       Goal(
         what: "host cost, Unix socket, writes of \(found[0].chunk + 4) bytes without response",
         wanted: "≥ 100 MB/s on one core",
-        measured: "\(Figure.fixed(megabytesPerSecond)) MB per processor second "
-          + "(\(Figure.fixed(wall)) MB/s on the wall)", isMet: megabytesPerSecond >= 100),
+        measured: "\(Figure.fixed(megabytesPerSecond)) MB per CPU second "
+          + "(\(Figure.fixed(wall)) MB/s wall-clock)", isMet: megabytesPerSecond >= 100),
       Goal(
-        what: "steady memory while sending 4 MiB again and again", wanted: "< 40 MB",
+        what: "resident memory while 4 MiB are sent repeatedly", wanted: "< 40 MB",
         measured: "\(Figure.fixed(ProcessCost.residentMegabytes)) MB",
         isMet: ProcessCost.residentMegabytes < 40),
     ]
@@ -91,10 +91,10 @@ struct HostGoals {
     let cores = cost.processorSeconds / cost.wallSeconds
     return Goal(
       what: "one process, \(Self.fleetSize) devices on Unix sockets at 100 kB/s each",
-      wanted: "≤ 1 core, none below 95 % of its rate",
+      wanted: "≤ 1 core, each device ≥ 95 % of its rate",
       measured: "\(Figure.fixed(cores, digits: 2)) cores, slowest \(Figure.percent(slowest)), "
-        + "\(Figure.fixed(ProcessCost.mostResidentMegabytes)) MB at most, "
-        + "\(Figure.fixed(Double(Self.fleetSize * size) / 1e6)) of them the images",
+        + "peak memory \(Figure.fixed(ProcessCost.mostResidentMegabytes)) MB, including "
+        + "\(Figure.fixed(Double(Self.fleetSize * size) / 1e6)) MB of images",
       isMet: cores <= 1 && slowest >= 0.95)
   }
 }

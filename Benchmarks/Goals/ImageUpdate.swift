@@ -4,25 +4,26 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Synchronization
 
-/// One update of a simulated device from one image to another, in virtual time: upload and VERIFY
-/// together, so that what the device still holds in RAM when the last byte has come counts, too.
+/// One update of a simulated device from one image to another, in virtual time. The time is that of
+/// upload and VERIFY, so it includes the writing of data that the device holds in RAM at the end of
+/// the upload.
 struct ImageUpdate {
   struct Undelivered: Error { let report: DeliveryReport? }
 
   let profile: SimulationProfile
-  /// What went over the air.
+  /// The bytes on air.
   let bytes: Int
   let imageSize: Int
   let seconds: Double
 
-  /// Bytes of image per second.
+  /// Image bytes per second.
   var rate: Double { Double(imageSize) / seconds }
-  /// Of what was sent, in bytes of image.
+  /// The sent bytes divided by the image size.
   var ratio: Double { Double(bytes) / Double(imageSize) }
 
   /// - Parameters:
-  ///   - asPatch: what differs is sent; else the image byte by byte.
-  ///   - text: the device, as behind `-d`.
+  ///   - asPatch: whether a patch is sent instead of the complete image.
+  ///   - text: the device, as after `-d`.
   init(
     from old: [UInt8], to new: [UInt8], asPatch: Bool, mode: WriteMode = .auto, on text: String
   ) throws {
@@ -43,7 +44,7 @@ struct ImageUpdate {
       default: break
       }
     }
-    // A device that erases ahead had time for it since the last update.
+    // Gives a device that erases ahead enough time since the last update.
     let rest = profile.eraseTime * (2 * profile.slotSize / 4096)
     let result = try VirtualRun.of(profile) { (dialer, clock) async throws(UpdateFault) in
       _ = try await before.run(on: dialer, clock: clock)

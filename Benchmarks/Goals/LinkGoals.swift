@@ -5,12 +5,12 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Synchronization
 
-/// Goals of the link, in virtual time: a run is a function of its settings.
+/// Goals of the link, in virtual time: the result depends only on the settings.
 enum LinkGoals {
   private static let intervals = ["7.5ms", "15ms", "30ms", "50ms"]
   private static let shortest = "7.5ms"
   private static let phys = ["1M", "2M"]
-  /// A transfer so long that its beginning and its end do not count.
+  /// The size of a transfer, large enough that its start and end do not matter.
   private static let size = 4 * 1024 * 1024
 
   static func all() throws -> [Goal] {
@@ -29,7 +29,7 @@ enum LinkGoals {
     phys.flatMap { phy in intervals.map { (phy, $0) } }
   }
 
-  /// Image bytes against write payload: the offset in each write counts against us.
+  /// Compares image bytes with write payload: the offset in each write lowers the result.
   private static func fullAir(
     mtu: Int, _ intervals: [String] = intervals, least: Int = 97
   ) throws -> Goal {
@@ -57,7 +57,7 @@ enum LinkGoals {
       isMet: found.bytesPerSecond >= 170_000)
   }
 
-  /// What the request of each window costs.
+  /// The cost of the request in each window.
   private static func autoAgainstCommands() throws -> Goal {
     let shares = try links.map { phy, interval in
       let profile = try SimulationProfile(
@@ -78,7 +78,7 @@ enum LinkGoals {
       try flashRate(text, .auto).bytesPerSecond, try flashRate(text, .withResponse).bytesPerSecond
     )
     return Goal(
-      what: "mode auto against with response, whole updates of 1 MiB, 2M, 15 ms, 85 ms erase and "
+      what: "mode auto against with response, updates of 1 MiB, 2M, 15 ms, 85 ms erase and "
         + "40 ms write per 4 KiB page", wanted: "≥ 1.9 times",
       measured: "\(Figure.fixed(auto / answered, digits: 2)) times "
         + "(\(Figure.kilobytes(auto)) against \(Figure.kilobytes(answered)))",
@@ -103,7 +103,7 @@ enum LinkGoals {
     return rate / min(page, profile.radio.eventPackedLimit(mtu: 498))
   }
 
-  /// Upload and VERIFY of a whole update, so that what the device still holds in RAM counts too.
+  /// The rate of upload and VERIFY, which includes the data that the device still holds in RAM.
   private static func flashRate(
     _ text: String, _ mode: WriteMode
   ) throws -> (profile: SimulationProfile, bytesPerSecond: Double) {
@@ -167,7 +167,7 @@ enum LinkGoals {
     let worst = shares.min() ?? 0
     return Goal(
       what: "\(text) packet loss, without response, 7.5 and 15 ms",
-      wanted: "≥ 97 % of what whole packets carry × (1 − loss)",
+      wanted: "≥ 97 % of the limit for complete packets × (1 − loss)",
       measured: "\(Figure.percent(worst)) (worst) to \(Figure.percent(shares.max() ?? 0))",
       isMet: worst >= 0.97)
   }

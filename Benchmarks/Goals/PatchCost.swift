@@ -2,18 +2,18 @@ import Glibc
 import OtaflashDelta
 import OtaflashSimulation
 
-/// What it costs this process to make a patch, and what it costs PyPI's detools: the same images and
+/// The cost of creating a patch in this process and in PyPI's detools, with the same images and
 /// settings, one after the other.
 struct PatchCost {
   struct NoAnswer: Error {}
 
-  /// Of processor time; the quickest counts.
+  /// The number of measurements; the shortest CPU time counts.
   private static let rounds = 3
   private static let secondsLimit = 1.5
   private static let megabytesLimit = 64.0
   private static let factor = 2.0
 
-  /// Python that has detools, and the script that runs it; `nil` = it cannot be had.
+  /// A Python with detools, and the script that runs it; `nil` = not available.
   let detools: (python: String, script: String)?
 
   func all() throws -> [Goal] {
@@ -27,10 +27,10 @@ struct PatchCost {
     let megabytes = ProcessCost.mostResidentMegabytes
     return [
       Goal(
-        what: "making what is sent instead of 512 KiB, every codec tried, applied and compared",
-        wanted: "≤ 1.5 s of processor time and ≤ 64 MB",
-        measured: "\(Figure.fixed(chosen, digits: 2)) s; \(Figure.fixed(megabytes)) MB, the images "
-          + "among them", isMet: chosen <= Self.secondsLimit && megabytes <= Self.megabytesLimit),
+        what: "creating the patch for 512 KiB: every codec tried, applied and compared",
+        wanted: "≤ 1.5 s of CPU time and ≤ 64 MB",
+        measured: "\(Figure.fixed(chosen, digits: 2)) s; \(Figure.fixed(megabytes)) MB, including "
+          + "the images", isMet: chosen <= Self.secondsLimit && megabytes <= Self.megabytesLimit),
       try comparison(ours, pair),
     ]
   }
@@ -44,8 +44,8 @@ struct PatchCost {
   }
 
   private func comparison(_ ours: Double, _ pair: RelinkedFirmware) throws -> Goal {
-    let what = "one patch of it, heatshrink 10,8, against PyPI's detools 0.53.0"
-    let wanted = "≤ 2 times its processor time"
+    let what = "one patch for the same images, heatshrink 10,8, against PyPI's detools 0.53.0"
+    let wanted = "≤ 2 times its CPU time"
     guard let detools else {
       return Goal(
         what: what, wanted: wanted, measured: "not measured: detools cannot be installed",

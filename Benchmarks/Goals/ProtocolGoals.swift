@@ -4,10 +4,10 @@ import OtaflashSwarm
 import OtaflashUpdate
 import Synchronization
 
-/// Goals of the protocols that others have specified, in virtual time: what an upload reaches of
-/// what the air, the flash and the device's buffers permit.
+/// Goals of third-party protocols, in virtual time: the rate of an upload relative to the limits of
+/// air, flash and the device's buffers.
 enum ProtocolGoals {
-  /// An upload so long that the window's first steps do not count.
+  /// The size of an upload, large enough that the first steps of the window do not matter.
   private static let size = 1024 * 1024
   private static let nordicSize = 128 * 1024
 
@@ -22,9 +22,9 @@ enum ProtocolGoals {
   // MARK: SMP
 
   private static let link = "phy=2M&interval=15ms"
-  /// What Zephyr's documentation recommends for speed.
+  /// The settings that Zephyr's documentation recommends for speed.
   private static let fast = "sim:smp?\(link)&slot=2M&mtu=498&netbufs=4x2475"
-  /// What Zephyr is built with if nobody says otherwise.
+  /// The default settings of Zephyr.
   private static let defaults =
     "sim:smp?\(link)&slot=2M&mtu=247&netbufs=4x384&reassembly=no"
 
@@ -37,10 +37,10 @@ enum ProtocolGoals {
     ]
     return Goal(
       what: "SMP, 2M, LL 251, 15 ms, 4 buffers of 2475 bytes, 40 ms write per 4 KiB page, erased "
-        + "ahead (85 ms a page)",
+        + "ahead (85 ms per page)",
       wanted: "≥ 90 % of the slower of flash and air",
       measured: "\(Figure.percent(shares[0])) (\(Figure.kilobytes(full.bytesPerSecond))); pages "
-        + "erased as they are needed \(Figure.percent(shares[1])); no flash time "
+        + "erased when needed \(Figure.percent(shares[1])); no flash time "
         + "\(Figure.percent(shares[2]))", isMet: (shares.min() ?? 0) >= 0.9)
   }
 
@@ -65,7 +65,7 @@ enum ProtocolGoals {
         + "\(Figure.kilobytes(one.bytesPerSecond)))", isMet: ratio >= 3)
   }
 
-  /// Servers that take whole flash words only, and answer less than was sent.
+  /// Servers that accept only complete flash words, and acknowledge less than was sent.
   private static func flashWords() throws -> Goal {
     let plain = [
       "sim:smp?\(link)&slot=2M&mtu=498&netbufs=4x2475&erase=0&write=0",
@@ -83,10 +83,11 @@ enum ProtocolGoals {
     }
     return Goal(
       what:
-        "SMP, 15 ms, MTU 498, 4 buffers, a server that takes whole words of 8 bytes, against one "
-        + "that takes any", wanted: "≥ 95 %, nothing sent again",
-      measured: "\(Figure.percent(shares[0])) (\(Figure.kilobytes(rates[0]))); a request a write "
-        + "\(Figure.percent(shares[1])) (\(Figure.kilobytes(rates[1]))); \(rewinds) times sent again",
+        "SMP, 15 ms, MTU 498, 4 buffers, a server that accepts only complete words of 8 bytes, "
+        + "against one that accepts any size", wanted: "≥ 95 %, no repetitions",
+      measured: "\(Figure.percent(shares[0])) (\(Figure.kilobytes(rates[0]))); one request per "
+        + "write \(Figure.percent(shares[1])) (\(Figure.kilobytes(rates[1]))); "
+        + "\(rewinds) repetitions",
       isMet: (shares.min() ?? 0) >= 0.95 && rewinds == 0)
   }
 
@@ -104,13 +105,14 @@ enum ProtocolGoals {
     let slowest = uploads.map(\.bytesPerSecond).min() ?? 0
     let repeated = uploads.map(\.bytesRepeated).reduce(0, +)
     return Goal(
-      what: "Secure DFU, MTU 247, 15 ms, 1M and 2M, 85 ms erase, 41 µs a word",
+      what: "Secure DFU, MTU 247, 15 ms, 1M and 2M, 85 ms erase, 41 µs per word",
       wanted: "≥ 19 kB/s, no packet lost in the device's pool",
-      measured: "\(Figure.kilobytes(slowest)) (worst), \(repeated) bytes sent twice",
+      measured: "\(Figure.kilobytes(slowest)) (worst), \(repeated) bytes repeated",
       isMet: slowest >= 19_000 && repeated == 0 && uploads.allSatisfy { $0.rewinds == 0 })
   }
 
-  /// The page of the settings is erased behind START's answer: what comes meanwhile fills buffers.
+  /// The bootloader erases the settings page after its answer to START: packets that arrive
+  /// meanwhile fill its buffers.
   private static func legacySettings() throws -> Goal {
     let uploads = try ["8x32", "16x600"].flatMap { pool in
       try ["same", "next"].map { response in
@@ -124,7 +126,7 @@ enum ProtocolGoals {
     return Goal(
       what:
         "legacy DFU, 8 and 16 buffers, 7.5 ms, answers in the same and the next event, 85 ms to "
-        + "erase the settings' page", wanted: "0 restarts",
+        + "erase the settings page", wanted: "0 restarts",
       measured: "\(restarts) restarts, \(Figure.kilobytes(slowest)) (worst)", isMet: restarts == 0)
   }
 
@@ -137,7 +139,7 @@ enum ProtocolGoals {
     let worst = shares.min() ?? 0
     return Goal(
       what: "legacy DFU, packets of 20 bytes, 15 ms, 1M and 2M",
-      wanted: "≥ 80 % of the air limit of that packet size",
+      wanted: "≥ 80 % of the air limit for this packet size",
       measured: "\(Figure.percent(worst)) (worst) to \(Figure.percent(shares.max() ?? 0))",
       isMet: worst >= 0.8)
   }
@@ -147,12 +149,12 @@ enum ProtocolGoals {
 private struct Upload {
   let profile: SimulationProfile
   let mtu: Int
-  /// Bytes of image that the stage itself carried, by its time.
+  /// The image bytes sent during the stage, divided by its time.
   let bytesPerSecond: Double
   let bytesRepeated: Int
   let rewinds: Int
 
-  /// - Parameter window: bytes under way at most; 1 = one write or request at a time.
+  /// - Parameter window: the maximum number of bytes in flight; 1 = one write or request at a time.
   init(onto text: String, size: Int, window: Int? = nil) throws {
     let profile = try SimulationProfile(parsing: text)
     let image = try FirmwareImage.drawn(for: text, size: size)
@@ -169,7 +171,7 @@ private struct Upload {
     let log = events.withLock { $0 }
     self.profile = profile
     mtu = profile.mtu
-    // SMP's first request, for which a slot is erased, belongs to the stage before.
+    // The first request of SMP, for which the slot is erased, belongs to the previous stage.
     let carried = image.bytes.count - Self.carriedBefore(log, profile)
     bytesPerSecond = Double(carried) / (result.uploadTook / .seconds(1))
     bytesRepeated = result.bytesSent - image.bytes.count
@@ -182,10 +184,9 @@ private struct Upload {
     return 0
   }
 
-  /// The share of what the slower of flash and air permits; the headers of requests count against
-  /// us.
+  /// The rate relative to the slower of flash and air; the headers of requests lower the result.
   ///
-  /// - Parameter flash: the time that 4 KiB take while the upload runs.
+  /// - Parameter flash: the flash time of 4 KiB during the upload.
   func share(flash: Duration) -> Double {
     let air = profile.radio.eventPackedLimit(mtu: mtu)
     let limit = flash > .zero ? min(air, 4096 / (flash / .seconds(1))) : air

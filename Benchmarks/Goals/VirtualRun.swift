@@ -2,7 +2,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// Runs something against a simulated device on a clock that jumps.
+/// Runs operations with a simulated device in virtual time.
 enum VirtualRun {
   static func of<Value: Sendable>(
     _ profile: SimulationProfile,

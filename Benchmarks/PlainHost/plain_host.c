@@ -33,7 +33,7 @@ static int transmit(const host *h, const uint8_t *pdu, size_t size) {
   return send(h->socket, pdu, size, MSG_NOSIGNAL) == (ssize_t)size ? 0 : errno ? errno : EPROTO;
 }
 
-/// Believes a Status, and fails when it tells of something that was lost.
+/// Processes a Status; fails if it reports an error.
 static int take_status(host *h, const uint8_t *status) {
   if (status[1] != 0) return EPROTO;
   h->received = get32(status + 4);
@@ -41,7 +41,7 @@ static int take_status(host *h, const uint8_t *status) {
   return 0;
 }
 
-/// Takes PDUs until one of `opcode` has come, which is left in `pdu`.
+/// Receives PDUs until one with `opcode` arrives, which is returned in `pdu`.
 static int await(host *h, uint8_t opcode, uint8_t pdu[PDU_MAXIMUM]) {
   const uint8_t confirmation = 0x1E;
   while (true) {
@@ -61,7 +61,7 @@ static int request(host *h, const uint8_t *pdu, size_t size, uint8_t response) {
   return error ? error : await(h, response, answer);
 }
 
-/// A Control operation: its write, then its indication.
+/// Runs a Control operation: its write, then its indication.
 static int operate(host *h, const uint8_t *pdu, size_t size) {
   uint8_t answer[PDU_MAXIMUM];
   int error = transmit(h, pdu, size);
@@ -116,8 +116,8 @@ static int transfer(host *h, uint32_t size, uint32_t crc, uint32_t repeats, uint
   return error;
 }
 
-/// The image that `otaflash bench` makes and sends (LinkBenchmark.pattern). In pages of its own, which the
-/// process does not keep: its memory is measured.
+/// Creates the image that `otaflash bench` sends (LinkBenchmark.pattern), in separate pages that are
+/// unmapped later, because the memory of the process is measured.
 static uint8_t *make_image(uint32_t size) {
   uint8_t *image = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (image == MAP_FAILED) return NULL;

@@ -1,5 +1,5 @@
-/// Requests and answers of Control (docs/ota-service.md, 4), and the operations that leave the
-/// session alone.
+/// Requests and answers of Control (docs/ota-service.md, 4), and the operations that do not change
+/// the session.
 #include "ota_internal.h"
 
 static uint8_t info(ota_receiver *r) {
@@ -67,7 +67,7 @@ static uint8_t authorize(ota_receiver *r) {
   if (!challenged) return OTA_RESULT_WRONG_STATE;
   if (!c->check_proof(c->context, r->link.challenge, r->operation.request + 1)) {
     r->wrong_proofs++;
-    return OTA_RESULT_WRONG_PROOF;  // what an earlier proof has opened stays open
+    return OTA_RESULT_WRONG_PROOF;  // an earlier authorization stays valid
   }
   r->wrong_proofs = 0;
   r->link.authorized = true;
@@ -84,7 +84,7 @@ typedef struct {
   uint8_t payload_size;
   uint8_t needs;
   uint8_t states;
-  /// The flags that the payload begins with and does not know; 0 = it begins with none.
+  /// The undefined bits of the flags byte at the start of the payload; 0 = no flags byte.
   uint8_t unknown_flags;
 } operation_rule;
 
@@ -146,7 +146,7 @@ void ota_control_disconnected(ota_receiver *r) {
   if (ota_reset_is_promised(r)) r->operation.phase = OTA_PHASE_RESETTING;
   if (r->operation.phase == OTA_PHASE_RESETTING) return;
   if (r->operation.phase == OTA_PHASE_RECORDING && r->operation.opcode == OTA_OP_ACTIVATE) return;
-  // A new resume record, once begun, is finished without anyone to tell.
+  // A resume record that is being written is completed; no answer is sent.
   r->operation.phase = OTA_PHASE_REST;
   if (r->state == OTA_STATE_VERIFYING) ota_enter(r, OTA_STATE_RECEIVING);
 }

@@ -1,5 +1,5 @@
-/// The decoder of patches (docs/delta.md). Every size is unsigned and compared with what is left before
-/// it is used, so nothing is read outside the base and nothing is made beyond the image.
+/// The patch decoder (docs/delta.md). Every size is unsigned and is compared with the remaining
+/// bytes before use, so no byte is read outside the base or created beyond the image.
 #include "ota_delta.h"
 
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "ota_internal.h"
 
 enum { SIZE_MAXIMUM = 0x7FFFFFFF };
-/// Instead of a byte: there is none yet, or `end` says why there never will be.
+/// Returned instead of a byte: none is available yet, or `end` states why decoding has ended.
 enum { NONE = -1 };
-/// What the next decompressed byte belongs to. Before FORMAT bytes are not compressed.
+/// The field that the next decompressed byte belongs to. Bytes before FORMAT are not compressed.
 enum {
   PHASE_HEADER,
   PHASE_HEAD,
@@ -40,7 +40,7 @@ static int take(ota_delta *d) {
   return *d->input++;
 }
 
-/// Adds the bits of one byte to a number of 31 bits at most. False: it has more.
+/// Adds the bits of one byte to a number of at most 31 bits. False: the number has more.
 static bool grow(uint32_t *number, uint8_t *shift, uint32_t bits, uint8_t count) {
   if (*shift > 30 || bits > (uint32_t)SIZE_MAXIMUM >> *shift) return false;
   *number |= bits << *shift;
@@ -106,7 +106,7 @@ static int next_of_heatshrink(ota_delta *d) {
 }
 #endif
 
-/// The next byte of the stream inside the patch.
+/// Returns the next decompressed byte of the patch, or NONE.
 static int next(ota_delta *d) {
   if (d->phase < PHASE_FORMAT || d->codec == CODEC_NONE) return take(d);
   if (d->codec == CODEC_CRLE) return next_of_runs(d);
@@ -117,7 +117,7 @@ static int next(ota_delta *d) {
 #endif
 }
 
-/// Goes on with `number`: 1 once it is whole, 0 while bytes are missing or `end` is set.
+/// Continues reading `number`: 1 once it is complete, 0 while bytes are missing or `end` is set.
 static int read_number(ota_delta *d) {
   for (;;) {
     int byte = next(d);
@@ -155,7 +155,7 @@ static bool header_is_possible(ota_delta *d) {
 }
 
 static void run_header(ota_delta *d) {
-  // The header is no byte of the patch, but of the stream all the same.
+  // The header belongs to the stream, not to the patch: `take` may consume one byte at a time.
   while (d->filled < OTA_DELTA_HEADER_SIZE) {
     d->patch_left = 1;
     int byte = take(d);
@@ -212,7 +212,7 @@ static void run_format(ota_delta *d) {
   d->phase = PHASE_DIFFERENCE_SIZE;
 }
 
-/// A size may be no larger than what is left of the part, and a difference not than that of the base.
+/// Reads a size. Its limits are the rest of the part, and `limit`.
 static void run_step_size(ota_delta *d, uint32_t limit) {
   if (!read_number(d)) return;
   if (d->negative || d->number > d->image_left || d->number > limit) {
@@ -227,7 +227,7 @@ static void run_step_size(ota_delta *d, uint32_t limit) {
   d->phase++;
 }
 
-/// False: the base cannot be read.
+/// False: the base could not be read.
 static bool read_ahead(ota_delta *d) {
   uint32_t size = ota_least(d->left, OTA_DELTA_PIECE - d->filled);
   if (d->filled < d->ready) return true;
@@ -270,7 +270,7 @@ static void run_seek(ota_delta *d) {
   d->phase = PHASE_DIFFERENCE_SIZE;
 }
 
-/// Hands out what the piece holds. False: not all of it was taken.
+/// Passes the bytes of the piece to `write`. False: not all were accepted.
 static bool hand_out(ota_delta *d) {
   while (d->sent < d->filled) {
     const uint8_t *from = d->piece + d->sent;
@@ -284,7 +284,7 @@ static bool hand_out(ota_delta *d) {
   return true;
 }
 
-/// All of the part is handed out.
+/// Checks a part after all of its bytes were passed on.
 static ota_delta_result end_part(ota_delta *d) {
   bool rest = d->patch_left > 0 || d->run_left > 0 || d->run_step != RUN_KIND;
 #if OTA_DELTA_WINDOW_BITS > 0

@@ -1,5 +1,5 @@
-/// Brings the ring's rows into the slot: erases ahead, programs, reads back, and goes back to the
-/// start of a page that will not hold its data.
+/// Writes the rows of the ring to the slot: erases ahead, programs, reads back, and returns to the
+/// start of a page that does not hold its data.
 #include "ota_internal.h"
 
 bool ota_engine_at_rest(const ota_receiver *r) {
@@ -14,13 +14,14 @@ void ota_engine_fault(ota_receiver *r) {
 #else
   const bool was_blank = false;
 #endif
-  // What flash holds is the truth now; the ring is given up.
+  // Only flash is trusted now; the content of the ring is discarded.
   ota_record_load(r);
   if (!was_blank) ota_session_end(r, OTA_ERROR_FLASH_FAULT, OTA_RESULT_FLASH_FAULT);
 }
 
-/// A row cannot be programmed twice, so its whole page is erased, and the host sends it again; of a
-/// stream, the part that it is in. Marks inside the page must be gone before that.
+/// Returns to the start of the page: a row cannot be programmed twice, so the complete page is
+/// erased and the host sends it again (of a patch stream, the current part). Marks inside the page
+/// must be removed before that.
 static void fall_back_to_page(ota_receiver *r) {
   ota_session *s = &r->session;
   if (++s->page_faults > OTA_FLASH_RETRY_MAXIMUM) {
@@ -49,12 +50,12 @@ static uint8_t *row_in_ring(const ota_receiver *r) {
   return r->config->ring + r->session.written % r->config->ring_size;
 }
 
-/// The bytes of image in the row that starts at `written`.
+/// The number of image bytes in the row that starts at `written`.
 static uint32_t row_size(const ota_receiver *r) {
   return ota_least(r->config->row_size, r->session.image.size - r->session.written);
 }
 
-/// The row that starts at `written` has all its bytes.
+/// Whether all bytes of the row that starts at `written` are available.
 static bool row_is_made(const ota_receiver *r) {
 #if OTA_PATCHES
   if (ota_is_patch(r)) return r->patch.filled >= row_size(r);
@@ -89,7 +90,7 @@ static void finish_erase(ota_receiver *r, bool ok) {
 }
 
 #if OTA_ERASE_AHEAD
-/// The session waits for data, and pages of its image are not yet erased.
+/// Whether pages of the session's image are not yet erased and may be erased ahead.
 static bool may_erase_ahead(const ota_receiver *r) {
   return r->config->erase_ahead && r->session.erased < r->session.image.size;
 }
@@ -99,7 +100,7 @@ static void finish_blank(ota_receiver *r, bool ok) {
   if (ok) r->blank += r->config->page_size;
 }
 
-/// No session is held: the slot is erased for the next, and then a record says so.
+/// While no session is held: erases the slot for the next one, and then writes a record of it.
 static void start_blank(ota_receiver *r) {
   const ota_receiver_config *c = r->config;
   if (!c->erase_ahead || r->state != OTA_STATE_IDLE || r->session.image.size != 0 || r->trial ||
@@ -131,7 +132,7 @@ static void start_row(ota_receiver *r) {
   uint32_t size = row_size(r);
   uint32_t padded = ota_round_up(size, r->config->write_alignment);
   uint8_t *row = row_in_ring(r);
-  // The row's place in the ring is whole even at the image's end, and nothing else uses it.
+  // Even the last row of the image has a full row of space in the ring, which holds no other data.
   memset(row + size, 0xFF, padded - size);
   ota_flash_write(r, OTA_WORK_ROW, r->config->slot_address + r->session.written, row, padded);
 }

@@ -1,4 +1,4 @@
-/// Flash: one operation at a time, whose end `ota_engine_finish` looks at, and what it holds.
+/// Access to flash: one operation at a time, whose end `ota_engine_finish` handles, and comparison.
 #include "ota_internal.h"
 
 void ota_flash_write(

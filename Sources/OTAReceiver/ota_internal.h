@@ -1,4 +1,4 @@
-/// What the parts of the receiver share; not for integrators.
+/// Internal declarations that the files of the receiver share; not for integrators.
 #ifndef OTA_INTERNAL_H
 #define OTA_INTERNAL_H
 
@@ -6,25 +6,26 @@
 
 #include "ota_receiver.h"
 
-/// What the one flash operation under way is for.
+/// The purpose of the current flash operation.
 enum { OTA_WORK_NONE, OTA_WORK_ERASE, OTA_WORK_ROW, OTA_WORK_RECORD, OTA_WORK_BLANK };
 
-/// What is written to the resume record next: while it is whole, marks; else a new one.
+/// The next write to the resume record: WHOLE = the record is complete and marks are appended;
+/// otherwise the next step of a new record.
 enum { OTA_RECORD_WHOLE, OTA_RECORD_ERASE, OTA_RECORD_COPY, OTA_RECORD_HEADER };
 
-/// How far a control operation has come.
+/// The phases of a control operation.
 enum {
   OTA_PHASE_REST,
-  OTA_PHASE_REQUESTED,   // written to Control, not yet looked at
-  OTA_PHASE_DRAINING,    // VERIFY waits until all of the image is in flash
-  OTA_PHASE_READING,     // VERIFY, REWIND or PATCH reads flash, one page a poll
+  OTA_PHASE_REQUESTED,   // written to Control, not yet checked
+  OTA_PHASE_DRAINING,    // VERIFY waits until the complete image is in flash
+  OTA_PHASE_READING,     // VERIFY, REWIND or PATCH reads flash, one page per poll
   OTA_PHASE_RECORDING,   // the resume record is being written; the answer follows
   OTA_PHASE_ANSWERING,   // the answer is ready for the stack
-  OTA_PHASE_CONFIRMING,  // the indication is out
+  OTA_PHASE_CONFIRMING,  // the indication is sent, not yet confirmed
   OTA_PHASE_RESETTING    // ACTIVATE is answered; the reset is due
 };
 
-/// Instead of a result: the operation goes on, and its answer follows.
+/// Returned instead of a result: the operation continues, and its answer follows later.
 enum { OTA_RESULT_LATER = 0xFF };
 
 static inline uint32_t ota_get(const uint8_t *from, uint8_t size) {
@@ -47,77 +48,77 @@ static inline uint32_t ota_round_up(uint32_t value, uint32_t unit) {
   return ota_round_down(value + unit - 1, unit);
 }
 
-// The files stand in the order in which they may call each other: each calls those before it alone.
+// The files are listed from the lowest layer up: each file calls only files above it in this list.
 
 // ota_flash.c: the one flash operation at a time.
-/// Starts an operation; its end is looked at by the next `ota_engine_finish`.
+/// Starts an operation; the next `ota_engine_finish` handles its end.
 void ota_flash_write(
     ota_receiver *r, uint8_t work, uint32_t address, const uint8_t *from, uint32_t size);
 void ota_flash_erase(ota_receiver *r, uint8_t work, uint32_t page_address);
-/// Whether flash holds exactly these bytes; NULL: whether it is erased.
+/// Whether flash contains exactly these bytes; NULL: whether it is erased.
 bool ota_flash_equals(const ota_receiver *r, uint32_t address, const uint8_t *want, uint32_t size);
 
 // ota_record.c: the resume record.
-/// Reads the newest whole record, and from it the session that can be gone on with.
+/// Reads the newest complete record and restores the session that it holds.
 void ota_record_load(ota_receiver *r);
-/// Has a new record written that names the session's image and keeps the first `marks` marks.
+/// Schedules a new record with the session's image and the first `marks` marks.
 void ota_record_rewrite(ota_receiver *r, uint32_t marks);
-/// Forgets the session and, where one is written, its resume point.
+/// Discards the session and its resume record, if one is written.
 void ota_record_forget(ota_receiver *r);
-/// Whether a step of a new record, or the next mark, is to be written.
+/// Whether a step of a new record, or the next mark, is due.
 bool ota_record_due(const ota_receiver *r);
 void ota_record_start(ota_receiver *r);
-/// False: the record could not be written in spite of all retries.
+/// False: the record could not be written after all retries.
 bool ota_record_finish(ota_receiver *r, bool ok);
-/// The CRC32 in the last of the first `marks` marks, 0 without any; false if it is not whole.
+/// Reads the CRC32 in the last of the first `marks` marks, 0 without any. False: an invalid mark.
 bool ota_mark_read(const ota_receiver *r, uint32_t marks, uint32_t *crc);
-/// Bytes that a reset leaves: the end of the last mark.
+/// The number of image bytes that survive a reset: the end of the last mark.
 uint32_t ota_record_durable(const ota_receiver *r);
-/// Whether the metadata pages can hold a record at all.
+/// Whether a metadata page can hold a record.
 bool ota_record_fits(const ota_receiver_config *config);
 #if OTA_ERASE_AHEAD
-/// Whether the record does not say yet that the whole slot is erased.
+/// Whether the record does not yet state that the complete slot is erased.
 bool ota_record_wants_blank(const ota_receiver *r);
 #endif
 
-// ota_state.c: the state, the status owed to the host, the answer to the operation under way.
+// ota_state.c: the state, the status that is due, the answer to the current operation.
 static inline bool ota_is_authorized(const ota_receiver *r) {
   return r->config->check_proof == NULL || r->link.authorized;
 }
 void ota_enter(ota_receiver *r, uint8_t state);
 void ota_status_owe(ota_receiver *r, uint8_t error);
-/// The session that data goes to.
+/// The session that receives the data.
 static inline const ota_session *ota_current(const ota_receiver *r) {
   return r->sinking ? &r->sink : &r->session;
 }
 void ota_answer_append(ota_receiver *r, uint32_t value, uint8_t size);
 void ota_answer(ota_receiver *r, uint8_t result);
-/// The operation under way is taken up, and not yet answered.
+/// Whether the current operation has started and is not yet answered.
 static inline bool ota_is_later(const ota_receiver *r) {
   return r->operation.phase >= OTA_PHASE_DRAINING && r->operation.phase <= OTA_PHASE_RECORDING;
 }
-/// Ends the operation under way, if it has not been answered yet, with `result`.
+/// Ends the current operation with `result` if it is not yet answered.
 void ota_answer_instead(ota_receiver *r, uint8_t result);
-/// The session wants bytes again that it had: tells it, and ends a VERIFY.
+/// Reports that the session went back and needs bytes again; ends a VERIFY.
 void ota_session_went_back(ota_receiver *r);
-/// Ends the session under way, if it is no sink, and tells why; `result` answers an operation on it.
+/// Ends the session, unless it is a sink, and reports `error`; `result` answers an operation on it.
 void ota_session_end(ota_receiver *r, uint8_t error, uint8_t result);
 
-// ota_patch.c: from the stream to the row, and the operations that only patch sessions know.
+// ota_patch.c: from the stream to the row, and the operations of patch sessions.
 #if OTA_PATCHES
-/// The session held is a patch session.
+/// Whether the held session is a patch session.
 static inline bool ota_is_patch(const ota_receiver *r) { return r->patch.held.size != 0; }
-/// What data comes for is the stream of a patch session.
+/// Whether data belongs to the stream of a patch session.
 static inline bool ota_takes_stream(const ota_receiver *r) {
   return !r->sinking && ota_is_patch(r);
 }
-/// Whether BEGIN is about the session held, as far as streams go; `patch`: it has the flag.
+/// Whether the stream of BEGIN is that of the held session; `patch`: BEGIN has the patch flag.
 bool ota_patch_is_same(const ota_receiver *r, bool patch);
-/// BEGIN: takes up what was announced, `over` from its beginning, else from what the record says.
+/// BEGIN: starts the announced stream from its first byte (`over`), or resumes from the record.
 void ota_patch_begin(ota_receiver *r, bool patch, bool over);
-/// Goes on from the boundary that survives a reset: the part under way is wanted once more.
+/// Returns to the boundary that survives a reset: the current part is needed again.
 void ota_patch_go_back(ota_receiver *r);
-/// Decodes as much as one poll may. True: there is more to be done at once.
+/// Decodes as much as one poll may. True: more work is due immediately.
 bool ota_patch_run(ota_receiver *r);
 uint8_t ota_patch_info(ota_receiver *r);
 uint8_t ota_patch_announce(ota_receiver *r);
@@ -130,7 +131,7 @@ static inline bool ota_is_patch(const ota_receiver *r) {
 }
 #endif
 
-/// Bytes at the ring's start that are not for data.
+/// The number of bytes at the start of the ring that hold no received data.
 static inline uint32_t ota_ring_reserve(const ota_receiver *r) {
 #if OTA_PATCHES
   if (ota_takes_stream(r)) return r->config->row_size;
@@ -139,14 +140,14 @@ static inline uint32_t ota_ring_reserve(const ota_receiver *r) {
 #endif
   return 0;
 }
-/// Bytes that Data brings to the session under way.
+/// The number of bytes that the current session receives through Data.
 static inline uint32_t ota_data_size(const ota_receiver *r) {
 #if OTA_PATCHES
   if (ota_takes_stream(r)) return r->patch.held.size;
 #endif
   return ota_current(r)->image.size;
 }
-/// Bytes received that are still in the ring.
+/// The number of received bytes that are still in the ring.
 static inline uint32_t ota_data_buffered(const ota_receiver *r) {
   const ota_session *s = ota_current(r);
 #if OTA_PATCHES
@@ -156,13 +157,14 @@ static inline uint32_t ota_data_buffered(const ota_receiver *r) {
 }
 
 // ota_engine.c: from the ring to the slot.
-/// No operation is under way and the resume record is whole: control operations may change both.
+/// Whether no flash operation is in progress and the resume record is complete: control operations
+/// may then change both.
 bool ota_engine_at_rest(const ota_receiver *r);
-/// Looks at the end of an operation; true if there was one.
+/// Handles the end of a flash operation. True: an operation had ended.
 bool ota_engine_finish(ota_receiver *r);
-/// Starts the next operation that is due, if any. True: there is more to be done at once.
+/// Starts the next flash operation that is due, if any. True: more work is due immediately.
 bool ota_engine_start(ota_receiver *r);
-/// Ends the session: flash did not do its part in spite of all retries.
+/// Ends the session after flash failed in all retries.
 void ota_engine_fault(ota_receiver *r);
 
 // ota_update.c: the operations on the session. Each returns its result, or OTA_RESULT_LATER.
@@ -172,15 +174,15 @@ uint8_t ota_rewind(ota_receiver *r);
 uint8_t ota_verify(ota_receiver *r);
 uint8_t ota_activate(ota_receiver *r);
 uint8_t ota_abort(ota_receiver *r);
-/// Goes on with an operation that was to be answered later.
+/// Continues an operation that returned OTA_RESULT_LATER.
 uint8_t ota_update_continue(ota_receiver *r);
 
 // ota_control.c: requests and answers.
-/// Goes on with the operation under way.
+/// Continues the current operation.
 void ota_control_run(ota_receiver *r);
-/// The connection of the operation under way is gone.
+/// Handles the end of the connection that requested the current operation.
 void ota_control_disconnected(ota_receiver *r);
-/// ACTIVATE is answered, or about to be, and the reset waits for the confirmation.
+/// Whether the answer of ACTIVATE is sent or due, and the reset waits for its confirmation.
 bool ota_reset_is_promised(const ota_receiver *r);
 
 #endif

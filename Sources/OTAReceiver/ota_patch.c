@@ -1,7 +1,7 @@
-/// Patch sessions (docs/ota-service.md, 13): what is announced, and the decoder between the ring and the
-/// row. The row lies at the ring's start and the stream in the rest, so a patch session needs no memory
-/// beside the decoder's. The decoder runs while flash is at rest and the row has room, and stops at the end
-/// of each part until its mark is written.
+/// Patch sessions (docs/ota-service.md, 13): the announced stream, and the decoder between the ring
+/// and the row. The row is stored at the start of the ring and the stream in the rest, so a patch
+/// session needs only the memory of the decoder. The decoder runs while no flash operation is in
+/// progress and the row has room. At the end of each part it stops until the mark is written.
 #include "ota_internal.h"
 
 #if OTA_PATCHES
@@ -37,7 +37,7 @@ void ota_patch_go_back(ota_receiver *r) {
   p->filled = 0;
   ota_delta_sizes sizes = {p->held.base_size, s->image.size, p->held.size};
   ota_delta_point from = {point->stream_offset, point->image_offset, point->image_crc32};
-  // False at the image's end, where nothing is decoded any more.
+  // False at the end of the image, where nothing is left to decode.
   (void)ota_delta_start(&p->delta, &p->config, &sizes, &from);
 }
 
@@ -57,7 +57,8 @@ static void refuse(ota_receiver *r) {
   ota_session_end(r, OTA_ERROR_PATCH_REFUSED, OTA_RESULT_WRONG_STATE);
 }
 
-/// The part has made something else: once, bytes may have been damaged on their way.
+/// Handles a part with a wrong CRC32: the first time it is sent again, as bytes may have been
+/// damaged in transfer; the second time the stream is refused.
 static void mismatch(ota_receiver *r) {
   if (r->patch.mismatched) {
     refuse(r);
@@ -68,7 +69,7 @@ static void mismatch(ota_receiver *r) {
   ota_session_went_back(r);
 }
 
-/// The row has room, and no mark is to be written first.
+/// Whether the row has room, and no mark has to be written first.
 static bool may_run(const ota_receiver *r) {
   const ota_patch *p = &r->patch;
   const ota_session *s = &r->session;
@@ -99,7 +100,8 @@ bool ota_patch_run(ota_receiver *r) {
   return result == OTA_DELTA_AGAIN || (result == OTA_DELTA_MORE && p->used < r->session.next);
 }
 
-/// Appends what patches can be made against, as far as it is known.
+/// Appends the base of patches, or zeros if it is not readable. Returns whether it is readable, as
+/// far as is known.
 static bool append_base(ota_receiver *r) {
   const ota_image *running = &r->config->running;
   bool readable = r->config->base_read != NULL && running->size <= INT32_MAX &&

@@ -1,4 +1,4 @@
-/// The receiver as the Bluetooth stack sees it: connections, Data, Status, and the poll.
+/// The interface to the Bluetooth stack: connections, Data, Status, and the poll.
 #include "ota_internal.h"
 
 enum { DATA_HEADER_SIZE = 4 };
@@ -11,12 +11,13 @@ static bool is_complete(const ota_receiver_config *c) {
 
 static bool divides(uint32_t unit, uint32_t size) { return unit != 0 && size % unit == 0; }
 
-/// Whether `size` bytes at `a` and `other_size` at `b` share none.
+/// Whether `size` bytes at `a` and `other_size` bytes at `b` do not overlap.
 static bool are_disjoint(uint32_t a, uint32_t size, uint32_t b, uint32_t other_size) {
   return a < b ? b - a >= size : a - b >= other_size;
 }
 
-/// The metadata pages and the slot: each from a page boundary, whole, and none in another.
+/// Whether the metadata pages and the slot start at page boundaries, fit the address range, and do
+/// not overlap.
 static bool is_apart(const ota_receiver_config *c) {
   uint32_t page = c->page_size, slot = c->slot_address;
   const uint32_t *metadata = c->metadata_address;
@@ -44,12 +45,12 @@ bool ota_receiver_init(ota_receiver *r, const ota_receiver_config *config) {
   r->config = config;
   r->trial = config->trial;
   ota_record_load(r);
-  // After any other outcome the bootloader has used the slot since the record was written.
+  // After any other outcome, the bootloader has used the slot since the record was written.
   if (config->boot_outcome != OTA_BOOT_NORMAL) ota_record_forget(r);
   return true;
 }
 
-/// Nothing of one connection is left for the next.
+/// Clears the state of the connection.
 static void forget_link(ota_receiver *r) {
   ota_control_disconnected(r);
   memset(&r->link, 0, sizeof r->link);
@@ -70,7 +71,7 @@ uint8_t ota_receiver_control_write(ota_receiver *r, const uint8_t *bytes, uint32
   if (r->link.control_cccd != 2) return OTA_ATT_CCCD_IMPROPER;
   if (r->operation.phase != OTA_PHASE_REST) return OTA_ATT_BUSY;
   if (size == 0) return OTA_ATT_INVALID_LENGTH;
-  // A longer request is kept as one byte too long: malformed, whatever it says.
+  // A longer request is stored as one byte too long, and is therefore malformed.
   r->operation.request_size = (uint8_t)ota_least(size, OTA_REQUEST_MAXIMUM + 1);
   memcpy(r->operation.request, bytes, ota_least(size, OTA_REQUEST_MAXIMUM));
   r->operation.opcode = r->operation.request[0];
@@ -95,8 +96,8 @@ static uint32_t window(const ota_receiver *r) {
       r->config->ring_size - ota_ring_reserve(r) - ota_data_buffered(r), UINT16_MAX);
 }
 
-/// Refuses a data write; an error without a response is told once by Status, until a write is
-/// accepted again.
+/// Refuses a data write. Status reports an error without a response once, until a write is accepted
+/// again.
 static uint8_t refuse(ota_receiver *r, bool with_response, uint8_t error, uint8_t att_error) {
   uint8_t bit = (uint8_t)(1u << error);
   if (with_response || (r->link.status_told & bit)) return att_error;
@@ -160,7 +161,7 @@ void ota_receiver_status_read(const ota_receiver *r, uint8_t *to) {
   fill_status(r, r->ended_by, to);
 }
 
-/// Whether the progress made since the last notification is worth one (2.2).
+/// Whether the progress since the last notification requires another one (2.2).
 static bool is_worth_telling(const ota_receiver *r) {
   const ota_receiver_config *c = r->config;
   const ota_session *s = ota_current(r);
@@ -171,8 +172,8 @@ static bool is_worth_telling(const ota_receiver *r) {
   uint32_t quarter = ota_least(c->ring_size, UINT16_MAX) / 4;
   uint32_t step = quarter > c->largest_chunk ? quarter : c->largest_chunk;
   uint32_t block = c->page_size * (quarter > c->page_size ? quarter / c->page_size : 1);
-  // No chunk fits what is left of the limit told, and what is buffered does not make a row: the
-  // limit will not move by itself any more.
+  // No chunk fits the rest of the reported limit, and the buffered bytes do not fill a row: the
+  // limit cannot move without a notification.
   bool stuck = told_limit < s->next + c->largest_chunk && ota_data_buffered(r) < c->row_size;
   return (limit >= told_limit && limit - told_limit >= step) ||
          ((link->told_window < c->largest_chunk || stuck) && window(r) >= c->largest_chunk) ||
@@ -181,7 +182,7 @@ static bool is_worth_telling(const ota_receiver *r) {
          (durable(r) == ota_data_size(r) && !link->told_durable);
 }
 
-/// The next error that is owed. What ended a session comes before what is said of data behind it.
+/// The next error to report. The error that ended a session comes before errors of later data.
 static uint8_t next_error(uint8_t due) {
   uint8_t error = OTA_ERROR_PATCH_REFUSED;
   if (due & 1u << OTA_ERROR_FLASH_FAULT) return OTA_ERROR_FLASH_FAULT;
@@ -189,7 +190,8 @@ static uint8_t next_error(uint8_t due) {
   return error;
 }
 
-/// Sends one status for each error owed, else one for progress. False: the stack is full.
+/// Sends one status for each error that is due, otherwise one for progress. False: the stack has no
+/// free buffer.
 static bool send_status(ota_receiver *r) {
   uint8_t status[OTA_STATUS_SIZE];
   ota_link *link = &r->link;
@@ -199,7 +201,7 @@ static bool send_status(ota_receiver *r) {
     uint8_t error = next_error(link->status_due);
     fill_status(r, error, status);
     if (!r->config->notify_status(r->config->context, status)) return false;
-    // Whatever was owed without an error is told with it.
+    // This status also reports progress that was due.
     link->status_due &= (uint8_t) ~(1u << error | 1u << OTA_ERROR_NONE);
     link->told_next = ota_current(r)->next;
     link->told_window = (uint16_t)window(r);
@@ -212,7 +214,7 @@ static bool send_answer(ota_receiver *r) {
   ota_operation *o = &r->operation;
   if (o->phase != OTA_PHASE_ANSWERING) return true;
   if (!r->link.asked) {
-    ota_control_disconnected(r);  // who asked is gone; a reset that was promised is due
+    ota_control_disconnected(r);  // the requester has disconnected; a promised reset is due
     return true;
   }
   if (!r->config->indicate_control(r->config->context, o->answer, o->answer_size)) return false;
@@ -220,7 +222,7 @@ static bool send_answer(ota_receiver *r) {
   return true;
 }
 
-/// The reset that ACTIVATE promised. Returns the milliseconds left until it is due.
+/// Carries out the reset that ACTIVATE promised. Returns the milliseconds left until it is due.
 static uint32_t reset_when_due(ota_receiver *r) {
   ota_operation *o = &r->operation;
   bool waits = ota_reset_is_promised(r);

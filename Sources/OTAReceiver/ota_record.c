@@ -1,20 +1,22 @@
-/// The resume record. A metadata page holds a header of 32 bytes and then marks, each written once
-/// when the bytes up to its end are in flash and read back:
+/// The resume record. A metadata page holds a header of 32 bytes followed by marks. Each mark is
+/// written once, when the bytes up to its end are in flash and read back:
 ///
 ///   header  magic, sequence, size, crc32, version, hardware id, stride, crc32 of the seven before
 ///   mark    crc32 of the image up to here, its complement   (8 bytes, padded to the alignment)
 ///
-/// The record of a patch session has another magic, four words more (base size and crc32, stream size and
-/// crc32) before the last, and a mark for each part that is complete:
+/// The record of a patch session has another magic, four more words (base size and crc32, stream
+/// size and crc32) before the last, and a mark for each complete part:
 ///
-///   mark    stream offset, crc32 of the stream up to there, image offset, crc32 of the image, crc32 of these
+///   mark    stream offset, crc32 of the stream up to there, image offset, crc32 of the image,
+///           crc32 of these four
 ///
-/// A header of size 0 says that nothing is held, and in its field crc32 how much of the slot is erased: all
-/// of it, or 0.
+/// A header of size 0 states that no session is held. Its crc32 field then holds the number of
+/// bytes of the slot that are erased: all, or 0.
 ///
-/// The header with the higher sequence counts. A new record goes to the other page, header last,
-/// so the power may fail at any point: the old record counts until the new one is whole. A mark
-/// that the power cut is told by its halves: both have a bit 1 where programming did not get to.
+/// The valid header with the higher sequence number counts. A new record is written to the other
+/// page, header last, so power may fail at any point: the old record counts until the new one is
+/// complete. The two halves of a mark expose an interrupted write: where programming did not
+/// happen, both have a bit 1.
 #include "ota_internal.h"
 
 enum { MAGIC = 0x3141544F, HEADER_SIZE = 32, MARK_SIZE = 8 };
@@ -30,7 +32,7 @@ static uint32_t patch_mark_pitch(const ota_receiver_config *c) {
   return ota_round_up(PATCH_MARK_SIZE, c->write_alignment);
 }
 
-/// The marks that one page holds. When they are used up, a new record takes over the last.
+/// The number of marks that fit one page. When the page is full, a new record copies the last mark.
 static uint32_t patch_marks(const ota_receiver_config *c) {
   return (c->page_size - PATCH_HEADER_SIZE) / patch_mark_pitch(c);
 }
@@ -48,8 +50,8 @@ bool ota_record_fits(const ota_receiver_config *c) {
   return c->page_size >= HEADER_SIZE + mark_pitch(c);
 }
 
-/// The shortest distance at which the marks of an image fit one page. It divides the page, or is
-/// a multiple of it, so that every page that has a mark in it has one at its start.
+/// The shortest distance at which the marks of an image fit one page. It divides the page size or
+/// is a multiple of it, so every page that contains a mark has one at its start.
 static uint32_t stride_of(const ota_receiver_config *c, uint32_t image_size) {
   uint32_t marks = (c->page_size - HEADER_SIZE) / mark_pitch(c);
   uint32_t rows = (image_size + c->row_size - 1) / c->row_size;
@@ -64,7 +66,7 @@ static uint32_t mark_address(const ota_receiver *r, uint8_t page, uint32_t index
   return r->config->metadata_address[page] + HEADER_SIZE + index * mark_pitch(r->config);
 }
 
-/// Where in the image mark `index` stands.
+/// The image offset of mark `index`.
 static uint32_t mark_end(const ota_receiver *r, uint32_t index) {
   uint32_t size = r->session.image.size;
   return index >= size / r->record.stride ? size : (index + 1) * r->record.stride;
@@ -91,7 +93,7 @@ static uint32_t header_size(uint32_t magic) {
   return OTA_PATCHES && magic == PATCH_MAGIC ? PATCH_HEADER_SIZE : HEADER_SIZE;
 }
 
-/// Reads the header of `page`, and takes it for the record if it is whole and newer.
+/// Reads the header of `page`, and uses it as the record if it is valid and newer.
 static void read_header(ota_receiver *r, uint8_t page) {
   uint8_t header[HEADER_MAXIMUM] = {0};
   uint32_t words[HEADER_MAXIMUM / 4];
@@ -113,8 +115,8 @@ static void read_header(ota_receiver *r, uint8_t page) {
 #endif
 }
 
-/// Finds the resume point: the last mark in line, or the start of its page if something was
-/// programmed behind it.
+/// Finds the resume point: the last of the consecutive valid marks, or the start of its page if
+/// bytes after the mark are programmed.
 static void resume_from_marks(ota_receiver *r) {
   ota_session *s = &r->session;
   ota_record *record = &r->record;
@@ -141,7 +143,7 @@ static void resume_from_marks(ota_receiver *r) {
 }
 
 #if OTA_PATCHES
-/// A mark of a patch session that is whole and possible.
+/// Reads a mark of a patch session. False: the mark is invalid.
 static bool read_patch_mark(const ota_receiver *r, uint32_t index, ota_patch_point *point) {
   uint8_t mark[PATCH_MARK_SIZE];
   uint32_t address = patch_mark_address(r, r->record.page, index);
@@ -239,7 +241,7 @@ static uint32_t pitch(const ota_receiver *r) {
   return mark_pitch(r->config);
 }
 
-/// Where what `step` writes belongs.
+/// The address that the current step writes to.
 static uint32_t target_address(const ota_receiver *r) {
   const ota_record *record = &r->record;
   bool whole = record->step == OTA_RECORD_WHOLE;
@@ -269,7 +271,7 @@ static void write_patch_mark(ota_receiver *r, const ota_patch_point *point) {
   write_scratch(r, patch_mark_pitch(r->config));
 }
 
-/// The end of the part that the decoder has made, as a mark names it.
+/// The end of the last part that the decoder completed, as a mark stores it.
 static ota_patch_point made_point(const ota_receiver *r) {
   const ota_delta_point *made = &r->patch.delta.point;
   return (ota_patch_point){
@@ -342,7 +344,7 @@ bool ota_record_due(const ota_receiver *r) {
 
 void ota_record_start(ota_receiver *r) {
 #if OTA_PATCHES
-  // Its page has no room for another mark.
+  // The page has no room for another mark.
   if (ota_is_patch(r) && r->record.step == OTA_RECORD_WHOLE &&
       r->record.marks == patch_marks(r->config))
     ota_record_rewrite(r, 1);
@@ -360,7 +362,7 @@ bool ota_record_finish(ota_receiver *r, bool ok) {
   if (ok && record->step != OTA_RECORD_ERASE)
     ok = ota_flash_equals(r, target_address(r), written, r->flash.size);
   if (!ok) {
-    // The place is spoilt; the record is written anew, on the other page.
+    // This location is unusable; the record is written again, to the other page.
 #if OTA_PATCHES
     if (ota_is_patch(r)) record->marks = r->patch.point.image_offset > 0;
 #endif

@@ -1,10 +1,10 @@
-/// What every operation may say and change: the state, the status that the host is owed, and the
-/// answer to the operation under way. Nothing is sent here.
+/// State that every operation may change: the session state, the status that is due, and the answer
+/// to the current operation. Nothing is sent here.
 #include "ota_internal.h"
 
 void ota_status_owe(ota_receiver *r, uint8_t error) {
   r->link.status_due |= (uint8_t)(1u << error);
-  // A gap that the device made itself is told here, not again at the first data that misses it.
+  // A gap that the device caused is reported here, not again for the first data after it.
   if (error == OTA_ERROR_GAP) r->link.status_told |= 1u << OTA_ERROR_GAP;
 }
 

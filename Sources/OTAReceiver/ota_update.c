@@ -1,8 +1,9 @@
 /// The operations of Control that work on the session: BEGIN, REWIND, VERIFY, ACTIVATE, ABORT
-/// (docs/ota-service.md, 4.2). What takes flash time returns OTA_RESULT_LATER and is gone on with.
+/// (docs/ota-service.md, 4.2). Operations that wait for flash return OTA_RESULT_LATER and are
+/// continued by `ota_update_continue`.
 #include "ota_internal.h"
 
-/// Answers BEGIN or REWIND with where the session stands.
+/// Answers BEGIN or REWIND with the offset and CRC32 of the session.
 static uint8_t tell_progress(ota_receiver *r) {
   const ota_session *s = ota_current(r);
   ota_answer_append(r, s->next, 4);
@@ -40,7 +41,7 @@ static uint8_t check_begin(const ota_receiver *r, const ota_image *image, uint8_
   return OTA_RESULT_DONE;
 }
 
-/// What is erased ahead stays so, if nothing was programmed since.
+/// Resets the session. Pages erased ahead stay usable if nothing was programmed since.
 static void start_over(ota_receiver *r, ota_session *s) {
   uint32_t erased = 0;
 #if OTA_ERASE_AHEAD
@@ -75,7 +76,7 @@ uint8_t ota_begin(ota_receiver *r) {
 #endif
   uint8_t refusal = check_begin(r, &image, flags);
   if (refusal != OTA_RESULT_DONE) return refusal;
-  // The data is written over the image that the bootloader would return to.
+  // The data overwrites the image that the bootloader would revert to.
   if (r->trial && !(flags & OTA_BEGIN_SINK) && ota_confirm(r) != OTA_RESULT_DONE)
     return OTA_RESULT_FLASH_FAULT;
   r->ended_by = OTA_ERROR_NONE;
@@ -98,12 +99,11 @@ uint8_t ota_begin(ota_receiver *r) {
   r->patch.announced.size = 0;
 #endif
   if (r->sinking || (live && !over)) return tell_progress(r);
-  // Even one that is gone on with, for the marks behind the resume point may be spoilt or about to
-  // be lies.
+  // Also for a resumed session: marks after the resume point may be damaged or become wrong.
   return rewrite(r, over ? 0 : r->record.marks);
 }
 
-/// What the ring holds is dropped from `page` on; flash stays as it is.
+/// Discards the content of the ring from `page` on; flash is unchanged.
 static uint8_t rewind_ring(ota_receiver *r, uint32_t page) {
   ota_session *s = &r->session;
   s->next_crc = s->written_crc;
@@ -136,7 +136,7 @@ uint8_t ota_rewind(ota_receiver *r) {
   }
 #endif
   if (page >= r->session.written) return rewind_ring(r, page);
-  // The bytes before the page are read from the last mark on, for their CRC32.
+  // For the CRC32 of the bytes before the page, flash is read from the last mark on.
   uint32_t marks = page / r->record.stride;
   bool found = ota_mark_read(r, marks, &r->reading.crc);
   if (!found) r->reading.crc = 0;
@@ -174,7 +174,7 @@ uint8_t ota_verify(ota_receiver *r) {
 
 uint8_t ota_activate(ota_receiver *r) {
   if (r->sinking) return OTA_RESULT_WRONG_STATE;
-  // The slot is the bootloader's from here on, so nothing in it may be resumed later.
+  // From here on the slot belongs to the bootloader, so no session in it may be resumed.
   r->operation.activating = r->session.image;
   ota_enter(r, OTA_STATE_ACTIVATING);
   return forget(r);
@@ -196,7 +196,7 @@ static bool read_bytes(ota_receiver *r, uint32_t offset, uint8_t *to, uint32_t c
   return c->flash_read(c->context, c->slot_address + offset, to, count);
 }
 
-/// All of it is read, or it cannot be.
+/// Continues after the last byte was read, or after a read failed.
 static uint8_t conclude_reading(ota_receiver *r, bool read) {
 #if OTA_PATCHES
   if (r->operation.opcode == OTA_OP_PATCH) return ota_patch_conclude(r, read, r->reading.crc);
@@ -209,7 +209,7 @@ static uint8_t conclude_reading(ota_receiver *r, bool read) {
                                               : rewind_flash(r);
 }
 
-/// Reads up to one page; the operation goes on when the end is reached.
+/// Reads up to one page; at the end of the range the operation continues.
 static uint8_t read_page(ota_receiver *r) {
   uint8_t *bytes = (uint8_t *)r->flash.scratch;
   ota_reading *reading = &r->reading;
@@ -224,7 +224,7 @@ static uint8_t read_page(ota_receiver *r) {
   return reading->offset < reading->end ? OTA_RESULT_LATER : conclude_reading(r, true);
 }
 
-/// The resume record is written, or forgotten, as the operation wanted it.
+/// Answers the operation after its resume record is written or discarded.
 static uint8_t conclude_recording(ota_receiver *r) {
   ota_operation *o = &r->operation;
   if (o->opcode == OTA_OP_VERIFY) {

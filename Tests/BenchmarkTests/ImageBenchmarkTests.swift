@@ -6,7 +6,7 @@ import Testing
 
 @testable import otaflash
 
-/// What `otaflash bench --image` makes of a release, in virtual time.
+/// The rows of `otaflash bench --image` for a release, in virtual time.
 private struct Gain {
   let rows: [ImageRow]
 
@@ -45,7 +45,7 @@ private struct Gain {
   private static let release = RelinkedFirmware(size: 160 * 1024, changing: 0.07)
   private static let slow = "sim:?phy=1M&interval=40ms&buffers=1&erase-ahead=yes"
 
-  /// The goal of docs/performance.md, on a smaller image: its ends are a larger share of it.
+  /// The goal of docs/performance.md with a smaller image, of which start and end are a larger share.
   @Test func aReleaseIsFiveTimesAsFastOverASlowLink() throws {
     let gain = try Gain(Self.slow, Self.release)
     let patch = try gain.row(.difference)
@@ -65,15 +65,15 @@ private struct Gain {
     #expect(patch.limitShare > 0.9 && patch.limitShare < 1.02, "\(patch.limitShare)")
   }
 
-  @Test func aVersionsTextIsThirtyTimesAsFast() throws {
+  @Test func aChangedVersionStringIsThirtyTimesAsFast() throws {
     let change = RelinkedFirmware(size: 64 * 1024, changing: 0)
     let gain = try Gain("sim:?erase-ahead=yes", change, mtu: 23, mode: .withResponse)
     #expect(try gain.row(.difference).gain >= 30)
   }
 
-  /// A real device is predicted: the arithmetic must come to what a simulated one measures.
+  /// The prediction for real devices must agree with the measurement of a simulated device.
   @Test(arguments: [Self.slow, "sim:?phy=2M&interval=15ms", "sim:?phy=1M&interval=50ms&buffers=4"])
-  func whatIsPredictedIsWhatIsMeasured(_ profile: String) throws {
+  func thePredictionAgreesWithTheMeasurement(_ profile: String) throws {
     let measured = try Gain(profile, Self.release)
     let predicted = try Gain(profile, Self.release, isPredicted: true)
     #expect(predicted.rows.map(\.content) == measured.rows.map(\.content))
@@ -84,7 +84,7 @@ private struct Gain {
     }
   }
 
-  @Test func aDeviceWithoutPatchesGetsImages() throws {
+  @Test func aDeviceWithoutPatchesReceivesImages() throws {
     let rows = try Gain("sim:?delta=no", Self.release).rows
     #expect(rows.map(\.content) == [.plain])
   }

@@ -27,7 +27,7 @@ func measure(
       }
     }
   }
-  #expect(board.counters.flashOperations == 0, "a benchmark touches no flash")
+  #expect(board.counters.flashOperations == 0, "a benchmark uses no flash")
   return try result.get()
 }
 
@@ -60,9 +60,9 @@ func measure(
     #expect(share > 0.95 && share < 1)
   }
 
-  /// What the request of each window costs, and what a response to each write does.
+  /// The cost of one request per window, and of a response to each write.
   @Test(arguments: ["", "&phy=1M", "&interval=50ms"])
-  func autoIsAsFastAsCommandsAlone(_ profile: String) throws {
+  func autoIsAsFastAsCommandsOnly(_ profile: String) throws {
     let rates = try [WriteMode.auto, .withoutResponse, .withResponse].map { mode in
       try measure("sim:?ring=60K&slot=4M" + profile) {
         $0.mode = mode
@@ -72,9 +72,9 @@ func measure(
     #expect(rates[0] > 0.985 * rates[1] && rates[0] > 5 * rates[2], "\(rates)")
   }
 
-  /// The size that fills events carries more than the one that fills packets.
+  /// Writes that fill connection events are faster than writes that fill packets.
   @Test(arguments: [(247, 166_000.0), (498, 170_000)])
-  func aSizeThatFillsEventsIsTaken(_ mtu: Int, _ least: Double) throws {
+  func theSizeThatFillsEventsIsUsed(_ mtu: Int, _ least: Double) throws {
     let found = try measure("sim:?interval=15ms&ring=60K&slot=4M") {
       $0.mode = .withoutResponse
       $0.mtu = mtu
@@ -83,7 +83,7 @@ func measure(
     #expect(found.pduSize < mtu && found.bytesPerSecond > least, "\(found.bytesPerSecond)")
   }
 
-  @Test func aSmallWindowHoldsTheSenderBack() throws {
+  @Test func aSmallWindowLimitsTheSender() throws {
     let found = try measure("sim:") {
       $0.mode = .withoutResponse
       $0.window = 1024
@@ -96,11 +96,11 @@ func measure(
 
   @Test(
     arguments: ["window-flaps", "durable-wanders", "refuses-data"], WriteMode.allCases)
-  func aDeviceThatTakesNothingEndsTheMeasurement(_ fault: String, _ mode: WriteMode) {
+  func aDeviceThatAcceptsNoDataEndsTheMeasurement(_ fault: String, _ mode: WriteMode) {
     #expect(throws: UpdateFault.self) { try measure("sim:?\(fault)") { $0.mode = mode } }
   }
 
-  @Test func aKeyThatIsMissingIsSaid() {
+  @Test func aMissingKeyIsReported() {
     #expect(throws: UpdateFault.authorizationRequired) {
       try measure("sim:?key=000102030405060708090a0b0c0d0e0f")
     }

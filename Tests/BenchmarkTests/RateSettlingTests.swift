@@ -5,7 +5,7 @@ import Testing
 @testable import otaflash
 
 @Suite struct RateSettlingTests {
-  /// Sends over a link of `rate` bytes a second whose transfers have ends of `ends` seconds.
+  /// Sends over a link of `rate` bytes per second; start and end of a transfer need `ends` seconds.
   private func search(
     rate: Double, ends: Double, slotSize: Int = 8 << 20, mode: WriteMode = .withoutResponse
   ) -> (settling: RateSettling, share: Double, transfers: Int) {
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: [0.0, 0.01, 0.03, 0.1])
-  func whatItFindsIsWithinTwoPercentOfTheLink(_ ends: Double) {
+  func theResultIsWithinTwoPercentOfTheLink(_ ends: Double) {
     let found = search(rate: 155_000, ends: ends)
     #expect(found.settling.isSettled)
     #expect(found.share > 0.98, "\(found.share)")
@@ -31,13 +31,13 @@ import Testing
     #expect(search(rate: 155_000, ends: 0).transfers == 2)
   }
 
-  @Test func theSlotEndsTheSearchAndThatIsSaid() {
+  @Test func theSlotEndsTheSearchAndIsReported() {
     let found = search(rate: 155_000, ends: 0.1, slotSize: 100_000)
     #expect(!found.settling.isSettled)
     #expect(found.settling.size == 100_000)
   }
 
-  @Test func timeEndsTheSearchAndThatIsSaid() {
+  @Test func timeEndsTheSearchAndIsReported() {
     let found = search(rate: 5000, ends: 2)
     #expect(!found.settling.isSettled)
     #expect(found.transfers == 1)
@@ -50,11 +50,11 @@ import Testing
       !search(rate: 16_000, ends: 0.03, slotSize: 4096, mode: .withResponse).settling.isSettled)
   }
 
-  /// 64 KiB alone would show 92 to 94 %.
+  /// With only 64 KiB the result would be 92 to 94 %.
   @Test(arguments: [
     "sim:fast", "sim:?ring=60K&interval=15ms", "sim:?ring=60K&interval=30ms&phy=1M",
   ])
-  func aBenchmarkShowsWhatTheLinkCarries(_ profile: String) throws {
+  func aBenchmarkShowsTheRateOfTheLink(_ profile: String) throws {
     let found = try measure(profile) { $0.mode = .withoutResponse }
     let model = try SimulationProfile(parsing: profile).radio
     let limit = LinkLimit(model).bytesPerSecond(.withoutResponse, mtu: 512)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import otaflash
 
-/// Rows as `otaflash bench` makes them, measured in virtual time.
+/// The rows of `otaflash bench`, measured in virtual time.
 private func benchmarkRows(
   _ profile: String = "sim:", mtus: [Int] = [23, 498],
   modes: [WriteMode] = [.withResponse, .withoutResponse], best: Int? = nil
@@ -25,7 +25,7 @@ private func benchmarkRows(
 }
 
 @Suite struct BenchmarkReportTests {
-  @Test func theTableIsThisOne() throws {
+  @Test func theTableMatches() throws {
     let table = Text.table([BenchmarkRow.titles] + (try benchmarkRows().map(\.cells)))
     #expect(table.joined(separator: "\n") == Self.golden)
   }
@@ -63,7 +63,7 @@ private func benchmarkRows(
       LinkLimit(LinkReport(mtu: 498, phy: .le2M, connectionInterval: .milliseconds(15))) != nil)
   }
 
-  /// Where the controller alone knows the coding, the limit is that of the faster one.
+  /// If only the controller knows the coding, the limit is that of the faster one.
   @Test func aCodedLinkHasALimit() throws {
     let link = LinkReport(mtu: 498, phy: .coded, connectionInterval: .milliseconds(50))
     let limit = try #require(AirLimit.bytesPerSecond(link))
@@ -73,8 +73,8 @@ private func benchmarkRows(
     #expect((40_000.0...47_000).contains(limit), "\(limit)")
   }
 
-  /// Three packets of 233 bytes fill an event of 50 ms on S=8 but for 12 µs; of one of 251 and one
-  /// of 200 each second one would be left out.
+  /// Three packets of 233 bytes fill an event of 50 ms on S=8 except for 12 µs. With pairs of 251 and
+  /// 200 bytes every second packet would not fit.
   @Test(arguments: [("S8", 229), ("2M", 245)])
   func writesAreSizedForThePHY(_ phy: String, _ pdu: Int) throws {
     let row = try benchmarkRows(
@@ -101,14 +101,14 @@ private func benchmarkRows(
     #expect(!check.texts.contains { $0.hasPrefix("best") })
   }
 
-  /// The size that fills connection events stands out, by a ring and by its words.
-  @Test func theBestSizeIsRingedAndNamed() throws {
+  /// A ring and a label mark the size that fills connection events.
+  @Test func theBestSizeIsMarkedAndNamed() throws {
     let rows = try benchmarkRows(mtus: [247, 477], best: 477)
     let check = XMLCheck(BenchmarkPlot(title: "", rows: rows).document)
     let plain = XMLCheck(
       BenchmarkPlot(title: "", rows: try benchmarkRows(mtus: [247, 477])).document)
     #expect(check.isWellFormed)
-    #expect(check.texts.count { $0 == "best 477" } == 2, "one a series")
+    #expect(check.texts.count { $0 == "best 477" } == 2, "one per series")
     #expect(check.count(of: "circle") == plain.count(of: "circle") + 2)
   }
 
@@ -119,7 +119,7 @@ private func benchmarkRows(
     #expect(try PlotFile.parse(path + ".png").format == .png)
   }
 
-  /// Runs where librsvg is installed, as it is where the tests run by `make test`.
+  /// Runs only if librsvg is installed; `make test` installs it.
   @Test func aPNGHasTheSizeOfThePlotTwice() throws {
     let renderer: SVGRenderer
     do throws(SVGRendererFault) { renderer = try SVGRenderer() } catch {
@@ -162,7 +162,7 @@ private func benchmarkRows(
     }.joined(separator: "\n") + "\n" + other
   }
 
-  @Test func onlyWhatIsTooSlowFallsShort() throws {
+  @Test func onlySlowRowsFallShort() throws {
     let rows = try benchmarkRows(modes: [.withResponse])
     let fair = try Baseline(path: "b", lines: Self.lines(rows, faster: 1.05))
     #expect(try fair.shortfalls(of: rows, below: 0.9) == [])
@@ -173,7 +173,7 @@ private func benchmarkRows(
     #expect(found[0].sentence == "with-response, MTU 23, 2M, 15 ms at 80.0% of the baseline")
   }
 
-  @Test func whatIsNoBaselineIsSaid() throws {
+  @Test func anInvalidBaselineIsReported() throws {
     for lines in ["", "{", "{\"type\":\"measurement\"}", "{\"type\":\"hello\"}"] {
       #expect(throws: BaselineFault.malformed(path: "b")) {
         try Baseline(path: "b", lines: lines)

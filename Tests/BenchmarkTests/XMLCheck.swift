@@ -1,5 +1,5 @@
-/// Enough of an XML reader to see that a document is well-formed: elements nest, attributes are
-/// quoted, and no bare `<` or `&` stands in a text.
+/// A minimal XML reader that checks whether a document is well-formed: elements nest, attributes are
+/// quoted, and texts contain no bare `<` or `&`.
 struct XMLCheck {
   private(set) var isWellFormed = true
   private(set) var texts: [String] = []

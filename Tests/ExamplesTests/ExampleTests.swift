@@ -1,8 +1,8 @@
 import Testing
 
-/// Every example is a program that a reader may run: these run it and compare what it prints.
+/// Runs every example program and compares its output.
 @Suite struct ExampleTests {
-  @Test func heartRateFindsTheStrapAgainAndGoesOn() throws {
+  @Test func heartRateReconnectsAndContinues() throws {
     let run = try Program(name: "HeartRate").run()
     #expect(run.status == 0)
     let connection = [
@@ -12,10 +12,10 @@ import Testing
       "subscribing -> ready",
     ]
     let beats = [64, 67, 70, 76, 79, 82, 85, 88].map { "\($0) beats a minute" }
-    // The measurement of 73 was on the air when the strap went out of range.
+    // The measurement of 73 was in transfer when the strap went out of range.
     let expected: [String] = [
       connection, Array(beats[..<3]),
-      ["ready -> idle (the device was not heard any more (supervision timeout))"], connection,
+      ["ready -> idle (no packet was received from the device (supervision timeout))"], connection,
       Array(beats[3...]), ["8 measurements in 15 s"],
     ].flatMap(\.self)
     #expect(run.lines == expected)
@@ -36,7 +36,7 @@ import Testing
       ])
   }
 
-  @Test func batteryShowsThatASlowObserverHoldsUpNobody() throws {
+  @Test func batteryShowsThatASlowObserverDelaysNoOther() throws {
     let run = try Program(name: "Battery").run()
     #expect(run.status == 0)
     #expect(run.lines.first == "now: 100%")
@@ -74,7 +74,7 @@ import Testing
   @Test func fleetFlashUpdatesEightBoardsInOneProcess() throws {
     let run = try Program(name: "FleetFlash").run()
     #expect(run.status == 0)
-    // The order is that in which they are done.
+    // The boards finish in any order.
     #expect(run.lines.sorted() == (1...8).map { "board \($0): 1.2.0 -> 1.3.0, verified" })
   }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A program of this package, built beside the tests.
+/// A program of this package, in the build folder of the tests.
 struct Program {
   struct Run: Equatable {
     let lines: [String]
@@ -9,7 +9,7 @@ struct Program {
 
   let name: String
 
-  /// Runs it to its end and returns what it printed.
+  /// Runs the program to its end and returns its output.
   func run() throws -> Run {
     let process = Process()
     let output = Pipe()
@@ -23,8 +23,8 @@ struct Program {
       lines: text.split(separator: "\n").map(String.init), status: process.terminationStatus)
   }
 
-  /// The test bundle is an executable of its own on Linux and lies beside the products; elsewhere
-  /// it is a folder in theirs.
+  /// On Linux the test bundle is an executable in the folder of the products; elsewhere it is a
+  /// folder inside that folder.
   private static let buildFolder: URL = {
     #if os(Linux)
     URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()

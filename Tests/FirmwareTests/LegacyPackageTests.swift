@@ -166,7 +166,7 @@ struct LegacyPackageTests {
     #expect(
       throws: FirmwareFault.initPacket(
         file: "app.dat",
-        .field("SoftDevice ids", offset: 8, "are too many for the 128 bytes of a packet"))
+        .field("SoftDevice ids", offset: 8, "do not fit into the 128 bytes of a packet"))
     ) { try Fixture.package("Nordic/legacy-no-type.zip") }
   }
 
@@ -196,7 +196,7 @@ struct LegacyPackageTests {
     }
     #expect(
       throws: InitPacketFault.field(
-        "SoftDevice ids", offset: 8, "are too many for the 128 bytes of a packet")
+        "SoftDevice ids", offset: 8, "do not fit into the 128 bytes of a packet")
     ) { try LegacyInitPacket(decoding: bytes.replacing(8, by: 59)) }
   }
 }

@@ -101,7 +101,7 @@ struct ManifestTests {
   func nordic() {
     #expect(
       Self.fault(manifest: "{\"manifest\": {}}")
-        == .manifest(.combination("there is no firmware in it")))
+        == .manifest(.combination("it contains no firmware")))
     #expect(
       Self.fault(manifest: "{\"manifest\": {\"application\": {\"bin_file\": 1}}}")
         == .manifest(.key(path: "manifest.application.bin_file", wanted: "a file name")))
@@ -109,7 +109,7 @@ struct ManifestTests {
     #expect(
       Self.fault(manifest: "{\"manifest\": {\"softdevice\": \(part), \"bootloader\": \(part)}}")
         == .manifest(
-          .combination("SoftDevice and bootloader of one package belong into one file")))
+          .combination("SoftDevice and bootloader of one package must be in one file")))
     #expect(
       Self.fault(manifest: "{\"manifest\": {\"application\": \(part)}}")
         == .manifest(.fileMissing("a")))

@@ -150,9 +150,9 @@ struct NordicPackageTests {
         .notProtobuf(offset: 1, "a number has more than 64 bits")
       ),
       ("09 00", .notProtobuf(offset: 0, "the field is cut off")),
-      ("08 01", .field("command", offset: 0, "is not a string of bytes")),
-      ("0A 00 0A 00", .field("command", offset: 2, "stands twice")),
-      ("0A 00 12 00", .field("signed_command", offset: 0, "stands beside an unsigned command")),
+      ("08 01", .field("command", offset: 0, "is not a byte string")),
+      ("0A 00 0A 00", .field("command", offset: 2, "occurs twice")),
+      ("0A 00 12 00", .field("signed_command", offset: 0, "occurs next to an unsigned command")),
       ("0A 00", .field("op_code", offset: 2, "is missing")),
       ("0A 02 08 01", .field("init", offset: 2, "is missing")),
       ("0A 02 08 00", .value("op_code", 0, offset: 2)),

@@ -2,7 +2,7 @@ import OtaflashFleet
 
 extension ExchangeConformance {
   static let endings = [
-    ExchangeConformance("a finished job is finished once") { exchange in
+    ExchangeConformance("a job is finished only once") { exchange in
       try await exchange.publish([job("a")])
       let claim = try await claim(exchange)
       try await exchange.finish(claim, .current(version: nil))
@@ -10,12 +10,12 @@ extension ExchangeConformance {
         try await exchange.finish(claim, .returned(.stopping))
       }
     },
-    ExchangeConformance("what a worker reports is news, in its order") { exchange in
+    ExchangeConformance("the reports of a worker become news, in order") { exchange in
       try await exchange.publish([job("a")])
       let claim = try await claim(exchange)
       try await exchange.report(claim, .placed(adapter: "hci0"))
       try await exchange.report(claim, .activating)
-      let failure = AttemptFailure(.device, code: "reverted", words: "it took the image back")
+      let failure = AttemptFailure(.device, code: "reverted", words: "the image was reverted")
       try await exchange.finish(claim, .failed(failure))
       let news = try await facts(exchange)
       try expect(
@@ -24,31 +24,31 @@ extension ExchangeConformance {
           .ended(.failed(failure)),
         ], "the news are complete: \(news)")
     },
-    ExchangeConformance("a released job is over, with its reason") { exchange in
+    ExchangeConformance("a released job ends with its reason") { exchange in
       for reason in ReturnReason.allCases {
         try await exchange.publish([job(reason.rawValue)])
         try await exchange.release(try await claim(exchange), reason)
         try expect(
-          try await facts(exchange).last == .ended(.returned(reason)), "\(reason) is told")
+          try await facts(exchange).last == .ended(.returned(reason)), "\(reason) is reported")
       }
       let claim = try await exchange.claim(for: worker, now: time(0), lease: lease)
       try expect(claim == nil, "the coordinator decides about the next attempt")
     },
-    ExchangeConformance("a finished job does not run out") { exchange in
+    ExchangeConformance("the claim on a finished job does not expire") { exchange in
       try await exchange.publish([job("a")])
       try await exchange.finish(try await claim(exchange), .current(version: nil))
-      try expect(try await facts(exchange, at: 1000).count == 2, "nothing was added")
+      try expect(try await facts(exchange, at: 1000).count == 2, "no news is added")
     },
   ]
 
   static let recalls = [
-    ExchangeConformance("a job that waits ends when it is cancelled") { exchange in
+    ExchangeConformance("a waiting job ends when it is cancelled") { exchange in
       try await exchange.publish([job("a"), job("b")])
       try await exchange.cancel([job("a").id])
       let claim = try await claim(exchange)
-      try expect(claim.job.id.device == "b", "only the other is left")
+      try expect(claim.job.id.device == "b", "only the other job is left")
       try expect(
-        try await facts(exchange).first == .ended(.returned(.recalled)), "and it is told")
+        try await facts(exchange).first == .ended(.returned(.recalled)), "its end is reported")
     },
     ExchangeConformance("cancelling one of many leaves the others deliverable") { exchange in
       let jobs = (0..<9).map { job("d\($0)") }
@@ -59,38 +59,38 @@ extension ExchangeConformance {
         try expect(claim.job == jobs[index], "\(index) is delivered")
       }
     },
-    ExchangeConformance("the holder of a cancelled job learns it when it renews") { exchange in
+    ExchangeConformance("a renewal reports to the worker that its job was cancelled") { exchange in
       try await exchange.publish([job("a")])
       let claim = try await claim(exchange)
       try await exchange.cancel([job("a").id])
       let standing = try await exchange.renew(claim, now: time(10), lease: lease)
-      try expect(standing == .recalled(until: time(55)), "it is wanted back")
+      try expect(standing == .recalled(until: time(55)), "the job is recalled")
       try await exchange.release(claim, .recalled)
       try expect(
-        try await facts(exchange).last == .ended(.returned(.recalled)), "it was given back")
+        try await facts(exchange).last == .ended(.returned(.recalled)), "the job is returned")
     },
-    ExchangeConformance("who finishes a cancelled job all the same is believed") { exchange in
+    ExchangeConformance("the result of a cancelled job that was finished counts") { exchange in
       try await exchange.publish([job("a")])
       let claim = try await claim(exchange)
       try await exchange.cancel([job("a").id])
       try await exchange.finish(claim, .current(version: nil))
       try expect(
-        try await facts(exchange).last == .ended(.current(version: nil)), "it is so")
+        try await facts(exchange).last == .ended(.current(version: nil)), "the result is kept")
     },
-    ExchangeConformance("a cancelled job that runs out is not offered again") { exchange in
+    ExchangeConformance("a cancelled job whose claim expires is not offered again") { exchange in
       try await exchange.publish([job("a")])
       _ = try await claim(exchange)
       try await exchange.cancel([job("a").id])
       let second = try await exchange.claim(for: other, now: time(60), lease: lease)
-      try expect(second == nil, "nobody gets it")
+      try expect(second == nil, "no worker gets the job")
       try expect(
-        try await facts(exchange, at: 60).last == .ended(.returned(.recalled)), "it is over")
+        try await facts(exchange, at: 60).last == .ended(.returned(.recalled)), "the job has ended")
     },
-    ExchangeConformance("cancelling what is over or unknown changes nothing") { exchange in
+    ExchangeConformance("cancelling an ended or unknown job changes nothing") { exchange in
       try await exchange.publish([job("a")])
       try await exchange.finish(try await claim(exchange), .current(version: nil))
-      try await exchange.cancel([job("a").id, job("nobody").id])
-      try expect(try await facts(exchange).count == 2, "nothing was added")
+      try await exchange.cancel([job("a").id, job("unknown").id])
+      try expect(try await facts(exchange).count == 2, "no news is added")
     },
   ]
 
@@ -102,35 +102,35 @@ extension ExchangeConformance {
       while true {
         let part = try await exchange.news(after: numbers.last ?? 0, now: time(0), limit: 3)
         guard !part.isEmpty else { break }
-        try expect(part.count <= 3, "no more than were asked for")
+        try expect(part.count <= 3, "no more news than requested")
         numbers += part.map(\.number)
       }
-      try expect(numbers == Array(1...7), "one to seven: \(numbers)")
+      try expect(numbers == Array(1...7), "the numbers are 1 to 7: \(numbers)")
     },
-    ExchangeConformance("news that were read stay there for who reads them again") { exchange in
+    ExchangeConformance("news can be read more than once") { exchange in
       try await exchange.publish([job("a")])
       _ = try await claim(exchange)
       let first = try await exchange.news(after: 0, now: time(0), limit: 10)
       let second = try await exchange.news(after: 0, now: time(0), limit: 10)
-      try expect(first == second && first.count == 1, "both times the same")
+      try expect(first == second && first.count == 1, "both reads return the same")
     },
-    ExchangeConformance("a blob comes back as it was kept") { exchange in
+    ExchangeConformance("a blob is returned as it was stored") { exchange in
       let bytes = (0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
       try await exchange.keep(blob: bytes, digest: "d")
       try await exchange.keep(blob: bytes, digest: "d")
-      try expect(try await exchange.blob("d") == bytes, "byte for byte")
+      try expect(try await exchange.blob("d") == bytes, "the blob is equal byte for byte")
     },
-    ExchangeConformance("an empty blob is one") { exchange in
+    ExchangeConformance("an empty blob can be stored") { exchange in
       try await exchange.keep(blob: [], digest: "none")
-      try expect(try await exchange.blob("none").isEmpty, "it has no bytes")
+      try expect(try await exchange.blob("none").isEmpty, "the blob has no bytes")
     },
-    ExchangeConformance("a blob that nobody kept is none") { exchange in
+    ExchangeConformance("an unknown blob is reported as an error") { exchange in
       do throws(ExchangeFault) { _ = try await exchange.blob("x") } catch {
-        return try expect(error == .unknownBlob(digest: "x"), "it is named: \(error)")
+        return try expect(error == .unknownBlob(digest: "x"), "the error names it: \(error)")
       }
       throw ConformanceFailure(what: "an unknown blob is refused", line: #line)
     },
-    ExchangeConformance("a hundred workers at once share the jobs without a duplicate") {
+    ExchangeConformance("a hundred concurrent workers share the jobs without a duplicate") {
       exchange in
       try await exchange.publish((0..<100).map { job("d\($0)") })
       let claims = await withTaskGroup(of: JobClaim?.self) { group in
@@ -147,7 +147,7 @@ extension ExchangeConformance {
         return await group.reduce(into: [JobClaim]()) { $0 += $1.map { [$0] } ?? [] }
       }
       let devices = Set(claims.map(\.job.id.device))
-      try expect(claims.count == 100 && devices.count == 100, "each has another one")
+      try expect(claims.count == 100 && devices.count == 100, "each worker has a different job")
     },
   ]
 }

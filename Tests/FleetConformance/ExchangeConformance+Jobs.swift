@@ -4,9 +4,9 @@ extension ExchangeConformance {
   static let publication = [
     ExchangeConformance("an empty exchange has no job") { exchange in
       let claim = try await exchange.claim(for: worker, now: time(0), lease: lease)
-      try expect(claim == nil, "there is nothing to claim")
+      try expect(claim == nil, "there is no job to claim")
     },
-    ExchangeConformance("publishing nothing changes nothing") { exchange in
+    ExchangeConformance("an empty publication changes nothing") { exchange in
       try await exchange.publish([])
       try expect(try await facts(exchange).isEmpty, "there is no news")
     },
@@ -15,10 +15,10 @@ extension ExchangeConformance {
       try await exchange.publish([job("b")])
       for device in ["c", "a", "b"] {
         let claim = try await claim(exchange)
-        try expect(claim.job == job(device), "\(device) comes now")
+        try expect(claim.job == job(device), "\(device) is next")
       }
     },
-    ExchangeConformance("a job that is published twice is there once") { exchange in
+    ExchangeConformance("a job that is published twice exists once") { exchange in
       try await exchange.publish([job("a")])
       try await exchange.publish([job("a")])
       _ = try await claim(exchange)
@@ -30,41 +30,41 @@ extension ExchangeConformance {
       _ = try await claim(exchange)
       try await exchange.publish([job("a")])
       let second = try await exchange.claim(for: other, now: time(1), lease: lease)
-      try expect(second == nil, "nobody else gets it")
+      try expect(second == nil, "no other worker gets the job")
     },
-    ExchangeConformance("publishing names the jobs that have ended before") { exchange in
+    ExchangeConformance("a publication returns those jobs that have already ended") { exchange in
       try expect(try await exchange.publish([job("a"), job("b")]).isEmpty, "both are new")
       let claim = try await claim(exchange)
       try expect(try await exchange.publish([job("a")]).isEmpty, "a claimed job has not ended")
       try await exchange.finish(claim, .current(version: nil))
       let ended = try await exchange.publish([job("a"), job("b")])
-      try expect(ended == [job("a").id], "it has ended, whether its news were read or not")
+      try expect(ended == [job("a").id], "the job has ended, even if its news was not read")
     },
     ExchangeConformance("a finished job that is published again stays finished") { exchange in
       try await exchange.publish([job("a")])
       try await exchange.finish(try await claim(exchange), .current(version: nil))
       try await exchange.publish([job("a")])
       let second = try await exchange.claim(for: other, now: time(1), lease: lease)
-      try expect(second == nil, "it is over")
+      try expect(second == nil, "the job has ended")
     },
     ExchangeConformance("a device has one open job") { exchange in
       try await exchange.publish([job("a")])
       do throws(ExchangeFault) {
         try await exchange.publish([job("b"), job("a", attempt: 2)])
       } catch {
-        try expect(error == .deviceTaken(by: job("a").id), "the first one is named")
+        try expect(error == .deviceTaken(by: job("a").id), "the error names the first job")
         _ = try await claim(exchange)
         let second = try await exchange.claim(for: worker, now: time(0), lease: lease)
-        return try expect(second == nil, "none of a refused publication is there")
+        return try expect(second == nil, "no job of a refused publication exists")
       }
       throw ConformanceFailure(what: "a second open job is refused", line: #line)
     },
-    ExchangeConformance("the next attempt may be published when the last is over") { exchange in
+    ExchangeConformance("the next attempt may be published after the end of the last") { exchange in
       try await exchange.publish([job("a")])
       try await exchange.release(try await claim(exchange), .notHeard)
       try await exchange.publish([job("a", attempt: 2)])
       let claim = try await claim(exchange)
-      try expect(claim.job == job("a", attempt: 2), "it is the second attempt, as published")
+      try expect(claim.job == job("a", attempt: 2), "the job is the second attempt, as published")
     },
   ]
 
@@ -73,69 +73,71 @@ extension ExchangeConformance {
       try await exchange.publish([job("a")])
       _ = try await claim(exchange)
       let second = try await exchange.claim(for: other, now: time(44), lease: lease)
-      try expect(second == nil, "the other gets none")
+      try expect(second == nil, "the other worker gets no job")
     },
-    ExchangeConformance("a claim says who has it and until when") { exchange in
+    ExchangeConformance("a claim states its worker and its end") { exchange in
       try await exchange.publish([job("a")])
       let claim = try await claim(exchange, at: 100)
-      try expect(claim.worker == "a" && claim.until == time(145), "worker and time are right")
+      try expect(claim.worker == "a" && claim.until == time(145), "worker and time are correct")
     },
-    ExchangeConformance("a worker gets jobs of its place and of no place") { exchange in
+    ExchangeConformance("a worker gets jobs of its site, and jobs without a site") { exchange in
       try await exchange.publish([job("b", site: "berlin"), job("p", site: "paris"), job("n")])
       let paris = FleetWorker(name: "p", site: "paris")
       let first = try await claim(exchange, for: paris)
       let second = try await claim(exchange, for: paris)
-      try expect([first.job.id.device, second.job.id.device] == ["p", "n"], "these two, in order")
+      try expect(
+        [first.job.id.device, second.job.id.device] == ["p", "n"], "these two jobs, in order")
       let third = try await exchange.claim(for: paris, now: time(0), lease: lease)
-      try expect(third == nil, "Berlin's is not for it")
+      try expect(third == nil, "the worker does not get Berlin's job")
     },
-    ExchangeConformance("a worker without a place gets all jobs, in their order") { exchange in
+    ExchangeConformance("a worker without a site gets all jobs, in order") { exchange in
       try await exchange.publish([job("b", site: "berlin"), job("n"), job("p", site: "paris")])
       for device in ["b", "n", "p"] {
         let claim = try await claim(exchange)
-        try expect(claim.job.id.device == device, "\(device) comes now")
+        try expect(claim.job.id.device == device, "\(device) is next")
       }
     },
-    ExchangeConformance("a place that nobody works at holds up no other") { exchange in
+    ExchangeConformance("a site without a worker does not delay other jobs") { exchange in
       try await exchange.publish((0..<50).map { job("b\($0)", site: "berlin") } + [job("n")])
       let claim = try await claim(exchange, for: FleetWorker(name: "p", site: "paris"))
-      try expect(claim.job.id.device == "n", "the job without a place is there at once")
+      try expect(claim.job.id.device == "n", "the job without a site is available immediately")
     },
   ]
 
   static let leases = [
-    ExchangeConformance("an unrenewed claim runs out, and the job is offered anew") { exchange in
+    ExchangeConformance("an unrenewed claim expires, and the job is offered again") { exchange in
       try await exchange.publish([job("a")])
       let first = try await claim(exchange)
       let second = try await claim(exchange, at: 45, for: other)
-      try expect(second.job == first.job, "it is the same job")
-      try expect(second.epoch > first.epoch, "with a later epoch")
+      try expect(second.job == first.job, "both claims are on the same job")
+      try expect(second.epoch > first.epoch, "the second claim has a later epoch")
     },
-    ExchangeConformance("a renewed claim holds longer") { exchange in
+    ExchangeConformance("a renewed claim expires later") { exchange in
       try await exchange.publish([job("a")])
       let claim = try await claim(exchange)
       let standing = try await exchange.renew(claim, now: time(30), lease: lease)
-      try expect(standing == .held(until: time(75)), "until 75 s")
+      try expect(standing == .held(until: time(75)), "the claim expires after 75 s")
       let second = try await exchange.claim(for: other, now: time(74), lease: lease)
-      try expect(second == nil, "nobody gets it before")
+      try expect(second == nil, "no worker gets the job before")
       _ = try await Self.claim(exchange, at: 75, for: other)
     },
-    ExchangeConformance("a claim can be renewed again and again") { exchange in
+    ExchangeConformance("a claim can be renewed repeatedly") { exchange in
       try await exchange.publish([job("a")])
       let claim = try await claim(exchange)
       for seconds in stride(from: Int64(15), to: 600, by: 15) {
         _ = try await exchange.renew(claim, now: time(seconds), lease: lease)
       }
-      try expect(try await facts(exchange, at: 600).count == 1, "there is one piece of news")
+      try expect(try await facts(exchange, at: 600).count == 1, "the only news is the claim")
     },
-    ExchangeConformance("a claim that ran out cannot be renewed") { exchange in
+    ExchangeConformance("an expired claim cannot be renewed") { exchange in
       try await exchange.publish([job("a")])
       let claim = try await claim(exchange)
       try await expectLost { () async throws(ExchangeFault) in
         _ = try await exchange.renew(claim, now: time(45), lease: lease)
       }
     },
-    ExchangeConformance("whoever lost a job to another can report and finish nothing") { exchange in
+    ExchangeConformance("a worker that lost its job can no longer report or finish it") {
+      exchange in
       try await exchange.publish([job("a")])
       let zombie = try await claim(exchange)
       let holder = try await claim(exchange, at: 60, for: other)
@@ -152,9 +154,9 @@ extension ExchangeConformance {
         news == [
           .claimed(worker: "a"), .expired, .claimed(worker: "b"),
           .ended(.current(version: nil)),
-        ], "the news are the holder's: \(news)")
+        ], "the news is that of the holder: \(news)")
     },
-    ExchangeConformance("the same worker that claims anew fences its former self") { exchange in
+    ExchangeConformance("a new claim of the same worker invalidates its old claim") { exchange in
       try await exchange.publish([job("a")])
       let before = try await claim(exchange)
       let after = try await claim(exchange, at: 60)
@@ -163,27 +165,27 @@ extension ExchangeConformance {
       }
       try await exchange.finish(after, .current(version: nil))
     },
-    ExchangeConformance("who takes a job on after an activation looks first") { exchange in
+    ExchangeConformance("a job after an activation is verified first") { exchange in
       try await exchange.publish([job("a")])
       let before = try await claim(exchange)
-      try expect(!before.job.look, "nobody has begun")
+      try expect(!before.job.look, "no worker has started")
       try await exchange.report(before, .placed(adapter: "hci0"))
       try await exchange.report(before, .activating)
       let after = try await claim(exchange, at: 60, for: other)
       try expect(after.job.look, "the device may run the image")
     },
-    ExchangeConformance("news tell of a claim that ran out, whoever asks") { exchange in
+    ExchangeConformance("news reports an expired claim, without another claim") { exchange in
       try await exchange.publish([job("a")])
       _ = try await claim(exchange)
-      try expect(try await facts(exchange, at: 44).count == 1, "not before")
-      try expect(try await facts(exchange, at: 45).last == .expired, "at its time")
+      try expect(try await facts(exchange, at: 44).count == 1, "no news before the time")
+      try expect(try await facts(exchange, at: 45).last == .expired, "the news at the time")
     },
-    ExchangeConformance("of a lost claim there is nothing to release") { exchange in
+    ExchangeConformance("the release of a lost claim has no effect") { exchange in
       try await exchange.publish([job("a")])
       let claim = try await claim(exchange)
       try await exchange.finish(claim, .current(version: nil))
       try await exchange.release(claim, .stopping)
-      try expect(try await facts(exchange).count == 2, "nothing was added")
+      try expect(try await facts(exchange).count == 2, "no news is added")
     },
   ]
 }

@@ -1,7 +1,7 @@
 import OtaflashFleet
 
-/// What every `JobExchange` must do, whatever is behind it: a local store, a message broker. Each
-/// case takes an exchange that nobody has used.
+/// The requirements for every implementation of `JobExchange`, such as a local store or a message
+/// broker. Each case needs a new exchange.
 package struct ExchangeConformance: Sendable, CustomStringConvertible {
   package typealias Body = @Sendable (any JobExchange) async throws -> Void
 
@@ -15,13 +15,13 @@ package struct ExchangeConformance: Sendable, CustomStringConvertible {
 
   package var description: String { name }
 
-  /// - Throws: `ConformanceFailure`, and what the exchange throws that it should not.
+  /// - Throws: `ConformanceFailure`, and unexpected errors of the exchange.
   package func check(_ exchange: any JobExchange) async throws { try await body(exchange) }
 
   package static let cases: [ExchangeConformance] =
     publication + claims + leases + endings + recalls + rest
 
-  // MARK: What the cases are made of
+  // MARK: Parts of the cases
 
   static let worker = FleetWorker(name: "a")
   static let other = FleetWorker(name: "b")
@@ -69,5 +69,5 @@ package struct ConformanceFailure: Error, CustomStringConvertible {
   let what: String
   let line: Int
 
-  package var description: String { "it does not hold that \(what) (line \(line))" }
+  package var description: String { "not fulfilled: \(what) (line \(line))" }
 }

@@ -15,9 +15,9 @@ import Testing
   /// A local store does not wait for the disk to prolong a claim, which ends with its process; and
   /// one process at a time works with its jobs.
   static let ofOneProcess = [
-    "a renewed claim holds longer", "a claim can be renewed again and again",
-    "the holder of a cancelled job learns it when it renews",
-    "a hundred workers at once share the jobs without a duplicate",
+    "a renewed claim expires later", "a claim can be renewed repeatedly",
+    "a renewal reports to the worker that its job was cancelled",
+    "a hundred concurrent workers share the jobs without a duplicate",
   ]
 
   /// Each call is made by another process, as it were: what one has returned, the next one finds.

@@ -4,12 +4,12 @@ import OtaflashFleet
 import OtaflashFleetForecast
 import OtaflashSimulation
 
-/// How large a swarm is.
+/// The size of a swarm.
 struct SwarmScale: Sendable {
   let devices: Int
   let adapters: Int
   let badPercent: Int
-  /// Transfers side by side on an adapter; `nil` = learned.
+  /// The concurrent transfers on an adapter; `nil` = automatic.
   let places: Int?
 }
 
@@ -17,12 +17,12 @@ struct SwarmScale: Sendable {
 struct FleetSwarm {
   struct Outcome {
     let run: FleetRun
-    /// Devices that ended otherwise than they say.
+    /// Devices whose reported outcome differs from the state of their board.
     let wrong: [DeviceProgress]
     let lines: [String]
   }
 
-  /// It cannot be compressed: all of it is sent.
+  /// An image that cannot be compressed, so that it is sent completely.
   static let image = {
     var random = SeededRandom(seed: 1)
     return FirmwareImage(
@@ -46,7 +46,7 @@ struct FleetSwarm {
       fleet, waves: waves, withoutResponse: true, places: scale.places)
   }
 
-  /// A campaign that nothing stops.
+  /// A campaign without limits that would stop it.
   static func trial(
     _ fleet: FleetProfile, waves: [(String, Wave.Members)], withoutResponse: Bool, places: Int?,
     sending image: FirmwareImage = FleetSwarm.image
@@ -78,13 +78,13 @@ struct FleetSwarm {
       + .microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)
     let air = outcome.airTime.values.reduce(Duration.zero, +) / Double(scale.adapters)
     let lines = [
-      "\(scale.devices) devices on \(scale.adapters) adapters, \(scale.badPercent) % bad",
+      "\(scale.devices) devices on \(scale.adapters) adapters, \(scale.badPercent) % revert",
       "ended: \(outcome.run.control), \(outcome.run.eventCount) events",
       "virtual time \(outcome.took), wall time \(wall)",
-      "the radios carried data for \(Int(air / outcome.took * 100)) % of the virtual time",
-      "processor time \(processor / scale.devices) a device, with its board",
-      "memory \(usage.ru_maxrss / 1024) MiB at most, \(outcome.poweredMost) boards with power",
-      "ended otherwise than they say: \(wrong.count)",
+      "air time of data: \(Int(air / outcome.took * 100)) % of the virtual time",
+      "CPU time per device, including its board: \(processor / scale.devices)",
+      "peak memory \(usage.ru_maxrss / 1024) MiB, at most \(outcome.poweredMost) boards powered",
+      "outcomes that differ from the board: \(wrong.count)",
     ]
     return Outcome(run: outcome.run, wrong: wrong, lines: lines)
   }

@@ -2,7 +2,7 @@ import OtaflashFleet
 import OtaflashFleetForecast
 import OtaflashSimulation
 
-/// How long a forecast takes, and how near it comes.
+/// The time that a forecast needs, and its accuracy.
 struct ForecastCheck {
   let devices: Int
   let seeds: Int
@@ -20,7 +20,7 @@ struct ForecastCheck {
       "\(devices) devices, \(seeds) seeds: forecast in \(wall)",
       "duration \(forecast.duration.median), "
         + "range \(forecast.duration.range.map { "\($0)" } ?? "none")",
-      "the campaign itself, with other seeds: "
+      "the campaign with other seeds: "
         + runs.map { "\($0) (\($0 / forecast.duration.median))" }.joined(separator: ", "),
       "limit: \(forecast.limit.rawValue); succeed: \(forecast.successes) devices",
     ]

@@ -2,18 +2,18 @@ import OtaflashFleet
 import OtaflashFleetForecast
 import OtaflashSimulation
 
-/// How many transfers side by side an adapter is worth: what is learned, against every number that
-/// could have been fixed.
+/// The number of concurrent transfers on an adapter: the automatic number, compared with fixed
+/// numbers.
 struct LearnedPlaces {
   struct Row {
     let name: String
-    /// Devices an hour by the number of places.
+    /// Devices per hour by the number of places.
     let fixed: [(places: Int, rate: Double)]
     let learned: Double
 
     var best: (places: Int, rate: Double) { fixed.max { $0.rate < $1.rate } ?? (1, 0) }
     var learnedShare: Double { learned / best.rate }
-    /// Against one device after another.
+    /// Relative to one device after another.
     var gain: Double { learned / (fixed.first { $0.places == 1 }?.rate ?? 1) }
   }
 
@@ -38,7 +38,7 @@ struct LearnedPlaces {
     Profile(name: "with response, 5 % lost", boards: "kinds=fast&loss=5%", withoutResponse: false),
     Profile(name: "without response, slow flash", boards: "kinds=plain", withoutResponse: true),
     Profile(
-      name: "with response, flash of 400 ms a page", boards: "kinds=erase-400ms",
+      name: "with response, flash of 400 ms per page", boards: "kinds=erase-400ms",
       withoutResponse: false),
   ]
 
@@ -54,7 +54,7 @@ struct LearnedPlaces {
       learned: try rate(of: profile, places: nil))
   }
 
-  /// Devices an hour on one adapter.
+  /// Devices per hour on one adapter.
   private func rate(of profile: Profile, places: Int?) throws -> Double {
     let fleet = try FleetProfile(parsing: "\(devices)?slot=96K&\(profile.boards)")
     let trial = try FleetSwarm.trial(
@@ -68,7 +68,7 @@ extension LearnedPlaces.Row {
     let rates = fixed.map { "\($0.places): \(Int($0.rate))" }.joined(separator: ", ")
     let share = Int((learnedShare * 100).rounded())
     let tenths = Int((gain * 10).rounded())
-    return "\(name): learned \(Int(learned)) an hour, \(share) % of the best (\(best.places)), "
+    return "\(name): automatic \(Int(learned)) per hour, \(share) % of the best (\(best.places)), "
       + "\(tenths / 10).\(tenths % 10) times one after another; fixed \(rates)"
   }
 }

@@ -5,19 +5,19 @@ import OtaflashGATT
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// What patches are worth to a fleet: boards on one adapter that all run one release get the next
-/// one, as a patch of 16 % and as the image itself.
+/// The gain of patches for a fleet: boards on one adapter, all with the same release, receive the
+/// next one, as a patch of 16 % and as the complete image.
 struct PatchGain {
   struct Row {
     let name: String
-    /// Devices an hour.
+    /// Devices per hour.
     let patched: Double
     let whole: Double
 
     var gain: Double { patched / whole }
     var line: String {
       let tenths = Int((gain * 10).rounded())
-      return "\(name): \(Int(patched)) devices an hour by patches, \(Int(whole)) by images, "
+      return "\(name): \(Int(patched)) devices per hour by patches, \(Int(whole)) by images, "
         + "\(tenths / 10).\(tenths % 10) times"
     }
   }
@@ -25,7 +25,7 @@ struct PatchGain {
   struct Profile {
     let name: String
     let withoutResponse: Bool
-    /// Transfers side by side; `nil` = learned.
+    /// The concurrent transfers; `nil` = automatic.
     var places: Int?
   }
 
@@ -34,8 +34,8 @@ struct PatchGain {
     Profile(name: "20 links, with response", withoutResponse: false, places: 20),
     Profile(name: "16 links, without response", withoutResponse: true, places: 16),
     Profile(name: "16 links, with response", withoutResponse: false, places: 16),
-    Profile(name: "learned, without response", withoutResponse: true),
-    Profile(name: "learned, with response", withoutResponse: false),
+    Profile(name: "automatic, without response", withoutResponse: true),
+    Profile(name: "automatic, with response", withoutResponse: false),
   ]
 
   private static let size = 512 * 1024
@@ -64,11 +64,11 @@ struct PatchGain {
   private func rate(_ trial: CampaignTrial) throws -> Double {
     let outcome = try trial.run(seed: 1)
     let done = outcome.run.devices.count { $0.ending?.count == .succeeded }
-    precondition(done == devices, "every device takes the next release")
+    precondition(done == devices, "every device runs the next release")
     return Double(devices) / (outcome.took / .seconds(3600))
   }
 
-  /// What a board's flash holds that runs an image, and had time to erase the pages of the next.
+  /// The flash of a board that runs an image and had time to erase the pages of the next one.
   private static func flash(
     of profile: SimulationProfile, running image: [UInt8]
   ) throws -> FlashMemory {

@@ -1,23 +1,24 @@
-// What a fleet of simulated boards costs, and whether each of them ends as it says itself.
+// Measures the cost of a campaign over simulated boards, and compares each outcome with its board.
 //
 //   fleet-swarm [DEVICES [ADAPTERS [BAD% [PLACES]]]]
 //   fleet-swarm --learned [DEVICES]
 //   fleet-swarm --forecast [DEVICES [SEEDS]]
 //   fleet-swarm --patches [DEVICES]
 //
-// 10,000 devices on 20 adapters unless told otherwise, BAD% of which take the new image back; as many
-// PLACES on an adapter as were learned. Images of 64 KiB without response, 1 % of the packets lost, in
-// virtual time; the links of an adapter share its radio. Exit status 1 when a device ended otherwise than it
-// says.
+// Defaults: 10,000 devices, 20 adapters, an automatic number of PLACES (concurrent transfers) on an
+// adapter. BAD% of the devices revert the new image. Images of 64 KiB, without response, 1 % of the
+// packets lost, in virtual time; the links of an adapter share its radio. Exit code 1: the outcome of
+// a device differs from its board.
 //
-// With --learned: what the learned number of places brings on one adapter, against fixed ones; exit status 1
-// where it is less than nine tenths of the best. With --forecast: how long a forecast takes, and how near it
-// comes to runs of the same campaign. With --patches: what patches of 16 % bring on one adapter; exit status 1
-// where one of the first two rows has less than four times as many devices an hour.
+// --learned compares the automatic number of places on one adapter with fixed numbers. Exit code 1:
+// its rate is less than nine tenths of the best.
+// --forecast measures the time of a forecast, and compares it with runs of the same campaign.
+// --patches measures the gain of patches of 16 % on one adapter. Exit code 1: one of the first two
+// rows has less than four times as many devices per hour.
 
 import Glibc
 
-/// Counts are digits; anything else ends the program with its usage.
+/// Parses counts; prints the usage and ends the program if a word is not a count.
 func counts(_ words: ArraySlice<String>, upTo maximum: Int) -> [Int] {
   let counts = words.compactMap { Int($0).flatMap { $0 < 0 ? nil : $0 } }
   guard counts.count == words.count, counts.count <= maximum, counts.first != 0 else {

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// What is declared is named somewhere else too: in the sources, a test, an example, a benchmark or a
-/// fuzz target. A name that is declared twice has to be named a third time.
+/// Every declaration is used somewhere else: in the sources, a test, an example, a benchmark or a
+/// fuzz target. A name that is declared twice must occur a third time.
 @Suite struct DeadDeclarationTests {
-  /// What is named by others than us.
+  /// Declarations that are used only from outside the repository.
   static let reasons = [
     "allValueStrings": "ArgumentParser asks for it",
     "defaultValueDescription": "ArgumentParser asks for it",
@@ -18,8 +18,8 @@ import Testing
     "associatedtype",
   ]
 
-  /// The names that a line of code declares. A constant or case with a number of its own is an entry of
-  /// somebody's table, which is there whole.
+  /// The names that a line of code declares. A constant or case with its own number belongs to a
+  /// table of an external standard, which is kept complete.
   static func declared(in line: Substring) -> [Substring] {
     let words = SourceWords.words(in: line)
     if words.first == "case" || words.starts(with: ["indirect", "case"]) {
@@ -31,7 +31,7 @@ import Testing
 
   private static func isOfATable(_ line: Substring) -> Bool { line.contains(/= -?\d|rawValue:/) }
 
-  /// Those of `case one, two(Int)`; none of a `switch`, whose lines go on.
+  /// The names of `case one, two(Int)`; none of a `switch`.
   private static func cases(of line: Substring) -> [Substring] {
     let trimmed = line.drop { $0 == " " }
     guard !trimmed.hasPrefix("case ."), !trimmed.hasPrefix("case let "), !line.hasSuffix(":") else {
@@ -42,7 +42,7 @@ import Testing
     return names.split(separator: ",").compactMap { SourceWords.words(in: $0).last }
   }
 
-  /// Where each name of `sources` that is named nowhere else is declared.
+  /// The places of all names in `sources` that occur nowhere else.
   static func dead(
     in sources: [(path: String, text: String)], namedBy others: [String]
   ) -> [String] {
@@ -71,17 +71,17 @@ import Testing
     #expect(sources.count > 500)
     let dead = Self.dead(in: sources, namedBy: others)
     for place in dead where !Self.reasons.keys.contains(where: { place.hasSuffix(": \($0)") }) {
-      Issue.record("nothing names what is declared at \(place)")
+      Issue.record("unused declaration: \(place)")
     }
     for name in Self.reasons.keys where !dead.contains(where: { $0.hasSuffix(": \(name)") }) {
-      Issue.record("\(name) needs no reason any more")
+      Issue.record("\(name) no longer needs a reason")
     }
   }
 
   @Test func aDeadDeclarationIsFound() {
     let source = """
       struct Used { let number: Int; var other: Int { 3 } }
-      // other, lonely and numberless are only talked of
+      // other, lonely and numberless occur only in comments
       enum Kind { }
       case lonely
       case one(Int, (Int) -> Void), two

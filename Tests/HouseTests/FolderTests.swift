@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The folders of a target have an order, as the targets have: a file names top-level types of its own
-/// folder and of earlier ones only. So whoever opens a folder knows what it can rest on.
+/// The folders of a target have an order, like the targets: a file uses top-level types of its
+/// folder and of earlier ones only. The dependencies of a folder are therefore known.
 @Suite struct FolderTests {
   /// Each target's folders, the lowest first; `""` is the target's own folder.
   static let order: [String: [String]] = [
@@ -52,7 +52,7 @@ import Testing
     let order = try #require(Self.order[target])
     let sources = try ImportTests.files(of: "Sources/\(target)").map(Source.init)
     #expect(
-      Set(sources.map(\.folder)) == Set(order), "the order names every folder of Sources/\(target)")
+      Set(sources.map(\.folder)) == Set(order), "the order has every folder of Sources/\(target)")
     var home: [String: Source] = [:]
     for source in sources { for type in source.declared { home[type] = home[type] ?? source } }
     for source in sources {
@@ -62,7 +62,7 @@ import Testing
         let otherPlace = try #require(order.firstIndex(of: other.folder))
         #expect(
           otherPlace < place,
-          "\(source.path) names \(type), which lies in \(other.path), a folder that comes later")
+          "\(source.path) uses \(type), which is in \(other.path), a later folder")
       }
     }
   }
@@ -93,8 +93,8 @@ import Testing
   }
 }
 
-/// What a reader of names sees of a Swift file: its words without comments and literals. Not a parser:
-/// it counts on the format that the formatter makes, in which top-level declarations begin a line.
+/// The words of a Swift file without comments and literals. It is not a parser: it requires the
+/// format of the formatter, in which top-level declarations start a line.
 private struct Code {
   private static let kinds: Set<String> = [
     "struct", "enum", "class", "actor", "protocol", "typealias",
@@ -115,7 +115,7 @@ private struct Code {
     }
   }
 
-  /// Capitalized words that are no members of something.
+  /// Capitalized words that are not members of another declaration.
   private mutating func readNames(of line: Substring.UTF8View) {
     var word: [UInt8] = []
     var before: UInt8 = 0x20

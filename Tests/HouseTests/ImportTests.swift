@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// The rules of the house that the compiler does not hold: who may import whom, and where the
-/// system may be seen.
+/// The architecture rules that the compiler does not check: the permitted imports of each target,
+/// and the files that may use the system.
 @Suite struct ImportTests {
-  /// What the files of each target may import, beside the standard library's own modules.
+  /// The permitted imports of each target, in addition to the standard library's modules.
   static let permitted: [String: Set<String>] = [
     "Wire": [],
     "ATT": [],
@@ -46,11 +46,11 @@ import Testing
       "FoundationEssentials",
     ],
   ]
-  /// The one file of the simulation that keeps a device's flash in a file.
+  /// The only file of the simulation that stores a device's flash in a file.
   static let exceptions = ["Sources/Simulation/Flash/FlashFile.swift": "Glibc"]
   static let standard: Set<String> = ["Synchronization", "_Concurrency", "RegexBuilder"]
 
-  /// What would make a simulated run depend on more than its seed.
+  /// APIs that would make a simulated run depend on more than its seed.
   static let realWorld = [
     "Task.sleep", "ContinuousClock", "SuspendingClock", "Date()", "Task.detached", "DispatchQueue",
     "Thread(", "usleep(", "SystemRandomNumberGenerator",
@@ -101,8 +101,8 @@ import Testing
     }
   }
 
-  /// The waits that outlive their callers, the simulation's root, and the program's two: itself, and
-  /// the command that a signal cancels.
+  /// Files that may create unstructured tasks: the waits that outlive their callers, the root of
+  /// the simulation, and two of the program: itself, and the command that a signal cancels.
   static let tasksThatAreNoChildren: Set = [
     "Sources/GATT/Concurrency/Shield.swift", "Sources/Simulation/Time/VirtualTimeline.swift",
     "Sources/otaflash/Process/Program.swift", "Sources/otaflash/Process/Run.swift",
@@ -114,11 +114,12 @@ import Testing
     where file.text.contains(/\bTask(\.detached)? ?[({]/) {
       #expect(
         Self.tasksThatAreNoChildren.contains(file.path),
-        "\(file.path) makes a task that is no child")
+        "\(file.path) creates an unstructured task")
     }
   }
 
-  /// What hides a failure, or takes a check away from the compiler. Word by word: `Entry?` is none.
+  /// Constructs that hide a failure, or disable a check of the compiler. Matched by word: `Entry?`
+  /// is not a hit.
   static let hiding = [
     #"\btry\?"#, #"\btry!"#, #"\bas!"#, #"\bcatch\s*\{\s*\}"#, #"@unchecked\b"#, #"\bfatalError\("#,
     #"nonisolated\(unsafe\)"#, #"@preconcurrency\b"#,
@@ -144,7 +145,7 @@ import Testing
     }
   }
 
-  /// The formatter breaks code, and leaves comments and strings as they are.
+  /// The formatter breaks code, and leaves comments and strings unchanged.
   @Test(arguments: permitted.keys.sorted() + ["otaflash"])
   func linesStayShort(_ target: String) throws {
     for file in try Self.files(of: "Sources/\(target)") {

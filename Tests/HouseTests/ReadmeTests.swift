@@ -1,26 +1,27 @@
 import Foundation
 import Testing
 
-/// A README beside sources is their map: each file is on it, and nothing that is not there.
+/// A README in a source folder is its map: it names each file, and nothing that does not exist.
 @Suite struct ReadmeTests {
   struct Readme: CustomTestStringConvertible {
-    /// Of the folder, from the root.
+    /// Relative to the root.
     let folder: String
     let names: [Substring]
-    /// Without `.swift`, from the folder; those that a README further down tells of are not here.
+    /// Without `.swift`, relative to the folder; files in the scope of a README further down are
+    /// omitted.
     let files: [String]
-    /// All folders below, those of such READMEs too.
+    /// All folders below, including those with their own README.
     let folders: Set<String>
 
     var testDescription: String { folder }
 
-    /// The files that no name stands for. A name is that of a file, `Beginning…` of several, or
-    /// `Folder/…` of all in a folder; a path may stand before either.
+    /// The files that no name covers. A name is that of one file, `Beginning…` of several, or
+    /// `Folder/…` of all in a folder; each may have a path prefix.
     var missing: [String] {
       files.filter { file in !names.contains { Self.name($0, standsFor: file) } }
     }
 
-    /// The names of files, folders and types that there are none of.
+    /// The names of files, folders and types that do not exist.
     func wrong(words: Set<Substring>) -> [Substring] {
       names.filter { name in
         if name.contains("/") || name.hasSuffix("…") {
@@ -43,13 +44,13 @@ import Testing
       let path = "/" + file
       guard name.hasSuffix("…") else { return path.hasSuffix("/" + name) }
       let beginning = "/" + name.dropLast()
-      // What is left out is a folder's content, or the end of a file's name.
+      // The omitted part is the content of a folder, or the end of a file name.
       guard let found = path.range(of: beginning) else { return false }
       return beginning.hasSuffix("/") || !path[found.upperBound...].contains("/")
     }
   }
 
-  /// What stands between backticks, outside of blocks of code.
+  /// The text between backticks, outside of code blocks.
   static func names(in text: String) -> [Substring] {
     text.split(separator: "```", omittingEmptySubsequences: false).enumerated()
       .filter { $0.offset.isMultiple(of: 2) }.flatMap { block in
@@ -100,14 +101,14 @@ import Testing
     #expect(readme.missing == [])
   }
 
-  @Test(arguments: readmes) func everyNameIsThatOfSomething(_ readme: Readme) {
+  @Test(arguments: readmes) func everyNameExists(_ readme: Readme) {
     #expect(readme.wrong(words: Self.words) == [])
   }
 
-  @Test func whatIsMissingOrWrongIsFound() {
+  @Test func missingAndWrongNamesAreFound() {
     let text = """
       `One`, `Room/Two` and `Th…`, not ```Four```. `Gone` and `Ro/…` are not there, `Known` is a type, `Room` a
-      folder, and `DEAD` and `off` are none.
+      folder, and `DEAD` and `off` are not names.
       """
     let readme = Readme(
       folder: "X", names: Self.names(in: text),

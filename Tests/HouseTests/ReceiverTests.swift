@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// The receiver in C (Sources/OTAReceiver) is read by who builds it into a device: from the link down to
-/// flash, each file calling those below it.
+/// The receiver in C (Sources/OTAReceiver) is for readers who port it to a device. From the link
+/// down to flash, each file calls only the files below it.
 @Suite struct ReceiverTests {
-  /// From the lowest up. Each file may name functions of its own and of those before it.
+  /// From the lowest up. Each file may call its own functions and those of the files before it.
   static let order = [
     "ota_crc32.c", "ota_delta.c", "ota_flash.c", "ota_record.c", "ota_state.c", "ota_patch.c",
     "ota_engine.c", "ota_update.c", "ota_control.c", "ota_receiver.c",
@@ -16,7 +16,8 @@ import Testing
     }.joined(separator: "\n")
   }
 
-  /// The functions that other files may call: their definitions begin a line, and no `;` ends it.
+  /// The functions that other files may call: their definitions start a line that does not end with
+  /// `;`.
   static func functions(in code: String) -> Set<String> {
     let definition = /^(?!static)[a-z][\w ]*[ *](ota_\w+)\([^;{]*\{/.anchorsMatchLineEndings()
     return Set(code.matches(of: definition).map { String($0.1) })

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What is said in the libraries is said to the users of any program.
+/// The texts of the libraries are for the users of any program.
 @Suite struct TextTests {
-  /// What a text may not name: a command of ours, or an option of any program.
+  /// Content that a text may not contain: a command of otaflash, or an option of any program.
   static let commandLine = [
     #"otaflash (scan|info|flash|image|bench|simulate|devices|doctor|completion|slots|reset|pair|"#
       + "unpair)",
@@ -23,21 +23,21 @@ import Testing
       .map { String($0) }
   }
 
-  /// Two literals that are bytes of a protocol, not words.
+  /// Literals that are bytes of a protocol, not text.
   static let protocols = ["otaflash authorize"]
 
   @Test(arguments: ImportTests.permitted.keys.sorted())
   func noTextOfALibraryNamesTheCommandLine(_ target: String) throws {
     for file in try ImportTests.files(of: "Sources/\(target)") {
       for literal in try Self.offences(in: file.text) where !Self.protocols.contains(literal) {
-        Issue.record("\(file.path) says '\(literal)'")
+        Issue.record("\(file.path) contains '\(literal)'")
       }
     }
   }
 
-  @Test func aTextThatNamesItIsFound() throws {
+  @Test func aTextWithACommandIsFound() throws {
     let text = #"""
-      // "otaflash scan" in a comment is none.
+      // "otaflash scan" in a comment does not count.
       a("Run `otaflash doctor`."); b("send it with --restart"); c("-----begin key")
       d("an otaflash board", "$(command -v otaflash)")
       """#
@@ -47,8 +47,8 @@ import Testing
       ])
   }
 
-  /// Who catches a fault shows it: an enum's own notation is no text.
-  @Test func everyPublicFaultHasWords() throws {
+  /// A program may show any fault that it catches: the notation of an enum is not a readable text.
+  @Test func everyPublicFaultHasAMessage() throws {
     var faults: [String] = []
     var described: Set<String> = []
     for target in ImportTests.permitted.keys {
@@ -62,7 +62,7 @@ import Testing
     }
     #expect(faults.count > 25)
     for fault in faults where !described.contains(fault) {
-      Issue.record("\(fault) has no words")
+      Issue.record("\(fault) has no message")
     }
   }
 }

@@ -1,4 +1,4 @@
-/// A device for the tests: the receiver, a flash stricter than the hardware, and a host.
+/// A device for the tests: the receiver, a flash with stricter rules than hardware, and a host.
 #ifndef DEVICE_H
 #define DEVICE_H
 
@@ -8,24 +8,24 @@ enum {
   PAGE = 1024, ROW = 256, SLOT = 16 * PAGE, META = SLOT, FLASH = SLOT + 2 * PAGE, 
   PAGES = FLASH / 64,
   RING = 4 * ROW, CHUNK = 100, BOARD = 0xA001,
-  /// The other geometry: marks further apart than pages.
+  /// A second geometry, in which marks are further apart than pages.
   SMALL_PAGE = 64, SMALL_ROW = 32
 };
 
 typedef struct {
   uint8_t bytes[FLASH];
-  /// Erased only in part: may read as blank, but must not be programmed.
+  /// Incompletely erased pages, which may read as blank but must not be programmed.
   bool weak[PAGES];
   uint32_t operations, slot_erases;
-  /// The operation (counted from 1) that the power fails in; 0 = never.
+  /// The operation (counted from 1) during which power fails; 0 = never.
   uint32_t cut_at;
   bool dead;
-  /// Operations end later, by flash_done; the countdown of the one under way, in polls.
+  /// Whether operations end later, by flash_done; the polls left until the current one ends.
   bool slow;
   uint32_t pending;
-  /// The next writes (or erases) of the slot, or of the record, go wrong.
+  /// The number of next writes or erases of the slot, or writes of the record, that fail.
   uint32_t bad_rows, failed_rows, failed_erases, bad_records;
-  /// An address of the slot whose page never holds its data; 0 = there is none.
+  /// An address in the page of the slot that never holds its data; 0 = no such page.
   uint32_t worn;
   uint32_t violations;
   uint32_t alignment;
@@ -44,22 +44,22 @@ typedef struct {
   uint32_t statuses, errors[7];
   bool stack_full, vetoed, activated, confirmed, refuses_confirm;
   bool may_erase;
-  /// What runs, and what was read of it: in all, and in one poll at most.
+  /// The running image, and the bytes read from it: total, and maximum per poll.
   const uint8_t *base;
   bool base_is_unreadable;
   uint32_t base_reads, base_reads_most;
 } device;
 
 uint32_t random_below(device *d, uint32_t bound);
-/// A device with empty flash, booted.
+/// Creates and boots a device with empty flash.
 void device_make(device *d, uint64_t seed, uint8_t alignment);
 #if OTA_PATCHES
-/// Has it run these bytes, and offer patch sessions; boots.
+/// Makes `base` the running image, enables patch sessions, and boots.
 void device_take_patches(device *d, const uint8_t *base, uint32_t size);
 #endif
 /// A reset: RAM is lost, flash is not.
 void device_boot(device *d);
-/// Polls until nothing more happens by itself, or the power has failed.
+/// Polls until the receiver is idle or power has failed.
 void device_run(device *d);
 /// Connects with both CCCDs set.
 void device_connect(device *d);
@@ -68,9 +68,10 @@ uint32_t request(device *d, const uint8_t *bytes, uint32_t size);
 uint32_t request_op(device *d, uint8_t op);
 uint32_t begin(device *d, const uint8_t *image, uint32_t size, uint8_t flags);
 uint8_t data(device *d, const uint8_t *image, uint32_t offset, uint32_t size, bool with_response);
-/// Sends from where the device stands, by its window, up to `end`; false if it got no further.
+/// Sends from the device's next offset up to `end`, within its window. False: no more progress.
 bool send_to(device *d, const uint8_t *image, uint32_t end);
-/// BEGIN (restart if the prefix differs), data, VERIFY. True: verified, and the slot is the image.
+/// BEGIN (restart if the prefix differs), data, VERIFY. True: verified, and the slot holds the
+/// image.
 bool update(device *d, const uint8_t *image, uint32_t size);
 uint32_t get32(const uint8_t *from);
 void put32(uint8_t *to, uint32_t value);

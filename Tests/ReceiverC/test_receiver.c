@@ -1,4 +1,4 @@
-/// The receiver against docs/ota-service.md. One line for each failure, one line of totals.
+/// Tests the receiver against docs/ota-service.md. Prints one line per failure, and the totals.
 #include <stdio.h>
 #include <string.h>
 
@@ -78,8 +78,8 @@ static void test_happy_path(void) {
   CHECK(!d.activated);
 }
 
-/// The answer belongs to the connection that asked: the next one, which has not subscribed, hears
-/// nothing, and the reset comes all the same.
+/// The answer belongs to the connection that sent the request: the next connection receives no
+/// answer, and the reset still happens.
 static void test_activation_outlives_its_connection(void) {
   subject = "an activation that outlives its connection";
   const uint8_t activate = OTA_OP_ACTIVATE;
@@ -136,7 +136,7 @@ static void test_information(void) {
   CHECK(request_op(&d, OTA_OP_RESUME_POINT) == 0 && get32(d.answer + 2) == 0);
 }
 
-/// The slot holds the image that the bootloader would return to.
+/// The slot holds the image that the bootloader would revert to.
 static void test_begin_on_trial(void) {
   subject = "BEGIN while an image is on trial";
   for (int stored = 0; stored < 2; stored++) {
@@ -220,7 +220,7 @@ static void test_authorization(void) {
   uint8_t proof[17] = {OTA_OP_AUTHORIZE}, wrong[17] = {OTA_OP_AUTHORIZE};
   for (int i = 0; i < 16; i++) proof[1 + i] = (uint8_t)~i;
   CHECK(begin(&d, image, 500, 0) == OTA_RESULT_NOT_AUTHORIZED);
-  // Length and flags are looked at before the authorization is.
+  // Length and flags are checked before the authorization.
   CHECK(begin(&d, image, 500, 0x10) == OTA_RESULT_MALFORMED_REQUEST);
   CHECK(request(&d, (const uint8_t[]){OTA_OP_ABORT, 2}, 2) == OTA_RESULT_MALFORMED_REQUEST);
   CHECK(request_op(&d, OTA_OP_VERIFY) == OTA_RESULT_NOT_AUTHORIZED);
@@ -234,7 +234,7 @@ static void test_authorization(void) {
   CHECK(request(&d, proof, 17) == 0);
   CHECK(request(&d, proof, 17) == OTA_RESULT_WRONG_STATE);
   CHECK(request(&d, (const uint8_t[]){1, 1}, 2) == 0 && d.answer[3] == 7);
-  // A wrong proof uses up its challenge, and what the right one has opened stays open.
+  // A wrong proof uses up its challenge; an earlier authorization stays valid.
   CHECK(request_op(&d, OTA_OP_CHALLENGE) == 0);
   CHECK(request(&d, wrong, 17) == OTA_RESULT_WRONG_PROOF);
   CHECK(request(&d, proof, 17) == OTA_RESULT_WRONG_STATE);
@@ -307,9 +307,9 @@ static void test_overrun(void) {
   CHECK(update(&d, image, 5000));
 }
 
-/// Row and chunk do not divide each other, and two chunks and a row do not fit the buffer.
+/// Row and chunk sizes do not divide each other, and two chunks plus a row do not fit the buffer.
 static void test_small_buffer(void) {
-  subject = "a host that waits until a whole chunk fits";
+  subject = "a host that waits until a complete chunk fits";
   device_make(&d, 1, 8);
   d.config.ring_size = 3 * ROW;
   d.config.largest_chunk = OTA_CHUNK_MAXIMUM;
@@ -339,7 +339,7 @@ static void test_full_stack(void) {
   device_run(&d);
   CHECK(d.answer_size == 16);
 
-  // What ended the session is told before what came too late for it.
+  // The error that ended the session is reported before errors of later data.
   make(1, 8);
   CHECK(begin(&d, image, 9000, 0) == 0 && send_to(&d, image, 2200));
   d.flash.failed_erases = OTA_FLASH_RETRY_MAXIMUM + 1;
@@ -467,7 +467,7 @@ static void test_worn_page(void) {
   CHECK(update(&d, image, 9000));
 }
 
-/// Runs an update whose power fails in flash operation `cut`, and then one that must succeed.
+/// Runs an update in which power fails in flash operation `cut`, and then one that must succeed.
 static bool cut_and_resume(uint64_t seed, uint32_t size, uint32_t cut, uint32_t second_cut) {
   device_make(&d, seed, 8);
   if (seed % 3 == 0) {
@@ -511,7 +511,7 @@ static void test_power_cuts(void) {
   printf("power cuts: %u\n", cuts);
 }
 
-/// Anything at any time; the device must stay within its flash, and must still take an update.
+/// Random events in any order: the device must access only its flash, and then accept an update.
 static void fuzz(uint64_t seed) {
   make(seed, (uint8_t)(1u << seed % 5));
   d.flash.slow = seed & 1;
@@ -590,7 +590,7 @@ static void test_configuration(void) {
   CHECK(!ota_receiver_init(&receiver, &config));
   config = d.config, config.check_proof = proof_is_complement;
   CHECK(!ota_receiver_init(&receiver, &config));
-  // The metadata pages: two, whole, from page boundaries, outside the slot.
+  // The metadata pages: two different pages, at page boundaries, outside the slot.
   static const uint32_t bad[][2] = {{META, META},           {META + PAGE, 0},
                                     {SLOT - PAGE, META},    {META, META + PAGE / 2},
                                     {META, META + PAGE + 1}};

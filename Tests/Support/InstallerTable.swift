@@ -1,4 +1,4 @@
-/// The table and the data behind the program of an installer, as the script of Nordic's bare-metal
+/// The table and the data after the program of an installer, as the script of Nordic's bare-metal
 /// SDK writes them (`scripts/generate_metadata.py`): number and bytes of each image.
 package func installerTable(_ images: [(UInt8, [UInt8])]) -> [UInt8] {
   func word(_ value: UInt32) -> [UInt8] {

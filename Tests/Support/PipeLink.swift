@@ -1,10 +1,10 @@
 import OtaflashGATT
 import Synchronization
 
-/// One end of an in-process link: two bounded queues, one for each direction. For joining a client
-/// and a server without a transport between them.
+/// One end of an in-process link: two bounded queues, one for each direction. Connects a client and
+/// a server without a transport.
 public final class PipeLink: Link {
-  /// The size limit of a kernel L2CAP socket, so that code meets the same one here.
+  /// The size limit of a kernel L2CAP socket, so that tests use the same limit.
   public static let defaultMaximumPDUSize = 672
 
   public let maximumPDUSize: Int
@@ -17,7 +17,7 @@ public final class PipeLink: Link {
     self.maximumPDUSize = maximumPDUSize
   }
 
-  /// Two joined ends.
+  /// Returns two connected ends.
   ///
   /// - Parameters:
   ///   - capacity: PDUs that a direction holds before `send` waits, 1 or more.
@@ -44,8 +44,8 @@ public final class PipeLink: Link {
 
   public func close() { end(.closedLocally, peer: .closedByPeer) }
 
-  /// Ends the link as a radio does that goes out of range: both ends see a supervision timeout,
-  /// after what was already delivered.
+  /// Ends the link like a radio that goes out of range: both ends see a supervision timeout, after
+  /// the PDUs that were already delivered.
   public func loseSupervision() { end(.supervisionTimeout, peer: .supervisionTimeout) }
 
   private func end(_ cause: LinkLoss, peer peerCause: LinkLoss) {
@@ -58,7 +58,7 @@ public final class PipeLink: Link {
 private final class PipeQueue: Sendable {
   private struct State {
     var pdus: [[UInt8]] = []
-    /// What each side is told; set once, by the side that ended the link first.
+    /// The error for each side; set once, by the side that ended the link first.
     var readerLoss: LinkLoss?
     var writerLoss: LinkLoss?
     var reader: OneShot<Void>?
@@ -121,7 +121,7 @@ private final class PipeQueue: Sendable {
     }
   }
 
-  /// The first cause stays, except that a queue which its own reader closes gives out no more.
+  /// The first cause is kept, except that a queue closed by its own reader delivers nothing more.
   func end(reader: LinkLoss, writer: LinkLoss, dropsQueue: Bool) {
     let waiting = state.withLock { state in
       if state.readerLoss == nil { state.readerLoss = reader }

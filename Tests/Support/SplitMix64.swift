@@ -1,5 +1,6 @@
-/// A generator whose whole state is its seed (SplitMix64; Steele, Lea, Flood 2014), so that a failing case
-/// is named by its seed. Tests have one of their own, for targets that know no simulation.
+/// A generator whose complete state is its seed (SplitMix64; Steele, Lea, Flood 2014), so that a
+/// seed identifies a failing case. The tests have their own generator, for targets without the
+/// simulation.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
@@ -13,7 +14,7 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
     return word ^ (word >> 31)
   }
 
-  /// Bytes of which there are `kinds`; with 1 they are all zero.
+  /// Bytes with `kinds` different values; with 1 they are all zero.
   public mutating func bytes(_ count: Int, kinds: Int = 256) -> [UInt8] {
     (0..<count).map { _ in UInt8(Int.random(in: 0..<kinds, using: &self)) }
   }

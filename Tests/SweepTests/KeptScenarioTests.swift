@@ -4,8 +4,8 @@ import OtaflashSwarm
 import OtaflashUpdate
 import Testing
 
-/// Scenarios that once ended wrongly. Each is spelled out, so that it stays the same whatever the
-/// swarm draws from a seed; the name of its kind starts the profile.
+/// Scenarios that failed once. Each is stated explicitly, so that it does not depend on the draws of
+/// the swarm; its profile starts with the name of its kind.
 @Suite struct KeptScenarioTests {
   private static func violations(
     _ profile: String, size: Int, _ change: (inout Scenario) -> Void = { _ in }
@@ -15,7 +15,7 @@ import Testing
     return Judgement(of: scenario).violations
   }
 
-  /// A scenario of a Nordic bootloader that once ended wrongly.
+  /// A scenario of a Nordic bootloader that failed once.
   struct NordicScenario: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let profile: String
@@ -30,7 +30,7 @@ import Testing
 
   @Test(arguments: [
     NordicScenario(
-      testDescription: "the power fails before the activation is answered",
+      testDescription: "power fails before the activation is answered",
       profile: "nordic-dfu?seed=23907&slot=64K&entry=experimental&banks=dual&object=8K&mtu=247"
         + "&inactivity=120s&information=no&erase=85ms&write=40ms&boot=0&drop=timeout&loss=5%"
         + "&interval=7.5ms&phy=1M&ll=251&response=same&reset-at-flash-op=1&torn",
@@ -49,20 +49,20 @@ import Testing
         + "&interval=7.5ms&phy=2M&ll=251&response=same",
       seed: 3905, size: 876, mtu: 517),
     NordicScenario(
-      testDescription: "a link so slow that an answer follows the receipt",
+      testDescription: "on a slow link an answer arrives after the receipt",
       profile: "nordic-dfu?seed=13074&slot=64K&entry=bonded&banks=single&object=8K&mtu=247"
         + "&inactivity=120s&information=yes&erase=0&write=5ms&boot=3s&drop=close"
         + "&security=encrypted&loss=0%&interval=50ms&phy=2M&ll=27&response=next&buffers=2"
         + "&slow-observer",
       seed: 13_074, size: 19_932, mtu: 185),
     NordicScenario(
-      testDescription: "an answer that follows the receipt which made it needless",
+      testDescription: "an answer arrives after the receipt that made it unnecessary",
       profile: "nordic-dfu?seed=27359&slot=64K&entry=buttonless&banks=dual&object=8K&mtu=100"
         + "&inactivity=120s&information=yes&erase=20ms&write=40ms&boot=0&drop=timeout&loss=1%"
         + "&interval=50ms&phy=2M&ll=27&response=same&buffers=2",
       seed: 27_359, size: 4884, mtu: 512),
   ])
-  func aNordicScenarioThatOnceEndedWronglyEndsInTheTruth(_ kept: NordicScenario) throws {
+  func aNordicScenarioThatFailedOnceEndsCorrectly(_ kept: NordicScenario) throws {
     var scenario = Scenario(
       profile: kept.profile,
       image: try .drawn(for: kept.profile, size: kept.size, seed: kept.seed))
@@ -74,8 +74,8 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// Another process has flashed the image; the board reports another hardware id since.
-  @Test func aBoardOfOtherHardwareIsNotCalledCurrent() throws {
+  /// Another process has flashed the image; since then the board reports another hardware id.
+  @Test func aBoardOfOtherHardwareIsNotReportedAsCurrent() throws {
     let found = try Self.violations("plain?slot=32K&drop=close&other-board", size: 5291) {
       $0.earlier = [EarlierUpdate(image: $0.image, bases: [])]
       $0.mustFail = true
@@ -86,7 +86,7 @@ import Testing
   /// Seed 14000098492: the link is lost before the answer to ACTIVATE, and the simulated board forgot
   /// that it had to report another hardware id.
   @Test(arguments: Array(stride(from: 5200, through: 8200, by: 100)))
-  func anotherBoardIsNoticedWheneverTheLinkIsLost(milliseconds: Int) throws {
+  func anotherBoardIsDetectedWheneverTheLinkIsLost(milliseconds: Int) throws {
     let found = try Self.violations(
       "plain?slot=64K&erase=2s&write=0&mtu=23&boot=3s&drop=timeout&interval=100ms&ll=185&phy=2M"
         + "&buffers=4&queue=30000&response=same&other-board&cut-after=\(milliseconds)ms", size: 15
@@ -99,8 +99,8 @@ import Testing
   }
 
   /// Seed 19000102760: a device repeats one offset on each of ten connections with lost packets, and
-  /// is sent its window of 16 KiB after each rewind; the judge's bound was lower.
-  @Test func aRepeatedOffsetEndsWithinTheBoundOfItsConnections() throws {
+  /// is sent its window of 16 KiB after each rewind; the limit of the judgement was lower.
+  @Test func aRepeatedOffsetEndsWithinTheLimitOfItsConnections() throws {
     let profile =
       "plain?seed=19000102760&slot=32K&erase=85ms&write=40ms&ring=16K&mtu=185&boot=50ms&drop=close"
       + "&interval=200ms&ll=251&phy=S2&loss=30%&queue=2000&response=same&repeat-offset"
@@ -121,8 +121,9 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// Seeds 17000269660 and 17000511908: an earlier update is interrupted while its image is on trial,
-  /// and the power fails while the next one writes over the image that the bootloader returns to.
+  /// Seeds 17000269660 and 17000511908: an earlier update is interrupted while its image is on
+  /// trial, and power fails while the next one overwrites the image that the bootloader would revert
+  /// to.
   @Test(arguments: Array(stride(from: 1820, through: 1900, by: 10)))
   func anUpdateOfAnImageOnTrialLeavesABootableImage(milliseconds: Int) throws {
     let found = try Self.violations(
@@ -139,10 +140,10 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// An earlier update leaves an image that has not started yet, or is on trial; the image at hand
-  /// is older, and is refused.
+  /// An earlier update leaves an image that has not started yet, or is on trial; the new image is
+  /// older, and is refused.
   @Test(arguments: ["never-returns", "trial=yes&cut-at-pdu=75"])
-  func anImageOfAnEarlierUpdateIsNoMixture(_ fault: String) throws {
+  func anImageOfAnEarlierUpdateIsNoMixedImage(_ fault: String) throws {
     let found = try Self.violations("plain?slot=64K&boot=300ms&\(fault)", size: 369) {
       $0.image = .drawn(size: 369, version: FirmwareVersion(1, 1, 9))
       $0.earlier = [
@@ -157,7 +158,7 @@ import Testing
   /// The link is lost after the answer to the activation, while the bootloader still writes its
   /// settings; it advertises meanwhile.
   @Test(arguments: Array(stride(from: 7300, through: 7900, by: 50)))
-  func aBootloaderThatStillStoresTheImageIsWaitedFor(milliseconds: Int) throws {
+  func theHostWaitsForABootloaderThatStillStoresTheImage(milliseconds: Int) throws {
     let found = try Self.violations(
       "nordic-dfu?seed=7000004962&slot=64K&entry=button&banks=single&object=4K&mtu=23"
         + "&information=yes&erase=400ms&write=200ms&boot=0&drop=timeout&loss=0%&interval=7.5ms"
@@ -169,8 +170,8 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// The flash is slower than the air, and what was lost fills the queue of the next attempt.
-  @Test func aFlashSlowerThanTheAirIsPaced() throws {
+  /// The flash is slower than the air, and the lost packets fill the queue of the next attempt.
+  @Test func theHostPacesItsPacketsForASlowFlash() throws {
     let found = try Self.violations(
       "nordic-dfu?seed=6000007038&slot=64K&entry=button&banks=dual&object=4K&mtu=247"
         + "&information=yes&erase=85ms&write=200ms&boot=300ms&drop=timeout&loss=0%"
@@ -183,8 +184,8 @@ import Testing
   }
 
   /// The transport accepts a complete window immediately, and the link carries one write each
-  /// 200 ms: a request after 192 writes is not answered in 30 s. The state that the device reports
-  /// after a lost link does not agree, so that a new connection continues nothing.
+  /// 200 ms: a request after 192 writes is not answered within 30 s. The state that the device
+  /// reports after a lost link does not match, so a new connection cannot resume.
   @Test(arguments: WriteMode.allCases)
   func aRequestAfterAFullWindowIsAnsweredInTime(_ mode: WriteMode) throws {
     let found = try Self.violations(

@@ -6,7 +6,7 @@ import OtaflashSwarm
 import OtaflashUpdate
 import Testing
 
-/// What no fault may lead to, tried at every place there is; `make sweep` leaves out none of them.
+/// Tests that no fault leads to a violation, at a selection of offsets; `make sweep` tests them all.
 @Suite struct SweepTests {
   private static let samples = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -27,15 +27,15 @@ import Testing
     }
   }
 
-  /// A kind that the catalogue gains must be one that the swarm draws, too.
-  @Test func theSwarmKnowsEveryKindOfDevice() throws {
+  /// The swarm must draw every kind of the catalogue.
+  @Test func theSwarmDrawsEveryKindOfDevice() throws {
     for (name, _) in SimulationProfile.catalogue {
       let device = try SimulationProfile(parsing: name).device
       #expect(device == .otaReceiver || Scenario.names(of: device).contains(name), "\(name)")
     }
   }
 
-  /// The other kinds of devices: each resumes, or starts over, and never ends in half an image.
+  /// The other kinds of devices resume or restart, and never run an incomplete image.
   @Test func everyKindOfDeviceSurvivesACut() throws {
     for scenario in try KindSamples.scenarios() {
       let sweep = try CutSweep(scenario)
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// Patches in parts of a page, of several, and whole: the link ends, and the power fails.
+  /// Patches in parts of one page, of several pages, and in one part: the link ends, and power fails.
   @Test func everyPatchSurvivesACutAndAReset() throws {
     let samples = try PatchSample.all()
     #expect(samples.count == 8)
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: RecordLie.allCases)
-  func aRecordThatLiesNeverLeadsToAWrongImage(_ lie: RecordLie) throws {
+  func aCorruptedRecordNeverLeadsToAWrongImage(_ lie: RecordLie) throws {
     let sweep = try LyingRecordSweep(
       Scenario(profile: "fast?slot=32K", image: .drawn(size: 14_000)))
     #expect(sweep.operations > 30)
@@ -75,8 +75,8 @@ import Testing
     }
   }
 
-  /// 256 ways to lose four PDUs and their repetitions, times 16 to lose the notifications of it.
-  @Test func everyOrderOfLossInAWindowOfFourIsMended() {
+  /// 256 combinations of lost PDUs and repetitions, times 16 of lost notifications.
+  @Test func everyLossInAWindowOfFourIsRepaired() {
     let sweep = LossSweep(Scenario(profile: "fast?slot=16K&mtu=185", image: .drawn(size: 3000)))
     for commands in LossSweep.commandMasks {
       for notifications in LossSweep.notificationMasks {
@@ -87,21 +87,21 @@ import Testing
   }
 
   /// `make swarm` draws 10,000.
-  @Test func aThousandDaysOfBadLuckEndInTheTruth() throws {
+  @Test func aThousandSeedsEndCorrectly() throws {
     for seed: UInt64 in 1...1000 {
       let found = Judgement(of: try .swarm(seed: seed)).violations
       #expect(found.isEmpty, "replay: make replay SEED=\(seed): \(found)")
     }
   }
 
-  /// A patch of few bytes, for which many slow pages are written. The scenario is drawn from a seed:
-  /// its base is what the drawn board runs.
+  /// A patch of few bytes, for which many slow pages are written. The scenario is drawn from a seed,
+  /// because its base is the image of the drawn board.
   @Test func aPatchOfFewBytesHasTimeForItsPages() throws {
     let found = Judgement(of: try .swarm(seed: 3980)).violations
     #expect(found.isEmpty, "replay: make replay SEED=3980: \(found)")
   }
 
-  @Test func aSeedIsTheSameDayEveryTime() throws {
+  @Test func aSeedRepeatsTheSameRun() throws {
     for seed: UInt64 in [1, 2, 3, 4, 8, 12, 14, 20, 159, 160] {
       let endings = try (0..<2).map { _ in try Scenario.swarm(seed: seed).run() }
       #expect(endings[0].events == endings[1].events)
@@ -112,9 +112,9 @@ import Testing
 }
 
 extension PatchSample {
-  /// Bytes of the stream in parts of that size.
+  /// The bytes of the stream in parts of this size.
   fileprivate func bytes() throws -> Int {
-    // What the receiver says of itself.
+    // The values that the receiver reports.
     let abilities = DecoderAbilities(
       hasCRLE: true, largestWindow: 10, largestLookahead: 10, pageSize: 4096)
     let image = scenario.image.bytes

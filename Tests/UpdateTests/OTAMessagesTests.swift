@@ -32,7 +32,7 @@ extension OTABegin {
     ("a wrong proof", .authorize(proof: zeros), 0x0B),
     ("BEGIN", .begin(.vector), 0),
     ("REWIND to 4 (page 0)", .rewind(offset: 4), 0),
-    ("VERIFY of the whole image", .verify, 0),
+    ("VERIFY of the complete image", .verify, 0),
     ("ACTIVATE", .activate, 0),
     ("CONFIRM, nothing on trial", .confirm, 0x0E),
     ("ABORT, discarding", .abort(discard: true), 0),

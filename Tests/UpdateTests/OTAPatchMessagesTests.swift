@@ -25,7 +25,7 @@ extension OTABase {
 
   /// Every exchange on Control: what is asked, and the result.
   static let exchanges: [(what: String, request: OTARequest, result: UInt8)] = [
-    ("INFO of a device that takes patches", .info(hostVersion: 1), 0),
+    ("INFO of a device with patches", .info(hostVersion: 1), 0),
     ("PATCH INFO", .patchInfo, 0),
     ("PATCH POINT, nothing held", .patchPoint, 0),
     ("BEGIN of a patch without PATCH", begin, 3),
@@ -34,7 +34,7 @@ extension OTABase {
     ("BEGIN of a patch", begin, 0),
     ("PATCH POINT, 20 bytes held", .patchPoint, 0),
     ("RESUME POINT meanwhile", .resumePoint, 0),
-    ("VERIFY of the image that it made", .verify, 0),
+    ("VERIFY of the image that it created", .verify, 0),
   ]
   private static let data: [(what: String, bytes: Range<Int>)] = [
     ("Data, bytes 0 ..< 20 of the stream", 0..<20),
@@ -70,7 +70,7 @@ extension OTABase {
   }
 
   @Test func infoTellsOfPatchesAndOfPagesErasedAhead() throws {
-    let info = try OTAInfo(decoding: payload("INFO of a device that takes patches"))
+    let info = try OTAInfo(decoding: payload("INFO of a device with patches"))
     #expect(info.takesPatches && info.erasesAhead && info.hasSink)
     #expect(!info.needsAuthorization && !info.isAuthorized)
   }

@@ -1,4 +1,5 @@
-/// Why an ELF file gives no image. Segments count from 0, in the order of the program headers.
+/// The reason why an ELF file was rejected. Segments count from 0, in the order of the program
+/// headers.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -7,23 +8,23 @@ public enum ELFFault: Error, Equatable, Sendable {
   case headerCutOff(found: Int)
   /// Neither 32 nor 64 bits.
   case unknownClass(UInt8)
-  /// `EI_DATA` says that numbers begin with their highest byte; no part here reads such.
+  /// `EI_DATA` states big-endian numbers; no supported chip uses them.
   case bigEndian
   /// An object file or a library; only a linked program has addresses to load.
   case notExecutable(type: UInt16)
-  /// The program headers do not lie within the file, or have another size than their class has.
+  /// The program headers are not within the file, or have another size than their class requires.
   case programHeadersOutOfPlace(offset: UInt64, count: Int, size: UInt16)
-  /// More segments than any firmware has.
+  /// More segments than firmware has.
   case tooManySegments(count: Int, limit: Int)
-  /// A segment's bytes do not all lie within the file.
+  /// A segment exceeds the file.
   case segmentBeyondEnd(segment: Int, offset: UInt64, size: UInt64)
-  /// The segment holds the ELF file's own header and firmware behind it.
+  /// The segment contains the file's own header, followed by firmware.
   case segmentHoldsHeader(segment: Int)
   /// The segment's physical address does not fit 32 bits.
   case addressTooHigh(segment: Int, address: UInt64)
-  /// Two segments have bytes for one address, the lowest of which is told.
+  /// Two segments contain the same address; the lowest such address is reported.
   case overlap(segment: Int, other: Int, address: UInt32)
-  /// What the segments hold lies too far apart, or makes too large an image.
+  /// The segments are too far apart, or the image is too large.
   case addresses(AddressFault)
   /// No segment of type `PT_LOAD` has bytes in the file.
   case noData
@@ -34,21 +35,21 @@ extension ELFFault: CustomStringConvertible {
     switch self {
     case .headerCutOff(let found): "ELF: the header is cut off after \(found) bytes"
     case .unknownClass(let value): "ELF: class \(value) is neither 32 nor 64 bits"
-    case .bigEndian: "ELF: big-endian files are not read"
-    case .notExecutable(let type): "ELF: type \(type) is no linked program"
+    case .bigEndian: "ELF: big-endian files are not supported"
+    case .notExecutable(let type): "ELF: type \(type) is not a linked program"
     case .programHeadersOutOfPlace(let offset, let count, let size):
       "ELF: \(count) program headers of \(size) bytes at offset \(offset) are not in the file"
     case .tooManySegments(let count, let limit):
-      "ELF: \(count) segments; at most \(limit) are read"
+      "ELF: \(count) segments; at most \(limit) are supported"
     case .segmentBeyondEnd(let segment, let offset, let size):
-      "ELF segment \(segment): \(size) bytes at offset \(offset) are not all in the file"
+      "ELF segment \(segment): \(size) bytes at offset \(offset) exceed the file"
     case .segmentHoldsHeader(let segment):
-      "ELF segment \(segment): it holds the file's own header and firmware behind it; "
-        + "make a binary of the sections with objcopy"
+      "ELF segment \(segment): it contains the file's own header, followed by firmware; "
+        + "create a binary of the sections with objcopy"
     case .addressTooHigh(let segment, let address):
       "ELF segment \(segment): it does not fit 32-bit addresses at 0x\(address.hexadecimal)"
     case .overlap(let segment, let other, let address):
-      "ELF segment \(segment): address 0x\(address.hexadecimal) again, which segment \(other) has"
+      "ELF segment \(segment): address 0x\(address.hexadecimal) again, after segment \(other)"
     case .addresses(let fault): "ELF: \(fault)"
     case .noData: "ELF: no segment is loaded into memory"
     }

@@ -1,29 +1,28 @@
-/// The loadable segments of an ELF program as one stretch of memory, at their physical addresses:
-/// where the initial values of variables lie in flash, not where they are copied to (System V ABI,
-/// chapters 4 and 5).
+/// The loadable segments of an ELF program as one memory range at their physical addresses: the
+/// location of variables' initial values in flash, not in RAM (System V ABI, chapters 4 and 5).
 package struct ELFFile: AddressedFile, Equatable, Sendable {
   static let magic: [UInt8] = [0x7F, 0x45, 0x4C, 0x46]
-  /// More segments than any firmware has.
+  /// The maximum number of segments; no firmware has more.
   static let segmentMaximum = 64
   private static let executable: UInt16 = 2
   private static let sharedObject: UInt16 = 3
   private static let load: UInt32 = 1
 
-  /// The image: the segments at their physical addresses, and fill between.
+  /// The image: the segments at their physical addresses, and fill in gaps.
   package let bytes: [UInt8]
-  /// Where the image lies.
+  /// The addresses of the image.
   package let layout: AddressLayout
 
-  /// Reads a little-endian program of 32 or 64 bits.
+  /// Decodes a little-endian program of 32 or 64 bits.
   /// - Parameters:
-  ///   - file: the whole file.
-  ///   - spanLimit: the largest number of bytes between lowest and highest address.
-  ///   - region: the part of the file that is wanted; `nil` for all but known regions.
+  ///   - file: the complete file.
+  ///   - spanLimit: the maximum number of bytes between lowest and highest address.
+  ///   - region: the part of the file to use; `nil` for all but known regions.
   package init(
     decoding file: [UInt8], spanLimit: Int, region: AddressRegion? = nil
   ) throws(ELFFault) {
     let header = try Header(decoding: file)
-    // As objcopy fills: the CRC32 of the image is that of the build's binary.
+    // The fill of objcopy, so that the CRC32 of the image equals that of the build's binary.
     var memory = AddressedMemory(fill: 0)
     for number in 0..<header.count {
       let segment = try header.segment(number, in: file)
@@ -33,8 +32,8 @@ package struct ELFFile: AddressedFile, Equatable, Sendable {
         memory.append(segment, of: file, number: number)
         continue
       }
-      // Unless told not to, lld maps the file's own headers into the first segment, with room for
-      // some that it left out, or with firmware behind them.
+      // By default lld maps the file's own headers into the first segment, with space for omitted
+      // headers or with firmware after them.
       guard segment.fileSize > header.end - segment.offset else { continue }
       for part in try header.sections(of: segment, number: number, in: file) {
         memory.append(part, of: file, number: number)
@@ -52,14 +51,14 @@ package struct ELFFile: AddressedFile, Equatable, Sendable {
 }
 
 extension ELFFile {
-  /// One program header, or a part of what it loads.
+  /// One program header, or a part of its segment.
   fileprivate struct Segment {
     let type: UInt32
     let offset: UInt64
     let address: UInt64
     let fileSize: UInt64
 
-    /// All of it must be in the file, and at addresses of 32 bits.
+    /// Checks that the segment is completely in the file and at 32-bit addresses.
     func checkPlace(in file: [UInt8], number: Int) throws(ELFFault) {
       // The sum can overflow, the difference cannot.
       guard offset <= UInt64(file.count), fileSize <= UInt64(file.count) - offset else {
@@ -72,19 +71,19 @@ extension ELFFile {
     }
   }
 
-  /// What is needed of the ELF header.
+  /// The relevant fields of the ELF header.
   private struct Header {
     let entry: UInt64
     let count: Int
     private static let emptySection: UInt32 = 0
-    /// .bss and its like (SHT_NOBITS).
+    /// Sections without bytes in the file, such as .bss (SHT_NOBITS).
     private static let sectionWithoutBits: UInt32 = 8
-    /// In memory while the program runs (SHF_ALLOC).
+    /// Sections in memory while the program runs (SHF_ALLOC).
     private static let allocated: UInt64 = 2
 
-    /// Of the ELF header itself.
+    /// The size of the ELF header itself.
     var size: UInt64 { is64Bit ? 64 : 52 }
-    /// The offset of the first byte behind the header and the program headers that follow it.
+    /// The offset of the first byte after the header and the program headers.
     let end: UInt64
     private let is64Bit: Bool
     private let start: Int
@@ -135,8 +134,8 @@ extension ELFFile {
       return Segment(type: type, offset: offset, address: address, fileSize: fileSize)
     }
 
-    /// The parts of a segment that sections cover: the firmware in a segment that holds the file's
-    /// own headers as well.
+    /// The parts of a segment that sections cover: the firmware in a segment that also contains the
+    /// file's own headers.
     func sections(
       of segment: Segment, number: Int, in file: [UInt8]
     ) throws(ELFFault) -> [Segment] {

@@ -1,4 +1,4 @@
-/// The version of an image as the OTA service carries it: `major.minor.patch`, in 4 bytes.
+/// The version of an image in the format of the OTA service: `major.minor.patch`, in 4 bytes.
 public struct FirmwareVersion: Hashable, Comparable, Sendable {
   /// 0…255.
   public let major: UInt8
@@ -7,14 +7,14 @@ public struct FirmwareVersion: Hashable, Comparable, Sendable {
   /// 0…65,535.
   public let patch: UInt16
 
-  /// major.minor.patch.
+  /// Creates the version major.minor.patch.
   public init(_ major: UInt8, _ minor: UInt8, _ patch: UInt16) {
     self.major = major
     self.minor = minor
     self.patch = patch
   }
 
-  /// 0.0.0: what is announced where nobody says a version.
+  /// 0.0.0, which is announced if the version is unknown.
   public static let unknown = FirmwareVersion(0, 0, 0)
 
   public static func < (left: FirmwareVersion, right: FirmwareVersion) -> Bool {
@@ -23,7 +23,7 @@ public struct FirmwareVersion: Hashable, Comparable, Sendable {
 }
 
 extension FirmwareVersion: LosslessStringConvertible {
-  /// Reads `1.3.0`: three decimal numbers, at most 255, 255 and 65535.
+  /// Parses `1.3.0`: three decimal numbers, at most 255, 255 and 65535.
   public init?(_ text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, text.utf8.allSatisfy(Self.isDigitOrDot), let major = UInt8(parts[0]),
@@ -32,7 +32,7 @@ extension FirmwareVersion: LosslessStringConvertible {
     self.init(major, minor, patch)
   }
 
-  /// The integers' own initializers would take signs too.
+  /// Excludes signs, which the integers' own initializers would accept.
   private static func isDigitOrDot(_ character: UInt8) -> Bool {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character) || character == UInt8(ascii: ".")
   }

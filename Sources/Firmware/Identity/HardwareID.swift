@@ -1,18 +1,18 @@
-/// Names a kind of board, so that an image for another one can be refused. The value is chosen by
-/// the maker of the board; 0 is `any`.
+/// The id of a kind of board, so that images for other boards are rejected. The maker of the board
+/// chooses the value; 0 is `any`.
 public struct HardwareID: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt32
 
   public init(rawValue: UInt32) { self.rawValue = rawValue }
-  /// The id by its number.
+  /// Creates the id from its number.
   public init(_ rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// No board's own: what an image says that runs on all of them (docs/image-descriptor.md).
+  /// The id of images that run on all boards (docs/image-descriptor.md).
   public static let any = HardwareID(0)
 }
 
 extension HardwareID: LosslessStringConvertible {
-  /// Reads `0x0000A001` or a decimal number.
+  /// Parses `0x0000A001` or a decimal number.
   public init?(_ text: String) {
     let digits = text.lowercased()
     let value =

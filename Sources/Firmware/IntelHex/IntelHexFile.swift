@@ -1,18 +1,18 @@
-/// An Intel HEX file as one stretch of memory, from its lowest to its highest address.
+/// An Intel HEX file as one memory range, from its lowest to its highest address.
 package struct IntelHexFile: AddressedFile, Equatable, Sendable {
-  /// The image: the records at their addresses, and 0xFF between.
+  /// The image: the records at their addresses, and 0xFF in gaps.
   package let bytes: [UInt8]
-  /// Where the image lies.
+  /// The addresses of the image.
   package let layout: AddressLayout
 
-  /// Reads a whole file. Lines end with LF, CRLF or CR; blank lines and trailing blanks are
-  /// allowed. Records may come in any order of addresses but must not overlap.
-  /// A byte order mark of UTF-8 is passed over.
+  /// Decodes a complete file. Lines end with LF, CRLF or CR; blank lines, trailing blanks and a
+  /// UTF-8 byte order mark are allowed. Records may come in any order of addresses but must not
+  /// overlap.
   /// - Parameters:
-  ///   - text: the whole file.
-  ///   - spanLimit: the largest number of bytes between lowest and highest address.
-  ///   - region: the part of the file that is wanted; `nil` for all but known regions.
-  /// - Throws: what is wrong, with the line.
+  ///   - text: the complete file.
+  ///   - spanLimit: the maximum number of bytes between lowest and highest address.
+  ///   - region: the part of the file to use; `nil` for all but known regions.
+  /// - Throws: the error and its line.
   package init(
     decoding text: [UInt8], spanLimit: Int, region: AddressRegion? = nil
   ) throws(TextFault<IntelHexFault>) {

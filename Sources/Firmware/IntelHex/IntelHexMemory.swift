@@ -1,8 +1,8 @@
-/// The memory that the records of a HEX file describe, while they come in.
+/// The memory of a HEX file, filled record by record.
 struct IntelHexMemory {
-  /// What the load offset of a data record counts from (sections 3 and 4 of the specification).
+  /// The base of the load offset of data records (sections 3 and 4 of the specification).
   private enum Base {
-    /// Addresses run on to 2^32 and wrap to 0. Also the rule before any base record.
+    /// Addresses continue to 2^32 and wrap to 0. Also applies before any base record.
     case linear(UInt32)
     /// Offsets wrap within the 64 KiB of the segment.
     case segment(UInt32)
@@ -30,7 +30,7 @@ struct IntelHexMemory {
     }
   }
 
-  /// The bytes from the lowest to the highest address, once every line was added.
+  /// Returns the bytes from the lowest to the highest address, after all lines were added.
   func image(
     lastLine: Int, in window: AddressedMemory.Window
   ) throws(TextFault<IntelHexFault>) -> ([UInt8], AddressLayout) {

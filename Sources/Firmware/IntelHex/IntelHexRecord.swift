@@ -7,16 +7,16 @@ package enum IntelHexRecord: Equatable, Sendable {
   case endOfFile
   /// Type 02: the following offsets count from `base` * 16 and wrap at 64 KiB.
   case extendedSegmentAddress(base: UInt16)
-  /// Type 03: where an 8086 starts.
+  /// Type 03: the start address of an 8086.
   case startSegmentAddress(cs: UInt16, ip: UInt16)
   /// Type 04: the following offsets count from `upper` * 65536.
   case extendedLinearAddress(upper: UInt16)
-  /// Type 05: where a 32-bit processor starts.
+  /// Type 05: the start address of a 32-bit processor.
   case startLinearAddress(UInt32)
 
-  /// Reads one line without its line end; digits of either case. The load offset of records other
-  /// than data is not used by the specification and is ignored, as other readers do.
-  /// - Throws: what is wrong with the line.
+  /// Decodes one line without its line end; digits may be upper or lower case. The load offset of
+  /// records other than data is ignored, because the specification does not use it.
+  /// - Throws: the error in the line.
   package init(decoding line: some Collection<UInt8>) throws(IntelHexFault) {
     let fields = try Self.bytes(of: line)
     guard fields.count >= Self.overhead else { throw .tooShort(bytes: fields.count) }
@@ -32,16 +32,16 @@ package enum IntelHexRecord: Equatable, Sendable {
     try self.init(type: fields[3], loadOffset: loadOffset, payload: payload)
   }
 
-  /// The line with upper-case digits, without a line end. At most 255 bytes of data.
+  /// The line with upper-case digits, without a line end. Requires at most 255 bytes of data.
   package var encoded: String {
     let (type, loadOffset, payload) = fields
-    precondition(payload.count <= 255, "a record holds at most 255 bytes")
+    precondition(payload.count <= 255, "a record has at most 255 bytes")
     var bytes = [UInt8(payload.count)] + Self.bigEndian(loadOffset) + [type] + payload
     bytes.append(Self.checksum(bytes))
     return ":" + bytes.map { $0.hexadecimal }.joined()
   }
 
-  /// Bytes of a record around its data: length, offset, type, checksum.
+  /// The number of bytes of a record other than data: length, offset, type, checksum.
   private static let overhead = 5
 
   private init(type: UInt8, loadOffset: UInt16, payload: [UInt8]) throws(IntelHexFault) {

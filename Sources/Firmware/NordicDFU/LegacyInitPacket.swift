@@ -1,24 +1,24 @@
-/// The init packet of Legacy DFU (nRF5 SDK 11 and before): little-endian fields in a row.
+/// The init packet of Legacy DFU (nRF5 SDK 11 and before): consecutive little-endian fields.
 public struct LegacyInitPacket: Equatable, Sendable {
-  /// What the device compares the received firmware with. Packets of version 0.5 and before end
-  /// with a CRC16; later ones have an extension, whose first number says which.
+  /// The value with which the device verifies the received firmware. Packets of version 0.5 and
+  /// before end with a CRC16; later ones have an extension whose first number states its kind.
   public enum Integrity: Equatable, Sendable {
     /// CRC-16-CCITT of the image.
     case crc16(UInt16)
-    /// The SHA-256 of the firmware. `signature` is that of extension 2, 64 bytes: R and S of ECDSA
-    /// P-256 over all of the packet before it, each with its first byte first.
+    /// The SHA-256 of the firmware. `signature` belongs to extension 2, 64 bytes: R and S of ECDSA
+    /// P-256 over the packet before it, each with its first byte first.
     case sha256([UInt8], firmwareSize: UInt32, signature: [UInt8]?)
   }
 
   /// The id that means any SoftDevice.
   public static let anySoftdevice: UInt16 = 0xFFFE
-  /// The type and the revision that mean any device, as tools write them by default.
+  /// The type and the revision that mean any device; the default of the tools.
   public static let anyDevice: UInt16 = 0xFFFF
-  /// The version that no application has, as tools write it by default.
+  /// The version that means none; the default of the tools.
   public static let anyVersion: UInt32 = 0xFFFF_FFFF
-  /// Bytes of the longest packet that bootloaders have room for.
+  /// The maximum size of a packet in bytes that bootloaders support.
   static let bytesMaximum = 128
-  /// Of ECDSA P-256, in bytes.
+  /// The size of an ECDSA P-256 signature in bytes.
   static let signatureSize = 64
 
   /// The kind of device; 0xFFFF for any.
@@ -27,14 +27,14 @@ public struct LegacyInitPacket: Equatable, Sendable {
   public let deviceRevision: UInt16
   /// The application's version; 0xFFFFFFFF for none.
   public let applicationVersion: UInt32
-  /// The SoftDevices that will do, by their numbers; 0xFFFE for any.
+  /// The accepted SoftDevices, by their numbers; 0xFFFE for any.
   public let softdevices: [UInt16]
   /// The number of the extension, 0 to 2; `nil` for a packet without one.
   public let extensionNumber: UInt32?
-  /// What the bootloader compares the image with.
+  /// The value with which the bootloader verifies the image.
   public let integrity: Integrity
 
-  /// Reads a packet whose length must be that of its fields.
+  /// Decodes a packet, whose length must match its fields.
   public init(decoding bytes: [UInt8]) throws(InitPacketFault) {
     guard let deviceType = bytes.littleEndian(UInt16.self, at: 0),
       let deviceRevision = bytes.littleEndian(UInt16.self, at: 2),
@@ -43,7 +43,7 @@ public struct LegacyInitPacket: Equatable, Sendable {
     else { throw bytes.isEmpty ? .empty : .wrongLength(expected: 12, found: bytes.count) }
     guard max(12 + 2 * Int(count), bytes.count) <= Self.bytesMaximum else {
       throw .field(
-        "SoftDevice ids", offset: 8, "are too many for the \(Self.bytesMaximum) bytes of a packet")
+        "SoftDevice ids", offset: 8, "do not fit into the \(Self.bytesMaximum) bytes of a packet")
     }
     let softdevicesEnd = 10 + 2 * Int(count)
     guard bytes.count >= softdevicesEnd else {

@@ -1,24 +1,24 @@
-/// The init packet of a firmware file: what a Nordic bootloader is told before the first byte of
-/// it, so that it can refuse.
+/// The init packet of a firmware file, which a Nordic bootloader receives before the file, so that
+/// it can reject the file early.
 public struct NordicInitPacket: Equatable, Sendable {
-  /// The protocol decides on the layout.
+  /// The command, whose layout depends on the protocol.
   public enum Command: Equatable, Sendable {
-    /// Of SDK 12 and later.
+    /// The init packet of SDK 12 and later.
     case secure(SecureInitPacket)
-    /// Of SDK 11 and earlier.
+    /// The init packet of SDK 11 and earlier.
     case legacy(LegacyInitPacket)
   }
 
-  /// As they are in the package and go to the device.
+  /// The bytes in the package, which are sent to the device unchanged.
   public let bytes: [UInt8]
-  /// What the image is for the device.
+  /// The role of the image on the device.
   public let role: NordicRole
-  /// How large its parts are.
+  /// The sizes of its parts.
   public let sizes: NordicSizes
-  /// What the packet says.
+  /// The decoded packet.
   public let command: Command
 
-  /// An init packet that was read.
+  /// Creates an init packet from its decoded parts.
   public init(bytes: [UInt8], role: NordicRole, sizes: NordicSizes, command: Command) {
     self.bytes = bytes
     self.role = role
@@ -28,10 +28,10 @@ public struct NordicInitPacket: Equatable, Sendable {
 }
 
 extension NordicInitPacket {
-  /// Reads the init packet of a part of a package.
-  /// - Parameter firmwareSize: of the part's firmware file, in bytes. A packet of Legacy DFU does
-  ///   not say how many bytes are for whom; the manifest does for a combined file, and otherwise
-  ///   all are for one.
+  /// Decodes the init packet of a part of a package.
+  /// - Parameter firmwareSize: the size of the part's firmware file in bytes. A packet of Legacy
+  ///   DFU does not contain the sizes of parts; the manifest states them for a combined file, and
+  ///   other files have only one part.
   init(
     decoding bytes: [UInt8], for part: NordicManifest.Part, firmwareSize: Int, isLegacy: Bool
   ) throws(InitPacketFault) {
@@ -49,7 +49,7 @@ extension NordicInitPacket {
     self.init(bytes: bytes, role: part.role, sizes: packet.sizes, command: .secure(packet))
   }
 
-  /// What does not fit together of the sizes that packet, manifest and firmware file have.
+  /// The first inconsistency between the sizes in packet, manifest and firmware file.
   func difference(from firmwareSize: Int, manifest: NordicSizes?) -> String? {
     if sizes.total != firmwareSize {
       return "sizes add up to \(sizes.total) bytes, the firmware file has \(firmwareSize)"

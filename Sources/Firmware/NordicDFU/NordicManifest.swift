@@ -4,14 +4,15 @@ struct NordicManifest {
     let role: NordicRole
     let binFile: String
     let datFile: String
-    /// Of a combined SoftDevice and bootloader; the init packet of Secure DFU has them too.
+    /// The sizes of a combined SoftDevice and bootloader; the init packet of Secure DFU also
+    /// contains them.
     let sizes: NordicSizes?
   }
 
-  /// In the order in which a device takes them: the application last.
+  /// The parts in the order in which a device accepts them: the application last.
   let parts: [Part]
 
-  /// - Parameter value: of the key `manifest`.
+  /// - Parameter value: the value of the key `manifest`.
   init(_ value: ManifestValue) throws(ManifestFault) {
     guard case .object(let members) = value else {
       throw .key(path: "manifest", wanted: "an object")
@@ -22,9 +23,9 @@ struct NordicManifest {
     }
     let systems = parts.filter { !$0.role.isApplication }
     guard systems.count <= 1 else {
-      throw .combination("SoftDevice and bootloader of one package belong into one file")
+      throw .combination("SoftDevice and bootloader of one package must be in one file")
     }
-    guard !parts.isEmpty else { throw .combination("there is no firmware in it") }
+    guard !parts.isEmpty else { throw .combination("it contains no firmware") }
     self.parts = systems + parts.filter(\.role.isApplication)
   }
 
@@ -41,7 +42,7 @@ struct NordicManifest {
       role: role, binFile: binFile, datFile: datFile, sizes: try sizes(value, path: path))
   }
 
-  /// Newer tools write `info_read_only_metadata`, older ones put the sizes beside the files.
+  /// Newer tools write `info_read_only_metadata`; older ones put the sizes next to the file names.
   private static func sizes(
     _ value: ManifestValue, path: String
   ) throws(ManifestFault) -> NordicSizes? {

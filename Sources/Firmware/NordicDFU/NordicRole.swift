@@ -1,15 +1,15 @@
-/// What of a Nordic device a firmware file replaces.
+/// The part of a Nordic device that a firmware file replaces.
 public enum NordicRole: String, Sendable, CaseIterable {
-  /// What the device is for.
+  /// The application.
   case application
   /// Nordic's Bluetooth stack.
   case softdevice
-  /// What updates the others.
+  /// The program that updates the other parts.
   case bootloader
-  /// Both, which are replaced together.
+  /// SoftDevice and bootloader, which are replaced together.
   case softdeviceAndBootloader = "softdevice_bootloader"
 
-  /// An application waits until the rest has been started.
+  /// Whether this is the application, which is started after the other parts.
   var isApplication: Bool { self == .application }
 }
 
@@ -24,22 +24,22 @@ extension NordicRole: CustomStringConvertible {
   }
 }
 
-/// How many bytes of a firmware file belong to whom.
+/// The sizes of the parts in a firmware file.
 public struct NordicSizes: Hashable, Sendable {
-  /// In bytes; 0 where there is none.
+  /// In bytes; 0 = not present.
   public let softdevice: UInt32
-  /// In bytes; 0 where there is none.
+  /// In bytes; 0 = not present.
   public let bootloader: UInt32
-  /// In bytes; 0 where there is none.
+  /// In bytes; 0 = not present.
   public let application: UInt32
 
-  /// Sizes in bytes.
+  /// Creates sizes in bytes.
   public init(softdevice: UInt32 = 0, bootloader: UInt32 = 0, application: UInt32 = 0) {
     self.softdevice = softdevice
     self.bootloader = bootloader
     self.application = application
   }
 
-  /// Cannot overflow: three 32-bit numbers.
+  /// The sum of the sizes; three 32-bit numbers cannot overflow it.
   public var total: Int { Int(softdevice) + Int(bootloader) + Int(application) }
 }

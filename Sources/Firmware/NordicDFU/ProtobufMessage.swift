@@ -1,28 +1,28 @@
-/// The fields of a protocol-buffers message (Protocol Buffers, Encoding), without their meaning:
-/// which bytes are signed depends on where they stand, so they are never decoded and encoded again.
+/// The fields of a protocol-buffers message (Protocol Buffers, Encoding), without their meaning.
+/// The signature covers the bytes as sent, so messages are never decoded and encoded again.
 struct ProtobufMessage {
   enum Value {
     case varint(UInt64)
     case bytes(ArraySlice<UInt8>)
-    /// Of fixed size, which no known field is.
+    /// A field of fixed size; no known field has one.
     case fixed
   }
 
   struct Field {
     let number: UInt64
     let value: Value
-    /// Of the field's key in the outermost message.
+    /// The offset of the field's key in the outermost message.
     let offset: Int
   }
 
-  /// More fields than an init packet's messages have.
+  /// The maximum number of fields; the messages of an init packet have fewer.
   static let fieldMaximum = 64
 
   let fields: [Field]
-  /// Where the message begins in the outermost one.
+  /// The offset of the message in the outermost one.
   let offset: Int
 
-  /// Reads all fields; the slice's indices are offsets in the outermost message.
+  /// Decodes all fields; the slice's indices are offsets in the outermost message.
   init(decoding bytes: ArraySlice<UInt8>) throws(InitPacketFault) {
     var rest = bytes
     var fields: [Field] = []
@@ -64,7 +64,7 @@ struct ProtobufMessage {
     }
   }
 
-  /// At most ten bytes of seven bits; bits beyond 64 are refused, not lost.
+  /// At most ten bytes with seven bits each; numbers above 64 bits are rejected, not truncated.
   static func varint(_ rest: inout ArraySlice<UInt8>) throws(InitPacketFault) -> UInt64 {
     let offset = rest.startIndex
     var value: UInt64 = 0
@@ -81,10 +81,11 @@ struct ProtobufMessage {
 }
 
 extension ProtobufMessage {
-  /// The one field of a number. Twice is refused: readers differ in which one counts.
+  /// The only field with this number. Duplicates are rejected, because readers differ in which one
+  /// they use.
   private func single(_ number: UInt64, _ name: String) throws(InitPacketFault) -> Field? {
     let found = fields.filter { $0.number == number }
-    guard found.count < 2 else { throw .field(name, offset: found[1].offset, "stands twice") }
+    guard found.count < 2 else { throw .field(name, offset: found[1].offset, "occurs twice") }
     return found.first
   }
 
@@ -104,7 +105,7 @@ extension ProtobufMessage {
     return small
   }
 
-  /// A number that is a case of an enumeration; `nil` where the field is absent.
+  /// A number that is a case of an enumeration; `nil` if the field is absent.
   func choice<Choice: RawRepresentable<UInt64>>(
     _ number: UInt64, _ name: String, as _: Choice.Type = Choice.self
   ) throws(InitPacketFault) -> Choice? {
@@ -118,7 +119,7 @@ extension ProtobufMessage {
   func bytes(_ number: UInt64, _ name: String) throws(InitPacketFault) -> ArraySlice<UInt8>? {
     guard let field = try single(number, name) else { return nil }
     guard case .bytes(let bytes) = field.value else {
-      throw .field(name, offset: field.offset, "is not a string of bytes")
+      throw .field(name, offset: field.offset, "is not a byte string")
     }
     return bytes
   }

@@ -4,7 +4,7 @@ extension SecureInitPacket {
   /// The other operation, 0, resets the device.
   private static let initOperation: UInt64 = 1
 
-  /// Reads a packet. Fields that are not known are passed over, as protocol buffers want it.
+  /// Decodes a packet. Unknown fields are ignored, as protocol buffers require.
   public init(decoding bytes: [UInt8]) throws(InitPacketFault) {
     guard !bytes.isEmpty else { throw .empty }
     guard bytes.count <= Self.sizeMaximum else { throw .tooLarge(limit: Self.sizeMaximum) }
@@ -21,7 +21,7 @@ extension SecureInitPacket {
       commandBytes = try message.required(message.bytes(1, "command"), "command")
       signature = try Self.signature(in: message)
     case (_?, _?):
-      throw .field("signed_command", offset: 0, "stands beside an unsigned command")
+      throw .field("signed_command", offset: 0, "occurs next to an unsigned command")
     case (nil, nil): throw .field("command", offset: 0, "is missing")
     }
     let command = try ProtobufMessage(decoding: commandBytes)
@@ -68,7 +68,7 @@ extension SecureInitPacket {
     let value = try hash.required(hash.bytes(2, "hash"), "hash")
     guard value.count <= hashMaximum else {
       throw .field(
-        "hash", offset: value.startIndex, "has \(value.count) bytes, at most \(hashMaximum) fit")
+        "hash", offset: value.startIndex, "has \(value.count) bytes, the maximum is \(hashMaximum)")
     }
     guard algorithm != .sha256 || value.count == 32 else {
       throw .field("hash", offset: value.startIndex, "has \(value.count) bytes, not 32")
@@ -76,7 +76,7 @@ extension SecureInitPacket {
     return (algorithm, Array(value))
   }
 
-  /// Written packed, or as a field for each.
+  /// Decodes a packed field, or repeated fields.
   private static func softdevices(
     in message: ProtobufMessage
   ) throws(InitPacketFault) -> [UInt32] {
@@ -115,7 +115,7 @@ extension SecureInitPacket {
       }
       guard found.count < bootValidationMaximum else {
         throw .field(
-          "boot_validation", offset: field.offset, "stands more than \(bootValidationMaximum) times"
+          "boot_validation", offset: field.offset, "occurs more than \(bootValidationMaximum) times"
         )
       }
       let validation = try ProtobufMessage(decoding: bytes)
@@ -130,7 +130,7 @@ extension SecureInitPacket {
 }
 
 extension SecureInitPacket.Content {
-  /// The part of a package that carries such firmware.
+  /// The role of the part of a package with this firmware.
   var role: NordicRole {
     switch self {
     case .application, .externalApplication: .application

@@ -1,23 +1,23 @@
 /// The init packet of Secure DFU: a protocol-buffers message `Packet` (nRF5 SDK, `dfu-cc.proto`).
 public struct SecureInitPacket: Equatable, Sendable {
-  /// The bytes that a device takes; later SDKs take 512, earlier ones 256.
+  /// The maximum size in bytes; devices with later SDKs accept 512, with earlier ones 256.
   public static let sizeMaximum = 512
-  /// More SoftDevice ids than a device reads.
+  /// The maximum number of SoftDevice ids; devices read fewer.
   static let requiredSoftdeviceMaximum = 16
-  /// Checks at every start, one for each part of the firmware.
+  /// The maximum number of checks at every start: one per part of the firmware.
   static let bootValidationMaximum = 3
 
-  /// What the file is for (`FwType`).
+  /// The type of firmware (`FwType`).
   public enum Content: UInt64, Sendable, CaseIterable {
-    /// The application alone.
+    /// Only the application.
     case application = 0
-    /// Nordic's SoftDevice alone.
+    /// Only Nordic's SoftDevice.
     case softdevice = 1
-    /// The bootloader alone.
+    /// Only the bootloader.
     case bootloader = 2
-    /// Both, one behind the other in one image.
+    /// SoftDevice and bootloader in sequence in one image.
     case softdeviceAndBootloader = 3
-    /// Firmware for another chip, which the device passes on.
+    /// Firmware for another chip, to which the device forwards it.
     case externalApplication = 4
   }
 
@@ -29,7 +29,7 @@ public struct SecureInitPacket: Equatable, Sendable {
     case crc = 1
     /// 16 bytes (`SHA128` of the SDK's `HashType`).
     case sha128 = 2
-    /// SHA-256, 32 bytes: what nrfutil writes and bootloaders want.
+    /// SHA-256, 32 bytes: written by nrfutil and required by bootloaders.
     case sha256 = 3
     /// SHA-512, 64 bytes.
     case sha512 = 4
@@ -37,25 +37,25 @@ public struct SecureInitPacket: Equatable, Sendable {
 
   /// `SignatureType`.
   public enum SignatureAlgorithm: UInt64, Sendable, CaseIterable {
-    /// ECDSA on the curve P-256 with SHA-256: what nrfutil writes.
+    /// ECDSA on the curve P-256 with SHA-256, written by nrfutil.
     case ecdsaP256 = 0
     /// Ed25519 (RFC 8032).
     case ed25519 = 1
   }
 
-  /// Who vouches for the packet.
+  /// The signature of the packet.
   public struct Signature: Equatable, Sendable {
-    /// How it was signed.
+    /// The algorithm of the signature.
     public let algorithm: SignatureAlgorithm
-    /// 64 bytes; of ECDSA R and S, each with its last byte first.
+    /// 64 bytes; for ECDSA, R and S, each with its last byte first.
     public let bytes: [UInt8]
   }
 
-  /// What the bootloader checks at every start (`ValidationType`).
+  /// A check of the bootloader at every start (`ValidationType`).
   public struct BootValidation: Equatable, Sendable {
-    /// What the bootloader compares before each start.
+    /// The kind of check.
     public enum Kind: UInt64, Sendable, CaseIterable {
-      /// Nothing is compared.
+      /// No check.
       case none = 0
       /// The CRC32 of the image.
       case crc = 1
@@ -65,33 +65,33 @@ public struct SecureInitPacket: Equatable, Sendable {
       case ecdsaP256 = 3
     }
 
-    /// What is compared.
+    /// The kind of check.
     public let kind: Kind
-    /// What it is compared with.
+    /// The reference value.
     public let bytes: [UInt8]
   }
 
-  /// `fw_version`; `nil` where the packet has none.
+  /// `fw_version`; `nil` if the packet has none.
   public let firmwareVersion: UInt32?
-  /// `hw_version`; `nil` where the packet has none.
+  /// `hw_version`; `nil` if the packet has none.
   public let hardwareVersion: UInt32?
-  /// The ids of the SoftDevices of which one must be there. `0xFFFE` means any.
+  /// The ids of the SoftDevices of which one must be installed. `0xFFFE` means any.
   public let requiredSoftdevices: [UInt32]
-  /// What the image is.
+  /// The type of the image.
   public let content: Content
-  /// How large its parts are.
+  /// The sizes of its parts.
   public let sizes: NordicSizes
-  /// Of the image's hash.
+  /// The algorithm of the image's hash.
   public let hashAlgorithm: HashAlgorithm
-  /// Of the whole firmware file, with the last byte first.
+  /// The hash of the complete firmware file, with the last byte first.
   public let hash: [UInt8]
-  /// A bootloader built for debugging then does not compare versions.
+  /// Whether bootloaders that are built for debugging skip the comparison of versions.
   public let isDebug: Bool
-  /// What the bootloader compares before each start; none for its own choice.
+  /// The checks of the bootloader at each start; empty for the bootloader's default.
   public let bootValidations: [BootValidation]
   /// `nil` for an unsigned packet.
   public let signature: Signature?
-  /// The bytes of `InitCommand` as they were sent, which the signature covers.
+  /// The bytes of `InitCommand` as sent, which the signature covers.
   public let signedBytes: [UInt8]
 }
 

@@ -19,7 +19,7 @@ struct DeviceManagerManifest {
     guard case .array(let elements) = value["files"] else {
       throw .key(path: "files", wanted: "a list")
     }
-    guard !elements.isEmpty else { throw .combination("there is no firmware in it") }
+    guard !elements.isEmpty else { throw .combination("it contains no firmware") }
     guard elements.count <= Self.imageMaximum else {
       throw .combination("it has more than \(Self.imageMaximum) images")
     }

@@ -4,7 +4,7 @@ public struct UF2Family: RawRepresentable, Hashable, Sendable {
 
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// No chip's: addresses as they are (pico-sdk, boot/uf2.h).
+  /// No specific chip: addresses are absolute (pico-sdk, boot/uf2.h).
   static let absolute = UF2Family(rawValue: 0xE48B_FF57)
 
   private static let names: [UInt32: String] = [

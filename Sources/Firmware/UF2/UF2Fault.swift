@@ -1,51 +1,50 @@
-/// Why a UF2 file gives no image. Blocks count from 0, as the file numbers them; each has 512
-/// bytes.
+/// The reason why a UF2 file was rejected. Blocks count from 0, as in the file; each has 512 bytes.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum UF2Fault: Error, Equatable, Sendable {
-  /// The file's size is no multiple of 512: it was cut off.
+  /// The file's size is not a multiple of 512: it was cut off.
   case cutOff(size: Int)
-  /// The file has fewer blocks than they say: it was cut off between two of them.
+  /// The file has fewer blocks than stated: it was cut off between two blocks.
   case blocksMissing(found: Int, count: UInt32)
-  /// The three magic numbers around a block are not there.
+  /// A block without the three magic numbers.
   case wrongMagic(block: Int)
-  /// A block's size of payload is more than the 476 bytes that it has room for.
+  /// A block whose stated payload exceeds the maximum of 476 bytes.
   case payloadTooLong(block: Int, size: UInt32)
-  /// A block that has another number, or another count of blocks, than its place says.
+  /// A block whose number or count of blocks does not match its position.
   case outOfOrder(block: Int, number: UInt32, count: UInt32)
-  /// Files for a storage other than the flash, which is no firmware.
+  /// Files for a storage other than flash.
   case fileContainer(block: Int)
-  /// A block for another chip than those before.
+  /// A block for another chip than the blocks before.
   case secondFamily(UF2Family?, block: Int)
-  /// The payload would lie beyond the last 32-bit address.
+  /// The payload would exceed the 32-bit address space.
   case addressTooHigh(block: Int, address: UInt32)
-  /// Two blocks have bytes for one address, the lowest of which is told.
+  /// Two blocks contain the same address; the lowest such address is reported.
   case overlap(block: Int, other: Int, address: UInt32)
-  /// What the blocks hold lies too far apart, or makes too large an image.
+  /// The blocks are too far apart, or the image is too large.
   case addresses(AddressFault)
-  /// No block is for flash.
+  /// No block is for the flash.
   case noData
 }
 
 extension UF2Fault: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .cutOff(let size): "UF2: \(size) bytes are no whole blocks of 512; the file was cut off"
+    case .cutOff(let size): "UF2: \(size) bytes are not a multiple of 512; the file was cut off"
     case .blocksMissing(let found, let count):
-      "UF2: \(found) of \(count) blocks are there; the file was cut off"
-    case .wrongMagic(let block): "UF2 block \(block): the magic numbers are not there"
+      "UF2: only \(found) of \(count) blocks are present; the file was cut off"
+    case .wrongMagic(let block): "UF2 block \(block): the magic numbers are missing"
     case .payloadTooLong(let block, let size):
-      "UF2 block \(block): \(size) bytes of payload, at most 476 fit"
+      "UF2 block \(block): \(size) bytes of payload, the maximum is 476"
     case .outOfOrder(let block, let number, let count):
-      "UF2 block \(block): it says that it is number \(number) of \(count)"
+      "UF2 block \(block): it states that it is number \(number) of \(count)"
     case .fileContainer(let block): "UF2 block \(block): files, not the content of a flash"
     case .secondFamily(let family, let block):
-      "UF2 block \(block): it is for \(family?.description ?? "no certain chip"), those before not"
+      "UF2 block \(block): it is for \(family?.description ?? "any chip"), unlike those before"
     case .addressTooHigh(let block, let address):
-      "UF2 block \(block): 0x\(address.hexadecimal) is too near the end of all addresses"
+      "UF2 block \(block): 0x\(address.hexadecimal) is too close to the end of the address space"
     case .overlap(let block, let other, let address):
-      "UF2 block \(block): address 0x\(address.hexadecimal) again, which block \(other) has given"
+      "UF2 block \(block): address 0x\(address.hexadecimal) again, after block \(other)"
     case .addresses(let fault): "UF2: \(fault)"
     case .noData: "UF2: no block is for the flash"
     }

@@ -1,5 +1,5 @@
-/// A UF2 file as one stretch of memory (UF2 specification, Microsoft): blocks of 512 bytes, each
-/// with an address and up to 476 bytes for it.
+/// A UF2 file as one memory range (UF2 specification, Microsoft): blocks of 512 bytes, each with an
+/// address and up to 476 bytes for it.
 package struct UF2File: AddressedFile, Equatable, Sendable {
   static let blockSize = 512
   static let payloadMaximum = 476
@@ -10,25 +10,25 @@ package struct UF2File: AddressedFile, Equatable, Sendable {
   struct Flags: OptionSet {
     let rawValue: UInt32
 
-    /// A comment, or something else that does not go to the flash.
+    /// A comment or other data that is not for the flash.
     static let notMainFlash = Flags(rawValue: 0x0000_0001)
     static let fileContainer = Flags(rawValue: 0x0000_1000)
     static let familyPresent = Flags(rawValue: 0x0000_2000)
     static let extensionsPresent = Flags(rawValue: 0x0000_8000)
   }
 
-  /// The image: the blocks at their addresses, and 0xFF between.
+  /// The image: the blocks at their addresses, and 0xFF in gaps.
   package let bytes: [UInt8]
-  /// Where the image lies.
+  /// The addresses of the image.
   package let layout: AddressLayout
-  /// `nil` when the file does not say.
+  /// `nil` if the file does not state the family.
   package let family: UF2Family?
 
-  /// Reads a whole file, which must be for one kind of chip and have all its blocks in order.
+  /// Decodes a complete file, which must be for one kind of chip and contain all blocks in order.
   /// - Parameters:
-  ///   - file: the whole file.
-  ///   - spanLimit: the largest number of bytes between lowest and highest address.
-  ///   - region: the part of the file that is wanted; `nil` for all but known regions.
+  ///   - file: the complete file.
+  ///   - spanLimit: the maximum number of bytes between lowest and highest address.
+  ///   - region: the part of the file to use; `nil` for all but known regions.
   package init(
     decoding file: [UInt8], spanLimit: Int, region: AddressRegion? = nil
   ) throws(UF2Fault) {
@@ -65,14 +65,14 @@ package struct UF2File: AddressedFile, Equatable, Sendable {
     self.family = family ?? nil
   }
 
-  /// Why a block has another number, or another count of blocks, than its place says.
+  /// The fault of a block whose number or count of blocks does not match its position.
   private static func misplaced(
     _ block: UF2Block, at number: Int, of count: Int, in file: [UInt8]
   ) -> UF2Fault {
     let fault = UF2Fault.outOfOrder(block: number, number: block.number, count: block.count)
     guard block.number == 0, block.count > 0 else { return fault }
     if block.count > UInt32(count) { return .blocksMissing(found: count, count: block.count) }
-    // Another file may follow, whose blocks are numbered from 0 again.
+    // A second file may follow, whose blocks are numbered from 0 again.
     let next = number + Int(block.count)
     let start = next * blockSize
     guard start + blockSize <= file.count else { return fault }
@@ -93,7 +93,7 @@ package struct UF2File: AddressedFile, Equatable, Sendable {
     memory.append(block.payload, at: block.address, origin: number)
   }
 
-  /// One block's fields.
+  /// The fields of one block.
   private struct UF2Block {
     let flags: Flags
     let address: UInt32
@@ -101,11 +101,11 @@ package struct UF2File: AddressedFile, Equatable, Sendable {
     let count: UInt32
     let family: UF2Family?
     let payload: ArraySlice<UInt8>
-    /// The first word behind the payload, where the block has extensions.
+    /// The first word after the payload, if the block has extensions.
     let firstExtension: UInt32?
 
-    /// What picotool and the Pico SDK 2 put first, numbered by itself, so that an RP2350 takes the
-    /// file (erratum RP2350-E10): it is not flashed.
+    /// Whether this is the block that picotool and the Pico SDK 2 put first, with a separate
+    /// number, so that an RP2350 accepts the file (erratum RP2350-E10): it is not flashed.
     var isForErratumE10: Bool {
       family == .absolute && number == 0 && count == 2 && firstExtension == Self.ignoredBlock
     }

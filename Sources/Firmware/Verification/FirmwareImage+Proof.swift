@@ -1,21 +1,21 @@
 import Crypto
 
-/// What was found out about an image from the image alone.
+/// The result of an integrity check of an image, without a key.
 public enum ImageIntegrity: Equatable, Sendable {
-  /// The hash that it carries holds; the name of its algorithm.
+  /// The hash in the image matches; the name of its algorithm.
   case whole(String)
-  /// It carries nothing that could be compared.
+  /// The image contains no hash.
   case notStated
-  /// What it carries covers its decrypted bytes.
+  /// The hash covers the decrypted bytes.
   case encrypted
 }
 
 extension FirmwareImage {
-  /// SHA-256 of the whole of `bytes`, 32 bytes.
+  /// The SHA-256 of all of `bytes`, 32 bytes.
   public var sha256: [UInt8] { Array(SHA256.hash(data: bytes)) }
 
-  /// Compares the image with the hash that it, or its init packet, carries.
-  /// - Throws: `.hashMissing` where a bootloader wants one, `.hashDiffers`.
+  /// Compares the image with the hash in it or in its init packet.
+  /// - Throws: `.hashMissing` if a bootloader requires a hash, `.hashDiffers`.
   public func checkIntegrity() throws(ProofFault) -> ImageIntegrity {
     switch content {
     case .plain: .notStated
@@ -24,7 +24,8 @@ extension FirmwareImage {
     }
   }
 
-  /// Whether the image is marked as encrypted while its body is not: its hash holds as it is.
+  /// Whether the image is marked as encrypted while its body is not: its hash matches without
+  /// decryption.
   public var isInTheClear: Bool {
     guard case .mcuboot(let image, _) = content, image.isEncrypted else { return false }
     do throws(ProofFault) {
@@ -34,8 +35,8 @@ extension FirmwareImage {
     }
   }
 
-  /// Checks the hash, and that the signature is by the owner of this key over everything that the
-  /// device will run. An image without a signature never passes.
+  /// Checks the hash, and that the owner of this key signed all bytes that the device will run. An
+  /// image without a signature never passes.
   public func checkSignature(by key: VerificationKey) throws(ProofFault) {
     _ = try checkIntegrity()
     switch content {
@@ -48,7 +49,7 @@ extension FirmwareImage {
 
 extension FirmwarePackage {
   /// Checks every part.
-  /// - Throws: the fault of the first that does not hold.
+  /// - Throws: the fault of the first part that fails.
   public func checkIntegrity() throws(PartFault) {
     for part in parts {
       do throws(ProofFault) { _ = try part.checkIntegrity() } catch {
@@ -58,7 +59,7 @@ extension FirmwarePackage {
   }
 
   /// Checks the hash and the signature of every part.
-  /// - Throws: the fault of the first that does not hold.
+  /// - Throws: the fault of the first part that fails.
   public func checkSignatures(by key: VerificationKey) throws(PartFault) {
     for part in parts {
       do throws(ProofFault) { try part.checkSignature(by: key) } catch {

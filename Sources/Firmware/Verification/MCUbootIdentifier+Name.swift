@@ -1,16 +1,16 @@
 import Crypto
 
 extension MCUbootIdentifier {
-  /// The namespace of domain names, which vendors are named by (RFC 9562, 6.6).
+  /// The namespace of domain names, which identify vendors (RFC 9562, 6.6).
   public static let domainNames = MCUbootIdentifier([
     0x6B, 0xA7, 0xB8, 0x10, 0x9D, 0xAD, 0x11, 0xD1, 0x80, 0xB4, 0x00, 0xC0, 0x4F, 0xD4, 0x30, 0xC8,
   ])
 
-  /// The UUID of a name (RFC 9562, 5.5: version 5), as imgtool makes one of `--vid` and `--cid`.
+  /// The UUID of a name (RFC 9562, 5.5: version 5), as imgtool derives it from `--vid` and `--cid`.
   ///
   /// - Parameters:
   ///   - name: a domain name, or a device's class.
-  ///   - namespace: of domain names for a vendor, the vendor's for a class.
+  ///   - namespace: that of domain names for a vendor, the vendor's UUID for a class.
   public init(name: String, in namespace: MCUbootIdentifier) {
     var bytes = Array(Insecure.SHA1.hash(data: namespace.bytes + Array(name.utf8)).prefix(16))
     bytes[6] = bytes[6] & 0x0F | 0x50

@@ -9,15 +9,15 @@ extension MCUbootImage {
     }
     let computed = hash.algorithm.hash(file[..<coveredSize])
     guard computed == hash.bytes else {
-      // The hash is that of the decrypted body.
+      // The hash covers the decrypted body.
       guard !isEncrypted else { return .encrypted }
       throw .hashDiffers(stated: hash.bytes, computed: computed)
     }
     return .whole(hash.algorithm.rawValue)
   }
 
-  /// An image may be signed by several keys. Before each signature stands the hash of its key, or
-  /// the key itself; a bootloader passes over a signature without.
+  /// An image may be signed by several keys. The hash of its key, or the key itself, precedes each
+  /// signature; bootloaders ignore a signature without it.
   func checkSignature(by key: VerificationKey, of file: [UInt8]) throws(ProofFault) {
     guard try checkIntegrity(of: file) != .encrypted else { throw .encrypted }
     guard let hash else { throw .hashMissing }
@@ -47,7 +47,7 @@ extension MCUbootImage {
     throw fault
   }
 
-  /// Behind the image there may be nothing but erased flash and the trailer of a slot.
+  /// Only erased flash and the trailer of a slot may follow the image.
   private func checkRest(of file: [UInt8]) throws(ProofFault) {
     let trailerSize = trailer.map { max(MCUbootTrailer.magicSize, $0.alignment) + 3 * $0.alignment }
     let rest = file[size..<(file.count - (trailerSize ?? 0))]
@@ -79,7 +79,7 @@ extension MCUbootImage {
     }
   }
 
-  /// Older tools fill the signature with zeros to the largest size that it can have.
+  /// Older tools pad the signature with zeros to its maximum size.
   private static func unpadded(_ signature: [UInt8]) -> [UInt8]? {
     guard signature.count >= 2, signature[1] < 0x80, signature.count >= Int(signature[1]) + 2
     else { return nil }
@@ -100,7 +100,7 @@ extension MCUbootImage.Hash.Algorithm {
 }
 
 extension VerificationKey.Algorithm {
-  /// Whether an entry of this type can be a signature by such a key. ECDSA has one type for both
+  /// Whether an entry of this type can be a signature of such a key. ECDSA has one type for both
   /// curves.
   fileprivate func writes(_ type: MCUbootTLVType) -> Bool {
     switch self {
@@ -113,14 +113,14 @@ extension VerificationKey.Algorithm {
 }
 
 extension P256.Signing.ECDSASignature {
-  /// `nil` when the bytes are no DER encoding of two numbers.
+  /// Returns `nil` if the bytes are not a DER encoding of two numbers.
   fileprivate init?(derBytes: [UInt8]) {
     do { try self.init(derRepresentation: derBytes) } catch { return nil }
   }
 }
 
 extension P384.Signing.ECDSASignature {
-  /// `nil` when the bytes are no DER encoding of two numbers.
+  /// Returns `nil` if the bytes are not a DER encoding of two numbers.
   fileprivate init?(derBytes: [UInt8]) {
     do { try self.init(derRepresentation: derBytes) } catch { return nil }
   }

@@ -4,7 +4,7 @@ extension NordicInitPacket {
   func checkIntegrity(of firmware: [UInt8]) throws(ProofFault) -> ImageIntegrity {
     switch command {
     case .secure(let packet):
-      // Bootloaders take no other hash.
+      // Bootloaders accept no other hash.
       guard packet.hashAlgorithm == .sha256 else { throw .hashMissing }
       let stated = Array(packet.hash.reversed())
       return try Self.compare(stated, Array(SHA256.hash(data: firmware)), "SHA-256")
@@ -28,7 +28,7 @@ extension NordicInitPacket {
     return .whole(name)
   }
 
-  /// The signature covers what has the hash of the firmware in it.
+  /// The signature covers the init command, which contains the hash of the firmware.
   func checkSignature(by key: VerificationKey) throws(ProofFault) {
     switch command {
     case .secure(let packet): try packet.checkSignature(by: key)
@@ -56,7 +56,7 @@ extension SecureInitPacket {
 }
 
 extension LegacyInitPacket {
-  /// A CRC16 is no proof of anybody's, so a packet with one could not be signed.
+  /// A packet with a CRC16 cannot be signed: a CRC16 does not authenticate.
   fileprivate func checkSignature(
     by key: VerificationKey, over packet: [UInt8]
   ) throws(ProofFault) {
@@ -72,7 +72,7 @@ extension LegacyInitPacket {
 }
 
 extension P256.Signing.PublicKey {
-  /// - Parameter signature: R and S, 32 bytes each; other bytes never hold.
+  /// - Parameter signature: R and S, 32 bytes each; other lengths are never valid.
   fileprivate func holds(_ signature: [UInt8], over bytes: [UInt8]) -> Bool {
     do {
       return isValidSignature(

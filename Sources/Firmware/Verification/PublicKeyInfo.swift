@@ -1,6 +1,6 @@
 import SwiftASN1
 
-/// `SubjectPublicKeyInfo` (RFC 5280, 4.1), as far as it says which kind of key it is.
+/// The algorithm part of a `SubjectPublicKeyInfo` (RFC 5280, 4.1).
 struct PublicKeyInfo: DERParseable {
   static let ed25519: ASN1ObjectIdentifier = [1, 3, 101, 112]
   static let ellipticCurve: ASN1ObjectIdentifier = [1, 2, 840, 10045, 2, 1]
@@ -10,13 +10,13 @@ struct PublicKeyInfo: DERParseable {
 
   struct Algorithm: DERParseable {
     let name: ASN1ObjectIdentifier
-    /// Of an elliptic-curve key.
+    /// The curve of an elliptic-curve key.
     let curve: ASN1ObjectIdentifier?
 
     init(derEncoded node: ASN1Node) throws {
       (name, curve) = try DER.sequence(node, identifier: .sequence) { fields in
         let name = try ASN1ObjectIdentifier(derEncoded: &fields)
-        // The parameter of other algorithms is nothing, or NULL.
+        // The parameter of other algorithms is absent or NULL.
         guard let parameter = fields.next(), parameter.identifier == .objectIdentifier else {
           return (name, nil)
         }

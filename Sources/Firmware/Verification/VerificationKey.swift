@@ -2,9 +2,9 @@ import Crypto
 import CryptoExtras
 import SwiftASN1
 
-/// The public key that images must be signed by.
+/// The public key that must have signed an image.
 public struct VerificationKey: Sendable {
-  /// The key's kind.
+  /// The algorithm of the key.
   public enum Algorithm: String, Sendable, CaseIterable {
     /// RFC 8032.
     case ed25519 = "Ed25519"
@@ -26,18 +26,18 @@ public struct VerificationKey: Sendable {
     case rsa3072(_RSA.Signing.PublicKey)
   }
 
-  /// Of a key file, in bytes; that of an RSA-3072 key has about 600.
+  /// The maximum size of a key file in bytes; the file of an RSA-3072 key has about 600.
   public static let fileSizeMaximum = 16 << 10
 
   let material: Material
-  /// The bytes whose hash an MCUboot image carries to name its key: a `SubjectPublicKeyInfo`, of
-  /// an RSA key its `RSAPublicKey` alone.
+  /// The bytes whose hash identifies the key in an MCUboot image: a `SubjectPublicKeyInfo`, or only
+  /// the `RSAPublicKey` of an RSA key.
   let encoded: [UInt8]
 
-  /// SHA-256 of the key, by which an MCUboot image names it.
+  /// The SHA-256 of the key, which identifies it in an MCUboot image.
   package var digest: [UInt8] { Array(SHA256.hash(data: encoded)) }
 
-  /// The key's kind.
+  /// The algorithm of the key.
   public var algorithm: Algorithm {
     switch material {
     case .ed25519: .ed25519
@@ -48,8 +48,8 @@ public struct VerificationKey: Sendable {
     }
   }
 
-  /// Reads a key file in PEM (RFC 7468) with one `PUBLIC KEY`. A file with a private key is
-  /// refused: where images are only checked it has no business.
+  /// Decodes a key file in PEM (RFC 7468) with one `PUBLIC KEY`. A file with a private key is
+  /// rejected, because verification must not require it.
   public init(pem: [UInt8]) throws(VerificationKeyFault) {
     guard pem.count <= Self.fileSizeMaximum else { throw .tooLarge(limit: Self.fileSizeMaximum) }
     guard let text = String(validating: pem, as: UTF8.self) else { throw .notPEM }
@@ -68,7 +68,7 @@ public struct VerificationKey: Sendable {
     try self.init(publicKeyInfo: document.derBytes)
   }
 
-  /// Reads a `SubjectPublicKeyInfo` (RFC 5280, 4.1).
+  /// Decodes a `SubjectPublicKeyInfo` (RFC 5280, 4.1).
   init(publicKeyInfo der: [UInt8]) throws(VerificationKeyFault) {
     let info: PublicKeyInfo
     do { info = try PublicKeyInfo(derEncoded: der) } catch { throw .malformed }
@@ -88,7 +88,7 @@ public struct VerificationKey: Sendable {
     }
   }
 
-  /// The parser wants lines of 64 characters, as RFC 7468, 2, has them; nrfutil writes 76.
+  /// The parser requires lines of 64 characters, as in RFC 7468, 2; nrfutil writes 76.
   private static func withStandardLines(_ text: String) -> String {
     var lines: [Substring] = []
     var content = ""
@@ -130,26 +130,26 @@ public struct VerificationKey: Sendable {
   }
 }
 
-/// Why a file is no key to check signatures with.
+/// The reason why a file is not a key that can verify signatures.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum VerificationKeyFault: Error, Equatable, Sendable {
-  /// The file is longer than any key.
+  /// The file is longer than any key file.
   case tooLarge(limit: Int)
-  /// There is no block of PEM in the file.
+  /// The file contains no PEM block.
   case notPEM
-  /// The file has a private key, which belongs elsewhere.
+  /// The file contains a private key.
   case privateKey
-  /// The file has more keys than one.
+  /// The file contains several keys.
   case severalKeys(Int)
   /// A PEM file of another kind, by its label.
   case notAPublicKey(String)
-  /// What is in the block is no public key.
+  /// The block does not contain a public key.
   case malformed
-  /// An algorithm that no bootloader here uses, by its object identifier.
+  /// An algorithm that no supported bootloader uses, by its object identifier.
   case unknownAlgorithm(String)
-  /// An RSA key of a size that no bootloader knows.
+  /// An RSA key size that no supported bootloader uses.
   case unusedRSASize(bits: Int)
 }
 
@@ -158,11 +158,11 @@ extension VerificationKeyFault: CustomStringConvertible {
     switch self {
     case .tooLarge(let limit): "a key file has at most \(limit) bytes"
     case .notPEM: "no PEM file with '-----BEGIN PUBLIC KEY-----'"
-    case .privateKey: "it holds a private key; only the public one is needed here"
-    case .severalKeys(let count): "it holds \(count) keys; one is wanted"
-    case .notAPublicKey(let label): "it holds a '\(label)', not a 'PUBLIC KEY'"
+    case .privateKey: "it contains a private key; only the public key is needed"
+    case .severalKeys(let count): "it contains \(count) keys; exactly one is required"
+    case .notAPublicKey(let label): "it contains a '\(label)', not a 'PUBLIC KEY'"
     case .malformed: "the public key in it is damaged"
-    case .unknownAlgorithm(let identifier): "algorithm \(identifier) is not known"
+    case .unknownAlgorithm(let identifier): "algorithm \(identifier) is not supported"
     case .unusedRSASize(let bits): "RSA keys have 2048 or 3072 bits, this one \(bits)"
     }
   }

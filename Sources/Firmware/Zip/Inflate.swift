@@ -1,20 +1,20 @@
 import COtaflashZlib
 
-/// Deflated data (RFC 1951), without the frame of zlib or gzip around it.
+/// Deflated data (RFC 1951), without a zlib or gzip header.
 enum Inflate {
-  /// Unpacks data that must end with its last byte and come out with just so many bytes. Nothing
-  /// is allocated beside these and zlib's window.
-  /// - Returns: `nil` when it does not.
+  /// Decompresses data that must end at its last byte and yield exactly `count` bytes. Allocates
+  /// only these bytes and zlib's window.
+  /// - Returns: `nil` if the data does not meet these conditions.
   static func bytes(of packed: ArraySlice<UInt8>, count: Int) -> [UInt8]? {
-    // One more than stated, to see what would go on.
+    // One byte more than stated, to detect longer data.
     guard let packedCount = UInt32(exactly: packed.count), let room = UInt32(exactly: count + 1)
     else { return nil }
-    // zlib's state points back to the stream, so that must not move.
+    // zlib's state points back to the stream, so the stream must not move.
     let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     stream.initialize(to: z_stream())
     defer { stream.deallocate() }
     let size = Int32(MemoryLayout<z_stream>.size)
-    // A negative window size means: no frame.
+    // A negative window size means raw data without a header.
     guard inflateInit2_(stream, -MAX_WBITS, ZLIB_VERSION, size) == Z_OK else { return nil }
     defer { inflateEnd(stream) }
     var bytes = [UInt8](repeating: 0, count: count + 1)

@@ -1,37 +1,37 @@
-/// The files in a ZIP archive (PKWARE, APPNOTE 6.3.10), unpacked in memory: stored or deflated, in
-/// one piece, not encrypted. Nothing is written to a disk, and no more is unpacked than the limits
-/// allow, whatever the archive says of itself. What it says twice must agree, so that no two
-/// readers find different files in it.
+/// The files in a ZIP archive (PKWARE, APPNOTE 6.3.10), decompressed in memory: stored or deflated,
+/// not split, not encrypted. Nothing is written to disk, and the limits hold regardless of the
+/// sizes that the archive states. Duplicate fields must agree, so that all readers find the same
+/// files.
 package struct ZipArchive: Equatable, Sendable {
   package struct Entry: Equatable, Sendable {
-    /// As the archive has it: a path of plain names.
+    /// The name in the archive: a path of plain names.
     package let name: String
     package let bytes: [UInt8]
   }
 
-  /// More files than any firmware package has.
+  /// The maximum number of files; no firmware package has more.
   package static let entryMaximum = 64
-  /// Deflate makes at most 1032 bytes of one (zlib, technical details).
+  /// The maximum ratio: Deflate yields at most 1032 bytes from one (zlib, technical details).
   static let ratioMaximum = 1032
   private static let localMagic: [UInt8] = [0x50, 0x4B, 0x03, 0x04]
   private static let descriptorMagic: UInt32 = 0x0807_4B50
-  /// 6.3, with ZIP64, encryption and compression that are refused by themselves.
+  /// Version 6.3; ZIP64, encryption and compression are rejected separately.
   private static let versionMaximum = 63
   private static let stored: UInt16 = 0
   private static let deflated: UInt16 = 8
 
-  /// In the archive's order, without its folders.
+  /// The files in the order of the archive, without folders.
   package let entries: [Entry]
 
-  /// Whether a file that begins with these bytes is meant to be an archive.
+  /// Whether a file that starts with these bytes is an archive.
   static func begins(_ bytes: [UInt8]) -> Bool { bytes.starts(with: localMagic) }
 
   package subscript(name: String) -> [UInt8]? { entries.first { $0.name == name }?.bytes }
 
-  /// Unpacks a whole archive.
+  /// Decompresses a complete archive.
   /// - Parameters:
-  ///   - bytes: the whole archive.
-  ///   - limit: of all entries together, in bytes.
+  ///   - bytes: the complete archive.
+  ///   - limit: the maximum size of all entries together, in bytes.
   package init(decoding bytes: [UInt8], limit: Int) throws(ZipFault) {
     guard Self.begins(bytes) else { throw .notAnArchive }
     let directory = try ZipDirectory(of: bytes, entryMaximum: Self.entryMaximum)
@@ -79,11 +79,11 @@ package struct ZipArchive: Equatable, Sendable {
         name: name, size: header.size, compressedSize: header.compressedSize)
     }
     if name.hasSuffix("/"), header.size > 0 {
-      throw .entryDamaged(name: name, "a folder has no bytes of its own")
+      throw .entryDamaged(name: name, "a folder cannot contain bytes")
     }
   }
 
-  /// Where a file's data lies, and where what belongs to it ends.
+  /// The range of a file's data, and the end of its data descriptor, if any.
   private static func data(
     of header: ZipHeader, name: String, in file: [UInt8], before limit: Int
   ) throws(ZipFault) -> (range: Range<Int>, end: Int) {
@@ -93,7 +93,7 @@ package struct ZipArchive: Equatable, Sendable {
     }
     let end = local.end + header.compressedSize
     guard end <= limit else {
-      throw .entryDamaged(name: name, "it does not end before the directory begins")
+      throw .entryDamaged(name: name, "it overlaps the directory")
     }
     guard header.flags.contains(.descriptor) else { return (local.end..<end, end) }
     for start in [end + 4, end] where start + 12 <= limit {
@@ -105,7 +105,7 @@ package struct ZipArchive: Equatable, Sendable {
         return (local.end..<end, start + 12)
       }
     }
-    throw .entryDamaged(name: name, "what stands behind its data is not what the directory says")
+    throw .entryDamaged(name: name, "the descriptor after its data differs from the directory")
   }
 
   private static func unpack(
@@ -114,12 +114,12 @@ package struct ZipArchive: Equatable, Sendable {
     let bytes =
       header.method == stored ? Array(data) : Inflate.bytes(of: data, count: header.size)
     guard let bytes, bytes.count == header.size else {
-      throw .entryDamaged(name: name, "it does not unpack to the \(header.size) bytes it states")
+      throw .entryDamaged(name: name, "it does not unpack to the stated \(header.size) bytes")
     }
     let computed = CRC32.checksum(bytes)
     guard computed == header.crc32 else {
       throw .entryDamaged(
-        name: name, "its CRC32 is \(computed.hexadecimal), it says \(header.crc32.hexadecimal)")
+        name: name, "its CRC32 is \(computed.hexadecimal), it states \(header.crc32.hexadecimal)")
     }
     return bytes
   }
@@ -135,8 +135,8 @@ package struct ZipArchive: Equatable, Sendable {
     }
   }
 
-  /// Names are only keys here and never paths; one that would lead elsewhere as a path is refused
-  /// all the same, since no honest tool writes it.
+  /// Names are only used as keys and never as paths. A name that would be an unsafe path is still
+  /// rejected, because no regular tool writes it.
   private static func isPlain(_ name: String) -> Bool {
     let path = name.hasSuffix("/") ? name.dropLast() : name[...]
     let hasControl = path.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }

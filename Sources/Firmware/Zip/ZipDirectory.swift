@@ -1,19 +1,19 @@
-/// The directory at the end of an archive (APPNOTE 6.3.10, 4.3.12 and 4.3.16).
+/// The central directory at the end of an archive (APPNOTE 6.3.10, 4.3.12 and 4.3.16).
 struct ZipDirectory {
   private static let endMagic: [UInt8] = [0x50, 0x4B, 0x05, 0x06]
   private static let zip64LocatorMagic: UInt32 = 0x0706_4B50
   private static let zip64LocatorSize = 20
-  /// Of the record that ends an archive, without its comment.
+  /// The size in bytes of the end record, without its comment.
   private static let endSize = 22
   private static let commentMaximum = Int(UInt16.max)
 
-  /// In the archive's order.
+  /// The headers in the order of the archive.
   let headers: [ZipHeader]
-  /// Where the directory begins and the files end.
+  /// The start of the directory, which is the end of the files.
   let start: Int
 
-  /// - Throws: `cutOff`, `zip64`, `severalDisks`, `tooManyEntries`, or `damaged` when the archive
-  ///   contradicts itself.
+  /// - Throws: `cutOff`, `zip64`, `severalDisks`, `tooManyEntries`, or `damaged` if the archive is
+  ///   inconsistent.
   init(of file: [UInt8], entryMaximum: Int) throws(ZipFault) {
     guard let end = Self.end(of: file) else { throw .cutOff }
     func half(_ index: Int) -> Int { Int(file.littleEndian(UInt16.self, at: end + index) ?? 0) }
@@ -30,7 +30,7 @@ struct ZipDirectory {
     guard half(4) == 0, half(6) == 0, half(8) == count else { throw .severalDisks }
     guard count <= entryMaximum else { throw .tooManyEntries(limit: entryMaximum) }
     guard start + size == end else {
-      throw .damaged("its directory does not end where the archive's end begins")
+      throw .damaged("its directory does not end at the end record")
     }
     var headers: [ZipHeader] = []
     var offset = start
@@ -40,12 +40,12 @@ struct ZipDirectory {
       offset = header.end
     }
     guard offset == end else {
-      throw .damaged("its directory has more in it than \(count) entries")
+      throw .damaged("its directory contains more than \(count) entries")
     }
     self.headers = headers
   }
 
-  /// The offset of the last record that may end the archive: what is behind it is a comment.
+  /// The offset of the last possible end record: the data after it is a comment.
   private static func end(of file: [UInt8]) -> Int? {
     guard file.count >= endSize else { return nil }
     let last = file.count - endSize

@@ -1,47 +1,46 @@
-/// Why an archive is not read. Nothing of it was written anywhere.
+/// The reason why an archive was rejected. Nothing of it was written to disk.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum ZipFault: Error, Equatable, Sendable {
-  /// No file begins where an archive's first does.
+  /// No local file header at the start.
   case notAnArchive
-  /// There is no directory at its end.
+  /// No central directory at the end.
   case cutOff
-  /// The archive's structure contradicts itself.
+  /// The archive's structure is inconsistent.
   case damaged(String)
-  /// Sizes or offsets in ZIP64 records, which no firmware needs.
+  /// Sizes or offsets in ZIP64 records, which firmware packages do not need.
   case zip64
-  /// A part of an archive that was split over several files.
+  /// One part of a split archive.
   case severalDisks
-  /// Two files for the same bytes of the archive.
+  /// Two files use the same bytes of the archive.
   case overlap(String, String)
-  /// A file that only readers of a later version of the format can unpack; 63 is 6.3.
+  /// A file that needs a later version of the format; 63 is 6.3.
   case laterVersion(name: String, version: Int)
-  /// More files than any package has.
+  /// More files than firmware packages have.
   case tooManyEntries(limit: Int)
-  /// A name that leads out of the archive, is no text, or means different places to different
-  /// readers.
+  /// A name that leads out of the archive, is not valid UTF-8, or is ambiguous between readers.
   case unsafeName(String)
-  /// Two files have one name, and readers differ in which they take.
+  /// Two files have the same name, and readers differ in which one they use.
   case nameRepeated
-  /// The file can be read with a password only.
+  /// The file needs a password.
   case encrypted(name: String)
-  /// Neither stored nor deflated.
+  /// The method is neither stored nor deflated.
   case unknownCompression(name: String, method: UInt16)
-  /// An entry, or all together, have more bytes than the limit.
+  /// An entry, or all entries together, exceed the limit in bytes.
   case tooLarge(name: String, limit: Int)
-  /// More bytes than deflate can make of so few: the sizes are made up.
+  /// More bytes than deflate can yield from the compressed size: the sizes are forged.
   case impossibleRatio(name: String, size: Int, compressedSize: Int)
-  /// An entry's bytes do not come out as its sizes and its CRC32 say.
+  /// An entry's bytes do not match its sizes or its CRC32.
   case entryDamaged(name: String, String)
 }
 
 extension ZipFault: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .notAnArchive: "no ZIP archive begins here"
+    case .notAnArchive: "it is not a ZIP archive"
     case .cutOff: "the ZIP archive was cut off: there is no directory at its end"
-    case .zip64: "the ZIP archive is in ZIP64 format, which is not read"
+    case .zip64: "the ZIP archive is in ZIP64 format, which is not supported"
     case .severalDisks: "this is one part of a ZIP archive that was split"
     case .overlap(let first, let second):
       "'\(first)' and '\(second)' share bytes of the ZIP archive"
@@ -50,11 +49,11 @@ extension ZipFault: CustomStringConvertible {
     case .damaged(let detail): "the ZIP archive is damaged: \(detail)"
     case .tooManyEntries(let limit): "the ZIP archive has more than \(limit) entries"
     case .unsafeName(let name):
-      "the ZIP archive has an entry '\(name)', which is no plain file name"
+      "the ZIP archive has an entry '\(name)', which is not a plain file name"
     case .nameRepeated: "the ZIP archive has two entries of the same name"
     case .encrypted(let name): "'\(name)' in the ZIP archive is encrypted"
     case .unknownCompression(let name, let method):
-      "'\(name)' in the ZIP archive is compressed by method \(method); known are 0 and 8"
+      "'\(name)' in the ZIP archive has compression method \(method); 0 and 8 are supported"
     case .tooLarge(let name, let limit):
       "with '\(name)' the ZIP archive unpacks to more than the limit of \(limit) bytes"
     case .impossibleRatio(let name, let size, let compressedSize):

@@ -1,14 +1,14 @@
-/// One file's header: that in the directory at the archive's end (PKWARE, APPNOTE 6.3.10, 4.3.12),
-/// or the one before the file's data (4.3.7). Both say the same things in the same order.
+/// The header of one file: in the central directory at the end of the archive (PKWARE, APPNOTE
+/// 6.3.10, 4.3.12), or before the file's data (4.3.7). Both have the same fields in the same order.
 struct ZipHeader {
   enum Place {
     case directory
     case local
 
     fileprivate var magic: UInt32 { self == .directory ? 0x0201_4B50 : 0x0403_4B50 }
-    /// Bytes before the name.
+    /// The number of bytes before the name.
     fileprivate var fixedSize: Int { self == .directory ? 46 : 30 }
-    /// Bytes before the flags; from there on the fields are the same.
+    /// The number of bytes before the flags; the following fields are the same in both.
     fileprivate var flagsOffset: Int { self == .directory ? 8 : 6 }
   }
 
@@ -16,25 +16,25 @@ struct ZipHeader {
     let rawValue: UInt16
 
     static let encrypted = Flags(rawValue: 1 << 0)
-    /// CRC32 and sizes stand behind the data, and are 0 in the local header.
+    /// CRC32 and sizes follow the data, and are 0 in the local header.
     static let descriptor = Flags(rawValue: 1 << 3)
     static let patch = Flags(rawValue: 1 << 5)
     static let stronglyEncrypted = Flags(rawValue: 1 << 6)
     static let utf8 = Flags(rawValue: 1 << 11)
     static let masked = Flags(rawValue: 1 << 13)
 
-    /// What both headers must say alike; the other bits tell how hard it was tried to compress.
+    /// The flags that must agree in both headers; the other bits state the effort of compression.
     static let decisive: Flags = [
       .encrypted, .descriptor, .patch, .stronglyEncrypted, .utf8, .masked,
     ]
   }
 
-  /// Numbers that stand elsewhere, in ZIP64 records.
+  /// Marks numbers that are stored in ZIP64 records.
   private static let elsewhere = UInt32.max
   private static let zip64Field: UInt16 = 0x0001
   private static let unicodePathField: UInt16 = 0x7075
 
-  /// Of the format that a reader must know, times ten.
+  /// The version of the format that a reader must support, times ten.
   let version: Int
   let flags: Flags
   let method: UInt16
@@ -42,20 +42,20 @@ struct ZipHeader {
   let compressedSize: Int
   let size: Int
   let name: [UInt8]
-  /// Of the local header; 0 in a local one.
+  /// The offset of the local header; 0 in a local header itself.
   let localOffset: Int
-  /// The offset of the first byte behind the header.
+  /// The offset of the first byte after the header.
   let end: Int
 
-  /// Reads the header at an offset, which must end before `limit`.
+  /// Decodes the header at an offset, which must end before `limit`.
   init(_ place: Place, of file: [UInt8], at offset: Int, before limit: Int) throws(ZipFault) {
     guard offset >= 0, offset <= limit - place.fixedSize,
       file.littleEndian(UInt32.self, at: offset) == place.magic
-    else { throw .damaged("no header of a file stands at offset \(offset)") }
+    else { throw .damaged("no file header at offset \(offset)") }
     func half(_ index: Int) -> UInt16 { file.littleEndian(at: offset + index) ?? 0 }
     func word(_ index: Int) -> UInt32 { file.littleEndian(at: offset + index) ?? 0 }
     let first = place.flagsOffset
-    // The byte behind it names a system.
+    // The byte after the version is the operating system.
     version = Int(file[offset + first - 2])
     flags = Flags(rawValue: half(first))
     method = half(first + 2)
@@ -77,7 +77,7 @@ struct ZipHeader {
     try checkExtra(file[nameEnd..<extraEnd])
   }
 
-  /// An extra field may say sizes and name once more, for those readers that know it.
+  /// Checks the extra fields, which can repeat sizes and name for readers that support them.
   private func checkExtra(_ extra: ArraySlice<UInt8>) throws(ZipFault) {
     var offset = extra.startIndex
     while let id: UInt16 = extra.littleEndian(at: offset),
@@ -89,7 +89,7 @@ struct ZipHeader {
       }
       let value = extra[start..<(start + Int(size))]
       if id == Self.zip64Field { throw .zip64 }
-      // A version and the CRC32 of the other name stand before this one.
+      // A version and the CRC32 of the header's name precede this name.
       if id == Self.unicodePathField, Array(value.dropFirst(5)) != name {
         throw .unsafeName(String(decoding: name, as: UTF8.self))
       }
@@ -99,7 +99,7 @@ struct ZipHeader {
 
   var isEncrypted: Bool { !flags.isDisjoint(with: [.encrypted, .stronglyEncrypted, .masked]) }
 
-  /// Whether a local header says what the directory says.
+  /// Whether a local header agrees with the directory.
   func agrees(with directory: ZipHeader) -> Bool {
     guard flags.intersection(.decisive) == directory.flags.intersection(.decisive),
       method == directory.method, name == directory.name

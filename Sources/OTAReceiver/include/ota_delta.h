@@ -1,12 +1,12 @@
-/// Makes a new image out of the one that runs and a patch, while the patch arrives (docs/delta.md).
+/// Creates a new image from the running image and a patch, while the patch arrives (docs/delta.md).
 ///
-/// Optional: without these two files the receiver is what it was. Portable C99: no heap, no library
-/// beyond <string.h>. A stream is a sequence of parts, each a header of 16 bytes and one detools patch
-/// of the type "sequential". Between two parts nothing is remembered but three numbers, so a device that
-/// loses power goes on at the part it was in.
+/// Optional: the receiver works without ota_delta.c and ota_delta.h. Portable C99: no heap, no
+/// library beyond <string.h>. A stream is a sequence of parts, each a header of 16 bytes and one
+/// detools patch of the type "sequential". Between two parts the state is only three numbers, so a
+/// device that lost power resumes at the start of the interrupted part.
 ///
-/// The decoder takes no more input than it can use and makes no more than is taken from it: all that
-/// waits for flash waits as compressed input, where it takes the least room.
+/// The decoder consumes no more input than it can use, and creates no more than `write` accepts.
+/// Everything that waits for flash is therefore compressed input, which needs the least memory.
 #ifndef OTA_DELTA_H
 #define OTA_DELTA_H
 
@@ -21,66 +21,68 @@ extern "C" {
 #ifndef OTA_DELTA_WINDOW_BITS
 #define OTA_DELTA_WINDOW_BITS 10
 #endif
-/// The longest heatshrink references, 2^bits bytes: 3...11. Costs nothing.
+/// The longest heatshrink reference, 2^bits bytes: 3...11. Needs no memory.
 #ifndef OTA_DELTA_LOOKAHEAD_BITS
 #define OTA_DELTA_LOOKAHEAD_BITS 10
 #endif
-/// Bytes decompressed in one call at most; bounds the time that a call takes.
+/// The maximum number of bytes decompressed in one call; limits the duration of a call.
 #ifndef OTA_DELTA_STEPS
 #define OTA_DELTA_STEPS 512
 #endif
 
 enum {
   OTA_DELTA_HEADER_SIZE = 16,
-  /// Bytes read from the base and handed out at a time at most.
+  /// The maximum number of bytes read from the base, or passed to `write`, at a time.
   OTA_DELTA_PIECE = 64,
-  /// Triples in a row that may make nothing; detools was seen to write 13.
+  /// The number of consecutive triples that may create no bytes; detools was observed to write 13.
   OTA_DELTA_EMPTY_MAXIMUM = 64,
   /// The codecs: one bit for each of detools' numbers (none, CRLE, heatshrink).
   OTA_DELTA_CODECS = 1 << 0 | 1 << 2 | (OTA_DELTA_WINDOW_BITS > 0) << 4
 };
 
 typedef enum {
-  /// All input is used up, and more is needed.
+  /// All input is used, and more is needed.
   OTA_DELTA_MORE,
-  /// As much was done as one call may: call again with the rest of the input, even if it is empty.
+  /// The limit of one call is reached: call again with the rest of the input, even if it is empty.
   OTA_DELTA_AGAIN,
-  /// `write` took less than it was given: call again when it can take more, with the rest of the input.
+  /// `write` accepted fewer bytes than it was passed: call again with the rest of the input when it
+  /// can accept more.
   OTA_DELTA_FULL,
-  /// A part is complete and its CRC32 right: `point` is a place to go on from after a reset, once all
-  /// that was written is durable. Call again with the rest of the input.
+  /// A part is complete and its CRC32 correct. Decoding can resume from `point` after a reset once
+  /// all written bytes are durable. Call again with the rest of the input.
   OTA_DELTA_PART,
-  /// The image is complete, and its CRC32 right.
+  /// The image is complete and its CRC32 correct.
   OTA_DELTA_DONE,
-  /// The stream is not what the format permits, or not for these sizes. Stays until the next start.
+  /// The stream violates the format or the sizes. Returned until the next start.
   OTA_DELTA_REFUSED,
-  /// The part made something else than it was made for: the base is another one, or bytes are damaged.
+  /// The part created bytes with a wrong CRC32: the base is another image, or bytes are damaged.
   OTA_DELTA_MISMATCH,
-  /// The base cannot be read.
+  /// The base could not be read.
   OTA_DELTA_BASE_FAULT
 } ota_delta_result;
 
-/// What the integrator provides. Must stay in place, unchanged, as long as the decoder is used.
+/// The callbacks and values of the integrator. Must stay in place, unchanged, while the decoder is
+/// in use.
 typedef struct {
-  /// Handed to every callback as its first argument.
+  /// The first argument of every callback.
   void *context;
-  /// Reads `size` bytes (1...OTA_DELTA_PIECE) of the base; they lie within it. False: cannot be read.
+  /// Reads `size` bytes (1...OTA_DELTA_PIECE), all within the base. False: the read failed.
   bool (*base_read)(void *context, uint32_t offset, uint8_t *to, uint32_t size);
-  /// Takes the next bytes of the image, `size` (1...OTA_DELTA_PIECE) at most; returns how many.
+  /// Accepts at most `size` bytes (1...OTA_DELTA_PIECE) of the image; returns the number accepted.
   uint32_t (*write)(void *context, const uint8_t *bytes, uint32_t size);
-  /// Parts begin at multiples of it: the bytes that the flash erases at a time.
+  /// The number of bytes that the flash erases at a time; parts start at its multiples.
   uint32_t page_size;
 } ota_delta_config;
 
-/// What was agreed on for one image. Each is below 2^31.
+/// The sizes of one update in bytes, each below 2^31.
 typedef struct {
   uint32_t base_size;
   uint32_t image_size;
-  /// Bytes of all parts with their headers.
+  /// The size of all parts with their headers.
   uint32_t stream_size;
 } ota_delta_sizes;
 
-/// A boundary between parts: all that is to be remembered to go on from there.
+/// A boundary between parts: the complete state that is needed to resume there.
 typedef struct {
   uint32_t stream_offset;
   uint32_t image_offset;
@@ -88,27 +90,28 @@ typedef struct {
   uint32_t image_crc32;
 } ota_delta_point;
 
-/// One decoder. The integrator gives the memory; every field is the decoder's own but `point`, which
-/// may be read: the last boundary that was reached.
+/// One decoder. The integrator provides the memory. All fields are private to the decoder, except
+/// `point`, the last boundary reached, which may be read.
 typedef struct {
   const ota_delta_config *config;
   ota_delta_sizes sizes;
   ota_delta_point point;
 
-  /// The input of the call under way.
+  /// The input of the current call.
   const uint8_t *input;
   uint32_t input_size;
 
-  /// Bytes of the patch that the part still has.
+  /// Patch bytes left in the current part.
   uint32_t patch_left;
-  /// Bytes of image that the part still is to make.
+  /// Image bytes that the current part still has to create.
   uint32_t image_left;
   uint32_t part_size;
   uint32_t part_crc32;
   uint32_t stream_offset;
   uint32_t image_crc32;
 
-  /// Place in the base, bytes left of the difference or the new bytes, and the number being read.
+  /// The offset in the base, the bytes left of the difference or of the extra bytes, and the number
+  /// that is being read.
   uint32_t from;
   uint32_t left;
   uint32_t number;
@@ -116,17 +119,19 @@ typedef struct {
   bool negative;
   uint8_t phase;
   uint8_t end;
-  /// Triples in a row that made nothing, and whether this one has made something.
+  /// The number of consecutive triples that created no bytes, and whether the current one created
+  /// any.
   uint8_t empty;
   bool made;
 
-  /// `sent` bytes of the piece are handed out, `filled` are made, up to `ready` the base is read.
+  /// Bytes of the piece that are passed on (`sent`) and created (`filled`); the base is read up to
+  /// `ready`.
   uint8_t sent;
   uint8_t filled;
   uint8_t ready;
   uint8_t codec;
 
-  /// CRLE: the block under way. Heatshrink: the reference under way.
+  /// CRLE: the current block. Heatshrink: the current reference.
   uint32_t run_left;
   uint32_t run_size;
   uint8_t run_shift;
@@ -145,14 +150,14 @@ typedef struct {
   uint8_t piece[OTA_DELTA_PIECE];
 } ota_delta;
 
-/// Starts at a boundary: all zeros at first, or a `point` that was remembered. False: the numbers
+/// Starts at a boundary: all zeros for a new stream, or a stored `point`. False: the values
 /// contradict each other.
 bool ota_delta_start(
     ota_delta *delta, const ota_delta_config *config, const ota_delta_sizes *sizes,
     const ota_delta_point *point);
 
-/// Decodes `size` bytes of the stream as far as it can; `used` = how many of them are done with.
-/// Makes every callback, each for OTA_DELTA_PIECE bytes at most.
+/// Decodes up to `size` bytes of the stream; `used` = the number of bytes consumed. Makes all
+/// callbacks, each for at most OTA_DELTA_PIECE bytes.
 ota_delta_result ota_delta_run(
     ota_delta *delta, const uint8_t *bytes, uint32_t size, uint32_t *used);
 

@@ -3,13 +3,13 @@
 /// Portable C99: no heap, no operating system, no library beyond <string.h>. The integrator owns
 /// the Bluetooth stack and the flash driver and connects them to one `ota_receiver`:
 ///
-/// - the stack's events are the functions `ota_receiver_...` below. They only take notes: none of
-///   them touches flash, sends anything or takes longer than copying one chunk;
-/// - all work is done by `ota_receiver_poll`, and every callback is made from it (or, for
-///   `flash_read`, from `ota_receiver_init`). Call it after each of the other functions and again
-///   when the time that it returned is over;
-/// - all functions are to be called from one context (task, loop or priority); a callback must not
-///   call the receiver back.
+/// - Report each event of the stack with one of the functions `ota_receiver_...` below. They only
+///   record the event: none accesses flash or sends data; the longest copies one chunk.
+/// - `ota_receiver_poll` does the work and makes every callback (`ota_receiver_init` also calls
+///   `flash_read`). Call it after each of the other functions, and again after the number of
+///   milliseconds that it returned.
+/// - Call all functions from one context (task, loop or priority). A callback must not call the
+///   receiver.
 #ifndef OTA_RECEIVER_H
 #define OTA_RECEIVER_H
 
@@ -17,13 +17,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Whether patch sessions are compiled in (docs/ota-service.md, 13): 4 kB of code, 1.7 of them the decoder,
-/// and 1.25 KiB of RAM with its window of 2^10 bytes. 0 = not; ota_patch.c and ota_delta.c may be left out.
+/// Whether patch sessions are compiled in (docs/ota-service.md, 13): 4 kB of code (the decoder is
+/// 1.7 kB of it), and 1.25 KiB of RAM with a decoder window of 2^10 bytes. 0 = no; ota_patch.c and
+/// ota_delta.c may then be left out.
 #ifndef OTA_PATCHES
 #define OTA_PATCHES 1
 #endif
 
-/// Whether pages can be erased ahead (docs/ota-service.md, 14). 0 = not, and `erase_ahead` has no effect.
+/// Whether pages can be erased ahead (docs/ota-service.md, 14). 0 = no; `erase_ahead` then has no
+/// effect.
 #ifndef OTA_ERASE_AHEAD
 #define OTA_ERASE_AHEAD 1
 #endif
@@ -48,21 +50,22 @@ enum {
   /// A data write of 4 + 508 bytes is the longest attribute value (Core 5.4, Vol 3, Part F, 3.2.9).
   OTA_CHUNK_MAXIMUM = 508,
   OTA_WRONG_PROOF_MAXIMUM = 5,
-  /// How often a page of the slot, or a record of the resume point, is tried anew before the
-  /// session ends with a flash fault.
+  /// Retries of a page of the slot, or of a resume record, before the session ends with a flash
+  /// fault.
   OTA_FLASH_RETRY_MAXIMUM = 3,
-  /// How long ACTIVATE waits for the confirmation of its answer, in milliseconds.
+  /// The time in milliseconds that ACTIVATE waits for the confirmation of its answer.
   OTA_ACTIVATE_WAIT_MS = 1000,
-  /// After this time a notification or indication that the stack did not take is tried anew.
+  /// The time in milliseconds until a notification or indication that the stack did not accept is
+  /// sent again.
   OTA_SEND_RETRY_MS = 5,
   /// Bytes read from flash at a time, on the stack.
   OTA_READ_STEP = 64
 };
 
-/// What `ota_receiver_poll` returns when nothing is due before the next event.
+/// Returned by `ota_receiver_poll` if nothing is due before the next event.
 #define OTA_POLL_IDLE UINT32_MAX
 
-/// ATT error codes (Core 5.4, Vol 3, Part F, 3.4.1.1; 0x80... are the application's).
+/// ATT error codes (Core 5.4, Vol 3, Part F, 3.4.1.1; 0x80... are application errors).
 enum {
   OTA_ATT_OK = 0x00,
   OTA_ATT_INVALID_LENGTH = 0x0D,
@@ -141,161 +144,168 @@ enum {
   OTA_ABORT_DISCARD = 0x01
 };
 
-/// What RUNNING tells of the last boot (4.2).
+/// The boot outcome in the answer to RUNNING (4.2).
 enum { OTA_BOOT_NORMAL = 0, OTA_BOOT_ACTIVATED = 1, OTA_BOOT_REVERTED = 2 };
 
 typedef enum {
-  /// The operation has ended well; `ota_receiver_flash_done` must not be called for it.
+  /// The operation succeeded; do not call `ota_receiver_flash_done` for it.
   OTA_FLASH_DONE,
-  /// It goes on; `ota_receiver_flash_done` will be called exactly once. The bytes to be written
-  /// stay where they are until then.
+  /// The operation is in progress; call `ota_receiver_flash_done` exactly once when it has ended.
+  /// The bytes to be written stay valid and unchanged until then.
   OTA_FLASH_PENDING,
-  /// It could not be carried out.
+  /// The operation failed.
   OTA_FLASH_FAILED
 } ota_flash_result;
 
-/// An image as BEGIN and the resume record name it.
+/// An image as BEGIN and the resume record specify it.
 typedef struct {
-  /// In bytes; 0 = there is no image.
+  /// In bytes; 0 = no image.
   uint32_t size;
   uint32_t crc32;
-  /// As `ota_version` makes it, so that versions compare as numbers.
+  /// A value of `ota_version`; such values compare as versions do.
   uint32_t version;
   uint32_t hardware_id;
 } ota_image;
 
-/// `major.minor.patch` as one number that compares as versions do.
+/// Returns `major.minor.patch` as one number that compares as versions do.
 static inline uint32_t ota_version(uint8_t major, uint8_t minor, uint16_t patch) {
   return (uint32_t)major << 24 | (uint32_t)minor << 16 | patch;
 }
 
-/// What the integrator provides. Must stay in place, unchanged, as long as the receiver is used.
+/// The callbacks and values of the integrator. Must stay in place, unchanged, while the receiver is
+/// in use.
 typedef struct {
-  /// Handed to every callback as its first argument.
+  /// The first argument of every callback.
   void *context;
 
-  /// Reads `size` bytes at once. False: cannot be read (such as an ECC fault).
+  /// Reads `size` bytes before it returns. False: the read failed (such as an ECC fault).
   bool (*flash_read)(void *context, uint32_t address, uint8_t *to, uint32_t size);
-  /// Programs erased flash; `address` and `size` are multiples of `write_alignment`, and the
-  /// bytes lie within one row or one metadata page.
+  /// Programs erased flash. `address` and `size` are multiples of `write_alignment`; the bytes are
+  /// within one row or one metadata page.
   ota_flash_result (*flash_write)(
       void *context, uint32_t address, const uint8_t *from, uint32_t size);
   /// Erases one page to 0xFF.
   ota_flash_result (*flash_erase)(void *context, uint32_t page_address);
 
-  /// Hands an indication of Control to the stack. False: not now, the receiver will try again.
+  /// Passes an indication of Control to the stack. False: no buffer is free; the receiver retries.
   bool (*indicate_control)(void *context, const uint8_t *bytes, uint32_t size);
-  /// Hands a notification of Status (16 bytes) to the stack. False: not now.
+  /// Passes a notification of Status (16 bytes) to the stack. False: no buffer is free; the
+  /// receiver retries.
   bool (*notify_status)(void *context, const uint8_t *bytes);
 
-  /// Fills in 16 bytes that nobody can foresee. Not used when `check_proof` is null.
+  /// Fills in 16 unpredictable random bytes. Not used if `check_proof` is null.
   void (*random)(void *context, uint8_t *to);
-  /// Whether `proof` (16 bytes) is right for `challenge` (16 bytes); compare in constant time.
+  /// Whether `proof` (16 bytes) is correct for `challenge` (16 bytes); compare in constant time.
   /// Null: the device requires no authorization.
   bool (*check_proof)(void *context, const uint8_t *challenge, const uint8_t *proof);
 
-  /// Marks the slot for the bootloader and resets. The receiver is of no use afterwards.
+  /// Marks the slot for the bootloader and resets. Do not use the receiver afterwards.
   void (*activate)(void *context, uint32_t size, uint32_t crc32);
-  /// Makes the trial image permanent; false: it could not. Null: there is never a trial.
+  /// Makes the image on trial permanent. False: failed. Null: images never run on trial.
   bool (*confirm)(void *context);
-  /// The application's word on an update that is otherwise permitted. Null: always welcome.
+  /// Whether the application permits an update that passed all other checks. Null: always.
   bool (*may_begin)(void *context, uint32_t size, uint32_t version, uint32_t hardware_id);
 
-  /// What runs now. Its `hardware_id` is the board's.
+  /// The running image. Its `hardware_id` is that of the hardware.
   ota_image running;
   /// OTA_BOOT_...
   uint8_t boot_outcome;
-  /// The running image reverts at the next reset unless confirmed.
+  /// Whether the next reset reverts the running image unless it is confirmed.
   bool trial;
 
-  /// Receive buffer; its size is a multiple of `row_size`, at least `row_size` + `largest_chunk`.
-  /// Rows are programmed straight from it, so give it the alignment that the flash driver wants.
+  /// The receive buffer. Its size is a multiple of `row_size`, and at least `row_size` +
+  /// `largest_chunk`. Rows are programmed directly from it: use the alignment that the flash driver
+  /// requires.
   uint8_t *ring;
   uint32_t ring_size;
-  /// Most bytes of image in one data write, 1...508.
+  /// The maximum number of image bytes in one data write, 1...508.
   uint16_t largest_chunk;
 
-  /// Where images are received: `slot_size` bytes from a page boundary, a multiple of `page_size`.
+  /// The slot that receives images. Starts at a page boundary; `slot_size` is a multiple of
+  /// `page_size`.
   uint32_t slot_address;
   uint32_t slot_size;
-  /// Bytes erased at a time.
+  /// The number of bytes erased at a time.
   uint32_t page_size;
-  /// Bytes programmed at a time: divides `page_size`, a multiple of `write_alignment`.
+  /// The number of bytes programmed at a time: a divisor of `page_size` and a multiple of
+  /// `write_alignment`.
   uint32_t row_size;
-  /// 1, 2, 4, 8 or 16.
+  /// The flash programming unit in bytes: 1, 2, 4, 8 or 16.
   uint8_t write_alignment;
-  /// Two different pages of `page_size` for the resume record, from page boundaries, outside the slot.
+  /// Two different pages of `page_size` for the resume record, at page boundaries, outside the
+  /// slot.
   uint32_t metadata_address[2];
 
-  /// The next page of the slot is erased while the session waits for data.
+  /// Whether the next page of the slot is erased while the session waits for data.
   bool erase_ahead;
-  /// With `erase_ahead`: whether the slot may be erased now, with no session held and nothing on trial;
-  /// no one must want to boot what it holds. Asked before each page. Null: never.
+  /// With `erase_ahead`: whether the slot may be erased now, while no session is held and nothing
+  /// is on trial. Return false as long as the bootloader may start or restore what the slot holds.
+  /// Called before each page. Null: never.
   bool (*may_erase)(void *context);
 
 #if OTA_PATCHES
-  /// Whether patch sessions are offered. Their records need pages of at least 48 bytes and two marks,
-  /// each of 20 rounded up to `write_alignment`.
+  /// Whether patch sessions are offered. Their records need pages of at least 48 bytes plus two
+  /// marks, each of 20 bytes rounded up to `write_alignment`.
   bool patches;
-  /// Reads `size` bytes (1...OTA_READ_STEP) at `offset` of the running image, which `running` names.
-  /// False: cannot be read. Null: what runs cannot be read; images that are compressed are taken.
+  /// Reads `size` bytes (1...OTA_READ_STEP) at `offset` of the image in `running`. False: the read
+  /// failed. Null: the running image is not readable; only compressed images are accepted.
   bool (*base_read)(void *context, uint32_t offset, uint8_t *to, uint32_t size);
 #endif
 } ota_receiver_config;
 
-/// The resume record: one header and the marks behind it, in one of two metadata pages.
+/// The resume record: one header followed by marks, in one of two metadata pages.
 typedef struct {
-  /// What the record holds, or shall hold while it is being written; size 0 = nothing.
+  /// The image in the record, or in the record that is being written; size 0 = none.
   ota_image image;
-  /// Counts the records written; 0 = there is none.
+  /// The number of records written so far; 0 = none.
   uint32_t sequence;
-  /// Bytes of image from one mark to the next; a multiple of the row size.
+  /// The image bytes from one mark to the next; a multiple of the row size.
   uint32_t stride;
   uint32_t marks;
-  /// Which metadata page holds it, 0 or 1.
+  /// The metadata page that holds the record, 0 or 1.
   uint8_t page;
-  /// What is to be done next to write a new record, and how often that failed.
+  /// The next step of writing a new record, and the number of failures.
   uint8_t step;
   uint8_t faults;
-  /// Marks already copied to the new record; `marks` shall be.
+  /// The number of marks already copied to the new record, of `marks`.
   uint32_t copied;
 } ota_record;
 
 /// The session that writes the slot; it outlives connections and resets.
 typedef struct {
-  /// Size 0 = no session is held.
+  /// Size 0 = no session held.
   ota_image image;
-  /// Bytes received in order, of the image or of the stream that makes it, and their CRC32.
+  /// Bytes received in order, of the image or of the patch stream, and their CRC32.
   uint32_t next;
   uint32_t next_crc;
   /// Bytes of the image programmed and read back, and their CRC32.
   uint32_t written;
   uint32_t written_crc;
-  /// CRC32 of the bytes before the page that `written` lies in.
+  /// CRC32 of the bytes before the page that contains `written`.
   uint32_t page_crc;
-  /// Pages are erased up to this offset.
+  /// The offset up to which pages are erased.
   uint32_t erased;
   uint8_t page_faults;
 #if OTA_PATCHES
-  /// Where the furthest page ends that did not hold its data: what is made again before it is no
-  /// success.
+  /// The end of the furthest page that did not hold its data. Pages that are created again before
+  /// this offset do not count as a success.
   uint32_t fault_end;
 #endif
-  /// False after a reset, until BEGIN takes the resume record up.
+  /// False after a reset, until BEGIN continues the session of the resume record.
   bool live;
 } ota_session;
 
 #if OTA_PATCHES
-/// A stream of patches as PATCH announces it.
+/// A patch stream as PATCH announces it.
 typedef struct {
   uint32_t base_size;
   uint32_t base_crc32;
-  /// In bytes; 0 = there is none.
+  /// In bytes; 0 = no stream.
   uint32_t size;
   uint32_t crc32;
 } ota_stream;
 
-/// A boundary between parts, as a mark of the resume record names it.
+/// A boundary between parts, as a mark of the resume record stores it.
 typedef struct {
   uint32_t stream_offset;
   uint32_t stream_crc32;
@@ -303,86 +313,89 @@ typedef struct {
   uint32_t image_crc32;
 } ota_patch_point;
 
-/// What a patch session has beside the session itself. The row that it makes lies at the ring's start.
+/// The state of a patch session in addition to `ota_session`. The row that it creates is stored at
+/// the start of the ring.
 typedef struct {
-  /// What PATCH announced on this connection, and what the session held is about.
+  /// The stream announced by PATCH on this connection, and the stream of the held session.
   ota_stream announced;
   ota_stream held;
   /// The last boundary that survives a reset.
   ota_patch_point point;
-  /// Bytes of the stream that the decoder is done with, and their CRC32.
+  /// Bytes of the stream that the decoder has processed, and their CRC32.
   uint32_t used;
   uint32_t used_crc;
-  /// Bytes of the row under way.
+  /// Bytes created so far of the current row.
   uint32_t filled;
-  /// What runs has been read since the boot, and is what `running` says.
+  /// Whether the running image was read since the boot, and whether it matches `running`.
   bool base_is_known;
   bool base_is_right;
-  /// The part under way has made something else than it was made for, once.
+  /// Whether the current part created bytes with a wrong CRC32 once.
   bool mismatched;
   ota_delta_config config;
   ota_delta delta;
 } ota_patch;
 #endif
 
-/// A reading of flash in steps.
+/// A read of flash in steps.
 typedef struct {
   uint32_t offset;
   uint32_t end;
   uint32_t crc;
 } ota_reading;
 
-/// What is forgotten with the connection.
+/// The state of one connection.
 typedef struct {
   bool authorized;
-  /// `challenge` was given out and not yet used.
+  /// Whether `challenge` was sent and not yet used.
   bool challenged;
   uint8_t challenge[OTA_CHALLENGE_SIZE];
-  /// The operation under way, if any, was asked for on this connection.
+  /// Whether the current operation, if any, was requested on this connection.
   bool asked;
   uint16_t control_cccd;
   uint16_t status_cccd;
-  /// Statuses owed and told: one bit for each error.
+  /// Statuses that are due, and errors already reported: one bit for each error.
   uint8_t status_due;
   uint8_t status_told;
-  /// What the last status said.
+  /// The values of the last status.
   uint32_t told_next;
   uint16_t told_window;
   bool told_durable;
 } ota_link;
 
-/// The control operation under way.
+/// The current control operation.
 typedef struct {
   uint8_t opcode;
-  /// How far it has come.
+  /// An `OTA_PHASE_...`.
   uint8_t phase;
   uint8_t request[OTA_REQUEST_MAXIMUM];
   uint8_t request_size;
   uint8_t answer[OTA_ANSWER_MAXIMUM];
   uint8_t answer_size;
-  /// What ACTIVATE hands to the bootloader, and when it no longer waits for its confirmation.
+  /// The time when ACTIVATE stops waiting for the confirmation of its answer, and the image that it
+  /// passes to the bootloader.
   uint32_t activate_at_ms;
   ota_image activating;
 } ota_operation;
 
-/// The flash operation under way.
+/// The current flash operation.
 typedef struct {
-  /// What it is for.
+  /// Its purpose, an `OTA_WORK_...`.
   uint8_t work;
-  /// How it ended: an `ota_flash_result`.
+  /// An `ota_flash_result`.
   uint8_t outcome;
   uint32_t size;
-  /// What it writes to the resume record; else bytes that were read.
+  /// The bytes to write to the resume record; otherwise bytes that were read.
   uint32_t scratch[OTA_READ_STEP / 4];
 } ota_flash_work;
 
-/// One receiver. The integrator gives the memory; every field is the receiver's own.
+/// One receiver. The integrator provides the memory; all fields are private to the receiver.
 typedef struct {
   const ota_receiver_config *config;
   ota_session session;
   ota_record record;
   ota_reading reading;
-  /// A sink session: no flash, so it can stand beside `session`. All it received counts as written.
+  /// A sink session. It uses no flash, so `session` stays held during it. All bytes that it
+  /// received count as written.
   ota_session sink;
   bool sinking;
 
@@ -396,9 +409,10 @@ typedef struct {
   ota_patch patch;
 #endif
 #if OTA_ERASE_AHEAD
-  /// Bytes of the slot that are erased while no session is held.
+  /// The number of bytes of the slot that are erased while no session is held.
   uint32_t blank;
-  /// Flash failed while no session was held; it is left alone until the next.
+  /// Whether flash failed while no session was held. The slot is then not erased before the next
+  /// session.
   bool leaves_blank;
 #endif
 
@@ -408,42 +422,44 @@ typedef struct {
 } ota_receiver;
 
 /// Starts the receiver after a boot: checks the configuration and reads the resume record.
-/// False: the configuration contradicts the rules written at its fields.
+/// False: the configuration violates the rules stated at its fields.
 bool ota_receiver_init(ota_receiver *receiver, const ota_receiver_config *config);
 
-/// A connection was made. A second one must not use the service.
+/// Reports a new connection. Only one connection at a time may use the service.
 void ota_receiver_connected(ota_receiver *receiver);
 
-/// The connection is gone; forgets its authorization and both CCCDs.
+/// Reports the end of the connection; clears its authorization and both CCCDs.
 void ota_receiver_disconnected(ota_receiver *receiver);
 
-/// A CCCD was written, or restored for a bonded peer: 0x0000, 0x0001 or 0x0002.
+/// Reports that a CCCD was written, or restored for a bonded peer: 0x0000, 0x0001 or 0x0002.
 void ota_receiver_control_cccd(ota_receiver *receiver, uint16_t value);
 void ota_receiver_status_cccd(ota_receiver *receiver, uint16_t value);
 
-/// Control was written. Returns 0 (send a Write Response, then poll) or the ATT error to answer.
+/// Reports a write of Control. Returns 0 (send a Write Response, then poll) or the ATT error to
+/// answer.
 uint8_t ota_receiver_control_write(ota_receiver *receiver, const uint8_t *bytes, uint32_t size);
 
-/// Data was written. `with_response`: by a Write Request, which the returned ATT error (or 0)
-/// answers; after a Write Command the result is of no further use.
+/// Reports a write of Data. `with_response`: whether it was a Write Request; answer it with the
+/// returned ATT error, or a Write Response for 0. Ignore the result for a Write Command.
 uint8_t ota_receiver_data_write(
     ota_receiver *receiver, const uint8_t *bytes, uint32_t size, bool with_response);
 
-/// Status is read: fills in its 16 bytes.
+/// Fills in the 16 bytes of Status for a read.
 void ota_receiver_status_read(const ota_receiver *receiver, uint8_t *to);
 
-/// The peer confirmed the indication of Control.
+/// Reports that the peer confirmed the indication of Control.
 void ota_receiver_indication_confirmed(ota_receiver *receiver);
 
-/// The flash operation that returned OTA_FLASH_PENDING has ended.
+/// Reports the end of the flash operation that returned OTA_FLASH_PENDING.
 void ota_receiver_flash_done(ota_receiver *receiver, bool ok);
 
-/// Does what is due, in bounded steps: reads at most one page, starts flash operations, sends.
-/// `now_ms` runs freely and may wrap. Returns the milliseconds after which it wants to be called
-/// again at the latest; 0 = as soon as possible, OTA_POLL_IDLE = after the next event.
+/// Does the work that is due, in bounded steps: reads at most one page, starts flash operations,
+/// sends. `now_ms` is a free-running clock and may wrap. Returns the maximum number of milliseconds
+/// until the next call; 0 = as soon as possible, OTA_POLL_IDLE = after the next event.
 uint32_t ota_receiver_poll(ota_receiver *receiver, uint32_t now_ms);
 
-/// CRC32 of IEEE 802.3, as zlib's: `crc` is that of the bytes before, 0 at first.
+/// Returns the CRC32 of IEEE 802.3, like zlib's crc32(): `crc` is the CRC32 of the preceding bytes,
+/// 0 at the start.
 uint32_t ota_crc32(uint32_t crc, const uint8_t *bytes, uint32_t size);
 
 #ifdef __cplusplus

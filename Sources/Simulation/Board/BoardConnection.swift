@@ -1,17 +1,17 @@
 import OtaflashGATT
 
-/// A connection as the board's firmware sees it, whatever carries it.
+/// A connection as the board's firmware sees it, for every transport.
 protocol BoardConnection: AnyObject, Sendable {
   /// The board's end.
   var boardLink: any Link { get }
-  /// PDUs that have arrived, both directions together, where faults are counted in them.
+  /// PDUs that have arrived, in both directions together; 0 if faults cannot count them.
   var pdusDelivered: Int { get }
 
-  /// The radio falls silent.
+  /// The radio stops.
   func cut()
-  /// The board is gone without a word.
+  /// The board disappears without a termination.
   func boardVanishes()
-  /// The adapter at the host's end is gone.
+  /// The adapter at the host's end disappears.
   func hostVanishes(with loss: LinkLoss)
 }
 
@@ -23,8 +23,8 @@ extension SimulatedConnection: BoardConnection {
   func hostVanishes(with loss: LinkLoss) { vanish(.central, with: loss) }
 }
 
-/// A link that was made elsewhere, such as by a real radio. Nothing of the modelled radio applies
-/// to it, and it can only be closed: silence is not ours to arrange.
+/// A link from elsewhere, such as a real radio. Nothing of the modelled radio applies to it, and it
+/// can only be closed: the simulation cannot silence it.
 final class AttachedConnection: BoardConnection {
   let boardLink: any Link
   private let over = WakeSignal()
@@ -39,7 +39,7 @@ final class AttachedConnection: BoardConnection {
 
   func hostVanishes(with loss: LinkLoss) { close() }
 
-  /// Ends the link, and the wait of whoever attached it.
+  /// Ends the link and the wait of `SimulatedBoard.serve`.
   func close() {
     boardLink.close()
     over.signal()

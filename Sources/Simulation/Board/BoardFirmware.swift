@@ -1,23 +1,23 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// What a kind of device keeps over its resets: the bootloader's memory and the images. One a
-/// board; it decides at each boot which program runs.
+/// The part of a kind of device that survives resets: the bootloader's state and the images. Each
+/// board has one firmware, which selects the program of each boot.
 protocol BoardFirmware: AnyObject, Sendable {
   /// Where the host first looks for the device.
   var address: DeviceAddress { get }
-  /// The identity of the image that runs, or that the next boot starts.
+  /// The identity of the image that runs or that the next boot starts.
   var running: SlotImage { get }
 
-  /// The image that runs, as it lies in flash; empty where nothing but a bootloader can run.
+  /// The content of the running image in flash; empty if only a bootloader can run.
   func runningImage() throws(FlashFault) -> [UInt8]
 
-  /// The same for each image of the device, that one first.
+  /// The same for each image of the device; the first is `runningImage()`.
   func runningImages() throws(FlashFault) -> [[UInt8]]
 
-  /// Does the bootloader's work and loads what runs now.
+  /// Does the bootloader's work and loads the program.
   ///
-  /// - Parameter number: how many resets there were before.
+  /// - Parameter number: the number of earlier resets.
   func boot(_ number: Int) throws(FlashFault) -> Boot
 }
 
@@ -25,54 +25,53 @@ extension BoardFirmware {
   func runningImages() throws(FlashFault) -> [[UInt8]] { [try runningImage()] }
 }
 
-/// What a boot led to.
+/// The result of a boot.
 struct Boot: Sendable {
   let program: any BoardProgram
-  /// A new image runs for the first time.
+  /// Whether a new image runs for the first time.
   var isActivation = false
-  /// What the bootloader's work on flash takes beside the profile's time to boot.
+  /// The duration of the bootloader's flash operations, in addition to the profile's boot time.
   var flashTime = Duration.zero
 }
 
-/// What runs from one reset to the next: a server, and a main loop that asks the flash for one
-/// operation at a time. Safe to use from any task.
+/// A program that runs from one reset to the next: a server, and a main loop that requests one
+/// flash operation at a time. Safe to use from any task.
 protocol BoardProgram: AnyObject, Sendable {
   var server: GATTServer { get }
-  /// What a scanner hears of it.
+  /// The advertisement of the program.
   var advertisement: Advertisement { get }
-  /// Where the host writes an image.
+  /// The characteristic to which the host writes an image.
   var dataPath: DataPath { get }
 
-  /// Does what is due. Returns the time after which to poll again, `nil` = after the next event.
+  /// Does pending work. Returns the time until the next poll, `nil` = after the next event.
   func poll(at now: LinkInstant) -> Duration?
 
   /// The flash operation that the program waits for.
   var pendingOperation: FlashOperation? { get }
 
-  /// The pending flash operation has ended.
+  /// Handles the end of the pending flash operation.
   func flashDone(_ isDone: Bool)
 
-  /// Why it ends, once it wants to.
+  /// The reason why the program ends, if it is to end.
   var ending: BootEnding? { get }
 
-  /// The last thing it does: it marks an activated image for the bootloader.
+  /// The last action of the program: marks an activated image for the bootloader.
   func leave(_ ending: BootEnding) throws(FlashFault)
 
-  /// What becomes of the PDUs between its stack and its radio; `nil` = nothing, and nobody decodes
-  /// them there.
+  /// Alters the PDUs between the stack and the radio; `nil` = PDUs are neither altered nor decoded.
   var alteration: (any PDUAlteration)? { get }
 }
 
-/// What sees the PDUs of a board's connections, and changes some. Safe to use from any task.
+/// Observes the PDUs of a board's connections, and alters some. Safe to use from any task.
 protocol PDUAlteration: Sendable {
-  /// Sees a PDU that the host sent.
+  /// Observes a PDU from the host.
   func received(_ pdu: ATTPDU)
 
-  /// A PDU to the host as it is to be sent.
+  /// Returns the PDU to send to the host in place of `pdu`.
   func altered(_ pdu: ATTPDU) -> ATTPDU
 }
 
-/// What holds for a program that never writes to flash, and keeps nothing for the next boot.
+/// The defaults for a program that never writes to flash and keeps no state for the next boot.
 extension BoardProgram {
   var pendingOperation: FlashOperation? { nil }
 
@@ -82,17 +81,17 @@ extension BoardProgram {
   var alteration: (any PDUAlteration)? { nil }
 }
 
-/// The characteristic that takes an image, and what each of its values carries beside the image, as
-/// far as it can be told without putting messages together.
+/// The characteristic that receives an image, and the number of bytes in each value that are not
+/// part of the image, if it is constant for each message.
 struct DataPath: Sendable {
-  /// `nil` = this program takes no image.
+  /// `nil` = the program does not receive images.
   let handle: AttributeHandle?
   var overheadBytes = 0
 }
 
-/// How a boot ended.
+/// The reason for the end of a boot.
 enum BootEnding: Sendable {
-  /// The program asks the bootloader for another image, or for another program.
+  /// The program requests another image or another program from the bootloader.
   case activated
   case reset
   case powerLost

@@ -3,9 +3,9 @@ import OtaflashFirmware
 import OtaflashGATT
 
 extension SimulatedBoard {
-  /// Powers the device until the task is cancelled. To be called once.
+  /// Powers the device until the task is cancelled. Call it once only.
   ///
-  /// - Returns: the fault of the storage that stopped the device; `nil` when it was cancelled.
+  /// - Returns: the storage fault that stopped the device; `nil` after a cancellation.
   @discardableResult
   public func run() async -> FlashFault? {
     await withTaskGroup(of: Void.self) { group in
@@ -16,7 +16,8 @@ extension SimulatedBoard {
     }
   }
 
-  /// The air does not stop when the device resets: each connection lives on until both sides know.
+  /// Runs the radio of all connections. A reset does not stop it: each connection continues until
+  /// both sides have detected the end.
   private func driveRadios() async {
     await withDiscardingTaskGroup { group in
       while let connection = await radios.next() { group.addTask { await connection.run() } }
@@ -55,7 +56,7 @@ extension SimulatedBoard {
 
   // MARK: Reset
 
-  /// Ends the link as the profile has it: without a word, or with one.
+  /// Ends the link with or without a termination PDU, depending on the profile.
   func end(_ connection: any BoardConnection, _ ending: BootEnding) {
     switch (ending, settings.linkDrop) {
     case (.powerLost, _), (_, .timeout): connection.boardVanishes()
@@ -63,7 +64,7 @@ extension SimulatedBoard {
     }
   }
 
-  /// Waits for the end of the bootloader's work; `false` when the device stays off.
+  /// Waits for the end of the bootloader's work; returns `false` if the device stays off.
   private func comesBack(after ending: BootEnding) async -> Bool {
     guard case .activated = ending else { return await clock.pause(for: settings.bootTime) }
     if settings.faults.contains(.neverReturns) {
@@ -71,7 +72,7 @@ extension SimulatedBoard {
       while !Task.isCancelled { await programSignal.wait() }
       return false
     }
-    // An image that fails and is taken back costs one boot more.
+    // A rejected image that is reverted needs a second boot.
     let boots = settings.faults.contains(.reverts) ? 2 : 1
     return await clock.pause(for: settings.bootTime * boots)
   }

@@ -1,33 +1,33 @@
 import OtaflashGATT
 
-/// What a board lends its firmware.
+/// The parts of a board that its firmware uses.
 struct BoardParts: Sendable {
   let settings: BoardSettings
-  /// What the application calls itself.
+  /// The name of the application.
   let applicationName: String
   let flash: SimulatedFlash
   let random: SeededRandom
   let clock: any LinkClock
   /// Wakes the main loop.
   let wake: @Sendable () -> Void
-  /// Keeps a fault of the firmware for who asks.
+  /// Records a fault of the firmware.
   let note: @Sendable (FlashFault) -> Void
 }
 
 extension BoardParts {
-  /// How long an answer may take to cross the air before the device resets: three connection
-  /// events and what the main loop needs.
+  /// The time between an answer and the device's reset: three connection events plus the time of
+  /// the main loop.
   var answerTime: Duration { settings.radio.interval.duration * 3 + .milliseconds(50) }
 
-  /// Draws the image that the board leaves the factory with.
+  /// The generator of the factory image.
   var factoryRandom: SeededRandom {
     settings.factorySeed.map { SeededRandom(seed: $0) } ?? random.forked(for: 2)
   }
 
-  /// The page of a slot, from 0, that a bad block lies in.
+  /// The index of the page with the bad block in a slot, from 0.
   private static let badPage = 5
 
-  /// Spoils one page of a slot.
+  /// Makes one page of a slot a bad block.
   func weakenPage(of slot: Int) {
     flash.weaken(pageAt: slot + Self.badPage * settings.layout.pageSize)
   }

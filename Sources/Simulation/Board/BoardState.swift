@@ -1,21 +1,21 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// What a board's tasks share: whether it can be heard, and what has happened to it.
+/// The state that a board's tasks share: its phase and its counters.
 struct BoardState: Sendable {
   enum Phase: Sendable {
     /// Without power, in reset or booting.
     case off
     case advertising
     case connected(any BoardConnection)
-    /// Never to be heard of again.
+    /// Off permanently.
     case gone
   }
 
   var phase = Phase.off
-  /// What the running program advertises; `nil` before the first boot.
+  /// The advertisement of the running program; `nil` before the first boot.
   var advertisement: Advertisement?
-  /// A connection that the firmware has not taken up yet.
+  /// A connection that the firmware has not accepted yet.
   var offered: (any BoardConnection)?
   var connections = 0
   var resets = 0
@@ -26,9 +26,9 @@ struct BoardState: Sendable {
   var isPowerCut = false
   var isAdapterGone = false
   var hasNewAddress = false
-  /// Where a host last connected to a device that draws another address at each start.
+  /// The address of the last connection, for a device that draws a new address at each start.
   var knownAddress: DeviceAddress?
-  /// PDUs that earlier connections have carried.
+  /// The number of PDUs of earlier connections.
   var pdusBefore = 0
 
   mutating func takeOffered() -> (any BoardConnection)? {
@@ -41,14 +41,14 @@ struct BoardState: Sendable {
     return isPowerCut
   }
 
-  /// The link is over: the board advertises, unless it has been reset meanwhile.
+  /// Handles the end of a connection: the board advertises, unless it was reset in the meantime.
   mutating func disconnected(from connection: any BoardConnection) {
     pdusBefore += connection.pdusDelivered
     guard case .connected(let current) = phase, current === connection else { return }
     phase = .advertising
   }
 
-  /// Ends the current connection's place and says which it was.
+  /// Ends the current connection and returns it.
   mutating func switchOff() -> (any BoardConnection)? {
     defer {
       phase = .off
@@ -60,20 +60,20 @@ struct BoardState: Sendable {
   }
 }
 
-/// What a test may ask of a board.
+/// The counters of a board, for tests.
 public struct BoardCounters: Hashable, Sendable {
-  /// PDUs that crossed the board's stack, both directions together.
+  /// PDUs that crossed the board's stack, in both directions together.
   public var pdus = 0
-  /// Data writes that reached the board, and the bytes of image in them, repeats included.
+  /// Data writes that the board received, including repeated ones.
   public var dataWrites = 0
-  /// Bytes of image in them, those that are sent again included.
+  /// Bytes of the image in these data writes, including repeated ones.
   public var dataBytes = 0
-  /// Connections that a host has made.
+  /// Connections of hosts.
   public var connections = 0
-  /// Restarts, whatever their cause.
+  /// Restarts for any reason.
   public var resets = 0
-  /// Operations that the program has asked of the flash.
+  /// Flash operations of the program.
   public var flashOperations = 0
-  /// Operations of the flash, by their kind.
+  /// Flash operations by kind.
   public var flash = SimulatedFlash.Counts()
 }

@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashGATT
 
 extension SimulatedBoard {
-  /// Flash operations that still end when the flash is to become busy for ever.
+  /// The number of flash operations before the flash stays busy.
   private static let operationsBeforeBusy = 10
 
   /// Serves connections and runs the program until the boot ends.
@@ -10,7 +10,7 @@ extension SimulatedBoard {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.serveConnections(boot) }
       let ending = await operate(boot)
-      // The link ends before the stack is torn down, so that the host sees no farewell of it.
+      // The link ends before the stack is torn down, so that the host receives no last PDU from it.
       if let connection = state.withLock({ $0.switchOff() }) { end(connection, ending) }
       group.cancelAll()
       return ending
@@ -31,7 +31,7 @@ extension SimulatedBoard {
     }
   }
 
-  /// What the program's server is given; without faults and lies nothing but a count.
+  /// The link for the program's server; without faults and misbehavior it only counts PDUs.
   private func link(_ connection: any BoardConnection, of program: any BoardProgram) -> any Link {
     let air = connection.boardLink
     let counting = CountingLink(
@@ -50,11 +50,11 @@ extension SimulatedBoard {
     connection.cut()
   }
 
-  /// The main loop: polls the program, lets flash operations take their time.
+  /// The main loop: polls the program and runs its flash operations.
   private func operate(_ boot: Boot) async -> BootEnding {
     var flashReady: LinkInstant?
-    // The end of an operation after which the next one was already waiting: that one starts then,
-    // however late the process is. A real device's flash does not wait for a busy host.
+    // The end of an operation while the next one was already waiting: the next one starts at this
+    // time, regardless of a late process. The flash of a real device does not wait for a busy host.
     var flashFree: LinkInstant?
     while !Task.isCancelled {
       if state.withLock({ $0.takePowerCut() }) {
@@ -95,7 +95,7 @@ extension SimulatedBoard {
     }
   }
 
-  /// Ends a flash operation; `false` when the device resets in it.
+  /// Ends a flash operation; returns `false` if the device resets during it.
   private func complete(_ operation: FlashOperation, of program: any BoardProgram) -> Bool {
     let number = state.withLock {
       $0.flashOperations += 1

@@ -20,7 +20,7 @@ extension LocalService {
       ])
   }
 
-  /// Core 5.4, Vol 3, Part G, 7: a device whose attributes are others after a reset offers Service
+  /// Core 5.4, Vol 3, Part G, 7: a device whose attributes change after a reset offers Service
   /// Changed.
   static func genericAttribute() -> LocalService {
     LocalService(
@@ -30,7 +30,7 @@ extension LocalService {
       ])
   }
 
-  /// Battery Service 1.0, where the board has a battery.
+  /// Battery Service 1.0, if the board has a battery.
   static func battery(of settings: BoardSettings) -> [LocalService] {
     guard let level = settings.batteryLevel else { return [] }
     return [
@@ -39,7 +39,7 @@ extension LocalService {
     ]
   }
 
-  /// Device Information Service 1.1, with the texts by their UUIDs.
+  /// Device Information Service 1.1 with these characteristics: UUIDs and their texts.
   static func deviceInformation(_ texts: KeyValuePairs<UInt16, String>) -> LocalService {
     LocalService(
       deviceInformation,

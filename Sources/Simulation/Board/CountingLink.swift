@@ -1,13 +1,13 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The board's end of a connection, with a count of what crosses it.
+/// The board's end of a connection, with counters.
 final class CountingLink: Link {
-  /// What has crossed the board's stack, over all connections.
+  /// The counters over all connections.
   struct Traffic: Hashable, Sendable {
-    /// In both directions together.
+    /// PDUs in both directions together.
     var pdus = 0
-    /// What the host has written of an image.
+    /// Data writes of the host.
     var dataWrites = 0
     var dataBytes = 0
   }
@@ -20,8 +20,8 @@ final class CountingLink: Link {
   private let note: @Sendable (Traffic) -> Void
 
   /// - Parameters:
-  ///   - traffic: the counts, which outlive a connection.
-  ///   - note: called with them after each PDU from the host.
+  ///   - traffic: the counters, which persist over connections.
+  ///   - note: called with the counters after each PDU from the host.
   init(
     _ base: any Link, dataPath: DataPath, traffic: Shared<Traffic>,
     note: @escaping @Sendable (Traffic) -> Void

@@ -1,15 +1,15 @@
 import OtaflashGATT
 
-/// A Bluetooth device address (Core 5.4, Vol 6, Part B, 1.3), as a simulated device has one.
+/// The Bluetooth device address (Core 5.4, Vol 6, Part B, 1.3) of a simulated device.
 public struct DeviceAddress: Hashable, Sendable {
-  /// The 48 bits, most significant first in the text.
+  /// The 48 bits of the address; the text starts with the most significant byte.
   public let rawValue: UInt64
 
-  /// - Parameter rawValue: bits above 48 are left out.
+  /// - Parameter rawValue: bits above 48 are ignored.
   public init(rawValue: UInt64) { self.rawValue = rawValue & 0xFFFF_FFFF_FFFF }
 
-  /// The address with its last byte one higher: where bootloaders that must not be taken for
-  /// their application advertise. `…:FF` is followed by `…:00`.
+  /// The address with its last byte incremented, under which bootloaders advertise to differ from
+  /// their application. `…:FF` is followed by `…:00`.
   public var successor: DeviceAddress { moved(by: 1) }
 
   /// The address with `offset` added to its last byte, modulo 256.
@@ -18,7 +18,7 @@ public struct DeviceAddress: Hashable, Sendable {
     return DeviceAddress(rawValue: rawValue & ~0xFF | UInt64(last))
   }
 
-  /// The address at `place`, seen from this one; `nil` for a place that is known by a name only.
+  /// The address at `place`, relative to this one; `nil` for a place that only has a name.
   func at(_ place: DeviceLocation) -> DeviceAddress? {
     place.lastByte(from: UInt8(truncatingIfNeeded: rawValue)).map {
       DeviceAddress(rawValue: rawValue & ~0xFF | UInt64($0))
@@ -27,7 +27,7 @@ public struct DeviceAddress: Hashable, Sendable {
 }
 
 extension DeviceAddress: LosslessStringConvertible {
-  /// Reads `C0:FF:EE:00:00:01`, in either case of letters.
+  /// Parses `C0:FF:EE:00:00:01`, in upper or lower case.
   public init?(_ text: String) {
     let bytes = text.split(separator: ":", omittingEmptySubsequences: false)
     guard bytes.count == 6,
@@ -45,13 +45,13 @@ extension DeviceAddress: LosslessStringConvertible {
 }
 
 extension BoardSettings {
-  /// The address of the device's application, drawn from the seed: a static random one, whose two
-  /// highest bits are set (1.3.2.1).
+  /// The address of the device's application, drawn from the seed: a static random address, whose
+  /// two most significant bits are set (1.3.2.1).
   public var address: DeviceAddress {
     DeviceAddress(rawValue: 0xC0FF_EE00_0000 | (seed & 0xFFFF) << 8)
   }
 
-  /// The address that a device with random addresses draws after so many restarts, from 1 on.
+  /// The random address after this number of restarts, from 1.
   func address(afterRestart number: Int) -> DeviceAddress {
     var random = SeededRandom(seed: seed).forked(for: 1000 + UInt64(number))
     return DeviceAddress(rawValue: 0xC000_0000_0000 | random.next() & 0x3FFF_FFFF_FFFF)
@@ -59,7 +59,7 @@ extension BoardSettings {
 }
 
 extension Advertisement {
-  /// The same, under an address that the device has drawn.
+  /// The same advertisement under an address that the device has drawn.
   func advertised(under address: DeviceAddress) -> Advertisement {
     Advertisement(
       id: address.description, name: name, rssi: rssi, services: services,

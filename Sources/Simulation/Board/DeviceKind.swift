@@ -1,8 +1,8 @@
 import OtaflashATT
 
-/// What a simulated board is: which update service its firmware offers, with what only that kind
-/// has to set. A kind is a folder with settings that say all there is to know of it; the catalogue
-/// lists them.
+/// The kind of a simulated board: the update service of its firmware, with the settings of this
+/// kind. A kind is a folder with a settings type that describes it completely; the catalogue lists
+/// the kinds.
 public struct DeviceKind: Hashable, Sendable {
   private var settings: any KindSettings
 
@@ -14,17 +14,18 @@ public struct DeviceKind: Hashable, Sendable {
 
   public func hash(into hasher: inout Hasher) { settings.hash(into: &hasher) }
 
-  /// What only this kind has to set; `nil` when it is another kind.
+  /// The settings that only this kind has; `nil` if the device is of another kind.
   public func settings<Settings>(as _: Settings.Type = Settings.self) -> Settings? {
     settings as? Settings
   }
 
-  /// The service that the device advertises, for a radio that cannot follow its programs.
+  /// The service that the device advertises, for a radio that cannot change its advertisement with
+  /// the program.
   public var service: BluetoothUUID { settings.service }
 
   var applicationName: String { settings.applicationName }
 
-  /// The bytes of flash that a board with these settings needs.
+  /// The flash size of a board with these settings, in bytes.
   func flashSize(_ board: BoardSettings) -> Int { board.layout.size * settings.imageCount }
 
   func makeFirmware(of parts: BoardParts) throws(FlashFault) -> any BoardFirmware {
@@ -32,30 +33,30 @@ public struct DeviceKind: Hashable, Sendable {
   }
 }
 
-/// The settings of one kind, and all that the board and the catalogue want of it.
+/// The settings of one kind, and the properties that the board and the catalogue need.
 protocol KindSettings: Hashable, Sendable {
-  /// Devices of the kind that have a name; the first has the settings' defaults.
+  /// The named devices of the kind; the first has the default settings.
   static var presets: [ProfilePreset] { get }
   static var keys: [KindKey<Self>] { get }
-  /// The keys of all profiles that mean nothing to this kind.
+  /// The general keys that this kind does not support.
   static var foreignKeys: Set<ProfileKey> { get }
-  /// The faults that this kind knows.
+  /// The faults that this kind supports.
   static var faults: Set<Fault> { get }
 
   /// The service that the device advertises.
   var service: BluetoothUUID { get }
-  /// What an application of the kind calls itself.
+  /// The name of an application of the kind.
   var applicationName: String { get }
-  /// Images that the device keeps apart, each with slots of its own.
+  /// The number of images with separate slots.
   var imageCount: Int { get }
 
   func makeFirmware(of parts: BoardParts) throws(FlashFault) -> any BoardFirmware
 }
 
-/// A profile with a name of its own: what it is, and what it sets.
+/// A named profile: its description and its settings.
 struct ProfilePreset: Sendable {
   let name: String
-  /// One line for a person who chooses.
+  /// A one-line description for the help.
   let summary: String
   let device: DeviceKind
   var apply: @Sendable (inout BoardSettings) -> Void = { _ in }
@@ -70,7 +71,7 @@ extension KindSettings {
     keys.map { KindKeyListing(key: $0.key, summary: $0.summary, allowed: $0.allowed) }
   }
 
-  /// `nil` when the kind has no such key, else the fault that setting it met.
+  /// Changes a setting. Returns `nil` if the kind has no such key.
   mutating func set(_ key: String, to text: String?) -> Result<Void, ProfileFault>? {
     guard let setting = Self.keys.first(where: { $0.key == key }) else { return nil }
     guard let text, setting.apply(text, &self) else {
@@ -82,7 +83,7 @@ extension KindSettings {
 }
 
 extension DeviceKind {
-  /// The keys beside those of all profiles.
+  /// The keys that only this kind has.
   var ownKeys: [KindKeyListing] { type(of: settings).listing }
 
   func takes(_ key: ProfileKey) -> Bool { !type(of: settings).foreignKeys.contains(key) }

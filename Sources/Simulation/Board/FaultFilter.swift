@@ -1,10 +1,10 @@
 import OtaflashATT
 
-/// What the faults of a plan do to the PDUs between any board's stack and its radio. Kept for the
-/// life of the board, so that what happens once happens once.
+/// Applies the faults of a plan to the PDUs between a board's stack and its radio. It lives as long
+/// as the board, so that a fault that occurs once is not repeated.
 struct FaultFilter {
   private static let mtuLieBytes = 100
-  /// Half a second less than an ATT transaction may take (Core 5.4, Vol 3, Part F, 3.3.3).
+  /// Half a second less than the ATT transaction timeout (Core 5.4, Vol 3, Part F, 3.3.3).
   private static let lateness = Duration.milliseconds(29_500)
 
   private let plan: FaultPlan
@@ -16,7 +16,7 @@ struct FaultFilter {
     self.random = random
   }
 
-  /// Whether the board ever sees a PDU from the host.
+  /// Whether the board receives a PDU from the host.
   func hears(_ pdu: [UInt8]) -> Bool {
     !plan.contains(.silent) && !(plan.contains(.mtuLie) && pdu.count > Self.mtuLieBytes)
   }
@@ -27,7 +27,7 @@ struct FaultFilter {
       && random.happens(withProbability: plan.share(of: .notificationLoss))
   }
 
-  /// What happens around the next PDU to the host: how long it is held back, what goes before it.
+  /// The delay of the next PDU to the host, and a random PDU to send before it.
   mutating func departure() -> (delay: Duration, nonsense: [UInt8]?) {
     pdusSent += 1
     let delay = pdusSent == plan.count(of: .latePDU) ? Self.lateness : .zero

@@ -1,19 +1,19 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The board's end of a connection with faults and lies between the stack and the radio.
+/// The board's end of a connection, with faults and misbehavior between the stack and the radio.
 final class FaultyLink: Link {
   private let base: any Link
-  /// What is sent here nobody counts.
+  /// The link below `base`; PDUs sent here are not counted.
   private let air: any Link
   private let alteration: (any PDUAlteration)?
   private let filter: Shared<FaultFilter>
   private let clock: any LinkClock
 
   /// - Parameters:
-  ///   - base: what counts the PDUs.
-  ///   - air: what lies below it.
-  ///   - filter: the faults' memory, which outlives a connection.
+  ///   - base: the link that counts the PDUs.
+  ///   - air: the link below it.
+  ///   - filter: the state of the faults, which persists over connections.
   init(
     _ base: any Link, over air: any Link, alteration: (any PDUAlteration)?,
     filter: Shared<FaultFilter>, clock: any LinkClock
@@ -46,7 +46,7 @@ final class FaultyLink: Link {
 
   func close() { base.close() }
 
-  /// `nil` where nobody wants to see it.
+  /// Returns `nil` if no alteration needs the PDU, or if it cannot be decoded.
   private func decode(_ pdu: [UInt8]) -> (ATTPDU, any PDUAlteration)? {
     guard let alteration else { return nil }
     do throws(DecodeFault) { return (try ATTPDU(decoding: pdu), alteration) } catch { return nil }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that the tasks of a board, and the closures of its server, have in common.
+/// A value that the tasks of a board and the closures of its server share.
 final class Shared<Value>: Sendable {
   private let value: Mutex<Value>
 

@@ -1,8 +1,8 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// A whole device: flash, bootloader, the firmware of its kind behind a GATT server,
-/// and a radio. `run()` is its power supply; `dial()` is the host's way to it.
+/// A complete simulated device: flash, bootloader, the firmware of its kind, a GATT server and a
+/// radio. `run()` powers it; `dial()` connects a host to it.
 ///
 /// ```swift
 /// let profile = try SimulationProfile(parsing: "sim:?loss=1%")
@@ -12,24 +12,24 @@ import OtaflashGATT
 /// }
 /// ```
 public final class SimulatedBoard: Sendable {
-  /// How often an advertisement is sent, and so how long a connection takes at least.
+  /// The advertising interval, which is also the shortest time to connect.
   public static let advertisingInterval: Duration = .milliseconds(20)
-  /// Connections whose radio may still be closing down at a time.
+  /// The number of connections whose radio may still be closing at the same time.
   private static let radiosMaximum = 64
-  /// Data writes after which a vanishing adapter does.
+  /// The maximum number of data writes before the fault `adapter-vanishes`.
   private static let adapterWritesMaximum = 100
 
-  /// What it was made with.
+  /// The settings of the board.
   public let settings: BoardSettings
   let clock: any LinkClock
   let flash: SimulatedFlash
   let firmware: any BoardFirmware
   let random: SeededRandom
-  /// The faults' memory.
+  /// The state of the faults.
   let filter: Shared<FaultFilter>
   let traffic = Shared(CountingLink.Traffic())
   let state: Shared<BoardState>
-  /// Something for the program to look after.
+  /// Signals new work for the program.
   let programSignal: WakeSignal
   let connectionOffered = WakeSignal()
   let radios = Mailbox<SimulatedConnection>(capacity: SimulatedBoard.radiosMaximum)
@@ -57,11 +57,11 @@ public final class SimulatedBoard: Sendable {
 
   // MARK: The host's side
 
-  /// The address of the device, where a host first looks for it. Its bootloader may advertise
-  /// under another.
+  /// The address at which a host first looks for the device. Its bootloader may advertise under
+  /// another address.
   public var address: DeviceAddress { firmware.address }
 
-  /// What a scanner hears now; `nil` while the device is off, booting or connected.
+  /// The current advertisement; `nil` while the device is off, booting or connected.
   public var advertisement: Advertisement? {
     state.withLock { state in
       guard case .advertising = state.phase else { return nil }
@@ -69,16 +69,16 @@ public final class SimulatedBoard: Sendable {
     }
   }
 
-  /// Connects to the device's own address: waits while the device boots, advertises under another
-  /// address, or still holds an earlier connection.
+  /// Connects to the device's own address. Waits while the device boots, advertises under another
+  /// address, or still has an earlier connection.
   ///
-  /// - Throws: `.deviceNotFound` when the device has not advertised within `limit`,
-  ///   `.adapterUnavailable` when the profile's adapter has been pulled.
+  /// - Throws: `.deviceNotFound` if the device does not advertise within `limit`,
+  ///   `.adapterUnavailable` if the profile's adapter is unplugged.
   public func dial(within limit: Duration = .seconds(10)) async throws(ConnectFault) -> any Link {
     try await dial(address: address, within: limit)
   }
 
-  /// Connects to the device where it went, seen from its own address.
+  /// Connects to the device at its current location, relative to its own address.
   ///
   /// - Throws: as `dial(within:)` does.
   public func dial(
@@ -87,7 +87,7 @@ public final class SimulatedBoard: Sendable {
     try await dial(within: limit, over: nil, isMeant(by: place))
   }
 
-  /// Which advertisements a host connects to that searches for the device at `place`.
+  /// The advertisements that match the search for a device at `place`.
   private func isMeant(by place: DeviceLocation) -> @Sendable (Advertisement) -> Bool {
     if case .advertising(let name) = place { return { $0.name == name } }
     guard settings.addressing == .random else {
@@ -99,10 +99,10 @@ public final class SimulatedBoard: Sendable {
     return { $0.id == id }
   }
 
-  /// Connects to whatever of the device advertises under `address`, such as its bootloader.
+  /// Connects to any program of the device that advertises under `address`, such as its bootloader.
   ///
   /// - Parameters:
-  ///   - address: `nil` = any, as for a host behind a transport without addresses.
+  ///   - address: `nil` = any, for a transport without addresses.
   ///   - limit: the longest time until the device advertises.
   /// - Throws: as `dial(within:)` does.
   public func dial(
@@ -112,9 +112,10 @@ public final class SimulatedBoard: Sendable {
     return try await dial(within: limit, over: nil) { id == nil || $0.id == id }
   }
 
-  /// Connects to the device where it went, over the radio of an adapter that other links share.
+  /// Connects to the device at its current location, over the radio of an adapter that other links
+  /// share.
   ///
-  /// - Throws: as `dial(within:)` does; `.adapterUnavailable` also when the adapter is pulled.
+  /// - Throws: as `dial(within:)` does; `.adapterUnavailable` also if the adapter is unplugged.
   package func dial(
     at place: DeviceLocation, within limit: Duration = .seconds(10), over air: SharedRadio
   ) async throws(ConnectFault) -> any Link {
@@ -135,12 +136,12 @@ public final class SimulatedBoard: Sendable {
     }
     throw .deviceNotFound(
       cause: "The simulated device did not advertise within \(limit).",
-      remedy: .advice("Choose a profile whose device comes back."))
+      remedy: .advice("Choose a profile whose device returns."))
   }
 
-  /// Gives the device a connection that something else has made, such as a real radio, and returns
-  /// when it is over. Waits while the device boots or still holds an earlier connection. The
-  /// modelled radio, and the faults of the profile that happen in it, do not apply.
+  /// Attaches a connection from elsewhere, such as a real radio, to the device, and returns when it
+  /// ends. Waits while the device boots or still has an earlier connection. The modelled radio and
+  /// its faults in the profile do not apply.
   public func serve(_ link: any Link) async {
     let connection = AttachedConnection(link)
     while !attach(connection) {
@@ -150,8 +151,8 @@ public final class SimulatedBoard: Sendable {
     connection.close()
   }
 
-  /// Takes the device's power away and gives it back at once: the flash operation under way is left
-  /// half done, the host notices after the supervision timeout.
+  /// Interrupts the device's power for a moment: the running flash operation is left half done, and
+  /// the host detects it after the supervision timeout.
   public func powerCut() {
     state.withLock { $0.isPowerCut = true }
     programSignal.signal()
@@ -159,17 +160,17 @@ public final class SimulatedBoard: Sendable {
 
   // MARK: Observation
 
-  /// The image that runs, or that the next `run()` boots, as it lies in flash; empty where nothing
-  /// but a bootloader can run.
+  /// The content in flash of the image that runs or that the next `run()` boots; empty if only a
+  /// bootloader can run.
   public func runningImage() throws(FlashFault) -> [UInt8] { try firmware.runningImage() }
 
-  /// The images that run, of a device that keeps several; `runningImage()` is the first.
+  /// The running images of a device with several images; `runningImage()` is the first.
   public func runningImages() throws(FlashFault) -> [[UInt8]] { try firmware.runningImages() }
 
-  /// The identity of the image that runs.
+  /// The identity of the running image.
   public var running: SlotImage { firmware.running }
 
-  /// What has happened to the board since it was made.
+  /// The counters since the board was created.
   public var counters: BoardCounters {
     let traffic = traffic.withLock { $0 }
     return state.withLock {
@@ -180,7 +181,7 @@ public final class SimulatedBoard: Sendable {
     }
   }
 
-  /// What the firmware did that flash does not permit; empty unless its code is wrong.
+  /// Flash operations of the firmware that violate the rules of flash; empty unless it has a bug.
   public var flashFaults: [FlashFault] { state.withLock { $0.flashFaults } }
 }
 
@@ -189,10 +190,10 @@ public final class SimulatedBoard: Sendable {
 extension SimulatedBoard {
   private static var adapterIsGone: ConnectFault {
     .adapterUnavailable(
-      cause: "The simulated adapter was pulled.", remedy: .advice("Choose another profile."))
+      cause: "The simulated adapter was unplugged.", remedy: .advice("Choose another profile."))
   }
 
-  /// A connection, if the device sends such advertisements now.
+  /// Connects if the device currently sends such advertisements.
   private func connect(
     over air: SharedRadio?, _ isMeant: (Advertisement) -> Bool
   ) -> SimulatedLink? {
@@ -256,6 +257,7 @@ extension SimulatedBoard {
       return connection
     }
     connection?.hostVanishes(
-      with: .failed(errno: 19, reason: "The simulated adapter was pulled; choose another profile."))
+      with: .failed(
+        errno: 19, reason: "The simulated adapter was unplugged; choose another profile."))
   }
 }

@@ -1,6 +1,6 @@
 import OtaflashGATT
 
-/// The host's end of a connection on a host that is slow to look at what arrives.
+/// The host's end of a connection on a host that processes received PDUs slowly.
 final class SlowLink: Link {
   private static let lookTime = Duration.milliseconds(50)
 

@@ -1,33 +1,33 @@
 import OtaflashFirmware
 
-/// What a slot holds, as the bootloader and the OTA service name it.
+/// The image in a slot, as the bootloader and the OTA service describe it.
 public struct SlotImage: Hashable, Sendable {
-  /// In bytes; 0 = nothing.
+  /// The size in bytes; 0 = empty.
   public var size: UInt32 = 0
-  /// Of the image's bytes.
+  /// The CRC32 of the image.
   public var crc32: UInt32 = 0
-  /// The version that it was announced with.
+  /// The announced version.
   public var version = FirmwareVersion(0, 0, 0)
-  /// The hardware that it is for.
+  /// The hardware id of the image.
   public var hardware = HardwareID(0)
 }
 
-/// The bootloader's memory: which slot runs, which is to run next. Two copies are kept, the one
-/// with the higher sequence number counts.
+/// The persistent state of the bootloader: the running slot and the next one. Of two copies, the
+/// one with the higher sequence number is valid.
 struct BootRecord: Hashable, Sendable {
   static let encodedSize = 48
   private static let magic: UInt32 = 0x3152_424F
 
   var sequence: UInt32 = 1
-  /// The slot that runs, 0 or 1.
+  /// The running slot, 0 or 1.
   var active = 0
-  /// The other slot shall run after the next reset.
+  /// Whether the other slot runs after the next reset.
   var isPending = false
-  /// The pending image needs no confirmation.
+  /// Whether the pending image runs without confirmation.
   var isPermanent = false
-  /// The pending image is not started: the mark of another image came before its own.
+  /// Whether the pending image is not started, because another image was marked later.
   var isSkipped = false
-  /// The running image goes back to the other slot at the next reset.
+  /// Whether the next reset reverts to the other slot.
   var isOnTrial = false
   var images = [SlotImage(), SlotImage()]
 
@@ -46,7 +46,7 @@ struct BootRecord: Hashable, Sendable {
     return body + CRC32.checksum(body).bytes
   }
 
-  /// `nil` for anything but a whole record.
+  /// Returns `nil` if the bytes are not a complete record.
   init?(decoding bytes: [UInt8]) {
     guard bytes.count == Self.encodedSize else { return nil }
     let words = stride(from: 0, to: bytes.count, by: 4).map { start in
@@ -66,9 +66,9 @@ struct BootRecord: Hashable, Sendable {
     }
   }
 
-  /// The bootloader shall run this image next.
+  /// Marks the image to run after the next reset.
   ///
-  /// - Parameter inPlace: the image lies over the one that ran before.
+  /// - Parameter inPlace: whether the image replaced the previous one in its slot.
   mutating func markPending(_ image: SlotImage, inPlace: Bool = false) {
     if inPlace {
       images[active] = image
@@ -78,13 +78,13 @@ struct BootRecord: Hashable, Sendable {
     }
   }
 
-  /// The record of a board that leaves the factory.
+  /// Creates the record of a board with its factory image.
   init(factoryImage: SlotImage) { images[0] = factoryImage }
 }
 
 extension SlotImage {
-  /// What an image says of itself by its descriptor (docs/image-descriptor.md); one without, or
-  /// with a damaged one, is version 0.0.0.
+  /// Reads the image descriptor (docs/image-descriptor.md); an image without a valid one has
+  /// version 0.0.0.
   init(describing bytes: [UInt8]) {
     var descriptor: ImageDescriptor?
     do throws(FirmwareFault) { descriptor = try ImageDescriptor.find(in: bytes) } catch {
@@ -98,7 +98,7 @@ extension SlotImage {
 }
 
 extension FirmwareVersion {
-  /// As `ota_version` in the receiver's header makes it.
+  /// The value of `ota_version` in the receiver's header.
   var word: UInt32 { UInt32(major) << 24 | UInt32(minor) << 16 | UInt32(patch) }
 
   init(word: UInt32) {

@@ -1,10 +1,10 @@
 import OtaflashFirmware
 
-/// The bootloader of a simulated board: it checks a pending image and switches to it, and takes an
-/// unconfirmed one back. Slots exchange their roles instead of their contents; what that would have
-/// taken is told by `exchangeTime`.
+/// The bootloader of a simulated board: it checks a pending image and switches to it, and reverts
+/// an unconfirmed one. Slots exchange their roles instead of their contents; `exchangeTime` returns
+/// the time that a real exchange would need.
 struct Bootloader: Sendable {
-  /// What a boot led to; the raw values are those of RUNNING (docs/ota-service.md, 4.2).
+  /// The result of a boot; the raw values are those of RUNNING (docs/ota-service.md, 4.2).
   enum Outcome: UInt8, Sendable {
     case normal = 0
     case activated = 1
@@ -16,7 +16,7 @@ struct Bootloader: Sendable {
   let flash: SimulatedFlash
   let layout: FlashLayout
 
-  /// Reads the record; a board without one gets its factory image first.
+  /// Reads the record; on a board without one, installs the factory image first.
   func record(
     orFactory version: FirmwareVersion, _ hardware: HardwareID, random: SeededRandom
   ) throws(FlashFault) -> BootRecord {
@@ -27,7 +27,7 @@ struct Bootloader: Sendable {
     }
   }
 
-  /// Reads the record; a board without one gets the image that `makeFactoryImage` makes.
+  /// Reads the record; on a board without one, installs the image that `makeFactoryImage` creates.
   func record(
     orFactory makeFactoryImage: () -> (
       bytes: [UInt8], version: FirmwareVersion, hardware: HardwareID
@@ -44,9 +44,9 @@ struct Bootloader: Sendable {
     return record
   }
 
-  /// Decides what runs now.
+  /// Selects the image to run.
   ///
-  /// - Parameter isGood: judges a pending image beyond its checksum.
+  /// - Parameter isGood: checks a pending image in addition to its checksum.
   func boot(
     _ record: BootRecord, faults: FaultPlan, startsOnTrial: Bool,
     isGood: (ArraySlice<UInt8>) -> Bool = { _ in true }
@@ -76,7 +76,7 @@ struct Bootloader: Sendable {
     return (next == record ? record : try storeNext(next), outcome)
   }
 
-  /// Stores a changed record beside the one it follows.
+  /// Stores a changed record and keeps the previous one.
   func storeNext(_ record: BootRecord) throws(FlashFault) -> BootRecord {
     var next = record
     next.sequence += 1
@@ -89,7 +89,7 @@ struct Bootloader: Sendable {
     return try flash.read(start..<start + Int(record.images[record.active].size))
   }
 
-  /// The time in which pages of an image would have been moved to the other slot.
+  /// The time that it takes to move the pages of an image to the other slot.
   func exchangeTime(_ image: SlotImage, movesPerPage: Int) -> Duration {
     let pages = (Int(image.size) + layout.pageSize - 1) / layout.pageSize
     let geometry = flash.geometry
@@ -115,7 +115,7 @@ struct Bootloader: Sendable {
     return newest
   }
 
-  /// What flash has to do to hold a record whose sequence number was raised.
+  /// The flash operations that store a record with an incremented sequence number.
   func operations(storing record: BootRecord) -> [FlashOperation] {
     let page = layout.bootRecords[Int(record.sequence % 2)]
     return [.erase(page: page), .write(record.encoded, at: page)]

@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
-/// What a device without an OTA service of its own runs before its first update: seeded bytes with
-/// an image descriptor, from which the application knows its version.
+/// The factory image of a device without the OTA service: seeded bytes with an image descriptor,
+/// from which the application reads its version.
 enum FactoryImage {
   private static let descriptorOffset = 0x200
 

@@ -1,9 +1,9 @@
-/// Where a board keeps what of one image: two slots, the receiver's two metadata pages, the boot
-/// loader's two record pages. What belongs to further images lies behind, in the same order.
+/// The flash layout of one image: two slots, two metadata pages of the receiver, two record pages
+/// of the bootloader. The areas of further images follow in the same order.
 struct FlashLayout: Hashable, Sendable {
   let slotSize: Int
   let pageSize: Int
-  /// The address at which it begins.
+  /// The start address.
   private var start = 0
 
   init(slotSize: Int, pageSize: Int) {
@@ -17,10 +17,10 @@ struct FlashLayout: Hashable, Sendable {
 
   var bootRecords: [Int] { [slot(2) + 2 * pageSize, slot(2) + 3 * pageSize] }
 
-  /// In bytes.
+  /// The size in bytes.
   var size: Int { 2 * slotSize + 4 * pageSize }
 
-  /// The same for another of the board's images; 0 is the first.
+  /// The layout of another image of the board; 0 is the first.
   func ofImage(_ index: Int) -> FlashLayout {
     var layout = self
     layout.start = index * size
@@ -33,7 +33,7 @@ extension BoardSettings {
 
   var layout: FlashLayout { FlashLayout(slotSize: slotSize, pageSize: Self.pageSize) }
 
-  /// Flash of so many bytes, as fast as the settings have it.
+  /// A flash geometry of this size, with the speed of the settings.
   func geometry(size: Int) -> FlashGeometry {
     var geometry = FlashGeometry(size: size)
     geometry.pageSize = Self.pageSize

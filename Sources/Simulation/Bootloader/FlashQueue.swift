@@ -1,13 +1,13 @@
-/// Flash operations that a program has handed over and that end in their order: one runs, the
-/// others wait. A running one holds its place until its end.
+/// The flash operations that a program has started, in order: one runs, the others wait. The
+/// running operation occupies its place until it ends.
 struct FlashQueue<Purpose: Sendable>: Sendable {
   private struct Entry {
-    /// In the order in which they run; they share one place.
+    /// In execution order; together they occupy one place.
     var operations: [FlashOperation]
     let purpose: Purpose
   }
 
-  /// The most places.
+  /// The number of places.
   let capacity: Int
   private var entries: [Entry] = []
 
@@ -16,17 +16,18 @@ struct FlashQueue<Purpose: Sendable>: Sendable {
   var isIdle: Bool { entries.isEmpty }
   var hasRoom: Bool { entries.count < capacity }
 
-  /// The operation that runs.
+  /// The running operation.
   var running: FlashOperation? { entries.first?.operations.first }
 
-  /// Takes operations, one or more, as one entry; `false` when there is no room.
+  /// Queues one or more operations as one entry; returns `false` if the queue is full.
   mutating func offer(_ operations: [FlashOperation], for purpose: Purpose) -> Bool {
     guard hasRoom else { return false }
     entries.append(Entry(operations: operations, purpose: purpose))
     return true
   }
 
-  /// The running operation has ended. Returns what its entry was for when that has ended with it.
+  /// Handles the end of the running operation. Returns the purpose of its entry if the entry is
+  /// done.
   mutating func finishedOne() -> Purpose? {
     precondition(!entries.isEmpty, "an operation ended that was not started")
     entries[0].operations.removeFirst()

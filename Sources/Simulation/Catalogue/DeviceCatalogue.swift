@@ -1,6 +1,6 @@
 extension SimulationProfile {
-  /// The kinds of simulated devices, a row each: names, keys, faults, service and firmware are what
-  /// its settings say.
+  /// The kinds of simulated devices, one row each; their settings types define names, keys, faults,
+  /// service and firmware.
   static let allKinds: [any KindSettings.Type] = [
     ReceiverSettings.self,
     SMPServerSettings.self,

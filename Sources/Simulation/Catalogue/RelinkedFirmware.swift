@@ -1,18 +1,18 @@
-/// Two releases of one firmware as a linker lays them out for a Cortex-M, for tests and benchmarks
-/// that want a pair of images and have no compiler: functions of Thumb code with the literals
-/// behind them, then texts and tables of pointers.
+/// Two releases of one firmware in the layout of a linker for Cortex-M, for tests and benchmarks
+/// that need a pair of images without a compiler: functions of Thumb code, each followed by its
+/// literals, then texts and tables of pointers.
 ///
-/// What makes patches of real releases as large as they are is in it: a function that grows moves
-/// all behind it, so that each BL across it has another offset, and each pointer behind it another
-/// value. The share of functions and constants that change sets the size of a patch. Pure: the same
-/// numbers, the same bytes.
+/// It reproduces the reason for the size of patches of real releases: a function that grows moves
+/// all code after it, so that each BL across it has another offset, and each pointer to code after
+/// it another value. The share of functions and constants that change determines the size of a
+/// patch. Pure: the same arguments yield the same bytes.
 package struct RelinkedFirmware {
   package let old: [UInt8]
   package let new: [UInt8]
 
   /// - Parameters:
-  ///   - size: of the old image in bytes, about; the new one may be longer.
-  ///   - share: of functions and constants that differ; 0 = the version's text alone.
+  ///   - size: the approximate size of the old image in bytes; the new one may be longer.
+  ///   - share: the share of functions and constants that differ; 0 = only the version text.
   package init(size: Int, changing share: Double, seed: UInt64 = 1) {
     var random = SeededRandom(seed: seed)
     var program = Program(bytes: size, random: &random)
@@ -22,20 +22,20 @@ package struct RelinkedFirmware {
   }
 }
 
-/// What is linked: functions and constants in their order.
+/// The program to link: functions and constants in order.
 private struct Program {
-  /// Where the bootloader has put the image (a slot of an nRF52840 with MCUboot).
+  /// The load address of the image (a slot of an nRF52840 with MCUboot).
   private static let address: UInt32 = 0xC200
   private static let vectorBytes = 0x200
-  /// Sequences of one to four instructions that compilers use again and again.
+  /// The number of common sequences of one to four instructions, as compilers emit them.
   private static let idiomCount = 400
-  /// Of so many functions or constants that change, one comes with a new one.
+  /// The number of changed functions or constants per added one.
   private static let changesPerAddition: UInt64 = 8
 
   private let idioms: [[UInt16]]
   private var functions: [Function] = []
   private var constants: [Constant] = []
-  /// Of functions, by which calls and pointers name them.
+  /// The next name of a function, to which calls and pointers refer.
   private var nextName = 0
   private var version: UInt8 = 0
 
@@ -56,7 +56,7 @@ private struct Program {
     }
   }
 
-  /// An instruction of two bytes: none that begins with the bits of a longer one.
+  /// A two-byte instruction, excluding the prefixes of four-byte instructions.
   private static func halfword(_ random: inout SeededRandom) -> UInt16 {
     UInt16(truncatingIfNeeded: random.next()) & 0xDFFF
   }
@@ -76,7 +76,7 @@ private struct Program {
     .address(of: Int(random.next() % UInt64(nextName + 1)))
   }
 
-  /// A text, or what a driver's structure holds.
+  /// A text or a table of a driver.
   private func constant(_ random: inout SeededRandom) -> Constant {
     if random.next() % 3 > 0 {
       return .text(
@@ -94,14 +94,14 @@ private struct Program {
     switch random.next() % 16 {
     case 0, 1: [.call(Int(random.next() % UInt64(nextName + 1)))]
     case 2, 3: [.plain(Self.halfword(&random))]
-    // Some idioms are far more frequent than others.
+    // Some sequences are far more frequent than others.
     default:
       idioms[Int(random.next() % (1 + random.next() % UInt64(Self.idiomCount)))].map { .plain($0) }
     }
   }
 
-  /// The next release: code gets longer or shorter, a few functions and constants are new, and the
-  /// version is another.
+  /// Creates the next release: some code gets longer or shorter, a few functions and constants are
+  /// added, and the version changes.
   mutating func change(_ share: Double, random: inout SeededRandom) {
     version += 1
     var release: [Function] = []
@@ -135,12 +135,12 @@ private struct Program {
     func value(_ word: Word) -> UInt32 {
       switch word {
       case .number(let number): number
-      // Bit 0 tells Thumb code.
+      // Bit 0 marks Thumb code.
       case .address(let callee): Self.address + UInt32(places[callee] ?? 0) + 1
       }
     }
     var image: [UInt8] = []
-    // Stack, reset, and handlers: every vector points at a function.
+    // Stack, reset, and handlers: every vector points to a function.
     for number in 0..<Self.vectorBytes / 4 {
       image.append(word: number == 0 ? 0x2004_0000 : value(.address(of: number)))
     }
@@ -152,7 +152,7 @@ private struct Program {
   }
 }
 
-/// Four bytes, which the linker may have to fill in.
+/// Four bytes, possibly to be filled in by the linker.
 private enum Word {
   case number(UInt32)
   case address(of: Int)
@@ -196,7 +196,7 @@ private struct Function {
   let literals: [Word]
 
   private var codeBytes: Int { code.reduce(0) { $0 + $1.bytes } }
-  /// Literals are aligned to words, and so is the next function.
+  /// Literals and the next function are aligned to words.
   var bytes: Int { (codeBytes + 3) / 4 * 4 + 4 * literals.count }
 
   func append(to image: inout [UInt8], _ places: [Int: Int], _ value: (Word) -> UInt32) {
@@ -204,7 +204,7 @@ private struct Function {
       switch instruction {
       case .plain(let halfword): image.append(halfword: halfword)
       case .call(let callee):
-        // The offset counts from four bytes behind the instruction.
+        // The offset is relative to four bytes after the instruction.
         let offset = (places[callee] ?? 0) - (image.count + 4)
         for halfword in Self.branchWithLink(offset) { image.append(halfword: halfword) }
       }

@@ -1,14 +1,14 @@
 import Crypto
 import OtaflashFirmware
 
-/// Files for simulated devices, as the signing and packaging tools make them: what a test, a sweep
-/// or a demonstration sends without having a build of its own.
+/// Sample files for simulated devices in the formats of the signing and packaging tools, for tests,
+/// sweeps and demonstrations without a firmware build.
 public enum SampleImage {
   /// An MCUboot image with a SHA-256 and no signature.
   ///
   /// - Parameters:
-  ///   - body: what follows the header of 512 bytes.
-  ///   - version: what the header tells.
+  ///   - body: the bytes after the header of 512 bytes.
+  ///   - version: the version in the header.
   public static func mcuboot(_ body: [UInt8], version: FirmwareVersion) -> [UInt8] {
     BootableImage.assemble(
       version: BootableImage.Version(
@@ -16,16 +16,16 @@ public enum SampleImage {
       body: body)
   }
 
-  /// An MCUboot image that says it is compressed (LZMA2), with the size and the hash that it has
-  /// decompressed. Its body is no LZMA: nothing here decompresses it.
+  /// An MCUboot image with the flag of compression (LZMA2), and with its decompressed size and
+  /// hash. Its body is not LZMA data: the simulation does not decompress it.
   ///
   /// - Parameters:
-  ///   - body: what follows the header of 512 bytes; it stands for twice as much.
-  ///   - version: what the header tells.
+  ///   - body: the bytes after the 512-byte header; the decompressed size is twice their number.
+  ///   - version: the version in the header.
   public static func compressed(_ body: [UInt8], version: FirmwareVersion) -> [UInt8] {
     let plain = mcuboot(body + body, version: version)
     guard let hash = BootableImage(decoding: plain[...])?.hash else {
-      preconditionFailure("an image that was put together can be read")
+      preconditionFailure("an assembled image can be decoded")
     }
     return BootableImage.assemble(
       version: BootableImage.Version(
@@ -34,8 +34,9 @@ public enum SampleImage {
       protected: BootableImage.decompressed(size: 2 * body.count, hash: hash))
   }
 
-  /// The init packet of an application for Secure DFU (dfu-cc.proto), which fits the simulated
-  /// device's settings: signed with `SampleKey`, or not at all where nobody looks.
+  /// The init packet of an application for Secure DFU (dfu-cc.proto), which matches the simulated
+  /// device's settings: signed with `SampleKey`, or unsigned if the device does not verify
+  /// signatures.
   public static func secureInitPacket(
     for application: [UInt8], version: UInt32, settings: SecureBootloaderSettings
   ) -> [UInt8] {
@@ -54,7 +55,8 @@ public enum SampleImage {
       2, command + number(2, 0) + delimited(3, SampleKey.signature(of: initCommand)))
   }
 
-  /// The init packet of an application for legacy DFU, which fits the simulated device's settings.
+  /// The init packet of an application for legacy DFU, which matches the simulated device's
+  /// settings.
   public static func legacyInitPacket(
     for application: [UInt8], version: UInt32, settings: LegacyBootloaderSettings
   ) -> [UInt8] {

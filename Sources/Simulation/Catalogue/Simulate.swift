@@ -2,12 +2,12 @@ import OtaflashGATT
 
 extension SimulatedBoard {
   /// - Parameters:
-  ///   - profile: what kind of device it is, its settings and its faults.
-  ///   - storage: at least `profile.flashSize` bytes; `nil` = memory. A storage that has been a
-  ///     board's before goes on where that one stood.
-  ///   - clock: the host's, too: both sides live in one time.
-  ///   - seed: replaces the profile's.
-  /// - Throws: what the storage throws.
+  ///   - profile: the kind, the settings and the faults of the device.
+  ///   - storage: at least `profile.flashSize` bytes; `nil` = memory. A board on a used storage
+  ///     continues from the stored state.
+  ///   - clock: the clock of device and host.
+  ///   - seed: replaces the seed of the profile.
+  /// - Throws: the errors of the storage.
   public convenience init(
     profile: SimulationProfile, storage: (any FlashMedium)? = nil, clock: any LinkClock,
     seed: UInt64? = nil
@@ -17,8 +17,8 @@ extension SimulatedBoard {
   }
 }
 
-/// Runs `body` beside a simulated board, in virtual time that starts at zero: an update of many
-/// seconds takes milliseconds, and every run with the same profile is the same.
+/// Runs `body` together with a simulated board, in virtual time that starts at zero: an update of
+/// many seconds takes milliseconds, and every run with the same profile is identical.
 ///
 /// ```swift
 /// let result = try simulate("sim:smp?loss=1%") { board, clock in
@@ -27,11 +27,11 @@ extension SimulatedBoard {
 /// ```
 ///
 /// - Parameters:
-///   - profile: what stands behind `-d` on the command line, such as `sim:nordic-dfu?seed=7`
+///   - profile: the argument of `-d` on the command line, such as `sim:nordic-dfu?seed=7`
 ///     (otaflash-simulate(1)).
-///   - limit: the virtual time that the run may take.
-///   - body: the host's side: code that takes a dialer and a clock.
-/// - Throws: what `body` throws, `ProfileFault`, and `SimulationFault` for a run that hangs.
+///   - limit: the maximum virtual time of the run.
+///   - body: the code of the host, which uses the board's dialer and the clock.
+/// - Throws: the errors of `body`, `ProfileFault`, and `SimulationFault` for a run that hangs.
 public func simulate<Value: Sendable>(
   _ profile: String = "sim:", limit: Duration = .seconds(86_400),
   _ body: @escaping @Sendable (SimulatedBoard, VirtualClock) async throws -> Value
@@ -41,9 +41,9 @@ public func simulate<Value: Sendable>(
   }
 }
 
-/// Runs `body` beside several boards, each with its own radio and its own luck.
+/// Runs `body` together with several boards, each with its own radio and random generator.
 ///
-/// - Throws: as `simulate(_:limit:_:)` does.
+/// - Throws: the errors of `simulate(_:limit:_:)`.
 public func simulate<Value: Sendable>(
   boards profiles: [SimulationProfile], limit: Duration = .seconds(86_400),
   _ body: @escaping @Sendable ([SimulatedBoard], VirtualClock) async throws -> Value

@@ -1,13 +1,13 @@
-/// A simulated device as a text names it: `NAME?key=value&…`, what stands behind `sim:` on the
-/// command line. Everything is optional; the empty text is the plain device. The settings are also
-/// members of the profile itself: `profile.mtu`.
+/// A simulated device, parsed from `NAME?key=value&…`, the text after `sim:` on the command line.
+/// All parts are optional; the empty text is the plain device. The settings are also members of the
+/// profile itself: `profile.mtu`.
 @dynamicMemberLookup
 public struct SimulationProfile: Hashable, Sendable {
-  /// The name in the text, `plain` when there is none.
+  /// The name in the text, or `plain`.
   public internal(set) var name = "plain"
-  /// What kind of device it is; the plain one has the OTA service.
+  /// The kind of device; the plain device has the OTA service.
   public var device = DeviceKind.otaReceiver
-  /// What any kind can be set to.
+  /// The settings that all kinds share.
   public var settings = BoardSettings()
 
   /// The plain device.
@@ -19,33 +19,33 @@ public struct SimulationProfile: Hashable, Sendable {
     set { settings[keyPath: field] = newValue }
   }
 
-  /// The name of the application, given or not.
+  /// The name of the application: the given one or the default.
   public var applicationName: String { settings.givenName ?? device.applicationName }
 
-  /// The bytes of flash that a board of this profile needs: the size of its `FlashMedium`.
+  /// The flash size of a board with this profile in bytes: the size of its `FlashMedium`.
   public var flashSize: Int { device.flashSize(settings) }
 }
 
 extension SimulationProfile {
-  /// Every name that a profile may have, with one line on each.
+  /// The names of all profiles, with a one-line description of each.
   public static let catalogue: [(name: String, summary: String)] =
     presets.map { ($0.name, $0.summary) } + Fault.allCases.map { ($0.rawValue, $0.summary) }
 
-  /// Every key of the plain device, with what its value must look like; `nil` = it takes none.
+  /// The keys of the plain device, with the descriptions of their allowed values; `nil` = no value.
   public static let keys = keys(of: .otaReceiver)
 
-  /// The kinds of device that have keys of their own, by the names of their first profiles.
+  /// The kinds of device with additional keys, by the names of their first profiles.
   package static let kinds: [(name: String, keys: [KindKeyListing])] =
     allKinds.map { ($0.presets[0].name, $0.listing) }.filter { !$0.keys.isEmpty }
 
-  /// Every key of a kind of device: those of all, its own, and the faults that it knows.
+  /// The keys of a kind of device: general keys, additional keys, and supported faults.
   public static func keys(of device: DeviceKind) -> [(key: String, allowed: String?)] {
     ProfileKey.allCases.filter(device.takes).map { ($0.rawValue, $0.allowedValues) }
       + device.ownKeys.map { ($0.key, $0.allowed) }
       + Fault.allCases.filter(device.takes).map { ($0.rawValue, $0.allowedValues) }
   }
 
-  /// Reads `plain?seed=7&loss=1%`, with or without `sim:` before it.
+  /// Parses `plain?seed=7&loss=1%`, with or without the prefix `sim:`.
   public init(parsing text: String) throws(ProfileFault) {
     self.init()
     let body = text.hasPrefix("sim:") ? text.dropFirst(4) : text[...]

@@ -1,18 +1,18 @@
-/// Why a flash operation could not be carried out. All but `medium` are faults of the firmware that
-/// asked for it.
+/// The reason why a flash operation failed. All cases but `medium` are errors of the firmware that
+/// requested the operation.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum FlashFault: Error, Equatable, Sendable {
-  /// The flash ends before.
+  /// The address range exceeds the flash.
   case outOfBounds(address: Int, bytes: Int, size: Int)
-  /// The address, or the size, is no multiple of the unit.
+  /// The address or the size is not a multiple of the unit.
   case misaligned(address: Int, bytes: Int, alignment: Int)
-  /// A byte was to be written twice without an erase between.
+  /// A byte would be written twice without an erase in between.
   case notErased(address: Int)
-  /// A page begins elsewhere.
+  /// The address is not the start of a page.
   case notAPage(address: Int, pageSize: Int)
-  /// The file behind the flash failed; `errno` says how.
+  /// An operation on the file of the flash failed with `errno`.
   case medium(operation: String, errno: Int32)
 }
 
@@ -23,11 +23,11 @@ extension FlashFault: CustomStringConvertible {
   public var description: String {
     switch self {
     case .outOfBounds(let address, let bytes, let size):
-      "\(bytes) bytes at \(address) lie beyond the flash of \(size)"
+      "\(bytes) bytes at \(address) exceed the flash of \(size)"
     case .misaligned(let address, let bytes, let alignment):
       "\(bytes) bytes at \(address) are not aligned to \(alignment)"
-    case .notErased(let address): "the byte at \(address) was to be written without an erase"
-    case .notAPage(let address, let pageSize): "no page of \(pageSize) begins at \(address)"
+    case .notErased(let address): "the byte at \(address) was written again without an erase"
+    case .notAPage(let address, let pageSize): "no page of \(pageSize) starts at \(address)"
     case .medium(let operation, let errno):
       Self.fullDisk.contains(errno)
         ? "\(operation) failed: the disk is full (errno \(errno))"

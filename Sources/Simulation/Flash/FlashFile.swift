@@ -1,18 +1,18 @@
-// The only file of this target that meets the operating system.
+// The only file of this target that uses the operating system.
 import Glibc
 
-/// Flash in a file: what was written survives the end of the process, `kill -9` included. The file
-/// is locked, so that two processes never simulate one device.
+/// Flash in a file: its content survives the end of the process, even `kill -9`. The file is
+/// locked, so that two processes never simulate the same device.
 public final class FlashFile: FlashMedium {
   public let size: Int
   private let descriptor: Int32
 
-  /// Opens the file at `path`, or makes an erased one of `size` bytes: as `path` with `.new`
-  /// behind it, which is moved there when it is whole. A process that dies before leaves nothing
-  /// that looks like a flash.
+  /// Opens the file at `path`, or creates an erased one of `size` bytes under the temporary name
+  /// `path` + `.new`, which is renamed when it is complete. A process that terminates earlier
+  /// leaves no incomplete flash.
   ///
-  /// - Throws: `.medium`, with `EWOULDBLOCK` when another process has the file, and `EFBIG` when it
-  ///   is there, is not empty, and has another size.
+  /// - Throws: `.medium`, with `EWOULDBLOCK` if another process has locked the file, and `EFBIG` if
+  ///   it exists, is not empty, and has another size.
   public init(path: String, size: Int) throws(FlashFault) {
     self.size = size
     let present = open(path, O_RDWR | O_CLOEXEC)
@@ -46,13 +46,13 @@ public final class FlashFile: FlashMedium {
       try write([UInt8](repeating: 0xFF, count: size), at: 0)
       guard rename(draft, path) == 0 else { throw .medium(operation: "rename", errno: errno) }
     } catch {
-      // A disk that is full has no use for a part of a flash. What failed already is the error.
+      // An incomplete flash only wastes space on a full disk. The first error is the one to report.
       unlink(draft)
       throw error
     }
   }
 
-  /// Locks a file and tells its length.
+  /// Locks a file and returns its length.
   private static func lock(_ descriptor: Int32) throws(FlashFault) -> Int {
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       throw .medium(operation: "flock", errno: errno)
@@ -64,7 +64,7 @@ public final class FlashFile: FlashMedium {
 
   deinit { if descriptor >= 0 { Glibc.close(descriptor) } }
 
-  /// The bytes of a range of addresses.
+  /// Returns the bytes of a range of addresses.
   public func read(_ range: Range<Int>) throws(FlashFault) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: range.count)
     try transfer("pread", count: range.count) { done in
@@ -76,7 +76,7 @@ public final class FlashFile: FlashMedium {
     return bytes
   }
 
-  /// Writes bytes as they are.
+  /// Writes bytes without any checks.
   public func write(_ bytes: [UInt8], at address: Int) throws(FlashFault) {
     try transfer("pwrite", count: bytes.count) { done in
       bytes.withUnsafeBytes {
@@ -85,7 +85,7 @@ public final class FlashFile: FlashMedium {
     }
   }
 
-  /// Repeats a call until `count` bytes are through; each turn must move some.
+  /// Repeats a call until it has transferred `count` bytes; each call must make progress.
   private func transfer(
     _ operation: String, count: Int, _ call: (_ done: Int) -> Int
   ) throws(FlashFault) {

@@ -1,14 +1,14 @@
 /// The shape of a flash memory and the time that its operations take.
 package struct FlashGeometry: Hashable, Sendable {
-  /// In bytes, as all sizes here.
+  /// The total size in bytes, as for all sizes here.
   package var size: Int
-  /// What is erased at a time.
+  /// The erase unit.
   package var pageSize = 4096
   /// Address and length of a write are multiples of this.
   package var writeAlignment = 4
   /// The time to erase one page.
   package var eraseTime: Duration = .milliseconds(85)
-  /// The time to write 4 KiB; shorter writes take their share.
+  /// The time to write 4 KiB; shorter writes take a proportional time.
   package var writeTimePer4KiB: Duration = .milliseconds(40)
 
   package init(size: Int) { self.size = size }
@@ -21,7 +21,7 @@ package struct FlashGeometry: Hashable, Sendable {
   }
 }
 
-/// What changes flash.
+/// An operation that changes flash.
 package enum FlashOperation: Hashable, Sendable {
   /// Sets a page to 0xFF.
   case erase(page: Int)

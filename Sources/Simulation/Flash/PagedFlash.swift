@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Flash of a board among very many: erased pages take no memory, and pages that were put into a
-/// pool take no more than once, however many boards have them.
+/// Flash of one of very many boards: erased pages need no memory, and equal pages in a pool are
+/// stored only once for all boards.
 final class PagedFlash: FlashMedium {
   private static let pageSize = 4096
   private static let erased: UInt8 = 0xFF
 
   let size: Int
-  /// Each without the erased bytes at its end.
+  /// The pages, each without trailing erased bytes.
   private let pages: Mutex<[[UInt8]]>
 
-  /// `size` bytes, all erased.
+  /// Creates an erased flash of `size` bytes.
   init(size: Int) {
     self.size = size
     pages = Mutex(Array(repeating: [], count: (size + Self.pageSize - 1) / Self.pageSize))
@@ -62,7 +62,7 @@ final class PagedFlash: FlashMedium {
     while page.last == erased { page.removeLast() }
   }
 
-  /// Keeps each page where all that are equal are kept.
+  /// Replaces each page by the shared copy in the pool.
   func share(through pool: PagePool) {
     pages.withLock { pages in
       for index in pages.indices where !pages[index].isEmpty {
@@ -72,9 +72,10 @@ final class PagedFlash: FlashMedium {
   }
 }
 
-/// One copy of each page, no larger than it must be.
+/// A store of pages that keeps one copy of equal pages, without unused capacity.
 final class PagePool: Sendable {
-  /// An array hashes one element after the other, which takes ten times as long.
+  /// Hashes all bytes in one call: the hash of an array handles each element and takes ten times as
+  /// long.
   private struct Page: Hashable {
     let bytes: [UInt8]
 

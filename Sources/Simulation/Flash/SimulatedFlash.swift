@@ -1,18 +1,18 @@
 import Synchronization
 
 /// A flash memory that is stricter than hardware: each byte may be written once per erase, writes
-/// are aligned, and whatever is out of bounds is refused. Operations are carried out at once; who
-/// calls lets the time pass that they take.
+/// are aligned, and operations out of bounds are rejected. Operations take effect immediately; the
+/// caller waits for their duration.
 public final class SimulatedFlash: Sendable {
-  /// What has been done to the flash since the start.
+  /// The counters of the flash operations since the start.
   public struct Counts: Hashable, Sendable {
     /// Pages erased.
     public var erases = 0
     /// Write operations.
     public var writes = 0
-    /// Bytes in them.
+    /// Bytes in these write operations.
     public var bytesWritten = 0
-    /// Operations that a loss of power left half done.
+    /// Operations that a power loss left half done.
     public var torn = 0
   }
 
@@ -21,7 +21,7 @@ public final class SimulatedFlash: Sendable {
   private let state: Mutex<State>
 
   fileprivate struct State {
-    /// One flag a byte: written since the last erase.
+    /// One flag per byte: whether it was written since the last erase.
     var isWritten: [Bool]
     var counts = Counts()
     var random: SeededRandom
@@ -41,8 +41,7 @@ public final class SimulatedFlash: Sendable {
 
   package var counts: Counts { state.withLock { $0.counts } }
 
-  /// From now on the first byte of each write to the page at `address` is read back with a wrong
-  /// bit.
+  /// Makes the first byte of each later write to the page at `address` read back with a bit error.
   package func weaken(pageAt address: Int) { state.withLock { _ = $0.weakPages.insert(address) } }
 
   package func read(_ range: Range<Int>) throws(FlashFault) -> [UInt8] {
@@ -67,8 +66,8 @@ public final class SimulatedFlash: Sendable {
     }
   }
 
-  /// The power fails inside an operation: a page is left half erased, a write half done, with bits
-  /// in between that are anybody's guess (the seed's).
+  /// Simulates a power loss during an operation: a page is left half erased, or a write half done,
+  /// with seeded random bits in between.
   package func tear(_ operation: FlashOperation) throws(FlashFault) {
     try state.withLock { (state) throws(FlashFault) in
       try check(operation, state)
@@ -134,12 +133,13 @@ extension SimulatedFlash.State {
     return bytes
   }
 
-  /// Erasing sets bits: some are set, some not yet.
+  /// Returns a half erased page: erasing sets bits, of which only some are set.
   fileprivate mutating func halfErased(_ old: [UInt8]) -> [UInt8] {
     zip(old, random.bytes(count: old.count)).map { $0 | $1 }
   }
 
-  /// Writing clears bits: the first part is done, a stretch is undecided, the rest untouched.
+  /// Returns half written bytes: writing clears bits; the first part is done, a stretch is
+  /// undecided, the rest is unchanged.
   fileprivate mutating func halfWritten(_ bytes: [UInt8]) -> [UInt8] {
     let done = Int.random(in: 0...bytes.count, using: &random)
     let undecided = Int.random(in: 0...min(16, bytes.count - done), using: &random)

@@ -1,26 +1,26 @@
 import OtaflashFirmware
 
-/// The keys of a fleet that are not those of its boards.
+/// The keys of a fleet, in addition to those of its boards.
 enum FleetKey: String, CaseIterable, Sendable {
   case kinds, versions, adapters, hears, away, hang, revert, brick, seed, speed
 
-  /// What a value must look like.
+  /// The description of the allowed values.
   var allowedValues: String {
     switch self {
     case .kinds: "kinds of boards with their weights, such as plain:6/smp:3/nordic-dfu:1"
     case .versions: "versions with their weights, such as 1.2.0:3/1.1.0:1"
-    case .adapters: "how many adapters there are, 1 to 64"
-    case .hears: "how many adapters hear a board, 1 or more"
-    case .away: "the share of boards that are not there, such as 2%"
+    case .adapters: "the number of adapters, 1 to 64"
+    case .hears: "the number of adapters in range of a board, 1 or more"
+    case .away: "the share of boards that are absent, such as 2%"
     case .hang: "the share of boards that hang while they write flash, such as 1%"
-    case .revert: "the share of boards that take the new image back, such as 5%"
+    case .revert: "the share of boards that revert the new image, such as 5%"
     case .brick: "the share of boards that never return, such as 1%"
     case .seed: "a decimal number"
-    case .speed: "how many seconds pass in one, 1 to 1000"
+    case .speed: "simulated seconds per second, 1 to 1000"
     }
   }
 
-  /// Sets the value; `false` when it is not allowed.
+  /// Changes the setting; returns `false` if the value is not allowed.
   func apply(_ text: String, to fleet: inout FleetProfile) -> Bool {
     switch self {
     case .kinds: return false
@@ -56,7 +56,7 @@ enum FleetKey: String, CaseIterable, Sendable {
   }
 }
 
-/// Things that are there in certain proportions.
+/// Values with weights.
 struct Weighted<Value: Hashable & Sendable>: Hashable, Sendable {
   private static var entriesMaximum: Int { 32 }
   private static var weightMaximum: Int { 1000 }
@@ -72,7 +72,7 @@ struct Weighted<Value: Hashable & Sendable>: Hashable, Sendable {
 
   init(always value: Value) { self.init(entries: [(value, 1)]) }
 
-  /// Reads `a:3/b`, which is three times as much of `a` as of `b`; `nil` for anything else.
+  /// Parses `a:3/b`, in which `a` is three times as frequent as `b`; returns `nil` for other texts.
   init?(_ text: String, _ read: (String) -> Value?) {
     var entries: [(value: Value, weight: Int)] = []
     for part in text.split(separator: "/", omittingEmptySubsequences: false) {
@@ -87,7 +87,7 @@ struct Weighted<Value: Hashable & Sendable>: Hashable, Sendable {
     self.init(entries: entries)
   }
 
-  /// Each value as often as its weight says, for places 0, 1, 2, … in turn.
+  /// The value at a place 0, 1, 2, …, in which each value occurs as often as its weight.
   subscript(place: Int) -> Value {
     var rest = place % total
     for entry in entries {
@@ -97,7 +97,7 @@ struct Weighted<Value: Hashable & Sendable>: Hashable, Sendable {
     preconditionFailure("a place is below the sum of the weights")
   }
 
-  /// One by chance.
+  /// A random value.
   func drawn(from random: inout SeededRandom) -> Value {
     self[Int(random.next() % UInt64(total))]
   }

@@ -1,20 +1,20 @@
 import OtaflashFirmware
 
-/// A neighbourhood of many boards as a text names it: `sim-fleet:N?key=value&…`. Keys that are none
-/// of the fleet's own are those of its boards, as in `sim:KIND?…`, and hold for all of them.
+/// A fleet of many boards, parsed from `sim-fleet:N?key=value&…`. Keys that are not keys of the
+/// fleet apply to all of its boards, as in `sim:KIND?…`.
 ///
-/// Everything of the n-th board follows from the text and n.
+/// The text and n determine the n-th board completely.
 package struct FleetProfile: Hashable, Sendable {
-  /// What is wrong with a board.
+  /// The defect of a board.
   package enum Fate: UInt8, CaseIterable, Sendable {
     case good
-    /// It is not there.
+    /// It is absent.
     case away
-    /// Its flash becomes busy for ever.
+    /// Its flash becomes busy permanently.
     case hangs
-    /// It takes the new image back.
+    /// It reverts the new image.
     case reverts
-    /// It is never heard of again once it was told to start the image.
+    /// It never advertises again after its activation.
     case bricks
 
     var fault: Fault? {
@@ -39,33 +39,33 @@ package struct FleetProfile: Hashable, Sendable {
 
   package static let boardsMaximum = 100_000
   package static let adapters = 1...64
-  /// What a fleet's text begins with.
+  /// The prefix of a fleet's text.
   package static let prefix = "sim-fleet:"
-  /// Adapters that hear a board where nothing is said.
+  /// The default number of adapters in range of a board.
   private static let usualHearing = 4
 
   package private(set) var boardCount: Int
-  /// One of `adapters`; they are called `hci0` and so on.
+  /// The number of adapters; their names are `hci0` and so on.
   package var adapterCount = 1
-  /// How many times as fast as a watch the fleet's clock goes, where a person waits.
+  /// The speed of the fleet's clock relative to real time, for interactive runs.
   package internal(set) var speed = 1
   package internal(set) var seed: UInt64 = 1
   var hearingCount = FleetProfile.usualHearing
   var versions: Weighted<FirmwareVersion>?
   var shares: [Fate: Double] = [:]
   private var kinds: Weighted<SimulationProfile>
-  /// By the boards' numbers.
+  /// The index is the number of the board.
   private var fates: [Fate] = []
 }
 
 // MARK: - Reading
 
 extension FleetProfile {
-  /// Every key of a fleet, with what its value must look like.
+  /// The keys of a fleet, with the descriptions of their allowed values.
   package static let keys: [(key: String, allowed: String)] =
     FleetKey.allCases.map { ($0.rawValue, $0.allowedValues) }
 
-  /// Reads `24?kinds=plain:6/smp:3&adapters=2&loss=1%`, with or without `sim-fleet:` before it.
+  /// Parses `24?kinds=plain:6/smp:3&adapters=2&loss=1%`, with or without the prefix `sim-fleet:`.
   package init(parsing text: String) throws(ProfileFault) {
     let body = text.hasPrefix(Self.prefix) ? text.dropFirst(Self.prefix.count) : text[...]
     let parts = body.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -121,7 +121,7 @@ extension FleetProfile {
     kinds = names.map { profiles[$0] ?? SimulationProfile() }
   }
 
-  /// A board of a kind; who names a key that nobody has is told of the fleet's, too.
+  /// The profile of a kind. The error for an unknown key lists the fleet's keys as well.
   private static func profile(
     of kind: String, _ settings: String
   ) throws(ProfileFault) -> SimulationProfile {
@@ -142,7 +142,7 @@ extension FleetProfile {
     }
   }
 
-  /// So many boards of each fate as its share says, at least one, dealt by chance.
+  /// The fates of all boards, shuffled; each share yields at least one board.
   private func dealtFates() -> [Fate] {
     var fates = [Fate](repeating: .good, count: boardCount)
     var dealt = 0
@@ -159,10 +159,10 @@ extension FleetProfile {
   }
 }
 
-// MARK: - Another fleet of the kind
+// MARK: - Derived fleets
 
 extension FleetProfile {
-  /// The same proportions of other boards.
+  /// A fleet with the same proportions and other boards.
   package func drawn(from seed: UInt64, boards count: Int? = nil) -> FleetProfile {
     var fleet = self
     fleet.seed = seed
@@ -171,7 +171,7 @@ extension FleetProfile {
     return fleet
   }
 
-  /// Changes what all kinds of its boards are set to.
+  /// Changes the settings of all kinds of its boards.
   package mutating func changeBoards(_ change: (inout BoardSettings) -> Void) {
     kinds = kinds.map { profile in
       var profile = profile
@@ -180,14 +180,14 @@ extension FleetProfile {
     }
   }
 
-  /// The settings of its first kind, which stand for all where one figure is wanted.
+  /// The settings of its first kind, used where one value for all kinds is needed.
   package var settings: BoardSettings { kinds[0].settings }
 }
 
 // MARK: - Boards
 
 extension FleetProfile {
-  /// The boards' ids, in their order.
+  /// The boards' ids, in order.
   package var boards: some RandomAccessCollection<String> {
     (0..<boardCount).lazy.map { self.id(of: $0) }
   }
@@ -199,7 +199,7 @@ extension FleetProfile {
     return "board-" + String(repeating: "0", count: digits - text.utf8.count) + text
   }
 
-  /// The number of a board, from 0; `nil` when it is none of this fleet.
+  /// The number of a board, from 0; `nil` if the fleet has no board with this id.
   package func number(of id: String) -> Int? {
     guard id.hasPrefix("board-"), let number = Int(id.dropFirst(6)), (1...boardCount) ~= number,
       id == self.id(of: number - 1)
@@ -223,12 +223,12 @@ extension FleetProfile {
     return Board(id: id(of: number), kind: kind, fate: fate, profile: profile)
   }
 
-  /// What is the board's alone.
+  /// The random generator of one board.
   private func chance(of number: Int) -> SeededRandom {
     SeededRandom(seed: seed).forked(for: UInt64(number))
   }
 
-  /// The adapters that hear a board by their numbers, each with the strength in dBm.
+  /// The adapters in range of a board by their numbers, each with the signal strength in dBm.
   package func hearing(of number: Int) -> [(adapter: Int, rssi: Int)] {
     var random = chance(of: number).forked(for: 1)
     let nearest = Int(random.next() % UInt64(adapterCount))

@@ -1,15 +1,16 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// What a host hears of simulated devices that pass the filter. Never ends by itself.
+/// The advertisements of simulated devices that pass the filter. Unlimited: cancel the task to end
+/// it.
 public struct SimulatedAdvertisements: AsyncSequence, Sendable {
   public typealias Element = Advertisement
   public typealias Failure = ScanFault
 
-  /// How far each advertisement is moved by chance, so that devices with one interval do not stay
-  /// in step (advDelay; Core 5.4, Vol 6, Part B, 4.4.2.2.1).
+  /// The maximum random delay of each advertisement, so that devices with the same interval do not
+  /// stay in step (advDelay; Core 5.4, Vol 6, Part B, 4.4.2.2.1).
   private static let delayMaximumMicroseconds: UInt64 = 10_000
-  /// A host without anything to hear looks this often whether its task was cancelled.
+  /// The interval at which a host without devices in range checks for cancellation.
   private static let silence: Duration = .seconds(60)
 
   let peripherals: [SimulatedPeripheral]
@@ -25,7 +26,7 @@ public struct SimulatedAdvertisements: AsyncSequence, Sendable {
     private let eachOnce: Bool
     private let clock: any LinkClock
     private var random: SeededRandom
-    /// The devices that are still to be reported, with the moment of their next advertisement.
+    /// The devices to report, with the time of their next advertisement.
     private var coming: [(peripheral: SimulatedPeripheral, at: LinkInstant)] = []
 
     fileprivate init(_ sequence: SimulatedAdvertisements) {

@@ -2,10 +2,10 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// Simulated devices within the range of one host: a scanner that hears their advertisements at
-/// their intervals, and connects to them over the modelled radio.
+/// Simulated devices in range of one host: a scanner that receives their advertisements, and
+/// connections to them over the modelled radio.
 ///
-/// Made by `withAir`, and valid inside its body.
+/// Created by `withAir`, and valid only inside its body.
 public final class SimulatedAir: Central {
   /// The devices in range.
   public let peripherals: [SimulatedPeripheral]
@@ -29,7 +29,7 @@ public final class SimulatedAir: Central {
       random: forkedRandom())
   }
 
-  /// Connects when the device advertises next, as the link layer of an initiator does (Core 5.4,
+  /// Connects at the device's next advertisement, as the link layer of an initiator does (Core 5.4,
   /// Vol 6, Part B, 4.4.4).
   public func connect(
     to device: Advertisement, within limit: Duration
@@ -66,14 +66,14 @@ public final class SimulatedAir: Central {
   }
 }
 
-/// Gives `peripherals` power, and `body` a scanner that hears them; the power goes when `body` has
-/// ended, however it ended.
+/// Powers `peripherals` and passes a scanner for them to `body`; powers them off when `body` ends,
+/// successfully or not.
 ///
 /// - Parameters:
 ///   - peripherals: the devices in range.
-///   - clock: theirs and the host's.
-///   - random: moves the advertisements in time, and loses packets where a radio model says so.
-///   - body: the host's side.
+///   - clock: the clock of devices and host.
+///   - random: the random generator of advertising delays and packet losses.
+///   - body: the code of the host.
 package func withAir<Value: Sendable, Failure: Error>(
   _ peripherals: [SimulatedPeripheral], clock: any LinkClock,
   random: SeededRandom = SeededRandom(seed: 1),
@@ -89,12 +89,12 @@ package func withAir<Value: Sendable, Failure: Error>(
   }
 }
 
-/// Runs `body` near simulated devices, in virtual time that starts at zero.
+/// Runs `body` in range of simulated devices, in virtual time that starts at zero.
 ///
 /// - Parameters:
-///   - makePeripherals: each makes one device.
-///   - body: the host's side: gets a central and a clock.
-/// - Throws: what the closures throw, and `SimulationFault`.
+///   - makePeripherals: each creates one device.
+///   - body: the code of the host; receives a central and a clock.
+/// - Throws: the errors of the closures, and `SimulationFault`.
 public func simulate<Value: Sendable>(
   near makePeripherals: [(VirtualClock) throws -> SimulatedPeripheral],
   _ body: @escaping @Sendable (SimulatedAir, VirtualClock) async throws -> Value

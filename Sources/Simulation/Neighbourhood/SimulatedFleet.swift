@@ -2,19 +2,19 @@ import OtaflashFirmware
 import OtaflashGATT
 import Synchronization
 
-/// The boards of a fleet and the adapters that reach them. A board gets its power when somebody
-/// first connects, and loses it when it is released, so that ten thousand of them need no more
-/// memory than those that are worked on; what is in its flash it keeps. Links on one adapter share
-/// its radio.
+/// The boards of a fleet and the adapters that reach them. A board is powered at its first
+/// connection and until it is released, so that the memory only grows with the boards in use, even
+/// for ten thousand boards; the content of its flash persists. Links on one adapter share its
+/// radio.
 package final class SimulatedFleet: Sendable {
-  /// A board as a list of devices has it.
+  /// A board as listed for the host.
   package struct Device: Hashable, Sendable {
     package let id: String
-    /// For people: its kind and number.
+    /// The display name: kind and number.
     package let name: String
     /// Its kind, such as `smp`.
     package let board: String
-    /// What it runs before any update.
+    /// The version before any update.
     package let version: FirmwareVersion
   }
 
@@ -24,19 +24,19 @@ package final class SimulatedFleet: Sendable {
     package let rssi: Int
   }
 
-  /// What a board says of itself.
+  /// The true state of a board.
   package struct Truth: Hashable, Sendable {
     package internal(set) var version: FirmwareVersion?
-    /// Bytes of image that it was sent, repeats included.
+    /// Bytes of the image that the board received, including repeated ones.
     package internal(set) var bytes = 0
-    /// How long its flash was busy.
+    /// The time during which its flash was busy.
     package internal(set) var flashTime = Duration.zero
-    /// Never to be heard of again.
+    /// Whether it is off permanently.
     package internal(set) var isGone = false
   }
 
-  /// The flash of a board with such an id, of so many bytes, that outlives this object. Asked for
-  /// once a board, and held open then.
+  /// Returns the flash of the board with this id and size in bytes, which outlives this object.
+  /// Called once per board; the result is retained.
   package typealias Storage =
     @Sendable (_ board: String, _ bytes: Int) throws(FlashFault) -> any FlashMedium
 
@@ -44,7 +44,7 @@ package final class SimulatedFleet: Sendable {
     let board: SimulatedBoard
     let off = OneShot<Void>()
     var isLeaving = false
-    /// What it had done before it got power.
+    /// The state before the last power-on.
     let former: Truth
   }
 
@@ -61,9 +61,9 @@ package final class SimulatedFleet: Sendable {
     case gone
   }
 
-  /// How long a connection waits for a board to advertise.
+  /// The time limit for the advertisement of a board.
   private static let patience = Duration.seconds(10)
-  /// Boards that may be switched on at one moment.
+  /// The maximum number of boards that are switched on at the same time.
   private static let switchedOnMaximum = 4096
 
   package let profile: FleetProfile
@@ -76,9 +76,9 @@ package final class SimulatedFleet: Sendable {
     capacity: SimulatedFleet.switchedOnMaximum)
 
   /// - Parameters:
-  ///   - profile: what there is.
-  ///   - clock: the host's, too.
-  ///   - storage: keeps the boards' flash; `nil` = memory.
+  ///   - profile: the profile of the fleet.
+  ///   - clock: the clock of boards and host.
+  ///   - storage: stores the boards' flash; `nil` = memory.
   package init(_ profile: FleetProfile, clock: any LinkClock, storage: Storage? = nil) {
     self.profile = profile
     self.clock = clock
@@ -86,7 +86,7 @@ package final class SimulatedFleet: Sendable {
     radios = (0..<profile.adapterCount).map { ("hci\($0)", SharedRadio()) }
   }
 
-  /// Powers the boards until it is cancelled.
+  /// Powers the boards until the task is cancelled.
   package func run() async {
     await withDiscardingTaskGroup { group in
       while let life = await switchedOn.next() { group.addTask { await life() } }
@@ -95,13 +95,13 @@ package final class SimulatedFleet: Sendable {
   }
 }
 
-// MARK: - What a host sees
+// MARK: - The view of a host
 
 extension SimulatedFleet {
-  /// The adapters that are there now.
+  /// The adapters that are plugged in.
   package var adapters: [String] { radios.filter(\.radio.isPresent).map(\.adapter) }
 
-  /// In the order of their ids.
+  /// The devices, sorted by id.
   package var devices: [Device] {
     (0..<profile.boardCount).map { number in
       let board = profile.board(number)
@@ -111,7 +111,7 @@ extension SimulatedFleet {
     }
   }
 
-  /// The adapters that hear a board and are there; none for a board that is away or gone.
+  /// The plugged-in adapters in range of a board; empty for a board that is absent or gone.
   package func hearing(of id: String) -> [Hearing] {
     guard let number = profile.number(of: id), isThere(number) else { return [] }
     return profile.hearing(of: number).compactMap { adapter, rssi in
@@ -128,15 +128,15 @@ extension SimulatedFleet {
     state.powered[number]?.board.isGone ?? state.truth[number]?.isGone ?? false
   }
 
-  /// Makes a connection. Waits while the board boots, at most ten seconds.
+  /// Connects to a board. Waits at most ten seconds while the board boots.
   ///
-  /// - Throws: as `SimulatedBoard.dial` does; `.systemCall` when the storage of its flash fails.
+  /// - Throws: the errors of `SimulatedBoard.dial`; `.systemCall` if its flash storage fails.
   package func connect(
     to id: String, at place: DeviceLocation, on adapter: String
   ) async throws(ConnectFault) -> any Link {
     guard let radio = radio(of: adapter), radio.isPresent else {
       throw .adapterUnavailable(
-        cause: "There is no simulated adapter \(adapter) now.", remedy: .plugInAdapter)
+        cause: "The simulated adapter \(adapter) is not plugged in.", remedy: .plugInAdapter)
     }
     let deadline = clock.now.advanced(by: Self.patience)
     while let number = profile.number(of: id), isThere(number) {
@@ -157,15 +157,15 @@ extension SimulatedFleet {
     radios.first { $0.adapter == adapter }?.radio
   }
 
-  /// Pulls an adapter, which takes its links with it, or plugs it in again.
+  /// Unplugs an adapter, which ends its links, or plugs it in again.
   package func setAdapterPresent(_ adapter: String, _ isPresent: Bool) {
     radio(of: adapter)?.setPresent(isPresent)
   }
 
-  /// How long an adapter's radio has carried data.
+  /// The time during which an adapter's radio carried data.
   package func airTime(of adapter: String) -> Duration { radio(of: adapter)?.airTime ?? .zero }
 
-  /// The board is done with for now: it loses its power, and gets it again when somebody connects.
+  /// Powers a board off until the next connection to it.
   package func release(_ id: String) {
     guard let number = profile.number(of: id) else { return }
     let off = state.withLock { state in
@@ -176,10 +176,10 @@ extension SimulatedFleet {
   }
 }
 
-// MARK: - What nobody but a test sees
+// MARK: - For tests
 
 extension SimulatedFleet {
-  /// What the boards that ever had power say of themselves, by their ids.
+  /// The true states of the boards that were ever powered, by id.
   package var truth: [String: Truth] {
     let numbers = state.withLock { Set($0.powered.keys).union($0.truth.keys) }
     return Dictionary(
@@ -204,10 +204,10 @@ extension SimulatedFleet {
     return truth
   }
 
-  /// The boards that have power.
+  /// The number of powered boards.
   package var poweredCount: Int { state.withLock { $0.powered.count } }
 
-  /// The most boards that had power at a time.
+  /// The maximum number of boards that were powered at the same time.
   package var poweredMost: Int { state.withLock { $0.most } }
 }
 
@@ -230,14 +230,14 @@ extension SimulatedFleet {
         return (.on(powered.board), (powered.board, powered.off))
       }
     } catch {
-      let cause = "The flash of a simulated board cannot be kept: \(error)."
+      let cause = "The flash of a simulated board cannot be stored: \(error)."
       guard case .medium(let operation, let errno) = error else {
         throw .systemCall(
-          name: "flash", errno: 5, cause: cause, remedy: .advice("Choose another place for it."))
+          name: "flash", errno: 5, cause: cause, remedy: .advice("Choose another location for it."))
       }
       throw .systemCall(
         name: operation, errno: errno, cause: cause,
-        remedy: .advice("Make room there, or choose another place for it."))
+        remedy: .advice("Free some space, or choose another location for it."))
     }
     if let (board, off) = fresh {
       let isTaken = switchedOn.offer { await self.live(board, number, until: off) }
@@ -273,7 +273,7 @@ extension SimulatedFleet {
 }
 
 extension SimulatedBoard {
-  /// Never to be heard of again.
+  /// Whether the board is off permanently.
   fileprivate var isGone: Bool {
     state.withLock { state in
       if case .gone = state.phase { true } else { false }

@@ -3,7 +3,7 @@ import OtaflashGATT
 import Synchronization
 
 /// A simulated device with any services: it advertises, serves one host at a time over the modelled
-/// radio, and lives its own life beside that.
+/// radio, and runs its own behavior concurrently.
 ///
 /// ```swift
 /// let strap = try SimulatedPeripheral(
@@ -20,11 +20,11 @@ public final class SimulatedPeripheral: Sendable {
     var isOff = false
   }
 
-  /// What a scanner hears of it.
+  /// The advertisement of the device.
   public let advertisement: Advertisement
-  /// How often it advertises.
+  /// The advertising interval.
   public let advertisingInterval: Duration
-  /// What it serves; notify and indicate with it.
+  /// The server of the device; send notifications and indications with it.
   public let server: GATTServer
   private let radio: RadioModel
   private let clock: any LinkClock
@@ -33,14 +33,14 @@ public final class SimulatedPeripheral: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - advertisement: what it is heard as; its `id` is unique among those near it.
+  ///   - advertisement: the advertisement of the device; its `id` must be unique in range.
   ///   - advertisingInterval: 20 ms…10.24 s (Core 5.4, Vol 6, Part B, 4.4.2.2).
-  ///   - server: what it serves a host that connects.
+  ///   - server: the server for connected hosts.
   ///   - radio: intervals, packet sizes and losses of its connections.
-  ///   - clock: the host's, too.
-  ///   - behaviour: what the device does by itself as long as it has power. It returns, or ends
-  ///     when its task is cancelled.
-  /// - Throws: what `RadioModel.validate()` throws.
+  ///   - clock: the clock of device and host.
+  ///   - behaviour: the activity of the device while it has power. It returns, or ends when its
+  ///     task is cancelled.
+  /// - Throws: the errors of `RadioModel.validate()`.
   public init(
     advertising advertisement: Advertisement,
     every advertisingInterval: Duration = .milliseconds(100),
@@ -59,8 +59,8 @@ public final class SimulatedPeripheral: Sendable {
     self.behaviour = behaviour
   }
 
-  /// Carries the device out of range for a time: a connection falls silent, so that both sides
-  /// notice after the supervision timeout, and no advertisement is heard.
+  /// Moves the device out of range for a time: a connection is lost, which both sides detect after
+  /// the supervision timeout, and no advertisement is received.
   public func leaveRange(for duration: Duration) {
     let connection = state.withLock { state in
       state.outOfRangeUntil = max(state.outOfRangeUntil, clock.now.advanced(by: duration))
@@ -69,7 +69,7 @@ public final class SimulatedPeripheral: Sendable {
     connection?.cut()
   }
 
-  /// Whether an advertisement sent now would be heard: a connected device sends none.
+  /// Whether a host receives an advertisement that is sent now: a connected device sends none.
   var isHeard: Bool {
     state.withLock { Self.isHeard($0, at: clock.now) }
   }
@@ -78,7 +78,7 @@ public final class SimulatedPeripheral: Sendable {
     !state.isOff && state.connection == nil && state.outOfRangeUntil <= now
   }
 
-  /// Answers a host that wants to connect; `nil` when it is not heard.
+  /// Accepts a connection; returns `nil` if the device is out of range, connected or off.
   func connect(random: SeededRandom) -> SimulatedLink? {
     let connection = state.withLock { state -> SimulatedConnection? in
       guard Self.isHeard(state, at: clock.now) else { return nil }
@@ -110,7 +110,7 @@ public final class SimulatedPeripheral: Sendable {
     }
   }
 
-  /// The air outlives the server's part: the host hears of the end later.
+  /// Runs the radio longer than the server, because the host detects the end of the link later.
   private func serve(_ connection: SimulatedConnection) async {
     async let air: Void = connection.run()
     _ = await server.serve(connection.peripheral, clock: clock)
@@ -118,7 +118,7 @@ public final class SimulatedPeripheral: Sendable {
     state.withLock { $0.connection = nil }
   }
 
-  /// Ends the connection, so that the host hears of it, and advertises no more.
+  /// Ends the connection, so that the host detects it, and stops advertising.
   func switchOff() {
     let connection = state.withLock { state in
       state.isOff = true

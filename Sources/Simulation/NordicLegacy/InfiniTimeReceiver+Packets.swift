@@ -1,4 +1,4 @@
-/// The Packet characteristic: sizes, init packet and image, as the phase has it.
+/// The Packet characteristic: sizes, init packet or image, depending on the phase.
 extension InfiniTimeReceiver {
   mutating func packetWritten(_ bytes: [UInt8]) {
     guard !settings.isDisabled else { return }
@@ -15,7 +15,8 @@ extension InfiniTimeReceiver {
     }
   }
 
-  /// The sizes of SoftDevice, bootloader and application. The answer comes when all is erased.
+  /// Handles the sizes of SoftDevice, bootloader and application. The answer follows after the
+  /// erase.
   private mutating func erase(for sizes: [UInt8]) {
     phase = .idle
     guard sizes.count == 12 else { return answer(0x01, .failed) }
@@ -26,7 +27,7 @@ extension InfiniTimeReceiver {
     imageSize = size
     (received, initPacket) = (0, nil)
     let pages = stride(from: slot, to: slot + size, by: parts.settings.layout.pageSize)
-    // What hosts before this one began may still be on its way to flash.
+    // Data of earlier hosts may still be on its way to flash.
     guard queue.offer(pages.map { .erase(page: $0) }, for: .erase) else {
       return answer(0x01, .failed)
     }
@@ -35,7 +36,7 @@ extension InfiniTimeReceiver {
 
   private mutating func takeData(_ bytes: [UInt8]) {
     guard bytes.count <= Self.packetBytesMaximum else {
-      // Its buffer is overrun, and an assertion resets it.
+      // The buffer overflows, and an assertion resets the watch.
       request = .reset
       return
     }

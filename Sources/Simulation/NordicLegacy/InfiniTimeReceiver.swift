@@ -1,27 +1,27 @@
 import OtaflashATT
 import OtaflashFirmware
 
-/// What InfiniTime, a watch's firmware, makes of Nordic's legacy DFU: it takes the image itself,
-/// into a second slot. It knows no link and no clock.
+/// Nordic's legacy DFU in InfiniTime, the firmware of a watch: the application itself receives the
+/// image, into a second slot. Independent of link and clock.
 struct InfiniTimeReceiver: DFUMachine {
-  /// Data packets that wait for the flash.
+  /// The number of data packets that can wait for the flash.
   static let packetBuffers = 8
-  /// Operations of the flash that may be queued, the running one among them.
+  /// The maximum number of queued flash operations, including the running one.
   static let flashOperations = 32
-  /// The longest data packet; a longer one overruns the buffer.
+  /// The maximum length of a data packet in bytes; a longer one overflows the buffer.
   static let packetBytesMaximum = 20
   static let initPacketBytesMaximum = 64
-  /// Bytes of an image that InfiniTime has room for.
+  /// The maximum size of an image in bytes.
   static let imageMaximum = 475_136
   /// Application images; 1…3 are SoftDevices and bootloaders.
   private static let applicationType: UInt8 = 4
-  /// InfiniTime gives a transfer up after so long without a packet.
+  /// The time without a packet after which InfiniTime aborts a transfer.
   private static let stallLimit = Duration.seconds(10)
   static let connectionBreaksSilence = true
 
   enum Phase: Equatable, Sendable {
     case idle
-    /// The sizes are to come on Packet.
+    /// Waiting for the sizes on Packet.
     case sizes
     case erasing
     case ready
@@ -85,7 +85,7 @@ struct InfiniTimeReceiver: DFUMachine {
     case 0x05: activate()
     case 0x06: request = .reset
     case 0x08: setReceipts(bytes)
-    // It knows no other, and does not answer them.
+    // InfiniTime ignores unknown requests.
     default: break
     }
     return nil
@@ -99,7 +99,7 @@ struct InfiniTimeReceiver: DFUMachine {
     phase = .sizes
   }
 
-  /// 0 begins the init packet, 1 ends it.
+  /// Handles an init packet request: 0 starts the init packet, 1 ends it.
   private mutating func takeInitPacket(_ bytes: [UInt8]) {
     switch (phase, bytes.dropFirst().first) {
     case (.ready, 0): phase = .initPacket([])
@@ -154,7 +154,7 @@ struct InfiniTimeReceiver: DFUMachine {
 
   private mutating func setReceipts(_ bytes: [UInt8]) {
     guard bytes.count >= 2 else { return answer(0x08, .notSupported) }
-    // The low byte alone is looked at.
+    // InfiniTime reads only the low byte.
     receiptTarget = Int(bytes[1])
     packetsUntilReceipt = receiptTarget
   }
@@ -168,7 +168,7 @@ struct InfiniTimeReceiver: DFUMachine {
   mutating func flashDone(_ isDone: Bool) {
     switch queue.finishedOne() {
     case .erase:
-      // The host that asked for it may be gone.
+      // The host that requested the erase may be gone.
       guard phase == .erasing else { break }
       phase = .ready
       answer(0x01, .success)
@@ -181,7 +181,7 @@ struct InfiniTimeReceiver: DFUMachine {
 
   // MARK: Ends of a transfer
 
-  /// Forgets the transfer; what lies in flash is erased by the next.
+  /// Discards the transfer; the next transfer erases its data in flash.
   mutating func disconnected() {
     guard request == nil, phase != .activating else { return }
     phase = .idle
@@ -191,7 +191,7 @@ struct InfiniTimeReceiver: DFUMachine {
 
   var silenceLimit: Duration? { phase == .receiving ? Self.stallLimit : nil }
 
-  /// The transfer starts over; the watch goes on.
+  /// Restarts the transfer; the watch keeps running.
   mutating func silenceTooLong() -> Bool {
     phase = .idle
     return false

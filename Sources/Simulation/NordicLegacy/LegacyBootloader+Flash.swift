@@ -1,21 +1,21 @@
 import OtaflashFirmware
 
-/// What the bootloader has its flash do, and what follows from it.
+/// The flash operations of the bootloader and their results.
 extension LegacyBootloader {
   mutating func offer(_ operations: [FlashOperation], for purpose: FlashPurpose) {
     let isQueued = queue.offer(operations, for: purpose)
-    precondition(isQueued, "the pool bounds what is queued")
+    precondition(isQueued, "the pool limits the queue")
   }
 
-  /// An erase and a write of the settings page.
+  /// Erases and writes the settings page.
   mutating func store(_ record: BootRecord, for purpose: FlashPurpose) {
     bootRecord = record
     bootRecord.sequence += 1
     offer(loader.operations(storing: bootRecord), for: purpose)
   }
 
-  /// The room is erased: START is answered, while the settings page is still to be erased where the
-  /// application has gone with it.
+  /// Handles the end of the erase: answers START. If the erase removed the application, the
+  /// settings page is still to be erased.
   mutating func prepared() {
     phase = .ready
     if settings.banks == .single {
@@ -26,7 +26,7 @@ extension LegacyBootloader {
     answerFromFlash(0x01)
   }
 
-  /// An answer that finds no link is an assertion that resets.
+  /// Sends an answer. Without a link, the real bootloader hits an assertion and resets.
   private mutating func answerFromFlash(_ opcode: UInt8) {
     guard isNotifying else {
       request = .reset

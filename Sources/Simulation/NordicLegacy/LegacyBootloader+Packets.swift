@@ -1,4 +1,4 @@
-/// The Packet characteristic: sizes, init packet and image, as the last request had it.
+/// The Packet characteristic: sizes, init packet or image, depending on the last request.
 extension LegacyBootloader {
   mutating func packetWritten(_ bytes: [UInt8]) {
     switch expected {
@@ -12,7 +12,7 @@ extension LegacyBootloader {
     }
   }
 
-  /// Begins to erase, and answers when all is erased. The sizes count even where they are refused.
+  /// Starts the erase, and answers when it is done. The sizes are kept even if they are rejected.
   private mutating func refusal(ofSizes bytes: [UInt8]) -> LegacyStatus? {
     guard bytes.count == 12 else { return .notSupported }
     let wanted = LegacySizes(decoding: bytes)
@@ -33,7 +33,7 @@ extension LegacyBootloader {
     return nil
   }
 
-  /// Each part is filled up to whole words.
+  /// Pads each part to complete words.
   private mutating func refusal(ofInitPacket bytes: [UInt8]) -> LegacyStatus? {
     if phase == .ready { phase = .initPacket }
     guard phase == .initPacket else { return .invalidState }
@@ -45,14 +45,14 @@ extension LegacyBootloader {
     return nil
   }
 
-  /// A packet is taken into a buffer, counted, and told of before it is in flash.
+  /// Copies a packet into a buffer, counts it, and reports it before it is in flash.
   private mutating func refusal(ofData bytes: [UInt8]) -> LegacyStatus? {
     guard bytes.count.isMultiple(of: 4) else { return .notSupported }
     guard packetsInFlash < pool.packets else { return .failed }
     guard bytes.count <= pool.bytes else { return .sizeExceedsLimit }
     guard phase == .image else { return .invalidState }
     let count = UInt32(bytes.count)
-    // Beyond the size the counter is spoilt for good.
+    // After an overflow of the size the counter stays invalid.
     guard received != .max else { return .failed }
     guard UInt64(received) + UInt64(count) <= UInt64(sizes.total) else {
       received = .max

@@ -1,17 +1,18 @@
 import OtaflashATT
 import OtaflashFirmware
 
-/// The rules of Nordic's legacy bootloader, as SDK 11 has them and Adafruit's after it (the table
-/// in README.md beside this file). It knows no link and no clock.
+/// The rules of Nordic's legacy bootloader in SDK 11, and of Adafruit's derivative (see the table
+/// in README.md in this folder). Independent of link and clock.
 struct LegacyBootloader: DFUMachine {
   static let initPacketBytesMaximum = 128
-  /// The timer runs from the boot on, connected or not.
+  /// The timer starts at boot, with or without a connection.
   static let connectionBreaksSilence = false
-  /// Erases, packets and settings that wait for the flash: far more than the pool lets through.
-  /// What finds the real queue full waits for it.
+  /// The maximum number of erases, packets and settings that wait for the flash: far more than the
+  /// pool permits. The real bootloader waits while its queue is full.
   private static let flashOperations = 1024
 
-  /// What the next packet is taken for: as the last request had it, whatever else has happened.
+  /// The expected content of the next packet, as set by the last request, regardless of other
+  /// events.
   enum Expected: Sendable {
     case nothing
     case sizes
@@ -21,12 +22,12 @@ struct LegacyBootloader: DFUMachine {
 
   enum Phase: Equatable, Sendable {
     case idle
-    /// The room for the image is being erased.
+    /// The space for the image is being erased.
     case preparing
     case ready
     case initPacket
     case image
-    /// The checksum has differed; only a reset leads on.
+    /// The checksum did not match; only a reset leaves this state.
     case failedValidation
     case validated
     case activating
@@ -53,7 +54,7 @@ struct LegacyBootloader: DFUMachine {
   var responses: [[UInt8]] = []
   var queue: FlashQueue<FlashPurpose>
   var sizes = LegacySizes()
-  /// The counter that bounds the image; the one that is told is never set back.
+  /// The number of bytes that limits the image. The reported counter is never reset.
   var received: UInt32 = 0
   var receivedInAll: UInt32 = 0
   var packetsInFlash = 0
@@ -93,7 +94,7 @@ struct LegacyBootloader: DFUMachine {
     return nil
   }
 
-  /// What is replaced is not looked at before the sizes come.
+  /// Handles a request; it checks the type of update only when the sizes arrive.
   private mutating func expect(_ next: Expected, _ bytes: [UInt8]) {
     guard bytes.count >= 2 else { return answer(bytes[0], .failed) }
     expected = next
@@ -109,7 +110,7 @@ struct LegacyBootloader: DFUMachine {
     return .success
   }
 
-  /// The checksum is that of the flash as it is now: nothing is waited for.
+  /// Compares the checksum with the current flash content, without waiting for pending writes.
   private mutating func validate() -> LegacyStatus {
     guard phase == .image, received == sizes.total else { return .invalidState }
     guard let bytes = imageInFlash(),
@@ -122,7 +123,8 @@ struct LegacyBootloader: DFUMachine {
     return .success
   }
 
-  /// Never answered: the link ends, and what is not activated is reset.
+  /// Activates the image. Never answered: the link ends. Without a validated image the device
+  /// resets.
   private mutating func activate() {
     guard phase == .validated, let bytes = imageInFlash() else {
       request = .reset
@@ -152,7 +154,7 @@ struct LegacyBootloader: DFUMachine {
 
   // MARK: Ends of a transfer
 
-  /// The state of a transfer outlives its link.
+  /// Handles a disconnection. The state of the transfer is kept.
   mutating func disconnected() {
     isNotifying = false
     responses.removeAll()
@@ -160,7 +162,7 @@ struct LegacyBootloader: DFUMachine {
 
   var silenceLimit: Duration? { settings.silenceLimit }
 
-  /// Only what the image is made of sets the timer back.
+  /// Only sizes, init packets and data restart the timer.
   func breaksSilence(_ write: DFUWrite) -> Bool {
     switch write {
     case .control(let bytes): bytes.first == 0x04
@@ -171,7 +173,7 @@ struct LegacyBootloader: DFUMachine {
   func silenceTooLong() -> Bool { true }
 }
 
-/// The results of legacy DFU.
+/// The result codes of legacy DFU.
 enum LegacyStatus: UInt8, Sendable {
   case success = 1
   case invalidState = 2
@@ -181,7 +183,7 @@ enum LegacyStatus: UInt8, Sendable {
   case failed = 6
 }
 
-/// What a transfer replaces, in bytes.
+/// The sizes of the replaced parts in bytes.
 struct LegacySizes: Equatable, Sendable {
   var softDevice: UInt32 = 0
   var bootloader: UInt32 = 0
@@ -191,7 +193,7 @@ struct LegacySizes: Equatable, Sendable {
 
   var isInWords: Bool { (softDevice | bootloader | application).isMultiple(of: 4) }
 
-  /// An application is taken by itself alone.
+  /// Whether an application comes together with system parts, which is rejected.
   var isMixed: Bool { application > 0 && (softDevice > 0 || bootloader > 0) }
 
   init() {}

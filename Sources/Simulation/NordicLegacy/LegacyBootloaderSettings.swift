@@ -1,67 +1,68 @@
 import OtaflashATT
 
-/// What only a device with Nordic's legacy DFU has to set.
+/// The settings of a device with Nordic's legacy DFU.
 public struct LegacyBootloaderSettings: Hashable, Sendable {
-  /// Whose receiver it is.
+  /// The origin of the receiver.
   public enum Variant: String, CaseIterable, Sendable {
     /// Nordic's bootloader of SDK 11.
     case sdk11
-    /// Adafruit's, which was made of it: larger packets, more buffers, a longer wait.
+    /// Adafruit's derivative: larger packets, more buffers, a longer timeout.
     case adafruit
-    /// The DFU service within InfiniTime, a watch's firmware.
+    /// The DFU service in InfiniTime, the firmware of a watch.
     case infinitime
   }
 
-  /// How the bootloader of SDK 11 is entered.
+  /// The way into the bootloader of SDK 11.
   public enum Entry: String, CaseIterable, Sendable {
-    /// By a write to the application's Control Point: the bootloader has the next address.
+    /// A write to the application's Control Point: the bootloader uses the next address.
     case buttonless
-    /// By a button that is held: the bootloader runs first, whatever is in flash.
+    /// A button: the bootloader runs first, regardless of the flash content.
     case button
   }
 
-  /// Where a bootloader receives an application.
+  /// The bank that receives an application.
   public enum Banks: String, CaseIterable, Sendable {
-    /// Over the one that runs, which is gone as soon as a transfer has begun.
+    /// The bank of the running application, which is erased when a transfer starts.
     case single
-    /// Beside it.
+    /// A second bank.
     case dual
   }
 
-  /// The buffers that data packets wait in for the flash.
+  /// The buffers for data packets that wait for the flash.
   public struct Pool: Hashable, Sendable {
-    /// Packets that the pool has room for.
+    /// The number of packets.
     public var packets: Int
     /// The longest packet, in bytes.
     public var bytes: Int
 
-    /// A pool of so many packets and bytes.
+    /// Creates a pool for this number of packets and bytes.
     public init(packets: Int, bytes: Int) {
       self.packets = packets
       self.bytes = bytes
     }
   }
 
-  /// Whose bootloader it is.
+  /// The origin of the receiver.
   public var variant = Variant.sdk11
-  /// How the application is made to start it.
+  /// The way into the bootloader.
   public var entry = Entry.buttonless
-  /// How many images its flash has room for.
+  /// The number of banks.
   public var banks = Banks.single
-  /// `nil` = as the variant has it: 8 of 32 bytes, or Adafruit's 16 of 600.
+  /// `nil` = the default of the variant: 8 of 32 bytes, or Adafruit's 16 of 600.
   public var pool: Pool?
-  /// What an init packet must name; 0xFFFF in it fits every device.
+  /// The device type that an init packet must match; 0xFFFF in the init packet matches every
+  /// device.
   public var deviceType: UInt16 = 0x0001
-  /// The revision that init packets must name.
+  /// The revision that an init packet must match.
   public var deviceRevision: UInt16 = 0x0001
   /// The SoftDevice in flash, as the list in an init packet numbers it.
   public var softDevice: UInt16 = 0x0064
-  /// The watch's user has switched updates off: writes are refused with 0x08.
+  /// Whether the user of the watch has disabled updates: writes are rejected with 0x08.
   public var isDisabled = false
-  /// The bootloader resets after so long without sizes, init packet, data or a validation; `nil` =
-  /// as the variant has it: 120 s, or Adafruit's 360 s.
+  /// The time without sizes, init packet, data or a validation after which the bootloader resets;
+  /// `nil` = the default of the variant: 120 s, or Adafruit's 360 s.
   public var inactivity: Duration?
-  /// The application tells its version in a Device Information Service.
+  /// Whether the application reports its version in a Device Information Service.
   public var hasDeviceInformation = true
 
   /// Nordic's bootloader of SDK 11, with the defaults above.
@@ -75,7 +76,7 @@ public struct LegacyBootloaderSettings: Hashable, Sendable {
     inactivity ?? (variant == .adafruit ? .seconds(360) : .seconds(120))
   }
 
-  /// The largest ATT_MTU that the SoftDevice knows.
+  /// The maximum ATT_MTU of the SoftDevice.
   var mtuMaximum: Int { variant == .sdk11 ? 23 : 247 }
 }
 
@@ -87,26 +88,26 @@ extension LegacyBootloaderSettings: KindSettings {
       device: .legacyBootloader(LegacyBootloaderSettings())
     ) { $0.becomeNordic() },
     ProfilePreset(
-      name: "infinitime", summary: "a watch that takes Nordic's legacy DFU in its application",
+      name: "infinitime", summary: "a watch whose application supports Nordic's legacy DFU",
       device: .legacyBootloader(LegacyBootloaderSettings(.infinitime))
     ) { $0.becomeNordic() },
   ]
 
   static let keys: [KindKey<Self>] = [
-    KindKey("variant", "whose receiver it is", \.variant),
-    KindKey("entry", "what leads to the bootloader", \.entry),
-    KindKey("banks", "where an application is received", \.banks),
-    KindKey("pool", "buffers for packets, and bytes of each", "such as 8x32 or 16x600", \.pool) {
+    KindKey("variant", "the origin of the receiver", \.variant),
+    KindKey("entry", "the way into the bootloader", \.entry),
+    KindKey("banks", "the number of banks for the application", \.banks),
+    KindKey("pool", "packet buffers and bytes of each", "such as 8x32 or 16x600", \.pool) {
       pool($0).map(Optional.some)
     },
     KindKey("type", "the device's type", "a number up to 65535", \.deviceType) { halfword($0) },
     KindKey("revision", "the device's revision", "a number up to 65535", \.deviceRevision) {
       halfword($0)
     },
-    KindKey("sd", "the SoftDevice that is there", "an id such as 0x64", \.softDevice) {
+    KindKey("sd", "the SoftDevice in flash", "an id such as 0x64", \.softDevice) {
       halfword($0)
     },
-    KindKey("disabled", "updates are switched off", \.isDisabled),
+    KindKey("disabled", "updates are disabled", \.isDisabled),
     .inactivity(\.inactivity), .information(\.hasDeviceInformation),
   ]
 
@@ -145,7 +146,7 @@ extension LegacyBootloaderSettings: KindSettings {
 }
 
 extension DeviceKind {
-  /// An application, and Nordic's bootloader of SDK 11 and before or what InfiniTime made of it.
+  /// An application with Nordic's bootloader of SDK 11 and before, or with InfiniTime's receiver.
   public static func legacyBootloader(_ settings: LegacyBootloaderSettings) -> DeviceKind {
     DeviceKind(settings)
   }

@@ -6,7 +6,7 @@ import OtaflashGATT
 final class LegacyFirmware: BoardFirmware {
   private struct State: Sendable {
     var bootRecord: BootRecord
-    /// A register that outlives a reset and not a loss of power.
+    /// A register that keeps its value through a reset, but not through a loss of power.
     var entersBootloader = false
     var isButtonHeld: Bool
     /// A new image has been started.
@@ -31,7 +31,7 @@ final class LegacyFirmware: BoardFirmware {
         isButtonHeld: settings.variant != .infinitime && settings.entry == .button))
   }
 
-  /// Where a host first finds the device: a button starts the bootloader.
+  /// The address at which a host first finds the device: with a button, that of the bootloader.
   var address: DeviceAddress {
     settings.variant != .infinitime && settings.entry == .button
       ? bootloaderAddress : applicationAddress
@@ -42,13 +42,13 @@ final class LegacyFirmware: BoardFirmware {
 
   var running: SlotImage { state.withLock { $0.bootRecord.images[$0.bootRecord.active] } }
 
-  /// The bootloader that runs may have erased the application since its boot.
+  /// Returns the image in flash; a running bootloader may have erased the application.
   func runningImage() throws(FlashFault) -> [UInt8] {
     let record = try loader.newestRecord() ?? state.withLock { $0.bootRecord }
     return try isWhole(record) ? loader.image(of: record) : []
   }
 
-  /// The largest ATT_MTU that its SoftDevice agrees to.
+  /// The maximum ATT_MTU of its SoftDevice.
   var receiveMTU: ATTMTU {
     ATTMTU(clamping: min(parts.settings.mtu, settings.mtuMaximum))
   }
@@ -82,7 +82,7 @@ final class LegacyFirmware: BoardFirmware {
       flashTime: isNew && !hasOneBank ? loader.exchangeTime(image, movesPerPage: 1) : .zero)
   }
 
-  /// Starts what was activated, if anything was; says whether a new image runs.
+  /// Starts the pending image, if any. Returns whether a new image runs.
   private func startPending(
     _ record: BootRecord
   ) throws(FlashFault) -> (BootRecord, isNew: Bool) {
@@ -98,8 +98,8 @@ final class LegacyFirmware: BoardFirmware {
     return (started, try isWhole(started))
   }
 
-  /// A bootloader starts nothing but what has the checksum in its settings. With two banks what
-  /// runs is never written to.
+  /// Whether the image matches the checksum in the settings: the bootloader starts no other image.
+  /// With two banks the running image is never written.
   private func isWhole(_ record: BootRecord) throws(FlashFault) -> Bool {
     guard hasOneBank else { return true }
     let image = record.images[record.active]
@@ -140,7 +140,7 @@ final class LegacyFirmware: BoardFirmware {
       writesWholeWords: settings.variant == .adafruit, with: parts, random: random)
   }
 
-  /// What Adafruit's bootloader says of itself: these are not the application's.
+  /// The Device Information of Adafruit's bootloader, which differs from that of the application.
   private var bootloaderInformation: LocalService? {
     guard settings.variant == .adafruit else { return nil }
     return .deviceInformation([
@@ -165,6 +165,6 @@ final class LegacyFirmware: BoardFirmware {
     ])
   }
 
-  /// The application resets into the bootloader.
+  /// Called when the application resets into the bootloader.
   func enterBootloader() { state.withLock { $0.entersBootloader = true } }
 }

@@ -1,10 +1,11 @@
-/// The init packet of an image for legacy DFU: which device it is for, and its CRC16.
+/// The init packet of an image for legacy DFU: the device that it is for, and the CRC16 of the
+/// image.
 struct LegacyInitPacket: Equatable, Sendable {
-  /// A type or revision that fits every device.
+  /// A type or revision that matches every device.
   static let any: UInt16 = 0xFFFF
-  /// A SoftDevice id that fits every SoftDevice.
+  /// A SoftDevice id that matches every SoftDevice.
   static let anySoftDevice: UInt16 = 0xFFFE
-  /// Bytes with no SoftDevice listed.
+  /// The size of an init packet without a SoftDevice list, in bytes.
   private static let emptyBytes = 12
 
   let deviceType: UInt16
@@ -13,8 +14,8 @@ struct LegacyInitPacket: Equatable, Sendable {
   let softDevices: [UInt16]
   let crc16: UInt16
 
-  /// Reads the beginning; what follows it is padding. `nil` when it is shorter than the list that
-  /// it announces.
+  /// Decodes the start of the bytes; the rest is padding. Returns `nil` if the bytes are shorter
+  /// than the announced list.
   init?(decoding bytes: [UInt8]) {
     guard bytes.count >= Self.emptyBytes else { return nil }
     let count = Int(bytes.littleEndianHalfword(at: 8))

@@ -1,14 +1,14 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// An application with a Buttonless DFU characteristic: asked to, it resets into the bootloader.
+/// An application with a Buttonless DFU characteristic: on request, it resets into the bootloader.
 final class ButtonlessApplication: BoardProgram {
   let server: GATTServer
   let advertisement: Advertisement
   let dataPath = DataPath(handle: nil)
   private let firmware: SecureFirmware
   private let state: Shared<ButtonlessState>
-  /// `nil` when only a button leads to the bootloader.
+  /// `nil` if only a button starts the bootloader.
   private let control: AttributeHandle?
 
   init(of firmware: SecureFirmware, runs image: SlotImage, at address: DeviceAddress) {
@@ -103,7 +103,7 @@ final class ButtonlessApplication: BoardProgram {
 struct ButtonlessState: Sendable {
   private enum Phase: Sendable {
     case running
-    /// The answer was given to the stack.
+    /// The answer was passed to the stack.
     case answered
     case leaving(at: LinkInstant?)
   }
@@ -154,13 +154,13 @@ struct ButtonlessState: Sendable {
       if case .answered = phase { phase = .leaving(at: nil) }
     case .disconnected:
       isSubscribed = false
-      // A host that never confirmed has not heard that the device would go.
+      // A host that never confirmed the answer does not know that the device would reset.
       if case .answered = phase { phase = .running }
     case .connected, .mtuChanged, .configured: break
     }
   }
 
-  /// A confirmation is the sign to go; a notification gets the time to cross the air.
+  /// After an indication, the confirmation triggers the reset; after a notification, a delay does.
   mutating func poll(at now: LinkInstant, _ answerTime: Duration) -> Duration? {
     guard case .leaving(let begun) = phase else { return nil }
     let moment = begun ?? (entry == .experimental ? now.advanced(by: answerTime) : now)

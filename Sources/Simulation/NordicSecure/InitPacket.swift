@@ -1,5 +1,5 @@
-/// The init packet of an image, as the bootloader reads it (dfu-cc.proto): protocol buffers, of
-/// which only the fields that it checks are kept.
+/// The init packet of an image as the bootloader reads it (dfu-cc.proto): protocol buffers, of
+/// which it keeps only the fields that it checks.
 struct InitPacket: Equatable, Sendable {
   enum ImageType: UInt64, Sendable {
     case application = 0
@@ -9,7 +9,7 @@ struct InitPacket: Equatable, Sendable {
     case externalApplication = 4
   }
 
-  /// What the init packet is refused for before any of its values is compared.
+  /// An error that rejects an init packet before any value is compared.
   enum Fault: Error, Equatable {
     case malformed
     case unknownCommand
@@ -28,7 +28,7 @@ struct InitPacket: Equatable, Sendable {
   var hardwareVersion: UInt64?
   var softDevices: [UInt64] = []
   var type: UInt64?
-  /// Bytes of SoftDevice, bootloader and application; 0 = not there.
+  /// Sizes of SoftDevice, bootloader and application in bytes; 0 = not present.
   var softDeviceSize = 0
   var bootloaderSize = 0
   var applicationSize = 0
@@ -40,7 +40,7 @@ struct InitPacket: Equatable, Sendable {
   /// The bytes that the signature covers: the init command as it was sent.
   private(set) var signedBytes: [UInt8] = []
 
-  /// The bytes of image that it announces.
+  /// The announced size of the image in bytes.
   var imageSize: Int { softDeviceSize + bootloaderSize + applicationSize }
 
   init(decoding bytes: [UInt8]) throws(Fault) {

@@ -1,21 +1,21 @@
 import Crypto
 
-/// What a Secure DFU bootloader holds an init packet against, in the order in which it does.
+/// The checks of an init packet by a Secure DFU bootloader, in its order.
 struct InitPacketCheck: Sendable {
-  /// The public key that signatures are checked with, 64 bytes (X, Y); `nil` = none is asked for.
+  /// The public key that verifies signatures, 64 bytes (X, Y); `nil` = no verification.
   let key: [UInt8]?
   let settings: SecureBootloaderSettings
-  /// Versions in force, which are not those of the factory any more.
+  /// The versions in force, which may be newer than those of the factory.
   let applicationVersion: UInt32
   let bootloaderVersion: UInt32
-  /// Bytes that an image may have.
+  /// The maximum size of an image in bytes.
   let room: Int
 
   private static let sha256: UInt64 = 3
   private static let ecdsaP256: UInt64 = 0
   private static let hashBytes = 32
 
-  /// What of the init packet is wrong; `nil` = nothing.
+  /// Returns the first error in the init packet; `nil` = no error.
   func refusal(of bytes: [UInt8]) -> SecureResult? {
     do throws(InitPacket.Fault) {
       let packet = try InitPacket(decoding: bytes)
@@ -37,7 +37,7 @@ struct InitPacketCheck: Sendable {
       ? nil : .invalidObject
   }
 
-  /// R and S are sent least significant byte first.
+  /// Verifies a signature. R and S are sent least significant byte first.
   private static func isSignature(_ bytes: [UInt8], of data: [UInt8], by key: [UInt8]) -> Bool {
     guard bytes.count == 64 else { return false }
     do {
@@ -60,7 +60,7 @@ struct InitPacketCheck: Sendable {
     guard let hardware = packet.hardwareVersion else { return .extended(.initCommandInvalid) }
     if packet.isDebug && settings.isDebug { return nil }
     guard hardware == settings.hardwareVersion else { return .extended(.hardwareVersionDiffers) }
-    // An application that brings its own SoftDevice says so by a 0.
+    // An application that brings its own SoftDevice has a 0 here.
     guard packet.softDevices.first == 0 || packet.softDevices.contains(UInt64(settings.softDevice))
     else { return .extended(.softDeviceNotListed) }
     return refusalOfFirmwareVersion(packet, type)
@@ -90,19 +90,19 @@ struct InitPacketCheck: Sendable {
   }
 }
 
-/// What the bootloader answers to a request that it does not carry out.
+/// The result codes of the bootloader.
 enum SecureResult: Hashable, Sendable {
   case operationNotSupported
   case invalidParameter
   case insufficientResources
-  /// Also a signature that is wrong, and an init packet that cannot be read.
+  /// Also for a wrong signature, and for an init packet that cannot be parsed.
   case invalidObject
   case unsupportedType
   case operationNotPermitted
   case operationFailed
   case extended(SecureExtendedError)
 
-  /// The result byte, and the extended error after it.
+  /// The result byte and, if present, the extended error.
   var bytes: [UInt8] {
     switch self {
     case .operationNotSupported: [0x02]

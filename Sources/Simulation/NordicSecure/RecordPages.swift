@@ -1,10 +1,10 @@
 import OtaflashFirmware
 
-/// What a firmware remembers in flash: two pages, of which the one with the higher sequence number
-/// counts, so that a write that is torn leaves the record before it.
+/// A firmware's record in flash, in two pages. The page with the higher sequence number is valid,
+/// so a torn write leaves the previous record.
 struct RecordPages: Sendable {
   private static let magic: UInt32 = 0x3143_4552
-  /// Magic, sequence, length; the CRC32 of all of it follows the content.
+  /// Magic, sequence, length; the CRC32 of header and content follows the content.
   private static let headerBytes = 12
   private static let checksumBytes = 4
 
@@ -12,7 +12,7 @@ struct RecordPages: Sendable {
   /// The addresses of the two pages.
   let pages: [Int]
 
-  /// The newest whole record.
+  /// The newest complete record.
   func newest() throws(FlashFault) -> (sequence: UInt32, content: [UInt8])? {
     var newest: (sequence: UInt32, content: [UInt8])?
     for page in pages {
@@ -22,9 +22,9 @@ struct RecordPages: Sendable {
     return newest
   }
 
-  /// What flash has to do to hold `content` beside the record before it.
+  /// The flash operations that store `content` and keep the previous record.
   ///
-  /// - Parameter sequence: one more than that record's.
+  /// - Parameter sequence: the sequence number of the previous record + 1.
   func operations(storing content: [UInt8], sequence: UInt32) -> [FlashOperation] {
     let body =
       Self.magic.littleEndianBytes + sequence.littleEndianBytes
@@ -58,12 +58,12 @@ extension FixedWidthInteger where Self: UnsignedInteger {
 }
 
 extension RandomAccessCollection<UInt8> where Index == Int {
-  /// The 32-bit number at an offset from the start; the caller has compared the length.
+  /// The 32-bit number at an offset from the start; the caller has checked the length.
   func littleEndianWord(at offset: Int) -> UInt32 {
     (0..<4).reduce(0) { $0 | UInt32(self[startIndex + offset + $1]) << UInt32(8 * $1) }
   }
 
-  /// The 16-bit number at an offset from the start; the caller has compared the length.
+  /// The 16-bit number at an offset from the start; the caller has checked the length.
   func littleEndianHalfword(at offset: Int) -> UInt16 {
     UInt16(self[startIndex + offset]) | UInt16(self[startIndex + offset + 1]) << 8
   }

@@ -1,8 +1,7 @@
 import Crypto
 
-/// The key pair that packages for simulated Secure DFU bootloaders are signed with. Anybody has
-/// it: the same key lies in firmware-samples/nordic-dfu-sample.pem, for `nrfutil pkg generate
-/// --key-file`.
+/// The key pair that signs packages for simulated Secure DFU bootloaders. It is public: the same
+/// key is stored in firmware-samples/nordic-dfu-sample.pem, for `nrfutil pkg generate --key-file`.
 package enum SampleKey {
   private static let bytes: [UInt8] = [
     0xC5, 0x7F, 0x45, 0x7A, 0x59, 0x20, 0x06, 0x31, 0x0C, 0x60, 0xEC, 0x2A,
@@ -12,7 +11,7 @@ package enum SampleKey {
 
   private static var privateKey: P256.Signing.PrivateKey {
     do { return try P256.Signing.PrivateKey(rawRepresentation: bytes) } catch {
-      preconditionFailure("the sample key is none: \(error)")
+      preconditionFailure("the sample key is invalid: \(error)")
     }
   }
 

@@ -1,7 +1,7 @@
 import Crypto
 import OtaflashFirmware
 
-/// Executing an object: an init packet is judged, bytes of the image are kept for good.
+/// Executes objects: checks an init packet, or stores image bytes permanently.
 extension SecureBootloader {
   mutating func execute() {
     switch currentType {
@@ -28,7 +28,7 @@ extension SecureBootloader {
     succeed(0x04)
   }
 
-  /// The one answer that waits for the flash.
+  /// Executes a data object; the only request whose answer waits for the flash.
   mutating func executeDataWhenIdle() {
     guard isExecutePending, queue.isIdle else { return }
     isExecutePending = false
@@ -40,7 +40,7 @@ extension SecureBootloader {
     finish(image)
   }
 
-  /// The last object: the image must have the hash that the init packet promised.
+  /// Handles the last object: the image must have the hash that the init packet announced.
   private mutating func finish(_ image: InitPacket) {
     guard let bytes = imageInFlash(), Array(SHA256.hash(data: bytes).reversed()) == image.hash
     else {

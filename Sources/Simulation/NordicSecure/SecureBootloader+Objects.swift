@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// Creating and selecting objects, and what is told of them.
+/// Creates and selects objects, and reports on them.
 extension SecureBootloader {
   mutating func answerCreate(_ bytes: [UInt8]) {
     guard bytes.count == 6 else { return fail(0x01, .invalidParameter) }

@@ -1,8 +1,9 @@
 import OtaflashFirmware
 
-/// The Packet characteristic: bytes of the object that was created last.
+/// The Packet characteristic: bytes of the object created last.
 extension SecureBootloader {
-  /// What cannot be taken is dropped without a word, unless a receipt is due.
+  /// Handles a packet. A packet that does not fit is dropped without an error, unless a receipt is
+  /// due.
   mutating func packetWritten(_ bytes: [UInt8]) {
     guard !bytes.isEmpty, buffersInUse < Self.packetBuffers else { return }
     let refusal: SecureResult? =
@@ -21,8 +22,8 @@ extension SecureBootloader {
     return nil
   }
 
-  /// What finds the queue full is dropped as if it had never come: the host sees it in the
-  /// checksum.
+  /// Queues a packet for the flash. If the queue is full, the packet is dropped without an error:
+  /// the host detects it by the checksum.
   private mutating func queueForFlash(_ bytes: [UInt8]) -> SecureResult? {
     guard image != nil else { return .operationNotPermitted }
     guard queued.offset - executed.offset + bytes.count <= objectSize else {
@@ -43,7 +44,7 @@ extension SecureBootloader {
     return nil
   }
 
-  /// The result of a packet is told only when a receipt falls on it.
+  /// Counts a packet. Its result is reported only if a receipt is due.
   private mutating func countPacket(_ refusal: SecureResult?) {
     guard receiptTarget > 0 else { return }
     packetsUntilReceipt -= 1

@@ -1,14 +1,14 @@
 import OtaflashATT
 import OtaflashFirmware
 
-/// The request handler of Nordic's Secure DFU bootloader (SDK 15): what its two characteristics
-/// take, what it answers, and what it has the flash do. It knows no link and no clock.
+/// The request handler of Nordic's Secure DFU bootloader (SDK 15), from writes to its two
+/// characteristics to answers and flash operations. Independent of link and clock.
 struct SecureBootloader: DFUMachine {
-  /// Packets of any size that the bootloader holds until they are in flash.
+  /// The number of packets of any size that the bootloader buffers until they are in flash.
   static let packetBuffers = 17
-  /// Operations of the flash that may be queued, the running one among them.
+  /// The maximum number of queued flash operations, including the running one.
   static let flashOperations = 16
-  /// The longest value of the Control Point.
+  /// The maximum length of a Control Point value in bytes.
   static let controlBytesMaximum = 23
   static let connectionBreaksSilence = true
 
@@ -31,9 +31,9 @@ struct SecureBootloader: DFUMachine {
 
   let parts: BoardParts
   let settings: SecureBootloaderSettings
-  /// It resets after so long without a request.
+  /// The time without a request after which it resets.
   let silenceLimit: Duration?
-  /// Where the image goes.
+  /// The slot that receives the image.
   let slot: Int
   let pages: RecordPages
   let bootPages: Bootloader
@@ -46,7 +46,7 @@ struct SecureBootloader: DFUMachine {
   var currentType: ObjectType?
   var initPacket: [UInt8] = []
   var initPacketSize = 0
-  /// What of the image has been queued for the flash, and what of it was executed.
+  /// The progress of the image: queued for the flash, and executed.
   var queued = Progress()
   var executed = Progress()
   var objectSize = 0
@@ -60,7 +60,7 @@ struct SecureBootloader: DFUMachine {
   var responses: [[UInt8]] = []
   private(set) var request: DFURequest?
 
-  /// Starts with what the settings page holds.
+  /// Starts with the content of the settings page.
   init(
     _ settings: SecureBootloaderSettings, inactivity: Duration, record: SecureRecord,
     sequence: UInt32,
@@ -82,7 +82,7 @@ struct SecureBootloader: DFUMachine {
     image = Self.decoded(initPacket)
   }
 
-  /// The image's bytes; 0 before a valid init packet.
+  /// The size of the image in bytes; 0 before a valid init packet.
   var imageSize: Int { image?.imageSize ?? 0 }
 
   func breaksSilence(_ write: DFUWrite) -> Bool {
@@ -102,7 +102,7 @@ struct SecureBootloader: DFUMachine {
     case 0x03: answerChecksum()
     case 0x04: execute()
     case 0x06: answerSelect(bytes)
-    // The transport sends the header of these answers and none of their payload.
+    // The transport sends only the header of these answers, without their payload.
     case 0x00, 0x07, 0x09, 0x0A, 0x0B: succeed(bytes[0])
     case 0x0C:
       succeed(0x0C)
@@ -142,7 +142,7 @@ struct SecureBootloader: DFUMachine {
 
   // MARK: Ends of a transfer
 
-  /// What is in flash stays, and counts when the host comes back.
+  /// Handles a disconnection. Bytes in flash stay, and count after the next connection.
   mutating func disconnected() {
     isNotifying = false
     responses.removeAll()

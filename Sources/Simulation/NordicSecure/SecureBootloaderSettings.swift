@@ -1,66 +1,66 @@
 import OtaflashATT
 
-/// What only a device with Nordic's Secure DFU bootloader has to set.
+/// The settings of a device with Nordic's Secure DFU bootloader.
 public struct SecureBootloaderSettings: Hashable, Sendable {
-  /// How the bootloader is entered.
+  /// The way into the bootloader.
   public enum Entry: String, CaseIterable, Sendable {
-    /// By the application's Buttonless DFU without bonds: the bootloader has the next address.
+    /// The application's Buttonless DFU without bonds: the bootloader uses the next address.
     case buttonless
-    /// By Buttonless DFU with bonds: the address stays, and the link must be encrypted.
+    /// Buttonless DFU with bonds: the address stays, and the link must be encrypted.
     case bonded
-    /// By the experimental buttonless service of SDK 12.
+    /// The experimental buttonless service of SDK 12.
     case experimental
-    /// By a button that is held: the bootloader runs first, whatever is in flash.
+    /// A button: the bootloader runs first, regardless of the flash content.
     case button
   }
 
-  /// Where an image is received.
+  /// The bank that receives an image.
   public enum Banks: String, CaseIterable, Sendable {
-    /// Beside the application, which stays until the image is whole.
+    /// A second bank: the application stays until the image is complete.
     case dual
-    /// Over the application.
+    /// The bank of the application.
     case single
   }
 
-  /// What signatures of init packets are checked with.
+  /// The key that verifies the signatures of init packets.
   public enum Verification: Hashable, Sendable {
     /// The public key of `SampleKey`.
     case sample
-    /// X and Y of an own key, 64 bytes.
+    /// X and Y of a custom key, 64 bytes.
     case own([UInt8])
-    /// Nobody looks: no bootloader that is shipped does so.
+    /// Signatures are not verified; no released bootloader does so.
     case none
   }
 
-  /// How the application is made to start it.
+  /// The way into the bootloader.
   public var entry = Entry.buttonless
-  /// Whose signatures it takes.
+  /// The key that verifies signatures.
   public var verification = Verification.sample
-  /// How many images its flash has room for.
+  /// The number of banks.
   public var banks = Banks.dual
-  /// The version of the application that left the factory, in its init packet.
+  /// The version of the factory application, as in its init packet.
   public var applicationVersion: UInt32 = 1
-  /// The number that Version answers, and updates of it must exceed.
+  /// The version that the bootloader reports; updates of the bootloader must exceed it.
   public var bootloaderVersion: UInt32 = 1
-  /// What an init packet must name exactly.
+  /// The hardware version that an init packet must match exactly.
   public var hardwareVersion: UInt32 = 52
   /// The SoftDevice in flash, as `sd_req` numbers it.
   public var softDevice: UInt32 = 0xB7
-  /// Init packets with `is_debug` are believed without version checks.
+  /// Whether init packets with `is_debug` are accepted without version checks.
   public var isDebug = false
-  /// Bytes of the longest init packet.
+  /// The maximum size of an init packet in bytes.
   public var initPacketMaximum = 512
-  /// Bytes of the largest data object, a multiple of a page.
+  /// The maximum size of a data object in bytes, a multiple of a page.
   public var dataObjectMaximum = 4096
-  /// The bootloader resets after so long without a request.
+  /// The time without a request after which the bootloader resets.
   public var inactivity: Duration = .seconds(120)
-  /// The application tells its version in a Device Information Service.
+  /// Whether the application reports its version in a Device Information Service.
   public var hasDeviceInformation = true
 
   /// A bootloader with the defaults above.
   public init() {}
 
-  /// X and Y; `nil` = signatures are not looked at.
+  /// X and Y; `nil` = signatures are not verified.
   var publicKey: [UInt8]? {
     switch verification {
     case .sample: SampleKey.publicKey
@@ -79,10 +79,10 @@ extension SecureBootloaderSettings: KindSettings {
   ]
 
   static let keys: [KindKey<Self>] = [
-    KindKey("entry", "what leads to the bootloader", \.entry),
-    KindKey("banks", "where an image is received", \.banks),
+    KindKey("entry", "the way into the bootloader", \.entry),
+    KindKey("banks", "the number of banks for the image", \.banks),
     KindKey(
-      "key", "what signatures are checked with",
+      "key", "the key that verifies signatures",
       "sample, none, or a public key's X and Y, 64 bytes in hexadecimal", \.verification,
       verification),
     KindKey("fw", "the application's version", "a number", \.applicationVersion) {
@@ -92,15 +92,15 @@ extension SecureBootloaderSettings: KindSettings {
       Quantity.word($0)
     },
     KindKey("hw", "the hardware's version", "a number", \.hardwareVersion) { Quantity.word($0) },
-    KindKey("sd", "the SoftDevice that is there", "an id such as 0xB7", \.softDevice) {
+    KindKey("sd", "the SoftDevice in flash", "an id such as 0xB7", \.softDevice) {
       Quantity.word($0)
     },
-    KindKey("debug", "init packets for debugging are believed", \.isDebug),
-    KindKey("init", "the longest init packet", "bytes, 64 to 1024", \.initPacketMaximum) {
+    KindKey("debug", "init packets for debugging are accepted", \.isDebug),
+    KindKey("init", "the maximum init packet size", "bytes, 64 to 1024", \.initPacketMaximum) {
       Quantity.size($0).flatMap { (64...1024).contains($0) ? $0 : nil }
     },
     KindKey(
-      "object", "the largest data object", "bytes, 4K to 64K, a multiple of 4K",
+      "object", "the maximum data object size", "bytes, 4K to 64K, a multiple of 4K",
       \.dataObjectMaximum
     ) {
       Quantity.size($0).flatMap {

@@ -3,18 +3,18 @@ import OtaflashFirmware
 import OtaflashGATT
 import Synchronization
 
-/// A device with Nordic's Secure DFU bootloader: the settings page, two banks, and the application
-/// or the bootloader in each boot.
+/// The firmware of a device with Nordic's Secure DFU bootloader: the settings page, two banks, and
+/// either the application or the bootloader in each boot.
 final class SecureFirmware: BoardFirmware {
-  /// How long the bootloader waits for the application after a part of the system was replaced.
+  /// The time that the bootloader waits for the application after an update of system parts.
   private static let followUpInactivity = Duration.seconds(10)
 
   private struct State {
     var bootRecord: BootRecord
     var record: SecureRecord
-    /// Of the newest settings page.
+    /// The sequence number of the newest settings page.
     var sequence: UInt32
-    /// A register that outlives a reset and not a loss of power.
+    /// A register that keeps its value through a reset, but not through a loss of power.
     var entersBootloader = false
     var isButtonHeld: Bool
     /// A new application has been started.
@@ -51,14 +51,14 @@ final class SecureFirmware: BoardFirmware {
         misbehavior: SecureMisbehavior(plan: parts.settings.faults)))
   }
 
-  /// Where a host first finds the device: a button starts the bootloader.
+  /// The address at which a host first finds the device: with a button, that of the bootloader.
   var address: DeviceAddress {
     settings.entry == .button ? bootloaderAddress : applicationAddress
   }
 
   private var applicationAddress: DeviceAddress { parts.settings.address }
 
-  /// With bonds the keys belong to the address, so it stays.
+  /// With bonds the address stays, because the keys belong to it.
   private var bootloaderAddress: DeviceAddress {
     settings.entry == .bonded ? applicationAddress : applicationAddress.successor
   }
@@ -69,7 +69,7 @@ final class SecureFirmware: BoardFirmware {
     }
   }
 
-  /// The bootloader that runs may have given the application up since its boot.
+  /// Returns the image in flash; a running bootloader may have invalidated the application.
   func runningImage() throws(FlashFault) -> [UInt8] {
     let (bootRecord, record) = state.withLock { ($0.bootRecord, $0.record) }
     let newest = try pages.newest().flatMap { SecureRecord(decoding: $0.content) } ?? record
@@ -105,7 +105,7 @@ final class SecureFirmware: BoardFirmware {
       flashTime: outcome == .activated ? loader.exchangeTime(image, movesPerPage: 1) : .zero)
   }
 
-  /// What a reset has left in flash is all that counts.
+  /// Reads the state from flash: nothing else survives a reset.
   private func readFlash() throws(FlashFault) {
     if let bootRecord = try loader.newestRecord() {
       state.withLock { $0.bootRecord = bootRecord }
@@ -115,8 +115,8 @@ final class SecureFirmware: BoardFirmware {
     state.withLock { ($0.record, $0.sequence) = (record, newest.sequence) }
   }
 
-  /// Makes the versions those of what was activated; says whether a new application runs, and
-  /// whether a new bootloader or SoftDevice does.
+  /// Applies the pending versions. Returns whether a new application runs, and whether a new
+  /// bootloader or SoftDevice does.
   private func applyPending(
     _ outcome: Bootloader.Outcome
   ) throws(FlashFault) -> (isNew: Bool, isSystem: Bool) {
@@ -168,7 +168,7 @@ final class SecureFirmware: BoardFirmware {
 
   // MARK: From the programs
 
-  /// The application resets into the bootloader, which shall have this name.
+  /// Called when the application resets into the bootloader, which then advertises this name.
   func enterBootloader(named name: String?) {
     state.withLock {
       $0.entersBootloader = true
@@ -178,8 +178,8 @@ final class SecureFirmware: BoardFirmware {
 
   func keep(_ misbehavior: SecureMisbehavior) { state.withLock { $0.misbehavior = misbehavior } }
 
-  /// The text of the application's firmware revision: that of its descriptor, else the number of
-  /// its init packet.
+  /// The application's firmware revision: the version in its image descriptor, otherwise the
+  /// version in its init packet.
   func revision(of image: SlotImage) -> String {
     image.version == FirmwareVersion(0, 0, 0)
       ? "\(state.withLock { $0.record.applicationVersion })" : image.version.description

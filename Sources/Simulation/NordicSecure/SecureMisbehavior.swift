@@ -1,5 +1,5 @@
-/// What the faults of a plan do to the progress that a bootloader tells. Kept for the life of the
-/// board, so that what happens once happens once.
+/// Applies the faults of a plan to the progress that a bootloader reports. It lives as long as the
+/// board, so that a fault that occurs once is not repeated.
 struct SecureMisbehavior: Sendable {
   private let plan: FaultPlan
   private var hasCorruptedChecksum = false
@@ -12,25 +12,25 @@ struct SecureMisbehavior: Sendable {
   mutating func altered(
     _ progress: SecureBootloader.Progress, of imageSize: Int
   ) -> SecureBootloader.Progress {
-    var told = progress
+    var altered = progress
     if plan.contains(.foreignState), !hasClaimedForeignState, progress.offset == 0, imageSize > 0 {
       hasClaimedForeignState = true
       return SecureBootloader.Progress(offset: imageSize / 2, crc32: 0x0807_0605)
     }
-    guard progress.offset > 0 else { return told }
+    guard progress.offset > 0 else { return altered }
     if plan.contains(.wrongCRCAlways) || (plan.contains(.wrongCRCOnce) && !hasCorruptedChecksum) {
       hasCorruptedChecksum = true
-      told.crc32 ^= 1
+      altered.crc32 ^= 1
     }
     if plan.contains(.repeatOffset) {
-      told = repeated ?? told
-      repeated = told
+      altered = repeated ?? altered
+      repeated = altered
     }
-    if plan.contains(.jumpBack), !hasJumpedBack, told.offset >= imageSize / 2 {
+    if plan.contains(.jumpBack), !hasJumpedBack, altered.offset >= imageSize / 2 {
       hasJumpedBack = true
-      told = SecureBootloader.Progress()
+      altered = SecureBootloader.Progress()
     }
-    if plan.contains(.beyondEnd) { told.offset = imageSize + 1000 }
-    return told
+    if plan.contains(.beyondEnd) { altered.offset = imageSize + 1000 }
+    return altered
   }
 }

@@ -1,22 +1,22 @@
-/// What the bootloader keeps in its settings page: the versions in force, and an init packet that
-/// was found valid. Progress within an image is not kept (NRF_DFU_SAVE_PROGRESS_IN_FLASH = 0).
+/// The content of the bootloader's settings page: the versions in force, and a validated init
+/// packet. Progress within an image is not kept (NRF_DFU_SAVE_PROGRESS_IN_FLASH = 0).
 struct SecureRecord: Equatable, Sendable {
-  /// What an image that waits for its activation makes of the versions.
+  /// The effect of the pending image on the versions.
   enum Pending: UInt32, Sendable {
     case nothing = 0
     case application = 1
-    /// A bootloader, a SoftDevice or both: the application is to follow.
+    /// A bootloader, a SoftDevice or both: the application follows.
     case system = 2
   }
 
   var applicationVersion: UInt32
   var bootloaderVersion: UInt32
-  /// No application can run: its bank is being written to.
+  /// No application can run, because its bank is being written.
   var isApplicationGone = false
   var pending = Pending.nothing
-  /// The version that the activation brings.
+  /// The version after the activation.
   var pendingVersion: UInt32 = 0
-  /// Empty when none is valid.
+  /// Empty if no valid init packet is stored.
   var initPacket: [UInt8] = []
 
   private static let headerBytes = 20
@@ -26,8 +26,8 @@ struct SecureRecord: Equatable, Sendable {
     self.bootloaderVersion = bootloaderVersion
   }
 
-  /// - Parameter content: of a record page, whose checksum has been compared; `nil` when it is not
-  ///   one of these.
+  /// - Parameter content: the content of a record page whose checksum is verified. Returns `nil` if
+  ///   it is not a record of this type.
   init?(decoding content: [UInt8]) {
     guard content.count >= Self.headerBytes,
       let pending = Pending(rawValue: content.littleEndianWord(at: 12))

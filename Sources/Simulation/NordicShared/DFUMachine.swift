@@ -1,29 +1,29 @@
 import OtaflashATT
 
-/// The rules of a bootloader with a Control Point and a Packet characteristic, as Secure and
-/// legacy DFU both have them. It knows no link and no clock.
+/// The rules of a bootloader with a Control Point and a Packet characteristic, as in Secure and
+/// legacy DFU. Independent of link and clock.
 protocol DFUMachine: Sendable {
   associatedtype FlashPurpose: Sendable
 
-  /// Whether a new connection ends a silence.
+  /// Whether a new connection restarts the inactivity timer.
   static var connectionBreaksSilence: Bool { get }
 
   /// The host is subscribed to the Control Point.
   var isNotifying: Bool { get set }
-  /// What the Control Point has to notify, in order.
+  /// The pending notifications of the Control Point, in order.
   var responses: [[UInt8]] { get set }
   var queue: FlashQueue<FlashPurpose> { get }
-  /// What has to happen to the device.
+  /// The pending request to the device.
   var request: DFURequest? { get }
-  /// How long a silence may last; `nil` = for ever.
+  /// The inactivity timeout; `nil` = no timeout.
   var silenceLimit: Duration? { get }
 
-  /// Whether a write ends a silence; asked before it is carried out.
+  /// Whether a write restarts the inactivity timer; called before the write is handled.
   func breaksSilence(_ write: DFUWrite) -> Bool
 
   /// A write to the Control Point.
   ///
-  /// - Returns: why it is refused on the level of attributes.
+  /// - Returns: the ATT error code of the write, if it is rejected.
   mutating func controlWritten(_ bytes: [UInt8]) -> ATTErrorCode?
 
   /// A write to Packet.
@@ -34,19 +34,19 @@ protocol DFUMachine: Sendable {
 
   mutating func disconnected()
 
-  /// Nothing ended a silence for `silenceLimit`. Returns whether the device resets.
+  /// Handles the end of the inactivity timeout. Returns whether the device resets.
   mutating func silenceTooLong() -> Bool
 }
 
-/// A value that a host writes.
+/// A write by the host.
 enum DFUWrite {
   case control([UInt8])
   case packet([UInt8])
 }
 
-/// What has to happen to a device in its bootloader.
+/// A request of the bootloader to its device.
 enum DFURequest: Equatable, Sendable {
   case reset
-  /// The image is whole and checked, and the bootloader's memory says so.
+  /// The image is complete and verified, and the bootloader's settings say so.
   case activate(SlotImage)
 }

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// A machine of Secure or legacy DFU behind a server: a bootloader, or InfiniTime as a whole.
+/// A machine of Secure or legacy DFU and its server: a bootloader, or the complete InfiniTime.
 final class DFUProgram<Machine: DFUMachine>: BoardProgram {
   let server: GATTServer
   let advertisement: Advertisement
@@ -12,10 +12,10 @@ final class DFUProgram<Machine: DFUMachine>: BoardProgram {
   private let keep: @Sendable (Machine) -> Void
 
   /// - Parameters:
-  ///   - information: the Device Information that it tells, if any.
+  ///   - information: the Device Information Service, if any.
   ///   - others: further services of an application.
-  ///   - writesWholeWords: whether it answers with an ATT_MTU whose packets are whole words.
-  ///   - keep: called with the machine as it stands when the program ends.
+  ///   - writesWholeWords: whether the packets of its ATT_MTU are complete words.
+  ///   - keep: called with the final state of the machine.
   init(
     _ machine: Machine, as service: DFUService, name: String, address: DeviceAddress,
     information: LocalService? = nil, others: [LocalService] = [], receiveMTU: ATTMTU,
@@ -59,7 +59,7 @@ struct DFUService: Sendable {
   let control: BluetoothUUID
   let packet: BluetoothUUID
   var packetProperties: CharacteristicProperties = .writeWithoutResponse
-  /// What can only be read beside them.
+  /// Additional read-only characteristics.
   var others: [LocalCharacteristic] = []
 
   fileprivate func attributes<Machine: DFUMachine>(of unit: DFUUnit<Machine>) -> LocalService {

@@ -2,13 +2,13 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// The machine of one boot with what it needs of time and chance. Safe to use from any task.
+/// The machine of one boot with its timers and random generator. Safe to use from any task.
 final class DFUUnit<Machine: DFUMachine>: Sendable {
   private struct State: Sendable {
     var machine: Machine
-    /// What ended the last silence.
+    /// The time of the last event that restarted the inactivity timer.
     var lastSign: LinkInstant
-    /// When the device resets; set once the machine has asked for it.
+    /// The time of the device's reset; set when the machine requests it.
     var end: LinkInstant?
     var isOver = false
     var random: SeededRandom
@@ -22,7 +22,7 @@ final class DFUUnit<Machine: DFUMachine>: Sendable {
     state = Mutex(State(machine: machine, lastSign: parts.clock.now, random: random))
   }
 
-  /// The machine as it stands.
+  /// The current state of the machine.
   var machine: Machine { state.withLock { $0.machine } }
 
   // MARK: The two characteristics
@@ -48,7 +48,7 @@ final class DFUUnit<Machine: DFUMachine>: Sendable {
     }
   }
 
-  /// What happened at the server whose Control Point is `control`.
+  /// Handles an event of the server whose Control Point is `control`.
   func note(_ event: GATTServerEvent, control: AttributeHandle) {
     state.withLock { state in
       switch event {
@@ -65,7 +65,7 @@ final class DFUUnit<Machine: DFUMachine>: Sendable {
 
   // MARK: The main loop
 
-  /// What to notify now, and the time after which to poll again, `nil` = after the next event.
+  /// The pending notifications, and the time until the next poll; `nil` = after the next event.
   func poll(at now: LinkInstant) -> (responses: [[UInt8]], wait: Duration?) {
     let isNonsense = parts.settings.faults.contains(.nonsense)
     return state.withLock { state in
@@ -80,7 +80,7 @@ final class DFUUnit<Machine: DFUMachine>: Sendable {
     }
   }
 
-  /// Returns the time until something happens by itself.
+  /// Returns the time until the next timer expires.
   private func timeLeft(in state: inout State, at now: LinkInstant) -> Duration? {
     if state.machine.request != nil {
       let end = state.end ?? now.advanced(by: parts.answerTime)
@@ -99,7 +99,7 @@ final class DFUUnit<Machine: DFUMachine>: Sendable {
 
   func flashDone(_ isDone: Bool) { state.withLock { $0.machine.flashDone(isDone) } }
 
-  /// Why the boot ends, once it wants to.
+  /// The reason why the boot ends, if it is to end.
   var ending: BootEnding? {
     state.withLock { state in
       guard state.isOver else { return nil }

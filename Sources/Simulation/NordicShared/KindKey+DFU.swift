@@ -1,19 +1,19 @@
-/// The keys that devices with Secure and with legacy DFU have in common.
+/// The keys that Secure DFU and legacy DFU devices share.
 extension KindKey {
   static func inactivity(_ field: WritableKeyPath<Settings, Duration> & Sendable) -> KindKey {
-    KindKey("inactivity", "silence that ends the bootloader", "a time such as 120s", field) {
+    KindKey("inactivity", "the bootloader's inactivity timeout", "a time such as 120s", field) {
       Quantity.duration($0)
     }
   }
 
-  /// The same where `nil` means what the device's variant has.
+  /// The same key; `nil` means the default of the device's variant.
   static func inactivity(_ field: WritableKeyPath<Settings, Duration?> & Sendable) -> KindKey {
-    KindKey("inactivity", "silence that ends the bootloader", "a time such as 120s", field) {
+    KindKey("inactivity", "the bootloader's inactivity timeout", "a time such as 120s", field) {
       Quantity.duration($0).map(Optional.some)
     }
   }
 
   static func information(_ field: WritableKeyPath<Settings, Bool> & Sendable) -> KindKey {
-    KindKey("information", "the application tells its version", field)
+    KindKey("information", "the application reports its version", field)
   }
 }

@@ -1,9 +1,9 @@
 import OtaflashATT
 
-/// The ATT_MTU of bootloaders that write their flash in words: to a client that takes less than
-/// their own they answer with one whose packets are whole words.
+/// The ATT_MTU of bootloaders that write their flash in words: if the client supports less than the
+/// bootloader's ATT_MTU, they answer with a value whose packets are complete words.
 final class WholeWordMTU: PDUAlteration {
-  /// What the host asked for.
+  /// The client's ATT_MTU.
   private let clientMTU = Shared(0)
 
   func received(_ pdu: ATTPDU) {

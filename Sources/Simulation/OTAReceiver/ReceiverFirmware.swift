@@ -2,7 +2,8 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// The device of the OTA service: two slots, a boot record, and the portable receiver in each boot.
+/// The firmware of the OTA service: two slots, a boot record, and the portable receiver in each
+/// boot.
 final class ReceiverFirmware: BoardFirmware {
   private let kind: ReceiverSettings
   private let parts: BoardParts
@@ -18,7 +19,8 @@ final class ReceiverFirmware: BoardFirmware {
     record = Mutex(
       try loader.record(
         orFactory: settings.version, settings.hardware, random: parts.factoryRandom))
-    misbehavior = Shared(ReceiverMisbehavior(plan: settings.faults, random: parts.random.forked(for: 4)))
+    misbehavior = Shared(
+      ReceiverMisbehavior(plan: settings.faults, random: parts.random.forked(for: 4)))
   }
 
   var address: DeviceAddress { parts.settings.address }
@@ -57,9 +59,10 @@ final class ReceiverFirmware: BoardFirmware {
     record.withLock { $0 = stored }
   }
 
-  /// What the receiver tells is changed by lies alone.
+  /// The receiver's answers are only altered for misbehavior.
   func alteration(by device: DeviceAttributes) -> (any PDUAlteration)? {
-    parts.settings.faults.misbehaves ? ReceiverAlteration(misbehavior: misbehavior, device: device) : nil
+    parts.settings.faults.misbehaves
+      ? ReceiverAlteration(misbehavior: misbehavior, device: device) : nil
   }
 
   private func confirmTrial() -> Bool {

@@ -2,37 +2,38 @@ import OTAReceiver
 import OtaflashFirmware
 
 /// The portable receiver of one boot of a board: the receiver in C with the memory and the
-/// callbacks that its firmware would give it. It keeps pointers to itself, so it is an object, and
-/// may be used by one caller at a time: who shares it locks every call, and the callbacks inside.
+/// callbacks of its firmware. It is an object because it stores pointers to itself. Only one caller
+/// may use it at a time: lock every call, including the callbacks inside.
 final class ReceiverMachine {
-  /// What the stack has to send, in order.
+  /// A message for the stack to send.
   enum Outgoing: Hashable, Sendable {
     case answer([UInt8])
     case status([UInt8])
   }
 
-  /// Notifications that wait for the stack; what comes when it is full the receiver offers again.
+  /// The number of notifications that wait for the stack; if the queue is full, the receiver offers
+  /// them again.
   static let outgoingMaximum = 8
 
   private let receiver = UnsafeMutablePointer<ota_receiver>.allocate(capacity: 1)
   private let config = UnsafeMutablePointer<ota_receiver_config>.allocate(capacity: 1)
   private let ring: UnsafeMutablePointer<UInt8>
   fileprivate let flash: SimulatedFlash
-  /// Where what runs lies in flash, and the bytes of it that were read.
+  /// The address range of the running image in flash.
   private let base: Range<Int>
   private var baseReads = 0
   private let kind: ReceiverSettings
-  /// What ran before.
+  /// The previous image.
   private let former: SlotImage
   private var dataWrites = 0
   fileprivate let authorization: Authorization?
   fileprivate let confirmTrial: @Sendable () -> Bool
   fileprivate var random: SeededRandom
   private var outgoing: [Outgoing] = []
-  /// The flash operation that the receiver waits for.
+  /// The pending flash operation of the receiver.
   private(set) var operation: FlashOperation?
   fileprivate var begun: (version: UInt32, hardware: UInt32) = (0, 0)
-  /// The image to reset into, once ACTIVATE has been carried out.
+  /// The image to start after the reset; set when ACTIVATE is done.
   fileprivate(set) var activation: SlotImage?
 
   init(
@@ -58,7 +59,7 @@ final class ReceiverMachine {
     setCallbacks()
     setOptions()
     let isConfigured = ota_receiver_init(receiver, config)
-    precondition(isConfigured, "the receiver refused its configuration")
+    precondition(isConfigured, "the receiver rejected its configuration")
   }
 
   deinit {
@@ -92,15 +93,15 @@ final class ReceiverMachine {
 }
 
 extension BoardSettings {
-  /// Bytes of image in one data write: an ATT_MTU less the write's header and the offset, and no
-  /// more than an attribute holds.
+  /// Bytes of the image in one data write: the ATT_MTU without the write's header and the offset,
+  /// at most the maximum length of an attribute.
   var largestChunk: Int { min(mtu - 3, 512) - Self.offsetBytes }
 
-  /// What stands before the image bytes of a data write.
+  /// The size of the offset before the image bytes of a data write.
   static let offsetBytes = 4
 }
 
-// MARK: What the stack tells it
+// MARK: Events of the stack
 
 extension ReceiverMachine {
   func connected() { ota_receiver_connected(receiver) }
@@ -123,7 +124,8 @@ extension ReceiverMachine {
     return ota_receiver_data_write(receiver, arrived, UInt32(arrived.count), withResponse)
   }
 
-  /// A link's CRC lets no wrong bit pass; memory on either side may.
+  /// Applies a bit error. The CRC of a link detects all bit errors; they can still occur in memory
+  /// on either side.
   private func asItArrives(_ bytes: [UInt8]) -> [UInt8] {
     dataWrites += 1
     guard dataWrites == kind.flippedWrite, !bytes.isEmpty else { return bytes }
@@ -149,7 +151,7 @@ extension ReceiverMachine {
 // MARK: The main loop
 
 extension ReceiverMachine {
-  /// Does what is due. Returns what to send now, and the time after which to poll again, `nil` =
+  /// Does pending work. Returns the messages to send, and the time until the next poll, `nil` =
   /// after the next event.
   func poll(milliseconds: UInt32) -> (outgoing: [Outgoing], wait: Duration?) {
     let wait = ota_receiver_poll(receiver, milliseconds)
@@ -157,7 +159,7 @@ extension ReceiverMachine {
     return (outgoing, wait == .max ? nil : .milliseconds(Int(wait)))
   }
 
-  /// The flash operation has ended.
+  /// Handles the end of the flash operation.
   func flashDone(_ isDone: Bool) {
     operation = nil
     ota_receiver_flash_done(receiver, isDone)
@@ -198,8 +200,8 @@ extension ReceiverMachine {
     }
   }
 
-  /// The old image is of no use any more once the new one is no longer on trial, which is the
-  /// receiver's to see.
+  /// Sets the optional callbacks. `may_erase` always permits an erase: the receiver itself keeps
+  /// the old image until the trial of the new one has ended.
   private func setOptions() {
     config.pointee.erase_ahead = kind.erasesAhead
     config.pointee.may_erase = { _ in true }
@@ -218,8 +220,8 @@ extension ReceiverMachine {
     return true
   }
 
-  /// PATCH INFO's answer is 8D, result, 9 bytes, and size and CRC32 of what runs.
-  private func asItIsTold(_ answer: [UInt8]) -> [UInt8] {
+  /// PATCH INFO's answer is 8D, result, 9 bytes, and size and CRC32 of the running image.
+  private func reported(_ answer: [UInt8]) -> [UInt8] {
     guard kind.base == .former, former.size > 0, answer.count == 19, answer[0] == 0x8D else {
       return answer
     }
@@ -241,7 +243,7 @@ extension ReceiverMachine {
     config.pointee.indicate_control = { context, bytes, size in
       let copy = [UInt8](UnsafeBufferPointer(start: bytes, count: Int(size)))
       let machine = ReceiverMachine.from(context)
-      return machine.queue(.answer(machine.asItIsTold(copy)))
+      return machine.queue(.answer(machine.reported(copy)))
     }
     config.pointee.notify_status = { context, bytes in
       let copy = [UInt8](UnsafeBufferPointer(start: bytes, count: Int(OTA_STATUS_SIZE)))

@@ -1,6 +1,6 @@
 import OtaflashATT
 
-/// The lies of a board in the connections of one boot.
+/// The misbehavior of a board in the connections of one boot.
 struct ReceiverAlteration: PDUAlteration {
   let misbehavior: Shared<ReceiverMisbehavior>
   let device: DeviceAttributes
@@ -10,8 +10,8 @@ struct ReceiverAlteration: PDUAlteration {
   func altered(_ pdu: ATTPDU) -> ATTPDU { misbehavior.withLock { $0.altered(pdu, by: device) } }
 }
 
-/// What the faults of a plan do to what a receiver tells. Kept for the life of the board, so that
-/// what happens once happens once.
+/// Applies the faults of a plan to the receiver's answers. It lives as long as the board, so that a
+/// fault that occurs once is not repeated.
 struct ReceiverMisbehavior {
   private let plan: FaultPlan
   private var random: SeededRandom
@@ -31,10 +31,10 @@ struct ReceiverMisbehavior {
     self.random = random
   }
 
-  /// The new image runs, whether or not the link carried the answer to ACTIVATE.
+  /// Called when the new image runs, even if the link did not carry the answer to ACTIVATE.
   mutating func noteActivation() { hasActivated = true }
 
-  /// A PDU from the host.
+  /// Observes a PDU from the host.
   mutating func received(_ pdu: ATTPDU, by device: DeviceAttributes) {
     guard case .request(let request) = pdu else { return }
     statusIsBeingRead = request == .read(device.status)
@@ -43,7 +43,7 @@ struct ReceiverMisbehavior {
     if case .write(device.control, let value) = request { noteBegin(value) }
   }
 
-  /// A PDU to the host.
+  /// Returns a PDU to the host with the misbehavior applied.
   mutating func altered(_ pdu: ATTPDU, by device: DeviceAttributes) -> ATTPDU {
     switch pdu {
     case .notification(device.status, let value):
@@ -99,7 +99,7 @@ struct ReceiverMisbehavior {
   }
 
   /// RESUME POINT's answer is 83, result, size, crc32, next offset, crc32 of the bytes held;
-  /// BEGIN's is 86, result, next offset, crc32. The second BEGIN is believed.
+  /// BEGIN's is 86, result, next offset, crc32. The second BEGIN is answered correctly.
   private mutating func claimingForeignState(_ answer: [UInt8]) -> [UInt8] {
     guard answer.count >= 10, answer[1] == 0 else { return answer }
     switch answer[0] {
@@ -117,10 +117,10 @@ struct ReceiverMisbehavior {
     var stubborn = fields
     if fields.state == 1 { withhold(&stubborn) }
     guard stubborn.nextOffset > 0 else { return stubborn.bytes(replacing: status) }
-    return lying(about: stubborn).bytes(replacing: status)
+    return misreporting(stubborn).bytes(replacing: status)
   }
 
-  /// While it receives: what keeps a host waiting.
+  /// Applies the faults that block a host during the transfer.
   private mutating func withhold(_ fields: inout StatusFields) {
     if plan.contains(.windowFlaps) {
       isWindowOpen.toggle()
@@ -136,8 +136,8 @@ struct ReceiverMisbehavior {
     }
   }
 
-  private mutating func lying(about told: StatusFields) -> StatusFields {
-    var fields = told
+  private mutating func misreporting(_ status: StatusFields) -> StatusFields {
+    var fields = status
     if plan.contains(.wrongCRCAlways) || (plan.contains(.wrongCRCOnce) && !hasCorruptedChecksum) {
       hasCorruptedChecksum = true
       fields.crc32 ^= 0x0000_0001

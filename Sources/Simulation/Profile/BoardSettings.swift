@@ -1,11 +1,11 @@
 import OtaflashFirmware
 import OtaflashGATT
 
-/// What any simulated device can be set to, whatever its kind.
+/// The settings that simulated devices of all kinds share.
 public struct BoardSettings: Hashable, Sendable {
-  /// How the host learns that the device resets.
+  /// The way in which the host detects a reset of the device.
   public enum LinkDrop: String, CaseIterable, Sendable {
-    /// The device falls silent, the host notices after the supervision timeout.
+    /// The device stops sending; the host detects it after the supervision timeout.
     case timeout
     /// The device ends the connection first.
     case close
@@ -13,17 +13,17 @@ public struct BoardSettings: Hashable, Sendable {
 
   /// How long the device keeps its address (Core 5.4, Vol 6, Part B, 1.3.2.1).
   public enum Addressing: String, CaseIterable, Sendable {
-    /// As long as it exists.
+    /// The address never changes.
     case `static`
-    /// From one start to the next, when it draws another one.
+    /// Each start draws a new address.
     case random
   }
 
-  /// What a link must offer before the device takes an update over it.
+  /// The security that a link needs before the device accepts an update over it.
   public enum Security: String, CaseIterable, Sendable {
     /// None.
     case none
-    /// Paired, in whatever way.
+    /// Paired with any method.
     case encrypted
     /// Paired with a passkey.
     case authenticated
@@ -37,13 +37,13 @@ public struct BoardSettings: Hashable, Sendable {
     }
   }
 
-  /// What the application calls itself, in its advertisement and as its Device Name (Core 5.4, Vol
-  /// 3, Part C, 12.1); `nil` = what its kind does. Bootloaders keep their own name.
+  /// The name of the application, in its advertisement and as its Device Name (Core 5.4, Vol 3,
+  /// Part C, 12.1); `nil` = the default of the kind. Bootloaders keep their own name.
   public var givenName: String?
-  /// Draws every chance of the board: the same seed, the same run.
+  /// The seed of all randomness of the board: the same seed repeats the same run.
   public var seed: UInt64 = 1
-  /// Draws the image that it leaves the factory with, which boards of one batch have in common;
-  /// `nil` = it has one of its own.
+  /// The seed of the factory image, which boards of one batch share; `nil` = each board has a
+  /// different factory image.
   package var factorySeed: UInt64?
   /// The radio of its connections.
   public var radio = RadioModel()
@@ -55,31 +55,31 @@ public struct BoardSettings: Hashable, Sendable {
   public var writeTimePer4KiB: Duration = .milliseconds(40)
   /// The receive buffer, in bytes: a multiple of `rowSize`.
   public var ringSize = 8192
-  /// Bytes that are programmed at a time.
+  /// The bytes that the device programs in one operation.
   public var rowSize = 1024
-  /// In bytes, a multiple of 4 KiB.
+  /// The size of a slot in bytes, a multiple of 4 KiB.
   public var slotSize = 512 * 1024
-  /// What runs before the first update.
+  /// The version of the factory image.
   public var version = FirmwareVersion(1, 2, 0)
   /// The board's own id.
   public var hardware = HardwareID(0x0000_A001)
-  /// The key of the authorization; `nil` = the device wants none.
+  /// The authorization key; `nil` = the device requires no authorization.
   public var key: [UInt8]?
-  /// From a reset to the first advertisement.
+  /// The time from a reset to the first advertisement.
   public var bootTime: Duration = .milliseconds(300)
-  /// New images run on trial until they are confirmed.
+  /// Whether new images run on trial until the host confirms them.
   public var startsOnTrial = false
-  /// How a host notices that the board has restarted.
+  /// The way in which the host detects a restart of the board.
   public var linkDrop = LinkDrop.timeout
-  /// What a link must offer for an update.
+  /// The security that an update requires.
   public var security = Security.none
   /// In percent, 0…100; `nil` = the application has no Battery Service.
   public var batteryLevel: Int?
-  /// Whether the device draws another address at each start.
+  /// Whether the device draws a new address at each start.
   public var addressing = Addressing.static
-  /// What goes wrong with it.
+  /// The faults of the device.
   package var faults = FaultPlan()
 
-  /// As the plain device has them.
+  /// The defaults.
   public init() {}
 }

@@ -1,48 +1,48 @@
-/// Something that goes wrong with a simulated device, on purpose. Its raw value is the name under
-/// which it is asked for: `sim:NAME`, or `NAME` and `NAME=value` among the keys of another profile.
+/// An injected fault of a simulated device. Its raw value is its name in profiles: `sim:NAME`, or
+/// `NAME` and `NAME=value` among the keys of another profile.
 package enum Fault: String, CaseIterable, Sendable {
-  /// The radio falls silent, once, after that many PDUs in both directions together.
+  /// The radio fails, once, after this number of PDUs in both directions together.
   case cutAtPDU = "cut-at-pdu"
-  /// The radio falls silent, once, that long after the first connection.
+  /// The radio fails, once, this long after the first connection.
   case cutAfter = "cut-after"
-  /// The device resets, once, at that operation of its flash, counted from 1.
+  /// The device resets, once, at this operation of its flash, counted from 1.
   case resetAtFlashOperation = "reset-at-flash-op"
-  /// A reset leaves the flash operation that it interrupts half done.
+  /// A reset leaves the interrupted flash operation half done.
   case torn
-  /// That share of the device's notifications is lost, 0…1.
+  /// This share of the device's notifications is lost, 0…1.
   case notificationLoss = "notification-loss"
   /// After its first ten operations the flash never becomes ready again.
   case busyForever = "busy-forever"
-  /// One page in the middle of the slot reads back with a wrong bit.
+  /// One page in the middle of the slot reads back with a bit error.
   case badBlock = "bad-block"
-  /// The first Status with bytes received carries a wrong CRC32.
+  /// The first Status that reports received bytes carries a wrong CRC32.
   case wrongCRCOnce = "wrong-crc-once"
   /// Every such Status and the answer to REWIND carry a wrong CRC32.
   case wrongCRCAlways = "wrong-crc-always"
-  /// Status repeats the first offset above zero for ever.
+  /// Status repeats the first offset above zero indefinitely.
   case repeatOffset = "repeat-offset"
-  /// Status, once, tells an offset of zero in the middle of the transfer.
+  /// Status reports, once, an offset of zero in the middle of the transfer.
   case jumpBack = "jump-back"
-  /// Status tells an offset beyond the end of the image.
+  /// Status reports an offset beyond the end of the image.
   case beyondEnd = "beyond-end"
-  /// Status grants, in turn, nothing and one byte.
+  /// Status alternately grants a window of 0 bytes and of 1 byte.
   case windowFlaps = "window-flaps"
-  /// Status grants nothing, and tells seeded durable offsets of 0…6.
+  /// Status grants no window and reports seeded durable offsets of 0…6.
   case durableWanders = "durable-wanders"
-  /// Status stays as it was after BEGIN, and each data write with response is answered with ATT
+  /// Status stays unchanged after BEGIN, and each data write with response is answered with ATT
   /// error 0x80.
   case refusesData = "refuses-data"
-  /// After activation an image runs that nobody sent.
+  /// After activation another image runs than the one sent.
   case otherImage = "other-image"
-  /// After activation INFO tells another hardware id.
+  /// After activation INFO reports another hardware id.
   case otherBoard = "other-board"
-  /// After activation the device is never heard of again.
+  /// After activation the device never advertises again.
   case neverReturns = "never-returns"
-  /// After activation the old version runs, and the device says nothing of it.
+  /// After activation the old version runs, and the device does not report why.
   case comesBackOld = "comes-back-old"
-  /// The bootloader rejects the new image and says so.
+  /// The bootloader rejects the new image and reports this.
   case reverts
-  /// The host's adapter is pulled in the middle of the transfer.
+  /// The host's adapter is unplugged in the middle of the transfer.
   case adapterVanishes = "adapter-vanishes"
   /// Control answers with seeded random bytes.
   case nonsense
@@ -50,23 +50,23 @@ package enum Fault: String, CaseIterable, Sendable {
   case silent
   /// The device agrees to its full ATT_MTU and drops every PDU above 100 bytes.
   case mtuLie = "mtu-lie"
-  /// VERIFY is answered with "done" and the CRC32 of something else.
+  /// VERIFY is answered with "done" and the CRC32 of other data.
   case wrongVerifyCRC = "wrong-verify-crc"
-  /// What the device holds is, it says, the beginning of an image that nobody knows.
+  /// The device reports that it holds the first part of an unknown image.
   case foreignState = "foreign-state"
-  /// After activation the new image runs, under an address at which the host does not look.
+  /// After activation the new image runs under an address that the host does not look for.
   case newAddress = "new-address"
-  /// That PDU of the device, counted from 1, leaves half a second before the host's patience ends.
+  /// This PDU of the device, counted from 1, is sent half a second before the host's timeout.
   case latePDU = "late-pdu"
-  /// Before that share of the device's PDUs goes one of random bytes, 0…1.
+  /// This share of the device's PDUs follows a PDU of random bytes, 0…1.
   case nonsensePDUs = "nonsense-pdus"
-  /// The host takes 50 ms to look at each PDU from the device.
+  /// The host needs 50 ms to process each PDU from the device.
   case slowObserver = "slow-observer"
 }
 
-/// How much of a fault there is.
+/// The parameter of a fault.
 package enum FaultValue: Hashable, Sendable {
-  /// The fault takes no value.
+  /// The fault has no parameter.
   case whole
   case count(Int)
   case time(Duration)
@@ -75,10 +75,10 @@ package enum FaultValue: Hashable, Sendable {
 }
 
 extension Fault {
-  /// One line for a person who chooses.
+  /// A one-line description for the help.
   package var summary: String { row.summary }
 
-  /// What it has where no value is given.
+  /// The default value.
   var usual: FaultValue { row.usual }
 
   private var row: (summary: String, usual: FaultValue) {
@@ -93,33 +93,33 @@ extension Fault {
     case .badBlock: ("one page of the slot cannot be written", .whole)
     case .wrongCRCOnce: ("one block checksum is wrong; the block is sent again", .whole)
     case .wrongCRCAlways: ("every block checksum is wrong", .whole)
-    case .repeatOffset: ("the device repeats one offset for ever", .whole)
+    case .repeatOffset: ("the device repeats one offset indefinitely", .whole)
     case .jumpBack: ("the device goes back to offset 0 once", .whole)
     case .beyondEnd: ("the device asks for bytes beyond the image", .whole)
-    case .windowFlaps: ("the device's window opens and closes, and never takes a write", .whole)
+    case .windowFlaps: ("the device's window opens and closes, and never accepts a write", .whole)
     case .durableWanders:
-      ("the device takes nothing, and what is in its flash goes up and down", .whole)
-    case .refusesData: ("the device grants a window and is busy for each write into it", .whole)
+      ("the device accepts no data, and its durable offset goes up and down", .whole)
+    case .refusesData: ("the device grants a window and answers each write with busy", .whole)
     case .otherImage: ("another image runs after activation", .whole)
     case .otherBoard: ("another board, by its hardware id, answers after activation", .whole)
     case .neverReturns: ("the device is gone after activation", .whole)
-    case .comesBackOld: ("the old version runs after activation, and nothing is said", .whole)
+    case .comesBackOld: ("the old version runs after activation, without a reason", .whole)
     case .reverts: ("the bootloader rejects the new image", .whole)
-    case .adapterVanishes: ("the host's adapter is pulled in the middle", .whole)
+    case .adapterVanishes: ("the host's adapter is unplugged during the transfer", .whole)
     case .nonsense: ("control answers are random bytes", .whole)
     case .silent: ("the device connects and never answers", .whole)
-    case .mtuLie: ("the device drops PDUs that its ATT_MTU promises to take", .whole)
-    case .wrongVerifyCRC: ("the image is called verified with the checksum of another", .whole)
-    case .foreignState: ("the device holds, it says, the half of another image", .whole)
-    case .newAddress: ("the device comes back under an address that nobody looks at", .whole)
+    case .mtuLie: ("the device drops PDUs that its ATT_MTU permits", .whole)
+    case .wrongVerifyCRC: ("the device reports success with the checksum of another image", .whole)
+    case .foreignState: ("the device reports that it holds half of another image", .whole)
+    case .newAddress: ("the device comes back under an unknown address", .whole)
     case .latePDU: ("the device's N-th PDU (60) comes just before the host gives up", .count(60))
     case .nonsensePDUs:
       ("random PDUs come between the device's own, a share of them (1%)", .share(0.01))
-    case .slowObserver: ("the host takes 50 ms to look at each PDU", .whole)
+    case .slowObserver: ("the host needs 50 ms to process each PDU", .whole)
     }
   }
 
-  /// What a value must look like; `nil` = the fault takes none.
+  /// The description of the allowed values; `nil` = the fault has no parameter.
   var allowedValues: String? {
     switch usual {
     case .whole: nil
@@ -129,7 +129,7 @@ extension Fault {
     }
   }
 
-  /// The value that a text gives; `nil` when it is not allowed.
+  /// Parses a value; returns `nil` if it is not allowed.
   func value(_ text: String) -> FaultValue? {
     switch usual {
     case .whole: nil
@@ -139,7 +139,7 @@ extension Fault {
     }
   }
 
-  /// What may happen to any device: the link, the adapter, the flash, the reset.
+  /// The faults that apply to all devices: the link, the adapter, the flash, the reset.
   static let ofAnyDevice: Set<Fault> = [
     .cutAtPDU, .cutAfter, .resetAtFlashOperation, .torn, .notificationLoss, .busyForever,
     .badBlock, .neverReturns, .comesBackOld, .reverts, .adapterVanishes, .silent, .mtuLie,
@@ -154,8 +154,8 @@ package struct FaultPlan: Hashable, Sendable {
     let value: FaultValue
   }
 
-  /// In the order of their names. A few, and asked for at every PDU: to look at each is quicker
-  /// than to hash one.
+  /// Sorted by name. A linear search is used at every PDU: for a few entries it is faster than
+  /// hashing.
   private var entries: [Entry] = []
 
   package init(_ values: [Fault: FaultValue] = [:]) {
@@ -170,7 +170,7 @@ package struct FaultPlan: Hashable, Sendable {
 
   var isEmpty: Bool { entries.isEmpty }
 
-  /// Whether any is more than what may happen to the link, the adapter, the flash or the reset.
+  /// Whether the plan contains a fault that does not apply to all devices.
   var misbehaves: Bool { entries.contains { !Fault.ofAnyDevice.contains($0.fault) } }
 
   func contains(_ fault: Fault) -> Bool { value(of: fault) != nil }
@@ -183,7 +183,7 @@ package struct FaultPlan: Hashable, Sendable {
     if case .time(let time)? = value(of: fault) { time } else { nil }
   }
 
-  /// 0 without the fault.
+  /// The share of a fault; 0 if the plan does not contain it.
   func share(of fault: Fault) -> Double {
     if case .share(let share)? = value(of: fault) { share } else { 0 }
   }

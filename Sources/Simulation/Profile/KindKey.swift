@@ -1,11 +1,11 @@
-/// A key that one kind of device adds to those of all profiles.
+/// A key that only one kind of device supports.
 struct KindKey<Settings>: Sendable {
   let key: String
-  /// A clause for a person who chooses.
+  /// A short description for the help.
   let summary: String
-  /// What a value must look like.
+  /// The description of the allowed values.
   let allowed: String
-  /// Sets the value; `false` when it is not allowed.
+  /// Changes the setting; returns `false` if the value is not allowed.
   let apply: @Sendable (String, inout Settings) -> Bool
 
   init(
@@ -15,7 +15,7 @@ struct KindKey<Settings>: Sendable {
     (self.key, self.summary, self.allowed, self.apply) = (key, summary, allowed, apply)
   }
 
-  /// A key whose value `read` makes of the text, or `nil` when it is not allowed.
+  /// Creates a key whose value `read` parses; `read` returns `nil` if the value is not allowed.
   init<Value>(
     _ key: String, _ summary: String, _ allowed: String,
     _ field: WritableKeyPath<Settings, Value> & Sendable,
@@ -45,10 +45,10 @@ struct KindKey<Settings>: Sendable {
   }
 }
 
-/// What a person is told of a key that one kind of device has.
+/// The description of a key that only one kind of device supports.
 package struct KindKeyListing: Hashable, Sendable {
   package let key: String
   package let summary: String
-  /// What a value must look like.
+  /// The description of the allowed values.
   package let allowed: String
 }

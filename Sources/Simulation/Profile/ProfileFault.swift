@@ -1,4 +1,4 @@
-/// What is wrong with the text of a profile.
+/// An error in the text of a profile.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -7,11 +7,11 @@ public enum ProfileFault: Error, Equatable, Sendable {
   case unknownProfile(name: String, allowed: [String])
   /// The profile has no setting of this name.
   case unknownKey(key: String, allowed: [String])
-  /// `allowed` says in words what the value must look like.
+  /// `allowed` describes the allowed values.
   case valueNotAllowed(key: String, value: String, allowed: String)
-  /// One setting has two values.
+  /// A setting occurs twice.
   case repeatedKey(key: String)
-  /// Each value is fine, but the radio that they describe could not carry a packet.
+  /// Each value is allowed, but the radio that they describe could not carry a packet.
   case radio(RadioModelFault)
 }
 
@@ -19,13 +19,13 @@ extension ProfileFault: CustomStringConvertible {
   public var description: String {
     switch self {
     case .unknownProfile(let name, let allowed):
-      "there is no profile '\(name)'; there are " + allowed.joined(separator: ", ")
+      "unknown profile '\(name)'; the profiles are " + allowed.joined(separator: ", ")
     case .unknownKey(let key, let allowed):
-      "there is no setting '\(key)'; there are " + allowed.joined(separator: ", ")
+      "unknown setting '\(key)'; the settings are " + allowed.joined(separator: ", ")
     case .valueNotAllowed(let key, let value, let allowed):
-      "'\(value)' is not allowed for \(key); it is \(allowed)"
+      "'\(value)' is not allowed for \(key); allowed: \(allowed)"
     case .repeatedKey(let key): "\(key) is set twice"
-    case .radio(let fault): "no such radio can be built: \(fault)"
+    case .radio(let fault): "these radio settings do not work: \(fault)"
     }
   }
 }

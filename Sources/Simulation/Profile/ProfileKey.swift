@@ -1,12 +1,12 @@
 import OtaflashATT
 import OtaflashFirmware
 
-/// The keys of a profile that are not faults: each sets one of the settings.
+/// The keys of a profile, except faults: each changes one of the settings.
 package enum ProfileKey: String, CaseIterable, Sendable {
   case seed, interval, phy, ll, loss, errors, mtu, erase, write, buffers, queue, ring, slot, version
   case hardware, key, boot, trial, response, drop, security, battery, address
 
-  /// What a value must look like.
+  /// The description of the allowed values.
   package var allowedValues: String {
     switch self {
     case .seed: return "a decimal number"
@@ -30,11 +30,11 @@ package enum ProfileKey: String, CaseIterable, Sendable {
     case .drop: return "timeout or close"
     case .security: return "none, encrypted or authenticated"
     case .battery: return "a level in percent, 0 to 100"
-    case .address: return "static, or random for another one at each start"
+    case .address: return "static, or random for a new one at each start"
     }
   }
 
-  /// Sets the value; `false` when it is not allowed.
+  /// Changes the setting; returns `false` if the value is not allowed.
   func apply(_ text: String, to settings: inout BoardSettings) -> Bool {
     switch self {
     case .seed: return set(&settings.seed, UInt64(text))

@@ -1,4 +1,4 @@
-/// Reads the numbers of a profile with their units; `nil` for anything else.
+/// Parsers for the numbers of a profile with their units; `nil` for any other text.
 enum Quantity {
   /// A decimal number, 1 or more.
   static func count(_ text: String) -> Int? {
@@ -34,7 +34,7 @@ enum Quantity {
     return natural(text)
   }
 
-  /// A 32-bit number, decimal or with `0x` before it.
+  /// A 32-bit number, decimal or with the prefix `0x`.
   static func word(_ text: String) -> UInt32? {
     guard text.hasPrefix("0x") else { return natural(text).flatMap { UInt32(exactly: $0) } }
     let digits = text.dropFirst(2)

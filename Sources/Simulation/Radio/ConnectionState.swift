@@ -8,24 +8,25 @@ enum ConnectionRole: Sendable {
   var peer: ConnectionRole { self == .central ? .peripheral : .central }
 }
 
-/// The link layer of a connection without its clock: queues, packet pairs, losses and the ways a
-/// link ends.
+/// The link layer of a connection without its clock: queues, packet pairs, losses and the ways in
+/// which a link ends.
 struct ConnectionState {
-  /// PDUs that wait for a host to take them before its link layer stops accepting packets.
+  /// The number of received PDUs waiting for the host above which the link layer accepts no
+  /// packets.
   static let receivedMaximum = 64
 
-  /// What the radio has to do next.
+  /// The next task of the radio.
   enum Situation {
     case idle
     case dataWaits
-    /// One side has closed the link; the other hears of it at the next anchor.
+    /// One side has closed the link; the other detects it at the next anchor.
     case closing
-    /// Nothing gets through since then.
+    /// Nothing has been received since this time.
     case silent(since: LinkInstant)
     case over
   }
 
-  /// The packets of one exchange and whether the event goes on after it.
+  /// The packets of one exchange, and whether the event continues after it.
   struct PacketPair {
     let central: Int?
     let peripheral: Int?
@@ -58,7 +59,7 @@ struct ConnectionState {
   private var eventsBegun = 0
   private var silentSince: LinkInstant?
   private var failingSince: LinkInstant?
-  /// Packets in a row that a side received with a wrong CRC in this event.
+  /// The number of consecutive packets with a wrong CRC that each side received in this event.
   private var wrongInARow = (central: 0, peripheral: 0)
   private var pdusUntilCut: Int?
   private(set) var pdusDelivered = 0
@@ -127,11 +128,11 @@ extension ConnectionState {
     wrongInARow = (0, 0)
   }
 
-  /// The next packet pair of the event, or `nil` when nothing is to be sent or nothing more fits.
+  /// The next packet pair of the event, or `nil` if nothing is to be sent or no pair fits.
   ///
   /// - Parameters:
-  ///   - pairs: packet pairs that this event has seen.
-  ///   - pairsMaximum: those that it may see.
+  ///   - pairs: the number of packet pairs so far in this event.
+  ///   - pairsMaximum: the maximum number of packet pairs of an event.
   func nextPair(elapsedMicroseconds: Int, pairs: Int, pairsMaximum: Int) -> PacketPair? {
     guard silentSince == nil, pairs < pairsMaximum else { return nil }
     let before = model.responseEvent == .next ? eventsBegun : nil
@@ -139,7 +140,7 @@ extension ConnectionState {
       hasRoom(.peripheral) ? central.outgoing.nextPayload(writtenBefore: eventsBegun) : nil
     let fromPeripheral =
       hasRoom(.central) ? peripheral.outgoing.nextPayload(writtenBefore: before) : nil
-    // When a packet each way does not fit, the sides take turns from event to event.
+    // If packets in both directions do not fit, the sides alternate from event to event.
     var choices = [(fromCentral, fromPeripheral), (fromCentral, nil), (nil, fromPeripheral)]
     if !eventsBegun.isMultiple(of: 2) { choices.swapAt(1, 2) }
     for (first, second) in choices where first != nil || second != nil {
@@ -159,7 +160,7 @@ extension ConnectionState {
     self[role].received.count < Self.receivedMaximum
   }
 
-  /// The pair has been sent. Returns whether the event goes on.
+  /// Handles the end of a pair. Returns whether the event continues.
   mutating func complete(_ pair: PacketPair, at now: LinkInstant) -> Bool {
     guard silentSince == nil, !hasFailed(at: now) else { return false }
     // Either packet of a lost pair may be the one with the wrong CRC.
@@ -179,8 +180,8 @@ extension ConnectionState {
     return pair.moreData || (peripheralGotPDU && model.responseEvent == .same)
   }
 
-  /// A packet came with a wrong CRC. Returns whether the event goes on, so that it is sent again
-  /// at once: until a side has received too many such packets in a row.
+  /// Handles a packet with a wrong CRC. Returns whether the event continues and repeats the packet
+  /// immediately: until a side has received too many such packets in a row.
   private mutating func packetWasLost(by receiver: ConnectionRole, at now: LinkInstant) -> Bool {
     failingSince = failingSince ?? now
     switch receiver {
@@ -190,7 +191,7 @@ extension ConnectionState {
     return max(wrongInARow.central, wrongInARow.peripheral) < model.errorsClosingEvent
   }
 
-  /// Whether packets have been lost for the whole supervision timeout; if so, both sides know.
+  /// Whether packets have been lost for the complete supervision timeout; if so, ends both sides.
   private mutating func hasFailed(at now: LinkInstant) -> Bool {
     guard let failingSince, failingSince.duration(to: now) >= model.supervisionTimeout else {
       return false
@@ -200,7 +201,7 @@ extension ConnectionState {
     return true
   }
 
-  /// Moves the next fragment across; says whether it ended a PDU.
+  /// Delivers the next fragment; returns whether it completed a PDU.
   private mutating func deliver(from role: ConnectionRole, at now: LinkInstant) -> Bool {
     guard silentSince == nil, let pdu = self[role].outgoing.arrive() else { return false }
     self[role.peer].received.append(pdu)

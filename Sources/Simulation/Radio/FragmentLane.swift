@@ -1,9 +1,9 @@
-/// One direction of a connection: the L2CAP PDUs that wait to be sent, and how far the first of
-/// them has got.
+/// One direction of a connection: the L2CAP PDUs that wait to be sent, and the progress of the
+/// first one.
 struct FragmentLane {
   private struct Waiting {
     let pdu: [UInt8]
-    /// The number of connection events that had begun when the host wrote the PDU.
+    /// The number of connection events that had started when the host wrote the PDU.
     let writtenInEvent: Int
     /// Written while others waited: a controller is refilled while its event lasts.
     let continuesStream: Bool
@@ -13,7 +13,7 @@ struct FragmentLane {
 
   private let payloadMaximum: Int
   private let bytesMaximum: Int
-  /// Whether a stream may be continued in the event in which its next PDU is written.
+  /// Whether a PDU that continues a stream may be sent in the event in which it is written.
   private let continuesStreams: Bool
   private var waiting: [Waiting] = []
   private(set) var bytes = 0
@@ -30,7 +30,7 @@ struct FragmentLane {
 
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// Queues a PDU; `false` when the queue is full. An empty queue takes a PDU of any size.
+  /// Queues a PDU; returns `false` if the queue is full. An empty queue accepts a PDU of any size.
   mutating func enqueue(_ pdu: [UInt8], duringEvent event: Int) -> Bool {
     let entry = Waiting(
       pdu: pdu, writtenInEvent: event, continuesStream: continuesStreams && !waiting.isEmpty)
@@ -47,9 +47,9 @@ struct FragmentLane {
     fragmentArrived = false
   }
 
-  /// The payload of the next packet, or `nil` when nothing may be sent in this event.
+  /// The payload of the next packet, or `nil` if nothing may be sent in this event.
   ///
-  /// - Parameter event: PDUs written since this event began are left out; `nil` = none are.
+  /// - Parameter event: PDUs written since this event started are excluded; `nil` = none are.
   func nextPayload(writtenBefore event: Int?) -> Int? {
     guard let first = waiting.first, isOpen(first, event) else { return nil }
     return min(first.bytes - acknowledged, payloadMaximum)
@@ -67,15 +67,15 @@ struct FragmentLane {
     return entry.writtenInEvent < event || entry.continuesStream
   }
 
-  /// The peer has the next packet. Returns the PDU when this was its last fragment and the packet
-  /// is not a repetition.
+  /// Handles the arrival of the next packet. Returns the PDU if this was its last fragment and the
+  /// packet is not a repetition.
   mutating func arrive() -> [UInt8]? {
     guard let first = waiting.first, !fragmentArrived else { return nil }
     fragmentArrived = true
     return acknowledged + payloadMaximum >= first.bytes ? first.pdu : nil
   }
 
-  /// The acknowledgement of the packet that arrived came back.
+  /// Handles the acknowledgement of the packet that arrived.
   mutating func acknowledge() {
     guard fragmentArrived, let first = waiting.first else { return }
     fragmentArrived = false

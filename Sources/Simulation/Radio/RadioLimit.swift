@@ -1,6 +1,6 @@
 import OtaflashATT
 
-/// What the link layer allows at best, in bytes of write payload per second. A measured rate
+/// The highest rates of the link layer, in bytes of write payload per second. A measured rate
 /// divided by one of these is the share of the physical limit that a transfer reached.
 extension RadioModel {
   /// Write Commands of `mtu` bytes back to back, as if an event never ended.
@@ -11,12 +11,12 @@ extension RadioModel {
     return Double(mtu - Self.attWriteHeaderBytes) / Double(microseconds) * 1e6
   }
 
-  /// Write Commands of `mtu` bytes in whole packet pairs per connection event: the mean over the
-  /// cycle in which events cut PDUs. 0 when a packet does not fit an event.
+  /// Write Commands of `mtu` bytes in complete packet pairs per connection event: the mean over the
+  /// cycle in which events split PDUs. 0 if a packet does not fit an event.
   public func eventPackedLimit(mtu: Int) -> Double {
     let fragments = fragments(ofPDU: mtu)
-    // Where in a PDU the next event begins depends on where this one began: follow it until a
-    // beginning comes back.
+    // The position in a PDU at which the next event starts depends on the position at which this
+    // one started: follow the events until a position repeats.
     var firstVisit = [Int?](repeating: nil, count: fragments.count)
     var packetsBefore: [Int] = []
     var start = 0
@@ -37,9 +37,9 @@ extension RadioModel {
       / Double(cycleEvents * interval.microseconds) * 1e6
   }
 
-  /// Write Requests of `mtu` bytes, the next one after the response to the last: one per event
-  /// when the response comes in the same event, else one per two (more for a PDU that takes more
-  /// than an event). 0 when a packet does not fit an event.
+  /// Write Requests of `mtu` bytes, each sent after the response to the previous one: one per event
+  /// if the response comes in the same event, otherwise one per two (more for a PDU that is longer
+  /// than an event). 0 if a packet does not fit an event.
   public func writeRequestLimit(mtu: Int) -> Double {
     let fragments = fragments(ofPDU: mtu)
     var events = 0

@@ -3,11 +3,11 @@ import OtaflashATT
 /// The parameters of a simulated connection and the arithmetic of its link layer. Pure: packets and
 /// bytes in, microseconds out.
 public struct RadioModel: Hashable, Sendable {
-  /// When the peripheral's host is heard that answers to what arrived in an event.
+  /// The connection event in which a peripheral's response is sent.
   public enum ResponseEvent: String, CaseIterable, Sendable {
-    /// In the same connection event, which stays open for it.
+    /// In the same connection event, which stays open for the response.
     case same
-    /// In the next connection event, as most stacks do.
+    /// In the next connection event, as in most stacks.
     case next
   }
 
@@ -16,33 +16,34 @@ public struct RadioModel: Hashable, Sendable {
   /// Opcode and handle before the value of a write or notification.
   static let attWriteHeaderBytes = 3
 
-  /// Of both directions.
+  /// The PHY of both directions.
   public var phy = PHY.le2M
   /// The largest link-layer payload, 27 (no data length extension)…251 bytes.
   public var payloadMaximum = 251
-  /// Each packet carries an integrity check of four bytes.
+  /// Whether each packet carries a message integrity check of four bytes.
   public var isEncrypted = false
   /// The time between two connection events.
   public var interval = ConnectionInterval.milliseconds15
-  /// Silence after which a side gives the link up; the default is that of Linux.
+  /// The time without a packet after which a side ends the link; the default is that of Linux.
   public var supervisionTimeout: Duration = .milliseconds(420)
   /// An upper bound on the length of an event, below the interval; `nil` = the interval.
   public var eventLengthLimitMicroseconds: Int?
   /// An upper bound on the packet pairs of one event; `nil` = as many as fit.
   public var packetPairsPerEventLimit: Int?
-  /// The time before the next anchor in which nothing is sent any more.
+  /// The time before the next anchor in which no packet is sent.
   public var endOfEventReserveMicroseconds = 150
   /// The probability that one of a pair of packets arrives with a wrong CRC, 0…1.
   public var packetErrorRate = 0.0
-  /// Packets with a wrong CRC that a side receives in a row before it closes the event: 2 by the
-  /// specification (Core 5.4, Vol 6, Part B, 4.5.6); some controllers close it at the first.
+  /// The number of consecutive packets with a wrong CRC after which a side closes the event: 2 by
+  /// the specification (Core 5.4, Vol 6, Part B, 4.5.6); some controllers close it at the first.
   public var errorsClosingEvent = 2
-  /// When a device answers a request.
+  /// The connection event in which a device answers a request.
   public var responseEvent = ResponseEvent.next
-  /// Packets that a side's controller holds; its host refills it between events. `nil` = enough.
+  /// The number of packets that a side's controller holds; its host refills it between events.
+  /// `nil` = unlimited.
   public var controllerBuffers: Int?
-  /// Bytes of L2CAP PDUs that a side's host queues before `send` waits. The default is what a
-  /// kernel socket with a send buffer of 32 KiB holds (about 1,280 are charged a fragment).
+  /// Bytes of L2CAP PDUs that a side's host queues before `send` waits. The default is the capacity
+  /// of a kernel socket with a send buffer of 32 KiB (about 1,280 bytes are charged per fragment).
   public var hostQueueBytes = 12_288
 
   /// A radio with the defaults above.
@@ -52,8 +53,8 @@ public struct RadioModel: Hashable, Sendable {
     phy.airTimeMicroseconds(payload: payload, encrypted: isEncrypted)
   }
 
-  /// The time of a packet each way, from the start of the first to the end of the second. The next
-  /// pair may begin one interframe space later.
+  /// The time of a packet in each direction, from the start of the first to the end of the second.
+  /// The next pair may start one interframe space later.
   package func pairMicroseconds(central: Int, peripheral: Int) -> Int {
     airTimeMicroseconds(payload: central) + PHY.interframeSpaceMicroseconds
       + airTimeMicroseconds(payload: peripheral)
@@ -70,28 +71,28 @@ public struct RadioModel: Hashable, Sendable {
     return fragments
   }
 
-  /// The time from an anchor to the moment at which the last packet of the event must have ended.
+  /// The time from an anchor to the latest end of the event's last packet.
   var usableEventMicroseconds: Int {
     min(
       interval.microseconds - endOfEventReserveMicroseconds,
       eventLengthLimitMicroseconds ?? .max)
   }
 
-  /// The most packet pairs of one direction's data that the limits on counts allow in an event.
+  /// The maximum number of packet pairs per event in one direction under the count limits.
   var pairsPerEventMaximum: Int {
     min(packetPairsPerEventLimit ?? .max, controllerBuffers ?? .max)
   }
 }
 
-/// Why a radio model describes no link that can work.
+/// The reason why a radio model describes no working link.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum RadioModelFault: Error, Equatable, Sendable {
   /// A packet carries 27...251 bytes (Core 5.4, Vol 6, Part B, 4.5.10).
   case payloadOutOfRange(bytes: Int)
-  /// The largest packet and its acknowledgement take longer than an event may last, so a full PDU
-  /// would never cross.
+  /// The largest packet and its acknowledgement take longer than an event may last, so that a full
+  /// PDU would never be delivered.
   case packetLongerThanEvent(packetMicroseconds: Int, eventMicroseconds: Int)
   /// A share is 0...1.
   case packetErrorRateOutOfRange
@@ -112,7 +113,7 @@ extension RadioModelFault: CustomStringConvertible {
 }
 
 extension RadioModel {
-  /// Checks that every PDU can cross the link sooner or later.
+  /// Checks that every PDU can be delivered eventually.
   public func validate() throws(RadioModelFault) {
     guard (27...251).contains(payloadMaximum) else {
       throw .payloadOutOfRange(bytes: payloadMaximum)

@@ -1,30 +1,30 @@
 import OtaflashATT
 
-/// Who may use the one radio of a central when: each link has its own grid of anchors, and two
-/// connection events cannot be on the air at once (Core 5.4, Vol 6, Part B, 4.5.1).
+/// The allocation of a central's one radio to its links: each link has its own grid of anchors, and
+/// two connection events cannot overlap on the air (Core 5.4, Vol 6, Part B, 4.5.1).
 ///
-/// The specification leaves open what happens when events meet. The rules are those of Zephyr's
+/// The specification does not define the result of a collision. The rules are those of Zephyr's
 /// controller (`lll_central.c`, `ticker.c`):
 ///
 /// - An event is closed early enough for the anchor of another link that has data.
-/// - Where not even its first packet pair fits before that anchor, the link that has waited for
-///   more events goes first (`ticker_resolve_collision`), and the other one skips its event. So
-///   each gets its turn, however many there are.
+/// - If not even its first packet pair fits before that anchor, the link that has skipped more
+///   events has priority (`ticker_resolve_collision`), and the other one skips its event. So each
+///   link gets its turn, regardless of their number.
 /// - A link whose anchor falls into the packet pair of another skips its event.
-/// - A new link's anchors lie in the middle of the largest gap.
+/// - A new link's anchors are in the middle of the largest gap.
 ///
-/// A link without data has nothing but an empty packet pair at its anchors. It costs the others
-/// that time and does not close their events, which is kinder than controllers are; no processor
-/// time is spent on it. All times are microseconds of one clock.
+/// A link without data only exchanges an empty packet pair at its anchors. It costs the other links
+/// this time but does not close their events, which is more favorable than real controllers; it
+/// needs no processor time. All times are microseconds of one clock.
 struct RadioSchedule: Sendable {
   private struct Seat {
     let interval: Int
-    /// One of the link's anchors; the others lie whole intervals before and after it.
+    /// One of the link's anchors; the others differ from it by multiples of the interval.
     let phase: Int
-    /// What an empty packet pair takes, with the space behind it.
+    /// The duration of an empty packet pair, including the interframe space after it.
     let emptyPair: Int
     var hasData = false
-    /// Events in a row that others took from it.
+    /// The number of consecutive events skipped for other links.
     var skipped = 0
 
     /// The first anchor later than `moment`.
@@ -36,7 +36,7 @@ struct RadioSchedule: Sendable {
 
   private static let space = PHY.interframeSpaceMicroseconds
 
-  /// By the links' numbers.
+  /// The index is the number of the link.
   private var seats: [Seat?] = []
   private(set) var linksWithData = 0
   /// The end of the last packet pair that was granted.
@@ -46,7 +46,7 @@ struct RadioSchedule: Sendable {
 
   var linkCount: Int { seats.count { $0 != nil } }
 
-  /// A new link, and its first anchor.
+  /// Adds a link; returns its number and its first anchor.
   mutating func join(_ model: RadioModel, at now: Int) -> (link: Int, anchor: Int) {
     let interval = model.interval.microseconds
     let anchor = now + offsetOfLargestGap(interval: interval, from: now)
@@ -77,7 +77,8 @@ struct RadioSchedule: Sendable {
   private func offsetOfLargestGap(interval: Int, from now: Int) -> Int {
     var taken: [Int] = []
     for case let seat? in seats {
-      // Grids that differ meet again after their greatest common divisor at the latest.
+      // Anchors of different grids coincide again after their greatest common divisor at the
+      // latest.
       let step = Self.greatestCommonDivisor(interval, seat.interval)
       let first = (seat.anchor(after: now) - now) % step
       taken += stride(from: first, to: interval, by: step)
@@ -101,15 +102,15 @@ struct RadioSchedule: Sendable {
 // MARK: - Packet pairs
 
 extension RadioSchedule {
-  /// Takes the radio for a packet pair.
+  /// Reserves the radio for a packet pair.
   ///
   /// - Parameters:
-  ///   - begin: when its first packet would be sent.
-  ///   - microseconds: how long it takes.
-  ///   - latest: when the link's own next event wants the radio.
-  ///   - isFirst: it begins an event.
-  /// - Returns: how long the radio is taken, the empty pairs of other links in between included;
-  ///   `nil` when the event ends here, or is skipped.
+  ///   - begin: the start of its first packet.
+  ///   - microseconds: its duration.
+  ///   - latest: the latest end, before the link's own next event.
+  ///   - isFirst: whether it is the first of an event.
+  /// - Returns: the reserved time, including empty pairs of other links in between; `nil` if the
+  ///   event ends here or is skipped.
   mutating func claim(
     _ link: Int, from begin: Int, microseconds: Int, latest: Int, isFirst: Bool
   ) -> Int? {

@@ -2,13 +2,14 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// The radio of one simulated adapter, which all its links share (`RadioSchedule` has the rule).
+/// The radio of one simulated adapter, which all its links share (see `RadioSchedule` for the
+/// rules).
 /// Adapters do not disturb each other: they hop over 37 channels, each in its own order.
 ///
-/// The controller's buffers for data packets are shared, too (LE Read Buffer Size; Core 5.4, Vol 4,
-/// Part E, 7.8.2): `RadioModel.controllerBuffers` is their number on the adapter, and the host
-/// gives each link that has data an equal part, as Linux does (`hci_quote_sent`). What the host
-/// queues above them (`hostQueueBytes`) each link has for itself, as the kernel's sockets have.
+/// The links also share the controller's buffers for data packets (LE Read Buffer Size; Core 5.4,
+/// Vol 4, Part E, 7.8.2): `RadioModel.controllerBuffers` is their number per adapter, and the host
+/// gives each link that has data an equal part, as Linux does (`hci_quote_sent`). The host queue
+/// above them (`hostQueueBytes`) is separate for each link, as for the kernel's sockets.
 package final class SharedRadio: Sendable {
   private struct State {
     var schedule = RadioSchedule()
@@ -20,16 +21,16 @@ package final class SharedRadio: Sendable {
 
   package init() {}
 
-  /// The time on air of all data so far, empty packets aside.
+  /// The time on air of all data so far, without empty packets.
   package var airTime: Duration { .microseconds(state.withLock { $0.schedule.airTime }) }
 
-  /// Links that are not over.
+  /// The number of open links.
   package var linkCount: Int { state.withLock { $0.schedule.linkCount } }
 
   package var isPresent: Bool { state.withLock { $0.isPresent } }
 
-  /// Pulls the adapter, or plugs it in again. One that is pulled takes its links with it: the host
-  /// knows at once, the devices after their supervision timeout.
+  /// Unplugs the adapter, or plugs it in again. Unplugging ends its links: the host detects it
+  /// immediately, the devices after their supervision timeout.
   package func setPresent(_ isPresent: Bool) {
     let links = state.withLock { state in
       state.isPresent = isPresent
@@ -38,7 +39,7 @@ package final class SharedRadio: Sendable {
     for link in links {
       link.vanish(
         .central,
-        with: .failed(errno: 19, reason: "The simulated adapter was pulled; plug it in again."))
+        with: .failed(errno: 19, reason: "The simulated adapter was unplugged; plug it in again."))
     }
   }
 
@@ -63,7 +64,7 @@ package final class SharedRadio: Sendable {
     state.withLock { $0.schedule.note(link, hasData: hasData) }
   }
 
-  /// The packets of a link that an event may carry, of `buffers` that the adapter has.
+  /// The number of packets that a link may send per event, of the adapter's `buffers`.
   func share(of buffers: Int) -> Int {
     state.withLock { max(buffers / max($0.schedule.linksWithData, 1), 1) }
   }

@@ -4,28 +4,28 @@ import Synchronization
 
 /// A connection over the modelled radio: two links and the link layer between them.
 ///
-/// Anchors lie at whole intervals after the start, and every packet ends at its own deadline, so
-/// time does not drift on a real clock. While neither side has data nothing happens at all.
+/// Anchors are whole intervals after the start, and every packet ends at its own deadline, so time
+/// does not drift on a real clock. While neither side has data, no events are processed.
 ///
-/// It has the air for itself, unless it is given a radio that it shares with other links.
+/// The connection has exclusive use of the air unless it receives a shared radio.
 package final class SimulatedConnection: Sendable {
   private struct Signals {
     let room = WakeSignal()
     let arrival = WakeSignal()
   }
 
-  /// The anchors of the link's events, and its place at a shared radio.
+  /// The anchors of the link's events, and its number at a shared radio.
   private struct Anchors {
     let start: LinkInstant
     let interval: ConnectionInterval
-    /// Its number at a shared radio.
+    /// The number of the link at a shared radio.
     let link: Int?
 
     func anchor(of event: Int) -> LinkInstant {
       start.advanced(by: interval.duration * event)
     }
 
-    /// Anchors that have passed at a moment.
+    /// The number of anchors that have passed at this time.
     func elapsed(at now: LinkInstant) -> Int {
       start.duration(to: now).wholeMicroseconds / interval.microseconds
     }
@@ -43,10 +43,10 @@ package final class SimulatedConnection: Sendable {
 
   /// - Parameters:
   ///   - model: must pass `RadioModel.validate()`.
-  ///   - clock: that of both ends.
-  ///   - random: loses packets.
-  ///   - cutAfterPDUs: the radio falls silent after that many PDUs, both directions together.
-  ///   - air: the radio of the central, which its links share; `nil` = one of its own.
+  ///   - clock: the clock of both ends.
+  ///   - random: the random generator for packet losses.
+  ///   - cutAfterPDUs: the radio stops after this number of PDUs in both directions together.
+  ///   - air: the shared radio of the central's links; `nil` = no sharing.
   package init(
     model: RadioModel, clock: any LinkClock, random: SeededRandom, cutAfterPDUs: Int? = nil,
     air: SharedRadio? = nil
@@ -65,7 +65,7 @@ package final class SimulatedConnection: Sendable {
   /// Connection events of the encryption start procedure (Core 5.4, Vol 6, Part B, 5.1.3.1).
   private static let encryptionEvents = 4
 
-  /// What both ends of the connection offer.
+  /// The security that the connection has reached.
   var security: AttributeSecurity { reachedSecurity.withLock { $0 } }
 
   func secure(_ wanted: AttributeSecurity) async throws(SecurityFault) {
@@ -75,11 +75,11 @@ package final class SimulatedConnection: Sendable {
     reachedSecurity.withLock { $0.formUnion(wanted) }
   }
 
-  /// PDUs that have arrived, both directions together.
+  /// PDUs that have arrived, in both directions together.
   package var pdusDelivered: Int { state.withLock { $0.pdusDelivered } }
 
-  /// Drives the link layer until both sides know that the link is over. Cancelling the task ends
-  /// the link as if both sides had gone out of range.
+  /// Drives the link layer until both sides have detected the end of the link. Cancelling the task
+  /// ends the link as if both sides had moved out of range.
   package func run() async {
     let anchors = joinRadio()
     defer { if let link = anchors.link { air?.leave(link) } }
@@ -93,7 +93,7 @@ package final class SimulatedConnection: Sendable {
         await radio.wait()
         event = max(event, anchors.elapsed(at: clock.now))
       case .dataWaits:
-        // Events that a late process has missed are over: the radio does not make up for them.
+        // Events that a late process has missed are not repeated.
         event = max(event + 1, isInRealTime ? anchors.elapsed(at: clock.now) : 0)
         await exchange(event, anchors)
       case .closing:
@@ -126,10 +126,10 @@ package final class SimulatedConnection: Sendable {
     }
   }
 
-  /// A timer's usual lateness on a real clock, in microseconds; the event makes up for that.
+  /// The usual lateness of a timer on a real clock, in microseconds; the event compensates for it.
   private static let latenessMaximum = 1000
 
-  /// An accelerated clock falls behind its deadlines on any machine, and no time is lost by that.
+  /// An accelerated clock always lags behind its deadlines; this does not lose simulated time.
   private var isInRealTime: Bool { clock.minimumResolution <= .nanoseconds(1) }
 
   /// One connection event.
@@ -160,8 +160,8 @@ package final class SimulatedConnection: Sendable {
     }
   }
 
-  /// Microseconds of the event that are over. What a late process has missed of it is not sent
-  /// faster than the air.
+  /// Elapsed microseconds of the event. Time that a late process has missed is not recovered by
+  /// sending faster than the air permits.
   private func elapsed(since anchor: LinkInstant, planned: Int) -> Int {
     let elapsed = anchor.duration(to: clock.now).wholeMicroseconds
     return isInRealTime && elapsed - planned > Self.latenessMaximum ? elapsed : planned
@@ -172,7 +172,7 @@ package final class SimulatedConnection: Sendable {
     return min(model.pairsPerEventMaximum, air.share(of: buffers))
   }
 
-  /// The time that the pair takes; `nil` when other links do not leave it that.
+  /// Reserves the time for the pair; returns `nil` if other links do not leave enough time.
   private func claim(
     _ pair: ConnectionState.PacketPair, after elapsed: Int, at anchor: LinkInstant, _ link: Int?,
     isFirst: Bool
@@ -188,15 +188,15 @@ package final class SimulatedConnection: Sendable {
 // MARK: - How a link ends
 
 extension SimulatedConnection {
-  /// The radio falls silent, as when one side goes out of range: both sides notice after the
-  /// supervision timeout.
+  /// Stops the radio, as if one side moved out of range: both sides detect it after the supervision
+  /// timeout.
   func cut() {
     state.withLock { $0.fallSilent(at: clock.now) }
     radio.signal()
   }
 
-  /// One side is gone without a word (power, reset, a pulled adapter): it sees `loss` at once, its
-  /// peer a supervision timeout.
+  /// One side disappears (power loss, reset, an unplugged adapter): it sees `loss` immediately, its
+  /// peer sees a supervision timeout.
   func vanish(_ role: ConnectionRole, with loss: LinkLoss) {
     state.withLock {
       $0.end(role, with: loss)

@@ -5,7 +5,7 @@ package final class SimulatedLink: Link {
   private let connection: SimulatedConnection
   private let role: ConnectionRole
 
-  /// As on a kernel L2CAP socket.
+  /// The same as for a kernel L2CAP socket.
   package let maximumPDUSize = 672
 
   /// The parameters of the model, known exactly.
@@ -18,7 +18,7 @@ package final class SimulatedLink: Link {
 
   package var security: AttributeSecurity { connection.security }
 
-  /// The two sides are paired without a question.
+  /// Pairs the two sides without user interaction.
   package func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
     try await connection.secure(wanted)
   }

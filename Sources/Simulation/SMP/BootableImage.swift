@@ -1,8 +1,7 @@
 import Crypto
 import OtaflashFirmware
 
-/// An image as MCUboot reads it from a slot: header, body, and the areas of type-length-value
-/// records behind them.
+/// An image as MCUboot reads it from a slot: header, body, and the TLV areas after them.
 struct BootableImage: Equatable, Sendable {
   struct Version: Hashable, Comparable, Sendable, CustomStringConvertible {
     var major: UInt8
@@ -10,7 +9,7 @@ struct BootableImage: Equatable, Sendable {
     var revision: UInt16
     var build: UInt32 = 0
 
-    /// The build is not compared, as servers are built by default.
+    /// The build number is not compared, which is the default of servers.
     static func < (left: Version, right: Version) -> Bool {
       (left.major, left.minor, left.revision) < (right.major, right.minor, right.revision)
     }
@@ -29,20 +28,20 @@ struct BootableImage: Equatable, Sendable {
   private static let decompressedSizeType: UInt16 = 0x70
   private static let decompressedHashType: UInt16 = 0x71
 
-  /// One record behind the body.
+  /// One TLV after the body.
   struct Record: Equatable, Sendable {
     let type: UInt16
     let value: [UInt8]
   }
 
   let header: Header
-  /// The SHA-256 that it carries.
+  /// The SHA-256 in the image.
   let hash: [UInt8]
-  /// The bytes that the hash covers: header, body and the protected records.
+  /// The number of bytes that the hash covers: header, body and the protected TLVs.
   let hashedBytes: Int
-  /// All of it, records included.
+  /// The total size, including the TLVs.
   let fileBytes: Int
-  /// The records that the hash covers, and the others.
+  /// The TLVs that the hash covers.
   private let protected: [Record]
   private let records: [Record]
 
@@ -50,7 +49,7 @@ struct BootableImage: Equatable, Sendable {
   var romAddress: Int? { header.romAddress }
   var isBootable: Bool { header.isBootable }
 
-  /// What a header says, before the rest has come.
+  /// The fields of a header, which are known before the rest of the image arrives.
   struct Header: Equatable, Sendable {
     private static let encrypted: UInt32 = 0x4 | 0x8
     private static let nonBootable: UInt32 = 0x10
@@ -59,7 +58,7 @@ struct BootableImage: Equatable, Sendable {
     private static let compressed = 0x200 | lzma2
 
     let version: Version
-    /// The address that the image was linked for, where it says so.
+    /// The address for which the image was linked, if the header has one.
     let romAddress: Int?
     let isBootable: Bool
     let isEncrypted: Bool
@@ -68,7 +67,7 @@ struct BootableImage: Equatable, Sendable {
     let bodySize: Int
     let protectedSize: Int
 
-    /// `nil` for bytes that are no header.
+    /// Returns `nil` if the bytes are not a header.
     init?(decoding bytes: some RandomAccessCollection<UInt8>) {
       let bytes = Array(bytes.prefix(headerBytes))
       guard bytes.count == headerBytes, bytes.littleEndianWord(at: 0) == magic else { return nil }
@@ -86,8 +85,8 @@ struct BootableImage: Equatable, Sendable {
     }
   }
 
-  /// - Parameter bytes: a slot, or a file. `nil` unless the records are whole and hold one hash;
-  ///   whether it is that of the image is not looked at.
+  /// - Parameter bytes: a slot or a file. Returns `nil` unless the TLV areas are complete and
+  ///   contain one hash, which is not verified.
   init?(decoding bytes: ArraySlice<UInt8>) {
     guard let header = Header(decoding: bytes) else { return nil }
     let start = header.headerSize + header.bodySize
@@ -113,7 +112,7 @@ struct BootableImage: Equatable, Sendable {
     records = area.records
   }
 
-  /// The records of an area that begins at an offset, and where it ends; `nil` unless it is whole.
+  /// The TLVs of an area that starts at an offset, and its end; `nil` unless the area is complete.
   private static func area(
     _ magic: UInt16, in bytes: ArraySlice<UInt8>, at start: Int
   ) -> (records: [Record], end: Int)? {
@@ -135,14 +134,14 @@ struct BootableImage: Equatable, Sendable {
     return (records, end)
   }
 
-  /// The hash that the image has once it is decompressed; `nil` for one that is not compressed, or
-  /// does not tell.
+  /// The hash of the decompressed image; `nil` if the image is not compressed or does not contain
+  /// it.
   var decompressedHash: [UInt8]? {
     guard header.isCompressed else { return nil }
     return protected.first { $0.type == Self.decompressedHashType && $0.value.count == 32 }?.value
   }
 
-  /// Whether a record that the hash covers has this value.
+  /// Whether a protected TLV has this value.
   func hasProtectedRecord(type: UInt16, value: [UInt8]) -> Bool {
     protected.contains { $0.type == type && $0.value == value }
   }
@@ -152,7 +151,7 @@ struct BootableImage: Equatable, Sendable {
       .map { Int($0.value.littleEndianWord(at: 0)) }
   }
 
-  /// What MCUboot asks of an image before it starts it.
+  /// Whether MCUboot starts this image.
   func isStartable(in bytes: ArraySlice<UInt8>, by loader: Rules) -> Bool {
     guard isBootable, !header.isEncrypted else { return false }
     if header.isCompressed {
@@ -165,21 +164,21 @@ struct BootableImage: Equatable, Sendable {
     return loader.key?.hasSigned(records, covering: digest) ?? true
   }
 
-  /// What an MCUboot was built to do.
+  /// The build configuration of an MCUboot.
   struct Rules: Sendable {
-    /// It decompresses what is compressed, instead of refusing it.
+    /// Whether it decompresses compressed images instead of rejecting them.
     var decompresses = false
-    /// `nil` = whoever signed.
+    /// The key that verifies signatures; `nil` = no verification.
     var key: ImageKey?
-    /// Bytes of the largest image that it starts.
+    /// The maximum size of an image in bytes.
     var sizeMaximum: Int
   }
 }
 
 extension BootableImage {
-  /// Puts an image together as the signing tool does, without a signature.
+  /// Assembles an image like the signing tool, without a signature.
   ///
-  /// - Parameter protected: the records that the hash covers.
+  /// - Parameter protected: the TLVs that the hash covers.
   static func assemble(
     version: Version, body: [UInt8], headerSize: Int = 512, flags: UInt32 = 0,
     loadAddress: UInt32 = 0, protected: [Record] = []
@@ -203,7 +202,7 @@ extension BootableImage {
     return magic.littleEndianBytes + UInt16(bytes.count + infoBytes).littleEndianBytes + bytes
   }
 
-  /// The records of a compressed image: how long it is without, and its hash then.
+  /// The TLVs of a compressed image: the decompressed size, and the hash of the decompressed image.
   static func decompressed(size: Int, hash: [UInt8]) -> [Record] {
     [
       Record(type: decompressedSizeType, value: UInt32(size).littleEndianBytes),

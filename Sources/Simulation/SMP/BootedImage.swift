@@ -1,5 +1,5 @@
-/// One of the images that MCUboot keeps apart: its part of flash with two slots, and what the boot
-/// loader has decided on them.
+/// One image of a device with separate images: its flash area with two slots, and the bootloader's
+/// decision on them.
 struct BootedImage: Sendable {
   let loader: Bootloader
   var record: BootRecord
@@ -7,7 +7,7 @@ struct BootedImage: Sendable {
   var layout: FlashLayout { loader.layout }
 }
 
-/// A slot in flash: 0 or 1 of an image, whichever of them runs.
+/// A slot in flash: 0 or 1 of an image, regardless of which one runs.
 struct SlotPlace: Hashable, Sendable {
   var image: Int
   var slot: Int

@@ -1,8 +1,8 @@
 import Crypto
 import CryptoExtras
 
-/// The public key by which a simulated MCUboot checks the signatures of images, as it is built into
-/// a real one.
+/// The public key with which a simulated MCUboot verifies the signatures of images; real ones have
+/// it built in.
 struct ImageKey: Hashable, Sendable {
   private enum Material {
     case rsa(_RSA.Signing.PublicKey)
@@ -10,18 +10,18 @@ struct ImageKey: Hashable, Sendable {
     case ed25519(Curve25519.Signing.PublicKey)
   }
 
-  /// DER: a `SubjectPublicKeyInfo`, of an RSA key its `RSAPublicKey`.
+  /// DER: a `SubjectPublicKeyInfo`, or `RSAPublicKey` for an RSA key.
   private let encoded: [UInt8]
 
-  /// The name of one of MCUboot's own test keys, with which Zephyr's images are signed if nobody
-  /// says otherwise, or a public key's DER in hexadecimal digits.
+  /// - Parameter text: the name of one of MCUboot's test keys, with which Zephyr signs images by
+  ///   default, or a public key's DER in hexadecimal digits.
   init?(_ text: String) {
     guard let bytes = Quantity.hex(Self.mcuboot[text] ?? text) else { return nil }
     encoded = bytes
     guard material != nil else { return nil }
   }
 
-  /// Before an Ed25519 key of 32 bytes in its `SubjectPublicKeyInfo` (RFC 8410, 4).
+  /// The header of an Ed25519 key of 32 bytes in its `SubjectPublicKeyInfo` (RFC 8410, 4).
   private static let ed25519Head: [UInt8] = [
     0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00,
   ]
@@ -39,7 +39,7 @@ struct ImageKey: Hashable, Sendable {
     do { return try make() } catch { return nil }
   }
 
-  // MARK: Records of an image
+  // MARK: TLVs of an image
 
   private static let keyHash: UInt16 = 0x01
   private static let wholeKey: UInt16 = 0x02
@@ -49,8 +49,8 @@ struct ImageKey: Hashable, Sendable {
   private static let ed25519: UInt16 = 0x24
   private static let signatures = [rsa2048, ecdsa, rsa3072, ed25519]
 
-  /// Whether one of the signatures behind a record that names this key is this key's. MCUboot
-  /// passes over a signature without such a record.
+  /// Whether a signature that follows a TLV with this key's hash is valid. MCUboot ignores a
+  /// signature without such a TLV.
   func hasSigned(_ records: [BootableImage.Record], covering digest: SHA256.Digest) -> Bool {
     guard let material else { return false }
     let name = Array(SHA256.hash(data: encoded))
@@ -75,7 +75,7 @@ struct ImageKey: Hashable, Sendable {
       return key.isValidSignature(
         _RSA.Signing.RSASignature(rawRepresentation: record.value), for: digest, padding: .PSS)
     case (.ecdsaP256(let key), ecdsa):
-      // Older tools fill it with zeros; what counts is the sequence's own length.
+      // Older tools pad it with zeros; the length of the DER sequence is valid.
       guard record.value.count > 2 else { return false }
       let bytes = record.value.prefix(2 + Int(record.value[1]))
       guard let signature = decoded({ try P256.Signing.ECDSASignature(derRepresentation: bytes) })
@@ -93,9 +93,8 @@ struct ImageKey: Hashable, Sendable {
 }
 
 extension ImageKey {
-  /// The public halves of the keys that MCUboot's source comes with, by their files' names
-  /// (`root-….pem`). Their private halves are as public: a device that trusts them trusts
-  /// everybody.
+  /// The public keys of MCUboot's source, by their file names (`root-….pem`). Their private keys
+  /// are public as well: a device that trusts them trusts every image.
   static let mcuboot = [
     "root-ec-p256":
       "3059301306072a8648ce3d020106082a8648ce3d030107034200042acb403ce8feed5ba44995a1a91daee8"

@@ -1,8 +1,8 @@
 import OtaflashFirmware
 
-/// An installer of Nordic's bare-metal SDK in the application's slot, as it runs once: it compares
-/// the CRC32 of its table and of each image, copies the images, and clears its own header in any
-/// case (nRF Connect SDK Bare Metal, `applications/installer/src/main.c`).
+/// An installer of Nordic's bare-metal SDK in the application's slot. It runs once: it verifies the
+/// CRC32 of its table and of each image, copies the images, and always clears its own header (nRF
+/// Connect SDK Bare Metal, `applications/installer/src/main.c`).
 struct InstallerImage: Sendable {
   private static let recordType: UInt16 = 0xA0
   private static let magic: [UInt8] = [0x92, 0x11, 0xF2, 0xE9]
@@ -11,11 +11,11 @@ struct InstallerImage: Sendable {
   /// A SoftDevice and a firmware loader.
   private static let imageCount = 2
 
-  /// The firmware loader's image; `nil` if the table or an image is damaged, so that nothing is
-  /// copied. A SoftDevice is not kept: nothing reports it.
+  /// The image of the firmware loader; `nil` if the table or an image is damaged, so that nothing
+  /// is copied. The SoftDevice is not stored, because no command reports it.
   let loader: [UInt8]?
 
-  /// `nil` for another image.
+  /// Returns `nil` if the image is not an installer.
   init?(_ image: BootableImage, in slot: [UInt8]) {
     guard image.hasProtectedRecord(type: Self.recordType, value: [1]) else { return nil }
     let start = image.header.headerSize
@@ -52,10 +52,10 @@ struct InstallerImage: Sendable {
 }
 
 extension SMPFirmware {
-  /// Runs an installer that lies in the application's slot: the firmware loader goes to the second
-  /// slot, and the installer's header is cleared.
+  /// Runs an installer in the application's slot: copies the firmware loader to the second slot,
+  /// and clears the installer's header.
   ///
-  /// - Returns: what the flash took.
+  /// - Returns: the duration of the flash operations.
   func runInstaller() throws(FlashFault) -> Duration {
     let layout = parts.settings.layout
     let slot = try parts.flash.read(layout.slot(0)..<layout.slot(1))

@@ -2,25 +2,25 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// A Zephyr device with MCUboot: the slots of its images, what the bootloader decided on them, and
-/// the SMP server of the application or of the bootloader in each boot.
+/// The firmware of a Zephyr device with MCUboot: the slots of its images, the bootloader's
+/// decisions on them, and the SMP server of the application or of the bootloader in each boot.
 final class SMPFirmware: BoardFirmware {
   private struct State: Sendable {
-    /// The application's first.
+    /// The images; the application's is the first.
     var images: [BootedImage]
-    /// A register that outlives a reset and not a loss of power.
+    /// A register that keeps its value through a reset, but not through a loss of power.
     var entersRecovery = false
     var misbehavior: SMPMisbehavior
-    /// The name that the firmware loader was given, in memory that outlives a reset.
+    /// The name of the firmware loader, in memory that keeps its value through a reset.
     var loaderName: String?
   }
 
   let settings: SMPServerSettings
   let parts: BoardParts
   private let state: Shared<State>
-  /// What its bootloader starts.
+  /// The rules of its bootloader.
   private let rules: BootableImage.Rules
-  /// The hashes of what ran first, which stands for an image with the right signature.
+  /// The hashes of the factory images, which count as correctly signed.
   private let factoryHashes: [[UInt8]]
 
   init(_ settings: SMPServerSettings, of parts: BoardParts) throws(FlashFault) {
@@ -80,11 +80,11 @@ final class SMPFirmware: BoardFirmware {
 
   // MARK: Boot
 
-  /// What a boot made of one image.
+  /// The result of a boot for one image.
   private struct Decision {
     var image: BootedImage
     let isActivated: Bool
-    /// What moving pages between its slots takes.
+    /// The time to move pages between its slots.
     let moveTime: Duration
 
     var running: SlotImage { image.record.images[image.record.active] }
@@ -143,7 +143,7 @@ final class SMPFirmware: BoardFirmware {
           record.images[record.active], movesPerPage: settings.mode.movesPerPage) : .zero)
   }
 
-  /// What lies in a slot, if MCUboot would start it; else nothing.
+  /// The image in a slot, if MCUboot would start it; otherwise an empty one.
   private func described(slot: Int, of layout: FlashLayout) throws(FlashFault) -> SlotImage {
     let start = layout.slot(slot)
     let bytes = try parts.flash.read(start..<start + parts.settings.slotSize)
@@ -163,7 +163,7 @@ final class SMPFirmware: BoardFirmware {
     return image.isStartable(in: bytes[...], by: rules)
   }
 
-  /// MCUboot erases what it was to start and found damaged, so that it is listed no more.
+  /// Erases a pending image that is damaged, as MCUboot does, so that it is no longer listed.
   private func dropUnsound(slot: Int, of layout: FlashLayout) throws(FlashFault) {
     let start = layout.slot(slot)
     let bytes = try parts.flash.read(start..<start + parts.settings.slotSize)
@@ -172,7 +172,7 @@ final class SMPFirmware: BoardFirmware {
     try parts.flash.perform(.erase(page: start))
   }
 
-  /// The slot that was put on trial, or chosen for good, runs.
+  /// Selects the slot by its mark: pending on trial or permanently.
   private func chooseByMark(
     _ record: inout BootRecord, _ loader: Bootloader
   ) throws(FlashFault) -> Bootloader.Outcome {
@@ -193,7 +193,7 @@ final class SMPFirmware: BoardFirmware {
     return outcome
   }
 
-  /// The slot with the higher version runs; of two with the same, the first.
+  /// Selects the slot with the higher version; the first one if both are equal.
   private func chooseByVersion(
     _ record: inout BootRecord, _ loader: Bootloader
   ) throws(FlashFault) -> Bootloader.Outcome {
@@ -211,7 +211,7 @@ final class SMPFirmware: BoardFirmware {
 
   // MARK: From the programs
 
-  /// The next boot shall be the bootloader's own server.
+  /// The next boot starts the bootloader's own server.
   func enterRecovery() { state.withLock { $0.entersRecovery = true } }
 
   func keep(_ misbehavior: SMPMisbehavior, loaderName: String?) {

@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// The SMP server of one boot behind its GATT server.
+/// The SMP server of one boot with its GATT server.
 final class SMPProgram: BoardProgram {
   static let service: BluetoothUUID = "8d53dc1d-1db7-4cd3-868b-8a527460aa84"
   static let characteristic: BluetoothUUID = "da2e7828-fbce-4e01-ae9e-261174997c48"
@@ -10,20 +10,20 @@ final class SMPProgram: BoardProgram {
     var server: SMPServer
     var mtu = ATTMTU.default
     var end: LinkInstant?
-    /// When the next request is taken up.
+    /// The time at which the next request starts.
     var turn: LinkInstant?
     var isOver = false
-    /// The link is over, and the program restarts when the flash is idle.
+    /// Whether the link has ended and the program restarts when the flash is idle.
     var isLeaving = false
     var random: SeededRandom
   }
 
   /// The vendor's default name (`nRF_BM_MCUmgr`).
   private static let loaderName = "nRF_BM_MCUmgr"
-  /// From the answer to a reset request to the reset.
+  /// The time from the answer to a reset request until the reset.
   private static let resetDelay = Duration.milliseconds(250)
-  /// From a request's arrival, or the end of the one before, until the queue's thread has its turn:
-  /// the radio's go first, and fill buffers meanwhile.
+  /// The time from the arrival of a request, or the end of the previous one, until the queue's
+  /// thread runs: the radio's threads have priority, and fill buffers in the meantime.
   private static let turnTime = Duration.milliseconds(1)
 
   let server: GATTServer
@@ -72,7 +72,7 @@ final class SMPProgram: BoardProgram {
     }
   }
 
-  /// Every buffer full of a response, at the smallest ATT_MTU.
+  /// The number of fragments if every buffer contains a response, at the minimum ATT_MTU.
   private static func fragmentsMaximum(_ settings: SMPServerSettings) -> Int {
     let buffers = settings.netBuffers
     return buffers.count * (buffers.size / ATTMTU.default.valueSizeMaximum + 1)
@@ -117,7 +117,7 @@ final class SMPProgram: BoardProgram {
     return wait
   }
 
-  /// Returns the time until there is something to do, if anything waits.
+  /// Returns the time until the next work, if any is pending.
   private func takeTurn(in state: inout State, at now: LinkInstant) -> Duration? {
     if let turn = state.turn, now >= turn {
       state.turn = nil
@@ -143,7 +143,7 @@ final class SMPProgram: BoardProgram {
     guard state.server.resetMode != nil else { return nil }
     let end = state.end ?? now.advanced(by: max(Self.resetDelay, parts.answerTime))
     state.end = end
-    // What was sent is written before the restart.
+    // Pending writes complete before the restart.
     state.isOver = now >= end && state.server.operation == nil
     return now >= end ? nil : now.duration(to: end)
   }
@@ -153,7 +153,7 @@ final class SMPProgram: BoardProgram {
   func flashDone(_ isDone: Bool) { state.withLock { $0.server.flashDone(isDone) } }
 
   var ending: BootEnding? {
-    // Whether another image runs then is for the bootloader to decide.
+    // The bootloader decides whether another image runs.
     state.withLock { $0.isOver ? .activated : nil }
   }
 

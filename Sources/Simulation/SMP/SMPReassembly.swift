@@ -1,14 +1,14 @@
 import OtaflashWire
 
-/// The one place in which a server gathers the fragments of a message, and the buffers that
-/// requests and responses share. A fragment that finds no buffer is lost without a word.
+/// The buffer in which a server reassembles the fragments of a message, and the buffers that
+/// requests and responses share. A fragment without a free buffer is lost without an error.
 struct SMPReassembly: Sendable {
   static let headerBytes = 8
 
   private let buffers: SMPServerSettings.NetBuffers
   private let reassembles: Bool
   private(set) var buffersInUse = 0
-  /// The message that is being gathered; it holds a buffer.
+  /// The incomplete message; it occupies a buffer.
   private var gathered: [UInt8]?
 
   init(_ settings: SMPServerSettings) {
@@ -23,17 +23,18 @@ struct SMPReassembly: Sendable {
   }
 
   mutating func releaseBuffers(_ count: Int) {
-    precondition(buffersInUse >= count, "a buffer came back that nobody took")
+    precondition(buffersInUse >= count, "a buffer was released that was not in use")
     buffersInUse -= count
   }
 
-  /// Bytes of the message that begins so; `nil` before its header has come.
+  /// The size in bytes of the message that starts with these bytes; `nil` before its header is
+  /// complete.
   static func size(of bytes: [UInt8]) -> Int? {
     guard bytes.count >= headerBytes else { return nil }
     return headerBytes + (Int(bytes[2]) << 8 | Int(bytes[3]))
   }
 
-  /// Takes a write. Returns a whole message, which keeps its buffer.
+  /// Handles a write. Returns the message if it is complete; the message keeps its buffer.
   mutating func received(_ fragment: [UInt8]) -> [UInt8]? {
     guard gathered != nil || takeBuffer() else { return nil }
     let bytes = (gathered ?? []) + fragment
@@ -41,7 +42,7 @@ struct SMPReassembly: Sendable {
     guard bytes.count <= buffers.size else { return drop() }
     guard reassembles else { return bytes }
     guard let size = Self.size(of: bytes) else { return keep(bytes) }
-    // What is longer than its header says, or will be longer than the buffer, cannot be kept.
+    // A message that exceeds the size in its header or the buffer is dropped.
     guard bytes.count <= size, size <= buffers.size else { return drop() }
     return bytes.count == size ? bytes : keep(bytes)
   }
@@ -56,7 +57,7 @@ struct SMPReassembly: Sendable {
     return nil
   }
 
-  /// The link is over: what was gathered of a message is dropped.
+  /// Handles a disconnection: an incomplete message is dropped.
   mutating func disconnected() {
     guard gathered != nil else { return }
     gathered = nil

@@ -1,10 +1,10 @@
 import OtaflashWire
 
-/// The list of images and what shall run next: commands 0 and 6 of the image group.
+/// The list of images and the next image to run: commands 0 and 6 of the image management group.
 extension SMPServer {
   private static let slotsPerImage = 2
 
-  /// The bytes of a slot in flash.
+  /// The content of a slot in flash.
   func slot(_ place: SlotPlace) -> [UInt8]? {
     let start = address(of: place)
     do throws(FlashFault) {
@@ -21,7 +21,7 @@ extension SMPServer {
     slot(place).flatMap { BootableImage(decoding: $0[...]) }
   }
 
-  /// The slot of an image that runs, and the other one.
+  /// The active slot of an image.
   func active(_ image: Int) -> SlotPlace {
     SlotPlace(image: image, slot: images[image].record.active)
   }
@@ -30,8 +30,8 @@ extension SMPServer {
     SlotPlace(image: image, slot: images[image].record.inactive)
   }
 
-  /// Where in flash the slot of a number lies. Slots are numbered over all images; of each image's
-  /// two the first is the running one, unless slots are places.
+  /// The location of the slot with this number. Slots are numbered over all images; the first slot
+  /// of each image is the running one, unless slot numbers denote positions.
   func place(ofSlot number: Int) -> SlotPlace? {
     guard (0..<Self.slotsPerImage * images.count).contains(number) else { return nil }
     let (image, slot) = number.quotientAndRemainder(dividingBy: Self.slotsPerImage)
@@ -41,19 +41,19 @@ extension SMPServer {
 
   // MARK: The list
 
-  /// Servers with one image do not number it.
+  /// The list of images. Servers with one image do not number it.
   var imageState: SMPImage.State {
-    // The second slot of a device with a firmware loader is the loader's.
+    // The second slot of a device with a firmware loader contains the loader.
     let count = settings.mode == .firmwareLoader ? 1 : Self.slotsPerImage * images.count
     let slots = (0..<count).compactMap { number -> SMPImage.Slot? in
       guard let place = place(ofSlot: number), let image = image(in: place) else { return nil }
-      var told = (version: image.version.description, hash: hash(of: image, in: place))
+      var reported = (version: image.version.description, hash: hash(of: image, in: place))
       if place == active(place.image) {
-        told = misbehavior.altered(version: told.version, hash: told.hash)
+        reported = misbehavior.altered(version: reported.version, hash: reported.hash)
       }
       return SMPImage.Slot(
         image: images.count > 1 ? place.image : nil, slot: number % Self.slotsPerImage,
-        version: told.version, hash: told.hash, flags: flags(of: place, image))
+        version: reported.version, hash: reported.hash, flags: flags(of: place, image))
     }
     guard settings.mode == .firmwareLoader else {
       return SMPImage.State(slots: slots, splitStatus: 0)
@@ -61,8 +61,8 @@ extension SMPServer {
     return SMPImage.State(slots: slots + [loaderSlot], splitStatus: 0)
   }
 
-  /// The loader is in the second slot, to which nothing is uploaded: the one that an installer
-  /// wrote, or the one of the factory.
+  /// The firmware loader in the second slot, which accepts no uploads: written by an installer or
+  /// the factory.
   private var loaderSlot: SMPImage.Slot {
     let installed = image(in: SlotPlace(image: 0, slot: 1))
     return SMPImage.Slot(
@@ -71,7 +71,8 @@ extension SMPServer {
       flags: isLoader ? [.bootable, .active] : .bootable)
   }
 
-  /// What runs lies decompressed in its slot, and its bootloader has put that one's hash with it.
+  /// The reported hash of an image. After decompression the bootloader stores the hash of the
+  /// decompressed image in the slot.
   private func hash(of image: BootableImage, in place: SlotPlace) -> [UInt8] {
     guard settings.decompresses, place == active(place.image) else { return image.hash }
     return image.decompressedHash ?? image.hash
@@ -85,7 +86,7 @@ extension SMPServer {
       if !record.isOnTrial { flags.insert(.confirmed) }
       return flags
     }
-    // What comes back at the next reset counts as confirmed.
+    // An image that runs after the next reset counts as confirmed.
     if record.isOnTrial { flags.insert(.confirmed) }
     if record.isPending { flags.insert(.pending) }
     if record.isPermanent { flags.insert(.permanent) }
@@ -110,11 +111,11 @@ extension SMPServer {
     return SMPImage.SlotInfo.Response(images: entries)
   }
 
-  // MARK: What runs next
+  // MARK: The next image
 
   func setImageState(_ request: SMPImage.WriteState) throws(SMPServerRefusal) -> Work {
-    // Zephyr builds the command out where MCUboot loads the image into RAM.
-    // The firmware loader has nothing to choose between.
+    // Zephyr excludes the command from builds for RAM load. The firmware loader has no other image
+    // to choose.
     guard settings.mode != .ramLoad, settings.mode != .firmwareLoader else {
       throw .general(.notSupported)
     }
@@ -126,10 +127,11 @@ extension SMPServer {
       guard place.image == 0 || settings.confirmsOtherImages else {
         throw .image(.confirmationDenied)
       }
-      // In 2021 a confirmation that is not done while another image waits is answered all the same.
+      // A server of 2021 also reports success for a confirmation that it ignores because another
+      // image is pending.
       if !(is2021 && next.isPending) { next.isOnTrial = false }
     } else if !settings.mode.choosesByVersion {
-      // Two images cannot both be on their way.
+      // Two images cannot be pending at the same time.
       guard !next.isOnTrial else { throw .image(.alreadyPending) }
       next.isPending = true
       next.isPermanent = request.isConfirmed || !settings.mode.reverts

@@ -1,18 +1,17 @@
 import OtaflashWire
 
-/// The group for the system, as far as an update needs it.
+/// The OS management group, as far as an update needs it.
 extension SMPServer {
-  /// Bytes that the buffer of an echo holds in a server of 2021.
+  /// The size of the echo buffer in a server of 2021, in bytes.
   private static let echoMaximum = 127
 
-  /// What is too long for a server of 2021 comes back as nothing, and no error.
+  /// A server of 2021 answers a longer text with an empty one, without an error.
   func echo(_ request: SMPOS.Echo) -> Work {
     let isLost = is2021 && request.text.utf8.count > Self.echoMaximum
     return Work(answer: .body(SMPOS.Echo.Response(isLost ? "" : request.text).body))
   }
 
-  /// The letters for parts of what an application says of itself (Zephyr, MCUmgr group 0, command
-  /// 7).
+  /// The format specifiers of application info (Zephyr, MCUmgr group 0, command 7).
   private static let formats = Set("snrvbmpioa")
 
   func applicationInfo(_ request: SMPOS.ApplicationInfo) throws(SMPServerRefusal) -> Work {
@@ -31,8 +30,8 @@ extension SMPServer {
     }
   }
 
-  /// The server has one setting, the loader's name, whose buffer has 16 bytes; one of the vendor's
-  /// two versions needs the last of them for a NUL (sdk-nrf-bm).
+  /// The server has one setting, the loader's name, with a buffer of 16 bytes; one of the vendor's
+  /// two versions needs the last byte for a NUL (sdk-nrf-bm).
   mutating func write(_ setting: SMPSettings.Write) throws(SMPServerRefusal) -> Work {
     try requireSettings()
     guard setting.name == Self.loaderName else { throw .general(.noEntry) }

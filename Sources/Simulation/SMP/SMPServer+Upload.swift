@@ -5,29 +5,29 @@ import OtaflashWire
 extension SMPServer {
   private var pageSize: Int { parts.settings.layout.pageSize }
 
-  /// Bytes of the largest file: the last page of a slot belongs to the bootloader.
+  /// The maximum size of a file in bytes: the last page of a slot belongs to the bootloader.
   var imageMaximum: Int { parts.settings.slotSize - pageSize }
 
-  /// An error in any upload request makes a server of today forget the upload; one of 2021 keeps
-  /// it.
+  /// Handles an upload request. After an error a current server discards the upload; a server of
+  /// 2021 keeps it.
   mutating func take(_ part: SMPImage.Upload) throws(SMPServerRefusal) -> Work {
     do throws(SMPServerRefusal) {
-      return part.offset == 0 ? try begin(part) : try goOn(with: part)
+      return part.offset == 0 ? try begin(part) : try resume(with: part)
     } catch {
       if !is2021 { upload = nil }
       throw error
     }
   }
 
-  private mutating func goOn(with part: SMPImage.Upload) throws(SMPServerRefusal) -> Work {
+  private mutating func resume(with part: SMPImage.Upload) throws(SMPServerRefusal) -> Work {
     guard var upload, part.offset == upload.offset else {
-      // Another byte is wanted: what came is thrown away.
+      // The request has an unexpected offset: its data is discarded.
       return Work(answer: .body(accepted(upload?.offset ?? 0, of: upload?.size ?? 0)))
     }
     guard !upload.isBroken else { throw .general(.unknown) }
     let data = whole(part.data, of: upload)
     if is2021 {
-      // Only flash itself has an end.
+      // Only the size of the flash limits the upload.
       guard upload.offset + data.count <= parts.settings.slotSize else { throw .general(.unknown) }
     } else {
       guard upload.offset + data.count <= upload.size else { throw .image(.overrun) }
@@ -36,8 +36,8 @@ extension SMPServer {
     return go(on: upload, after: operations)
   }
 
-  /// A part did not get into flash. A server of 2021 keeps its offset, but writes nothing more
-  /// until the next beginning.
+  /// Handles a failed flash write. A server of 2021 keeps its offset, but writes no more data until
+  /// the next start of an upload.
   mutating func writeFailed(before: SMPUpload?) {
     upload = is2021 ? before : nil
     upload?.isBroken = true
@@ -49,7 +49,7 @@ extension SMPServer {
     guard let header = BootableImage.Header(decoding: part.data) else { throw .image(.wrongMagic) }
     let sha = announcement.sha ?? []
     guard sha.count <= 32 else { throw .image(.invalidHash) }
-    // Neither size nor place is compared.
+    // Neither size nor slot is compared.
     if let upload, !sha.isEmpty, upload.sha == sha {
       return Work(answer: .body(accepted(upload.offset, of: upload.size)))
     }
@@ -71,13 +71,14 @@ extension SMPServer {
     return go(on: upload, after: operations)
   }
 
-  /// What the server takes of a request: all that ends the image, else whole units.
+  /// The data of a request that the server accepts: all data at the end of the image, otherwise
+  /// complete units.
   private func whole(_ data: [UInt8], of upload: SMPUpload) -> [UInt8] {
     guard upload.offset + data.count < upload.size else { return data }
     return Array(data.prefix(data.count / settings.unit * settings.unit))
   }
 
-  /// The slot that an upload goes to.
+  /// The slot that receives an upload.
   private func target(
     of announcement: SMPImage.Upload.Announcement
   ) throws(SMPServerRefusal) -> SlotPlace {
@@ -102,7 +103,7 @@ extension SMPServer {
     }
   }
 
-  /// Keeps the upload and answers when flash is done.
+  /// Stores the upload and answers when the flash operations are done.
   private mutating func go(on upload: SMPUpload, after operations: [FlashOperation]) -> Work {
     if upload.isWhole {
       self.upload = nil
@@ -113,7 +114,7 @@ extension SMPServer {
       operations: operations, answer: .body(accepted(upload.offset, of: upload.size)))
   }
 
-  /// The last answer of an upload: whether what lies in flash is what was announced.
+  /// The last answer of an upload: whether the content of flash matches the announced hash.
   mutating func end(of upload: SMPUpload) -> CBORMap {
     let matches =
       settings.comparesImages && upload.sha.count == 32
@@ -128,7 +129,7 @@ extension SMPServer {
     done(SMPImage.Upload.Response(offset: misbehavior.altered(offset: offset, of: size)).body)
   }
 
-  /// In 2021 a success says so.
+  /// Servers of 2021 report success explicitly.
   private func done(_ body: CBORMap) -> CBORMap {
     guard is2021 else { return body }
     return CBORMap(pairs: [CBORMap.Pair(key: .text("rc"), value: .integer(0))] + body.pairs)
@@ -143,7 +144,7 @@ extension SMPServer {
 
   mutating func erase(_ request: SMPImage.Erase) throws(SMPServerRefusal) -> Work {
     let place = try placeToErase(request)
-    // What a server of 2021 knew of an upload it still knows.
+    // A server of 2021 keeps the state of its upload.
     if !is2021 { upload = nil }
     return Work(
       operations: erasing(place, for: parts.settings.slotSize), answer: .body(done(CBORMap())))
@@ -155,14 +156,14 @@ extension SMPServer {
       guard !isInUse(place) else { throw .image(.noFreeSlot) }
       return place
     }
-    // It erases the one slot that it can, whichever was named.
+    // A server of 2021 always erases the same slot, regardless of the request.
     let place = isRecovery ? active(0) : inactive(0)
     guard isInUse(place) else { return place }
     throw .general(image(in: place) == nil ? .noEntry : .badState)
   }
 
-  /// The pages that `bytes` lie in, and the one in which the bootloader keeps its marks; none of
-  /// a slot that is blank.
+  /// The erases of the pages for `bytes` and of the page with the bootloader's marks; empty for a
+  /// blank slot.
   private func erasing(_ place: SlotPlace, for bytes: Int) -> [FlashOperation] {
     guard let content = slot(place), !content.allSatisfy({ $0 == 0xFF }) else { return [] }
     let start = address(of: place)
@@ -171,13 +172,13 @@ extension SMPServer {
     return pages.map { .erase(page: $0) }
   }
 
-  /// Bytes from the start of the slot that are blank after that.
+  /// The number of blank bytes at the start of the slot after these erases.
   private func erased(_ bytes: Int, by erases: [FlashOperation]) -> Int {
     let pages = (bytes + pageSize - 1) / pageSize * pageSize
     return erases.isEmpty ? parts.settings.slotSize : pages
   }
 
-  /// Whether a slot holds what runs, what shall run next, or what is to come back.
+  /// Whether a slot contains the running image, the next one, or the one to revert to.
   private func isInUse(_ place: SlotPlace) -> Bool {
     if place == active(place.image) { return !isRecovery }
     let record = images[place.image].record

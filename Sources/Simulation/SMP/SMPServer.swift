@@ -1,58 +1,58 @@
 import OtaflashFirmware
 import OtaflashWire
 
-/// Zephyr's SMP server with the groups for the system and for images: what a write leads to, what
-/// is answered, and what it has the flash do. Requests are worked on one after the other. It knows
-/// no link and no clock.
+/// Zephyr's SMP server with the OS and image management groups, from writes to answers and flash
+/// operations. Requests are processed in sequence. Independent of link and clock.
 struct SMPServer: Sendable {
-  /// What a request that was understood leads to.
+  /// The work for a valid request.
   struct Work: Sendable {
-    /// In their order, before the answer.
+    /// The flash operations before the answer, in order.
     var operations: [FlashOperation] = []
     var answer: Answer
   }
 
   enum Answer: Sendable {
     case body(CBORMap)
-    /// The last bytes of an image: the whole is compared with its SHA-256 once it is in flash.
+    /// The last bytes of an image: the complete image is compared with its SHA-256 when it is in
+    /// flash.
     case uploadEnd(SMPUpload)
-    /// The boot record of an image holds a new decision.
+    /// The boot record of an image contains a new decision.
     case imageState(BootRecord, image: Int)
   }
 
   private struct Job: Sendable {
     let request: SMPMessage
     var work: Work
-    /// Requests behind this one in its buffer.
+    /// Further requests after this one in its buffer.
     var rest: [UInt8] = []
-    /// What was known of an upload before this request went on with it.
+    /// The state of the upload before this request.
     var uploadBefore: SMPUpload??
-    /// The connection that the request came over is gone.
+    /// Whether the connection of the request has ended.
     var isOrphaned = false
   }
 
   let parts: BoardParts
   let settings: SMPServerSettings
-  /// The slot that uploads go to is the one that would run: this is the bootloader's server.
+  /// Whether uploads go to the active slot: this is the bootloader's server.
   let isRecovery: Bool
   var images: [BootedImage]
   var upload: SMPUpload?
   var misbehavior: SMPMisbehavior
   private(set) var reassembly: SMPReassembly
-  /// The boot mode asked for with a reset: 0 = the application.
+  /// The requested boot mode of a reset: 0 = the application.
   private(set) var resetMode: Int?
-  /// The firmware loader's name: as it was set, and as it was saved.
+  /// The firmware loader's name, as set but not saved.
   var unsavedName: String?
   var savedName: String?
-  /// Messages to notify, in order.
+  /// The pending notifications, in order.
   var responses: [[UInt8]] = []
   private var waiting: [[UInt8]] = []
   private var job: Job?
   private var busyRequests: Int
 
   init(
-    _ settings: SMPServerSettings, images: [BootedImage], isRecovery: Bool, misbehavior: SMPMisbehavior,
-    parts: BoardParts
+    _ settings: SMPServerSettings, images: [BootedImage], isRecovery: Bool,
+    misbehavior: SMPMisbehavior, parts: BoardParts
   ) {
     self.settings = settings
     self.images = images
@@ -63,22 +63,22 @@ struct SMPServer: Sendable {
     busyRequests = settings.busyRequests
   }
 
-  /// The firmware loader runs, in place of the application.
+  /// Whether the firmware loader runs in place of the application.
   var isLoader: Bool { isRecovery && settings.mode == .firmwareLoader }
 
-  /// The operation that the flash is to do now.
+  /// The current flash operation.
   var operation: FlashOperation? { job?.work.operations.first }
 
-  /// The rules of mcumgr before it was Zephyr's.
+  /// Whether the rules of mcumgr before its move into Zephyr apply.
   var is2021: Bool { settings.release == .mcumgr2021 }
 
-  /// A write to the characteristic.
+  /// Handles a write to the characteristic.
   mutating func received(_ fragment: [UInt8]) {
     guard let message = reassembly.received(fragment) else { return }
     waiting.append(message)
   }
 
-  /// The link is over: what is being worked on is finished, and nobody is told.
+  /// Handles a disconnection: the current request is completed without an answer.
   mutating func disconnected() {
     reassembly.disconnected()
     reassembly.releaseBuffers(waiting.count)
@@ -88,7 +88,7 @@ struct SMPServer: Sendable {
     responses.removeAll()
   }
 
-  /// The running flash operation has ended.
+  /// Handles the end of the running flash operation.
   mutating func flashDone(_ isDone: Bool) {
     guard var job else { preconditionFailure("an operation ended that was not started") }
     job.work.operations.removeFirst()
@@ -100,13 +100,13 @@ struct SMPServer: Sendable {
     completeWhenIdle()
   }
 
-  // MARK: One request after the other
+  // MARK: Requests
 
-  /// A request waits, and none is worked on.
+  /// Whether a request waits and none is in progress.
   var hasWork: Bool { job == nil && !waiting.isEmpty }
 
-  /// Takes up the next request. Its response needs a buffer of its own: where requests fill all of
-  /// them, the refusal goes out in the request's, which is lost thereby.
+  /// Starts the next request. Its response needs a separate buffer: if requests occupy all buffers,
+  /// the refusal is sent in the buffer of the request, which is discarded.
   mutating func workOn() {
     guard hasWork else { return }
     let (request, rest) = firstRequest(in: waiting.removeFirst())
@@ -121,20 +121,21 @@ struct SMPServer: Sendable {
     completeWhenIdle()
   }
 
-  /// Without reassembly several requests may lie in one write, each at a multiple of 4.
+  /// Splits off the first request: without reassembly a write may contain several, each at a
+  /// multiple of 4.
   private func firstRequest(in bytes: [UInt8]) -> (request: [UInt8], rest: [UInt8]) {
     guard let size = SMPReassembly.size(of: bytes), size < bytes.count else { return (bytes, []) }
     let next = (size + 3) / 4 * 4
     return (Array(bytes[..<size]), next < bytes.count ? Array(bytes[next...]) : [])
   }
 
-  /// Gives the response's buffer back, and the request's when nothing is left in it.
+  /// Releases the response's buffer, and the request's buffer if it is empty.
   private mutating func release(_ rest: [UInt8]) {
     reassembly.releaseBuffers(rest.isEmpty ? 2 : 1)
     if !rest.isEmpty { waiting.insert(rest, at: 0) }
   }
 
-  /// `nil` when the message has been answered already, or cannot be.
+  /// Returns `nil` if the message was already answered or cannot be answered.
   private mutating func begin(_ bytes: [UInt8]) -> Job? {
     let request: SMPMessage
     do throws(SMPDecodeFault) {
@@ -160,7 +161,8 @@ struct SMPServer: Sendable {
     }
   }
 
-  /// A server of 2021 does not look at the version. To all, no body is an empty one.
+  /// Prepares a message for decoding: a server of 2021 ignores the version; all servers treat an
+  /// absent body as an empty one.
   private func readable(_ bytes: [UInt8]) -> [UInt8] {
     guard bytes.count >= SMPReassembly.headerBytes else { return bytes }
     var bytes = bytes
@@ -234,7 +236,7 @@ struct SMPServer: Sendable {
     responses.append(encoded(response))
   }
 
-  /// In 2021 every map and list is of indefinite length.
+  /// Servers of 2021 encode every map and list with indefinite length.
   private func encoded(_ response: SMPMessage) -> [UInt8] {
     guard is2021 else { return response.encoded }
     let body = CBORItem.map(response.body).encodedIndefinitely
@@ -245,12 +247,12 @@ struct SMPServer: Sendable {
     ).encoded + body
   }
 
-  /// A message whose header can be read is answered even if nothing else can.
+  /// Answers a message of which only the header can be read.
   private mutating func refuseUnread(_ bytes: [UInt8], _ error: GeneralError) {
     guard bytes.count >= SMPReassembly.headerBytes else { return }
     let map = CBORItem.map(Self.body(error))
     let body = is2021 ? map.encodedIndefinitely : map.encoded
-    // The operation of a response is that of its request and one.
+    // The operation of a response is that of its request plus one.
     let operation = (is2021 ? bytes[0] & 0x07 : bytes[0]) | 1
     responses.append([operation, 0, 0, UInt8(body.count)] + bytes[4..<8] + body)
   }

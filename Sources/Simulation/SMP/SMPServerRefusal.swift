@@ -1,14 +1,14 @@
 import OtaflashWire
 
-/// Why a request is not carried out.
+/// The reason why a request is rejected.
 enum SMPServerRefusal: Error, Equatable, Sendable {
   case general(SMPServer.GeneralError)
   case image(SMPImageError)
-  /// A code of the group for the system.
+  /// An error code of the OS management group.
   case system(Int)
 }
 
-/// The codes of the image group (version 2).
+/// The error codes of the image management group (version 2).
 enum SMPImageError: Int, Sendable {
   case hashNotFound = 8
   case noFreeSlot = 9
@@ -27,7 +27,7 @@ enum SMPImageError: Int, Sendable {
   case confirmationDenied = 32
   case testOfActiveDenied = 33
 
-  /// What the first version makes of it.
+  /// The corresponding code of the first version.
   var version1: Int {
     switch self {
     case .hashNotFound, .flashWriteFailed, .tooLarge, .overrun, .confirmationDenied,
@@ -42,7 +42,7 @@ enum SMPImageError: Int, Sendable {
 }
 
 extension SMPImageError {
-  /// What mcumgr of 2021 answers.
+  /// The corresponding code of mcumgr in 2021.
   var release2021: Int {
     switch self {
     case .noFreeSlot: 5
@@ -56,7 +56,7 @@ extension SMPImageError {
 }
 
 extension SMPServer {
-  /// `rc` of every group.
+  /// The `rc` codes that all groups share.
   enum GeneralError: Int, Sendable {
     case unknown = 1
     case noMemory = 2

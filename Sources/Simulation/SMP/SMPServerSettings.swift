@@ -1,8 +1,8 @@
 import OtaflashATT
 
-/// What only a device with the SMP service has to set.
+/// The settings of a device with the SMP service.
 public struct SMPServerSettings: Hashable, Sendable {
-  /// How MCUboot brings an image to run.
+  /// The way in which MCUboot activates an image.
   public enum BootMode: String, CaseIterable, Sendable {
     /// One slot, which a recovery server in the bootloader writes.
     case single
@@ -12,7 +12,7 @@ public struct SMPServerSettings: Hashable, Sendable {
     case overwrite
     /// `MCUBOOT_SWAP_USING_MOVE`.
     case swapMove = "swap"
-    /// The slot with the higher version runs where it lies.
+    /// The slot with the higher version runs in place.
     case directXIP = "direct-xip"
     /// `MCUBOOT_DIRECT_XIP_REVERT`.
     case directXIPRevert = "direct-xip-revert"
@@ -21,7 +21,7 @@ public struct SMPServerSettings: Hashable, Sendable {
     /// A second application, the loader, writes the slot of the first.
     case firmwareLoader = "firmware-loader"
 
-    /// As the bootloader's information numbers it (Zephyr, MCUmgr group 0, command 8).
+    /// The number in the bootloader information (Zephyr, MCUmgr group 0, command 8).
     var number: Int32 {
       switch self {
       case .single: 0
@@ -35,7 +35,7 @@ public struct SMPServerSettings: Hashable, Sendable {
       }
     }
 
-    /// Whether an image that nobody confirms is taken back at the next reset.
+    /// Whether the next reset reverts an unconfirmed image.
     var reverts: Bool {
       switch self {
       case .swapScratch, .swapMove, .directXIPRevert: true
@@ -43,16 +43,16 @@ public struct SMPServerSettings: Hashable, Sendable {
       }
     }
 
-    /// Whether the version alone decides which slot runs.
+    /// Whether only the version selects the slot.
     var choosesByVersion: Bool { self == .directXIP || self == .ramLoad }
 
-    /// Whether the numbers of slots are places in flash, instead of 0 for the running one.
+    /// Whether slot numbers denote positions in flash; otherwise 0 is the running slot.
     var hasFixedSlots: Bool { choosesByVersion || self == .directXIPRevert }
 
-    /// Whether the running image can only be replaced by another program.
+    /// Whether only another program can replace the running image.
     var needsRecovery: Bool { self == .single || self == .firmwareLoader }
 
-    /// How often each page of an image is written before the image runs.
+    /// The number of writes of each page of an image before the image runs.
     var movesPerPage: Int {
       switch self {
       case .swapScratch: 3
@@ -63,40 +63,40 @@ public struct SMPServerSettings: Hashable, Sendable {
     }
   }
 
-  /// Whose rules the server follows.
+  /// The release whose rules the server follows.
   public enum Release: String, CaseIterable, Sendable {
-    /// mcumgr as it was taken into Zephyr 2.7 and is still in Mynewt: the first version of the
-    /// protocol, whole flash words, no errors above 9, no commands that came later.
+    /// mcumgr as adopted by Zephyr 2.7 and still used in Mynewt: the first version of the protocol,
+    /// complete flash words, no errors above 9, no commands that were added later.
     case mcumgr2021 = "2021"
-    /// Zephyr's own of today.
+    /// The current server of Zephyr.
     case zephyr2026 = "2026"
   }
 
-  /// What image 1 runs on.
+  /// The core of image 1.
   public enum NetworkCore: String, CaseIterable, Sendable {
-    /// A core without rules of its own.
+    /// A core without special rules.
     case none
     /// The network core of an nRF5340 under nRF Connect SDK 2.6.0 to 3.4.0: its image is skipped
     /// if the application's was marked before it (NCSDK-34106).
     case nrf5340
   }
 
-  /// Where the firmware loader advertises.
+  /// The address at which the firmware loader advertises.
   public enum LoaderAddress: String, CaseIterable, Sendable {
-    /// At the application's address with the lowest bit flipped, as bare metal's does.
+    /// The application's address with the lowest bit flipped, as in the bare-metal SDK.
     case flipped
-    /// At the application's, as that of the regular SDK does.
+    /// The application's address, as in the regular SDK.
     case same
   }
 
   /// Network buffers, shared by requests and responses.
   public struct NetBuffers: Hashable, Sendable {
-    /// How many there are.
+    /// The number of buffers.
     public var count: Int
-    /// Bytes of the longest message, its header included.
+    /// The maximum size of a message in bytes, including its header.
     public var size: Int
 
-    /// So many buffers of so many bytes.
+    /// Creates the settings of `count` buffers of `size` bytes.
     public init(count: Int, size: Int) {
       self.count = count
       self.size = size
@@ -105,51 +105,54 @@ public struct SMPServerSettings: Hashable, Sendable {
 
   /// How the bootloader activates images.
   public var mode = BootMode.swapMove
-  /// Images with two slots each: the application's, and those of other cores or parts.
+  /// The number of images with two slots each: the application's, and those of other cores or
+  /// parts.
   public var imageCount = 1
-  /// The core that image 1 is for, and its bootloader's peculiarity.
+  /// The core of image 1, with the special rules of its bootloader.
   public var networkCore = NetworkCore.none
-  /// Images beside the application's may be confirmed once they run
+  /// Whether other images than the application's may be confirmed after they run
   /// (MCUMGR_GRP_IMG_ALLOW_CONFIRM_NON_ACTIVE_IMAGE_ANY).
   public var confirmsOtherImages = true
   /// `CONFIG_MCUMGR_TRANSPORT_NETBUF_COUNT` and `…_SIZE`.
   public var netBuffers = NetBuffers(count: 4, size: 2475)
-  /// Where the firmware loader advertises.
+  /// The address at which the firmware loader advertises.
   public var loaderAddress = LoaderAddress.flipped
-  /// The application has the settings group, by which the firmware loader receives its name.
+  /// Whether the application has the settings group, which sets the name of the firmware loader.
   public var hasSettings = true
-  /// Messages may be longer than a write.
+  /// Whether messages may be longer than a write.
   public var reassembles = true
-  /// Pages are erased as they are needed, instead of the slot before the first byte.
+  /// Whether pages are erased progressively instead of the complete slot before the first byte.
   public var erasesProgressively = false
-  /// Whose rules the server follows; what it tells of itself and takes at once goes with it, where
-  /// nothing else is said.
+  /// The release whose rules the server follows; it determines the defaults of the server's
+  /// information and of the write unit.
   public var release = Release.zephyr2026
-  /// Bytes of which the server takes whole ones of every upload request but the last: 1, or the
-  /// word of a flash that it writes without a buffer of its own. `nil` = as the release does.
+  /// The unit in bytes of accepted data in every upload request but the last: 1, or the flash word
+  /// of a server that writes without a buffer. `nil` = the default of the release.
   public var writeUnit: Int?
-  /// An image that lies in the slot is known by its SHA-256 (IMG_ENABLE_IMAGE_CHECK), which the
-  /// release of 2021 cannot.
+  /// Whether an image in the slot is verified by its SHA-256 (IMG_ENABLE_IMAGE_CHECK), which the
+  /// release of 2021 does not support.
   public var checksImages = true
-  /// The server tells of its buffers; `nil` = as the release does.
+  /// Whether the server reports its buffers; `nil` = the default of the release.
   public var hasParameters: Bool?
-  /// The server tells how the bootloader activates images; `nil` = as the release does.
+  /// Whether the server reports the activation mode of the bootloader; `nil` = the default of the
+  /// release.
   public var hasBootloaderInformation: Bool?
-  /// The bootloader decompresses images that are compressed, instead of refusing them.
+  /// Whether the bootloader decompresses compressed images instead of rejecting them.
   public var decompresses = false
-  /// The key that must have signed what is started; `nil` = the bootloader looks at no signature.
+  /// The key that must have signed an image; `nil` = the bootloader verifies no signature.
   var key: ImageKey?
-  /// The bootloader starts no image with a lower version.
+  /// Whether the bootloader never starts an image with a lower version.
   public var forbidsDowngrade = false
-  /// Requests of the image group that are refused as busy before one is carried out.
+  /// The number of requests of the image group that are rejected as busy before the first one is
+  /// processed.
   public var busyRequests = 0
-  /// The server refuses messages of the second version as too new.
+  /// Whether the server rejects messages of the second version as too new.
   public var isVersion1 = false
 
   /// A server with the defaults above.
   public init() {}
 
-  /// Bytes of a flash word that a server of 2021 has, as on an nRF52.
+  /// The size in bytes of a flash word in a server of 2021, as on an nRF52.
   private static let flashWord = 4
 
   var unit: Int { writeUnit ?? (release == .mcumgr2021 ? Self.flashWord : 1) }
@@ -171,24 +174,24 @@ extension SMPServerSettings: KindSettings {
     KindKey("images", "images with two slots each", "1 or 2", \.imageCount) {
       Int($0).filter { (1...2).contains($0) }
     },
-    KindKey("netcore", "the core that image 1 is for", \.networkCore),
+    KindKey("netcore", "the core of image 1", \.networkCore),
     KindKey(
-      "confirm-others", "images beside the application may be confirmed", \.confirmsOtherImages),
+      "confirm-others", "images of other cores may be confirmed", \.confirmsOtherImages),
     KindKey(
-      "netbufs", "buffers that requests and responses share",
+      "netbufs", "the buffers shared by requests and responses",
       "count and size such as 4x384, 2 to 64 of 64 to 16384 bytes", \.netBuffers,
       netBuffers),
     KindKey("reassembly", "messages may be longer than a write", \.reassembles),
-    KindKey("progressive", "pages are erased as they are needed", \.erasesProgressively),
+    KindKey("progressive", "pages are erased progressively", \.erasesProgressively),
     KindKey(
-      "unit", "bytes of which uploads are taken whole ones", "a power of two up to 512",
+      "unit", "the unit of accepted upload data", "a power of two up to 512",
       \.writeUnit
     ) { Int($0).filter { (1...512).contains($0) && $0.nonzeroBitCount == 1 } },
-    KindKey("check", "images are compared with their SHA-256", \.checksImages),
-    KindKey("server", "whose rules the server follows, by their year", \.release),
-    KindKey("params", "the server tells of its buffers", "yes or no", \.hasParameters, yesOrNo),
+    KindKey("check", "images are verified by their SHA-256", \.checksImages),
+    KindKey("server", "the release whose rules the server follows", \.release),
+    KindKey("params", "the server reports its buffers", "yes or no", \.hasParameters, yesOrNo),
     KindKey(
-      "bootinfo", "the server tells of the bootloader", "yes or no", \.hasBootloaderInformation,
+      "bootinfo", "the server reports the bootloader", "yes or no", \.hasBootloaderInformation,
       yesOrNo),
     KindKey("decompress", "the bootloader decompresses images", \.decompresses),
     KindKey(
@@ -198,13 +201,13 @@ extension SMPServerSettings: KindSettings {
     ) { ImageKey($0).map { $0 } },
     KindKey("no-downgrade", "lower versions are never started", \.forbidsDowngrade),
     KindKey(
-      "busy", "writes to images refused as busy at first", "a count of requests, or 0",
+      "busy", "the number of image writes rejected as busy at first", "a count of requests, or 0",
       \.busyRequests
     ) { Int($0).filter { $0 >= 0 } },
-    KindKey("loader-address", "where the firmware loader advertises", \.loaderAddress),
+    KindKey("loader-address", "the advertising address of the firmware loader", \.loaderAddress),
     KindKey(
       "settings", "the settings group sets the name of the firmware loader", \.hasSettings),
-    KindKey("v1", "messages of version 2 are refused", \.isVersion1),
+    KindKey("v1", "messages of version 2 are rejected", \.isVersion1),
   ]
 
   static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .key, .trial]

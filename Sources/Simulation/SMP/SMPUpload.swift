@@ -1,20 +1,20 @@
 import OtaflashFirmware
 
-/// An upload as the server remembers it: in memory alone, so that a reset forgets it.
+/// The server's state of an upload, only in memory: a reset discards it.
 struct SMPUpload: Equatable, Sendable {
   let size: Int
-  /// SHA-256 of the whole file, or less of it, or nothing.
+  /// The SHA-256 of the complete file, a prefix of it, or empty.
   let sha: [UInt8]
-  /// The slot that the image goes to, and where that begins.
+  /// The slot that receives the image.
   let place: SlotPlace
   let address: Int
-  /// A part did not get into flash: nothing more is written.
+  /// Whether a flash write failed: no more data is written.
   var isBroken = false
-  /// Bytes taken so far.
+  /// The number of bytes accepted so far.
   private(set) var offset = 0
-  /// What does not fill a unit of flash yet.
+  /// Bytes that do not fill a unit of flash yet.
   private var rest: [UInt8] = []
-  /// Bytes from the start of the slot that are erased.
+  /// The number of erased bytes at the start of the slot.
   private var erased: Int
 
   init(size: Int, sha: [UInt8], place: SlotPlace, address: Int, erased: Int) {
@@ -27,7 +27,7 @@ struct SMPUpload: Equatable, Sendable {
 
   var isWhole: Bool { offset == size }
 
-  /// Takes the next bytes. Returns what flash has to do for them, erases included.
+  /// Accepts the next bytes. Returns the flash operations for them, including erases.
   mutating func take(_ data: [UInt8], _ geometry: FlashGeometry) -> [FlashOperation] {
     let start = address + offset - rest.count
     offset += data.count
@@ -41,7 +41,7 @@ struct SMPUpload: Equatable, Sendable {
     return erases(upTo: start + words.count, geometry) + [.write(Array(words), at: start)]
   }
 
-  /// The pages that progressive erasing still owes before `end` is written.
+  /// The erases that progressive erasing needs before a write up to `end`.
   private mutating func erases(upTo end: Int, _ geometry: FlashGeometry) -> [FlashOperation] {
     var operations: [FlashOperation] = []
     while address + erased < end {
@@ -52,8 +52,8 @@ struct SMPUpload: Equatable, Sendable {
   }
 }
 
-/// What the faults of a plan do to what a server tells. Kept for the life of the board, so that
-/// what happens once happens once.
+/// Applies the faults of a plan to the server's answers. It lives as long as the board, so that a
+/// fault that occurs once is not repeated.
 struct SMPMisbehavior: Sendable {
   private static let otherVersion = "0.0.1"
 
@@ -64,10 +64,10 @@ struct SMPMisbehavior: Sendable {
 
   init(plan: FaultPlan) { self.plan = plan }
 
-  /// A new image has been started.
+  /// Called when a new image has started.
   mutating func noteActivation() { hasActivated = true }
 
-  /// Version and hash of an image that runs.
+  /// The reported version and hash of a running image.
   func altered(version: String, hash: [UInt8]) -> (version: String, hash: [UInt8]) {
     guard hasActivated, plan.contains(.otherImage) else { return (version, hash) }
     return (Self.otherVersion, hash.map { ~$0 })

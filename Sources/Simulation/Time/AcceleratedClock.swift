@@ -1,21 +1,21 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// A clock on which a second passes in less than one: simulated devices, and the host's code beside
-/// them, live through an hour while somebody watches for a minute. Both sides must have it.
+/// A clock that runs faster than its base: an hour of simulated devices and host code takes a
+/// minute. Devices and host must use the same clock.
 package struct AcceleratedClock: LinkClock {
   private let base: any LinkClock
   private let began: LinkInstant
   private let speed: Int
 
-  /// Starts where `base` is.
+  /// Creates a clock that starts at the time of `base`.
   ///
   /// - Parameters:
-  ///   - base: the clock that is followed.
-  ///   - speed: seconds that pass in one of its own, 1 or more. What waits often cannot follow any
-  ///     speed: it then falls behind its deadlines, and no time is lost.
+  ///   - base: the base clock.
+  ///   - speed: seconds per second of `base`, 1 or more. Code with frequent waits has a limited
+  ///     speed: it lags behind its deadlines, but loses no simulated time.
   package init(_ base: any LinkClock, speed: Int) {
-    precondition(speed >= 1, "a clock that is accelerated goes no slower")
+    precondition(speed >= 1, "an accelerated clock must not be slower")
     self.base = base
     self.speed = speed
     began = base.now
@@ -29,7 +29,7 @@ package struct AcceleratedClock: LinkClock {
 
   package func sleep(until deadline: LinkInstant, tolerance: Duration?) async throws {
     let moment = began.advanced(by: began.duration(to: deadline) / speed)
-    // Rounded down: never later than asked, and `now` may then be a little before the deadline.
+    // Rounded down: never later than requested, so `now` may be slightly before the deadline.
     try await base.sleep(
       until: moment.advanced(by: .nanoseconds(1)), tolerance: tolerance.map { $0 / speed })
   }

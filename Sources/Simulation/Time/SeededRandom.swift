@@ -1,9 +1,9 @@
-/// SplitMix64 (Steele, Lea, Flood 2014): all chance in a simulation comes from one of these, so a
-/// seed replays a run exactly.
+/// SplitMix64 (Steele, Lea, Flood 2014), the source of all randomness in a simulation, so that a
+/// seed repeats a run exactly.
 public struct SeededRandom: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// The same seed gives the same numbers.
+  /// Creates a generator; the same seed yields the same numbers.
   public init(seed: UInt64) { state = seed }
 
   public mutating func next() -> UInt64 {
@@ -14,19 +14,20 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// True with the given probability, 0…1. Draws nothing for 0, so that a run without losses does
-  /// not depend on how often it asked.
+  /// Returns true with the given probability, 0…1. Draws no number for 0, so that a run without
+  /// losses does not depend on the number of calls.
   public mutating func happens(withProbability probability: Double) -> Bool {
     guard probability > 0 else { return false }
     return Double(next() >> 11) * 0x1p-53 < probability
   }
 
-  /// So many bytes, each as likely.
+  /// Returns uniformly distributed random bytes.
   public mutating func bytes(count: Int) -> [UInt8] {
     (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 24) }
   }
 
-  /// A generator for a part of the simulation, so that parts do not disturb each other's draws.
+  /// Creates a generator for a part of the simulation, so that the draws of one part do not affect
+  /// others.
   public func forked(for part: UInt64) -> SeededRandom {
     var fork = SeededRandom(seed: state ^ (part &* 0xD6E8_FEB8_6659_FD93))
     return SeededRandom(seed: fork.next())

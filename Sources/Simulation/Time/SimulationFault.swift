@@ -1,27 +1,27 @@
 import OtaflashATT
 
-/// Why a simulated run did not come to its end: a hang of the code under test, found at once and
-/// at the same place in every run.
+/// The reason why a simulated run was stopped: a hang of the code under test, detected immediately
+/// and at the same point in every run.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum SimulationFault: Error, Equatable, Sendable {
-  /// Nothing can run and no timer is set, but the body has not returned: a lost wake-up.
+  /// No job is ready and no timer is set, but the body has not returned: a lost wake-up.
   case deadlocked(at: LinkInstant)
-  /// Virtual time would pass the limit of the run: something waits, polls or retries for ever.
+  /// Virtual time would exceed the limit of the run: code waits, polls or retries indefinitely.
   case timeLimitExceeded(limit: Duration)
-  /// `jobs` jobs ran without the clock moving: something spins.
+  /// `jobs` jobs ran without an advance of the clock: a busy loop.
   case spinning(at: LinkInstant, jobs: Int)
-  /// Code of the run left virtual time, so the result would depend on real scheduling.
+  /// Code of the run left virtual time, so that the result would depend on real scheduling.
   case leftVirtualTime(at: LinkInstant, by: Departure)
 
   /// A way out of virtual time.
   public enum Departure: Equatable, Sendable {
-    /// A task was created without the timeline as its executor: a plain or a detached one. Use a
+    /// A task was created without the timeline as its executor: unstructured or detached. Use a
     /// child task (`async let`, a task group), or pass `executorPreference: clock.executor`.
     case unstructuredTask
     /// Code that is isolated to the main actor. Call it outside of the simulation, or isolate the
-    /// model to an actor of its own.
+    /// model to another actor.
     case mainActor
     /// Another thread resumed a task of the run, or sleeps on its clock.
     case otherThread
@@ -32,10 +32,10 @@ extension SimulationFault: CustomStringConvertible {
   public var description: String {
     switch self {
     case .deadlocked(let instant):
-      "nothing could run any more after \(Numerals.seconds(instant.elapsed)): a lost wake-up"
-    case .timeLimitExceeded(let limit): "it took longer than \(Numerals.seconds(limit))"
+      "no job could run after \(Numerals.seconds(instant.elapsed)): a lost wake-up"
+    case .timeLimitExceeded(let limit): "the run took longer than \(Numerals.seconds(limit))"
     case .spinning(let instant, let jobs):
-      "\(jobs) jobs ran after \(Numerals.seconds(instant.elapsed)), and no time passed"
+      "\(jobs) jobs ran after \(Numerals.seconds(instant.elapsed)), without an advance of time"
     case .leftVirtualTime(let instant, let departure):
       "after \(Numerals.seconds(instant.elapsed)) the run left virtual time: \(departure.reason)"
     }

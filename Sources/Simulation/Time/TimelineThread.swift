@@ -1,11 +1,11 @@
 import COtaflashTimeline
 
-/// The thread that drives a timeline, and the jobs that leave it: the runtime reports them at the
-/// moment at which they are enqueued elsewhere, so each run finds the same one first.
+/// The thread that drives a timeline, and the detection of jobs that leave it: the runtime reports
+/// such a job when it is enqueued elsewhere, so each run detects the same job first.
 enum TimelineThread {
   private static let hooks: Void = otaflash_timeline_install()
 
-  /// Runs `body` as the drive of the timeline with this number, 1 or more.
+  /// Runs `body` while this thread drives the timeline with this number, 1 or more.
   static func drive<Value, Failure: Error>(
     _ timeline: UInt64, _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
@@ -18,7 +18,7 @@ enum TimelineThread {
   /// Whether this thread drives the timeline with this number.
   static func drives(_ timeline: UInt64) -> Bool { otaflash_timeline_driven() == timeline }
 
-  /// The way out that a job of this thread used first since the last call; `nil` when none did.
+  /// The first departure of a job of this thread since the last call; `nil` if there was none.
   static func takeDeparture() -> SimulationFault.Departure? {
     switch otaflash_timeline_take_departure() {
     case OTAFLASH_DEPARTURE_GLOBAL: .unstructuredTask

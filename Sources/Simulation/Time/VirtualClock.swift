@@ -1,20 +1,20 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The clock of a `VirtualTimeline`: it stands still while jobs run and jumps from timer to timer.
+/// The clock of a `VirtualTimeline`: it stops while jobs run and jumps from timer to timer.
 public struct VirtualClock: LinkClock {
   private let timeline: VirtualTimeline
 
   init(timeline: VirtualTimeline) { self.timeline = timeline }
 
-  /// The timeline's moment.
+  /// The current time of the timeline.
   public var now: LinkInstant { timeline.now }
 
   /// The executor of the simulation, for tasks that are not children of its body. Pass it as
   /// `executorPreference` to the task's initializer.
   public var executor: VirtualTimeline { timeline }
 
-  /// What the timeline can tell apart.
+  /// The resolution of the timeline.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
   public func randomFraction() -> Double { timeline.randomFraction() }

@@ -2,40 +2,39 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// Runs asynchronous code in virtual time on the calling thread: all jobs that are ready, in the
-/// order in which they became ready, then a jump to the next timer.
+/// Runs asynchronous code in virtual time on the calling thread: all ready jobs, in the order in
+/// which they became ready, then a jump to the next timer.
 ///
-/// A run depends on nothing but its inputs. Child tasks inherit the executor. Unstructured tasks do
-/// not, and neither does code on the main actor: a run that uses one of them ends with
-/// `SimulationFault.leftVirtualTime`. Create such a task with this executor instead
-/// (`Task(executorPreference: clock.executor)`).
+/// A run depends only on its inputs. Child tasks inherit the executor. Unstructured tasks and code
+/// on the main actor do not: a run that uses them ends with `SimulationFault.leftVirtualTime`.
+/// Create such a task with this executor instead (`Task(executorPreference: clock.executor)`).
 public final class VirtualTimeline: TaskExecutor, Sendable {
-  /// Jobs that may run at one instant before the run is called spinning.
+  /// The maximum number of jobs at one instant; more jobs count as spinning.
   package static let jobsPerInstantMaximum = 500_000
-  /// Jobs that a failed run may still execute while its cancelled tasks unwind.
+  /// The maximum number of jobs that a failed run executes while its cancelled tasks unwind.
   static let unwindingJobsMaximum = 500_000
 
   private static let count = Atomic<UInt64>(0)
 
-  /// No two timelines of a process have the same; 1 or more.
+  /// The number of the timeline, 1 or more, unique in the process.
   private let number = count.wrappingAdd(1, ordering: .relaxed).newValue
   private let state = Mutex(TimelineState())
   private let chance: Mutex<SeededRandom?>
 
-  /// - Parameter chance: what the clock's random numbers are drawn from; `nil` makes them all 0, so
-  ///   that every wait is as long as it was told to be.
+  /// - Parameter chance: the generator of the clock's random numbers; `nil` makes them all 0, so
+  ///   that every wait is exactly as long as requested.
   public init(chance: SeededRandom? = nil) { self.chance = Mutex(chance) }
 
   /// The clock of this timeline, at zero before the first run.
   public var clock: VirtualClock { VirtualClock(timeline: self) }
 
-  /// Runs `body` to its end. A timeline may run several bodies, one after the other; time goes on.
+  /// Runs `body` until it returns. A timeline may run several bodies in sequence; time continues.
   ///
   /// - Parameters:
-  ///   - limit: the virtual time that the run may take.
-  ///   - body: gets the clock on which everything in it must wait.
-  /// - Throws: the hang that was found. The body's task is cancelled and unwound as far as it
-  ///   reacts to that; what still waits then stays suspended for ever.
+  ///   - limit: the maximum virtual time of the run.
+  ///   - body: receives the clock on which all its waits must be.
+  /// - Throws: the detected hang. The body's task is cancelled and unwound as far as it reacts to
+  ///   the cancellation; code that still waits then stays suspended indefinitely.
   public func run<Value: Sendable>(
     limit: Duration = .seconds(86_400), _ body: @escaping @Sendable (VirtualClock) async -> Value
   ) throws(SimulationFault) -> Value {
@@ -96,7 +95,7 @@ public final class VirtualTimeline: TaskExecutor, Sendable {
     }
   }
 
-  /// Puts a job behind those that are ready at this moment.
+  /// Appends a job to the ready jobs.
   public func enqueue(_ job: consuming ExecutorJob) {
     let unowned = UnownedJob(job)
     let isForeign = !TimelineThread.drives(number)
@@ -118,8 +117,8 @@ extension VirtualTimeline {
     }
   }
 
-  /// Suspends until `deadline`; `false` when the task was cancelled first. Suspends even when the
-  /// deadline has passed, so that other ready jobs get their turn.
+  /// Suspends until `deadline`; returns `false` if the task is cancelled first. Suspends even if
+  /// the deadline has passed, so that other ready jobs can run.
   func sleep(until deadline: LinkInstant) async -> Bool {
     if !TimelineThread.drives(number) { state.withLock { $0.noteEntry() } }
     let number = state.withLock { $0.newSleeperNumber() }
@@ -140,7 +139,7 @@ extension VirtualTimeline {
   }
 }
 
-/// Where the body leaves its value for the thread that drives it.
+/// Passes the body's value to the thread that drives it.
 private final class Outcome<Value: Sendable>: Sendable {
   private let stored = Mutex<Value?>(nil)
 

@@ -4,7 +4,7 @@ import OtaflashFleet
 import OtaflashFleetReport
 import OtaflashFleetSamples
 
-/// Writes reports of runs that never were into a folder: for a browser, and for people to look at.
+/// Writes reports of invented runs to a folder, for tests with a browser and for inspection.
 let folder = URL(filePath: CommandLine.arguments.dropFirst().first ?? ".")
 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
 
@@ -24,7 +24,7 @@ let samples = [
   ("thousand", thousand.history()), ("ten-thousand", many.history()),
 ]
 for (name, history) in samples {
-  guard let report = RunReport(history) else { preconditionFailure("it has begun") }
+  guard let report = RunReport(history) else { preconditionFailure("the run has started") }
   var surroundings = ReportSurroundings(
     program: "otaflash 1.4.0", written: report.last.advanced(by: .seconds(60)))
   surroundings.chain = .init(events: report.events, head: (0..<32).map { UInt8($0 * 7) })

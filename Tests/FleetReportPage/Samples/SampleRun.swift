@@ -1,22 +1,22 @@
 import OtaflashFirmware
 import OtaflashFleet
 
-/// Events of a run that never was, drawn from a seed: devices over adapters, with failures of every
-/// kind. Its own order of things is simple; that they may follow each other so, `FleetRun` says.
+/// The events of an invented run, drawn from a seed: devices over adapters, with failures of every
+/// kind. Its sequence of events is simple; `FleetRun` checks that it is permitted.
 package struct SampleRun {
   package var devices: Int
   package var adapters: Int
   package var places = 4
   package var seed: UInt64 = 1
-  /// 0…1, of the devices.
+  /// The share of devices whose update fails, 0…1.
   package var bad = 0.02
   package var absent = 0.02
-  /// 0…1, of the attempts.
+  /// The share of attempts with a lost link, 0…1.
   package var linkLoss = 0.08
-  /// Of the first devices, in their order.
+  /// The names of the first devices, in order.
   package var names: [String] = []
   package var sites: [String?] = [nil]
-  /// Bytes that a link carries in a second.
+  /// The rate of a link in bytes per second.
   package var rate = 14_000.0
   package var campaign = "doors-2026-11"
   package var startedBy: String? = "anna@line-3"
@@ -30,7 +30,7 @@ package struct SampleRun {
     self.adapters = adapters
   }
 
-  /// Names that a page, a table or a schema must bear.
+  /// Names that a page, a table and a schema must be able to contain.
   package static let hostileNames = [
     "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "'; alert(1); '",
     "</title><script>alert(1)</script>", "--><svg onload=alert(1)>", "]]></testcase>",
@@ -82,7 +82,7 @@ package struct SampleRun {
     }
   }
 
-  /// The run's events, from its beginning to its end.
+  /// The events of the complete run.
   package func history() -> [RecordedEvent] {
     var chance = Chance(state: seed)
     var timeline = Timeline()
@@ -170,7 +170,7 @@ package struct SampleRun {
       site: sites[number % sites.count], image: "9f2c01aa77")
   }
 
-  /// Works on a wave's devices until all are settled; the moment of that.
+  /// Updates the devices of a wave until all are settled; returns the time of the last.
   private func work(
     on devices: Range<Int>, from start: Int64, _ chance: inout Chance,
     _ timeline: inout Timeline, _ tally: inout WaveTally
@@ -255,9 +255,9 @@ package struct SampleRun {
     return settle(.updated, end)
   }
 
-  /// 0…1, of a device always the same, and not of its neighbours.
+  /// A number 0…1 that depends only on the device and differs from those of its neighbors.
   private func fixedFraction(_ device: Int) -> Double {
-    // The golden ratio spreads even three devices over all that may happen.
+    // The golden ratio spreads even three devices over all outcomes.
     let value = (Double(device) + Double(seed) * 0.37) * 0.618_033_988_749_895
     return value - value.rounded(.down)
   }
@@ -266,10 +266,10 @@ package struct SampleRun {
     switch device % 4 {
     case 0:
       AttemptFailure(
-        .device, code: "reverted", words: "the device took the image back and runs 1.2.0")
+        .device, code: "reverted", words: "the device reverted the image and runs 1.2.0")
     case 1:
       AttemptFailure(
-        .device, code: "wrong-key", words: "the key is not the device's", isFinal: true)
+        .device, code: "wrong-key", words: "the key does not match the device", isFinal: true)
     case 2:
       AttemptFailure(.device, code: "image-rejected", words: "the device rejected the image")
     default:

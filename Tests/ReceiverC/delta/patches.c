@@ -20,7 +20,7 @@ static void append(patched *p, uint32_t byte) {
   if (p->stream_size < STREAM_MAXIMUM) p->stream[p->stream_size++] = (uint8_t)byte;
 }
 
-/// What is in a patch before it is compressed.
+/// The content of a patch before compression.
 typedef struct {
   uint8_t bytes[4 * IMAGE_MAXIMUM];
   uint32_t size;
@@ -41,7 +41,7 @@ static void add_number(plain *s, uint32_t magnitude, bool negative) {
   s->size += number(s->bytes + s->size, magnitude, negative);
 }
 
-/// Bytes that compress now and then.
+/// Returns bytes that are compressible at times.
 static uint8_t byte_of(uint64_t *seed) {
   return random_number(seed, 4) > 0 ? 0 : (uint8_t)random_number(seed, 256);
 }

@@ -1,11 +1,11 @@
-/// Patches made at random, and what they make: an encoder that knows the format alone.
+/// Random patches and the images that they create: an encoder written only from the format.
 #ifndef PATCHES_H
 #define PATCHES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Parts begin at its multiples.
+/// The page size; parts start at its multiples.
 #ifndef PATCH_PAGE
 #define PATCH_PAGE 256
 #endif
@@ -24,7 +24,7 @@ typedef struct {
   uint32_t image_size;
   uint8_t stream[STREAM_MAXIMUM];
   uint32_t stream_size;
-  /// Where parts begin in the stream.
+  /// The offsets at which parts start in the stream.
   uint32_t parts[PARTS];
   uint32_t part_count;
 } patched;
@@ -34,13 +34,13 @@ enum { CODEC_NONE = 0, CODEC_CRLE = 2, CODEC_HEATSHRINK = 4 };
 uint32_t random_number(uint64_t *seed, uint32_t limit);
 void put_word(uint8_t *to, uint32_t value);
 
-/// A base and an image of several parts, each with a codec of its own.
+/// A base and an image of several parts, each with its own codec.
 void make_patched(patched *p, uint64_t seed);
-/// The 64 bytes 00...3F, and the image that has AA at 10 and 4E 45 57 before 32; one part with `patch`.
+/// The 64 bytes 00...3F, and the image with AA at 10 and 4E 45 57 before 32; one part with `patch`.
 void make_example(patched *p, const uint8_t *patch, uint32_t size);
-/// The same of so many bytes, in parts of `part` bytes; `part` is a multiple of the page.
+/// Like `make_patched` with these sizes, in parts of `part` bytes, a multiple of the page size.
 void make_parts(patched *p, uint64_t seed, uint32_t base_size, uint32_t image_size, uint32_t part);
-/// One part of a whole image.
+/// A complete image in one part with `patch`.
 void make_part(patched *p, const uint8_t *patch, uint32_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/// The decoder of patches against docs/delta.md. One line for each failure, one line of totals.
+/// Tests the patch decoder against docs/delta.md. Prints one line per failure, and the totals.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +19,12 @@ static void check(bool ok, const char *what, int line) {
 
 static patched p;
 
-/// Who runs the decoder, and what it was seen to do.
+/// A user of the decoder, and its record of the results.
 typedef struct {
   ota_delta delta;
   uint8_t made[IMAGE_MAXIMUM];
   uint32_t size;
-  /// At most so many bytes are taken at a time; 0 = all of them.
+  /// The maximum number of bytes that `write` accepts at a time; 0 = all.
   uint32_t takes;
   uint64_t seed;
   uint32_t in_this_call;
@@ -72,8 +72,8 @@ static bool start(const ota_delta_point *point) {
   return ota_delta_start(&r.delta, &config, &sizes, point);
 }
 
-/// Feeds bytes until they are used up or the decoder has ended. A copy of their exact size lets the
-/// sanitizer see every byte that is read beyond them.
+/// Feeds bytes until all are used or the decoder has ended. The copy has the exact size, so the
+/// sanitizer detects every read beyond it.
 static ota_delta_result feed(const uint8_t *bytes, uint32_t size) {
   uint8_t *copy = malloc(size > 0 ? size : 1);
   uint32_t at = 0;
@@ -109,7 +109,7 @@ static bool is_image(void) {
   return r.size == p.image_size && memcmp(r.made, p.image, p.image_size) == 0;
 }
 
-/// The patches of the document.
+/// The example patches of the document.
 static const struct {
   const char *name;
   uint8_t bytes[90];
@@ -141,7 +141,7 @@ static void test_examples(void) {
   }
 }
 
-/// Three pieces, cut at every two places; then byte by byte.
+/// Splits the stream into three pieces at every two offsets; then into single bytes.
 static void split_everywhere(void) {
   for (uint32_t a = 0; a <= p.stream_size; a++) {
     for (uint32_t b = a; b <= p.stream_size; b += p.stream_size > 100 ? 97 : 1) {
@@ -164,7 +164,7 @@ static void cut_everywhere(void) {
   }
 }
 
-/// What is accepted in spite of a wrong bit makes the right image all the same.
+/// Flips every bit: if the decoder accepts the stream, it creates the correct image.
 static void flip_everywhere(void) {
   for (uint32_t bit = 0; bit < 8 * p.stream_size; bit++) {
     p.stream[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -219,7 +219,7 @@ static void test_random_patches(void) {
   }
 }
 
-/// A base with one byte changed makes another image, and that is seen.
+/// A base with one changed byte creates another image, which is detected.
 static void test_other_base(void) {
   subject = "another base";
   for (uint64_t seed = 1; seed <= 300; seed++) {
@@ -267,15 +267,15 @@ static void test_refusals(void) {
   REFUSED("negative new bytes", 0x00, 0x83, 1, 0, 0, 0x41, 0);
   REFUSED("new bytes beyond the image", 0x00, 0x83, 1, 0, 0, 0x84, 1);
   REFUSED("a seek before the base", 0x00, 0x83, 1, 0, 1, 0, 0, 0x42);
-  REFUSED("a seek behind the base", 0x00, 0x83, 1, 0, 1, 0, 0, 0x80, 1);
+  REFUSED("a seek after the base", 0x00, 0x83, 1, 0, 1, 0, 0, 0x80, 1);
   REFUSED("empty triples out of 2^31 zeros", 0x02, 0x83, 1, 1, 0xFF, 0xFF, 0xFF, 0xFF, 7, 0);
   REFUSED("a block of kind 2", 0x02, 0x83, 1, 2, 1, 0);
   REFUSED("a block of 2^31 bytes", 0x02, 0x83, 1, 1, 0x80, 0x80, 0x80, 0x80, 8, 0);
   REFUSED("a block size without end", 0x02, 0x83, 1, 1, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80);
 }
 
-/// Other bytes for the same image: no encoder writes them, and detools 0.53.0 reads each as it is read
-/// here. The image's CRC32 is compared as for any patch.
+/// Other encodings of the same image: no encoder writes them, and detools 0.53.0 reads them as this
+/// decoder does. The CRC32 of the image is compared as for any patch.
 static void other_words(const char *name, const uint8_t *head, uint32_t head_size, const uint8_t *tail,
                         uint32_t tail_size) {
   uint8_t patch[160];
@@ -290,9 +290,9 @@ static void other_words(const char *name, const uint8_t *head, uint32_t head_siz
 #define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
 
 static void test_other_words(void) {
-  // Head and size, the data format, a difference of 0 bytes, new bytes; the last seek.
+  // Head and size, the data format, a difference of 0 bytes, extra bytes; the last seek.
   other_words("a last seek before the base", BYTES(0, 0x83, 1, 0, 0, 0x83, 1), BYTES(0x60));
-  other_words("a last seek behind the base", BYTES(0, 0x83, 1, 0, 0, 0x83, 1),
+  other_words("a last seek after the base", BYTES(0, 0x83, 1, 0, 0, 0x83, 1),
               BYTES(0xBF, 0xFF, 0xFF, 0xFF, 0x0F));
   other_words("a seek of -0", BYTES(0, 0x83, 1, 0, 0, 0x83, 1), BYTES(0x40));
   other_words("a data format of -0", BYTES(0, 0x83, 1, 0x40, 0, 0x83, 1), BYTES(0));
@@ -308,7 +308,7 @@ static void test_other_words(void) {
               BYTES(2, 0x83, 1, 0, 0xC8, 0, 0, 0, 0x83, 1), BYTES(0));
 }
 
-/// What differs from those patches by what is not permitted.
+/// Similar encodings that are not permitted.
 static void test_sizes_of_minus_zero(void) {
   REFUSED("a size of -0", 0, 0x40, 0, 0, 0x83, 1);
   REFUSED("a difference of -0", 0, 0x83, 1, 0, 0x40, 0x83, 1);
@@ -316,7 +316,7 @@ static void test_sizes_of_minus_zero(void) {
   REFUSED("a block size of six bytes", 2, 0x83, 1, 1, 0x81, 0x80, 0x80, 0x80, 0x80, 0, 0);
 }
 
-/// As many triples that make nothing as may be, in front of all the image in one; and one more.
+/// The maximum number of empty triples before one triple with the complete image; and one more.
 static void test_empty_triples(void) {
   uint8_t patch[3 * (OTA_DELTA_EMPTY_MAXIMUM + 1) + 80] = {0, 0x83, 1, 0};
   subject = "empty triples";
@@ -334,7 +334,7 @@ static void test_empty_triples(void) {
   }
 }
 
-/// Patches that would be whole if the sign of one size were not looked at.
+/// Patches that would be valid if the sign of one size were not checked.
 static void test_negative_sizes(void) {
   static const uint8_t places[] = {1, 4, 5};
   for (uint32_t i = 0; i <= sizeof places; i++) {
@@ -346,7 +346,7 @@ static void test_negative_sizes(void) {
     if (!difference) *to++ = 0;
     memcpy(to, difference ? (uint8_t[]){32, 0} : (uint8_t[]){0x83, 1}, 2);
     if (difference) {
-      // 32 bytes as they are in the base but one, and 35 new ones.
+      // 32 bytes of the base, one of them changed, and 35 extra bytes.
       memset(to + 1, 0, 32);
       to[11] = 0xA0;
       to[33] = 35;
@@ -365,7 +365,7 @@ static void test_negative_sizes(void) {
   }
 }
 
-/// The end of the part: nothing may be left, and nothing may be missing.
+/// The end of a part: no bytes may be left over or missing.
 static void test_ends(void) {
   uint8_t longer[100];
   for (uint32_t i = 0; i < EXAMPLES; i++) {
@@ -382,7 +382,7 @@ static void test_ends(void) {
   longer[examples[3].size - 1] |= 1;
   make_example(&p, longer, examples[3].size);
   CHECK(run_whole() == OTA_DELTA_REFUSED);
-  subject = "a run that goes on";
+  subject = "a run that does not end";
   memcpy(longer, examples[1].bytes, examples[1].size);
   memcpy(longer + 27, (const uint8_t[]){1, 2, 0}, 3);
   make_example(&p, longer, 30);
@@ -399,19 +399,19 @@ static void header_refused(const char *name, uint32_t field, uint32_t value) {
 }
 
 static void test_headers(void) {
-  header_refused("a part that begins before the one before ends", 0, 0);
-  header_refused("a part that begins late", 0, 4 * PATCH_PAGE);
+  header_refused("a part that starts before the end of the previous one", 0, 0);
+  header_refused("a part that starts too late", 0, 4 * PATCH_PAGE);
   header_refused("a part of no bytes", 1, 0);
   header_refused("a part beyond the image", 1, 0xFFFFFF00);
   header_refused("a part that ends within a page", 1, PATCH_PAGE - 1);
   header_refused("a patch beyond the stream", 2, 0xFFFFFFFF);
   header_refused("a patch of no bytes", 2, 0);
-  subject = "a checksum";
+  subject = "a wrong CRC32";
   make_patched(&p, 4);
   p.stream[12] ^= 1;
   CHECK(run_whole() == OTA_DELTA_MISMATCH);
   CHECK(feed(p.stream, 0) == OTA_DELTA_MISMATCH);
-  subject = "a stream behind the image's end";
+  subject = "a stream beyond the end of the image";
   make_patched(&p, 4);
   p.stream_size++;
   CHECK(run_whole() == OTA_DELTA_REFUSED);

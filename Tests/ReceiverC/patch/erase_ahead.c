@@ -23,12 +23,12 @@ static uint32_t info_flags(void) {
 }
 
 static void test_waiting(void) {
-  subject = "pages erased while data is waited for";
+  subject = "pages erased while the device waits for data";
   make(1);
   CHECK(info_flags() == 0x1C);
   CHECK(begin(&d, image, SIZE, 0) == 0 && d.flash.slot_erases == 10);
   CHECK(update(&d, image, SIZE) && d.flash.slot_erases == 10);
-  // Another image: what was programmed is erased again, page by page, and the rest is not erased twice.
+  // Another image: programmed pages are erased again, the others not.
   image[0] ^= 1;
   CHECK(begin(&d, image, SIZE, 0) == 0 && d.flash.slot_erases == 20);
   image[0] ^= 1;
@@ -43,7 +43,7 @@ static void test_waiting(void) {
 }
 
 static void test_idle(void) {
-  subject = "a slot erased while nothing is held";
+  subject = "a slot erased while no session is held";
   make(2);
   memset(d.flash.bytes, 0, SLOT);
   device_run(&d);
@@ -63,7 +63,7 @@ static void test_idle(void) {
   device_boot(&d);
   device_connect(&d);
   CHECK(update(&d, image, SIZE) && d.flash.slot_erases > 2 * SLOT / PAGE);
-  subject = "a slot that is left alone";
+  subject = "a slot that must not be erased";
   make(2);
   d.config.trial = true;
   d.may_erase = true;
@@ -71,7 +71,7 @@ static void test_idle(void) {
   device_connect(&d);
   CHECK(d.flash.slot_erases == 0 && request_op(&d, OTA_OP_CONFIRM) == 0);
   CHECK(d.flash.slot_erases == SLOT / PAGE);
-  // The bootloader has used the slot since.
+  // The bootloader has used the slot meanwhile.
   d.config.trial = false;
   d.config.boot_outcome = OTA_BOOT_ACTIVATED;
   device_boot(&d);
@@ -87,7 +87,7 @@ static void test_idle(void) {
 }
 
 static void test_faults(void) {
-  subject = "flash that fails while nothing is held";
+  subject = "flash that fails while no session is held";
   for (int kind = 0; kind < 2; kind++) {
     make(3);
     d.may_erase = true;

@@ -1,4 +1,4 @@
-/// Pages that are erased before their data comes (docs/ota-service.md, 14).
+/// Tests of pages erased ahead (docs/ota-service.md, 14).
 #ifndef ERASE_AHEAD_H
 #define ERASE_AHEAD_H
 

@@ -5,7 +5,6 @@
 #include "ota_delta.h"
 #include "session.h"
 
-/// The session is over, nothing of it is held, and the image as it is gets through.
 void check_refused(void) {
   uint32_t made;
   CHECK(d.errors[OTA_ERROR_PATCH_REFUSED] == 1 && device_state() == OTA_STATE_IDLE);
@@ -15,7 +14,6 @@ void check_refused(void) {
   CHECK(plain_update() && device_error() == 0);
 }
 
-/// A host that believes in what it sends; true: VERIFY was done.
 bool send_anyhow(void) {
   for (int tries = 0; tries < 3; tries++) {
     if (!send_stream(p.stream_size) && device_state() != OTA_STATE_RECEIVING) return false;
@@ -58,14 +56,14 @@ static void test_refused_streams(void) {
   REFUSED("a block of 2^31 bytes", 0x02, 0x83, 1, 1, 0x80, 0x80, 0x80, 0x80, 8, 0);
   REFUSED("a block size without end", 0x02, 0x83, 1, 1, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80);
   REFUSED("a seek before the base", 0x00, 0x83, 1, 0, 1, 0, 0, 0x42);
-  REFUSED("a seek behind the base", 0x00, 0x83, 1, 0, 1, 0, 0, 0x80, 1);
+  REFUSED("a seek after the base", 0x00, 0x83, 1, 0, 1, 0, 0, 0x80, 1);
   REFUSED("a number without end", 0x00, 0x83, 1, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80);
   REFUSED("empty triples out of 2^31 zeros", 0x02, 0x83, 1, 1, 0xFF, 0xFF, 0xFF, 0xFF, 7, 0);
   REFUSED("a patch that is too short", 0x00, 0x83, 1, 0, 1, 0);
   uint8_t longer[sizeof example + 1] = {0};
   memcpy(longer, example, sizeof example);
-  refused("bytes behind the end", longer, sizeof longer);
-  // Triples that make nothing, one more than may follow each other.
+  refused("bytes after the end", longer, sizeof longer);
+  // One more consecutive empty triple than permitted.
   uint8_t empty[4 + 3 * (OTA_DELTA_EMPTY_MAXIMUM + 1) + 1] = {0, 0x83, 1, 0};
   refused("empty triples", empty, sizeof empty);
 }
@@ -80,8 +78,8 @@ static void header_refused(const char *name, uint32_t part, uint32_t field, uint
 }
 
 static void test_refused_headers(void) {
-  header_refused("a part that begins before the one before ends", 1, 0, 0);
-  header_refused("a part that begins late", 1, 0, 2 * PAGE);
+  header_refused("a part that starts before the end of the previous one", 1, 0, 0);
+  header_refused("a part that starts too late", 1, 0, 2 * PAGE);
   header_refused("a part of no bytes", 1, 1, 0);
   header_refused("a part beyond the image", 1, 1, 0xFFFFFC00);
   header_refused("a part that ends within a page", 1, 1, PAGE - 1);
@@ -102,7 +100,7 @@ static void test_refused_headers(void) {
   CHECK(request_op(&d, OTA_OP_VERIFY) == 0 && slot_is_image());
 }
 
-/// A part that makes something else is wanted once more, and refused the second time.
+/// A part with a wrong CRC32 is requested once more, and refused the second time.
 static void test_mismatch(void) {
   subject = "a part of another CRC32";
   make_parts(&p, 4, 300, 5000, PAGE);
@@ -111,11 +109,11 @@ static void test_mismatch(void) {
   CHECK(begin_stream(0) == 0);
   CHECK(!send_stream(p.parts[3]) && d.errors[OTA_ERROR_GAP] == 1);
   check_refused();
-  subject = "bytes that were damaged on their way";
+  subject = "bytes damaged in transfer";
   make_parts(&p, 4, 300, 5000, PAGE);
   make_device(1, 8);
   CHECK(begin_stream(0) == 0 && send_stream(p.parts[2] + 3));
-  p.stream[p.parts[2] + 12] ^= 1;  // the host reads it wrong, once
+  p.stream[p.parts[2] + 12] ^= 1;  // the host sends a wrong bit once
   uint32_t before = d.errors[OTA_ERROR_GAP];
   for (uint32_t at = p.parts[2] + 3; at < p.parts[3] && d.errors[OTA_ERROR_GAP] == before;) {
     uint32_t size = p.parts[3] - at < CHUNK ? p.parts[3] - at : CHUNK;
@@ -127,10 +125,10 @@ static void test_mismatch(void) {
   CHECK(send_stream(p.stream_size) && request_op(&d, OTA_OP_VERIFY) == 0 && slot_is_image());
 }
 
-/// Every part is right, and the image is not the one that BEGIN promised: VERIFY finds it, and nothing of
-/// the session is left.
+/// Every part is correct, but the image is not the one that BEGIN announced: VERIFY detects it, and
+/// the session is discarded.
 static void test_other_image(void) {
-  subject = "an image of another CRC32 out of parts that are right";
+  subject = "an image of another CRC32 from correct parts";
   for (int kind = 0; kind < 2; kind++) {
     uint32_t made;
     make_parts(&p, 4, 300, 5000, PAGE);

@@ -1,12 +1,14 @@
-/// What a device does not take, and what it then does (docs/delta.md, 3; docs/ota-service.md, 13).
+/// Tests of refused streams (docs/delta.md, 3; docs/ota-service.md, 13).
 #ifndef REFUSALS_H
 #define REFUSALS_H
 
 #include <stdbool.h>
 
-/// Checks that the session is over, that nothing of it is held, and that the image as it is gets through.
+/// Checks that the session has ended, that it is discarded, and that an update without patches
+/// succeeds.
 void check_refused(void);
-/// What a host does that believes in what it sends; true: VERIFY was done.
+/// Sends the stream and repeats it as the device requests, without checks by the host. True:
+/// VERIFY succeeded.
 bool send_anyhow(void);
 void test_refusals(void);
 

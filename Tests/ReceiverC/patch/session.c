@@ -56,7 +56,7 @@ bool patch_update(void) {
   if (begin_stream(held == 0 ? OTA_BEGIN_RESTART : 0) != 0) return false;
   uint32_t next = get32(d.answer + 2);
   if (next > p.stream_size) return false;
-  // What it holds is not the beginning of this stream after all.
+  // The bytes held by the device are not the start of this stream.
   if (get32(d.answer + 6) != ota_crc32(0, p.stream, next) && begin_stream(OTA_BEGIN_RESTART) != 0)
     return false;
   if (!send_stream(p.stream_size) || request_op(&d, OTA_OP_VERIFY) != 0) return false;

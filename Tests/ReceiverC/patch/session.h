@@ -1,4 +1,4 @@
-/// A host's side of a patch session (docs/ota-service.md, 13), against the device of the tests.
+/// The host in a patch session (docs/ota-service.md, 13) with the device of the tests.
 #ifndef SESSION_H
 #define SESSION_H
 
@@ -12,27 +12,27 @@ extern const char *subject;
 extern device d;
 extern patched p;
 
-/// What runs where a patch has no base: a device runs something.
+/// The running image in tests of patches without a base.
 extern const uint8_t other_image[64];
 
 enum { EXAMPLE_SIZE = 30 };
-/// The CRLE patch of the documents, after the header of its part.
+/// The CRLE patch of the documents, without the header of its part.
 extern const uint8_t example[EXAMPLE_SIZE];
 
-/// A device that runs the base of `p`, booted and connected.
+/// Creates, boots and connects a device that runs the base of `p`.
 void make_device(uint64_t seed, uint8_t alignment);
 uint32_t announce_stream(uint32_t base_size, uint32_t base_crc32, uint32_t size, uint32_t crc32);
 uint32_t announce(void);
 uint32_t begin_patch(uint8_t flags);
 /// PATCH and BEGIN with the stream of `p`.
 uint32_t begin_stream(uint8_t flags);
-/// Sends from where the device stands, by its window, up to `end`. False: it got no further.
+/// Sends from the device's next offset up to `end`, within its window. False: no more progress.
 bool send_stream(uint32_t end);
-/// PATCH POINT: the offset of the next byte, and of the image.
+/// PATCH POINT: returns the next offset in the stream, and the offset in the image.
 uint32_t patch_point(uint32_t *image_offset);
-/// What a host does from its beginning to VERIFY; true: verified, and the slot is the image.
+/// A complete update up to VERIFY. True: verified, and the slot holds the image.
 bool patch_update(void);
-/// The same with the image as it is.
+/// The same without patches.
 bool plain_update(void);
 bool slot_is_image(void);
 uint32_t device_state(void);

@@ -1,4 +1,5 @@
-/// Patch sessions against docs/ota-service.md, 13, and delta.md, 3. One line for each failure, one of totals.
+/// Tests patch sessions against docs/ota-service.md, 13, and delta.md, 3. Prints one line per
+/// failure, and the totals.
 #include <stdio.h>
 #include <string.h>
 
@@ -57,7 +58,7 @@ static void test_vectors(void) {
   CHECK(d.activated && d.flash.violations == 0);
 }
 
-/// A device that was told to take none knows no more than one of version 1.
+/// A device with patch sessions disabled behaves like a device without the option.
 static void test_without(void) {
   subject = "a device without patches";
   make_example(&p, example, sizeof example);
@@ -86,7 +87,7 @@ static void test_requests(void) {
   d.vetoed = true;
   CHECK(begin_patch(0) == OTA_RESULT_REFUSED_BY_APPLICATION);
   d.vetoed = false;
-  // Refused requests leave what is announced; a BEGIN that is done does not, nor does another connection.
+  // Refused requests keep the announcement; a successful BEGIN or another connection ends it.
   CHECK(begin_patch(0) == 0 && begin_patch(0) == OTA_RESULT_WRONG_STATE);
   CHECK(announce() == 0 && announce_stream(1, 2, 3, 4) == OTA_RESULT_OTHER_BASE);
   CHECK(begin_patch(0) == OTA_RESULT_WRONG_STATE);
@@ -125,7 +126,7 @@ static void draw(uint64_t seed) {
 }
 
 static void test_updates(void) {
-  subject = "whole updates";
+  subject = "complete updates";
   for (uint64_t seed = 1; seed <= 300; seed++) {
     draw(seed);
     make_device(seed, (uint8_t)(1u << seed % 5));
@@ -136,12 +137,12 @@ static void test_updates(void) {
     device_run(&d);
     CHECK(d.activated);
     CHECK(d.errors[OTA_ERROR_PATCH_REFUSED] == 0 && d.flash.violations == 0);
-    // One page for PATCH, and what one call of the decoder takes.
+    // One page for PATCH; a call of the decoder reads less.
     CHECK(d.base_reads_most <= PAGE);
   }
 }
 
-/// The marks of a page are used up, and a new record takes over the last.
+/// When a page has no room for another mark, a new record copies the last mark.
 static void test_many_parts(void) {
   subject = "more parts than marks";
   for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -161,7 +162,7 @@ static void test_many_parts(void) {
   }
 }
 
-/// The link is lost at `at`, and nothing is sent again.
+/// The link is lost at offset `at`, and no byte is sent again.
 static void lose_link(uint64_t seed, uint32_t at) {
   uint32_t made;
   make_device(seed, 8);
@@ -176,7 +177,8 @@ static void lose_link(uint64_t seed, uint32_t at) {
   CHECK(d.flash.violations == 0);
 }
 
-/// At every write of ATT_MTU 23, with parts of a page, of four, and of all; now and then between two.
+/// Loses the link at every write of ATT_MTU 23, and at offsets between two writes, with parts of one
+/// page, of four pages, and of the complete image.
 static void test_lost_links(void) {
   subject = "a link lost at every write";
   uint32_t cuts = 0;
@@ -189,7 +191,7 @@ static void test_lost_links(void) {
   printf("links lost in patch sessions: %u\n", cuts);
 }
 
-/// What the device says after a reset is a boundary between parts, and true.
+/// After a reset the device reports a boundary between parts, with a correct CRC32.
 static void check_point(uint32_t durable_before) {
   uint32_t made, next = patch_point(&made);
   CHECK(next != UINT32_MAX);
@@ -216,7 +218,7 @@ static bool cut_and_resume(uint64_t seed, uint32_t cut, uint32_t second_cut) {
   if (ended || get32(d.answer + 2) < durable) durable = 0;
   ended = ended && send_stream(p.stream_size) && request_op(&d, OTA_OP_VERIFY) == 0;
   if (ended) return false;
-  // A REWIND may have been under way.
+  // A REWIND may have been in progress.
   if (d.flash.dead && d.receiver.operation.opcode == OTA_OP_REWIND) durable = 0;
   for (int boots = 0; boots < 3; boots++) {
     device_boot(&d);
@@ -255,7 +257,7 @@ static void test_bases(void) {
     make_device(1, 8);
     if (kind == 0) d.base_is_unreadable = true;
     if (kind == 1) d.config.base_read = NULL;
-    if (kind == 2) p.base[17] ^= 1;  // what runs is not what it was
+    if (kind == 2) p.base[17] ^= 1;  // the running image has changed
     if (kind == 3) d.config.running.crc32 ^= 1;
     uint32_t size = d.config.running.size, crc32 = d.config.running.crc32;
     uint32_t stream = ota_crc32(0, p.stream, p.stream_size);
@@ -264,7 +266,7 @@ static void test_bases(void) {
     request_op(&d, OTA_OP_PATCH_INFO);
     CHECK(get32(d.answer + 11) == 0 && get32(d.answer + 15) == 0);
     if (kind == 2) p.base[17] ^= 1;
-    // It does not look again before it has been restarted.
+    // The device does not check again before a restart.
     CHECK(announce_stream(size, crc32, p.stream_size, stream) == OTA_RESULT_OTHER_BASE);
     CHECK(plain_update());
   }
@@ -289,7 +291,7 @@ static void test_bases(void) {
   CHECK(announce() == 0 && d.base_reads == p.base_size);
 }
 
-/// One wrong bit anywhere: the image that is made is the right one, or none is.
+/// One wrong bit anywhere in the stream: the device creates the correct image or no image.
 static void test_mutations(void) {
   uint32_t verified = 0, count = 0;
   char name[40];
@@ -329,7 +331,7 @@ static void test_damaged_flash(void) {
     d.flash.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
     device_boot(&d);
     device_connect(&d);
-    uint32_t violations = d.flash.violations;  // of a row that is no longer blank
+    uint32_t violations = d.flash.violations;  // by a row that is no longer blank
     bool done = begin_stream(0) == 0 && send_anyhow();
     CHECK(!done || slot_is_image());
     d.flash.violations = violations;
@@ -361,7 +363,7 @@ static void test_rewinds(void) {
   }
 }
 
-/// Sessions of other streams, of the image as it is, and sinks between them.
+/// Sessions with other streams, without patches, and with a sink between them.
 static void test_other_sessions(void) {
   subject = "other sessions between";
   draw(7);
@@ -374,13 +376,13 @@ static void test_other_sessions(void) {
   CHECK(begin(&d, p.image, p.image_size, OTA_BEGIN_SINK) == 0 && send_to(&d, p.image, 1000));
   CHECK(request(&d, (const uint8_t[]){OTA_OP_ABORT, 1}, 2) == 0);
   CHECK(patch_point(&made) == at && begin_stream(0) == 0 && get32(d.answer + 2) == at);
-  // The same stream of another size, or against nothing.
+  // The same stream with another size, or without a base.
   uint32_t base = ota_crc32(0, p.base, p.base_size);
   CHECK(announce_stream(p.base_size, base, p.stream_size + 1, 7) == 0);
   CHECK(begin_patch(0) == 0 && get32(d.answer + 2) == 0);
   CHECK(begin_stream(0) == 0 && get32(d.answer + 2) == 0 && send_stream(at));
   CHECK(begin_stream(OTA_BEGIN_RESTART) == 0 && get32(d.answer + 2) == 0 && send_stream(at));
-  // The image as it is does not go on with a stream, nor the other way round.
+  // A session without patches does not continue a patch session, nor the reverse.
   CHECK(begin(&d, p.image, p.image_size, 0) == 0 && get32(d.answer + 2) == 0);
   CHECK(patch_point(&made) == 0 && send_to(&d, p.image, 2000));
   CHECK(begin_stream(0) == 0 && get32(d.answer + 2) == 0);
@@ -417,7 +419,7 @@ static void test_flash_faults(void) {
   }
 }
 
-/// A part is made again from its start, so that good pages are written before the bad one each time.
+/// A part is repeated from its start, so good pages are written before the bad page each time.
 static void test_worn_pages(void) {
   subject = "a page that never holds its data";
   const uint32_t parts[] = {PAGE, 3 * PAGE, 8 * PAGE};
@@ -435,7 +437,7 @@ static void test_worn_pages(void) {
   }
 }
 
-/// Anything at any time; the device must stay within its flash, and must still take a patch.
+/// Random events in any order: the device must access only its flash, and then accept a patch.
 static void fuzz(uint64_t seed) {
   draw(seed % 60 + 1);
   make_device(seed, (uint8_t)(1u << seed % 5));

@@ -1,5 +1,5 @@
-/// What the test of a port needs of it: the stub of its SDK stands in for the radio, the flash and the
-/// host's side of GATT.
+/// The interface between the test and the SDK stub of a port. The stub simulates the radio, the
+/// flash, and the host's GATT client.
 #ifndef PORT_H
 #define PORT_H
 
@@ -10,7 +10,8 @@ typedef enum { PORT_CONTROL, PORT_DATA } port_value;
 
 enum { PORT_BOARD = 0x0000A001, PORT_RUNNING_SIZE = 140, PORT_REQUEST_PAGE = 4096 };
 
-/// What the stub has seen. `violations` counts what a real SDK or flash would not have borne.
+/// The observations of the stub. `violations` counts calls that a real SDK or flash would not
+/// permit.
 typedef struct {
   uint8_t answer[20];
   uint32_t answer_size;
@@ -22,23 +23,23 @@ typedef struct {
 
 extern port_seen seen;
 
-/// The bytes that `PORT_RUNNING_SIZE` of version 1.2.3 are made of, as the port tells of them.
+/// The CRC32 of the running image, version 1.2.3, of `PORT_RUNNING_SIZE` bytes.
 uint32_t port_running_crc32(void);
-/// Flash as it left the factory, then a boot.
+/// Boots with flash in factory state.
 bool port_boot(void);
-/// The slot is erased before an update starts.
+/// Whether the slot is erased, as it is before an update starts.
 bool port_slot_is_erased(void);
-/// Whether a scanning host finds the device. A connection ends advertising.
+/// Whether the device advertises. A connection ends advertising.
 bool port_is_advertising(void);
 void port_connect(void);
 void port_disconnect(void);
-/// A Write Request, or a Write Command; the ATT error of the first.
+/// Sends a Write Request or a Write Command; returns the ATT error of a request.
 uint8_t port_write(port_value value, const uint8_t *bytes, uint32_t size, bool with_response);
 void port_subscribe(void);
 void port_read_status(uint8_t *to);
-/// Until nothing more happens by itself.
+/// Runs until the device is idle.
 void port_run(void);
-/// What the bootloader was asked to start lies in the slot.
+/// Whether the bootloader is requested to start `image`, and the slot holds it.
 bool port_asked_for(const uint8_t *image, uint32_t size, uint32_t crc32);
 
 #endif

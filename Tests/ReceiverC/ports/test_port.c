@@ -1,5 +1,5 @@
-/// An update of a port of the receiver, from the first request to the restart, by the bytes of
-/// docs/ota-service.md; with a broken link in the middle, and requests that it has to refuse.
+/// A complete update of a port, from the first request to the restart, with the bytes of
+/// docs/ota-service.md; the link is lost in the middle, and some requests have to be refused.
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static void put32(uint8_t *to, uint32_t value) {
     }                                                            \
   } while (0)
 
-/// The result, or 0x100 | ATT error, or 0xFFF.
+/// Returns the result, or 0x100 | ATT error, or 0xFFF.
 static uint32_t request(const uint8_t *bytes, uint32_t size) {
   seen.answer_size = 0;
   uint8_t error = port_write(PORT_CONTROL, bytes, size, true);
@@ -47,7 +47,7 @@ static uint32_t begin(void) {
   return request(bytes, sizeof bytes);
 }
 
-/// Sends by the device's window, each tenth chunk as a Write Request.
+/// Sends within the device's window, every tenth chunk as a Write Request.
 static bool send_to(uint32_t end) {
   for (uint32_t sent = 0; sent < 10000; sent++) {
     uint8_t status[OTA_STATUS_SIZE], bytes[4 + CHUNK];
@@ -82,7 +82,7 @@ static int offers_patches(void) {
   return 0;
 }
 
-/// The device can be found again after each connection, however often.
+/// The device advertises again after each of many connections.
 static int connect_often(void) {
   for (int i = 0; i < 100; i++) {
     port_run();

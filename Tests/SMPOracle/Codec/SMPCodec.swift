@@ -2,13 +2,13 @@ import Glibc
 import OtaflashTestSupport
 import OtaflashWire
 
-/// The codec of SMP as a filter, for Tests/SMPOracle/oracle.py to compare with another one.
+/// The SMP codec as a filter, which Tests/SMPOracle/oracle.py compares with another codec.
 @main
 enum SMPCodec {
   private static let usage = """
-    usage: smp-codec again               messages from standard input, as hexadecimal digits, one a
-                                         line: what each is encoded to once it was decoded to a value
-           smp-codec random SEED COUNT   so many random messages of every kind: NAME DIGITS
+    usage: smp-codec again               decodes each message on standard input, one per line as
+                                         hexadecimal digits, and encodes it again
+           smp-codec random SEED COUNT   COUNT random messages of every kind: NAME DIGITS
     """
 
   static func main() {
@@ -32,7 +32,7 @@ enum SMPCodec {
   }
 
   private static func again(_ line: String) -> String {
-    guard let bytes = bytes(line) else { return "no hexadecimal digits" }
+    guard let bytes = bytes(line) else { return "not hexadecimal digits" }
     do throws(SMPDecodeFault) {
       return digits(try SMPMessage(decoding: bytes).throughItsValue().encoded)
     } catch {
@@ -58,7 +58,7 @@ enum SMPCodec {
 }
 
 extension SMPMessage {
-  /// The message made anew from the value that it was decoded to.
+  /// The message, decoded to a value and encoded again.
   fileprivate func throughItsValue() throws(SMPDecodeFault) -> SMPMessage {
     var copy = self
     if command != nil {
@@ -94,7 +94,7 @@ extension SMPMessage {
     throw .unknownCommand(SMPCommand(group, number, .read))
   }
 
-  /// The request that this answers, as far as its header tells.
+  /// The request of this answer, as far as its header shows.
   private var question: SMPMessage {
     var question = self
     question.operation = operation == .readResponse ? .read : .write

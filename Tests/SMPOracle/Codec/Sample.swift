@@ -1,7 +1,7 @@
 import OtaflashTestSupport
 import OtaflashWire
 
-/// One kind of message, by the name that the oracle knows it by, and how to make a random one.
+/// One kind of message: the oracle's name for it, and a function that creates a random one.
 struct Sample: Sendable {
   let name: String
   let make: @Sendable (inout SplitMix64) -> SMPMessage
@@ -124,7 +124,7 @@ extension SplitMix64 {
     flag() ? make(&self) : nil
   }
 
-  /// Around the borders of CBOR's encodings, or anywhere.
+  /// A number near a boundary of CBOR's encodings, or any number.
   mutating func number() -> Int {
     let borders = [0, 1, 23, 24, 255, 256, 65_535, 65_536, Int(UInt32.max)]
     return flag()

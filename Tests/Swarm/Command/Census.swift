@@ -1,13 +1,13 @@
 import OtaflashSwarm
 import Synchronization
 
-/// What came of many seeds, by the kind of device.
+/// The results of many seeds, by the kind of device.
 final class Census: Sendable {
-  /// Of one kind.
+  /// The counts of one kind.
   private struct Kind {
     var seeds = 0
     var outcomes: [String: Int] = [:]
-    /// What was sent to devices that take patches, or why it was the image.
+    /// The deliveries to devices that support patches, or the reasons for a complete image.
     var deliveries: [String: Int] = [:]
     var violated = 0
     var hangs = 0
@@ -23,7 +23,7 @@ final class Census: Sendable {
 
   private let counts = Mutex(Counts())
 
-  /// - Parameter seconds: on the wall.
+  /// - Parameter seconds: wall-clock time.
   func note(_ seed: UInt64, _ scenario: Scenario, _ judgement: Judgement, _ seconds: Double) {
     counts.withLock { counts in
       var kind = counts.kinds[scenario.kind] ?? Kind()
@@ -46,8 +46,9 @@ final class Census: Sendable {
     }
   }
 
-  /// FNV-1a of 64 bits. The digest of a sweep is the sum over its seeds, in whichever order they ran: two
-  /// builds that agree on it came to the same outcome after the same virtual time, seed by seed.
+  /// FNV-1a of 64 bits. The digest of a sweep is the sum over its seeds, independent of their order.
+  /// Two builds with the same digest had the same outcome after the same virtual time for each
+  /// seed.
   private static func hash(_ text: String) -> UInt64 {
     text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
@@ -57,18 +58,18 @@ final class Census: Sendable {
       .map { "\($0.value) \($0.key)" }.joined(separator: ", ")
   }
 
-  /// A seed of which no scenario could be made.
+  /// Notes a seed whose scenario could not be created.
   func noteUndrawn(_ seed: UInt64, _ cause: String) {
     counts.withLock { $0.failures.append((seed, ["no scenario: \(cause)"])) }
   }
 
-  /// Prints the counts and a command for each failure; `true` when there is none.
+  /// Prints the counts, and a command for each failure; `true` = no failure.
   func report(seeds: Int, seconds: Double) -> Bool {
     counts.withLock { counts in
       for (name, kind) in counts.kinds.sorted(by: { $0.key < $1.key }) {
         print(
-          "\(name): \(kind.seeds) seeds, \(kind.violated) violated, \(kind.hangs) never ended\n"
-            + "  \(Self.words(kind.outcomes))")
+          "\(name): \(kind.seeds) seeds, \(kind.violated) with violations, \(kind.hangs) never "
+            + "ended\n  \(Self.words(kind.outcomes))")
         if !kind.deliveries.isEmpty { print("  sent: \(Self.words(kind.deliveries))") }
       }
       let failures = counts.failures.sorted { $0.seed < $1.seed }
@@ -78,8 +79,8 @@ final class Census: Sendable {
       }
       print(
         "\(seeds) seeds in \(Int(seconds.rounded())) s (\(Int(counts.virtualSeconds)) s of virtual "
-          + "time; the longest, seed \(counts.longest.seed), took \(Int(counts.longest.seconds * 1000)) ms): "
-          + "\(failures.count) violated what must hold; digest \(String(counts.digest, radix: 16))")
+          + "time; longest: seed \(counts.longest.seed), \(Int(counts.longest.seconds * 1000)) ms): "
+          + "\(failures.count) with violations; digest \(String(counts.digest, radix: 16))")
       return failures.isEmpty
     }
   }

@@ -3,14 +3,14 @@ import OtaflashSwarm
 import Synchronization
 
 /// Every cut of every sample in every write mode, of an update of each other kind of device, and of
-/// patches; those with a reset in every flash operation besides, before and inside it.
+/// patches. Patches are also tested with a reset before and during every flash operation.
 struct CutReport {
   private struct Unit: Sendable {
     let sweep: CutSweep
     let name: String
     var resets = false
 
-    /// What can happen, in words of the profile and of the sweep.
+    /// The possible faults: their profile settings, and the violations that they cause.
     var ends: [(words: String, violations: @Sendable () -> [Violation])] {
       let cuts = sweep.all.map { pdu in
         ("cut-at-pdu=\(pdu)", { @Sendable in sweep.violations(cutAt: pdu) })
@@ -30,10 +30,10 @@ struct CutReport {
 
   let folder: String
   let jobs: Int
-  /// Only devices whose profile begins so.
+  /// The prefix of the profiles to test.
   let kind: String
 
-  /// Prints a line for each sample and mode, and one for each failure; `true` when there is none.
+  /// Prints a line for each sample and mode, and one for each failure; `true` = no failure.
   func isClean() -> Bool {
     do {
       let samples = try Samples.scenarios(in: folder).map { scenario in
@@ -53,7 +53,7 @@ struct CutReport {
       let units = samples + kinds + patches
       return units.filter { $0.sweep.scenario.profile.hasPrefix(kind) }.map(cut).allSatisfy { $0 }
     } catch {
-      print("the samples in \(folder) cannot be cut: \(error)")
+      print("the cuts of the samples in \(folder) cannot be tested: \(error)")
       return false
     }
   }
@@ -76,7 +76,7 @@ struct CutReport {
     }
     let count = failures.load(ordering: .relaxed)
     let seconds = Int(((clock.now - began) / .seconds(1)).rounded())
-    print("\(unit.name): \(ends.count) cuts in \(seconds) s, \(count) violated what must hold")
+    print("\(unit.name): \(ends.count) cuts in \(seconds) s, \(count) with violations")
     return count == 0
   }
 }

@@ -1,6 +1,6 @@
 import OtaflashSwarm
 
-/// One seed, told in full.
+/// Runs one seed and prints all details.
 struct Replay {
   let seed: UInt64
 

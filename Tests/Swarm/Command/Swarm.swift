@@ -4,9 +4,8 @@ import OtaflashSwarm
 import Synchronization
 
 /// `otaflash-swarm --seeds N [--first F] [--jobs J]` runs the scenarios of N seeds; `--seed S`
-/// shows one; `--only KIND` leaves out devices whose kind does not begin so; `--cuts FOLDER` cuts
-/// the update of each sample at each of its PDUs. Exits with 1 when something happened that no
-/// fault may lead to.
+/// shows one seed; `--only KIND` selects devices whose kind starts with KIND; `--cuts FOLDER` cuts
+/// the update of each sample at each of its PDUs. Exit code 1: a fault led to a violation.
 @main struct Swarm {
   private static let usage = """
     usage: otaflash-swarm [--seeds N] [--first N] [--jobs N] [--only KIND]
@@ -38,7 +37,7 @@ import Synchronization
     exit(sweep(first..<first + seeds, of: kind, jobs: jobs) ? 0 : 1)
   }
 
-  /// Runs the seeds on several threads; `true` when nothing was violated.
+  /// Runs the seeds on several threads; `true` = no violation.
   private static func sweep(_ seeds: Range<UInt64>, of kind: String, jobs: Int) -> Bool {
     let census = Census()
     let next = Atomic<UInt64>(seeds.lowerBound)

@@ -2,17 +2,19 @@ import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// One image, its clean run ended at each PDU, or in each flash operation, in turn; resumed, and compared.
+/// The update of one image, cut at each PDU or in each flash operation in turn, resumed, and
+/// compared with the run without faults.
 public struct CutSweep: Sendable {
-  /// PDUs at either end of a run that a chosen sweep leaves none out of: connecting, and proving.
+  /// The PDUs at the start and at the end of a run that `chosen` always includes: they connect and
+  /// verify.
   private static let edge = 30
 
   public let scenario: Scenario
-  /// PDUs of the clean run, both directions together.
+  /// The PDUs of the run without faults, in both directions.
   public let pdus: Int
-  /// Flash operations of the clean run.
+  /// The flash operations of the run without faults.
   public let operations: Int
-  /// What the clean run sent instead of the image.
+  /// The delivery of the run without faults.
   public let delivery: DeliveryReport?
 
   /// - Parameter scenario: without faults.
@@ -29,21 +31,21 @@ public struct CutSweep: Sendable {
 
   public var all: [Int] { Array(1...pdus) }
 
-  /// All cuts at both ends, and `count` between them at equal distances.
+  /// All cuts at both ends of the run, and `count` cuts between them at equal distances.
   public func chosen(_ count: Int) -> [Int] {
     guard pdus > 2 * Self.edge + count else { return all }
     let middle = stride(from: Self.edge, to: pdus - Self.edge, by: (pdus - 2 * Self.edge) / count)
     return Array(1..<Self.edge) + middle + Array((pdus - Self.edge)...pdus)
   }
 
-  /// What must not have happened in the run that was cut there.
+  /// The violations in the run that was cut at this PDU.
   public func violations(cutAt pdu: Int) -> [Violation] {
     violations(with: "cut-at-pdu=\(pdu)")
   }
 
-  /// What must not have happened in the run in which the device lost its power there.
+  /// The violations in the run in which the device lost power in this flash operation.
   ///
-  /// - Parameter torn: it is half done.
+  /// - Parameter torn: the operation is half done; otherwise it is not started.
   public func violations(resetAt operation: Int, torn: Bool) -> [Violation] {
     violations(with: "reset-at-flash-op=\(operation)" + (torn ? "&torn" : ""))
   }

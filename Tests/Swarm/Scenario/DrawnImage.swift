@@ -5,12 +5,11 @@ import OtaflashSimulation
 extension FirmwareImage {
   private static let descriptorOffset = 64
 
-  /// An image that the device of a profile takes.
+  /// An image that the device of a profile accepts.
   ///
   /// - Parameters:
-  ///   - size: bytes, 128 or more for Nordic's bootloaders, without what the device's kind puts
-  ///     around them.
-  ///   - index: which of the device's images it is for.
+  ///   - size: bytes without the format of the device's kind; 128 or more for Nordic's bootloaders.
+  ///   - index: the number of the image in the device.
   public static func drawn(
     for profile: String, size: Int, version: FirmwareVersion = FirmwareVersion(1, 3, 0),
     seed: UInt64 = 1, index: Int = 0
@@ -20,7 +19,7 @@ extension FirmwareImage {
     return try kind?.image(plain, version: version, index: index) ?? plain
   }
 
-  /// The bytes with a descriptor in them, from which an application knows its version.
+  /// The bytes with an image descriptor, from which an application reads its version.
   func describing(_ version: FirmwareVersion) -> [UInt8] {
     var bytes = self.bytes
     let descriptor = ImageDescriptor(version: version, hardware: nil).encoded

@@ -2,15 +2,15 @@ import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// What somebody else has begun on the device before, and may have left unfinished.
+/// An update that another host started on the device before, and may have left incomplete.
 public struct EarlierUpdate: Sendable {
   public var image: FirmwareImage
-  /// The images that its host keeps.
+  /// The images that this host stores.
   public var bases: [[UInt8]]
   public var delta = DeltaPolicy.auto
   public var mode = WriteMode.withResponse
   public var mtu = 512
-  /// It is interrupted after that time.
+  /// The time after which the update is interrupted.
   public var breaksOffAfter: Duration?
 
   public init(image: FirmwareImage, bases: [[UInt8]]) {
@@ -20,7 +20,7 @@ public struct EarlierUpdate: Sendable {
 }
 
 extension Scenario {
-  /// The same device in other hands.
+  /// The same device, updated by another host.
   func scenario(of earlier: EarlierUpdate) -> Scenario {
     var scenario = self
     scenario.image = earlier.image

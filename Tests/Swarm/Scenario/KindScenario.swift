@@ -2,7 +2,7 @@ import OtaflashFirmware
 import OtaflashSimulation
 
 extension Scenario {
-  /// One update of a device with another protocol than the OTA service, on a day drawn from a seed.
+  /// One update of a device with another protocol than the OTA service, drawn from a seed.
   public static func swarmOfKinds(seed: UInt64) throws -> Scenario {
     var draw = KindDraw(seed: seed)
     let device = draw.device()
@@ -30,26 +30,26 @@ extension Scenario {
   }
 }
 
-/// A device of some kind, and what is known of it in advance.
+/// A drawn device, and the facts that are known in advance.
 struct DrawnDevice {
-  /// Of the profile.
+  /// The name of the profile.
   let name: String
   var settings: [String] = []
   /// The numbers of its images.
   var images = [0]
-  /// The ATT_MTUs that the host may ask for.
+  /// The ATT_MTUs that the host may request.
   var hostMTUs = [23, 100, 185, 247, 498, 512, 517]
-  /// Faults that an update must not be able to overlook.
+  /// Faults that an update must detect.
   var lies: Set<Fault> = [.neverReturns, .newAddress, .comesBackOld, .reverts, .silent]
-  /// Faults that end by themselves, so that an update must get by them.
+  /// Temporary faults, in spite of which an update must succeed.
   var passing: Set<Fault> = [.cutAtPDU, .cutAfter, .slowObserver]
-  /// Faults that this device is spared, since nothing it tells could show them.
+  /// Faults that this device does not get, because its reports could not reveal them.
   var hidden: Set<Fault> = []
-  /// Nothing about it can stand in the way of an image that fits.
+  /// Whether the device accepts every image that fits.
   var takesEveryImage = true
 }
 
-/// Draws the parts of a day.
+/// Draws the parts of a scenario.
 struct KindDraw {
   private static let faultsMaximum = 3
   private static let kinds = SwarmKinds.all.flatMap { kind in kind.days.map { ($0, kind) } }
@@ -70,7 +70,7 @@ struct KindDraw {
 
   mutating func moment() -> Duration { .milliseconds(number(0...8000)) }
 
-  /// A multiple of 4, as legacy bootloaders want it: a page or less, or several.
+  /// A multiple of 4, as legacy bootloaders require: at most a page, or several pages.
   mutating func imageSize() -> Int { 4 * (chance(0.6) ? number(32...1024) : number(32...5000)) }
 
   // MARK: The device
@@ -87,12 +87,12 @@ struct KindDraw {
     return device
   }
 
-  /// An application that says nothing of itself cannot be told from another: all that is known then
-  /// is that its bootloader, which starts no image but a good one, has let go of it.
+  /// An application without version information cannot be distinguished from another. The only
+  /// evidence then is that its bootloader, which starts only valid images, has started it.
   mutating func drawInformation(_ device: inout DrawnDevice) {
-    let tells = chance(0.8)
-    device.settings.append("information=\(tells ? "yes" : "no")")
-    if tells {
+    let hasInformation = chance(0.8)
+    device.settings.append("information=\(hasInformation ? "yes" : "no")")
+    if hasInformation {
       device.lies.insert(.otherImage)
     } else {
       device.hidden = [.comesBackOld, .reverts, .otherImage]
@@ -114,12 +114,12 @@ struct KindDraw {
     return settings
   }
 
-  /// What is lost on the air is sent again; the link itself is not.
+  /// Whether the losses on air, which are sent again, do not end the link.
   static func isSteady(_ link: [String]) -> Bool {
     link.contains("loss=0%") || link.contains("loss=1%")
   }
 
-  // MARK: What goes wrong
+  // MARK: Faults
 
   mutating func faults(of device: DrawnDevice, _ kind: DeviceKind) -> [Fault] {
     let keys = Set(SimulationProfile.keys(of: kind).map(\.key))

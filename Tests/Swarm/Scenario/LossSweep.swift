@@ -1,10 +1,10 @@
 import OtaflashFirmware
 import OtaflashUpdate
 
-/// Every way in which the PDUs of a window of four can be lost, the first time and when they are sent
-/// again, together with the notifications that tell of it.
+/// Every combination of lost PDUs in a window of four, the first time and when they are sent again,
+/// together with every combination of lost notifications about them.
 public struct LossSweep: Sendable {
-  /// Data PDUs: four, and their four repetitions.
+  /// Four data PDUs, and their four repetitions.
   public static let commandMasks: ClosedRange<UInt32> = 0...255
   /// The first four notifications after the loss.
   public static let notificationMasks: ClosedRange<UInt32> = 0...15
@@ -14,7 +14,7 @@ public struct LossSweep: Sendable {
   /// - Parameter scenario: without faults; written without response.
   public init(_ scenario: Scenario) { self.scenario = scenario }
 
-  /// What must not have happened when the window begins after `skipped` data PDUs.
+  /// The violations if the window starts after `skipped` data PDUs.
   public func violations(commands: UInt32, notifications: UInt32, after skipped: Int) -> [Violation]
   {
     var lossy = scenario
@@ -23,7 +23,7 @@ public struct LossSweep: Sendable {
     lossy.losses.commands = commands
     lossy.losses.commandsSkipped = skipped
     lossy.losses.notifications = notifications
-    // The grant of the first window, and one more, come before what is lost.
+    // The notification of the first window, and one more, arrive before the losses start.
     lossy.losses.notificationsSkipped = 2
     return Judgement(of: lossy).violations
   }

@@ -3,24 +3,24 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Synchronization
 
-/// What happens to a device's resume record while nobody looks.
+/// A corruption of a device's resume record.
 public enum RecordLie: String, CaseIterable, Sendable {
-  /// It is gone.
+  /// The record is erased.
   case erased
-  /// One bit of it is another.
+  /// One bit is wrong.
   case flippedBit
-  /// It is that of half the way before.
+  /// The record of half the progress.
   case stale
-  /// It is that of half the way further: it claims what flash does not hold.
+  /// The record of a later offset: it claims data that flash does not hold.
   case ahead
-  /// It is that of another image of the same size.
+  /// The record of another image of the same size.
   case foreign
-  /// It is noise.
+  /// Random bytes.
   case noise
 }
 
-/// The flash of a device as it was after each of its operations in a clean run: a power failure
-/// anywhere, with a record that lies on top.
+/// The flash of a device after each operation of a run without faults: a power failure at any
+/// moment, together with a corrupted record.
 public struct LyingRecordSweep: Sendable {
   private static let pageSize = 4096
 
@@ -40,10 +40,10 @@ public struct LyingRecordSweep: Sendable {
     records = slots..<slots + 2 * Self.pageSize
   }
 
-  /// Operations of the clean run.
+  /// The flash operations of the run without faults.
   public var operations: Int { history.operations }
 
-  /// What must not have happened in the update after the failure at that operation.
+  /// The violations in the update after a power failure at this operation.
   public func violations(_ lie: RecordLie, at operation: Int) throws(ScenarioFault) -> [Violation] {
     let flash = history.flash(after: operation)
     flash.write(record(lie, at: operation), at: records.lowerBound)
@@ -54,8 +54,8 @@ public struct LyingRecordSweep: Sendable {
     }
   }
 
-  /// A place in a record that someone else has written to cannot be written; the device finds that
-  /// out by trying, and moves on.
+  /// Whether the corruption itself causes the violation: the device cannot write to a location that
+  /// the corruption has programmed; it detects this by a failed write and uses the next location.
   private static func isOwed(_ violation: Violation, to lie: RecordLie) -> Bool {
     if case .flashRule(.notErased) = violation { true } else { false }
   }
@@ -79,7 +79,7 @@ public struct LyingRecordSweep: Sendable {
   }
 }
 
-/// Every write to a device's flash in a run, so that its content after any of them can be had.
+/// Records every write to a device's flash in a run, to restore the content after any of them.
 private final class FlashHistory: FlashMedium {
   private let memory: FlashMemory
   private let factory: FlashMemory
@@ -92,7 +92,7 @@ private final class FlashHistory: FlashMedium {
     let size = try scenario.settings().flashSize
     memory = FlashMemory(size: size)
     factory = FlashMemory(size: size)
-    // A dry board writes its factory image; the history begins after that.
+    // A new board writes its factory image; the history starts after that.
     _ = try Scenario.factory(scenario.profile, storage: memory)
     factory.write(memory.read(0..<size), at: 0)
     _ = try scenario.run(storage: self)

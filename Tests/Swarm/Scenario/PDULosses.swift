@@ -3,8 +3,8 @@ import OtaflashGATT
 import OtaflashSimulation
 import Synchronization
 
-/// Which PDUs of a run are lost between a stack and its application: bit i of a mask is the i-th of
-/// its kind after the first `skipped` ones, counted over all connections.
+/// The PDUs of a run that are lost between a stack and its application. Bit i of a mask is the i-th
+/// PDU of its kind after the first `skipped` ones, counted over all connections.
 public struct PDULosses: Hashable, Sendable {
   /// Write Commands of the host.
   public var commands: UInt32 = 0
@@ -15,7 +15,7 @@ public struct PDULosses: Hashable, Sendable {
 
   public init() {}
 
-  /// - Parameter likelihood: of losses, for each of the two kinds; 0 to 1.
+  /// - Parameter likelihood: the probability of losses of each of the two kinds, 0 to 1.
   init(drawnFrom random: inout SeededRandom, likelihood: Double) {
     if random.happens(withProbability: likelihood) {
       commands = UInt32(truncatingIfNeeded: random.next() & random.next())
@@ -30,7 +30,7 @@ public struct PDULosses: Hashable, Sendable {
   public var isEmpty: Bool { commands == 0 && notifications == 0 }
 }
 
-/// What of a run's PDUs has been counted so far.
+/// Counts the PDUs of a run, and selects those that are lost.
 final class LossCounter: Sendable {
   private let losses: PDULosses
   private let seen = Mutex((commands: 0, notifications: 0))
@@ -60,7 +60,7 @@ final class LossCounter: Sendable {
   }
 }
 
-/// The host's end of a connection that loses PDUs as a plan says.
+/// The host's end of a connection that loses the selected PDUs.
 final class LossyLink: Link {
   private let base: any Link
   private let counter: LossCounter

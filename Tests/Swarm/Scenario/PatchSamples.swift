@@ -2,14 +2,15 @@ import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// Small releases of what a new board runs, over links on which the host cuts their patches into
-/// parts of every size.
+/// Small releases of the image that a new board runs, over links on which the host divides their
+/// patches into parts of every size.
 public struct PatchSample: Sendable {
-  /// Bytes of image in a part.
+  /// The image bytes in a part.
   public let part: Int
   public let scenario: Scenario
 
-  /// Whole ones in every write mode, into flash that is erased in time, and ahead.
+  /// Patches in several parts; and patches in one part in every write mode, with and without flash
+  /// that is erased ahead.
   public static func all() throws -> [PatchSample] {
     // The slower the link and the larger the patch, the smaller the parts.
     let slow = "fast?slot=64K&mtu=23&interval=500ms"
@@ -30,9 +31,9 @@ public struct PatchSample: Sendable {
 }
 
 extension Scenario {
-  /// The next release of what leaves the factory, which the host keeps.
+  /// The next release after the factory image, which the host stores.
   ///
-  /// - Parameter changed: so many bytes are new in each 4,000.
+  /// - Parameter changed: the number of new bytes per 4,000 bytes.
   static func release(_ profile: String, size: Int, changed: Int) throws -> Scenario {
     let plain = Scenario(profile: profile, image: .drawn(size: 1))
     let storage = FlashMemory(size: try plain.settings().flashSize)

@@ -3,10 +3,10 @@ import OtaflashSimulation
 import OtaflashUpdate
 
 extension Scenario {
-  /// What a day has besides, on which the image has something to do with what the device runs: who
-  /// keeps which images, what becomes of the base, and what others have begun before.
+  /// Adds patches to a scenario: an image related to the running one, the images that the host
+  /// stores, the state of the base, and earlier updates.
   ///
-  /// - Parameter seed: the day's.
+  /// - Parameter seed: the seed of the scenario.
   mutating func addPatches(seed: UInt64) throws(ScenarioFault) {
     var draw = PatchDraw(seed: seed)
     let settings = draw.device()
@@ -18,7 +18,7 @@ extension Scenario {
     delta = draw.policy()
     earlier = draw.earlier(before: image, running, bases)
     if settings.contains("base=former") {
-      // What ran before is what left the factory.
+      // The previous image is the factory image.
       var first = EarlierUpdate(
         image: draw.release(of: running, like: image, version: FirmwareVersion(1, 2, 1)),
         bases: [running])
@@ -30,7 +30,7 @@ extension Scenario {
   }
 }
 
-/// Draws what patches need.
+/// Draws the parts of a scenario with patches.
 struct PatchDraw {
   private static let earlierMaximum = 2
 
@@ -63,9 +63,9 @@ struct PatchDraw {
     pick([.auto, .auto, .auto, .auto, .auto, .never, .require])
   }
 
-  /// The next release of an image: bytes are others here and there, some are new, some are gone.
+  /// The next release of an image: some bytes are changed, some inserted, some removed.
   ///
-  /// - Parameter like: has the size and the rest.
+  /// - Parameter like: the image with the size and the other properties of the release.
   mutating func release(
     of base: [UInt8], like old: FirmwareImage, version: FirmwareVersion? = nil
   ) -> FirmwareImage {
@@ -81,7 +81,7 @@ struct PatchDraw {
       default: bytes.insert(contentsOf: random.bytes(count: end - place), at: place)
       }
     }
-    // As many as there were: the device has room for them, or has not.
+    // The size stays the same, whether or not it fits the device.
     bytes = Array(bytes.prefix(size))
     bytes += random.bytes(count: size - bytes.count)
     bytes[size - 1] ^= UInt8(number(1...255))
@@ -90,7 +90,8 @@ struct PatchDraw {
       hardware: old.hardware)
   }
 
-  /// What a host keeps of earlier days: the base among others, something that is nearly it, nothing.
+  /// The images that a host stores: none, an image similar to the base, the base and another, or
+  /// only the base.
   mutating func bases(_ running: [UInt8]) -> [[UInt8]] {
     switch number(0...5) {
     case 0: return []
@@ -100,8 +101,8 @@ struct PatchDraw {
     }
   }
 
-  /// The same image in other hands, the next but one, or anything; often broken off, and in another
-  /// mode, so that the stream is another.
+  /// Earlier updates: of the same image by another host, or of another release; often interrupted,
+  /// and in another mode, so that the stream differs.
   mutating func earlier(
     before image: FirmwareImage, _ running: [UInt8], _ bases: [[UInt8]]
   ) -> [EarlierUpdate] {

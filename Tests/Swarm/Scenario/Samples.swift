@@ -2,9 +2,9 @@ import Foundation
 import OtaflashFirmware
 import OtaflashUpdate
 
-/// The images of firmware-samples that a device of board A001 takes.
+/// The images of firmware-samples that a device of board A001 accepts.
 public enum Samples {
-  /// With what is known of each that the file itself does not say.
+  /// The files, each with the values that it does not contain.
   private static let files: [(name: String, identity: ImageIdentity)] = [
     ("blink-1.0.0.bin", ImageIdentity()), ("app-1.2.0.bin", ImageIdentity()),
     ("app-1.3.0.bin", ImageIdentity()), ("sensor-1.1.0.hex", ImageIdentity()),
@@ -14,7 +14,7 @@ public enum Samples {
     ),
   ]
 
-  /// Reads them all.
+  /// Reads all of these images.
   ///
   /// - Parameter folder: the path of firmware-samples.
   /// - Throws: `FirmwareFault`, or `CocoaError` for a file that cannot be read.
@@ -26,7 +26,7 @@ public enum Samples {
     }
   }
 
-  /// Each image with a device that takes it, in every write mode.
+  /// Each image with a device that accepts it, in every write mode.
   public static func scenarios(in folder: String) throws -> [Scenario] {
     try all(in: folder).flatMap { image in
       WriteMode.allCases.map { mode in

@@ -2,32 +2,32 @@ import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// One update of one simulated device, with all that goes wrong in it: a value, so that it can be
-/// drawn, printed and run again.
+/// One update of one simulated device with all of its faults. It is a value, so that it can be
+/// drawn, printed and repeated.
 public struct Scenario: Sendable {
-  /// The device and its faults, as behind `sim:`.
+  /// The device and its faults, as after `sim:`.
   public var profile: String
   public var image: FirmwareImage
-  /// Images for the device's further ones, in the same package.
+  /// The further images in the same package.
   public var otherImages: [FirmwareImage] = []
   public var mode = WriteMode.withResponse
-  /// The ATT_MTU that the host asks for.
+  /// The ATT_MTU that the host requests.
   public var mtu = 512
-  /// The images that the host keeps; one may be what the device runs.
+  /// The images that the host stores; one of them may be the running image of the device.
   public var bases: [[UInt8]] = []
   public var delta = DeltaPolicy.auto
-  /// Makes each stream once for all runs of a sweep.
+  /// Creates each stream once for all runs of a sweep.
   var sharedFinder: BaseFinder?
-  /// What others do to the device first, in this order.
+  /// Updates by other hosts before this one, in this order.
   public var earlier: [EarlierUpdate] = []
-  /// What the host believes to be the device's key.
+  /// The key that the host uses, which may be wrong.
   public var key: [UInt8]?
   public var allowDowngrade = false
-  /// The user interrupts the update at that moment.
+  /// The time after which the user interrupts the update.
   public var cancelAfter: Duration?
-  /// The device's power fails at that moment.
+  /// The time after which the device loses power.
   public var powerCutAfter: Duration?
-  /// Data and notifications that are lost between stack and application.
+  /// The data and notifications that are lost between stack and application.
   public var losses = PDULosses()
 
   public init(profile: String, image: FirmwareImage) {
@@ -35,7 +35,7 @@ public struct Scenario: Sendable {
     self.image = image
   }
 
-  /// What is sent, in its order.
+  /// The images to send, in order.
   public var images: [FirmwareImage] { [image] + otherImages }
 
   var package: FirmwarePackage {
@@ -43,16 +43,17 @@ public struct Scenario: Sendable {
       name: image.name, kind: otherImages.isEmpty ? .raw : .deviceManager, parts: images)
   }
 
-  /// Every fault passes, and what passes no update may fail for.
+  /// Whether all faults are temporary, so that the update must succeed.
   public var mustSucceed = false
-  /// The device lies in a way that no update may believe, or never shows the new image.
+  /// Whether the device reports wrong facts that an update must detect, or never runs the new
+  /// image.
   public var mustFail = false
 
   var losesPower: Bool {
     powerCutAfter != nil || profile.contains("\(Fault.resetAtFlashOperation.rawValue)=")
   }
 
-  /// The same device and image on a day when nothing goes wrong.
+  /// The same device and image without faults.
   func cure() throws(ScenarioFault) -> Scenario {
     let settings = try settings()
     var cure = Scenario(profile: Self.withoutFaults(profile, settings.device), image: image)
@@ -64,11 +65,11 @@ public struct Scenario: Sendable {
     return cure
   }
 
-  /// Settings that say which device it is.
+  /// Settings that identify the device.
   private static let lasting =
     ["slot", "version", "hardware", "key"] + SimulationProfile.kinds.flatMap { $0.keys.map(\.key) }
 
-  /// Keeps of a profile what says which device it is.
+  /// The profile with only the settings that identify the device.
   private static func withoutFaults(_ profile: String, _ device: DeviceKind) -> String {
     let parts = profile.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let settings = parts.count > 1 ? parts[1].split(separator: "&") : []

@@ -2,8 +2,8 @@ import OtaflashSimulation
 import OtaflashUpdate
 
 extension Scenario {
-  /// What kind of device it is, in the words of its profile: its name, and the settings by which
-  /// the update takes another way.
+  /// The kind of the device: the name of its profile, and the settings that lead to another variant
+  /// of the update.
   public var kind: String {
     let parts = profile.split(separator: "?", maxSplits: 1)
     let settings = parts.count > 1 ? parts[1].split(separator: "&") : []
@@ -14,13 +14,13 @@ extension Scenario {
       + (hasPatches ? ["patches"] : [])).joined(separator: " ")
   }
 
-  /// What is sent has something to do with what runs.
+  /// Whether the image is related to the running one, so that patches are possible.
   var hasPatches: Bool { profile.contains("base=") }
 
-  /// Only a button that is held leads to the bootloader.
+  /// Whether the bootloader starts only while a button is held.
   var hasButton: Bool { profile.contains("entry=button&") || profile.hasSuffix("entry=button") }
 
-  /// The device has one place for the image, over the one that runs.
+  /// Whether the device writes a new image over the running one.
   var overwritesWhatRuns: Bool {
     do throws(ScenarioFault) {
       return try settings().device.ofSwarm?.overwritesWhatRuns ?? false
@@ -31,14 +31,15 @@ extension Scenario {
 }
 
 extension ScenarioEnding {
-  /// What was sent instead of the image, or why it was the image; `nil` where nobody asked.
+  /// The delivery, and the reason for a complete image; `nil` if no patch was considered.
   public var delivery: DeliveryReport? {
     events.reversed().lazy.compactMap { event in
       if case .delivery(let report) = event { report } else { nil }
     }.first
   }
 
-  /// What was sent, and why it was no patch; `nil` where nobody asked.
+  /// The name of the delivery, with the reason if it was not a patch; `nil` if no patch was
+  /// considered.
   public var deliveryName: String? {
     guard let delivery else { return nil }
     let content =
@@ -50,7 +51,7 @@ extension ScenarioEnding {
     return content + (delivery.obstacle.map { " (\($0.code))" } ?? "")
   }
 
-  /// Sent, and seen running.
+  /// Whether the image was sent and verified as running.
   public var isFlashed: Bool {
     if case .success(let result) = outcome { result.outcome == .flashed } else { false }
   }

@@ -5,12 +5,12 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Synchronization
 
-/// How a scenario ended: what the update said, and what the device is left with.
+/// The result of a scenario: the reports of the update, and the state of the device.
 public struct ScenarioEnding: Sendable {
   public let outcome: Result<UpdateResult, UpdateFault>
   public let events: [UpdateEvent]
-  /// The bytes of each image that runs, and those that ran before; empty where nothing but a boot
-  /// loader can run.
+  /// The bytes of each running image, and of each image that ran before; empty if only a bootloader
+  /// can run.
   public let running: [[UInt8]]
   public let before: [[UInt8]]
   public let counters: BoardCounters
@@ -23,24 +23,24 @@ public struct ScenarioEnding: Sendable {
 public enum ScenarioFault: Error, Sendable {
   case profile(ProfileFault)
   case storage(FlashFault)
-  /// It never ended, or would not have within its bound.
+  /// The update did not end within its time limit.
   case hang(SimulationFault, [UpdateEvent])
 }
 
 extension Scenario {
-  /// What any update must end within, beside the time that the device's flash and the air take: 9
-  /// attempts of half a minute for each of the two phases, and the waits between.
+  /// The time limit of an update, in addition to the time of the device's flash and of the air: 9
+  /// attempts of half a minute for each of the two phases, and the waits between them.
   static let patience = Duration.seconds(3600)
-  /// Times that a page may have to be written in one update.
+  /// The maximum number of times that a page is written in one update.
   private static let writesOfPageMaximum = 12
-  /// Bytes a data write at the smallest ATT_MTU, and how much longer the air may take than two
-  /// intervals for each of them, with all its losses and connections anew.
+  /// The bytes per data write at the smallest ATT_MTU, and the permitted factor over two intervals
+  /// for each write, with all losses and reconnections.
   private static let smallestChunk = 16
   private static let slowness = 20
 
-  /// Runs the scenario in virtual time; a run is a function of the scenario and the storage.
+  /// Runs the scenario in virtual time. The result depends only on the scenario and the storage.
   ///
-  /// - Parameter storage: the flash of a device that has lived before; `nil` = a new one.
+  /// - Parameter storage: the flash of a used device; `nil` = a new device.
   public func run(storage: (any FlashMedium)? = nil) throws(ScenarioFault) -> ScenarioEnding {
     let settings = try settings()
     let timeline = VirtualTimeline()
@@ -63,7 +63,7 @@ extension Scenario {
       counters: board.counters, flashFaults: board.flashFaults, took: timeline.clock.now.elapsed)
   }
 
-  /// Lets a device of that profile leave the factory, and returns its image.
+  /// Creates a new device of the profile in `storage`, and returns its factory image.
   static func factory(
     _ profile: String, storage: any FlashMedium
   ) throws(ScenarioFault) -> [UInt8] {
@@ -74,7 +74,7 @@ extension Scenario {
     }
   }
 
-  /// The profile, read.
+  /// The parsed profile.
   func settings() throws(ScenarioFault) -> SimulationProfile {
     do throws(ProfileFault) { return try SimulationProfile(parsing: profile) } catch {
       throw .profile(error)
@@ -87,7 +87,7 @@ extension Scenario {
     do throws(FlashFault) { return try body() } catch { throw .storage(error) }
   }
 
-  /// The virtual time that the scenario may take.
+  /// The limit of virtual time for the scenario.
   private func limit(_ settings: SimulationProfile) -> Duration {
     let bytes = images.map(\.bytes.count).reduce(0, +)
     let pages = bytes / 4096 + 3 * images.count
@@ -170,7 +170,7 @@ extension Scenario {
 }
 
 extension Scenario {
-  /// `nil` where the host keeps nothing.
+  /// Finds bases among the images that the host stores; `nil` without any.
   var finder: BaseFinder? {
     guard !bases.isEmpty else { return nil }
     return BaseFinder { [bases] wanted in
@@ -179,7 +179,7 @@ extension Scenario {
   }
 }
 
-/// What an update told, in order.
+/// The events of an update, in order.
 private final class EventLog: Sendable {
   private let events = Mutex<[UpdateEvent]>([])
   func note(_ event: UpdateEvent) { events.withLock { $0.append(event) } }

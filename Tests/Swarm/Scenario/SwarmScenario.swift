@@ -3,17 +3,17 @@ import OtaflashSimulation
 import OtaflashUpdate
 
 extension Scenario {
-  /// One seed in so many is a day of the OTA service.
+  /// One seed in this number is a scenario of the OTA service.
   private static let seedsPerOTAService: UInt64 = 4
 
   /// The scenario of a seed: a device, a link, an image and several faults, all drawn. The same seed
-  /// is the same scenario for ever, as long as the files beside this one do not change.
+  /// always gives the same scenario, as long as the files of this target do not change.
   public static func swarm(seed: UInt64) throws -> Scenario {
     seed.isMultiple(of: seedsPerOTAService)
       ? try swarmOfOTAService(seed: seed) : try swarmOfKinds(seed: seed)
   }
 
-  /// One update over the OTA service; every other one has something to do with what the device runs.
+  /// One update by the OTA service. Every second image is related to the running one.
   public static func swarmOfOTAService(seed: UInt64) throws(ScenarioFault) -> Scenario {
     var draw = SwarmDraw(seed: seed)
     let size = draw.imageSize()
@@ -22,8 +22,8 @@ extension Scenario {
     let faults = draw.faults()
     let link = draw.link()
     var settings = draw.device(seed: seed, key: key) + link + draw.texts(of: faults)
-    // By the seed, not drawn: what is drawn after it stays as it was. A slot whose pages take 20 s
-    // is not erased by the way.
+    // Derived from the seed instead of drawn, so that the values drawn after it do not change. A
+    // slot whose pages need 20 s each is not erased ahead.
     if (seed / seedsPerOTAService).isMultiple(of: 3), !settings.contains("erase=20s") {
       settings.append("erase-ahead=yes")
     }
@@ -42,10 +42,10 @@ extension Scenario {
     scenario.mustFail = !lies.subtracting(faults.undoneByPower(scenario.powerCutAfter)).isEmpty
     scenario.mustSucceed =
       faults.allSatisfy(SwarmDraw.passing.contains) && SwarmDraw.isSteady(link)
-      // The longest erase and a PDU that is seconds late are more than the host's patience.
+      // The longest erase and a PDU that is seconds late exceed the host's time limit.
       && !(settings.contains("erase=20s") && faults.contains(.latePDU))
       && scenario.cancelAfter == nil
-      // A new image that loses its power before it is confirmed is rightly taken back.
+      // A new image that loses power before it is confirmed is correctly reverted.
       && (scenario.powerCutAfter == nil || !settings.contains("trial=yes"))
       && key.map { SwarmDraw.bytes(ofHex: $0) } == scenario.key && size <= 32_768
       && (version >= FirmwareVersion(1, 2, 0) || scenario.allowDowngrade)
@@ -55,8 +55,8 @@ extension Scenario {
 }
 
 extension [Fault] {
-  /// Lies that go with an activation: power that fails in its midst has the device start the new
-  /// image without them.
+  /// Faults that belong to an activation: if power fails during it, the device starts the new image
+  /// without these faults.
   func undoneByPower(_ powerCutAfter: Duration?) -> Set<Fault> {
     powerCutAfter == nil && !contains(.resetAtFlashOperation)
       ? [] : [.neverReturns, .newAddress, .otherBoard]
@@ -66,13 +66,13 @@ extension [Fault] {
 /// Draws the parts of a scenario.
 private struct SwarmDraw {
   private static let faultsMaximum = 4
-  /// Faults that end by themselves, so that an update must get by them.
+  /// Temporary faults, in spite of which an update must succeed.
   static let passing: Set<Fault> = [
     .cutAtPDU, .cutAfter, .notificationLoss, .wrongCRCOnce, .jumpBack, .mtuLie, .foreignState,
     .latePDU, .slowObserver,
   ]
 
-  /// Faults that an update must not be able to overlook.
+  /// Faults that an update must detect.
   static let lying: Set<Fault> = [
     .wrongCRCAlways, .wrongVerifyCRC, .otherImage, .otherBoard, .neverReturns, .newAddress,
     .comesBackOld,
@@ -107,7 +107,7 @@ private struct SwarmDraw {
     }.joined()
   }
 
-  // MARK: What is sent
+  // MARK: Image
 
   /// Small, at the edges of rows and pages, or anything up to 40 KiB.
   mutating func imageSize() -> Int {
@@ -123,7 +123,7 @@ private struct SwarmDraw {
     chance(0.1) ? FirmwareVersion(1, 1, 9) : FirmwareVersion(1, 3, UInt16(number(0...9)))
   }
 
-  // MARK: What receives it
+  // MARK: Device
 
   mutating func device(seed: UInt64, key: String?) -> [String] {
     var settings = ["seed=\(seed)", "slot=\(pick(["32K", "64K"]))"]
@@ -141,7 +141,7 @@ private struct SwarmDraw {
   mutating func link() -> [String] {
     var settings = ["interval=\(pick(["7.5ms", "15ms", "30ms", "50ms", "100ms", "200ms"]))"]
     settings.append("ll=\(pick([27, 69, 185, 251]))")
-    // The longest packet of a coded PHY does not fit the shortest interval.
+    // The longest packet of the coded PHY does not fit the shortest intervals.
     let isShort = settings[0] == "interval=7.5ms" || settings[0] == "interval=15ms"
     settings.append("phy=\(pick(isShort ? ["1M", "2M"] : ["1M", "2M", "2M", "S2", "S8"]))")
     settings.append("loss=\(pick(["0%", "0%", "1%", "10%", "30%"]))")
@@ -151,13 +151,13 @@ private struct SwarmDraw {
     return settings
   }
 
-  /// The supervision timeout of 420 ms is rarely reached by lost packets alone.
+  /// Whether lost packets rarely exceed the supervision timeout of 420 ms.
   static func isSteady(_ link: [String]) -> Bool {
     link.contains("loss=0%") || link.contains("loss=1%")
       || ["7.5ms", "15ms", "30ms"].contains { link.contains("interval=\($0)") }
   }
 
-  // MARK: What goes wrong
+  // MARK: Faults
 
   mutating func faults() -> [Fault] {
     let count = number(0...Self.faultsMaximum)

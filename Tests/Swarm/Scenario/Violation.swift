@@ -2,27 +2,27 @@ import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// What no fault may lead to.
+/// A result that no fault may lead to.
 public enum Violation: Equatable, Sendable, CustomStringConvertible {
-  /// What runs is neither the image that ran before nor the one that was sent.
+  /// The running image is neither the previous one nor the sent one.
   case mixedImage
-  /// Success was said, and something else runs.
+  /// The update reported success, but another image runs.
   case falseSuccess
   /// The update, or a wait in it, never ended.
   case hang(String)
-  /// The device did what flash does not permit.
+  /// The device violated a rule of flash.
   case flashRule(FlashFault)
-  /// A retry went on beyond its bound.
+  /// A retry exceeded its limit.
   case unbounded(String)
-  /// What the update told does not fit together.
+  /// The events of the update contradict each other.
   case events(String)
-  /// Success was said although the device lied all the way.
+  /// The update reported success although the device reported wrong facts until the end.
   case credulity
-  /// A new device was said to hold a part already.
+  /// The update resumed on a new device, which held no data.
   case inventedResume(Int)
-  /// Nothing stood in the way for ever, and the update gave up.
+  /// The update failed although all faults were temporary.
   case needlessFailure(String)
-  /// The device was left so that a later update without faults failed.
+  /// A later update without faults failed.
   case incurable(String)
   /// The scenario could not be set up.
   case setting(String)
@@ -31,15 +31,15 @@ public enum Violation: Equatable, Sendable, CustomStringConvertible {
 
   public var description: String {
     switch self {
-    case .mixedImage: "what runs is neither the old nor the new image"
-    case .falseSuccess: "success was said, but the new image does not run"
-    case .hang(let cause): "it never ended: \(cause)"
-    case .flashRule(let fault): "the device broke a rule of flash: \(fault)"
-    case .unbounded(let what): "beyond its bound: \(what)"
+    case .mixedImage: "the running image is neither the old nor the new one"
+    case .falseSuccess: "success was reported, but the new image does not run"
+    case .hang(let cause): "the update never ended: \(cause)"
+    case .flashRule(let fault): "the device violated a rule of flash: \(fault)"
+    case .unbounded(let what): "a limit was exceeded: \(what)"
     case .events(let what): "the events contradict each other: \(what)"
-    case .credulity: "success was said although the device kept lying"
-    case .inventedResume(let offset): "a new device was taken up at byte \(offset)"
-    case .needlessFailure(let fault): "it gave up although every fault passes: \(fault)"
+    case .credulity: "success was reported although the device always reported wrong facts"
+    case .inventedResume(let offset): "the update of a new device resumed at byte \(offset)"
+    case .needlessFailure(let fault): "the update failed although all faults were temporary: \(fault)"
     case .incurable(let fault): "the next update, without faults, failed: \(fault)"
     case .setting(let what): "the scenario could not be set up: \(what)"
     }
@@ -47,16 +47,16 @@ public enum Violation: Equatable, Sendable, CustomStringConvertible {
 }
 
 extension ScenarioEnding {
-  /// Connections that one update may make: 9 attempts, each time it came no further, and those of
-  /// its proof. A bound of the scenarios drawn here, far above what any of them needs.
+  /// The maximum number of connections of one update: 9 attempts after each stop of progress, and
+  /// those of the verification. The limit is far above the need of any drawn scenario.
   static let connectionsMaximum = 400
-  /// How often the bytes of an image may cross the air, on average.
+  /// The maximum number of times that the bytes of an image are sent, on average.
   static let repetitionsMaximum = 40
-  /// How often on one connection: a device that keeps reporting one offset is sent a window, which
-  /// may be the image, once more after each of 16 rewinds.
+  /// The maximum on one connection: if a device repeatedly reports the same offset, the host sends
+  /// the window, which may be the complete image, again after each of 16 rewinds.
   static let repetitionsPerConnection = 17
 
-  /// - Parameter former: images that the device held before, one of which may run as well.
+  /// - Parameter former: images that the device held before; one of these may also run.
   public func violations(of scenario: Scenario, former: [[UInt8]] = []) -> [Violation] {
     var found: [Violation] = []
     let wanted = scenario.images.map(\.bytes)
@@ -64,8 +64,8 @@ extension ScenarioEnding {
     if !isWhole(scenario, former + scenario.earlier.map(\.image.bytes)) {
       found.append(.mixedImage)
     }
-    // Power that fails behind a bootloader's word takes it back, and an application that tells
-    // nothing of itself does not show it: that is what such a proof is worth, and is said to be.
+    // A power failure after the bootloader has checked the image may revert the image, which an
+    // application without version information does not show. The grade "bootloader" permits this.
     if case .success(let result) = outcome, !(result.isVerified && runsNew),
       !(scenario.losesPower && result.proof == .bootloader)
     {
@@ -83,7 +83,7 @@ extension ScenarioEnding {
       found.append(.unbounded("\(counters.dataBytes) bytes sent"))
     }
     if scenario.mustFail, case .success = outcome { found.append(.credulity) }
-    // Power that fails between the answer to an activation and the restart takes all back.
+    // A power failure between the answer to an activation and the restart cancels the activation.
     if scenario.mustSucceed, case .failure(let fault) = outcome,
       !(scenario.losesPower && fault.leavesOldVersion)
     {
@@ -93,8 +93,8 @@ extension ScenarioEnding {
     return found
   }
 
-  /// Whether each image is the old one or the new one, or somebody else's; or none, in a device that receives an image
-  /// over the one that ran.
+  /// Whether each running image is the old one, the new one, or one of an earlier update; or none, in
+  /// a device that writes a new image over the running one.
   private func isWhole(_ scenario: Scenario, _ former: [[UInt8]]) -> Bool {
     zip(zip(running, before), scenario.images).allSatisfy { images, sent in
       let (running, before) = images
@@ -104,8 +104,8 @@ extension ScenarioEnding {
     }
   }
 
-  /// Of a device that was new: its first transfer begins at the beginning, unless an earlier
-  /// announcement, which may carry a part of the image, was broken off.
+  /// The violations of a new device: its first transfer must start at 0, unless an earlier
+  /// announcement, which may carry a part of the image, was interrupted.
   var inventedResumes: [Violation] {
     var announcements = 0
     for event in events {
@@ -125,7 +125,7 @@ extension ScenarioEnding {
       case .progress(let acknowledged, let total) where acknowledged > total:
         return "\(acknowledged) of \(total) bytes acknowledged"
       case .finished where index != events.count - 1:
-        return "something followed the end"
+        return "an event follows the end"
       case .patchGivenUp(let obstacle):
         if let contradiction = contradiction(after: index, obstacle) { return contradiction }
       default: break
@@ -133,43 +133,44 @@ extension ScenarioEnding {
     }
     let isFinished = if case .finished? = events.last { true } else { false }
     let succeeded = if case .success = outcome { true } else { false }
-    return isFinished == succeeded ? nil : "the end was told wrongly"
+    return isFinished == succeeded ? nil : "the reported end differs from the outcome"
   }
 
-  /// The image follows a patch that was given up, once, and all that is said of it says why.
+  /// After a patch was given up, once, the complete image must follow, and all reports must contain
+  /// the reason.
   private func contradiction(after index: Int, _ obstacle: PatchObstacle) -> String? {
     for event in events[(index + 1)...] {
       switch event {
       case .patchGivenUp: return "a patch was given up twice"
       case .delivery(let report) where report.content != .image || report.obstacle != obstacle:
-        return "what follows a patch that was given up is \(report)"
+        return "after a patch was given up, the delivery is \(report)"
       case .finished(let result) where result.delivery?.obstacle != obstacle:
-        return "the end does not say why there was no patch"
+        return "the end does not report why no patch was sent"
       default: break
       }
     }
     return nil
   }
 
-  /// The outcome in one word: what was reached, or the case of the fault.
+  /// The outcome in one word: that of the result, or the case of the fault.
   public var outcomeName: String {
     switch outcome {
     case .success(let result): result.outcome.rawValue
-    // A case without a payload has no name here, but a short sentence.
+    // A case without a payload has no label; its description is a short sentence.
     case .failure(let fault): Mirror(reflecting: fault).children.first?.label ?? "\(fault)"
     }
   }
 }
 
-/// A scenario with its ending judged, and cured when it failed.
+/// The violations of a scenario, including those of an update without faults after a failure.
 public struct Judgement: Sendable {
   private static let eventsOfHangShown = 40
 
   public let ending: ScenarioEnding?
   public let violations: [Violation]
 
-  /// Runs the scenario; after a failure runs the same update without faults on what is left, which
-  /// must end in the new image.
+  /// Runs the scenario. After a failure, runs the same update without faults on the same device,
+  /// which must then run the new image.
   public init(of scenario: Scenario) {
     do throws(ScenarioFault) {
       let settings = try scenario.settings()
@@ -200,13 +201,13 @@ public struct Judgement: Sendable {
       let cure = try scenario.cure()
       let cured = try cure.run(storage: storage)
       switch cured.outcome {
-      // What is refused before a byte is written stays refused.
+      // A refusal before the first byte remains.
       case .success, .failure(.downgrade), .failure(.doesNotFit):
-        // The restart before this run may start an image that an earlier update activated, or take
-        // back one that was on trial.
+        // The restart before this run may start an image that an earlier update activated, or revert
+        // one that was on trial.
         return cured.violations(
           of: cure, former: ending.before + scenario.earlier.map(\.image.bytes))
-      // What a button sends to its bootloader is not found once it runs the image.
+      // A device whose bootloader starts only by a button is not found once it runs the image.
       case .failure(.couldNotConnect(.deviceNotFound))
       where scenario.hasButton && cured.running == scenario.images.map(\.bytes):
         return []

@@ -1,5 +1,5 @@
-/// A SoftDevice for one host: what it has to say waits for the main loop, and its flash is stricter than
-/// the hardware's.
+/// A SoftDevice for one host: its events wait for the main loop, and its flash has stricter rules
+/// than hardware.
 #include "sdk.h"
 
 #include <setjmp.h>
@@ -116,7 +116,7 @@ ret_code_t nrf_fstorage_init(nrf_fstorage_t *instance, nrf_fstorage_api_t *api, 
   return NRF_SUCCESS;
 }
 
-static bool lies_in(nrf_fstorage_t const *instance, uint32_t address, uint32_t size) {
+static bool is_within(nrf_fstorage_t const *instance, uint32_t address, uint32_t size) {
   bool fits = address >= instance->start_addr && address <= instance->end_addr &&
               size <= instance->end_addr - address && instance->p_api != NULL;
   seen.violations += !fits;
@@ -125,7 +125,7 @@ static bool lies_in(nrf_fstorage_t const *instance, uint32_t address, uint32_t s
 
 ret_code_t nrf_fstorage_read(
     nrf_fstorage_t const *instance, uint32_t address, void *to, uint32_t size) {
-  if (!lies_in(instance, address, size)) return NRF_ERROR_INVALID_ADDR;
+  if (!is_within(instance, address, size)) return NRF_ERROR_INVALID_ADDR;
   seen.violations += address % 4 != 0 || size == 0;
   memcpy(to, bytes + address - FIRST, size);
   return NRF_SUCCESS;
@@ -141,9 +141,9 @@ static ret_code_t queue(nrf_fstorage_evt_id_t id, uint32_t address, uint32_t siz
 ret_code_t nrf_fstorage_write(
     nrf_fstorage_t const *instance, uint32_t address, void const *from, uint32_t size,
     void *param) {
-  if (!lies_in(instance, address, size)) return NRF_ERROR_INVALID_ADDR;
+  if (!is_within(instance, address, size)) return NRF_ERROR_INVALID_ADDR;
   seen.violations += address % 4 != 0 || size % 4 != 0 || (uintptr_t)from % 4 != 0;
-  // An erase that is queued before it has ended by then: it is carried out when it is queued.
+  // This stub erases at the time of the request, so an erase queued earlier has already ended.
   for (uint32_t i = 0; i < size; i++) seen.violations += bytes[address - FIRST + i] != 0xFF;
   memcpy(bytes + address - FIRST, from, size);
   return queue(NRF_FSTORAGE_EVT_WRITE_RESULT, address, size, param);
@@ -151,7 +151,7 @@ ret_code_t nrf_fstorage_write(
 
 ret_code_t nrf_fstorage_erase(
     nrf_fstorage_t const *instance, uint32_t address, uint32_t pages, void *param) {
-  if (!lies_in(instance, address, pages * PAGE)) return NRF_ERROR_INVALID_ADDR;
+  if (!is_within(instance, address, pages * PAGE)) return NRF_ERROR_INVALID_ADDR;
   seen.violations += address % PAGE != 0 || address < SLOT_ADDRESS;
   memset(bytes + address - FIRST, 0xFF, pages * PAGE);
   return queue(NRF_FSTORAGE_EVT_ERASE_RESULT, address, pages, param);
@@ -227,7 +227,7 @@ uint32_t sd_ble_gatts_rw_authorize_reply(
 
 // The main loop
 
-static void tell(ble_evt_t *event, uint16_t id) {
+static void dispatch(ble_evt_t *event, uint16_t id) {
   event->header.evt_id = id;
   ota_observer.handler(event, NULL);
   main_observer.handler(event, NULL);
@@ -243,7 +243,7 @@ void port_run(void) {
       unconfirmed = false;
       ble_evt_t event = {0};
       event.evt.gatts_evt.params.hvc.handle = control.value_handle;
-      tell(&event, BLE_GATTS_EVT_HVC);
+      dispatch(&event, BLE_GATTS_EVT_HVC);
     }
     bool again = ota_poll();
     if (again || queue_size > 0 || unconfirmed) continue;
@@ -288,18 +288,18 @@ void port_connect(void) {
   is_advertising = false;
   is_connected = true;
   event.evt.gap_evt.conn_handle = HOST;
-  tell(&event, BLE_GAP_EVT_CONNECTED);
-  tell(&event, BLE_GATTS_EVT_SYS_ATTR_MISSING);
+  dispatch(&event, BLE_GAP_EVT_CONNECTED);
+  dispatch(&event, BLE_GATTS_EVT_SYS_ATTR_MISSING);
 }
 
 void port_disconnect(void) {
   ble_evt_t event = {0};
   unconfirmed = false;
   is_connected = false;
-  tell(&event, BLE_GAP_EVT_DISCONNECTED);
+  dispatch(&event, BLE_GAP_EVT_DISCONNECTED);
 }
 
-/// An event with a value of `size` bytes at its end.
+/// Creates an event with a value of `size` bytes at its end.
 static ble_evt_t *write_event(
     uint16_t handle, uint8_t op, const uint8_t *bytes, uint32_t size) {
   ble_evt_t *event = calloc(1, sizeof *event + size);
@@ -320,7 +320,7 @@ uint8_t port_write(port_value value, const uint8_t *bytes, uint32_t size, bool w
   ble_evt_t *event =
       write_event(handle, with_response ? BLE_GATTS_OP_WRITE_REQ : BLE_GATTS_OP_WRITE_CMD, bytes, size);
   authorized_error = 0xEE;
-  tell(event, with_response ? BLE_GATTS_EVT_RW_AUTHORIZE_REQUEST : BLE_GATTS_EVT_WRITE);
+  dispatch(event, with_response ? BLE_GATTS_EVT_RW_AUTHORIZE_REQUEST : BLE_GATTS_EVT_WRITE);
   free(event);
   return with_response ? authorized_error : 0;
 }
@@ -328,7 +328,7 @@ uint8_t port_write(port_value value, const uint8_t *bytes, uint32_t size, bool w
 static void subscribe(uint16_t handle, uint8_t value) {
   uint8_t bytes[2] = {value};
   ble_evt_t *event = write_event(handle, 0, bytes, sizeof bytes);
-  tell(event, BLE_GATTS_EVT_WRITE);
+  dispatch(event, BLE_GATTS_EVT_WRITE);
   free(event);
 }
 
@@ -343,7 +343,7 @@ void port_read_status(uint8_t *to) {
   ble_gatts_evt_rw_authorize_request_t *asked = &event.evt.gatts_evt.params.authorize_request;
   asked->type = BLE_GATTS_AUTHORIZE_TYPE_READ;
   asked->request.read.handle = status.value_handle;
-  tell(&event, BLE_GATTS_EVT_RW_AUTHORIZE_REQUEST);
+  dispatch(&event, BLE_GATTS_EVT_RW_AUTHORIZE_REQUEST);
   memcpy(to, authorized_value, 16);
 }
 

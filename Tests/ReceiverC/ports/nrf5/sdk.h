@@ -1,5 +1,5 @@
-/// As much of the nRF5 SDK 17 and its SoftDevice as the sketch uses, declared from their documentation.
-/// The names, the parameters and what they mean are Nordic's; what is behind them is sdk.c.
+/// The declarations of nRF5 SDK 17 and its SoftDevice that the port uses, according to their
+/// documentation. Names, parameters and semantics are Nordic's; sdk.c is the implementation.
 #ifndef NRF5_STUB_H
 #define NRF5_STUB_H
 
@@ -120,7 +120,7 @@ typedef struct {
   uint8_t auth_required;
   uint16_t offset;
   uint16_t len;
-  uint8_t data[1];  // as long as it is
+  uint8_t data[1];  // variable length
 } ble_gatts_evt_write_t;
 typedef struct { uint16_t handle; ble_uuid_t uuid; uint16_t offset; } ble_gatts_evt_read_t;
 typedef struct {

@@ -1,4 +1,4 @@
-/// Zephyr for one host: its queues take turns, and its flash is stricter than the hardware's.
+/// Zephyr for one host: its work queues run in turn; flash has stricter rules than hardware.
 #include "zephyr.h"
 
 #include "ota.h"
@@ -27,7 +27,7 @@ static struct k_work *submitted[WORK_MAXIMUM];
 static uint32_t submitted_count;
 static struct k_work_delayable *delayed[DELAYED_MAXIMUM];
 static bool is_connected, is_advertising, is_recycling;
-// How often the host has no buffer before it has one.
+// The number of times that the host stack has no buffer before one is free.
 static uint32_t full_buffers;
 static struct bt_gatt_indicate_params *indicated;
 static bool upgrade;
@@ -89,7 +89,7 @@ int k_work_schedule(struct k_work_delayable *work, k_timeout_t delay) {
 uint32_t k_uptime_get_32(void) { return now; }
 
 int32_t k_msleep(int32_t ms) {
-  // Whoever sleeps with the mutex stops Bluetooth.
+  // A sleep with the mutex held would block Bluetooth.
   seen.violations += receiver_lock.depth != 0 || ms <= 0;
   now += (uint32_t)ms;
   return 0;
@@ -138,22 +138,22 @@ int flash_area_open(uint8_t id, const struct flash_area **area) {
   return 0;
 }
 
-static bool lies_in(const struct flash_area *area, off_t offset, size_t size) {
+static bool is_within(const struct flash_area *area, off_t offset, size_t size) {
   bool fits = offset >= 0 && (size_t)offset <= area->fa_size && size <= area->fa_size - (size_t)offset;
   seen.violations += !fits;
   return fits;
 }
 
 int flash_area_read(const struct flash_area *area, off_t offset, void *to, size_t size) {
-  if (!lies_in(area, offset, size)) return -EINVAL;
+  if (!is_within(area, offset, size)) return -EINVAL;
   memcpy(to, flash[area->fa_id] + offset, size);
   return 0;
 }
 
 int flash_area_write(const struct flash_area *area, off_t offset, const void *from, size_t size) {
-  if (!lies_in(area, offset, size)) return -EINVAL;
+  if (!is_within(area, offset, size)) return -EINVAL;
   uint8_t *to = flash[area->fa_id] + offset;
-  // Bluetooth would wait for the flash.
+  // A flash operation with the mutex held would block Bluetooth.
   seen.violations += receiver_lock.depth != 0;
   seen.violations += offset % 4 != 0 || size % 4 != 0 || (uintptr_t)from % 4 != 0;
   for (size_t i = 0; i < size; i++) seen.violations += to[i] != 0xFF;
@@ -162,7 +162,7 @@ int flash_area_write(const struct flash_area *area, off_t offset, const void *fr
 }
 
 int flash_area_erase(const struct flash_area *area, off_t offset, size_t size) {
-  if (!lies_in(area, offset, size)) return -EINVAL;
+  if (!is_within(area, offset, size)) return -EINVAL;
   bool is_trailer = area->fa_id == ID_slot1_partition && offset == SIZE_slot1_partition - PAGE;
   seen.violations += offset % PAGE != 0 || size % PAGE != 0;
   seen.violations += receiver_lock.depth != 0 && !is_trailer;
@@ -199,7 +199,7 @@ int bt_le_adv_start(
     const struct bt_data *sd, size_t sd_len) {
   (void)ad, (void)ad_len, (void)sd, (void)sd_len;
   seen.violations += !(param->options & 1) || is_recycling;
-  // One connection at most, and its object is not free yet.
+  // At most one connection is possible, and its object is not free yet.
   if (connection.references > 0) return -ENOMEM;
   if (is_advertising) return -EALREADY;
   is_advertising = true;
@@ -219,7 +219,7 @@ void bt_conn_unref(struct bt_conn *conn) {
   is_recycling = false;
 }
 
-/// A call that may wait for a buffer: while it does, no callback may wait for the caller.
+/// A call that may wait for a buffer. Meanwhile no callback may wait for the caller.
 static int take_buffer(struct bt_conn *conn) {
   seen.violations += receiver_lock.depth != 0 || conn != &connection;
   if (!is_connected) return -ENOTCONN;
@@ -266,20 +266,20 @@ int bt_gatt_notify(
 uint32_t port_running_crc32(void) { return ota_crc32(0, flash[0], PORT_RUNNING_SIZE); }
 
 bool port_boot(void) {
-  // An MCUboot header of 32 bytes, 100 of an image, and 8 of TLVs.
+  // An MCUboot header of 32 bytes, an image of 100 bytes, and TLVs of 8 bytes.
   static const uint8_t header[32] = {0x3D, 0xB8, 0xF3, 0x96, [8] = 32, [12] = 100, [20] = 1, 2, 3};
   static const uint8_t tlvs[4] = {0x07, 0x69, 8};
   memset(flash, 0xFF, sizeof flash);
   memcpy(flash[0], header, sizeof header);
   memcpy(flash[0] + 132, tlvs, sizeof tlvs);
-  // What an earlier update has left.
+  // The remains of an earlier update.
   memset(flash[ID_slot1_partition], 0x5A, SIZE_slot1_partition);
   return app_main() == 0;
 }
 
 bool port_slot_is_erased(void) {
   const uint8_t *bytes = flash[ID_slot1_partition];
-  // The last page is MCUboot's.
+  // The last page belongs to MCUboot.
   for (uint32_t i = 0; i < SIZE_slot1_partition - PAGE; i++) {
     if (bytes[i] != 0xFF) return false;
   }
@@ -292,7 +292,7 @@ void port_connect(void) {
   seen.violations += !is_advertising || connection.references != 0;
   is_advertising = false;
   is_connected = true;
-  connection.references = 1;  // the stack's own
+  connection.references = 1;  // held by the stack
   connection_callbacks.connected(&connection, 0);
 }
 

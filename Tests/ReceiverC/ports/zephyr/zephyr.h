@@ -1,5 +1,5 @@
-/// As much of Zephyr's interface as the sketch uses, declared from its documentation (4.x). The names,
-/// the parameters and what they mean are Zephyr's; what is behind them is zephyr.c.
+/// The declarations of Zephyr that the port uses, according to its documentation (4.x). Names,
+/// parameters and semantics are Zephyr's; zephyr.c is the implementation.
 #ifndef ZEPHYR_STUB_H
 #define ZEPHYR_STUB_H
 
@@ -100,7 +100,7 @@ struct bt_data { uint8_t type; uint8_t data_len; const uint8_t *data; };
 #define BT_LE_AD_GENERAL 0x02
 #define BT_LE_AD_NO_BREDR 0x04
 struct bt_le_adv_param { uint32_t options; };
-// Connectable once: a connection ends it (BT_LE_ADV_OPT_CONN of Zephyr 4).
+// Connectable; a connection ends advertising (BT_LE_ADV_OPT_CONN of Zephyr 4).
 #define BT_LE_ADV_CONN_FAST_1 (&(const struct bt_le_adv_param){1})
 typedef void (*bt_ready_cb_t)(int error);
 int bt_enable(bt_ready_cb_t ready);
@@ -160,7 +160,7 @@ struct bt_gatt_ccc_managed_user_data {
 #define BT_GATT_CCC_WITH_WRITE_CB(changed, judge, p) \
   BT_GATT_ATTRIBUTE(                                 \
       NULL, p, NULL, NULL, ((struct bt_gatt_ccc_managed_user_data[]){{changed, judge}}))
-// Zephyr collects services by the linker; here the test finds this one by its name.
+// In Zephyr the linker collects services; here the test finds the service by its name.
 #define BT_GATT_SERVICE_DEFINE(name, ...)                     \
   static const struct bt_gatt_attr attr_##name[] = {__VA_ARGS__}; \
   const struct bt_gatt_service_static name = {attr_##name, ARRAY_SIZE(attr_##name)}

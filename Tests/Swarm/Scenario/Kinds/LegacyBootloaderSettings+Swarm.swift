@@ -26,15 +26,15 @@ extension LegacyBootloaderSettings: SwarmKind {
       device.settings += [
         "entry=\(draw.pick(Entry.allCases).rawValue)",
         "variant=\(draw.pick(["sdk11", "sdk11", "adafruit"]))", "banks=\(banks.rawValue)",
-        // Erasing the room for the image must not take longer: nothing sets the timer back
+        // The erase of the image's pages must not take longer, because nothing resets the timer
         // meanwhile.
         "inactivity=\(draw.pick(["15s", "120s", "120s"]))",
       ]
       draw.drawInformation(&device)
-      // What ran before is gone.
+      // The previous image is overwritten.
       if banks == .single { device.lies.subtract([.comesBackOld, .reverts]) }
     } else {
-      // The watch always tells what it runs.
+      // The watch always reports its running version.
       device.lies.insert(.otherImage)
     }
     return device

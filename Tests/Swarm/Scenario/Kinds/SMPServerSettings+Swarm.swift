@@ -43,14 +43,15 @@ extension SMPServerSettings: SwarmKind {
       hasTwo
       ? ["2x1024", "4x1024", "4x2475"]
       : ["2x384", "3x512", "4x384", "4x384", "8x1024", "4x2475", "4x2475", "16x2475"]
-    // What arrives in one write must hold a whole header.
+    // Without reassembly, one write must contain a complete header.
     let reassembles = !draw.chance(0.3)
     if !reassembles { device.hostMTUs = [100, 247, 498, 512, 517] }
     let mtus = reassembles ? ["23", "100", "247", "498"] : ["100", "247", "247", "498"]
-    // It does not tell how its bootloader works, and none of these starts by itself.
+    // An old server does not report the mode of its bootloader, and never has a mode that starts a
+    // received image automatically.
     let isOld = !inPlace && draw.chance(0.25)
     let mayDecompress = mode == .overwrite || mode == .swapMove
-    let told = [
+    let drawn = [
       "server": isOld ? "2021" : "2026", "unit": draw.pick(["1", "1", "4", "8", "16", "32"]),
       "decompress": mayDecompress && draw.chance(0.3) ? "yes" : "no", "netbufs": draw.pick(buffers),
       "mtu": draw.pick(mtus), "progressive": draw.either(), "check": draw.either(),
@@ -61,15 +62,16 @@ extension SMPServerSettings: SwarmKind {
       "busy": draw.chance(0.1) ? "\(draw.number(1...9))" : "0",
       "no-downgrade": draw.chance(0.1) ? "yes" : "no",
     ]
-    device.settings += told.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+    device.settings += drawn.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
     device.takesEveryImage =
-      told["bootinfo"] == "yes" && reassembles && told["params"] == "yes"
+      drawn["bootinfo"] == "yes" && reassembles && drawn["params"] == "yes"
     if mode == .firmwareLoader {
       device.settings.append("loader-address=\(draw.pick(["flipped", "same"]))")
       device.settings.append("settings=\(draw.either())")
     }
     if inPlace {
-      // What ran before is gone, and the bootloader starts what it has received by itself.
+      // The previous image is overwritten, and the bootloader starts the received image
+      // automatically.
       device.lies.subtract([.comesBackOld, .reverts, .newAddress, .otherImage])
     }
     return device

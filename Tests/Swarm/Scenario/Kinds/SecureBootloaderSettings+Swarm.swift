@@ -28,10 +28,10 @@ extension SecureBootloaderSettings: SwarmKind {
       "entry=\(entry.rawValue)", "banks=\(banks.rawValue)", "object=\(object)", "mtu=\(mtu)",
       "inactivity=\(inactivity)",
     ]
-    // A link may need longer for an object, behind which alone the timer starts anew.
+    // A link may need longer for an object, and only the end of an object restarts the timer.
     device.takesEveryImage = inactivity != "5s"
     draw.drawInformation(&device)
-    // What ran before is gone.
+    // The previous image is overwritten.
     if banks == .single { device.lies.subtract([.comesBackOld, .reverts]) }
     return device
   }

@@ -1,38 +1,36 @@
 import OtaflashFirmware
 import OtaflashSimulation
 
-/// What the swarm wants to know of a kind of device that has another protocol than the OTA service:
-/// the settings of each kind say it.
+/// The description of a kind of device with another protocol than the OTA service, for the swarm;
+/// the settings of each kind conform.
 protocol SwarmKind: Sendable {
-  /// The names of its profiles, each as often as its share of days.
+  /// The names of its profiles; a name that is repeated is drawn more often.
   static var days: [String] { get }
-  /// How settings begin by which an update takes another way.
+  /// The prefixes of settings that lead to another variant of an update.
   static var ways: [String] { get }
-  /// A profile for every way that such an update goes, without what flash takes where that changes
-  /// no step.
+  /// A profile for every variant of such an update, without flash times where these change no step.
   static var samples: [String] { get }
 
   /// Draws a device of one of the names.
   static func device(_ name: String, _ draw: inout KindDraw) -> DrawnDevice
 
-  /// The device has one place for the image, over the one that runs.
+  /// Whether the device writes a new image over the running one.
   var overwritesWhatRuns: Bool { get }
 
-  /// The image that the device takes, around the bytes of a plain one.
+  /// A plain image in the format that the device accepts.
   ///
-  /// - Parameter index: which of the device's images it is for.
+  /// - Parameter index: the number of the image in the device.
   func image(_ plain: FirmwareImage, version: FirmwareVersion, index: Int) throws -> FirmwareImage
 }
 
 enum SwarmKinds {
-  /// A row each.
   static let all: [any SwarmKind.Type] = [
     SMPServerSettings.self, SecureBootloaderSettings.self, LegacyBootloaderSettings.self,
   ]
 }
 
 extension Scenario {
-  /// The profiles of a kind that are drawn; none of the OTA service, which has a swarm of its own.
+  /// The profiles of a kind that are drawn; empty for the OTA service, which has its own swarm.
   public static func names(of device: DeviceKind) -> [String] {
     device.ofSwarm.map { type(of: $0).days } ?? []
   }
