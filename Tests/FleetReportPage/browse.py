@@ -4,6 +4,7 @@ wider than its screen, and on a table that does not sort and filter. PICTURES ta
 """
 
 import base64
+import os
 import pathlib
 import sys
 import tempfile
@@ -104,8 +105,8 @@ COST = r"""(() => {
 })()"""
 # Ten times the devices may cost so many times as much.
 RATIO_MAXIMUM = 12
-# Milliseconds; it takes 80 on an idle machine, and a loaded one is slower.
-TASK_MAXIMUM = 400
+# Milliseconds; the longest task takes 80 on an idle machine. Processes that wait for a processor make it slower.
+TASK_MAXIMUM = 200 if os.getloadavg()[0] < (os.cpu_count() or 1) else 400
 
 WIDE = "document.documentElement.scrollWidth + ' of ' + innerWidth"
 FITS = "document.documentElement.scrollWidth <= innerWidth"
