@@ -18,7 +18,8 @@ final class ReceiverFirmware: BoardFirmware {
     record = Mutex(
       try loader.record(
         orFactory: settings.version, settings.hardware, random: parts.factoryRandom))
-    misbehavior = Shared(ReceiverMisbehavior(plan: settings.faults, random: parts.random.forked(for: 4)))
+    misbehavior = Shared(
+      ReceiverMisbehavior(plan: settings.faults, random: parts.random.forked(for: 4)))
   }
 
   var address: DeviceAddress { parts.settings.address }
@@ -59,7 +60,8 @@ final class ReceiverFirmware: BoardFirmware {
 
   /// What the receiver tells is changed by lies alone.
   func alteration(by device: DeviceAttributes) -> (any PDUAlteration)? {
-    parts.settings.faults.misbehaves ? ReceiverAlteration(misbehavior: misbehavior, device: device) : nil
+    parts.settings.faults.misbehaves
+      ? ReceiverAlteration(misbehavior: misbehavior, device: device) : nil
   }
 
   private func confirmTrial() -> Bool {

@@ -51,7 +51,8 @@ struct SMPServer: Sendable {
   private var busyRequests: Int
 
   init(
-    _ settings: SMPServerSettings, images: [BootedImage], isRecovery: Bool, misbehavior: SMPMisbehavior,
+    _ settings: SMPServerSettings, images: [BootedImage], isRecovery: Bool,
+    misbehavior: SMPMisbehavior,
     parts: BoardParts
   ) {
     self.settings = settings
