@@ -1,5 +1,5 @@
 /// The bytes of one execution.
-func bytes(_ data: UnsafePointer<UInt8>, _ size: Int) -> [UInt8] {
+func inputBytes(_ data: UnsafePointer<UInt8>, _ size: Int) -> [UInt8] {
   [UInt8](UnsafeBufferPointer(start: data, count: size))
 }
 

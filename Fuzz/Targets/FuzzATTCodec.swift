@@ -4,7 +4,7 @@ import OtaflashATT
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzATTCodec(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   do throws(DecodeFault) {
-    let pdu = try ATTPDU(decoding: bytes(data, size))
+    let pdu = try ATTPDU(decoding: inputBytes(data, size))
     let again = try ATTPDU(decoding: pdu.encoded)
     precondition(again == pdu, "\(pdu) is written as \(pdu.encoded)")
   } catch {

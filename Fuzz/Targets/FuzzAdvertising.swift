@@ -3,7 +3,7 @@
 /// Advertisements come from strangers: what is malformed is left out.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzAdvertising(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let advertising = AdvertisingData(decoding: bytes(data, size))
+  let advertising = AdvertisingData(decoding: inputBytes(data, size))
   precondition(advertising == advertising)
   precondition(advertising.services.count * 2 <= size)
   return 0

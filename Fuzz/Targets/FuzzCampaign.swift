@@ -4,7 +4,7 @@ import OtaflashFleetFiles
 /// Any text is a campaign that can be planned, or is refused with the place of what is wrong.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzCampaign(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = bytes(data, size)
+  let bytes = inputBytes(data, size)
   let now = FleetTime(milliseconds: 1_795_425_600_000)
   do throws(CampaignFileFault) {
     let file = try CampaignFile(bytes: bytes, now: now)

@@ -4,7 +4,7 @@ import OtaflashFleetFiles
 /// Any text is a table of devices, or is refused with the place of what is wrong.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzDeviceTable(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = bytes(data, size)
+  let bytes = inputBytes(data, size)
   do throws(CampaignFileFault) {
     let table = try DeviceTable(path: "devices.csv", bytes: bytes)
     precondition(table.rows.count <= Campaign.devicesMaximum)

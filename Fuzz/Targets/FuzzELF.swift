@@ -5,7 +5,7 @@ import OtaflashFirmware
 public func fuzzELF(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let limit = 1 << 16
   do throws(ELFFault) {
-    let file = try ELFFile(decoding: bytes(data, size), spanLimit: limit)
+    let file = try ELFFile(decoding: inputBytes(data, size), spanLimit: limit)
     precondition(file.bytes.count <= limit && file.layout.dataCount <= file.bytes.count)
   } catch {
     _ = error.description

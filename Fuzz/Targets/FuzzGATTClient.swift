@@ -7,7 +7,7 @@ import OtaflashTestSupport
 /// gets the next message of the input, and what follows a message of no bytes comes unasked.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzGATTClient(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let script = messages(bytes(data, size))
+  let script = messages(inputBytes(data, size))
   let timeline = VirtualTimeline()
   do throws(SimulationFault) {
     try timeline.run(limit: .seconds(3600)) { clock in await explore(script, on: clock) }

@@ -24,7 +24,7 @@ public func fuzzGATTServer(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
       ]),
   ])
   var session = ServerSession(connection: ConnectionID(rawValue: 1))
-  for pdu in messages(bytes(data, size)) {
+  for pdu in messages(inputBytes(data, size)) {
     let mtu = session.mtu.bytes
     let responses = session.received(pdu, in: &table).compactMap { effect -> ATTResponse? in
       if case .respond(let response) = effect { response } else { nil }

@@ -9,7 +9,7 @@ import OtaflashGATT
 public func fuzzHCIEvents(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   var table = LinkTable()
   var links: [UInt16: BluetoothAddress] = [:]
-  for packet in messages(bytes(data, size)) {
+  for packet in messages(inputBytes(data, size)) {
     let event: HCIEvent
     do throws(MgmtDecodeFault) { event = try HCIEvent(decoding: packet) } catch { continue }
     table.take(event)

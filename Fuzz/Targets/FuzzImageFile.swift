@@ -3,7 +3,7 @@ import OtaflashFirmware
 /// Any file is an image or is refused; a descriptor that is found is written as it was read.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzImageFile(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = bytes(data, size)
+  let bytes = inputBytes(data, size)
   do throws(FirmwareFault) {
     if let descriptor = try ImageDescriptor.find(in: bytes) {
       let again = try ImageDescriptor.find(in: descriptor.encoded)

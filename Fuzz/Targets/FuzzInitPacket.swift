@@ -4,7 +4,7 @@ import OtaflashFirmware
 /// some that were sent.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzInitPacket(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = bytes(data, size)
+  let bytes = inputBytes(data, size)
   do throws(InitPacketFault) {
     let packet = try SecureInitPacket(decoding: bytes)
     precondition(packet.signedBytes.count < bytes.count)

@@ -6,7 +6,7 @@ import OtaflashFirmware
 public func fuzzIntelHex(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   do throws(TextFault<IntelHexFault>) {
     let limit = 1 << 16
-    let file = try IntelHexFile(decoding: bytes(data, size), spanLimit: limit)
+    let file = try IntelHexFile(decoding: inputBytes(data, size), spanLimit: limit)
     precondition(file.bytes.count <= limit && file.layout.dataCount <= file.bytes.count)
   } catch {
     return 0

@@ -5,6 +5,6 @@ public func fuzzLegacyUpdate(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt 
     of: [
       "nordic-legacy?erase=0&write=0&slot=16K", "infinitime?erase=0&write=0&slot=16K",
       "nordic-legacy?erase=0&write=0&slot=16K&entry=button",
-    ], bytes(data, size))
+    ], inputBytes(data, size))
   return 0
 }

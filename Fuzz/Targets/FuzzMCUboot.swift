@@ -3,7 +3,7 @@ import OtaflashFirmware
 /// Any file is an MCUboot image or is refused; what is found lies within the file.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzMCUboot(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = bytes(data, size)
+  let bytes = inputBytes(data, size)
   do throws(MCUbootFault) {
     let image = try MCUbootImage(decoding: bytes)
     precondition(image.coveredSize < image.size && image.size <= bytes.count)

@@ -4,7 +4,7 @@
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzManifest(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   do throws(ManifestFault) {
-    visit(try ManifestReader.read(bytes(data, size)), depth: 0)
+    visit(try ManifestReader.read(inputBytes(data, size)), depth: 0)
   } catch {
     precondition(!error.description.isEmpty)
   }

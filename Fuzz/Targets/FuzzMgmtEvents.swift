@@ -3,7 +3,7 @@
 /// The kernel is trusted more than the air, but a packet from it is read with the same care.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzMgmtEvents(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let packet = bytes(data, size)
+  let packet = inputBytes(data, size)
   do throws(MgmtDecodeFault) {
     let decoded = try MgmtPacket(decoding: packet)
     precondition(packet.count >= 6)

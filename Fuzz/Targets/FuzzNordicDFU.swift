@@ -15,7 +15,7 @@ public func fuzzNordicDFU(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     receipts: SecureDFUReceipts(interval: 6), standing: .before(0))
   var legacy = LegacyDFUTransfer(
     total: image.count, packetSize: 20, pace: LegacyDFUPace(afterLosses: 0))
-  for message in messages(bytes(data, size)) {
+  for message in messages(inputBytes(data, size)) {
     readAndWrite(message)
     do throws(UpdateFault) {
       try take(message, into: &secure)

@@ -10,7 +10,7 @@ private let prefixes = PrefixChecksums(image)
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOTAMessages(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   var transfer = OTATransfer(prefixes: prefixes, startingAt: 0, chunk: 240)
-  for message in messages(bytes(data, size)) {
+  for message in messages(inputBytes(data, size)) {
     decodeAnswer(message)
     do throws(OTADecodeFault) {
       let status = try OTAStatus(decoding: message)

@@ -7,7 +7,7 @@ import OtaflashGATT
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzPairing(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   var ledger = PairingLedger()
-  for packet in messages(bytes(data, size)) {
+  for packet in messages(inputBytes(data, size)) {
     do throws(MgmtDecodeFault) {
       guard case .pairing(let event) = try MgmtPacket(decoding: packet).event,
         let bond = ledger.take(event)

@@ -6,7 +6,7 @@ private let base = (0..<200).map { UInt8($0 * 7 % 64) }
 /// longer than was permitted.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzPatch(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let bytes = bytes(data, size)
+  let bytes = inputBytes(data, size)
   let limit = 1 << 12
   do throws(PatchFault) {
     let result = try PatchReader.apply(bytes[...], to: base, limit: limit, pageSize: 16)

@@ -7,7 +7,7 @@ import OtaflashWire
 /// its window and its bounds.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSMP(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let input = bytes(data, size)
+  let input = inputBytes(data, size)
   decodeItem(input)
   var reassembly = SMPReassembly()
   var exchange = SMPExchange(firstSequence: 0)

@@ -7,6 +7,6 @@ public func fuzzSMPUpdate(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
       "smp?erase=0&write=0&slot=16K&netbufs=4x384&reassembly=no&mtu=247",
       "smp?erase=0&write=0&slot=16K&params=no&bootinfo=no&check=no",
       "smp?erase=0&write=0&slot=16K&v1=yes", "smp?erase=0&write=0&slot=16K&mode=direct-xip",
-    ], bytes(data, size))
+    ], inputBytes(data, size))
   return 0
 }

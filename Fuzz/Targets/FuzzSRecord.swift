@@ -6,7 +6,7 @@ import OtaflashFirmware
 public func fuzzSRecord(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   do throws(TextFault<SRecordFault>) {
     let limit = 1 << 16
-    let file = try SRecordFile(decoding: bytes(data, size), spanLimit: limit)
+    let file = try SRecordFile(decoding: inputBytes(data, size), spanLimit: limit)
     precondition(file.bytes.count <= limit && file.layout.dataCount <= file.bytes.count)
   } catch {
     _ = error.description

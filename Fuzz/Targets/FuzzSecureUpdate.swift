@@ -6,6 +6,6 @@ public func fuzzSecureUpdate(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt 
       "nordic-dfu?erase=0&write=0&slot=16K", "nordic-dfu?erase=0&write=0&slot=16K&entry=button",
       "nordic-dfu?erase=0&write=0&slot=16K&entry=experimental&mtu=23",
       "nordic-dfu?erase=0&write=0&slot=16K&entry=bonded&information=no",
-    ], bytes(data, size))
+    ], inputBytes(data, size))
   return 0
 }

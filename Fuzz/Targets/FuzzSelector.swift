@@ -4,7 +4,7 @@ import OtaflashFleet
 /// Any text selects devices, or is refused with its column.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSelector(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
-  let text = String(decoding: bytes(data, size), as: UTF8.self)
+  let text = String(decoding: inputBytes(data, size), as: UTF8.self)
   let known = FleetDevice(
     id: "C0:FF:EE:00:00:01", name: "front door", board: "door-v2", site: "berlin", tags: ["lab"],
     version: FirmwareVersion(1, 2, 0), rssi: -70)

@@ -5,7 +5,7 @@ import OtaflashSimulation
 public func fuzzSimulationProfile(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   do throws(ProfileFault) {
     let profile = try SimulationProfile(
-      parsing: String(decoding: bytes(data, size), as: UTF8.self))
+      parsing: String(decoding: inputBytes(data, size), as: UTF8.self))
     precondition((16_384...8_388_608).contains(profile.slotSize))
     precondition((23...517).contains(profile.mtu))
     precondition((2048...61_440).contains(profile.ringSize))

@@ -5,7 +5,7 @@ import OtaflashFirmware
 public func fuzzUF2(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let limit = 1 << 16
   do throws(UF2Fault) {
-    let file = try UF2File(decoding: bytes(data, size), spanLimit: limit)
+    let file = try UF2File(decoding: inputBytes(data, size), spanLimit: limit)
     precondition(file.bytes.count <= limit && file.layout.dataCount <= file.bytes.count)
   } catch {
     _ = error.description

@@ -4,7 +4,7 @@ import OtaflashFirmware
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzZip(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let limit = 1 << 16
-  let bytes = bytes(data, size)
+  let bytes = inputBytes(data, size)
   do throws(ZipFault) {
     let archive = try ZipArchive(decoding: bytes, limit: limit)
     precondition(archive.entries.reduce(0) { $0 + $1.bytes.count } <= limit)

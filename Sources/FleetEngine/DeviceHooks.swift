@@ -73,6 +73,7 @@ extension HookFacts {
     set("ATTEMPT", "\(job.id.attempt)")
     set("IMAGE", device?.device.board.flatMap { campaign.images[$0] } ?? campaign.images[nil])
     set("IMAGE_DIGEST", job.image)
+    set("IMAGE_SHA256", run.beginning?.images?.first { $0.digest == job.image }?.sha256)
   }
 
   mutating func add(_ ending: AttemptEnding) {

@@ -92,21 +92,12 @@ package struct SavedPlan: Hashable, Sendable, Codable {
   package func differences(from other: SavedPlan) -> [String] {
     var words: [String] = []
     if campaign != other.campaign { words.append("the name is '\(other.campaign)'") }
-    words += settingDifferences(from: other) + imageDifferences(from: other)
+    words += RunSetting.differences(from: settings, to: other.settings, origin: "plan")
+    words += imageDifferences(from: other)
     words += deviceDifferences(from: other)
     // A comment, or a key whose value had no effect.
     if words.isEmpty, text != other.text { words.append("the text of the campaign was changed") }
     return words
-  }
-
-  private func settingDifferences(from other: SavedPlan) -> [String] {
-    let mine = Dictionary(settings.map { ($0.name, $0.words) }) { first, _ in first }
-    let theirs = Dictionary(other.settings.map { ($0.name, $0.words) }) { first, _ in first }
-    return Set(mine.keys).union(theirs.keys).sorted().compactMap { name in
-      let (before, after) = (mine[name], theirs[name])
-      guard before != after else { return nil }
-      return "\(name): \(after ?? "none") (plan: \(before ?? "none"))"
-    }
   }
 
   private func imageDifferences(from other: SavedPlan) -> [String] {

@@ -161,8 +161,11 @@ import Testing
     _ = try program.file("c.yaml", Self.everything.utf8)
     let run = try program.run(["fleet", "run", file, "--plan", saved])
     #expect(run.status == 0, "\(run.errors)")
-    let next = try plan(changed)
+    let next = try plan(changed.replacing("| cat", with: "| tee"))
     #expect(next.output.contains("1 device added: board-0004"), "\(next.output)")
+    for words in ["parallel: 4 transfers per adapter (run: 3", "(run: /bin/sh -c 'true | cat')"] {
+      #expect(next.output.contains(words), "\(next.output)")
+    }
     let over = try program.run(["fleet", "plan", file, "--save", file])
     #expect(over.status == 73, "\(over.errors)")
   }

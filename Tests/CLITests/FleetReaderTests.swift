@@ -131,6 +131,38 @@ import Testing
     #expect(devices.code == "E-FLEET-STORE", "\(devices.errors)")
   }
 
+  /// A run continues with the bytes that it started with: those in the store, where the file changed.
+  @Test(arguments: [
+    "UPDATE blob SET content = zeroblob(length(content))", "DELETE FROM blob",
+  ])
+  func anImageThatChangedInTheStoreIsNotSent(_ sql: String) throws {
+    let text = try String(contentsOfFile: campaign, encoding: .utf8)
+    let image = try program.file("app.bin", try Data(contentsOf: URL(filePath: Self.image)))
+    let file = try program.file(
+      "own.yaml",
+      text.replacing(Self.image, with: image).replacing("campaign: doors", with: "campaign: own")
+        .utf8)
+    #expect(try program.run(["fleet", "run", file, "--no-input"]).status == 4)
+    _ = try program.file("app.bin", [1, 2, 3])
+    try edit(
+      """
+      for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+          db.execute("DROP TRIGGER " + name)
+      db.execute("\(sql)")
+      db.commit()
+      """)
+    #expect(try program.run(["fleet", "resume"]).status == 0)
+    let run = try program.run(["fleet", "run", file, "--no-input"])
+    #expect(run.status == 78 && run.code == "E-FLEET-STORE", "\(run.errors)")
+  }
+
+  @Test func eventsAfterTheRecordedEndAreReported() throws {
+    try edit("db.execute(\"UPDATE run SET length = length - 1\")\ndb.commit()")
+    let report = try program.run(["fleet", "report", "--verify"])
+    #expect(report.status == 65 && report.code == "E-FLEET-CHAIN", "\(report.errors)")
+    #expect(report.errors.contains("were recorded"), "\(report.errors)")
+  }
+
   @Test func theStateIsForItsUserOnly() throws {
     let files = FileManager.default
     try files.setAttributes([.posixPermissions: 0o777], ofItemAtPath: state)

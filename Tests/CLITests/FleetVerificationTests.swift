@@ -133,6 +133,17 @@ import Testing
     #expect(plain.errors.contains("was deleted from the store"), "\(plain.errors)")
   }
 
+  @Test func aStoreWhoseRunsWereAllDeletedIsReported() throws {
+    try edit(#"db.execute("DELETE FROM event"); db.execute("DELETE FROM run")"#)
+    let found = try report("--verify")
+    #expect(found.status == 65 && found.code == "E-FLEET-CHAIN", "\(found.errors)")
+    for run in runs {
+      #expect(found.errors.contains("run \(run) (doors) was deleted"), "\(found.errors)")
+    }
+    let listed = try program.run(["fleet", "list"])
+    #expect(listed.errors.contains("was deleted from the store"), "\(listed.errors)")
+  }
+
   @Test func metricsAreWrittenOverTheirOwnKindOnly() throws {
     let file = program.home.path + "/run.prom"
     for _ in 0..<2 { #expect(try report("--prometheus", file).status == 0) }

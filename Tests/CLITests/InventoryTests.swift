@@ -100,6 +100,18 @@ import Testing
     #expect(none.status == 78 && none.errors.contains("takes none"), "\(none.errors)")
   }
 
+  /// A board of a simulated fleet has no name that `-d` accepts.
+  @Test func boardsOfASimulatedFleetAreNoKnownDevices() throws {
+    let simulated = try program.file("s.yaml", Self.campaign("devices: [\"sim-fleet:2?speed=10\"]"))
+    let run = try program.run(["fleet", "run", simulated, "--no-input"])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(try program.run(["info", "-d", "sim:fast"]).status == 0)
+    let file = try program.file(
+      "k.yaml", Self.campaign("devices-from: known\nselect: version<2.0.0"))
+    let plan = try program.run(["fleet", "plan", file])
+    #expect(plan.status == 0 && plan.output.contains("1 device, 1 wave"), "\(plan.errors)")
+  }
+
   /// The first device was updated before the run was interrupted, so `select` fits it no longer.
   @Test func anInterruptedCampaignOverVersionsIsResumedWithItsDevices() throws {
     for device in ["sim:fast", "sim:fast?seed=2"] {

@@ -116,6 +116,7 @@ import Testing
     try check(outcome)
     let actions = try events(outcome.output, "fleet_operator").map { $0["action"] as? String }
     #expect(actions == ["pause", "resume", "cancel"])
+    #expect(try !events(outcome.output, "fleet_wait").isEmpty, "\(outcome.output)")
   }
 
   @Test(arguments: [

@@ -60,6 +60,6 @@ extension [UInt8] {
 }
 
 /// Bytes of a little-endian number.
-func bytes<Word: FixedWidthInteger>(_ word: Word) -> [UInt8] {
+func littleEndian<Word: FixedWidthInteger>(_ word: Word) -> [UInt8] {
   [UInt8](repeating: 0, count: Word.bitWidth / 8).littleEndian(word, at: 0)
 }

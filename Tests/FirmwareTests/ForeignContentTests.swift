@@ -10,7 +10,7 @@ struct ForeignContentTests {
   /// The header of an ESP32 application with one segment of 32 bytes.
   private static let esp32: [UInt8] =
     [0xE9, 1, 2, 0x20, 0, 0, 8, 0x40] + [0xEE, 0, 0, 0] + [UInt8](repeating: 0, count: 12)
-    + bytes(UInt32(0x3F40_0020)) + bytes(UInt32(32)) + [UInt8](1...32)
+    + littleEndian(UInt32(0x3F40_0020)) + littleEndian(UInt32(32)) + [UInt8](1...32)
 
   static let contents: [(String, [UInt8], ForeignContent?)] = [
     ("pointer", Array("version https://git-lfs.github.com/spec/v1\noid x\n".utf8), .gitLFSPointer),

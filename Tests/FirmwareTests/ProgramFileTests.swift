@@ -8,10 +8,12 @@ struct ProgramFileTests {
     _ number: UInt32, of count: UInt32, at address: UInt32, _ payload: [UInt8],
     flags: UInt32 = 0x2000, family: UInt32 = 0xADA5_2840, size: UInt32? = nil
   ) -> [UInt8] {
-    var block = Array("UF2\n".utf8) + bytes(UInt32(0x9E5D_5157)) + bytes(flags)
-    block += bytes(address) + bytes(size ?? UInt32(payload.count)) + bytes(number)
-    block += bytes(count) + bytes(family) + payload
-    return block + [UInt8](repeating: 0, count: 508 - block.count) + bytes(UInt32(0x0AB1_6F30))
+    var block = Array("UF2\n".utf8) + littleEndian(UInt32(0x9E5D_5157)) + littleEndian(flags)
+    block +=
+      littleEndian(address) + littleEndian(size ?? UInt32(payload.count)) + littleEndian(number)
+    block += littleEndian(count) + littleEndian(family) + payload
+    return block + [UInt8](repeating: 0, count: 508 - block.count)
+      + littleEndian(UInt32(0x0AB1_6F30))
   }
 
   private static func uf2(_ blocks: [UInt8]) throws(UF2Fault) -> UF2File {

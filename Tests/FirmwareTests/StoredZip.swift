@@ -30,22 +30,27 @@ struct StoredZip {
     var directory: [UInt8] = []
     for file in files {
       let offset = UInt32(local.count)
-      local += [0x50, 0x4B, 3, 4] + bytes(UInt16(20)) + Self.common(file, file.name) + file.name
+      local +=
+        [0x50, 0x4B, 3, 4] + littleEndian(UInt16(20)) + Self.common(file, file.name) + file.name
       local += file.content
       let name = file.directoryName ?? file.name
-      directory += [0x50, 0x4B, 1, 2] + bytes(UInt16(20)) + bytes(UInt16(20))
-      directory += Self.common(file, name) + bytes(UInt16(0)) + bytes(UInt16(0))
-      directory += bytes(UInt16(0)) + bytes(UInt32(0)) + bytes(offset) + name
+      directory += [0x50, 0x4B, 1, 2] + littleEndian(UInt16(20)) + littleEndian(UInt16(20))
+      directory += Self.common(file, name) + littleEndian(UInt16(0)) + littleEndian(UInt16(0))
+      directory += littleEndian(UInt16(0)) + littleEndian(UInt32(0)) + littleEndian(offset) + name
     }
     let count = UInt16(files.count)
-    return local + directory + [0x50, 0x4B, 5, 6] + [0, 0, 0, 0] + bytes(count) + bytes(count)
-      + bytes(UInt32(directory.count)) + bytes(UInt32(local.count)) + bytes(UInt16(0))
+    return local + directory + [0x50, 0x4B, 5, 6] + [0, 0, 0, 0] + littleEndian(count)
+      + littleEndian(count)
+      + littleEndian(UInt32(directory.count)) + littleEndian(UInt32(local.count))
+      + littleEndian(UInt16(0))
   }
 
   /// The fields that both headers have, from the flags to the length of the extra field.
   private static func common(_ file: File, _ name: [UInt8]) -> [UInt8] {
-    bytes(file.flags) + bytes(file.method) + bytes(UInt16(0)) + bytes(UInt16(0x21))
-      + bytes(file.crc32) + bytes(UInt32(file.content.count)) + bytes(file.size)
-      + bytes(UInt16(name.count)) + bytes(UInt16(0))
+    littleEndian(file.flags) + littleEndian(file.method) + littleEndian(UInt16(0))
+      + littleEndian(UInt16(0x21))
+      + littleEndian(file.crc32) + littleEndian(UInt32(file.content.count))
+      + littleEndian(file.size)
+      + littleEndian(UInt16(name.count)) + littleEndian(UInt16(0))
   }
 }

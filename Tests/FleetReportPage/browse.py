@@ -4,6 +4,7 @@ than its screen, and on a table that does not sort and filter. PICTURES stores s
 """
 
 import base64
+import os
 import pathlib
 import sys
 import tempfile
@@ -105,7 +106,7 @@ COST = r"""(() => {
 # The limit of the cost for ten times the devices, as a factor.
 RATIO_MAXIMUM = 12
 # Milliseconds: 80 on an idle machine, more on a loaded one.
-TASK_MAXIMUM = 400
+TASK_MAXIMUM = 200 if os.getloadavg()[0] < (os.cpu_count() or 1) else 400
 
 WIDE = "document.documentElement.scrollWidth + ' of ' + innerWidth"
 FITS = "document.documentElement.scrollWidth <= innerWidth"

@@ -17,6 +17,10 @@ import Testing
     var beginning = RunBeginning(
       id: "r", campaign: "c", digest: "d", devices: devices.count, waves: 1)
     beginning.images = [RunImage(digest: "i", name: "a.bin", version: image, sha256: "abc")]
+    beginning.settings = [
+      RunSetting("parallel", "automatic"), RunSetting("overrides", "force"),
+      RunSetting("hook run-ended", "./tell"),
+    ]
     let ids = devices.indices.map { "d\($0)" }
     var events: [(Double, FleetEvent)] = [
       (0, .runBegan(beginning)),
@@ -67,10 +71,10 @@ import Testing
     #expect(other.headline.contains("1 runs the new image without this version"))
   }
 
-  @Test func theTableHasTheGradeAndTheHash() throws {
+  @Test func theTableHasTheGradeTheHashAndTheOverrides() throws {
     let report = try Self.report([(proof: "version", version: Self.new)])
     let lines = CSVReport.text(report).split(separator: "\r\n")
-    #expect(lines[0].hasSuffix(",verification,image_sha256"))
-    #expect(lines[1].hasSuffix(",version,abc"))
+    #expect(lines[0].hasSuffix(",verification,image_sha256,overrides,hooks"))
+    #expect(lines[1].hasSuffix(",version,abc,force,hook run-ended: ./tell"))
   }
 }

@@ -140,7 +140,7 @@ import Testing
     #expect(refusals.withLock { $0 } == 1)
   }
 
-  @Test(arguments: ["", "&drop=close", "&cut-at-pdu=60"])
+  @Test(arguments: ["", "&drop=close", "&cut-at-pdu=60", "&reset-at-flash-op=3", "&mode=single"])
   func aDeviceThatDrawsANewAddressAtEachStartIsFound(_ more: String) throws {
     let image = try Self.image()
     let result = try Self.flash(image, onto: "slot=64K&address=random" + more)

@@ -92,7 +92,7 @@ import Testing
       for _ in 0..<40 where last.isEmpty {
         var dfu = try await LegacyDFUHost.inBootloader(of: board)
         try await dfu.write("01 04")
-        try await dfu.sendPacket(bytes(0) + bytes(0) + bytes(4096))
+        try await dfu.sendPacket(littleEndian(0) + littleEndian(0) + littleEndian(4096))
         if try await dfu.ask("04") == "10 01 06" { last = "10 01 06" }
         dfu.host.link.close()
       }

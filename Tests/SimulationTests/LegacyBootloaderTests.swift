@@ -82,7 +82,7 @@ import Testing
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
       try await dfu.write("01 07")
       try await dfu.sendPacket(
-        [sizes.0, sizes.1, sizes.2].flatMap { bytes(UInt32($0)) })
+        [sizes.0, sizes.1, sizes.2].flatMap { littleEndian(UInt32($0)) })
       #expect(try await dfu.next() == sizes.3)
     }
   }
@@ -91,7 +91,7 @@ import Testing
     try withBoard("nordic-legacy") { board, _ in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
       try await dfu.write("01 04")
-      try await dfu.sendPacket(bytes(5000))
+      try await dfu.sendPacket(littleEndian(5000))
       #expect(try await dfu.next() == "10 01 03")
     }
   }
@@ -177,7 +177,7 @@ import Testing
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
       let resets = board.counters.resets
       try await dfu.write("01 04")
-      try await dfu.sendPacket(bytes(0) + bytes(0) + bytes(8192))
+      try await dfu.sendPacket(littleEndian(0) + littleEndian(0) + littleEndian(8192))
       await clock.pause(for: .seconds(1))
       dfu.host.link.close()
       await clock.pause(for: .seconds(6))

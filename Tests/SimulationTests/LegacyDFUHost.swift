@@ -58,7 +58,7 @@ struct LegacyDFUHost {
 
   mutating func begin(_ size: Int) async throws -> String {
     try await write("01 04")
-    try await sendPacket(bytes(0) + bytes(0) + bytes(UInt32(size)))
+    try await sendPacket(littleEndian(0) + littleEndian(0) + littleEndian(UInt32(size)))
     return try await next()
   }
 

@@ -45,7 +45,7 @@ struct SecureDFUHost {
 
   mutating func sendInit(_ packet: [UInt8]) async throws -> String {
     _ = try await ask("06 01")
-    let created = try await ask([0x01, 0x01] + bytes(UInt32(packet.count)))
+    let created = try await ask([0x01, 0x01] + littleEndian(UInt32(packet.count)))
     guard created == [0x60, 0x01, 0x01] else { return text(created) }
     try await send(packet)
     _ = try await ask("03")
@@ -60,7 +60,7 @@ struct SecureDFUHost {
     var answer = ""
     for start in stride(from: offset, to: image.count, by: 4096) {
       let object = image[start..<min(start + 4096, image.count)]
-      _ = try await ask([0x01, 0x02] + bytes(UInt32(object.count)))
+      _ = try await ask([0x01, 0x02] + littleEndian(UInt32(object.count)))
       // With one bank the settings page is erased before the first object's.
       await clock.pause(for: .milliseconds(250))
       try await send(object)
@@ -149,7 +149,7 @@ struct InitPacketBuilder {
   }
 }
 
-func bytes(_ value: UInt32) -> [UInt8] {
+func littleEndian(_ value: UInt32) -> [UInt8] {
   (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
 }
 

@@ -10,7 +10,8 @@ import Testing
     let clock = VirtualTimeline(chance: SeededRandom(seed: 1)).clock
     var options = UpdateOptions()
     func drawn() -> Double {
-      UpdateContext(clock: clock, options: options, tally: UpdateProgressState()) { _ in }.randomFraction()
+      UpdateContext(clock: clock, options: options, tally: UpdateProgressState()) { _ in }
+        .randomFraction()
     }
     #expect(drawn() != drawn())
     options.random = { 0.25 }

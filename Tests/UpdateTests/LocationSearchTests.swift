@@ -40,4 +40,18 @@ import Testing
         Look(goesOn: true, place: .home), Look(goesOn: false, place: .nextAddress),
       ])
   }
+
+  /// An ordinary SMP device that is lost is looked for at one address.
+  @Test func anApplicationThatWasFoundIsNotSearchedAtALoadersAddress() {
+    var search = LocationSearch([.home, .flippedAddress], settlesAtHome: true)
+    search.found()
+    #expect(looks(&search, 2) == Array(repeating: Look(goesOn: false, place: .home), count: 2))
+    var loader = LocationSearch([.home, .flippedAddress], settlesAtHome: true)
+    #expect(looks(&loader, 1) == [Look(goesOn: true, place: .flippedAddress)])
+    loader.found()
+    #expect(looks(&loader, 1) == [Look(goesOn: true, place: .home)])
+    var restarted = LocationSearch([.flippedAddress, .home])
+    restarted.found()
+    #expect(looks(&restarted, 1) == [Look(goesOn: true, place: .home)])
+  }
 }

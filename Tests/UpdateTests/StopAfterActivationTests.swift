@@ -102,4 +102,16 @@ import Testing
       fault.ended(by: .seconds(2))
         == .stoppedAfterActivation(by: .timeLimit(.seconds(2)), expected: FirmwareVersion(1, 3, 0)))
   }
+
+  /// A firmware loader or a bootloader with one bank keeps nothing, and has overwritten the application.
+  @Test func aStopThatLeavesNothingNamesTheMissingApplication() {
+    for fault in [
+      UpdateFault.cancelled(resumable: false, acknowledged: 100),
+      .timedOut(after: .seconds(1), resumable: false, acknowledged: 100),
+    ] {
+      #expect(fault.explanation.contains("no application until the upload is complete"))
+    }
+    let kept = UpdateFault.cancelled(resumable: true, acknowledged: 100)
+    #expect(!kept.explanation.contains("application"))
+  }
 }

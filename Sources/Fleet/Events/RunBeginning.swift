@@ -94,6 +94,21 @@ package struct RunSetting: Hashable, Sendable, Codable {
   package let words: String
 
   package init(_ name: String, _ words: String) { (self.name, self.words) = (name, words) }
+
+  /// The settings that differ, sorted by name, such as `parallel: 4 (run: 3)`.
+  ///
+  /// - Parameter origin: what the former settings belong to, such as `run` or `plan`.
+  package static func differences(
+    from former: [RunSetting], to current: [RunSetting], origin: String
+  ) -> [String] {
+    let old = Dictionary(former.map { ($0.name, $0.words) }) { first, _ in first }
+    let new = Dictionary(current.map { ($0.name, $0.words) }) { first, _ in first }
+    return Set(old.keys).union(new.keys).sorted().compactMap { name in
+      let (before, after) = (old[name], new[name])
+      guard before != after else { return nil }
+      return "\(name): \(after ?? "none") (\(origin): \(before ?? "none"))"
+    }
+  }
 }
 
 /// What decides whether a wave is followed by the next.

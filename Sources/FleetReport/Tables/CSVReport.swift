@@ -8,7 +8,7 @@ package enum CSVReport {
   static let columns = [
     "device", "name", "board", "site", "wave", "outcome", "kind", "cause", "words", "from", "to",
     "proof", "attempts", "adapter", "octets", "upload_seconds", "octets_per_second", "resumes",
-    "began", "ended", "image_octets", "verification", "image_sha256",
+    "began", "ended", "image_octets", "verification", "image_sha256", "overrides", "hooks",
   ]
 
   package static func text(_ report: RunReport) -> String {
@@ -30,6 +30,7 @@ package enum CSVReport {
       figures.map { String($0.resumes) } ?? "", device.began.map(CalendarTime.text) ?? "",
       device.settled.map(CalendarTime.text) ?? "", figures?.made.map { String($0) } ?? "",
       device.grade?.name ?? "", report.image(of: device)?.sha256 ?? "",
+      report.settingWords { $0 == "overrides" }, report.settingWords { $0.hasPrefix("hook ") },
     ]
   }
 
@@ -64,6 +65,15 @@ package enum CSVReport {
   static func seconds(_ milliseconds: Int64) -> String {
     let fraction = String(milliseconds % 1000 + 1000).dropFirst()
     return "\(milliseconds / 1000).\(fraction)"
+  }
+}
+
+extension RunReport {
+  /// The campaign's options with these names, such as `hook run-ended: ./notify`.
+  fileprivate func settingWords(_ isIncluded: (String) -> Bool) -> String {
+    (beginning.settings ?? []).filter { isIncluded($0.name) }
+      .map { $0.name == "overrides" ? $0.words : "\($0.name): \($0.words)" }
+      .joined(separator: "; ")
   }
 }
 

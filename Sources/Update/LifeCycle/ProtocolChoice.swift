@@ -16,7 +16,8 @@ struct ProtocolChoice: Sendable {
     let candidates =
       asked.map { asked in protocols.filter { $0.updateProtocol == asked } }
       ?? protocols.filter { images.allSatisfy($0.takes) }
-    let places = candidates.flatMap { $0.places }.reduce(into: [DeviceLocation]()) { places, place in
+    let places = candidates.flatMap { $0.places }.reduce(into: [DeviceLocation]()) {
+      places, place in
       if !places.contains(place) { places.append(place) }
     }
     return places.isEmpty ? [.home] : places

@@ -66,7 +66,8 @@ extension UpdateLifeCycle {
     while context.clock.now < deadline {
       attempt += 1
       do throws(UpdateFault) {
-        return try await readOnce(attempt, at: search.place, before: deadline)
+        return try await readOnce(
+          attempt, at: search.place(afterConnecting: true), before: deadline)
       } catch {
         let fault = addingTransferState(error, .reconnect)
         guard let found = fault.linkLoss(afterConnecting: true) else { throw fault }

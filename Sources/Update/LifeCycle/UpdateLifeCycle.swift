@@ -53,7 +53,7 @@ struct UpdateLifeCycle: Sendable {
   func run(
     from version: inout FirmwareVersion?, at places: [DeviceLocation]
   ) async throws(UpdateFault) -> Outcome {
-    var search = LocationSearch(places)
+    var search = LocationSearch(places, settlesAtHome: true)
     var unansweredActivations = 0
     var detachments = 0
     var restart = context.options.startsOver
@@ -69,8 +69,7 @@ struct UpdateLifeCycle: Sendable {
         }
         search = LocationSearch(places + (places.contains(.home) ? [] : [.home]))
       case .activated(let activation):
-        // A device may draw another random address at each start.
-        search = LocationSearch(activation.places.map { $0 == .home ? .homeOrNewAddress : $0 })
+        search = LocationSearch(activation.places)
         var isTaken = activation.isAnswered
         do throws(UpdateFault) {
           let running = try await prove(
@@ -110,7 +109,8 @@ struct UpdateLifeCycle: Sendable {
       var stage = UpdateStage.connect
       var session: (any UpdateSession)?
       do throws(UpdateFault) {
-        let opened = try await openSession(attempt: attempt + 1, at: search.place)
+        let opened = try await openSession(
+          attempt: attempt + 1, at: search.place(afterConnecting: context.tally.wasConnected))
         session = opened
         search.found()
         version = opened.device.runningVersion ?? version

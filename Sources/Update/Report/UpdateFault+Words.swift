@@ -167,7 +167,9 @@ extension UpdateFault: ExplainedFault {
   /// What a broken transfer leaves behind.
   private static func kept(_ resumable: Bool, _ acknowledged: Int) -> String {
     guard resumable else {
-      return "The device holds no part of the image; the next attempt starts over."
+      return
+        "The device keeps no part of the image; the next attempt starts over. A device with one "
+        + "slot has no application until the upload is complete."
     }
     let bytes = acknowledged == 0 ? "a part of a page" : "\(Numerals.grouped(acknowledged)) B"
     return "The device keeps \(bytes); the next attempt goes on from there."

@@ -60,7 +60,7 @@ final class GivenBases: Sendable {
   private func search(
     _ folder: String, _ files: [String], for running: ContentIdentity
   ) -> [UInt8]? {
-    for file in files {
+    for file in files where Self.mayHoldImage("\(folder)/\(file)") {
       do throws(ImageFileFault) {
         let package = try ImageFile.loadPackage("\(folder)/\(file)", region: region)
         let bytes = package.parts.map(\.bytes).first { Self.identity($0) == running }
@@ -70,6 +70,13 @@ final class GivenBases: Sendable {
       }
     }
     return nil
+  }
+
+  /// Whether reading cannot wait: a link may lead to a pipe, and files of /proc, which have no size,
+  /// may block.
+  private static func mayHoldImage(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
   }
 
   private func tell(_ running: ContentIdentity) {

@@ -141,11 +141,12 @@ extension FaultReport {
   }
 
   private static func lostRuns(
-    _ losses: [String], beside run: String, in context: FaultContext
+    _ losses: [String], beside run: String?, in context: FaultContext
   ) -> FaultReport {
     var report = FaultReport(
       .fleetChain, "the store does not hold every run as it was recorded",
-      why: "The events of run \(run) are unchanged. otaflash never deletes a run.",
+      why: (run.map { "The events of run \($0) are unchanged. " } ?? "")
+        + "otaflash never deletes a run.",
       help: context.command(["fleet", "list"]), exit: .malformedInput)
     report.details = losses
     return report

@@ -43,7 +43,7 @@ enum FleetFault: Error {
   ///   - other: the run that has an event with the given hash.
   case otherHash(run: String, given: String, events: Int, head: String, of: String?)
   /// Other runs were deleted or rewritten: clauses. The events of this one hold.
-  case lostRuns(run: String, [String])
+  case lostRuns(run: String?, [String])
   /// The head of a run was not signed, and why: a clause.
   case signing(key: String, words: String)
   /// The run waits for a person, and nobody is to be asked.

@@ -74,6 +74,10 @@ extension FleetFolder {
   /// The run that a command is about: without a name, the active one, else the newest.
   func find(_ name: String?, in store: FleetStore) throws(CommandFault) -> KeptRun {
     do throws(RunSearchFault) { return try store.run(named: name, isActive: isActive) } catch {
+      if error == .none {
+        let losses = try store.lossWords()
+        guard losses.isEmpty else { throw .fleet(.lostRuns(run: nil, losses)) }
+      }
       throw .fleet(.search(error))
     }
   }

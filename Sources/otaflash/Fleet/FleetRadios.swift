@@ -62,7 +62,8 @@ final class FleetRadios: Sendable {
   }
 
   func connect(
-    to device: BluetoothAddress, at place: DeviceLocation, on adapter: String, within limit: Duration
+    to device: BluetoothAddress, at place: DeviceLocation, on adapter: String,
+    within limit: Duration
   ) async throws(ConnectFault) -> any Link {
     guard let radio = state.withLock({ $0.radios[adapter] }) else {
       throw .adapterUnavailable(cause: "\(adapter) is gone, or off.", remedy: .plugInAdapter)

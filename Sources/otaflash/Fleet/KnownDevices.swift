@@ -57,7 +57,14 @@ extension KnownDevices {
     guard let store = try FleetFolder(of: session).look() else { return [] }
     do throws(StorageFault) {
       return try store.devices().filter { row in
-        do { return try DeviceSelector.parse(row.id).text == row.id } catch { return false }
+        do {
+          switch try DeviceSelector.parse(row.id).kind {
+          case .address, .unix, .simulated: return true
+          case .alias, .name, .last: return false
+          }
+        } catch {
+          return false
+        }
       }
     } catch {
       throw .fleet(.store(error))

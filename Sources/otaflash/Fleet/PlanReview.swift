@@ -96,9 +96,26 @@ struct PlanReview: Sendable {
         let digest = campaign.images[file]?.blob.digest
         return before[id].map { $0.device.image != digest } ?? false ? id : nil
       }, "with another image")
-    let rules = campaign.plan.waves.map { WaveRule($0.wave) }
-    if let former = run.beginning?.waveRules, former != rules { words.append("other wave rules") }
-    return words
+    if let former = run.beginning?.settings {
+      words += RunSetting.differences(from: former, to: saved.settings, origin: "run")
+    } else if let former = run.beginning?.waveRules,
+      former != campaign.plan.waves.map({ WaveRule($0.wave) })
+    {
+      words.append("other wave rules")
+    }
+    return words + fileChanges(since: run.beginning?.files ?? [])
+  }
+
+  /// Keys and the programs of hooks with another content under the same name. The campaign's file and
+  /// its table of devices are compared by what they say.
+  private func fileChanges(since former: [RunFile]) -> [String] {
+    campaign.files.compactMap { file in
+      guard file.role == .key || file.role == .hook, let digest = file.sha256,
+        let before = former.first(where: { $0.role == file.role && $0.name == file.name })?.sha256,
+        before != digest
+      else { return nil }
+      return "\(file.role.rawValue) \(file.name) has SHA-256 \(digest) (run: \(before))"
+    }
   }
 }
 #endif

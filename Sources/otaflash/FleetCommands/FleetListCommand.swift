@@ -15,6 +15,7 @@ struct FleetListCommand: Subcommand {
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     guard let store = try FleetFolder(of: session).look() else { return none(session) }
+    for loss in try store.lossWords() { session.console.note("note: \(loss)") }
     do throws(StorageFault) {
       let runs = try store.runs()
       guard !runs.isEmpty else { return none(session) }

@@ -118,9 +118,9 @@ struct FleetPlanCommand: Subcommand {
       session.console.result("  " + line)
     }
     if let last {
-      let words =
-        last.words.isEmpty ? "the same devices and images" : last.words.joined(separator: "; ")
-      session.console.result("since run \(last.run)  \(words)")
+      session.console.result(
+        last.words.isEmpty ? "no changes since run \(last.run)" : "changes since run \(last.run)")
+      for change in last.words { session.console.result("  " + change) }
     }
     session.console.event(
       "fleet_plan",

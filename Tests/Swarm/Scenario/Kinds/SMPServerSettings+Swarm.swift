@@ -3,12 +3,13 @@ import OtaflashSimulation
 
 extension SMPServerSettings: SwarmKind {
   static let days = ["smp", "smp", "smp"]
-  static let ways = ["images=2", "mode=", "server=2021", "decompress=yes"]
+  static let ways = ["images=2", "netcore=", "mode=", "server=2021", "decompress=yes"]
   static let samples = [
     "mode=swap", "mode=overwrite&progressive=yes", "mode=single", "mode=firmware-loader",
     "mode=firmware-loader&loader-address=same&settings=no",
     "mode=direct-xip", "mode=direct-xip-revert", "mode=ram-load",
     "netbufs=4x384&reassembly=no&mtu=247", "params=no&bootinfo=no&check=no", "v1=yes", "images=2",
+    "images=2&netcore=nrf5340",
     "unit=8", "unit=32&netbufs=4x512&reassembly=no", "server=2021",
     "server=2021&params=yes&unit=16",
     "mode=overwrite&decompress=yes", "mode=swap&decompress=yes",
@@ -37,6 +38,8 @@ extension SMPServerSettings: SwarmKind {
     if hasTwo {
       device.images = [0, 1]
       device.settings.append("images=2")
+      // The network core's image is copied by the application's bootloader.
+      if mode == .swapMove && draw.chance(0.5) { device.settings.append("netcore=nrf5340") }
     }
     // The list of four slots does not fit a buffer of 384 bytes.
     let buffers =
