@@ -49,7 +49,7 @@ def dies(screen: Screen, number: int) -> None:
     except subprocess.TimeoutExpired:
         screen.process.kill()
         raise AssertionError(f"{screen.words} outlived signal {number} for {PATIENCE} s") from None
-    # Two seconds, and what a loaded machine adds.
+    # Two seconds, plus the delay of a loaded machine.
     waited = time.monotonic() - start
     assert waited < 3 or os.getloadavg()[0] > (os.cpu_count() or 1), f"{screen.words}: {waited:.1f} s"
     print(f"{' '.join(screen.words)}: ended by signal {number} after {time.monotonic() - start:.1f} s")

@@ -65,7 +65,7 @@ enum ProtocolGoals {
         + "\(Figure.kilobytes(one.bytesPerSecond)))", isMet: ratio >= 3)
   }
 
-  /// Servers that accept only complete flash words, and acknowledge less than was sent.
+  /// Servers that accept only complete flash words, and acknowledge fewer bytes than were sent.
   private static func flashWords() throws -> Goal {
     let plain = [
       "sim:smp?\(link)&slot=2M&mtu=498&netbufs=4x2475&erase=0&write=0",

@@ -162,20 +162,20 @@ void ota_receiver_status_read(const ota_receiver *r, uint8_t *to) {
 }
 
 /// Whether the progress since the last notification requires another one (2.2).
-static bool is_worth_telling(const ota_receiver *r) {
+static bool needs_status(const ota_receiver *r) {
   const ota_receiver_config *c = r->config;
   const ota_session *s = ota_current(r);
   const ota_link *link = &r->link;
   if (r->state != OTA_STATE_RECEIVING) return false;
   uint32_t limit = s->next + window(r);
-  uint32_t told_limit = link->told_next + link->told_window;
+  uint32_t reported_limit = link->told_next + link->told_window;
   uint32_t quarter = ota_least(c->ring_size, UINT16_MAX) / 4;
   uint32_t step = quarter > c->largest_chunk ? quarter : c->largest_chunk;
   uint32_t block = c->page_size * (quarter > c->page_size ? quarter / c->page_size : 1);
   // No chunk fits the rest of the reported limit, and the buffered bytes do not fill a row: the
   // limit cannot move without a notification.
-  bool stuck = told_limit < s->next + c->largest_chunk && ota_data_buffered(r) < c->row_size;
-  return (limit >= told_limit && limit - told_limit >= step) ||
+  bool stuck = reported_limit < s->next + c->largest_chunk && ota_data_buffered(r) < c->row_size;
+  return (limit >= reported_limit && limit - reported_limit >= step) ||
          ((link->told_window < c->largest_chunk || stuck) && window(r) >= c->largest_chunk) ||
          s->next / block > link->told_next / block ||
          (s->next == ota_data_size(r) && link->told_next != s->next) ||
@@ -196,7 +196,7 @@ static bool send_status(ota_receiver *r) {
   uint8_t status[OTA_STATUS_SIZE];
   ota_link *link = &r->link;
   if (link->status_cccd != 1) link->status_due = 0;
-  if (link->status_cccd == 1 && is_worth_telling(r)) ota_status_owe(r, OTA_ERROR_NONE);
+  if (link->status_cccd == 1 && needs_status(r)) ota_status_owe(r, OTA_ERROR_NONE);
   while (link->status_due != 0) {
     uint8_t error = next_error(link->status_due);
     fill_status(r, error, status);

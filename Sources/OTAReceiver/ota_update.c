@@ -4,7 +4,7 @@
 #include "ota_internal.h"
 
 /// Answers BEGIN or REWIND with the offset and CRC32 of the session.
-static uint8_t tell_progress(ota_receiver *r) {
+static uint8_t report_progress(ota_receiver *r) {
   const ota_session *s = ota_current(r);
   ota_answer_append(r, s->next, 4);
   ota_answer_append(r, s->next_crc, 4);
@@ -98,7 +98,7 @@ uint8_t ota_begin(ota_receiver *r) {
   if (!r->sinking && (over || !live)) ota_patch_begin(r, patch, over);
   r->patch.announced.size = 0;
 #endif
-  if (r->sinking || (live && !over)) return tell_progress(r);
+  if (r->sinking || (live && !over)) return report_progress(r);
   // Also for a resumed session: marks after the resume point may be damaged or become wrong.
   return rewrite(r, over ? 0 : r->record.marks);
 }
@@ -113,7 +113,7 @@ static uint8_t rewind_ring(ota_receiver *r, uint32_t page) {
     s->next_crc = ota_crc32(s->next_crc, r->config->ring + position, count);
     s->next += count;
   }
-  return tell_progress(r);
+  return report_progress(r);
 }
 
 uint8_t ota_rewind(ota_receiver *r) {
@@ -123,7 +123,7 @@ uint8_t ota_rewind(ota_receiver *r) {
   r->link.status_told = 0;
   if (r->sinking) {
     r->sink.next = r->sink.next_crc = r->sink.written = 0;
-    return tell_progress(r);
+    return report_progress(r);
   }
 #if OTA_PATCHES
   if (ota_is_patch(r)) {
@@ -132,7 +132,7 @@ uint8_t ota_rewind(ota_receiver *r) {
     ota_patch_go_back(r);
     r->session.page_faults = 0;
     r->link.told_durable = false;
-    return to_start ? rewrite(r, 0) : tell_progress(r);
+    return to_start ? rewrite(r, 0) : report_progress(r);
   }
 #endif
   if (page >= r->session.written) return rewind_ring(r, page);
@@ -152,7 +152,7 @@ static uint8_t rewind_flash(ota_receiver *r) {
   s->next_crc = s->written_crc = s->page_crc = r->reading.crc;
   s->page_faults = 0;
   r->link.told_durable = false;
-  return ota_record_durable(r) > page ? rewrite(r, page / r->record.stride) : tell_progress(r);
+  return ota_record_durable(r) > page ? rewrite(r, page / r->record.stride) : report_progress(r);
 }
 
 static uint8_t conclude_verify(ota_receiver *r, uint32_t found) {
@@ -231,7 +231,7 @@ static uint8_t conclude_recording(ota_receiver *r) {
     ota_answer_append(r, r->reading.crc, 4);
     return OTA_RESULT_CRC_MISMATCH;
   }
-  if (o->opcode == OTA_OP_BEGIN || o->opcode == OTA_OP_REWIND) return tell_progress(r);
+  if (o->opcode == OTA_OP_BEGIN || o->opcode == OTA_OP_REWIND) return report_progress(r);
   if (o->opcode == OTA_OP_ACTIVATE) o->activate_at_ms = r->now_ms + OTA_ACTIVATE_WAIT_MS;
   return OTA_RESULT_DONE;
 }

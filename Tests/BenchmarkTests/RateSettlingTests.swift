@@ -27,7 +27,7 @@ import Testing
     #expect(found.share > 0.98, "\(found.share)")
   }
 
-  @Test func aLinkWithoutEndsTakesTwoTransfers() {
+  @Test func aLinkWithoutOverheadNeedsTwoTransfers() {
     #expect(search(rate: 155_000, ends: 0).transfers == 2)
   }
 

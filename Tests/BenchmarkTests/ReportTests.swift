@@ -38,7 +38,7 @@ private func benchmarkRows(
     without-response  2M   15 ms     498  477  device  155.7  155.7  155.7  88.6%     -           0           air
     """
 
-  @Test func theNumbersAreThoseOfTheTransfers() throws {
+  @Test func theNumbersMatchTheTransfers() throws {
     let row = try benchmarkRows("sim:?interval=30ms", mtus: [247], modes: [.withResponse])[0]
     #expect(row.measurements.count == 3)
     #expect(row.rate(at: 5) <= row.rate(at: 50) && row.rate(at: 50) <= row.rate(at: 95))
@@ -73,8 +73,8 @@ private func benchmarkRows(
     #expect((40_000.0...47_000).contains(limit), "\(limit)")
   }
 
-  /// Three packets of 233 bytes fill an event of 50 ms on S=8 except for 12 µs. With pairs of 251 and
-  /// 200 bytes every second packet would not fit.
+  /// Three packets of 233 bytes fill an event of 50 ms on S=8 except for 12 µs. With pairs of 251
+  /// and 200 bytes every second packet would not fit.
   @Test(arguments: [("S8", 229), ("2M", 245)])
   func writesAreSizedForThePHY(_ phy: String, _ pdu: Int) throws {
     let row = try benchmarkRows(

@@ -182,7 +182,7 @@ import Testing
     let path = try program.file("far.hex", hex.utf8)
     let far = try program.run(["image", "info", path])
     #expect(far.status == 65)
-    #expect(far.errors.contains("2 places far apart"), "\(far.errors)")
+    #expect(far.errors.contains("2 regions that are far apart"), "\(far.errors)")
     #expect(
       far.errors.contains("image info \(path) --region 0x00001000..0x00001004"), "\(far.errors)")
     let chosen = try program.run(

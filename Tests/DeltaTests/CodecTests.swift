@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: parameters)
-  func heatshrinkTakesTheFewestBits(_ parameters: HeatshrinkParameters) throws {
+  func heatshrinkNeedsTheFewestBits(_ parameters: HeatshrinkParameters) throws {
     for sample in Self.samples() where sample.count * parameters.reach < 100_000 {
       let index = StreamIndex(sample, reach: 1 << 14)
       let encoded = HeatshrinkEncoder(parameters).encode(sample, index: index)
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [PatchCodec.none, .crle] + parameters.map(PatchCodec.heatshrink))
-  func whatWasCompressedIsReadBack(_ codec: PatchCodec) throws {
+  func compressedStreamsAreDecompressed(_ codec: PatchCodec) throws {
     for sample in Self.samples() where !sample.isEmpty {
       var stream = try PatchDecompressor(
         codec.number, PatchInput(codec.compress(sample, index: nil)[...]))
@@ -78,7 +78,7 @@ import Testing
     return costs[stream.count]
   }
 
-  @Test func crleTakesTheFewestBytes() {
+  @Test func crleNeedsTheFewestBytes() {
     for sample in Self.samples() where !sample.isEmpty {
       #expect(CRLEEncoder.encode(sample).count == leastBytes(sample))
     }
@@ -94,7 +94,7 @@ import Testing
     #expect(CRLEEncoder.encode([]) == [0, 0])
   }
 
-  @Test func parametersThatHeatshrinkDoesNotPermitAreNone() {
+  @Test func invalidHeatshrinkParametersAreRejected() {
     for (window, lookahead) in [(3, 3), (15, 4), (8, 8), (8, 2), (4, 4)] {
       #expect(HeatshrinkParameters(window: window, lookahead: lookahead) == nil)
     }

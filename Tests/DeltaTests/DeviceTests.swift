@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: 1...10)
-  func bothMakeTheImageAndRefuseTheSame(_ seed: UInt64) {
+  func deviceAndHostAgreeOnImagesAndFaults(_ seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let base = random.bytes(Int.random(in: 0..<600, using: &random), kinds: 30)
     let image = random.edited(base, pieces: 3)

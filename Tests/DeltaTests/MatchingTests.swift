@@ -48,7 +48,7 @@ import Testing
     zip(a, b).prefix { $0 == $1 }.count
   }
 
-  @Test func stepsMakeTheImageAndStayInTheBase() {
+  @Test func stepsCreateTheImageAndStayInTheBase() {
     var random = SplitMix64(seed: 3)
     for _ in 0..<60 {
       let base = random.bytes(Int.random(in: 0..<900, using: &random), kinds: 40)

@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test(arguments: samples) func whatDetoolsMakesIsTold(_ sample: Sample) throws {
+  @Test(arguments: samples) func patchesByDetoolsAreDescribed(_ sample: Sample) throws {
     let file = try #require(PatchFile(of: sample.bytes))
     let patch = try #require(file.patch)
     #expect(file.baseDigest == nil)
@@ -85,7 +85,7 @@ import Testing
     #expect(patch.imageSize == 67 && patch.hasDataFormat == sample.hasDataFormat)
   }
 
-  @Test func theExampleIsTold() throws {
+  @Test func theExampleIsDescribed() throws {
     for (name, digits) in Example.patches {
       let patch = try #require(PatchDescription(of: bytes(digits)[...]))
       #expect(patch.kind == .sequential && Self.name(patch.compression) == name)
@@ -94,14 +94,14 @@ import Testing
   }
 
   /// Cut anywhere, or with a byte more, it is no patch. Of foreign codecs only the beginning tells.
-  @Test(arguments: samples) func whatIsNoWholePatchIsNone(_ sample: Sample) {
+  @Test(arguments: samples) func incompletePatchesAreRejected(_ sample: Sample) {
     let whole = sample.bytes
     let first = ["lzma", "bz2", "zstd", "lz4"].contains(sample.codec) ? 3 : whole.count - 1
     for end in 0...first { #expect(PatchFile(of: Array(whole[..<end])) == nil, "\(end)") }
     if first > 3 { #expect(PatchFile(of: whole + [0]) == nil) }
   }
 
-  @Test func otherFilesAreNone() {
+  @Test func otherFilesAreNotPatches() {
     for other: [UInt8] in [
       [], [0], [0, 0], [0x30, 1, 0], [0x80, 1, 0, 1, 0, 0], [7, 1, 0], [0, 0x41, 0, 0, 1, 5, 0],
       [0x00, 0x20, 0x00, 0x20, 0x01, 0x01, 0x00, 0x08], Array("\u{2}text".utf8),
@@ -116,7 +116,7 @@ import Testing
     #expect(PatchFile(of: segments) == nil)
   }
 
-  @Test func anESPDeltaUpdateTellsItsBase() throws {
+  @Test func anESPDeltaUpdateStatesItsBase() throws {
     let digest = (1...32).map { UInt8($0) }
     let header = [0x10, 0xDE, 0xCD, 0xFC] + digest + [UInt8](repeating: 0, count: 28)
     let patch = bytes(Example.patches["heatshrink 8,7"] ?? "")

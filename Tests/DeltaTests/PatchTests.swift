@@ -10,7 +10,7 @@ import Testing
       HeatshrinkParameters(window: $0.0, lookahead: $0.1).map(PatchCodec.heatshrink)
     }
 
-  @Test func theExampleOfTheDocumentIsRead() throws {
+  @Test func theExampleOfTheDocumentIsDecoded() throws {
     for (name, digits) in Example.patches {
       let result = try PatchReader.apply(bytes(digits)[...], to: Example.base, limit: 67)
       #expect(result.image == Array(Example.image))
@@ -26,13 +26,13 @@ import Testing
     ("00 83 01 00 6*00 00 83 01", "00"), ("02 83 01 00 00 00 48 00 00 83 01", "00"),
     ("02 83 01 01 00 EE 00 48 00 00 83 01", "00"), ("02 83 01 00 C8 00 00 00 83 01", "00"),
   ])
-  func otherBytesForTheSameImageAreRead(_ head: String, _ tail: String) throws {
+  func otherEncodingsOfTheSameImageAreDecoded(_ head: String, _ tail: String) throws {
     let patch = bytes(head) + Example.image + bytes(tail)
     let result = try PatchReader.apply(patch[...], to: Example.base, limit: 67)
     #expect(result.image == Array(Example.image))
   }
 
-  @Test func patchesOfTheExampleAreNoLongerThanItsAre() {
+  @Test func patchesOfTheExampleAreNotLongerThanInTheDocument() {
     for codec in Self.codecs {
       let patch = Patch(from: PatchBase(Example.base), to: Array(Example.image)[...], codec: codec)
       guard let other = Example.patches[codec.description] else { continue }
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: 1...20)
-  func patchesMakeTheImage(_ seed: UInt64) throws {
+  func patchesCreateTheImage(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let base =
       seed % 5 == 0 ? [] : random.bytes(Int.random(in: 1..<1500, using: &random), kinds: 60)
@@ -63,7 +63,7 @@ import Testing
     #expect(result.image == Array(image[20..<50]))
   }
 
-  @Test func theSmallestOfSomeIsTaken() {
+  @Test func theSmallestPatchIsUsed() {
     var random = SplitMix64(seed: 8)
     let base = PatchBase(random.bytes(4000))
     let same = Patch.smallest(from: base, to: base.bytes[...], codecs: Self.codecs)
@@ -111,7 +111,7 @@ import Testing
   ]
 
   @Test(arguments: refused)
-  func whatIsNoPatchIsRefusedWithItsPlace(_ refused: Refused) {
+  func malformedPatchesAreRefusedWithTheirOffset(_ refused: Refused) {
     #expect(throws: PatchFault(refused.reason, at: refused.offset)) {
       try PatchReader.apply(bytes(refused.patch)[...], to: Example.base, limit: 67)
     }
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test func asManyEmptyStepsAsMayBeAreRead() throws {
+  @Test func theMaximumOfEmptyStepsIsAccepted() throws {
     let patch = bytes("00 01 00 192*00 00 01 55 00")
     #expect(try PatchReader.apply(patch[...], to: Example.base, limit: 1).image == [0x55])
   }

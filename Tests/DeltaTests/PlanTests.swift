@@ -28,14 +28,14 @@ import Testing
       base: base)
   }
 
-  @Test func theForecastIsTheAirWhereThatIsSlowest() {
+  @Test func theForecastEqualsASlowLink() {
     let forecast = conditions(1000).forecast(bytesAtPages: [4096, 8192], partEnds: [2])
     #expect(forecast.airSeconds == 8.192)
     #expect(forecast.seconds == 8.192 + 0.04)
     #expect(!forecast.isLimitedByFlash)
   }
 
-  @Test func theForecastIsTheFlashWhereThatIsSlowest() {
+  @Test func theForecastEqualsASlowFlash() {
     let forecast = conditions(100_000, erasedAhead: false).forecast(
       bytesAtPages: [100, 200, 300], partEnds: [3])
     #expect(forecast.isLimitedByFlash)
@@ -43,7 +43,7 @@ import Testing
   }
 
   /// What comes while a page is written waits on the air: the buffer holds no more.
-  @Test func theBufferBoundsWhatTheAirIsAheadOfTheFlash() {
+  @Test func theBufferLimitsTheLeadOfTheLink() {
     var slow = conditions(10_000, erasedAhead: true)
     slow.writeSeconds = 1
     slow.receiveBuffer = 100
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: [6000.0, 20_000, 60_000])
-  func aReleaseTakesWhatAirAndFlashPermit(_ rate: Double) {
+  func aReleaseReachesTheLimitOfLinkAndFlash(_ rate: Double) {
     let (base, image) = release(120_000)
     let delivery = best(image, base: base, conditions(rate))
     #expect(delivery.content == .difference)
@@ -62,7 +62,7 @@ import Testing
     #expect(limit / delivery.forecast.seconds >= 0.95)
   }
 
-  @Test func resetsAreWorthSmallParts() {
+  @Test func resetsJustifySmallParts() {
     let (base, image) = release()
     var often = conditions(500)
     often.secondsBetweenResets = 60
@@ -83,13 +83,13 @@ import Testing
   }
 
   /// Where the flash decides, all take the same time, and the shortest goes over the air.
-  @Test func amongEquallyFastTheShortestIsTaken() {
+  @Test func theShortestOfEquallyFastDeliveriesIsUsed() {
     let (base, image) = release()
     let delivery = best(image, base: base, conditions(1e6, erasedAhead: false))
     #expect(delivery.content == .difference && delivery.forecast.isLimitedByFlash)
   }
 
-  @Test func anImageThatDoesNotCompressIsSentAsItIs() {
+  @Test func anIncompressibleImageIsSentUnchanged() {
     var random = SplitMix64(seed: 4)
     let image = random.bytes(20_000)
     let delivery = best(image, base: random.bytes(20_000), conditions(6000))
@@ -107,7 +107,7 @@ import Testing
 
   /// Streams that were made once tell the same as ones that were made for these conditions.
   @Test(arguments: [(500.0, false), (500, true), (20_000, false), (1e6, true)])
-  func whatWasMadeOnceIsPredictedUnderAnyConditions(_ rate: Double, _ ahead: Bool) {
+  func aDeliveryIsPredictedUnderAnyConditions(_ rate: Double, _ ahead: Bool) {
     let (base, image) = release()
     let planner = DeliveryPlanner(
       image: image, abilities: Self.abilities, conditions: conditions(77))
@@ -135,7 +135,7 @@ import Testing
     #expect(delivery.codecs.count == 2 && delivery.codecs.first == .crle)
   }
 
-  @Test func onlyWhatTheDeviceCanIsTried() {
+  @Test func onlySupportedCodecsAreTried() {
     let small = DecoderAbilities(
       hasCRLE: false, largestWindow: 8, largestLookahead: 6, pageSize: 4096)
     #expect(small.codecs.map(\.description) == ["heatshrink 8,4", "heatshrink 8,6"])
@@ -144,7 +144,7 @@ import Testing
     #expect(none.codecs == [.none])
   }
 
-  @Test func headersAreReadAsTheyAreWritten() throws {
+  @Test func encodedHeadersAreDecoded() throws {
     let header = PartHeader(
       imageOffset: 4096, imageBytes: 70_000, patchBytes: 3, crc32: 0x9ABC_DEF0)
     #expect(header.encoded == bytes("00 10 00 00 70 11 01 00 03 00 00 00 F0 DE BC 9A"))

@@ -26,8 +26,8 @@ import Testing
     }
   }
 
-  /// A snippet of the library's page is a complete file with its imports, or the first declaration of
-  /// the manifest.
+  /// A snippet of the library's page is a complete file with its imports, or the first declaration
+  /// of the manifest.
   @Test func everySnippetOfTheLibraryPageIsAFile() throws {
     let page = try text(of: Self.root.appending(path: "docs/library.md"))
     let files = try Self.swiftFiles(in: ["Tests/Client"]).map { Self.lines(try text(of: $0)) }

@@ -7,7 +7,7 @@ import Testing
     ("lzma2", ["compressed with LZMA2"]),
     ("lzma2armthumb", ["compressed with LZMA2", "compressed through the ARM Thumb filter"]),
   ])
-  func whatItRunsAsIsThatOfTheImageAsItIs(_ name: String, _ flags: [String]) throws {
+  func theRunningHashIsThatOfTheUncompressedImage(_ name: String, _ flags: [String]) throws {
     let plain = try #require(try Fixture.image("Compressed/plain.bin").mcuboot)
     let image = try Fixture.image("Compressed/\(name).bin")
     let mcuboot = try #require(image.mcuboot)
@@ -19,14 +19,14 @@ import Testing
     #expect(try image.checkIntegrity() == .whole("SHA-256"))
   }
 
-  @Test func anImageAsItIsHasNothingToDecompress() throws {
+  @Test func anUncompressedImageHasNoDecompressedHash() throws {
     let plain = try #require(try Fixture.image("Compressed/plain.bin").mcuboot)
     #expect(!plain.isCompressed && plain.decompressedHash == nil && plain.decompressedSize == nil)
     #expect(plain.runningHash == plain.hash?.bytes)
   }
 
   /// The entries count with the flag only.
-  @Test func withoutItsFlagItIsAsItIs() throws {
+  @Test func withoutTheFlagTheImageIsUncompressed() throws {
     var bytes = try Fixture.bytes("Compressed/lzma2.bin")
     bytes[17] = 0
     let image = try MCUbootImage(decoding: bytes)

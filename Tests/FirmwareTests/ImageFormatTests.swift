@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: FirmwareImage.Format.allCases)
-  func theDocumentSaysHowAFormatIsKnown(_ format: FirmwareImage.Format) throws {
+  func theDocumentDescribesTheDetection(_ format: FirmwareImage.Format) throws {
     let rows = try Self.text("docs/image-formats.md").split(separator: "\n")
       .map { $0.split(separator: "|").map { cell in cell.trimming(while: \.isWhitespace) } }
     let row = try #require(rows.first { $0.first?.hasSuffix(format.row.title) ?? false })
@@ -60,7 +60,7 @@ import Testing
     ("a.mot", ":00000001FF\n", .sRecord), ("a.bin", "S9030000FC\n", .sRecord),
     ("a.s19", "UF2\n", .uf2), ("a.hex", "\u{7F}ELF", .elf), ("a.bin", "S9", .binary),
   ])
-  func aMagicComesBeforeTheNameBeforeTheText(
+  func theMagicHasPriorityOverNameAndText(
     _ name: String, _ text: String, _ format: FirmwareImage.Format
   ) {
     #expect(FirmwareImage.Format(of: Array(text.utf8), name: name) == format)

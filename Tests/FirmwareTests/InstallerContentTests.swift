@@ -37,7 +37,7 @@ import Testing
   }
 
   /// Other makers may use the same number for what they like.
-  @Test func anImageWithoutTheEntryOrTheTableIsNone() throws {
+  @Test func anImageWithoutTheEntryOrTheTableIsNoInstaller() throws {
     #expect(try installer(Self.body, entry: [0xA0, 0, 1, 0, 2]) == nil)
     #expect(try installer(Self.body, entry: [0xA1, 0, 1, 0, 1]) == nil)
     #expect(try installer([1, 2, 3]) == nil)

@@ -72,7 +72,7 @@ struct ManifestTests {
         == .manifest(.contradicted(file: "a.bin", "version 1.2.3+5 and version 1.2.3+4")))
     #expect(
       fault("\"size\": 3", [1, 2, 3])
-        == .manifest(.contradicted(file: "a.bin", "it is no MCUboot image")))
+        == .manifest(.contradicted(file: "a.bin", "it is not an MCUboot image")))
     #expect(
       fault("\"image_index\": \"16\"")
         == .manifest(.key(path: "files[0].image_index", wanted: "a number in its range")))

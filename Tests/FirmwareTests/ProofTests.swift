@@ -62,7 +62,7 @@ struct ProofTests {
   }
 
   @Test("a changed body is a wrong hash, and stays one when the hash is mended")
-  func mendedHash() throws {
+  func forgedHash() throws {
     let bytes = try Fixture.bytes("MCUboot/ed25519.bin").replacing(100, by: 0)
     let image = try FirmwareImage.decode(name: "a", bytes: bytes)
     let fault = #expect(throws: ProofFault.self) { _ = try image.checkIntegrity() }

@@ -2,8 +2,8 @@ import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
 
-/// A host in bare PDUs for any device: it finds characteristics by their declarations, writes what it
-/// is told to, and keeps what the device sends.
+/// A host in raw PDUs for any device: it finds characteristics by their declarations, writes
+/// values, and stores the values that the device sends.
 struct BareHost {
   enum Fault: Error, Equatable {
     case linkLost(LinkLoss)
@@ -86,27 +86,28 @@ struct BareHost {
     return value
   }
 
-  /// Writes the configuration that follows the value: 1 = notifications, 2 = indications.
+  /// Writes the Client Characteristic Configuration that follows the value: 1 = notifications, 2 =
+  /// indications.
   mutating func subscribe(_ uuid: BluetoothUUID, _ configuration: UInt8 = 1) async throws {
     guard let descriptor = try handle(uuid).next else { return }
     _ = try await request(.write(descriptor, value: [configuration, 0]))
   }
 
-  // MARK: What the device sends
+  // MARK: Values from the device
 
-  /// The next value that the device notifies or indicates.
+  /// The next notified or indicated value.
   mutating func next() async throws -> [UInt8] {
     while inbox.isEmpty { _ = try await receive() }
     return inbox.removeFirst()
   }
 
-  /// The values that came while requests were answered.
+  /// The values that arrived while requests were pending.
   mutating func takeInbox() -> [[UInt8]] {
     defer { inbox.removeAll() }
     return inbox
   }
 
-  /// Writes to one characteristic and returns the value that it sends next.
+  /// Writes to one characteristic and returns the next value that it sends.
   mutating func ask(_ uuid: BluetoothUUID, _ value: [UInt8]) async throws -> [UInt8] {
     try await write(uuid, value)
     return try await next()

@@ -4,12 +4,12 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-/// Each fault of the catalogue does what its line says.
+/// Each fault of the catalogue behaves as its description states.
 @Suite struct BoardFaultTests {
   static let newVersion = FirmwareVersion(1, 3, 0)
   static let image = makeImage(40_000)
 
-  /// Flashes the image, then asks what runs: version, CRC32, boot outcome.
+  /// Flashes the image, then reads the state of the running image: version, CRC32, boot outcome.
   private func outcome(of profile: String) throws -> (version: [UInt8], crc32: UInt32, boot: UInt8)
   {
     try withBoard(profile) { board, _ in
@@ -21,12 +21,12 @@ import Testing
     }
   }
 
-  @Test func theOldVersionComesBackAndSaysNothing() throws {
+  @Test func theOldVersionRunsWithoutAReason() throws {
     let (version, _, boot) = try outcome(of: "comes-back-old")
     #expect(version == [1, 2, 0] && boot == 0)
   }
 
-  @Test func theBootloaderRejectsAndSaysSo() throws {
+  @Test func theBootloaderRejectsAndReportsIt() throws {
     let (version, _, boot) = try outcome(of: "reverts")
     #expect(version == [1, 2, 0] && boot == 2)
   }
@@ -36,7 +36,7 @@ import Testing
     #expect(version == [1, 3, 0] && boot == 1 && crc32 != CRC32.checksum(Self.image))
   }
 
-  @Test func theDeviceIsNeverHeardOfAgain() throws {
+  @Test func theDeviceNeverAdvertisesAgain() throws {
     try withBoard("never-returns") { board, clock in
       var host = try await OTAHost.connected(to: board)
       try await host.flash(Self.image, version: Self.newVersion)
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func theAdapterVanishesInTheMiddle() throws {
+  @Test func theAdapterVanishesDuringTheTransfer() throws {
     try withBoard("adapter-vanishes") { board, _ in
       var host = try await OTAHost.connected(to: board)
       let fault = await #expect(throws: OTAHost.Fault.self) {
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func aSilentDeviceConnectsAndAnswersNothing() throws {
+  @Test func aSilentDeviceConnectsWithoutAnswers() throws {
     try withBoard("silent") { board, clock in
       let link = try await board.dial()
       try await link.send([0x02, 0xF7, 0x00])
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func theMTUIsALie() throws {
+  @Test func longPDUsWithinTheMTUAreLost() throws {
     try withBoard("mtu-lie") { board, _ in
       var host = try await OTAHost.connected(to: board)
       #expect(host.mtu == 247)
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func theFlashBecomesBusyForEver() throws {
+  @Test func theFlashStaysBusy() throws {
     try withBoard("busy-forever") { board, clock in
       var host = try await OTAHost.connected(to: board)
       _ = try await host.begin(Self.image, version: Self.newVersion)
@@ -107,7 +107,7 @@ import Testing
     try withBoard("bad-block") { board, _ in
       var host = try await OTAHost.connected(to: board)
       _ = try await host.begin(Self.image, version: Self.newVersion)
-      // The sixth page is written and found wrong; each time the device asks for it again.
+      // The sixth page fails the verification; each time the device requests it again.
       for _ in 0..<1000 where !host.statuses.contains(where: { $0.error == 3 }) {
         let status = try await statusRead(&host)
         let count = min(240, Self.image.count - status.next)
@@ -154,7 +154,7 @@ import Testing
     #expect(try offsets("beyond-end").last == 41_000)
   }
 
-  /// The offsets told while 6 KiB more than half of the image arrive.
+  /// The reported offsets during the transfer of 6 KiB after half of the image.
   private func offsets(_ profile: String) throws -> [Int] {
     try withBoard(profile) { board, clock in
       var host = try await OTAHost.connected(to: board)
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func answersAreNonsense() throws {
+  @Test func answersAreRandomBytes() throws {
     try withBoard("nonsense") { board, _ in
       var host = try await OTAHost.connected(to: board)
       await #expect(throws: OTAHost.Fault.self) { _ = try await host.operate(0x01, [1]) }
@@ -176,17 +176,17 @@ import Testing
   }
 
   @Test func notificationsAreLost() throws {
-    func told(_ profile: String) throws -> Int {
+    func reports(_ profile: String) throws -> Int {
       try offsets(profile).count
     }
-    let all = try told("plain")
-    let some = try told("plain?notification-loss=50%")
+    let all = try reports("plain")
+    let some = try reports("plain?notification-loss=50%")
     #expect(some > all / 4 && some < all * 3 / 4)
-    #expect(try told("plain?notification-loss=100%") == 0)
+    #expect(try reports("plain?notification-loss=100%") == 0)
   }
 
   @Test(arguments: [50, 200, 333, 500, 777, 1000])
-  func aPowerCutAtAnyTimeLosesNothingForGood(milliseconds: Int) throws {
+  func anUpdateSucceedsAfterAPowerCutAtAnyTime(milliseconds: Int) throws {
     try withBoard("plain?seed=\(milliseconds)") { board, clock in
       await withTaskGroup { group in
         group.addTask {
@@ -222,7 +222,7 @@ import Testing
         .encoded)
   }
 
-  /// Sends in order until the device takes no more for ten seconds.
+  /// Sends in order until the window stays closed for ten seconds.
   private func sendUntilWindowIsClosed(_ host: inout OTAHost) async throws -> OTAHost.Status {
     var quiet = 0
     while quiet < 100 {

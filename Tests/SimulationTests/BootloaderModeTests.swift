@@ -6,7 +6,7 @@ import OtaflashUpdate
 import OtaflashWire
 import Testing
 
-/// What MCUboot makes of the images that the SMP server has received, mode by mode.
+/// MCUboot's handling of the images that the SMP server received, for each mode.
 @Suite struct BootloaderModeTests {
   static let file = BootableFile()
 
@@ -24,7 +24,7 @@ import Testing
   // MARK: Swapping
 
   @Test(arguments: ["swap", "swap-scratch"])
-  func aTestedImageThatIsConfirmedStays(mode: String) throws {
+  func aConfirmedImageStays(mode: String) throws {
     try withServer("&mode=\(mode)") { host, board, _ in
       _ = try await host.upload(Self.file.bytes)
       #expect(
@@ -35,7 +35,7 @@ import Testing
       #expect(try await host.state() == ["0:1.3.0 ba", "1:1.2.0 bc"])
       #expect(try board.runningImage() == Self.file.bytes)
       #expect(try await host.host.read(BluetoothUUID(0x2A26)) == Array("1.3.0".utf8))
-      // While the old image is to come back nothing may be written over it.
+      // Until the old image is reverted or replaced, it must not be overwritten.
       #expect(
         try await host.call(SMPImage.Erase()) == .failure(SMPRefusal(.group(.image, 9))))
       #expect(
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func aTestedImageThatNobodyConfirmsIsTakenBack() throws {
+  @Test func anUnconfirmedImageIsReverted() throws {
     try withServer("") { host, board, _ in
       let factory = try board.runningImage()
       _ = try await host.upload(Self.file.bytes)
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func withoutARequestTheOldImageRunsOn() throws {
+  @Test func withoutARequestTheOldImageKeepsRunning() throws {
     try withServer("") { host, board, _ in
       _ = try await host.upload(Self.file.bytes)
       try await host.reset()
@@ -84,7 +84,8 @@ import Testing
     }
   }
 
-  /// The hash in the records is not that of the image: only the bootloader looks, and erases it.
+  /// The hash in the TLVs does not match the image: only the bootloader detects it and erases the
+  /// image.
   @Test func anImageWithAWrongHashNeverRuns() throws {
     try withServer("") { host, board, _ in
       let factory = try board.runningImage()
@@ -116,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func whatNextRunsIsCheckedBeforeItIsWritten() throws {
+  @Test func theNextImageIsCheckedBeforeTheMarkIsWritten() throws {
     try withServer("") { host, board, _ in
       _ = try await host.upload(Self.file.bytes)
       let running = try await host.call(SMPImage.ReadState()).get().slots[0].hash
@@ -129,7 +130,7 @@ import Testing
             == .failure(SMPRefusal(.group(.image, code))))
       }
       _ = try await host.setState(Self.file.hash, confirm: false)
-      // What is pending is in use.
+      // The slot of a pending image is in use.
       let again = SMPImage.Upload(
         offset: 0, data: Array(Self.file.bytes.prefix(400)),
         announcement: SMPHost.announce(Self.file.bytes))
@@ -154,7 +155,7 @@ import Testing
         return begun.duration(to: clock.now)
       }
     }
-    // Three pages, moved twice, three times, once, not at all.
+    // Three pages, moved twice, three times, once, or not at all.
     let page = Duration.milliseconds(125)
     let expected = ["swap": 6, "swap-scratch": 9, "overwrite": 3, "direct-xip": 0]
     for (mode, moves) in expected {
@@ -194,7 +195,7 @@ import Testing
   }
 
   @Test(arguments: ["direct-xip", "ram-load"])
-  func theHigherVersionRunsWhereItLies(mode: String) throws {
+  func theHigherVersionRunsInPlace(mode: String) throws {
     try withServer("&mode=\(mode)") { host, board, _ in
       _ = try await host.upload(Self.file.bytes)
       #expect(try await host.state() == ["0:1.2.0 bca", "1:1.3.0 bp"])
@@ -202,7 +203,7 @@ import Testing
       host = try await SMPHost.connected(to: board)
       #expect(try await host.state() == ["0:1.2.0 b", "1:1.3.0 bca"])
       #expect(try board.runningImage() == Self.file.bytes)
-      // A lower version is taken and does not run.
+      // A lower version is accepted but does not run.
       let old = BootableFile(version: (1, 1, 0))
       _ = try await host.upload(old.bytes)
       try await host.reset()
@@ -211,7 +212,7 @@ import Testing
     }
   }
 
-  @Test func inPlaceWithRevertAnUnconfirmedImageIsTakenBack() throws {
+  @Test func directXIPWithRevertRevertsAnUnconfirmedImage() throws {
     try withServer("&mode=direct-xip-revert") { host, board, _ in
       _ = try await host.upload(Self.file.bytes)
       _ = try await host.setState(Self.file.hash, confirm: false)
@@ -235,7 +236,7 @@ import Testing
       host = try await SMPHost.connected(to: board)
       #expect(try await host.state() == ["0:1.2.0 bc"])
       _ = try await host.upload(Self.file.bytes, to: 4000)
-      // Half an image is none: the bootloader stays.
+      // Half an image is not bootable: the bootloader keeps running.
       board.powerCut()
       await host.host.waitForEnd()
       host = try await SMPHost.connected(to: board)
@@ -249,7 +250,7 @@ import Testing
     }
   }
 
-  /// Nordic's single-slot loader: the application has its name set, and has one slot listed beside
+  /// Nordic's single-slot loader: the application sets its name and lists one slot in addition to
   /// the loader's; the end of a connection restarts the loader.
   @Test func theFirmwareLoaderIsNamedAndRestartsWithEachConnection() throws {
     try withServer("&mode=firmware-loader") { host, board, _ in

@@ -7,7 +7,7 @@ import OtaflashUpdate
 import OtaflashWire
 import Testing
 
-/// Faults of link, flash and truth happen to every kind of device.
+/// Faults of link, flash and behavior apply to every kind of device.
 @Suite struct DeviceFaultTests {
   static let image = makeImage(9000, version: FirmwareVersion(1, 3, 0))
   static let file = BootableFile()
@@ -15,7 +15,7 @@ import Testing
   // MARK: The link
 
   @Test(arguments: ["smp", "nordic-dfu", "nordic-legacy", "infinitime"])
-  func aCutIsNoticedByTheSupervisionTimeout(kind: String) throws {
+  func aCutIsDetectedByTheSupervisionTimeout(kind: String) throws {
     try withBoard("\(kind)?cut-after=1s") { board, clock in
       var host = try await BareHost.connected(to: board, mtu: 23)
       let begun = clock.now
@@ -26,18 +26,18 @@ import Testing
     }
   }
 
-  @Test func aLostNotificationIsAnAnswerThatNeverComes() throws {
+  @Test func aLostNotificationIsAMissingAnswer() throws {
     try withBoard("smp?notification-loss=100%") { board, clock in
       var host = try await SMPHost.connected(to: board)
       try await host.post(SMPOS.Echo("hi"))
       await clock.pause(for: .seconds(5))
-      // A read is answered, and no notification came before it.
+      // A read is answered, and no notification arrived before it.
       _ = try await host.host.read(BluetoothUUID(0x2A26))
       #expect(host.host.takeInbox() == [])
     }
   }
 
-  @Test func aSilentDeviceConnectsAndSaysNothing() throws {
+  @Test func aSilentDeviceConnectsWithoutAnswers() throws {
     try withBoard("nordic-dfu?silent") { board, clock in
       let link = try await board.dial()
       try await link.send(ATTPDU.request(.exchangeMTU(clientReceiveMTU: 100)).encoded)
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func aFlashThatIsBusyForEverAnswersNothing() throws {
+  @Test func aBusyFlashBlocksAllAnswers() throws {
     try withBoard("smp?busy-forever&slot=64K") { board, clock in
       var host = try await SMPHost.connected(to: board)
       _ = try await host.upload(BootableFile().bytes, to: 400)
@@ -80,7 +80,7 @@ import Testing
 
   // MARK: After the activation
 
-  @Test func theApplicationIsNeverHeardOfAgain() throws {
+  @Test func theApplicationNeverAdvertisesAgain() throws {
     try withBoard("nordic-dfu?never-returns") { board, clock in
       let packet = InitPacketBuilder(for: Self.image).signed
       try await SecureDFUHost.flash(Self.image, initPacket: packet, to: board, on: clock)
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func theApplicationComesBackElsewhere() throws {
+  @Test func theApplicationReturnsAtAnotherAddress() throws {
     try withBoard("smp?new-address&slot=64K") { board, _ in
       var host = try await SMPHost.connected(to: board)
       _ = try await host.upload(Self.file.bytes)
@@ -121,9 +121,9 @@ import Testing
     }
   }
 
-  // MARK: Lies
+  // MARK: Misbehavior
 
-  @Test func aWrongChecksumIsToldOnceOrAlways() throws {
+  @Test func aWrongChecksumIsReportedOnceOrAlways() throws {
     for (fault, answers) in [
       ("wrong-crc-once", [false, true, true]), ("wrong-crc-always", [false, false, false]),
     ] {
@@ -155,7 +155,7 @@ import Testing
     ("repeat-offset", [400, 400, 400]), ("jump-back", [400, 0]),
     ("beyond-end", [1000 + 1104]),
   ])
-  func aServerLiesAboutTheOffset(fault: String, told: [Int]) throws {
+  func aServerReportsWrongOffsets(fault: String, told: [Int]) throws {
     let file = BootableFile(body: makeImage(1000))
     try withBoard("smp?\(fault)&slot=64K") { board, _ in
       var host = try await SMPHost.connected(to: board)

@@ -5,7 +5,7 @@ import Testing
 
 /// The settings that only one kind of device has.
 @Suite struct DeviceKindTests {
-  @Test func everyKeyOfTheSecureBootloaderIsRead() throws {
+  @Test func everyKeyOfTheSecureBootloaderIsParsed() throws {
     let profile = try SimulationProfile(
       parsing: "nordic-dfu?entry=bonded&banks=single&fw=7&bl=8&hw=0x34&sd=0xB6&debug=yes&init=256"
         + "&object=64K&inactivity=5s&information=no&mtu=100")
@@ -20,7 +20,7 @@ import Testing
     #expect(profile.writeTimePer4KiB == .microseconds(41_984))
   }
 
-  @Test func everyKeyOfTheLegacyBootloaderIsRead() throws {
+  @Test func everyKeyOfTheLegacyBootloaderIsParsed() throws {
     let profile = try SimulationProfile(
       parsing: "nordic-legacy?variant=infinitime&entry=button&type=2&revision=3&sd=0x65"
         + "&disabled=yes&inactivity=5s&information=no")
@@ -32,7 +32,7 @@ import Testing
     #expect(profile.device == .legacyBootloader(settings))
   }
 
-  @Test func everyKeyOfTheServerIsRead() throws {
+  @Test func everyKeyOfTheServerIsParsed() throws {
     let profile = try SimulationProfile(
       parsing: "smp?mode=ram-load&netbufs=3x384&reassembly=no&progressive=yes&check=no&params=no"
         + "&bootinfo=no&no-downgrade=yes&busy=2&v1=yes&images=2&confirm-others=no")
@@ -57,7 +57,7 @@ import Testing
     ("nordic-dfu", "init", "63"), ("nordic-legacy", "type", "65536"),
     ("nordic-legacy", "inactivity", "soon"), ("infinitime", "variant", "sdk12"),
   ])
-  func aValueThatIsNotAllowedIsNamed(kind: String, key: String, value: String) {
+  func aValueThatIsNotAllowedIsReported(kind: String, key: String, value: String) {
     let fault = #expect(throws: ProfileFault.self) {
       try SimulationProfile(parsing: "\(kind)?\(key)=\(value)")
     }
@@ -68,7 +68,7 @@ import Testing
     #expect(!allowed.isEmpty)
   }
 
-  /// What a kind has no use for is refused, with what it knows.
+  /// Unsupported keys are rejected with a list of the supported ones.
   @Test(arguments: [
     ("smp", "ring=8K"), ("smp", "key=00"), ("smp", "wrong-verify-crc"), ("nordic-dfu", "trial=yes"),
     ("nordic-dfu", "mode=swap"), ("nordic-legacy", "key=00"), ("plain", "netbufs=4x384"),
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  /// Core 5.4, Vol 3, Part C, 12.1: the Device Name is what the device advertises.
+  /// Core 5.4, Vol 3, Part C, 12.1: the Device Name equals the name in the advertisement.
   @Test(arguments: [
     ("plain", "otaflash board"), ("smp", "Zephyr"), ("nordic-dfu", "Nordic_App"),
     ("nordic-legacy", "Nordic_App"), ("infinitime", "InfiniTime"),
@@ -121,5 +121,5 @@ import Testing
   }
 
   @Test(arguments: ["", "C0:FF:EE:00:01", "C0:FF:EE:00:01:0", "C0-FF-EE-00-01-00", "0xC0FFEE"])
-  func whatIsNoAddressIsNone(text: String) { #expect(DeviceAddress(text) == nil) }
+  func otherTextsAreNotAddresses(text: String) { #expect(DeviceAddress(text) == nil) }
 }

@@ -4,7 +4,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-/// InfiniTime's own receiver of legacy DFU.
+/// InfiniTime's receiver of legacy DFU.
 @Suite struct InfiniTimeTests {
   static let image = makeImage(5000, version: FirmwareVersion(1, 3, 0))
 
@@ -18,7 +18,7 @@ import Testing
   }
 
   /// It reads one byte of the number.
-  @Test func theWatchLooksAtTheLowByteAlone() throws {
+  @Test func theWatchReadsOnlyTheLowByte() throws {
     try withBoard("infinitime") { board, _ in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
       _ = try await dfu.begin(200)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  /// What it does not know, such as the question for what it has, it leaves unanswered.
+  /// Unknown requests, such as the report of received bytes, are not answered.
   @Test func anUnknownRequestIsNotAnswered() throws {
     try withBoard("infinitime") { board, _ in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func theWatchGivesUpAfterTenSeconds() throws {
+  @Test func theWatchAbortsAfterTenSeconds() throws {
     try withBoard("infinitime") { board, clock in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
       _ = try await dfu.begin(5000)
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func theWatchTakesImagesOf475136Bytes() throws {
+  @Test func theWatchAcceptsImagesOf475136Bytes() throws {
     try withBoard("infinitime?erase=0") { board, _ in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
       #expect(try await dfu.begin(475_137) == "10 01 04")
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func aWatchWhoseUserForbadeUpdatesRefuses() throws {
+  @Test func aWatchWithDisabledUpdatesRefuses() throws {
     try withBoard("infinitime?disabled=yes") { board, _ in
       var host = try await BareHost.connected(to: board, mtu: 23)
       try await host.subscribe(LegacyDFUHost.control)
@@ -85,8 +85,8 @@ import Testing
     }
   }
 
-  /// Hosts that begin and go leave erases behind; the flash's queue ends somewhere.
-  @Test func hostsThatComeAndGoFillNoQueueForEver() throws {
+  /// Hosts that connect and disconnect leave erases in the queue of the flash, which is limited.
+  @Test func disconnectedHostsDoNotFillTheQueuePermanently() throws {
     try withBoard("infinitime?erase=20s&slot=16K") { board, _ in
       var last = ""
       for _ in 0..<40 where last.isEmpty {
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func anImageOnTrialIsTakenBackByTheNextReset() throws {
+  @Test func theNextResetRevertsAnImageOnTrial() throws {
     try withBoard("infinitime?trial=yes") { board, _ in
       let factory = try board.runningImage()
       try await LegacyDFUHost.flash(Self.image, to: board)

@@ -7,7 +7,8 @@ import OtaflashSimulation
 import OtaflashTestSupport
 import Testing
 
-/// What the Secure DFU bootloader holds init packets against, and how the application leads to it.
+/// The checks of init packets by the Secure DFU bootloader, and the ways from the application to
+/// it.
 @Suite struct InitPacketTests {
   static let image = makeImage(6000, version: FirmwareVersion(1, 3, 0))
 
@@ -19,7 +20,7 @@ import Testing
     }
   }
 
-  /// An init packet that is right but for one thing, and the answer to it.
+  /// An init packet that is valid but for one field, and the answer to it.
   struct Example: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let answer: String
@@ -44,13 +45,13 @@ import Testing
     Example("another SoftDevice", "60 04 0b 07") { $0.softDevices = [0xFFFE, 0x100] },
     Example("several SoftDevices", "60 04 01") { $0.softDevices = [0x100, 0xB7] },
     Example("no SoftDevice", "60 04 0b 07") { $0.softDevices = [] },
-    Example("a SoftDevice of its own", "60 04 01") { $0.softDevices = [0, 0x100] },
+    Example("a SoftDevice in the package", "60 04 01") { $0.softDevices = [0, 0x100] },
     Example("no firmware version", "60 04 0b 04") { $0.firmwareVersion = nil },
     Example("the same firmware version", "60 04 01") { $0.firmwareVersion = 1 },
     Example("a lower firmware version", "60 04 0b 05") { $0.firmwareVersion = 0 },
     Example("no size", "60 04 0b 04") { $0.applicationSize = nil },
     Example("no room", "60 04 0b 0d") { $0.applicationSize = 524_289 },
-    Example("debug where nobody debugs", "60 04 0b 06") {
+    Example("a debug packet without a debug bootloader", "60 04 0b 06") {
       $0.isDebug = true
       $0.hardwareVersion = 99
     },
@@ -75,25 +76,25 @@ import Testing
     #expect(try answer(to: builder.signed) == example.answer)
   }
 
-  @Test func aDebugBootloaderBelievesADebugPacket() throws {
+  @Test func aDebugBootloaderAcceptsADebugPacket() throws {
     var builder = InitPacketBuilder(for: Self.image)
     (builder.isDebug, builder.hardwareVersion, builder.firmwareVersion) = (true, 99, 0)
     #expect(try answer(to: builder.signed, profile: "nordic-dfu?debug=yes") == "60 04 01")
   }
 
-  /// Cut short, with an unknown wire type, with a length beyond the end.
+  /// Truncated, with an unknown wire type, with a length beyond the end.
   @Test(arguments: ["0a", "0a 02 08", "0f 01", "0a ff ff ff ff ff ff ff ff ff 01", "08 80"])
-  func whatIsNoInitPacketIsAnInvalidObject(bytes: String) throws {
+  func aMalformedInitPacketIsAnInvalidObject(bytes: String) throws {
     #expect(try answer(to: hex(bytes)) == "60 04 05")
   }
 
-  @Test func onlyTheInitCommandIsKnown() throws {
+  @Test func onlyTheInitCommandIsSupported() throws {
     #expect(try answer(to: hex("0a 02 08 00")) == "60 04 0b 03")
     #expect(try answer(to: hex("0a 02 08 01")) == "60 04 0b 04")
     #expect(try answer(to: hex("12 02 10 00")) == "60 04 0b 04")
   }
 
-  @Test func aSignatureIsCheckedWhereAKeyIsKnown() throws {
+  @Test func aSignatureIsVerifiedIfTheDeviceHasAKey() throws {
     let key = P256.Signing.PrivateKey()
     let publicKey = key.publicKey.rawRepresentation.map { byte in
       (byte < 16 ? "0" : "") + String(byte, radix: 16)
@@ -110,11 +111,11 @@ import Testing
       #expect(try self.answer(to: packet, profile: profile) == answer)
     }
     let wrong = builder.signed(signature: [1, 2])
-    #expect(try answer(to: wrong, profile: "nordic-dfu?key=none") == "60 04 01", "nobody looks")
+    #expect(try answer(to: wrong, profile: "nordic-dfu?key=none") == "60 04 01", "no verification")
   }
 
-  /// As bootloaders are shipped.
-  @Test func anUnsignedPackageIsRefusedUnlessTheProfileSaysOtherwise() throws {
+  /// The configuration of released bootloaders.
+  @Test func anUnsignedPackageIsRefusedByDefault() throws {
     let builder = InitPacketBuilder(for: Self.image)
     #expect(try answer(to: builder.unsigned) == "60 04 0b 08")
     #expect(try answer(to: builder.signed(signature: [1, 2])) == "60 04 05")
@@ -122,8 +123,8 @@ import Testing
     #expect(try answer(to: builder.unsigned, profile: "nordic-dfu?key=none") == "60 04 01")
   }
 
-  /// What nrfutil signs with is what the bootloader checks with.
-  @Test func theSampleKeyIsThatOfTheFile() throws {
+  /// The key in the file for nrfutil matches the key of the bootloader.
+  @Test func theSampleKeyMatchesTheFile() throws {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
     let file = folder.appendingPathComponent("firmware-samples/nordic-dfu-sample.pem")
@@ -138,7 +139,7 @@ import Testing
       let packet = InitPacketBuilder(for: Self.image).signed
       #expect(try await dfu.sendInit(packet) == "60 04 01")
       #expect(try await dfu.ask("04") == "60 04 01")
-      // A part of one is no init packet, and a new one wipes what there was.
+      // A part of an init packet is invalid, and a new object discards the previous one.
       #expect(try await dfu.ask("01 01 40 00 00 00") == "60 01 01")
       try await dfu.send(packet.prefix(20))
       #expect(try await dfu.ask("04") == "60 04 08")
@@ -157,7 +158,7 @@ import Testing
       let there = try await board.dial(address: board.address.successor)
       there.close()
       #expect(try board.runningImage() == factory)
-      // The same again is no newer one.
+      // The same version is not a newer one.
       var dfu = try await SecureDFUHost.inBootloader(of: board)
       #expect(try await dfu.sendInit(builder.signed) == "60 04 0b 05")
       let begun = clock.now
@@ -166,7 +167,7 @@ import Testing
     }
   }
 
-  // MARK: The way from the application
+  // MARK: From the application to the bootloader
 
   private static let buttonless = SecureDFUHost.buttonless
 
@@ -191,7 +192,7 @@ import Testing
     }
   }
 
-  @Test func theBootloaderHasTheNextAddressAndTheNameItWasGiven() throws {
+  @Test func theBootloaderHasTheNextAddressAndTheRequestedName() throws {
     try withBoard("nordic-dfu?seed=255") { board, clock in
       #expect(board.address.description == "C0:FF:EE:00:FF:00")
       var host = try await BareHost.connected(to: board)
@@ -200,15 +201,15 @@ import Testing
       #expect(text(try await host.ask(Self.buttonless, hex("01"))) == "20 01 01")
       await host.waitForEnd()
       await clock.pause(for: .milliseconds(500))
-      let heard = board.advertisement
-      #expect(heard?.id == "C0:FF:EE:00:FF:01" && heard?.name == "ota")
-      #expect(heard?.services == [BluetoothUUID(0xFE59)])
+      let advertised = board.advertisement
+      #expect(advertised?.id == "C0:FF:EE:00:FF:01" && advertised?.name == "ota")
+      #expect(advertised?.services == [BluetoothUUID(0xFE59)])
       await #expect(throws: ConnectFault.self) { _ = try await board.dial(within: .seconds(3)) }
       _ = try await BareHost.connected(to: board, at: board.address.successor)
     }
   }
 
-  @Test func aHostThatNeverConfirmsLeavesTheApplicationWhereItIs() throws {
+  @Test func withoutAConfirmationTheApplicationKeepsRunning() throws {
     try withBoard("nordic-dfu") { board, clock in
       var host = try await BareHost.connected(to: board)
       try await host.subscribe(Self.buttonless, 2)

@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func theApplicationOnlyLeadsToTheBootloader() throws {
+  @Test func theApplicationOnlyStartsTheBootloader() throws {
     try withBoard("nordic-legacy") { board, _ in
       var host = try await BareHost.connected(to: board)
       #expect(try await host.read(LegacyDFUHost.version) == [1, 0])
@@ -41,12 +41,12 @@ import Testing
     }
   }
 
-  /// A request that begins with packets is not answered itself.
+  /// A request that is followed by packets is not answered itself.
   @Test(arguments: [
     ("02 01", "10 02 02"), ("04", "10 04 02"), ("07", "10 07 01 00 00 00 00"), ("09", "10 09 03"),
     ("01", "10 01 06"), ("02", "10 02 06"), ("08 01", "10 08 03"),
   ])
-  func whatIsOutOfOrderIsRefused(request: String, answer: String) throws {
+  func requestsOutOfOrderAreRefused(request: String, answer: String) throws {
     try withBoard("nordic-legacy") { board, _ in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
       #expect(try await dfu.ask(request) == answer)
@@ -66,7 +66,7 @@ import Testing
   @Test(arguments: [
     (5000, "10 01 01"), (524_292, "10 01 04"), (5001, "10 01 03"), (0, "10 01 01"),
   ])
-  func theSizeIsAnsweredWhenAllIsErased(size: Int, answer: String) throws {
+  func theSizesAreAnsweredAfterTheErase(size: Int, answer: String) throws {
     try withBoard("nordic-legacy") { board, clock in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
       let begun = clock.now
@@ -75,9 +75,9 @@ import Testing
     }
   }
 
-  /// The type in START is not looked at; what the sizes say is.
+  /// The type in START is ignored; the sizes determine the update.
   @Test(arguments: [(4, 0, 0, "10 01 01"), (0, 8, 0, "10 01 01"), (4, 0, 4, "10 01 03")])
-  func whatIsReplacedFollowsFromTheSizes(sizes: (Int, Int, Int, String)) throws {
+  func theSizesDetermineTheReplacedParts(sizes: (Int, Int, Int, String)) throws {
     try withBoard("nordic-legacy") { board, _ in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
       try await dfu.write("01 07")
@@ -98,8 +98,8 @@ import Testing
 
   // MARK: One bank, and the settings page
 
-  /// Whatever becomes of the transfer, the application that ran is gone.
-  @Test func withOneBankTheApplicationIsGoneFromStartOn() throws {
+  /// The running application is erased, regardless of the outcome of the transfer.
+  @Test func withOneBankStartErasesTheApplication() throws {
     try withBoard("nordic-legacy") { board, _ in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
       _ = try await dfu.begin(5000)
@@ -109,11 +109,11 @@ import Testing
       try await dfu.write("06")
       await dfu.host.waitForEnd()
       let again = try await BareHost.connected(to: board, at: board.address.successor, mtu: 23)
-      #expect(again.has(LegacyDFUHost.packet), "its bootloader, since nothing else can run")
+      #expect(again.has(LegacyDFUHost.packet), "its bootloader, since no application can run")
     }
   }
 
-  @Test func withTwoBanksARefusedImageLeavesTheOldOne() throws {
+  @Test func withTwoBanksARefusedImageKeepsTheOldOne() throws {
     try withBoard("nordic-legacy?banks=dual") { board, _ in
       let factory = try board.runningImage()
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
@@ -126,9 +126,9 @@ import Testing
     }
   }
 
-  /// 8 packets are taken while the page of the settings is erased, and not the ninth.
+  /// 8 packets are accepted while the settings page is erased, but not the ninth.
   @Test(arguments: [("", 8), ("&variant=adafruit", 16), ("&pool=3x32", 3), ("&banks=dual", 99)])
-  func theSettingsPageIsErasedBehindTheAnswer(settings: String, packets: Int) throws {
+  func theSettingsPageIsErasedAfterTheAnswer(settings: String, packets: Int) throws {
     try withBoard("nordic-legacy?interval=7.5ms&erase=200ms\(settings)") { board, _ in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
       _ = try await dfu.begin(5000)
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func theLastPacketIsAnsweredWhenItIsInFlash() throws {
+  @Test func theLastPacketIsAnsweredAfterTheWrite() throws {
     try withBoard("nordic-legacy?write=4s") { board, clock in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
       _ = try await dfu.begin(100)
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  // MARK: The state outlives the link
+  // MARK: The state after a lost link
 
   @Test func anotherHostFindsTheTransferOfTheFirst() throws {
     try withBoard("nordic-legacy") { board, _ in
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  /// START's answer has no link, which is an assertion in the bootloader.
+  /// START's answer has no link, which leads to an assertion in the bootloader.
   @Test func aLinkThatIsLostDuringTheEraseEndsInAReset() throws {
     try withBoard("nordic-legacy?erase=2s") { board, clock in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
@@ -197,7 +197,7 @@ import Testing
       #expect(try await dfu.next() == "10 03 01")
       #expect(try await dfu.ask("04") == "10 04 05")
       #expect(try await dfu.begin(image.count) == "10 01 02")
-      // It says nothing, and resets.
+      // It sends no answer and resets.
       try await dfu.write("05")
       await dfu.host.waitForEnd()
       #expect(try board.runningImage() == factory)
@@ -206,7 +206,7 @@ import Testing
 
   // MARK: Init packet and data
 
-  @Test func anInitPacketNamesTheDevice() throws {
+  @Test func anInitPacketMustMatchTheDevice() throws {
     let examples: [([UInt8], String)] = [
       (LegacyDFUHost.initPacket(for: Self.image, type: 2), "10 02 06"),
       (LegacyDFUHost.initPacket(for: Self.image, revision: 2), "10 02 06"),
@@ -226,7 +226,7 @@ import Testing
     }
   }
 
-  /// 128 bytes, each part filled up to words.
+  /// 128 bytes; each part is padded to complete words.
   @Test(arguments: [(32, 0), (33, 1)])
   func anInitPacketHas128Bytes(parts: Int, refused: Int) throws {
     try withBoard("nordic-legacy") { board, _ in
@@ -236,7 +236,7 @@ import Testing
       for _ in 0..<parts { try await dfu.sendPacket([1, 2, 3]) }
       let answers = [try await dfu.ask("02 01")]
       #expect(answers == ["10 02 06"])
-      if refused > 0 { #expect(try await dfu.next() == "10 02 06", "the part, and the whole") }
+      if refused > 0 { #expect(try await dfu.next() == "10 02 06", "part, and packet") }
     }
   }
 
@@ -279,7 +279,7 @@ import Testing
     }
   }
 
-  @Test func moreThanTheSizeIsRefusedFromThenOn() throws {
+  @Test func dataBeyondTheSizeEndsTheTransfer() throws {
     try withBoard("nordic-legacy") { board, clock in
       var dfu = try await LegacyDFUHost.ready(for: Array(Self.image.prefix(24)), board, clock)
       try await dfu.sendImage(Array(Self.image.prefix(40)))
@@ -289,11 +289,11 @@ import Testing
     }
   }
 
-  // MARK: Silence
+  // MARK: Inactivity
 
-  /// Neither a connection nor a question sets the timer back.
+  /// Neither a connection nor a query restarts the timer.
   @Test(arguments: [("", 120), ("&variant=adafruit", 360), ("&inactivity=30s", 30)])
-  func aSilenceEndsInTheApplication(settings: String, seconds: Int) throws {
+  func anInactiveBootloaderStartsTheApplication(settings: String, seconds: Int) throws {
     try withBoard("nordic-legacy?banks=dual\(settings)") { board, clock in
       let begun = clock.now
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
@@ -306,7 +306,7 @@ import Testing
     }
   }
 
-  @Test func adafruitsBootloaderTellsOfItself() throws {
+  @Test func adafruitsBootloaderReportsItsInformation() throws {
     try withBoard("nordic-legacy?variant=adafruit") { board, _ in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
       let revision = try await dfu.host.read(BluetoothUUID(0x2A26))
@@ -316,7 +316,7 @@ import Testing
   }
 
   @Test(arguments: Array(1...30).filter { $0.isMultiple(of: 3) }, ["single", "dual"])
-  func aResetInAnyFlashOperationLeavesAWholeImageOrNone(operation: Int, banks: String) throws {
+  func aResetInAnyFlashOperationLeavesACompleteImageOrNone(operation: Int, banks: String) throws {
     let image = Array(Self.image.prefix(400))
     try withBoard("nordic-legacy?banks=\(banks)&torn&reset-at-flash-op=\(operation)") {
       board, _ in
@@ -330,7 +330,7 @@ import Testing
         } catch BareHost.Fault.linkLost {
           continue
         } catch ConnectFault.deviceNotFound {
-          // Reset while it activated: a single bank is left with its bootloader.
+          // A reset during the activation: with a single bank only the bootloader runs.
           continue
         }
       }

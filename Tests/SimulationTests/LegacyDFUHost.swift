@@ -4,7 +4,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import OtaflashTestSupport
 
-/// A host that speaks Nordic's legacy DFU in bare bytes and believes everything.
+/// A host that implements Nordic's legacy DFU in raw bytes without checks.
 struct LegacyDFUHost {
   static let control: BluetoothUUID = "00001531-1212-efde-1523-785feabcd123"
   static let packet: BluetoothUUID = "00001532-1212-efde-1523-785feabcd123"
@@ -24,14 +24,14 @@ struct LegacyDFUHost {
     return LegacyDFUHost(host: host)
   }
 
-  /// In the bootloader already, or on the way to it.
+  /// Connected to the bootloader, via the application if that runs.
   static func atBootloader(of board: SimulatedBoard) async throws -> LegacyDFUHost {
     var host = try await BareHost.connected(to: board, at: board.address.successor, mtu: 23)
     try await host.subscribe(control)
     return LegacyDFUHost(host: host)
   }
 
-  /// Behind an accepted init packet, when the settings page has been erased.
+  /// After an accepted init packet and the erase of the settings page.
   static func ready(
     for image: [UInt8], _ board: SimulatedBoard, _ clock: any LinkClock
   ) async throws -> LegacyDFUHost {
@@ -75,15 +75,15 @@ struct LegacyDFUHost {
     }
   }
 
-  /// The whole update, up to the device's reset.
+  /// The complete update, up to the device's reset.
   static func flash(_ image: [UInt8], to board: SimulatedBoard) async throws {
-    // A single bank that holds nothing leaves its bootloader where it is.
+    // A single bank without an application leaves the bootloader running.
     var dfu =
       try board.runningImage().isEmpty
       ? await atBootloader(of: board) : await inBootloader(of: board)
     _ = try await dfu.begin(image.count)
     _ = try await dfu.sendInit(initPacket(for: image))
-    // One packet a receipt is slower than any settings page, from the second buffer on.
+    // One packet per receipt is slower than any settings page, from the second buffer.
     try await dfu.write("08 01 00")
     try await dfu.write("03")
     for start in stride(from: 0, to: image.count, by: 20) {
@@ -103,7 +103,7 @@ struct LegacyDFUHost {
     return words.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
   }
 
-  /// CCITT, started with FFFF; `123456789` gives 29B1.
+  /// CCITT, initial value FFFF; `123456789` yields 29B1.
   static func crc16(_ bytes: [UInt8]) -> UInt16 {
     bytes.reduce(0xFFFF) { crc, byte in
       (0..<8).reduce(crc ^ UInt16(byte) << 8) { crc, _ in

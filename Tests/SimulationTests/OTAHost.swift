@@ -3,8 +3,8 @@ import OtaflashFirmware
 import OtaflashGATT
 import OtaflashSimulation
 
-/// A host that speaks the OTA service in bare PDUs and believes everything: enough to drive a board
-/// without the code that will drive it in earnest.
+/// A host that implements the OTA service in raw PDUs without checks: enough to drive a board
+/// without the production code.
 struct OTAHost {
   enum Fault: Error, Equatable {
     case linkLost(LinkLoss)
@@ -30,7 +30,7 @@ struct OTAHost {
     }
   }
 
-  // The board's table: GAP 1…5, Device Information 6…18, the OTA service from 19.
+  // The attribute table of the board: GAP 1…5, Device Information 6…18, the OTA service from 19.
   static let control = AttributeHandle(21)
   static let data = AttributeHandle(24)
   static let status = AttributeHandle(26)
@@ -84,7 +84,7 @@ struct OTAHost {
     return Int(littleEndian(try await operate(0x06, payload)[0..<4]))
   }
 
-  /// Sends the image from `offset` by write commands within the window.
+  /// Sends the image from `offset` with write commands within the window.
   mutating func upload(_ image: [UInt8], from offset: Int) async throws {
     guard case .read(let bytes) = try await request(.read(Self.status)) else { return }
     statuses.append(Status(bytes))
@@ -103,7 +103,7 @@ struct OTAHost {
     while statuses[statuses.count - 1].next < image.count { _ = try await receive() }
   }
 
-  /// Sends all from `offset` on by write commands, which fits the window.
+  /// Sends the bytes from `offset` with write commands; they must fit the window.
   mutating func write(_ bytes: [UInt8], from offset: Int) async throws {
     for start in stride(from: offset, to: bytes.count, by: mtu - 7) {
       let piece = bytes[start..<min(start + mtu - 7, bytes.count)]
@@ -111,7 +111,7 @@ struct OTAHost {
     }
   }
 
-  /// The whole update, from BEGIN to the device's reset.
+  /// The complete update, from BEGIN to the device's reset.
   mutating func flash(_ image: [UInt8], version: FirmwareVersion) async throws {
     let start = try await begin(image, version: version)
     try await upload(image, from: start)

@@ -4,12 +4,12 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-/// The simulated board in patch sessions (docs/ota-service.md, 13), and with pages erased ahead (14).
+/// The simulated board in patch sessions (docs/ota-service.md, 13), and with erasing ahead (14).
 @Suite struct PatchSessionTests {
   private static let page = 4096
   private static let newVersion = FirmwareVersion(1, 3, 0)
 
-  /// What a host sends for `image` on a device that runs `base`: a CRLE patch a part.
+  /// The stream for `image` on a device that runs `base`: one CRLE patch per part.
   private struct Session {
     let base: [UInt8]
     let image: [UInt8]
@@ -41,7 +41,7 @@ import Testing
     (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
   }
 
-  /// What runs, with a few bytes changed and some inserted.
+  /// The running image with a few changed and some inserted bytes.
   private static func session(
     on board: SimulatedBoard, part: Int = 1 << 20, size: Int = 40_000
   ) throws -> Session {
@@ -52,7 +52,7 @@ import Testing
     return Session(base: base, image: image, part: part)
   }
 
-  /// PATCH, BEGIN, the stream, VERIFY, ACTIVATE; goes on where the device stands.
+  /// PATCH, BEGIN, the stream, VERIFY, ACTIVATE; resumes at the device's offset.
   private static func flash(_ session: Session, by host: inout OTAHost) async throws {
     _ = try await host.operate(0x0E, session.announcement)
     let start = try await host.begin(session.image, version: newVersion, flags: 16)
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: ["plain", "fast", "plain?erase-ahead=yes", "plain?ring=2K&mtu=23&seed=4"])
-  func aPatchMakesTheImageOutOfWhatRuns(profile: String) throws {
+  func aPatchCreatesTheImageFromTheRunningOne(profile: String) throws {
     try withBoard(profile) { board, _ in
       let session = try Self.session(on: board)
       var host = try await OTAHost.connected(to: board)
@@ -79,7 +79,7 @@ import Testing
   @Test(arguments: [
     ("plain", 0x0C), ("plain?delta=no", 0x04), ("plain?erase-ahead=yes&delta=no", 0x14),
   ])
-  func infoTellsWhatTheDeviceCan(profile: String, flags: UInt8) throws {
+  func infoReportsTheAbilitiesOfTheDevice(profile: String, flags: UInt8) throws {
     try withBoard(profile) { board, _ in
       var host = try await OTAHost.connected(to: board)
       #expect(try await host.operate(0x01, [1])[1] == flags)
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func anotherBaseIsRefusedAndTheRightOneTold() throws {
+  @Test func anotherBaseIsRefusedAndTheRightOneReported() throws {
     try withBoard("fast") { board, _ in
       var host = try await OTAHost.connected(to: board)
       let session = try Self.session(on: board)
@@ -101,8 +101,9 @@ import Testing
     }
   }
 
-  /// The part is wanted once more, then the session is over, and the image as it is gets through.
-  @Test func aBaseThatChangesIsSeen() throws {
+  /// The device requests the part once more, then the session ends, and the complete image
+  /// succeeds.
+  @Test func aChangedBaseIsDetected() throws {
     try withBoard("fast?base=spoilt") { board, _ in
       let session = try Self.session(on: board)
       var host = try await OTAHost.connected(to: board)
@@ -119,8 +120,9 @@ import Testing
     }
   }
 
-  /// One wrong bit anywhere in a patch, which its host believes in: what is activated is the image.
-  @Test func aWrongBitNeverMakesAnotherImage() throws {
+  /// A wrong bit anywhere in a patch, which the host does not detect, never activates another
+  /// image.
+  @Test func aBitErrorNeverActivatesAnotherImage() throws {
     let profile = "fast?slot=16K"
     let good = try withBoard(profile) { board, _ in
       let base = try board.runningImage()
@@ -141,11 +143,11 @@ import Testing
       #expect(running == good.base || running == good.image, "bit \(bit)")
       if running == good.image { activated += 1 }
     }
-    // Of the last number of each part the device reads how long it is.
+    // The last number of each part encodes its own length.
     #expect((1..<good.stream.count).contains(activated))
   }
 
-  /// Sends all of a stream that fits the window, and activates what is verified.
+  /// Sends a complete stream, which must fit the window, and activates it after VERIFY.
   private static func send(_ session: Session, to board: SimulatedBoard) async throws {
     var host = try await OTAHost.connected(to: board)
     do {
@@ -161,7 +163,7 @@ import Testing
     _ = try await OTAHost.connected(to: board)
   }
 
-  /// Goes on after each loss of the link; five connections at most.
+  /// Resumes after each loss of the link, with at most five connections.
   private static func flashWithReconnects(
     _ session: Session, _ board: SimulatedBoard
   ) async throws {
@@ -177,7 +179,7 @@ import Testing
   }
 
   @Test(arguments: [1, 4, 256], Array(1...24))
-  func afterAResetInsideAnyFlashOperationThePatchGoesOn(pages: Int, operation: Int) throws {
+  func aPatchResumesAfterAResetInAnyFlashOperation(pages: Int, operation: Int) throws {
     let place = operation * 2 + pages % 2
     let ahead = operation.isMultiple(of: 3) ? "yes" : "no"
     let profile = "plain?torn&reset-at-flash-op=\(place)&seed=\(operation)&erase-ahead=\(ahead)"
@@ -190,21 +192,21 @@ import Testing
   }
 
   @Test(arguments: [5, 14, 20, 26, 32])
-  func afterALinkCutNothingIsSentAgain(pdus: Int) throws {
+  func nothingIsRepeatedAfterALinkCut(pdus: Int) throws {
     try withBoard("plain?cut-at-pdu=\(pdus)") { board, _ in
       let session = try Self.session(on: board)
       try await Self.flashWithReconnects(session, board)
       #expect(try board.runningImage() == session.image)
-      // What was in the air, at most: the host's writes without response.
+      // At most the host's writes without response that were in flight.
       #expect(board.counters.dataBytes < session.stream.count + 8192)
     }
   }
 
-  @Test func pagesErasedAheadTakeTheirEraseOutOfTheUpdate() throws {
+  @Test func erasingAheadShortensTheUpdate() throws {
     func seconds(_ profile: String) throws -> Double {
       try withBoard(profile) { board, clock in
         let session = try Self.session(on: board)
-        // Long enough for the slot of 32 pages.
+        // Long enough to erase the 32 pages of the slot.
         _ = await clock.pause(for: .seconds(4))
         var host = try await OTAHost.connected(to: board)
         let start = clock.now.elapsed

@@ -126,7 +126,7 @@ import Testing
     #expect(within1Percent(model.writeRequestLimit(mtu: mtu), 2 * kilobytes))
   }
 
-  @Test func aControllerOfFourPacketsIsWhatLinuxReaches() {
+  @Test func fourControllerBuffersReachTheRateOfLinux() {
     var model = RadioModel()
     model.interval = .milliseconds50
     model.controllerBuffers = 4
@@ -144,12 +144,12 @@ import Testing
   @Test(arguments: [
     (7_500, true), (7_499, false), (7_501, false), (4_000_000, true), (4_001_250, false),
   ])
-  func intervalsLieOnTheGrid(microseconds: Int, legal: Bool) {
+  func intervalsAreMultiplesOfTheUnit(microseconds: Int, legal: Bool) {
     #expect((ConnectionInterval(microseconds: microseconds) != nil) == legal)
   }
 }
 
-/// The sizes that the host takes, against the limits of the radio model.
+/// The write sizes of the host, compared with the limits of the radio model.
 @Suite struct EventSizingTests {
   private static let intervals = [7500, 15_000, 30_000, 50_000]
 

@@ -6,7 +6,7 @@ import OtaflashTestSupport
 import OtaflashUpdate
 import OtaflashWire
 
-/// A host that sends SMP messages whole or in pieces and believes every answer.
+/// A host that sends SMP messages completely or in fragments, without checking the answers.
 struct SMPHost {
   static let characteristic: BluetoothUUID = "da2e7828-fbce-4e01-ae9e-261174997c48"
 
@@ -22,7 +22,7 @@ struct SMPHost {
     return SMPHost(host)
   }
 
-  /// Sends bytes as they are, in writes as long as the ATT_MTU permits.
+  /// Sends bytes unchanged, in writes with the maximum size of the ATT_MTU.
   mutating func send(_ bytes: [UInt8]) async throws {
     let size = host.mtu - 3
     for start in stride(from: 0, to: bytes.count, by: size) {
@@ -31,7 +31,7 @@ struct SMPHost {
     }
   }
 
-  /// The next message, put together.
+  /// The next message, reassembled.
   mutating func next() async throws -> [UInt8] {
     while true {
       if gathered.count >= 8 {
@@ -93,8 +93,8 @@ struct SMPHost {
     SMPImage.Upload.Announcement(size: image.count, sha: Array(SHA256.hash(data: image)))
   }
 
-  /// `slot:version flags`, with the flags by their first letters: bootable, pending, confirmed, active,
-  /// permanent (P).
+  /// `slot:version flags`, with the first letters of the flags: bootable, pending, confirmed,
+  /// active, permanent (P).
   mutating func state() async throws -> [String] {
     let state = try await call(SMPImage.ReadState()).get()
     return state.slots.map(Self.line)
@@ -122,7 +122,7 @@ struct SMPHost {
   }
 }
 
-/// An MCUboot image, byte by byte: a header of 32 bytes in a space of 64, the body, a record with the
+/// An MCUboot image, byte by byte: a header of 32 bytes in a space of 64, the body, a TLV with the
 /// SHA-256 of both.
 struct BootableFile {
   var version: (UInt8, UInt8, UInt16) = (1, 3, 0)

@@ -4,7 +4,7 @@ import OtaflashUpdate
 import OtaflashWire
 import Testing
 
-/// A server with two images, and what its bootloader does with one that is damaged.
+/// A server with two images, and its bootloader's handling of a damaged image.
 @Suite struct SMPImagesTests {
   private static let file = BootableFile()
 
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func theSecondImageIsTriedAndKeptByItsHash(mayConfirm: Bool) throws {
+  func theSecondImageIsTestedAndConfirmedByItsHash(mayConfirm: Bool) throws {
     let settings = "&images=2&confirm-others=\(mayConfirm ? "yes" : "no")"
     try withServer(settings) { (host, board) async throws in
       let before = try board.runningImages()
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func theSlotsOfBothImagesAreNumberedOn() throws {
+  @Test func theSlotsOfBothImagesAreNumberedConsecutively() throws {
     try withServer("&images=2") { (host, _) async throws in
       #expect(
         try await host.call(SMPImage.Erase(slot: 2)) == .failure(SMPRefusal(.group(.image, 9))))
@@ -70,9 +70,9 @@ import Testing
     }
   }
 
-  /// What the bootloader finds damaged it erases, so that the next host sends it again.
+  /// The bootloader erases a damaged image, so that the next host sends it again.
   @Test(arguments: ["", "&mode=direct-xip"])
-  func aDamagedImageIsListedUntilTheBootloaderSeesIt(settings: String) throws {
+  func aDamagedImageIsListedUntilTheNextBoot(settings: String) throws {
     try withServer("&check=no" + settings) { (host, board) async throws in
       var damaged = Self.file
       damaged.body[5000] ^= 1

@@ -5,8 +5,8 @@ import OtaflashUpdate
 import OtaflashWire
 import Testing
 
-/// The rules by which vendors' servers differ from each other, and from what the protocol's description
-/// says.
+/// The rules by which vendors' servers differ from each other, and from the description of the
+/// protocol.
 @Suite struct SMPRulesTests {
   private static let file = BootableFile()
   private static let old = "&server=2021"
@@ -34,17 +34,17 @@ import Testing
   // MARK: Uploads
 
   @Test(arguments: [("&unit=8", 8), ("&unit=32", 32), (old, 4), (old + "&unit=1", 1)])
-  func aServerTakesWholeFlashWords(settings: String, unit: Int) throws {
+  func aServerAcceptsCompleteFlashWords(settings: String, unit: Int) throws {
     try withServer(settings) { (host, board) async throws in
       #expect(try await host.call(Self.first(431)).get().offset == 431 / unit * unit)
-      // All but the last request; that may end anywhere.
+      // All requests but the last; the last one may have any size.
       let end = try await host.upload(Self.file.bytes, from: 431 / unit * unit, chunk: 433)
       #expect(end.offset == Self.file.bytes.count)
       #expect(try await host.state().last == "1:1.3.0 b")
     }
   }
 
-  @Test func anUploadIsKnownByItsHashAlone() throws {
+  @Test func onlyTheHashIdentifiesAnUpload() throws {
     try withServer { (host, _) async throws in
       _ = try await host.upload(Self.file.bytes, to: 1_200)
       #expect(try await host.call(Self.first { $0.size = 800 }).get().offset == 1_200)
@@ -52,14 +52,14 @@ import Testing
   }
 
   @Test(arguments: [("", 0), (old, 1_200)])
-  func anErrorInAnUploadForgetsIt(settings: String, kept: Int) throws {
+  func anErrorDiscardsAnUpload(settings: String, kept: Int) throws {
     try withServer(settings) { (host, _) async throws in
       _ = try await host.upload(Self.file.bytes, to: 1_200)
       let wrong = SMPImage.Upload(
         offset: 0, data: [UInt8](repeating: 0, count: 100),
         announcement: SMPHost.announce(Self.file.bytes))
       guard case .failure = try await host.call(wrong) else {
-        Issue.record("no header, and taken")
+        Issue.record("accepted without a header")
         return
       }
       #expect(try await host.call(SMPImage.Upload(offset: 9_000, data: [1])).get().offset == kept)
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: [("", 400), (old, 1_200)])
-  func anEraseForgetsAnUploadToday(settings: String, offset: Int) throws {
+  func anEraseDiscardsAnUpload(settings: String, offset: Int) throws {
     try withServer(settings) { (host, _) async throws in
       _ = try await host.upload(Self.file.bytes, to: 1_200)
       _ = try await host.call(SMPImage.Erase()).get()
@@ -75,12 +75,12 @@ import Testing
     }
   }
 
-  /// Only pages that the image needs are erased, and that of the bootloader's marks; none of a slot that
-  /// is blank.
-  @Test func anUploadErasesWhatItNeeds() throws {
+  /// Only the pages of the image and the page of the bootloader's marks are erased; a blank slot
+  /// needs no erase.
+  @Test func anUploadErasesOnlyTheNeededPages() throws {
     try withServer { (host, board) async throws in
       _ = try await host.call(Self.first()).get()
-      #expect(board.counters.flashOperations == 1, "the write")
+      #expect(board.counters.flashOperations == 1, "the write only")
       _ = try await host.call(Self.first { $0.sha = nil }).get()
       #expect(board.counters.flashOperations == 1 + 3 + 1 + 1, "3 pages of 9,136 bytes, the last")
       _ = try await host.call(SMPImage.Erase()).get()
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func whatIsMissingHasItsCode() throws {
+  @Test func missingFieldsHaveTheirCode() throws {
     try withServer { (host, _) async throws in
       // {}, and {"off": 0, "len": 100}.
       let length = "a2 63 6f 66 66 00 63 6c 65 6e 18 64"
@@ -102,8 +102,8 @@ import Testing
     }
   }
 
-  /// In 2021 nobody compared the size with the slot's; flash has its end all the same.
-  @Test func aServerOf2021LooksAtNoSize() throws {
+  /// Servers of 2021 do not compare the size with that of the slot; the flash still limits it.
+  @Test func aServerOf2021IgnoresTheSize() throws {
     try withServer(Self.old) { (host, _) async throws in
       #expect(try await host.call(Self.first { $0.size = 1_000_000 }).get().offset == 400)
     }
@@ -133,7 +133,7 @@ import Testing
 
   @Test func aServerOf2021AnswersAsTheFirstVersion() throws {
     try withServer(Self.old) { (host, _) async throws in
-      // Whatever version is asked in: maps of indefinite length, and no version in the answer.
+      // For every requested version: maps of indefinite length, and no version in the answer.
       for first in ["02", "0a", "12"] {
         #expect(
           try await host.ask(first + " 00 00 06 00 00 42 00 a1 61 64 62 68 69")
@@ -148,7 +148,7 @@ import Testing
         try await host.call(SMPOS.BootloaderInfo()).code,
         try await host.call(SMPOS.ApplicationInfo()).code,
       ] { #expect(answer == .general(8)) }
-      // A success says so.
+      // Success is reported explicitly.
       #expect(
         try await host.ask("0a 00 00 01 00 01 43 05 a0")
           == "03 00 00 06 00 01 43 05 bf 62 72 63 00 ff")
@@ -171,7 +171,7 @@ import Testing
       #expect(try await host.state() == ["0:1.3.0 ba", "1:1.2.0 bc"])
       let other = try await host.call(SMPImage.ReadState()).get().slots[1].hash
       #expect(try await host.setState(other, confirm: false) == .failure(.init(.general(6))))
-      // The slot that is named counts for nothing.
+      // The requested slot is ignored.
       #expect(try await host.call(SMPImage.Erase(slot: 0)).code == .general(6))
     }
   }
@@ -181,14 +181,14 @@ import Testing
       #expect(
         try await host.call(SMPOS.ApplicationInfo(format: "sq")).code == .group(.os, 2))
       #expect(try await host.call(SMPOS.ApplicationInfo(format: "sv")).code == nil)
-      // No body at all: nothing was asked of it.
+      // An absent body: the request has no parameters.
       #expect(try await host.ask("00 00 00 00 00 00 ff 06").hasPrefix("01 00 00 18"))
     }
   }
 
   // MARK: Buffers
 
-  @Test func severalRequestsInOneWriteAreWorkedOffInTheirOrder() throws {
+  @Test func severalRequestsInOneWriteAreAnsweredInOrder() throws {
     let echo = "0a 00 00 06 00 00 42 00 a1 61 64 62 68 69"
     let two = hex(echo) + [0, 0] + hex(echo.replacing("42", with: "43"))
     try withServer("&reassembly=no") { (host, _) async throws in
@@ -196,14 +196,14 @@ import Testing
       #expect(text(try await host.next()) == "0b 00 00 06 00 00 42 00 a1 61 72 62 68 69")
       #expect(text(try await host.next()) == "0b 00 00 06 00 00 43 00 a1 61 72 62 68 69")
     }
-    // Where messages are put together they are one that is too long.
+    // With reassembly they are one message that is too long.
     try withServer { (host, _) async throws in
       try await host.send(two)
       #expect(try await host.call(SMPOS.Echo("there")).get().text == "there")
     }
   }
 
-  /// Both buffers hold requests when the first is taken up: none is left for its response.
+  /// Both buffers contain requests when the first one starts: no buffer is left for its response.
   @Test func aRequestWithoutABufferForItsResponseIsRefusedAndLost() throws {
     try withServer("&netbufs=2x384") { (host, _) async throws in
       try await host.post(SMPOS.Echo("lost"))

@@ -37,12 +37,12 @@ import Testing
       "01 00 00 18 00 00 ff 06 a2 68 62 75 66 5f 73 69 7a 65 19 09 ab"
         + " 69 62 75 66 5f 63 6f 75 6e 74 04"
     ),
-    // A group that nobody has: not supported.
+    // An unknown group: not supported.
     ("08 00 00 01 00 08 03 00 a0", "09 00 00 05 00 08 03 00 a1 62 72 63 08"),
-    // A body that is no map, and one that is cut short: invalid.
+    // A body that is not a map, and a truncated one: invalid.
     ("08 00 00 01 00 01 03 00 80", "09 00 00 05 00 01 03 00 a1 62 72 63 03"),
     ("08 00 00 01 00 01 03 00 a1", "09 00 00 05 00 01 03 00 a1 62 72 63 03"),
-    // A version that is not made yet: too new.
+    // A version that does not exist yet: too new.
     ("10 00 00 01 00 00 03 06 a0", "11 00 00 05 00 00 03 06 a1 62 72 63 0d"),
   ])
   func aMessageIsAnswered(message: String, answer: String) throws {
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(arguments: SMPServerSettings.BootMode.allCases)
-  func theBootloaderTellsItsMode(mode: SMPServerSettings.BootMode) throws {
+  func theBootloaderReportsItsMode(mode: SMPServerSettings.BootMode) throws {
     try withServer("&mode=\(mode.rawValue)") { (host, _, _) async throws in
       let info = try await host.call(SMPOS.BootloaderInfo(query: "mode")).get()
       let modes: [SMPServerSettings.BootMode: MCUbootMode] = [
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func aServerMayKeepItsBuffersToItself() throws {
+  @Test func aServerMayNotReportItsBuffers() throws {
     try withServer("&params=no&bootinfo=no") { (host, _, _) async throws in
       #expect(
         try await host.call(SMPOS.Parameters()) == .failure(SMPRefusal(.general(8))))
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func aBusyServerSaysSoAsOftenAsItIs() throws {
+  @Test func aBusyServerReportsTheConfiguredNumberOfTimes() throws {
     try withServer("&busy=2") { (host, _, _) async throws in
       for _ in 0..<2 {
         #expect(
@@ -118,7 +118,7 @@ import Testing
 
   // MARK: Buffers
 
-  @Test func fragmentsAreGatheredIntoAMessage() throws {
+  @Test func fragmentsAreReassembled() throws {
     try withServer("", mtu: 23) { (host, _, _) async throws in
       let long = String(repeating: "x", count: 300)
       #expect(try await host.call(SMPOS.Echo(long)).get().text == long)
@@ -128,30 +128,31 @@ import Testing
   @Test func withoutReassemblyAWriteIsAMessage() throws {
     try withServer("&reassembly=no", mtu: 23) { (host, _, _) async throws in
       try await host.post(SMPOS.Echo("0123456789"))
-      // The first part is a message that is too short, the second none at all.
+      // The first fragment is truncated and rejected; the second is ignored.
       let answer = try await host.answer(to: SMPOS.Echo.self)
       #expect(answer == .failure(SMPRefusal(.general(3))))
     }
   }
 
-  /// The erase of the slot keeps the server busy: what finds no buffer is lost, without a word.
-  @Test func whatFindsNoBufferIsLost() throws {
+  /// The erase of the slot keeps the server busy: a request without a free buffer is lost without
+  /// an error.
+  @Test func aRequestWithoutABufferIsLost() throws {
     try withServer("&netbufs=4x512") { (host, _, _) async throws in
       _ = try await host.upload(Self.file.bytes, to: 400)
       try await host.post(SMPImage.Erase())
       for _ in 0..<5 { try await host.post(SMPOS.Echo("hi")) }
-      // Of the four buffers the erase holds two, its request and its response.
+      // The erase occupies two of the four buffers, for its request and its response.
       _ = try await host.answer(to: SMPImage.Erase.self)
       for _ in 0..<2 { #expect(try await host.answer(to: SMPOS.Echo.self).get().text == "hi") }
-      // Nothing of the others: the next answer is to the next request.
+      // The other requests have no answer: the next answer is to the next request.
       #expect(try await host.call(SMPOS.Echo("there")).get().text == "there")
     }
   }
 
-  /// There is one place to gather fragments in: what comes between them is taken for one.
-  @Test func whatComesBetweenFragmentsSpoilsTheMessage() throws {
+  /// There is one buffer for reassembly: a write between fragments is treated as one.
+  @Test func aWriteBetweenFragmentsSpoilsTheMessage() throws {
     try withServer { (host, _, _) async throws in
-      // The first 9 of 28 bytes, then a whole echo of 14, then the rest of 5.
+      // The first 9 of 28 bytes, then a complete echo of 14, then the remaining 5.
       try await host.send(hex("0a 00 00 14 00 00 42 00 a1"))
       try await host.post(SMPOS.Echo("hi"))
       try await host.send([1, 2, 3, 4, 5])
@@ -169,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func aLostLinkEndsWhatWasGathered() throws {
+  @Test func aLostLinkDropsAnIncompleteMessage() throws {
     try withServer { (host, board, _) async throws in
       try await host.send(hex("0a 00 00 20 00 00 42 00 a1"))
       host.host.link.close()
@@ -178,7 +179,7 @@ import Testing
     }
   }
 
-  /// A host that comes next is not told what another had asked for.
+  /// The next host receives no answer to a request of the previous host.
   @Test func anAnswerBelongsToItsConnection() throws {
     try withServer("&erase=400ms") { host, board, clock in
       _ = try await host.upload(Self.file.bytes, to: 400)
@@ -213,7 +214,7 @@ import Testing
     }
   }
 
-  /// 3 pages for 9,136 bytes, and that of the bootloader's marks.
+  /// 3 pages for 9,136 bytes, and the page of the bootloader's marks.
   @Test func theFirstChunkWaitsForTheErase() throws {
     for (settings, limits) in [
       ("", Duration.milliseconds(4 * 85)..<Duration.milliseconds(600)),
@@ -231,7 +232,7 @@ import Testing
     }
   }
 
-  @Test func anotherOffsetIsAnsweredWithTheOneThatIsWanted() throws {
+  @Test func anotherOffsetIsAnsweredWithTheExpectedOne() throws {
     try withServer { (host, _, _) async throws in
       #expect(
         try await host.call(SMPImage.Upload(offset: 800, data: [1, 2, 3])).get().offset == 0)
@@ -245,7 +246,7 @@ import Testing
     }
   }
 
-  @Test func theSameImageGoesOnWhereItWasAndAnotherStartsOver() throws {
+  @Test func theSameImageResumesAndAnotherStartsOver() throws {
     try withServer { (host, board, _) async throws in
       _ = try await host.upload(Self.file.bytes, to: 1200)
       host.host.link.close()
@@ -257,7 +258,7 @@ import Testing
     }
   }
 
-  @Test func aResetForgetsTheOffset() throws {
+  @Test func aResetDiscardsTheOffset() throws {
     try withServer { (host, board, _) async throws in
       _ = try await host.upload(Self.file.bytes, to: 1200)
       board.powerCut()
@@ -269,7 +270,7 @@ import Testing
     }
   }
 
-  @Test func anImageThatIsThereAlreadyIsKnown() throws {
+  @Test func anImageInTheSlotIsRecognized() throws {
     for (settings, answer) in [
       ("", SMPImage.Upload.Response(offset: Self.file.bytes.count, matches: true)),
       ("&check=no", SMPImage.Upload.Response(offset: 400)),
@@ -282,7 +283,7 @@ import Testing
     }
   }
 
-  @Test func anImageThatWasChangedOnTheWayDoesNotMatch() throws {
+  @Test func anImageChangedInTransitDoesNotMatch() throws {
     try withServer { (host, _, _) async throws in
       var damaged = Self.file.bytes
       damaged[5000] ^= 1
@@ -305,8 +306,8 @@ import Testing
     Refused(testDescription: "long hash", code: 24) { $0.sha = [UInt8](repeating: 0, count: 33) },
     Refused(testDescription: "another image", code: 9) { $0.image = 1 },
     Refused(testDescription: "too large", code: 30) { $0.size = 61_441 },
-    Refused(testDescription: "more than it says", code: 31) { $0.size = 300 },
-    Refused(testDescription: "no upgrade", code: 27, file: BootableFile(version: (1, 2, 0))) {
+    Refused(testDescription: "more than announced", code: 31) { $0.size = 300 },
+    Refused(testDescription: "not an upgrade", code: 27, file: BootableFile(version: (1, 2, 0))) {
       $0.isUpgradeOnly = true
     },
     Refused(
@@ -325,14 +326,14 @@ import Testing
     }
   }
 
-  @Test func theFirstChunkSaysHowMuchComes() throws {
+  @Test func theFirstChunkAnnouncesTheSize() throws {
     try withServer { (host, _, _) async throws in
       let upload = SMPImage.Upload(offset: 0, data: Array(Self.file.bytes.prefix(400)))
       #expect(try await host.call(upload) == .failure(SMPRefusal(.group(.image, 21))))
     }
   }
 
-  @Test func moreThanWasAnnouncedIsRefused() throws {
+  @Test func dataBeyondTheAnnouncedSizeIsRefused() throws {
     try withServer { (host, _, _) async throws in
       let size = Self.file.bytes.count
       _ = try await host.upload(Self.file.bytes, to: size - 10)
@@ -341,7 +342,7 @@ import Testing
     }
   }
 
-  @Test func anErasedSlotHoldsNothing() throws {
+  @Test func anErasedSlotIsEmpty() throws {
     try withServer { (host, _, _) async throws in
       _ = try await host.upload(Self.file.bytes)
       #expect(
@@ -353,7 +354,7 @@ import Testing
     }
   }
 
-  @Test func slotsTellTheirSizes() throws {
+  @Test func slotsReportTheirSizes() throws {
     try withServer { (host, _, _) async throws in
       let images = try await host.call(SMPImage.SlotInfo()).get().images
       #expect(images.map(\.largestImage) == [61_440])

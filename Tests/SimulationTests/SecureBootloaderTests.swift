@@ -8,10 +8,10 @@ import Testing
 /// Nordic's Secure DFU bootloader of SDK 15, rule by rule, over the modelled radio.
 @Suite struct SecureBootloaderTests {
   static let newVersion = FirmwareVersion(1, 3, 0)
-  /// The bytes 00…FF repeated: its checksums are known.
+  /// The bytes 00…FF repeated, with known checksums.
   static let counting = (0..<10_000).map { UInt8(truncatingIfNeeded: $0) }
 
-  /// Runs `body` in the bootloader, with a valid init packet for `image` if one is given.
+  /// Runs `body` in the bootloader, with a valid init packet for `image` if specified.
   @discardableResult
   private func inBootloader<Value: Sendable>(
     _ profile: String = "nordic-dfu", mtu: UInt16 = 247, image: [UInt8]? = nil,
@@ -23,7 +23,7 @@ import Testing
       var dfu = try await SecureDFUHost.inBootloader(of: board, mtu: mtu)
       if let image {
         #expect(try await dfu.sendInit(InitPacketBuilder(for: image).signed) == "60 04 01")
-        // The settings page is erased and written meanwhile.
+        // The settings page is erased and written in the meantime.
         await clock.pause(for: .milliseconds(200))
       }
       let value = try await body(&dfu, board, clock)
@@ -32,13 +32,13 @@ import Testing
     }
   }
 
-  // MARK: The whole way
+  // MARK: The complete update
 
   @Test(arguments: [
     "nordic-dfu", "nordic-dfu?loss=5%", "nordic-dfu?ll=27&phy=1M", "nordic-dfu?banks=single",
     "nordic-dfu?erase=0&write=0", "nordic-dfu?drop=timeout",
   ])
-  func anImageIsReceivedProvenAndRuns(profile: String) throws {
+  func anImageIsReceivedVerifiedAndRuns(profile: String) throws {
     let image = makeImage(20_001, version: Self.newVersion)
     try withBoard(profile) { board, clock in
       let home = board.address
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func anImageWithoutADescriptorIsKnownByTheNumberOfItsInitPacket() throws {
+  @Test func theInitPacketIdentifiesAnImageWithoutADescriptor() throws {
     try withBoard("nordic-dfu") { board, clock in
       let image = makeImage(5000)
       var builder = InitPacketBuilder(for: image)
@@ -163,12 +163,12 @@ import Testing
     }
   }
 
-  @Test func whatIsWrongWithAPacketIsToldByAReceiptOnly() throws {
+  @Test func onlyAReceiptReportsAnErrorInAPacket() throws {
     try inBootloader(image: Self.counting) { (dfu, _, clock) async throws in
       _ = try await dfu.ask("01 02 00 10 00 00")
       await clock.pause(for: .milliseconds(120))
       try await dfu.send(Self.counting.prefix(4096))
-      // Beyond the object, with receipts off: nothing.
+      // Beyond the object, with receipts off: no answer.
       try await dfu.send([1, 2, 3, 4])
       #expect(try await dfu.ask("03") == "60 03 01 00 10 00 00 82 20 91 a2")
       // With a receipt due on the second: its result.
@@ -181,7 +181,7 @@ import Testing
 
   // MARK: Buffers
 
-  /// While a page is erased nothing leaves the queue of 16, of which the erase holds one.
+  /// During an erase no packet leaves the queue of 16, of which the erase occupies one place.
   @Test(arguments: [20, 244])
   func duringAnEraseFifteenPacketsOfAnySizeAreKept(size: Int) throws {
     try inBootloader(image: Self.counting) { (dfu, _, clock) async throws in
@@ -202,13 +202,13 @@ import Testing
       try await dfu.send(Self.counting.prefix(3000), packetSize: 240)
       _ = try await dfu.ask("03")
       #expect(begun.duration(to: clock.now) < .milliseconds(85))
-      // The object is short, which is said only when the erase has ended.
+      // The object is too short, which is reported only after the erase.
       #expect(try await dfu.ask("04") == "60 04 08")
       #expect(begun.duration(to: clock.now) > .milliseconds(85 + 30))
     }
   }
 
-  @Test func creatingGoesBackToWhatWasExecuted() throws {
+  @Test func creatingReturnsToTheExecutedOffset() throws {
     try inBootloader(image: Self.counting) { (dfu, board, clock) async throws in
       #expect(try await dfu.sendImage(Array(Self.counting.prefix(4096)), on: clock) == "60 04 01")
       for _ in 0..<2 {
@@ -222,7 +222,7 @@ import Testing
     }
   }
 
-  @Test func aPacketOfHalfAWordSpoilsWhatFollows() throws {
+  @Test func aPacketOfHalfAWordSpoilsTheFollowingData() throws {
     try inBootloader(image: Self.counting) { (dfu, _, clock) async throws in
       _ = try await dfu.ask("01 02 00 10 00 00")
       await clock.pause(for: .milliseconds(120))
@@ -241,7 +241,7 @@ import Testing
 
   // MARK: The end
 
-  @Test func anImageOfAnotherHashIsForgotten() throws {
+  @Test func anImageWithAnotherHashIsDiscarded() throws {
     var image = Self.counting
     image[5000] ^= 1
     let sent = image
@@ -284,7 +284,7 @@ import Testing
     }
   }
 
-  @Test func afterTwoMinutesOfSilenceTheApplicationRunsAgain() throws {
+  @Test func afterTwoMinutesOfInactivityTheApplicationRunsAgain() throws {
     try inBootloader { (dfu, board, clock) async throws in
       let begun = clock.now
       await dfu.host.waitForEnd()
@@ -295,7 +295,8 @@ import Testing
     }
   }
 
-  /// With two banks the old application runs until the new one is whole, wherever a reset falls.
+  /// With two banks the old application runs until the new one is complete, regardless of the time
+  /// of a reset.
   @Test(arguments: Array(1...34))
   func aResetInAnyFlashOperationLeavesOneOfTheTwoImages(operation: Int) throws {
     let image = makeImage(9000, version: Self.newVersion)

@@ -4,7 +4,7 @@ import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashTestSupport
 
-/// A host that speaks Nordic's Secure DFU in bare bytes and believes everything.
+/// A host that implements Nordic's Secure DFU in raw bytes without checks.
 struct SecureDFUHost {
   static let control: BluetoothUUID = "8ec90001-f315-4f60-9fb8-838830daea50"
   static let packet: BluetoothUUID = "8ec90002-f315-4f60-9fb8-838830daea50"
@@ -13,7 +13,7 @@ struct SecureDFUHost {
 
   var host: BareHost
 
-  /// Connects to the bootloader, by way of the application where that runs.
+  /// Connects to the bootloader, via the application if that runs.
   static func inBootloader(of board: SimulatedBoard, mtu: UInt16 = 247) async throws
     -> SecureDFUHost
   {
@@ -34,7 +34,7 @@ struct SecureDFUHost {
 
   mutating func ask(_ request: String) async throws -> String { text(try await ask(hex(request))) }
 
-  /// Sends bytes in packets as long as the ATT_MTU permits, or `size`.
+  /// Sends bytes in packets with the maximum size of the ATT_MTU, or `size`.
   mutating func send(_ bytes: some Collection<UInt8>, packetSize size: Int? = nil) async throws {
     let bytes = Array(bytes)
     let size = size ?? (host.mtu - 3) & ~3
@@ -52,8 +52,8 @@ struct SecureDFUHost {
     return try await ask("04")
   }
 
-  /// Sends the image from an offset on a boundary of objects; waits out each erase. Returns the
-  /// last answer.
+  /// Sends the image from an offset at an object boundary; waits for each erase. Returns the last
+  /// answer.
   mutating func sendImage(
     _ image: [UInt8], from offset: Int = 0, on clock: VirtualClock
   ) async throws -> String {
@@ -61,7 +61,7 @@ struct SecureDFUHost {
     for start in stride(from: offset, to: image.count, by: 4096) {
       let object = image[start..<min(start + 4096, image.count)]
       _ = try await ask([0x01, 0x02] + littleEndian(UInt32(object.count)))
-      // With one bank the settings page is erased before the first object's.
+      // With one bank the settings page is erased before the page of the first object.
       await clock.pause(for: .milliseconds(250))
       try await send(object)
       _ = try await ask("03")
@@ -71,7 +71,7 @@ struct SecureDFUHost {
     return answer
   }
 
-  /// The whole update, from the application to the bootloader's reset.
+  /// The complete update, from the application to the bootloader's reset.
   static func flash(
     _ image: [UInt8], initPacket: [UInt8], to board: SimulatedBoard, on clock: VirtualClock
   ) async throws {
@@ -84,7 +84,7 @@ struct SecureDFUHost {
   }
 }
 
-/// Builds init packets field by field (dfu-cc.proto); `nil` leaves a field out.
+/// Builds init packets field by field (dfu-cc.proto); `nil` omits a field.
 struct InitPacketBuilder {
   var firmwareVersion: UInt64? = 2
   var hardwareVersion: UInt64? = 52
@@ -123,7 +123,7 @@ struct InitPacketBuilder {
 
   var unsigned: [UInt8] { Self.delimited(1, command) }
 
-  /// Signed with the key that the bootloader knows.
+  /// The init packet, signed with the key that the bootloader verifies.
   var signed: [UInt8] { signed(signature: SampleKey.signature(of: initCommand)) }
 
   func signed(by key: P256.Signing.PrivateKey, type: UInt64 = 0) throws -> [UInt8] {
@@ -157,7 +157,7 @@ func text(_ bytes: some Sequence<UInt8>) -> String {
   bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
 }
 
-/// An image with a descriptor of its version in it.
+/// An image with a descriptor of its version.
 func makeImage(_ count: Int, version: FirmwareVersion) -> [UInt8] {
   var image = makeImage(count)
   let descriptor = ImageDescriptor(version: version, hardware: nil).encoded

@@ -3,9 +3,9 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-/// Several links of one controller, which has one radio.
+/// Several links of one controller with one radio.
 @Suite struct SharedRadioTests {
-  /// What each of some links carried from its central in a time, in bytes a second.
+  /// The rates of several links from their central, in bytes per second.
   static func rates(
     _ models: [RadioModel], bytes: Int = 495, withResponse: Bool = false,
     shared: Bool = true, idle: Int = 0, for time: Duration = .seconds(10)
@@ -44,7 +44,7 @@ import Testing
     return try result.get()
   }
 
-  /// Bytes that arrived in order and whole.
+  /// The number of bytes that arrived completely and in order.
   private static func count(
     _ connection: SimulatedConnection, _ bytes: Int, _ withResponse: Bool, _ clock: VirtualClock,
     until time: Duration
@@ -100,7 +100,7 @@ import Testing
     return model
   }
 
-  @Test func oneLinkOnASharedRadioIsAsOneWithItsOwn() throws {
+  @Test func oneLinkOnASharedRadioBehavesLikeAnExclusiveOne() throws {
     for model in [Self.model(), Self.model(7_500, loss: 0.02), Self.model(50_000)] {
       for withResponse in [false, true] {
         let own = try Self.rates([model], withResponse: withResponse, shared: false)
@@ -110,21 +110,21 @@ import Testing
     }
   }
 
-  /// A link that streams leaves nothing of its interval: more of them share what it had.
+  /// A streaming link uses its complete interval: several streaming links share the same rate.
   @Test(arguments: [1, 2, 4, 8, 20], [7_500, 15_000, 50_000])
-  func streamsTogetherCarryWhatOneDoes(_ count: Int, interval: Int) throws {
+  func streamsShareTheRateOfOne(_ count: Int, interval: Int) throws {
     let model = Self.model(interval)
     let one = try Self.rates([model]).rates[0]
     let (rates, airUse) = try Self.rates(Array(repeating: model, count: count))
     let ratio = rates.reduce(0, +) / one
-    // Each event ends with what is left of a packet pair: with many links, a third of the time.
+    // Each event ends with an unused part of a packet pair: with many links, a third of the time.
     #expect(ratio > 0.65 && ratio < 1.01, "\(ratio)")
     #expect(airUse < 0.9)
     Self.expectFair(rates)
   }
 
-  /// A link that waits for responses leaves most of its interval to others, until there are too
-  /// many for it.
+  /// A link that waits for responses leaves most of its interval to others, up to a maximum number
+  /// of links.
   @Test(arguments: [15_000, 50_000])
   func linksThatWaitForResponsesAddUp(_ interval: Int) throws {
     let model = Self.model(interval)
@@ -139,15 +139,15 @@ import Testing
     }
   }
 
-  /// Equal gaps, equal rates; with 20 links some gaps are twice as wide as others.
+  /// Equal gaps yield equal rates; with 20 links some gaps are twice as wide as others.
   private static func expectFair(_ rates: [Double]) {
     let fairness = (rates.min() ?? 0) / (rates.max() ?? 1)
     #expect(fairness > (rates.count == 20 ? 0.49 : 0.99), "\(fairness)")
   }
 
-  /// Where the grids of two links differ, their anchors meet again and again.
+  /// Anchors of links with different intervals coincide repeatedly.
   @Test(arguments: [false, true])
-  func linksOfOtherIntervalsLeaveEachOtherTheirTurns(withResponse: Bool) throws {
+  func linksOfDifferentIntervalsAlternate(withResponse: Bool) throws {
     let mixed = [7_500, 8_750, 11_250, 15_000, 30_000, 48_750].map { Self.model($0) }
     let (rates, airUse) = try Self.rates(mixed, withResponse: withResponse)
     #expect(rates.allSatisfy { $0 > 3_000 }, "\(rates)")
@@ -156,20 +156,20 @@ import Testing
 
   @Test func anIdleLinkCostsItsEmptyPacketPairs() throws {
     let alone = try Self.rates([Self.model()]).rates[0]
-    let beside = try Self.rates([Self.model()], idle: 4).rates[0]
-    #expect(beside / alone > 0.89 && beside < alone)
+    let withIdleLinks = try Self.rates([Self.model()], idle: 4).rates[0]
+    #expect(withIdleLinks / alone > 0.89 && withIdleLinks < alone)
     let many = try Self.rates([Self.model()], idle: 19).rates[0]
     #expect(many / alone > 0.55)
   }
 
-  /// Events are cut and skipped, packets are lost: what arrives is whole, and in its order.
+  /// Events are shortened and skipped, packets are lost: all data arrives completely and in order.
   @Test func noDataIsLostInEventsThatAreCut() throws {
     let models = Array(repeating: Self.model(7_500, loss: 0.05), count: 12)
     #expect(try Self.rates(models).rates.allSatisfy { $0 > 0 })
     #expect(try Self.rates(models, withResponse: true).rates.allSatisfy { $0 > 0 })
   }
 
-  /// Four packets are in the controller at a time, whosever they are.
+  /// The controller holds four packets at a time, for all links together.
   @Test func theControllersBuffersAreShared() throws {
     var model = Self.model(50_000)
     model.controllerBuffers = 4
@@ -179,7 +179,7 @@ import Testing
     #expect(four.reduce(0, +) / one > 0.95)
   }
 
-  @Test func anAdapterThatIsPulledTakesItsLinksWithIt() throws {
+  @Test func unpluggingAnAdapterEndsItsLinks() throws {
     let (loss, elapsed, count) = try VirtualTimeline().run { clock in
       let air = SharedRadio()
       return await withTaskGroup { group in
@@ -205,7 +205,7 @@ import Testing
       return try SimulatedConnection(
         model: model(), clock: clock, random: SeededRandom(seed: 1), air: air)
     } catch {
-      preconditionFailure("the model is good: \(error)")
+      preconditionFailure("the model is valid: \(error)")
     }
   }
 

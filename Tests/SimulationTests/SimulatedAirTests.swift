@@ -27,28 +27,28 @@ import Testing
       every: interval, server: GATTServer(table: table), clock: clock, behaviour: behaviour)
   }
 
-  @Test func eachDeviceThatPassesIsHeardOnceWithinItsInterval() throws {
+  @Test func eachMatchingDeviceIsDiscoveredOnceWithinItsInterval() throws {
     let lamps: [(VirtualClock) throws -> SimulatedPeripheral] = [
       { try Self.lamp("a", on: $0) }, { try Self.lamp("far", rssi: -95, on: $0) },
       { try Self.lamp("slow", every: .seconds(10), on: $0) },
     ]
-    let heard = try simulate(near: lamps) { central, clock -> [String: Duration] in
-      var heard: [String: Duration] = [:]
+    let discovered = try simulate(near: lamps) { central, clock -> [String: Duration] in
+      var discovered: [String: Duration] = [:]
       for try await device in central.advertisements(matching: Self.near) {
-        #expect(heard[device.id] == nil)
-        heard[device.id] = clock.now.elapsed
-        if heard.count == 2 { break }
+        #expect(discovered[device.id] == nil)
+        discovered[device.id] = clock.now.elapsed
+        if discovered.count == 2 { break }
       }
-      return heard
+      return discovered
     }
-    #expect(Set(heard.keys) == ["a", "slow"])
-    #expect(try #require(heard["a"]) <= .milliseconds(100))
-    #expect(try #require(heard["slow"]) <= .seconds(10))
+    #expect(Set(discovered.keys) == ["a", "slow"])
+    #expect(try #require(discovered["a"]) <= .milliseconds(100))
+    #expect(try #require(discovered["slow"]) <= .seconds(10))
   }
 
   private static let near = AdvertisementFilter(services: [service], rssiMinimum: -80)
 
-  @Test func aDeviceOutOfRangeIsNotHeardAndCannotBeConnected() throws {
+  @Test func aDeviceOutOfRangeIsNotDiscoveredAndCannotBeConnected() throws {
     let (found, connected) = try simulate(near: [Self.lamp]) {
       central, clock -> (ScanFault?, ConnectFault?) in
       central.peripherals[0].leaveRange(for: .seconds(60))
@@ -56,7 +56,7 @@ import Testing
     }
     #expect(found == .notFound(within: .seconds(5)))
     guard case .deviceNotFound = connected else {
-      Issue.record("connecting gave \(String(describing: connected))")
+      Issue.record("the connection returned \(String(describing: connected))")
       return
     }
   }
@@ -72,7 +72,7 @@ import Testing
     #expect(faults == [.notFound(within: .seconds(5)), nil])
   }
 
-  @Test func anEmptyNeighbourhoodIsSilentAndEndsWithItsBody() throws {
+  @Test func withoutDevicesTheScannerIsSilentAndEndsWithItsBody() throws {
     let fault = try simulate(near: []) { await Self.find($0, $1) }
     #expect(fault == .notFound(within: .seconds(5)))
   }

@@ -34,7 +34,7 @@ import Testing
       try await host.flash(makeImage(81_920), version: Self.newVersion)
       return clock.now.elapsed
     }
-    // 20 pages of 85 + 40 ms each, and the radio's part of it.
+    // 20 pages of 85 + 40 ms each, plus the time of the radio.
     #expect(elapsed > .milliseconds(2500) && elapsed < .milliseconds(3800))
   }
 
@@ -48,7 +48,7 @@ import Testing
       let seconds = began.duration(to: clock.now) / .seconds(1)
       return (Double(image.count) / seconds, board.settings.radio.eventPackedLimit(mtu: 247))
     }
-    // The offset in each chunk costs 4 bytes of 244, statuses and the start a little more.
+    // The offset in each write costs 4 of 244 bytes; statuses and the start cost a little more.
     #expect(rate > 0.85 * limit && rate < limit)
   }
 
@@ -65,7 +65,7 @@ import Testing
     #expect(try run(4) != first)
   }
 
-  @Test func theDeviceSaysWhatItIs() throws {
+  @Test func theDeviceReportsItsInformation() throws {
     try withBoard("plain?hardware=0x00B00001&version=2.0.1") { board, _ in
       var host = try await OTAHost.connected(to: board)
       let info = try await host.operate(0x01, [1])
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func onlyTheRightProofOpensTheDevice() throws {
+  @Test func onlyTheRightAuthorizationOpensTheDevice() throws {
     try withBoard("plain?key=00010203") { board, _ in
       var host = try await OTAHost.connected(to: board)
       await #expect(throws: OTAHost.Fault.result(4)) {
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func aTrialThatNobodyConfirmsIsTakenBack() throws {
+  @Test func anUnconfirmedTrialIsReverted() throws {
     try withBoard("fast?trial=yes") { board, clock in
       let factory = try board.runningImage()
       var host = try await OTAHost.connected(to: board)
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test(arguments: Array(1...40))
-  func afterAResetInsideAnyFlashOperationTheUpdateGoesOn(operation: Int) throws {
+  func theUpdateResumesAfterAResetInAnyFlashOperation(operation: Int) throws {
     let image = makeImage(20_000)
     try withBoard("plain?torn&reset-at-flash-op=\(operation)&seed=\(operation)") { board, _ in
       try await flashWithReconnects(image, board)
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(arguments: [5, 30, 60, 90])
-  func afterALinkCutTheUpdateGoesOnWhereItWas(pdus: Int) throws {
+  func theUpdateResumesAfterALinkCut(pdus: Int) throws {
     let image = makeImage(20_000)
     try withBoard("plain?cut-at-pdu=\(pdus)") { board, _ in
       try await flashWithReconnects(image, board)
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  /// Flashes, and starts over with a new connection when the link is lost; five times at most.
+  /// Flashes, and restarts with a new connection after a lost link, at most five times.
   private func flashWithReconnects(_ image: [UInt8], _ board: SimulatedBoard) async throws {
     for _ in 0..<5 where try board.runningImage() != image {
       do {
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test func aFileKeepsTheDeviceOverTheEndOfTheProcess() throws {
+  @Test func aFileKeepsTheDeviceAfterTheEndOfTheProcess() throws {
     let path = "/tmp/otaflash-board-test-\(UInt64.random(in: 0 ... .max))"
     defer { unlink(path) }
     let size = try SimulationProfile(parsing: "fast").flashSize

@@ -4,7 +4,7 @@ import OtaflashSimulation
 import Testing
 
 @Suite struct SimulatedConnectionTests {
-  /// Runs `body` with a connection in virtual time and returns what it says.
+  /// Runs `body` with a connection in virtual time and returns its result.
   private func connect<Value: Sendable>(
     _ model: RadioModel = RadioModel(), cutAfterPDUs: Int? = nil, seed: UInt64 = 1,
     _ body: @escaping @Sendable (SimulatedConnection, VirtualClock) async throws -> Value
@@ -25,7 +25,7 @@ import Testing
     return try result.get()
   }
 
-  /// The time in which `count` PDUs of `bytes` cross from the central, after the first anchor.
+  /// The time in which `count` PDUs of `bytes` arrive from the central, after the first anchor.
   private func transferTime(_ model: RadioModel, count: Int, bytes: Int) throws -> Duration {
     try connect(model) { connection, clock in
       let (sender, receiver) = (connection.central, connection.peripheral)
@@ -91,7 +91,7 @@ import Testing
     #expect(time <= .milliseconds(15 * (events * 100 + 1)))
   }
 
-  @Test func aValueBesideTheResponseDoesNotHurryTheNextRequest() throws {
+  @Test func aValueNextToTheResponseDoesNotAdvanceTheNextRequest() throws {
     let time = try connect { connection, clock in
       let (client, server) = (connection.central, connection.peripheral)
       return try await withThrowingTaskGroup { group in
@@ -136,7 +136,7 @@ import Testing
     #expect(elapsed > .milliseconds(420) && elapsed < .milliseconds(500))
   }
 
-  @Test func aCutIsNoticedAfterTheSupervisionTimeout() throws {
+  @Test func aCutIsDetectedAfterTheSupervisionTimeout() throws {
     let (received, losses, elapsed) = try connect(cutAfterPDUs: 3) { connection, clock in
       let (sender, receiver) = (connection.central, connection.peripheral)
       for number in 0..<5 { try await sender.send([UInt8(number)]) }
@@ -150,7 +150,7 @@ import Testing
     #expect(elapsed > .milliseconds(435) && elapsed < .milliseconds(437))
   }
 
-  @Test func whatArrivedBeforeTheEndIsStillDelivered() throws {
+  @Test func dataBeforeTheEndIsStillDelivered() throws {
     let (pdu, loss, again) = try connect { connection, clock in
       let (sender, receiver) = (connection.central, connection.peripheral)
       try await sender.send([1, 2, 3])
@@ -203,7 +203,7 @@ import Testing
     #expect(accepted == ["0", "\(LinkLoss.closedLocally)"])
   }
 
-  @Test func aHostThatTakesNothingStopsItsPeer() throws {
+  @Test func aHostThatDoesNotReceiveStopsItsPeer() throws {
     let sent = try connect { connection, clock in
       let link = connection.central
       let sent = EventTrace()
@@ -259,7 +259,7 @@ import Testing
   }
 }
 
-/// Receives until the link ends, and says how it did.
+/// Receives until the link ends, and returns the reason.
 func lossOfReceive(_ link: any Link) async -> LinkLoss? {
   do throws(LinkLoss) {
     _ = try await link.receive()

@@ -11,7 +11,7 @@ import Testing
       random: SeededRandom(seed: seed))
   }
 
-  @Test func aFullDiskIsNamed() {
+  @Test func aFullDiskIsReported() {
     let fault = FlashFault.medium(operation: "pwrite", errno: ENOSPC)
     #expect("\(fault)" == "pwrite failed: the disk is full (errno 28)")
     #expect("\(FlashFault.medium(operation: "pread", errno: EIO))" == "pread failed (errno 5)")
@@ -51,7 +51,7 @@ import Testing
     (.erase(page: 16_384), .outOfBounds(address: 16_384, bytes: 4096, size: 16_384)),
     (.erase(page: -4096), .outOfBounds(address: -4096, bytes: 4096, size: 16_384)),
   ])
-  func whatHardwareMightForgiveIsRefused(operation: FlashOperation, fault: FlashFault) throws {
+  func operationsThatHardwareToleratesAreRefused(operation: FlashOperation, fault: FlashFault) throws {
     let flash = try makeFlash()
     #expect(throws: fault) { try flash.perform(operation) }
   }
@@ -110,8 +110,8 @@ import Testing
     }
   }
 
-  /// A process that dies while it makes a flash leaves a part of an erased one behind.
-  @Test func aFileThatWasNotMadeToItsEndIsMadeAnew() throws {
+  /// A process that terminates while it creates a flash leaves a part of an erased one.
+  @Test func anIncompleteFileIsCreatedAgain() throws {
     let path = "/tmp/otaflash-flash-part-test-\(getpid())"
     defer { unlink(path) }
     try FlashFile(path: path + ".new", size: 4096).write([0], at: 7)
@@ -136,7 +136,7 @@ import Testing
   @Test func aFileOfAnotherSizeIsRefused() throws {
     let path = "/tmp/otaflash-flash-size-test-\(getpid())"
     defer { unlink(path) }
-    // An erased one, too, belongs to another device.
+    // An erased flash also belongs to another device.
     _ = try FlashFile(path: path, size: 4096)
     for size in [8192, 2048] {
       #expect(throws: FlashFault.medium(operation: "open", errno: EFBIG)) {

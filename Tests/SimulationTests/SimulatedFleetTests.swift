@@ -13,7 +13,7 @@ import Testing
 
   // MARK: The text
 
-  @Test func everythingOfTheNthBoardFollowsFromTheText() throws {
+  @Test func theTextDeterminesTheNthBoard() throws {
     let text =
       "sim-fleet:100?kinds=plain:6/smp:3/nordic-dfu:1&versions=1.2.0:3/1.1.0&seed=7&revert=5%"
     let (first, second) = (try FleetProfile(parsing: text), try FleetProfile(parsing: text))
@@ -37,7 +37,7 @@ import Testing
     #expect(fates == [.good: 19, .away: 1, .hangs: 1, .reverts: 2, .bricks: 1])
   }
 
-  @Test func whatIsNoFleetsKeyIsThatOfItsBoards() throws {
+  @Test func keysOfBoardsApplyToAllBoards() throws {
     let fleet = try FleetProfile(parsing: "sim-fleet:3?loss=1%&interval=30ms&slot=96K")
     let board = fleet.board(2).profile
     #expect(board.radio.packetErrorRate == 0.01 && board.slotSize == 96 * 1024)
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func whatNobodyKnowsIsRefused() {
+  @Test func unknownKeysAreRefused() {
     #expect(throws: ProfileFault.repeatedKey(key: "seed")) {
       try FleetProfile(parsing: "sim-fleet:3?seed=1&seed=2")
     }
@@ -85,7 +85,7 @@ import Testing
 
   // MARK: The boards
 
-  /// Runs `body` near a fleet in virtual time.
+  /// Runs `body` in range of a fleet in virtual time.
   private func near<Value: Sendable>(
     _ text: String, storage: SimulatedFleet.Storage? = nil,
     _ body: @escaping @Sendable (SimulatedFleet, VirtualClock) async -> Value
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func aBoardThatWasReleasedRunsWhatItWasGiven() throws {
+  @Test func aReleasedBoardRunsItsNewImage() throws {
     let (truth, again, most) = try near("sim-fleet:3?slot=96K") { fleet, clock in
       for device in fleet.devices {
         _ = await Self.update(device.id, of: fleet, clock)
@@ -133,7 +133,7 @@ import Testing
     #expect(most == 1)
   }
 
-  @Test func fateIsWhatItIsCalled() throws {
+  @Test func fatesMatchTheirNames() throws {
     for (key, isGone) in [("revert", false), ("brick", true), ("hang", false)] {
       let (result, truth) = try near("sim-fleet:1?slot=96K&\(key)=100%") { fleet, clock in
         let result = await Self.update("board-0001", of: fleet, clock)
@@ -145,21 +145,21 @@ import Testing
       #expect(truth?.isGone == isGone)
       if !isGone { #expect(truth?.version == FirmwareVersion(1, 2, 0)) }
     }
-    let (heard, fault) = try near("sim-fleet:1?away=100%") { fleet, clock in
-      let heard = fleet.hearing(of: "board-0001")
+    let (inRange, fault) = try near("sim-fleet:1?away=100%") { fleet, clock in
+      let inRange = fleet.hearing(of: "board-0001")
       guard case .failure(let fault) = await Self.update("board-0001", of: fleet, clock) else {
-        return (heard, UpdateFault?.none)
+        return (inRange, UpdateFault?.none)
       }
-      return (heard, fault)
+      return (inRange, fault)
     }
-    #expect(heard.isEmpty)
+    #expect(inRange.isEmpty)
     guard case .couldNotConnect(.deviceNotFound)? = fault else {
       Issue.record("\(String(describing: fault))")
       return
     }
   }
 
-  @Test func aSecondProcessFindsTheBoardsAsTheFirstLeftThem() throws {
+  @Test func aSecondProcessFindsTheStateOfTheFirst() throws {
     let flash = FlashMemory(
       size: try FleetProfile(parsing: "sim-fleet:1?slot=96K").board(0).profile.flashSize)
     let storage: SimulatedFleet.Storage = { (id, bytes) throws(FlashFault) in
@@ -176,13 +176,13 @@ import Testing
     #expect(try second.get().outcome == .alreadyCurrent)
   }
 
-  @Test func adaptersAreHeardFromNearToFar() throws {
+  @Test func adaptersAreSortedFromNearToFar() throws {
     let profile = try FleetProfile(parsing: "sim-fleet:200?adapters=6&hears=3")
     for number in 0..<200 {
-      let heard = profile.hearing(of: number)
-      #expect(heard.count == 3 && Set(heard.map(\.adapter)).count == 3)
-      #expect(heard.map(\.rssi) == heard.map(\.rssi).sorted(by: >))
-      #expect(heard.allSatisfy { (-127 ... -40).contains($0.rssi) })
+      let inRange = profile.hearing(of: number)
+      #expect(inRange.count == 3 && Set(inRange.map(\.adapter)).count == 3)
+      #expect(inRange.map(\.rssi) == inRange.map(\.rssi).sorted(by: >))
+      #expect(inRange.allSatisfy { (-127 ... -40).contains($0.rssi) })
     }
     let nearest = Dictionary(
       grouping: (0..<200).compactMap { profile.hearing(of: $0).first?.adapter }
@@ -190,7 +190,7 @@ import Testing
     #expect(nearest.count == 6 && nearest.values.allSatisfy { $0.count > 15 })
   }
 
-  @Test func anAdapterThatIsPulledTakesItsLinksAndComesBack() throws {
+  @Test func anUnpluggedAdapterEndsItsLinksAndReturns() throws {
     let (losses, adapters, again) = try near("sim-fleet:2?slot=96K&adapters=2") { fleet, clock in
       let first = await Self.link("board-0001", fleet, "hci0")
       let second = await Self.link("board-0002", fleet, "hci1")
@@ -220,7 +220,7 @@ import Testing
     return nil
   }
 
-  /// Exchange MTU is answered.
+  /// Whether Exchange MTU is answered.
   private static func isAlive(_ link: (any Link)?) async -> Bool {
     do throws(LinkLoss) {
       try await link?.send([0x02, 0x05, 0x02])
@@ -230,7 +230,7 @@ import Testing
     }
   }
 
-  /// Eight boards on one adapter share its air, on eight they do not.
+  /// Eight boards on one adapter share its air time; on eight adapters they do not.
   @Test func boardsOfOneAdapterShareItsAir() throws {
     func time(_ adapters: [Int]) throws -> Duration {
       try near("sim-fleet:8?kinds=fast&slot=96K&adapters=8&ring=60K") { fleet, clock in
@@ -245,7 +245,7 @@ import Testing
     }
     let own = try time(Array(0..<8))
     let shared = try time(Array(repeating: 0, count: 8))
-    // 8 × 90,000 bytes at 164 kB/s, of which one part is in both times.
+    // 8 × 90,000 bytes at 164 kB/s, of which one eighth is in both times.
     #expect(shared > own + .seconds(3) && shared < own + .seconds(7), "\(shared) \(own)")
   }
 
@@ -271,7 +271,7 @@ import Testing
 
   // MARK: Its clock
 
-  @Test func anAcceleratedClockIsThatManyTimesAsFast() throws {
+  @Test func anAcceleratedClockHasTheConfiguredSpeed() throws {
     let (woke, wall, passed) = try VirtualTimeline().run { base in
       await base.pause(for: .seconds(5))
       let fast = AcceleratedClock(base, speed: 30)
@@ -286,7 +286,7 @@ import Testing
   }
 }
 
-/// A byte of an image that cannot be compressed, so that devices get it as it is.
+/// A byte of an image that cannot be compressed, so that devices receive the image itself.
 private func mixed(_ index: Int) -> UInt8 {
   var value = UInt32(truncatingIfNeeded: index) &* 0x9E37_79B1
   value ^= value >> 15

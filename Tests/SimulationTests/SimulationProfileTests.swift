@@ -4,11 +4,11 @@ import Testing
 
 @Suite struct SimulationProfileTests {
   @Test(arguments: ["", "sim:", "plain", "sim:plain", "sim:?", "plain?"])
-  func thePlainDeviceNeedsNoWords(text: String) throws {
+  func theEmptyTextIsThePlainDevice(text: String) throws {
     #expect(try SimulationProfile(parsing: text) == SimulationProfile())
   }
 
-  @Test func everyKeyIsRead() throws {
+  @Test func everyKeyIsParsed() throws {
     let profile = try SimulationProfile(
       parsing: "sim:fast?seed=7&interval=7.5ms&phy=1M&ll=27&loss=1.5%&mtu=185&erase=20s&write=1ms"
         + "&buffers=4&slot=64K&version=2.3.4&hardware=0x00B00001&key=00ffA0&boot=1s&trial=yes"
@@ -53,7 +53,7 @@ import Testing
     ("cut-at-pdu", "0"), ("cut-after", "2"), ("torn", "yes"), ("reverts", ""),
     ("reset-at-flash-op", "many"), ("notification-loss", "10"),
   ])
-  func aValueThatIsNotAllowedIsNamed(key: String, value: String) {
+  func aValueThatIsNotAllowedIsReported(key: String, value: String) {
     let fault = #expect(throws: ProfileFault.self) {
       try SimulationProfile(parsing: "plain?\(key)=\(value)")
     }
@@ -64,7 +64,7 @@ import Testing
     #expect(!allowed.isEmpty)
   }
 
-  @Test func unknownNamesAreAnsweredWithTheKnownOnes() {
+  @Test func unknownNamesListTheKnownOnes() {
     #expect(
       throws: ProfileFault.unknownProfile(
         name: "plane", allowed: SimulationProfile.catalogue.map(\.name))
@@ -75,7 +75,7 @@ import Testing
     ) { try SimulationProfile(parsing: "plain?color=red") }
   }
 
-  @Test func aKeyStandsOnce() {
+  @Test func aKeyOccursOnce() {
     #expect(throws: ProfileFault.repeatedKey(key: "seed")) {
       try SimulationProfile(parsing: "plain?seed=1&seed=2")
     }

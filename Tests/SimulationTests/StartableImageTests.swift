@@ -6,15 +6,15 @@ import OtaflashUpdate
 import OtaflashWire
 import Testing
 
-/// What a simulated MCUboot asks of an image before it starts it.
+/// The requirements of a simulated MCUboot for an image to start.
 @Suite struct StartableImageTests {
   private static let key = Curve25519.Signing.PrivateKey()
-  /// Before an Ed25519 key in its `SubjectPublicKeyInfo`.
+  /// The header of an Ed25519 key in its `SubjectPublicKeyInfo`.
   private static let head = hex("30 2a 30 05 06 03 2b 65 70 03 21 00")
 
   private static func digits(_ bytes: [UInt8]) -> String { text(bytes).replacing(" ", with: "") }
 
-  /// The image with a record that names the key, and one with the signature.
+  /// The image with a TLV that identifies the key, and one with the signature.
   private static func signed(
     _ file: BootableFile, by key: Curve25519.Signing.PrivateKey, damaged: Bool = false
   ) throws -> [UInt8] {
@@ -25,7 +25,7 @@ import Testing
       + SHA256.hash(data: der) + hex("24 00 40 00") + signature
   }
 
-  /// What runs after the image was sent, put on trial, and the device was reset.
+  /// Whether the image runs after it was sent, put on trial, and the device was reset.
   private func runs(_ bytes: [UInt8], hash: [UInt8], on settings: String) throws -> Bool {
     try withBoard("smp?slot=64K&erase=0&write=0" + settings) { board, _ in
       var host = try await SMPHost.connected(to: board)
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func aSignatureByTheBootloadersKeyIsAskedFor() throws {
+  @Test func aSignatureByTheBootloadersKeyIsRequired() throws {
     let file = BootableFile()
     let signed = "&signed=" + Self.digits(Self.head + Self.key.publicKey.rawRepresentation)
     let good = try Self.signed(file, by: Self.key)
@@ -49,31 +49,31 @@ import Testing
     let foreign = try Self.signed(file, by: Curve25519.Signing.PrivateKey())
     #expect(try !runs(foreign, hash: file.hash, on: signed))
     #expect(try !runs(file.bytes, hash: file.hash, on: signed), "not signed")
-    // One without a key looks at none.
+    // A bootloader without a key does not verify signatures.
     #expect(try runs(damaged, hash: file.hash, on: ""))
   }
 
   @Test(arguments: ["root-rsa-2048", "root-ec-p256", "root-ed25519"])
-  func mcubootsOwnKeysTrustNobodyElse(key: String) throws {
+  func mcubootsTestKeysRejectOtherSignatures(key: String) throws {
     let file = BootableFile()
     let foreign = try Self.signed(file, by: Self.key)
     #expect(try !runs(foreign, hash: file.hash, on: "&signed=" + key))
   }
 
   @Test(arguments: ["", "root-ed448", "3059", "00"])
-  func whatIsNoKeyIsRefused(text: String) throws {
+  func malformedKeysAreRefused(text: String) throws {
     #expect(throws: ProfileFault.self) { try SimulationProfile(parsing: "smp?signed=" + text) }
   }
 
-  /// Encrypted without a key to decrypt, said to be encrypted, not bootable, compressed.
+  /// Encrypted without a key for decryption, marked as encrypted, not bootable, compressed.
   @Test(arguments: [0x4, 0x8, 0x10, 0x200, 0x400, 0xC00] as [UInt32])
-  func whatABootloaderCannotStartItDoesNot(flags: UInt32) throws {
+  func imagesThatABootloaderCannotStartDoNotRun(flags: UInt32) throws {
     let file = BootableFile(flags: flags)
     #expect(try !runs(file.bytes, hash: file.hash, on: ""))
-    #expect(try !runs(file.bytes, hash: file.hash, on: "&decompress=yes"), "no records of it")
+    #expect(try !runs(file.bytes, hash: file.hash, on: "&decompress=yes"), "no TLVs of it")
   }
 
-  @Test func whatWasDecompressedHasAnotherHash() throws {
+  @Test func aDecompressedImageHasAnotherHash() throws {
     let bytes = SampleImage.compressed(makeImage(9_000), version: .init(1, 3, 0))
     try withBoard("smp?slot=64K&erase=0&write=0&decompress=yes&mode=overwrite") { board, _ in
       var host = try await SMPHost.connected(to: board)
@@ -84,7 +84,7 @@ import Testing
       host = try await SMPHost.connected(to: board)
       let running = try await host.call(SMPImage.ReadState()).get().slots[0]
       #expect(running.version == "1.3.0" && running.hash != sent && running.hash?.count == 32)
-      // What runs is found by that hash, and not by the other.
+      // The running image is found by that hash, and not by the other.
       #expect(
         try await host.setState(running.hash, confirm: false)
           == .failure(SMPRefusal(.group(.image, 33))))

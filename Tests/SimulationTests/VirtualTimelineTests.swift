@@ -49,9 +49,10 @@ import Testing
     }
   }
 
-  /// A plain task runs on other threads: how far it gets before the clock jumps is chance.
+  /// An unstructured task runs on other threads: its progress before the next jump of the clock is
+  /// random.
   @Test(arguments: 0..<20)
-  func aPlainTaskIsNamed(_ repetition: Int) {
+  func anUnstructuredTaskIsReported(_ repetition: Int) {
     let moment = LinkInstant.start.advanced(by: .seconds(5))
     #expect(throws: SimulationFault.leftVirtualTime(at: moment, by: .unstructuredTask)) {
       try VirtualTimeline().run { clock in
@@ -65,8 +66,9 @@ import Testing
     }
   }
 
-  /// The change of executor is noticed where it happens: the optimizer may move it behind the pause.
-  @Test func theMainActorIsNamed() throws {
+  /// The change of the executor is detected where it happens: the optimizer may move it after the
+  /// pause.
+  @Test func theMainActorIsReported() throws {
     let faults = (0..<20).map { _ in
       #expect(throws: SimulationFault.self) {
         try VirtualTimeline().run { clock in
@@ -96,8 +98,8 @@ import Testing
     }
   }
 
-  /// One timeline may be driven inside a job of another.
-  @Test func aTimelineInsideAnotherIsItsOwn() throws {
+  /// A job of one timeline may drive another timeline.
+  @Test func aTimelineInsideAnotherIsIndependent() throws {
     let elapsed = try VirtualTimeline().run { outer in
       await outer.pause(for: .seconds(1))
       let inner = Result { () throws -> Duration in
@@ -113,7 +115,7 @@ import Testing
     #expect(elapsed.1 == .seconds(2))
   }
 
-  @Test func aWaitThatNothingEndsIsADeadlock() {
+  @Test func anEndlessWaitIsADeadlock() {
     #expect(throws: SimulationFault.deadlocked(at: .start.advanced(by: .seconds(5)))) {
       try VirtualTimeline().run { clock in
         await clock.pause(for: .seconds(5))
@@ -122,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func aLoopThatPollsForEverMeetsTheLimit() {
+  @Test func anEndlessPollMeetsTheLimit() {
     #expect(throws: SimulationFault.timeLimitExceeded(limit: .seconds(60))) {
       try VirtualTimeline().run(limit: .seconds(60)) { clock in
         while !Task.isCancelled { await clock.pause(for: .seconds(1)) }
@@ -130,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func aLoopThatNeverLetsTimePassIsSpinning() {
+  @Test func aLoopWithoutAnAdvanceOfTimeIsSpinning() {
     #expect(
       throws: SimulationFault.spinning(
         at: .start, jobs: VirtualTimeline.jobsPerInstantMaximum)
@@ -141,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func cancellationEndsASleepAtOnce() throws {
+  @Test func cancellationEndsASleepImmediately() throws {
     let (finished, elapsed) = try VirtualTimeline().run { clock in
       let finished = await withTaskGroup(of: Bool.self) { group in
         group.addTask { await clock.pause(for: .seconds(1000)) }
@@ -155,7 +157,7 @@ import Testing
     #expect(elapsed == .seconds(1))
   }
 
-  @Test func aSleepInACancelledTaskDoesNotBegin() throws {
+  @Test func aSleepInACancelledTaskDoesNotStart() throws {
     let finished = try VirtualTimeline().run { clock in
       await withTaskGroup(of: Bool.self) { group in
         group.cancelAll()
@@ -171,7 +173,7 @@ import Testing
     #expect(try trace(seed: 7) != trace(seed: 8))
   }
 
-  /// Who woke when: 20 tasks of 100 seeded sleeps each.
+  /// The order of wake-ups of 20 tasks with 100 seeded sleeps each.
   private func trace(seed: UInt64) throws -> [String] {
     let events = EventTrace()
     try VirtualTimeline().run { clock in

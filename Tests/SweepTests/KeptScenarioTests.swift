@@ -4,8 +4,8 @@ import OtaflashSwarm
 import OtaflashUpdate
 import Testing
 
-/// Scenarios that failed once. Each is stated explicitly, so that it does not depend on the draws of
-/// the swarm; its profile starts with the name of its kind.
+/// Scenarios that failed once. Each is stated explicitly, so it does not depend on the draws of the
+/// swarm; its profile starts with the name of its kind.
 @Suite struct KeptScenarioTests {
   private static func violations(
     _ profile: String, size: Int, _ change: (inout Scenario) -> Void = { _ in }
@@ -83,8 +83,8 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// Seed 14000098492: the link is lost before the answer to ACTIVATE, and the simulated board forgot
-  /// that it had to report another hardware id.
+  /// Seed 14000098492: the link is lost before the answer to ACTIVATE, and the simulated board did
+  /// not report another hardware id as it should.
   @Test(arguments: Array(stride(from: 5200, through: 8200, by: 100)))
   func anotherBoardIsDetectedWheneverTheLinkIsLost(milliseconds: Int) throws {
     let found = try Self.violations(
@@ -98,8 +98,8 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// Seed 19000102760: a device repeats one offset on each of ten connections with lost packets, and
-  /// is sent its window of 16 KiB after each rewind; the limit of the judgement was lower.
+  /// Seed 19000102760: a device repeats one offset on each of ten connections with lost packets,
+  /// and is sent its window of 16 KiB after each rewind; the limit of the judgement was lower.
   @Test func aRepeatedOffsetEndsWithinTheLimitOfItsConnections() throws {
     let profile =
       "plain?seed=19000102760&slot=32K&erase=85ms&write=40ms&ring=16K&mtu=185&boot=50ms&drop=close"
@@ -122,8 +122,8 @@ import Testing
   }
 
   /// Seeds 17000269660 and 17000511908: an earlier update is interrupted while its image is on
-  /// trial, and power fails while the next one overwrites the image that the bootloader would revert
-  /// to.
+  /// trial, and power fails while the next one overwrites the image that the bootloader would
+  /// revert to.
   @Test(arguments: Array(stride(from: 1820, through: 1900, by: 10)))
   func anUpdateOfAnImageOnTrialLeavesABootableImage(milliseconds: Int) throws {
     let found = try Self.violations(

@@ -6,7 +6,7 @@ import OtaflashSwarm
 import OtaflashUpdate
 import Testing
 
-/// Tests that no fault leads to a violation, at a selection of offsets; `make sweep` tests them all.
+/// Tests that no fault leads to a violation, at selected offsets; `make sweep` tests all offsets.
 @Suite struct SweepTests {
   private static let samples = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// Patches in parts of one page, of several pages, and in one part: the link ends, and power fails.
+  /// Patches in parts of one page, of several pages, and in one part: the link or power fails.
   @Test func everyPatchSurvivesACutAndAReset() throws {
     let samples = try PatchSample.all()
     #expect(samples.count == 8)
@@ -94,8 +94,8 @@ import Testing
     }
   }
 
-  /// A patch of few bytes, for which many slow pages are written. The scenario is drawn from a seed,
-  /// because its base is the image of the drawn board.
+  /// A patch of few bytes, for which many slow pages are written. The scenario is drawn from a
+  /// seed, because its base is the image of the drawn board.
   @Test func aPatchOfFewBytesHasTimeForItsPages() throws {
     let found = Judgement(of: try .swarm(seed: 3980)).violations
     #expect(found.isEmpty, "replay: make replay SEED=3980: \(found)")

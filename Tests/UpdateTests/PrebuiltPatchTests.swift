@@ -182,7 +182,7 @@ import Testing
     #expect(fault(file) == "" && fault(file, base: Self.old.bytes) == "")
     #expect(fault([]) == "it is empty")
     #expect(fault(Array(file.dropLast(9))).hasSuffix("it was cut off: the image is not complete"))
-    #expect(fault(file + [0]).contains("behind the patch's end"))
+    #expect(fault(file + [0]).contains("after the end of the patch"))
     #expect(fault(Self.new.bytes).hasPrefix("it is no whole patch: offset "))
     #expect(
       fault(file, image: Self.old.bytes)

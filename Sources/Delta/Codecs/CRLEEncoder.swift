@@ -1,19 +1,19 @@
-/// Writes CRLE with the fewest bytes that its format permits.
+/// Encodes CRLE with the minimum number of bytes that its format permits.
 ///
-/// A block is scattered bytes or one byte repeated, in front of it kind and length. Only whole
-/// runs are worth repeating, so there are two ways to end behind each run: with it repeated, or
-/// within a scattered block that began behind some repeated run.
+/// A block contains scattered bytes or one repeated byte, preceded by kind and length. Only
+/// complete runs are worth repeating, so there are two ways to end after each run: with the run
+/// repeated, or within a scattered block that started after a repeated run.
 struct CRLEEncoder {
   static let scattered: UInt8 = 0
   static let repeated: UInt8 = 1
 
-  /// A place where a scattered block may begin, and what it costs to come there less its offset.
+  /// A position where a scattered block may start, and the cost up to it minus its offset.
   private struct Start {
     var offset: Int
     var cost: Int
   }
 
-  /// The cheapest block that ends behind a run.
+  /// The cheapest block that ends after a run.
   private struct Ending {
     var end: Int
     var start: Int
@@ -37,8 +37,8 @@ struct CRLEEncoder {
     var costBefore = 0
     for run in runs(of: stream) {
       let repeatedCost = costBefore + 2 + lengthSize(run.count)
-      // A block that begins later has fewer bytes, which `cost` accounts for, and a length field
-      // that is shorter by 3 bytes at most: so few starts are worth keeping.
+      // A block that starts later has fewer bytes, which `cost` includes, and a length field that
+      // is at most 3 bytes shorter: only few starts are worth keeping.
       var best = (start: 0, cost: Int.max)
       for start in starts {
         let length = run.upperBound - start.offset
@@ -56,8 +56,8 @@ struct CRLEEncoder {
     return chain(endings)
   }
 
-  /// Later starts are dearer, else earlier ones are of no use; and by no more than a length may
-  /// grow.
+  /// Discards useless starts: later starts must be more expensive than earlier ones, by at most the
+  /// growth of a length field.
   private static func keep(_ start: Start, in starts: inout [Start]) {
     while let last = starts.last, last.cost >= start.cost { starts.removeLast() }
     if let cheapest = starts.first, start.cost > cheapest.cost + 3 { return }
@@ -83,7 +83,7 @@ struct CRLEEncoder {
     }
   }
 
-  /// Lengths have 7 bits a byte, the lowest first.
+  /// Appends a length: 7 bits per byte, the lowest first.
   static func appendLength(_ length: Int, to output: inout [UInt8]) {
     var rest = length
     while rest > 0x7F {

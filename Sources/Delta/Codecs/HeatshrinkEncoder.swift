@@ -1,8 +1,8 @@
-/// Writes heatshrink with the fewest bits that its format permits.
+/// Encodes heatshrink with the minimum number of bits that its format permits.
 ///
-/// All literals cost the same, and so do all references, however long and far. What is left of a
-/// stream never costs more when its first byte is gone, so the longest reference at a place is as
-/// good as any shorter one, and one pass from the end finds the cheapest way through.
+/// All literals cost the same, and so do all references, regardless of length and distance. The
+/// rest of a stream never costs more without its first byte, so the longest reference at a position
+/// is as good as any shorter one, and one pass from the end finds the cheapest encoding.
 struct HeatshrinkEncoder {
   private let parameters: HeatshrinkParameters
 
@@ -30,7 +30,7 @@ struct HeatshrinkEncoder {
     return output.finish()
   }
 
-  /// Leaves only the references that are worth it where a token may begin; the bits of all tokens.
+  /// Keeps only the worthwhile references at the starts of tokens. Returns the bits of all tokens.
   private func choose(_ references: inout [LongestReferences.Reference]) -> Int {
     let referenceBits = Int32(parameters.referenceBits)
     let literalBits = Int32(HeatshrinkParameters.literalBits)
@@ -67,7 +67,7 @@ private struct BitWriter {
     }
   }
 
-  /// All bytes, the last one filled up with zeros.
+  /// Returns all bytes, the last one padded with zeros.
   consuming func finish() -> [UInt8] {
     if count > 0 { append(0, bits: 8 - count) }
     return bytes

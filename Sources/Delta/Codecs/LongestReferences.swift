@@ -1,10 +1,10 @@
-/// The bytes of a stream behind zeros, as a heatshrink decoder sees them, and the ranks of their
-/// suffixes. Made once for all parameters.
+/// The bytes of a stream after zeros, as a heatshrink decoder sees them, and the ranks of their
+/// suffixes. Created once for all parameters.
 struct StreamIndex {
   let bytes: [UInt8]
-  /// Zeros in front of the stream, as many as the largest window holds.
+  /// The number of zeros before the stream: the size of the largest window.
   let blank: Int
-  /// For each place, how many suffixes are less than the one that begins there.
+  /// The number of lesser suffixes for the suffix at each position.
   let ranks: [Int32]
   let order: [Int32]
 
@@ -18,11 +18,11 @@ struct StreamIndex {
   }
 }
 
-/// The longest reference at every place of a stream: of all suffixes in the window, it is one of
-/// the two nearest in the order that share most.
+/// The longest reference at every position of a stream. Its suffix is one of the two nearest in
+/// sorted order among all suffixes in the window.
 struct LongestReferences {
   struct Reference {
-    /// 0 = there is none.
+    /// 0 = no reference.
     var length: UInt16 = 0
     /// 1…2^window.
     var distance: UInt16 = 0
@@ -32,7 +32,7 @@ struct LongestReferences {
   private let parameters: HeatshrinkParameters
 
   init(_ index: StreamIndex, _ parameters: HeatshrinkParameters) {
-    precondition(parameters.reach <= index.blank, "the index was made for smaller windows")
+    precondition(parameters.reach <= index.blank, "the index is for smaller windows")
     self.index = index
     self.parameters = parameters
   }
@@ -78,8 +78,7 @@ struct LongestReferences {
     return references
   }
 
-  /// Whether the longest reference that there can be goes on with the next byte, as in runs of
-  /// zeros.
+  /// Whether the longest possible reference continues with the next byte, as in runs of zeros.
   private func isExtended(
     _ previous: Reference, _ at: Int, _ limit: Int, _ bytes: UnsafeBufferPointer<UInt8>
   ) -> Bool {

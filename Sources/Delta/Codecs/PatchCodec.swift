@@ -1,7 +1,7 @@
-/// How the stream of a patch is compressed, with detools' numbers.
+/// The compression of a patch's stream, with detools' numbers.
 package enum PatchCodec: Hashable, Sendable {
   case none
-  /// Runs of one byte are counted, all else stays.
+  /// Run-length encoding: runs of one byte are counted, other bytes are unchanged.
   case crle
   case heatshrink(HeatshrinkParameters)
 
@@ -14,13 +14,13 @@ package enum PatchCodec: Hashable, Sendable {
     }
   }
 
-  /// Bytes that a decoder must be able to look back.
+  /// The number of bytes that a decoder must keep for references.
   var reach: Int {
     if case .heatshrink(let parameters) = self { parameters.reach } else { 0 }
   }
 
-  /// The compressed stream. Of all that this codec can write, it is the shortest. `index` is of use
-  /// for heatshrink only, and may be made for a larger window.
+  /// Returns the shortest compressed stream of this codec. Only heatshrink uses `index`, which may
+  /// be for a larger window.
   func compress(_ stream: [UInt8], index: StreamIndex?) -> [UInt8] {
     switch self {
     case .none: stream
@@ -44,13 +44,13 @@ extension PatchCodec: CustomStringConvertible {
 
 /// The two numbers of a heatshrink stream (its first byte in a patch).
 package struct HeatshrinkParameters: Hashable, Sendable {
-  /// References reach back 2^window bytes; the decoder has as many in RAM. 4…14: heatshrink's own
-  /// encoder fails at 15.
+  /// The distance of references, as 2^window bytes; the decoder needs as many in RAM. 4…14:
+  /// heatshrink's encoder fails at 15.
   package let window: Int
-  /// References have at most 2^lookahead bytes. 3 to one less than `window`.
+  /// The maximum length of references, as 2^lookahead bytes. 3 to `window` - 1.
   package let lookahead: Int
 
-  /// Nil where heatshrink does not permit them.
+  /// Returns `nil` if heatshrink does not permit the values.
   package init?(window: Int, lookahead: Int) {
     guard (4...14).contains(window), (3..<window).contains(lookahead) else { return nil }
     self.window = window
@@ -62,9 +62,9 @@ package struct HeatshrinkParameters: Hashable, Sendable {
   }
 
   var byte: UInt8 { UInt8(window - 4) << 4 | UInt8(lookahead - 3) }
-  /// Bytes that a reference can reach back.
+  /// The maximum distance of a reference in bytes.
   var reach: Int { 1 << window }
-  /// Bytes of the longest reference.
+  /// The maximum length of a reference in bytes.
   var longest: Int { 1 << lookahead }
   static let literalBits = 9
   var referenceBits: Int { 1 + window + lookahead }

@@ -1,4 +1,4 @@
-/// Gives a patch's stream byte by byte, whatever its codec.
+/// Decompresses a patch's stream byte by byte, for all codecs.
 struct PatchDecompressor: PatchBytes {
   private enum State {
     case none
@@ -10,7 +10,7 @@ struct PatchDecompressor: PatchBytes {
   private var state: State
   let codec: PatchCodec
 
-  /// `input` stands behind the image's size: of heatshrink, the parameters come next.
+  /// `input` is positioned after the image's size; for heatshrink, the parameters follow.
   init(_ number: UInt8, _ input: PatchInput) throws(PatchFault) {
     self.input = input
     switch number {
@@ -26,7 +26,7 @@ struct PatchDecompressor: PatchBytes {
     }
   }
 
-  /// Bytes of the patch read so far.
+  /// The number of bytes of the patch read so far.
   var bytesRead: Int { input.offset }
 
   func fault(_ reason: PatchFault.Reason) -> PatchFault { input.fault(reason) }
@@ -45,7 +45,8 @@ struct PatchDecompressor: PatchBytes {
     }
   }
 
-  /// Nothing may be left: no bytes, no rest of a block or reference, no bit that is not zero.
+  /// Checks that nothing is left: no bytes, no rest of a block or reference, no bit that is not
+  /// zero.
   func finish() throws(PatchFault) {
     switch state {
     case .none: break
@@ -57,11 +58,11 @@ struct PatchDecompressor: PatchBytes {
   }
 }
 
-/// The bytes of one patch, and where in the whole they lie.
+/// The bytes of one patch, and their offset in the stream.
 struct PatchInput: PatchBytes {
   private let bytes: ArraySlice<UInt8>
   private var index: Int
-  /// The offset that faults tell of the first byte.
+  /// The offset of the first byte, for faults.
   private let start: Int
 
   init(_ bytes: ArraySlice<UInt8>, startingAt start: Int = 0) {
@@ -84,7 +85,7 @@ struct PatchInput: PatchBytes {
   }
 }
 
-/// Reads CRLE: blocks of kind, length, and bytes or the one that is repeated.
+/// Decodes CRLE: blocks of kind, length, and bytes or one repeated byte.
 struct CRLEDecoder {
   private var left = 0
   private var repeating: UInt8?
@@ -116,7 +117,7 @@ struct CRLEDecoder {
   }
 }
 
-/// Reads heatshrink bit by bit, from a window of zeros.
+/// Decodes heatshrink bit by bit, from a window of zeros.
 struct HeatshrinkDecoder {
   private let parameters: HeatshrinkParameters
   private var window: [UInt8]
@@ -131,7 +132,7 @@ struct HeatshrinkDecoder {
     window = [UInt8](repeating: 0, count: parameters.reach)
   }
 
-  /// Between tokens, and less than a byte of zeros is left.
+  /// Whether the decoder is between tokens, and less than a byte of zeros is left.
   var isAtRest: Bool { copyLeft == 0 && bitCount < 8 && bits == 0 }
 
   mutating func next(_ input: inout PatchInput) throws(PatchFault) -> UInt8 {

@@ -1,12 +1,14 @@
 /// A set of small numbers that finds the nearest member below and above: bits, and four levels of
-/// bits that tell which words below them are not empty. Each operation takes a few words.
+/// bits that mark the nonempty words below them. Each operation accesses a few words.
 struct RankSet: ~Copyable {
   private static let levelCount = 5
-  /// Level 0 has a bit for each number; each further one a bit for each word of the level before.
+  /// Level 0 has a bit for each number; each further level has a bit for each word of the previous
+  /// one.
   private let levels: [UnsafeMutablePointer<UInt64>]
   private let words: UnsafeMutablePointer<UInt64>
 
-  /// The empty set of numbers below `limit`, at most 2^30. Operations take such numbers only.
+  /// Creates an empty set of numbers below `limit`, at most 2^30. Operations only accept such
+  /// numbers.
   init(below limit: Int) {
     precondition(limit <= 1 << (6 * Self.levelCount), "more numbers than the levels have bits")
     var counts: [Int] = []
@@ -30,7 +32,7 @@ struct RankSet: ~Copyable {
     for level in levels {
       let before = level[index >> 6]
       level[index >> 6] = before | 1 << UInt64(index & 63)
-      // Where the word was not empty, the levels above know.
+      // If the word was not empty, the levels above are already set.
       if before != 0 { return }
       index >>= 6
     }
@@ -45,7 +47,7 @@ struct RankSet: ~Copyable {
     }
   }
 
-  /// The greatest member less than `number`.
+  /// Returns the greatest member less than `number`.
   func below(_ number: Int) -> Int? {
     var index = number
     for height in levels.indices {
@@ -62,7 +64,7 @@ struct RankSet: ~Copyable {
     return nil
   }
 
-  /// The least member greater than `number`.
+  /// Returns the least member greater than `number`.
   func above(_ number: Int) -> Int? {
     var index = number
     for height in levels.indices {

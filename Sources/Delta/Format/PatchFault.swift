@@ -1,36 +1,36 @@
-/// Why some bytes are no patch, or none for this base. The same is refused on the device.
+/// The reason why a patch was rejected, or does not match this base. Devices reject the same.
 package struct PatchFault: Error, Equatable, Sendable {
   package enum Reason: Equatable, Sendable {
-    /// The patch ends before all bytes of the image are made.
+    /// The patch ends before the image is complete.
     case cutOff
     case reservedBit
     /// A detools patch of another type (in-place, hdiffpatch).
     case type(UInt8)
     case codec(UInt8)
     case heatshrinkParameters(UInt8)
-    /// Bytes changed by an instruction set's rules before they were compared.
+    /// Bytes were transformed by the rules of an instruction set before the comparison.
     case dataFormat
     case imageSize(stated: Int, limit: Int)
     case numberTooLong
     case negativeSize
     /// A difference or new bytes beyond the end of the image.
     case beyondImage(size: Int, left: Int)
-    /// A difference against bytes that the base has not.
+    /// A difference to bytes beyond the end of the base.
     case beyondBase(size: Int, left: Int)
     case seekOutsideBase(Int)
-    /// More triples in a row that make nothing than `PatchReader.emptyMaximum`.
+    /// More consecutive triples without output than `PatchReader.emptyMaximum`.
     case nothingMade
     case blockKind(UInt8)
-    /// The last byte of heatshrink is not filled up with zeros, or a token goes on behind the end.
+    /// The last byte of heatshrink is not padded with zeros, or a token extends beyond the end.
     case padding
     case bytesBehindEnd(Int)
     case partHeader(PartHeaderFault)
-    /// The bytes made are not those the part was made for.
+    /// The created bytes do not match the checksum of the part.
     case checksum(stated: UInt32, found: UInt32)
   }
 
   package let reason: Reason
-  /// The byte of the patch, or stream of parts, that was read last, counted from 0.
+  /// The offset of the byte of the patch, or stream of parts, that was read last, from 0.
   package let offset: Int
 
   init(_ reason: Reason, at offset: Int) {
@@ -39,14 +39,14 @@ package struct PatchFault: Error, Equatable, Sendable {
   }
 }
 
-/// What is wrong with a part's header.
+/// An error in a part's header.
 package enum PartHeaderFault: Equatable, Sendable {
   case imageOffset(UInt32, expected: Int)
   case imageBytes(UInt32, left: Int)
-  /// A part that is not the last one does not end with a page.
+  /// A part that is not the last one does not end at a page boundary.
   case notWholePages(UInt32)
   case patchBytes(UInt32, left: Int)
-  /// The patch in the part makes another number of bytes.
+  /// The patch in the part creates another number of bytes.
   case patchDisagrees(Int)
 }
 
@@ -59,22 +59,22 @@ extension PatchFault.Reason {
     switch self {
     case .cutOff: "it was cut off: the image is not complete"
     case .reservedBit: "bit 7 of the first byte is reserved"
-    case .type(let type): "the patch is \(Self.typeName(type)), only sequential ones can be applied"
+    case .type(let type): "the patch is \(Self.typeName(type)), only sequential ones are supported"
     case .codec(let codec): "the compression is \(Self.codecName(codec)), which is not supported"
     case .heatshrinkParameters(let byte):
       "heatshrink with a window of \(byte >> 4 + 4) bits and a lookahead of \(byte & 15 + 3)"
     case .dataFormat: "it needs a data format, which is not supported"
-    case .imageSize(let stated, let limit): "it makes \(stated) bytes, 1 to \(limit) are possible"
+    case .imageSize(let stated, let limit): "it creates \(stated) bytes; 1 to \(limit) are possible"
     case .numberTooLong: "a number has more than 31 bits"
     case .negativeSize: "a size is negative"
     case .beyondImage(let size, let left): "\(size) bytes where the image has only \(left) more"
     case .beyondBase(let size, let left):
-      "a difference to \(size) bytes, the base has \(left) more"
-    case .seekOutsideBase(let place): "it goes to byte \(place), which the base has not"
-    case .nothingMade: "too many steps in a row make nothing"
-    case .blockKind(let kind): "a CRLE block of kind \(kind)"
-    case .padding: "what is left of the last bytes is not zero"
-    case .bytesBehindEnd(let count): "\(count) bytes behind the patch's end"
+      "a difference to \(size) bytes, but the base has only \(left) more"
+    case .seekOutsideBase(let place): "it moves to byte \(place), which is not in the base"
+    case .nothingMade: "too many consecutive steps create no bytes"
+    case .blockKind(let kind): "an unknown CRLE block of kind \(kind)"
+    case .padding: "the padding of the last byte is not zero"
+    case .bytesBehindEnd(let count): "\(count) bytes after the end of the patch"
     case .partHeader(let fault): fault.sentence
     case .checksum(let stated, let found):
       "the image's CRC32 is \(Self.hexadecimal(found)), not \(Self.hexadecimal(stated))"
@@ -105,13 +105,13 @@ extension PartHeaderFault {
   fileprivate var sentence: String {
     switch self {
     case .imageOffset(let stated, let expected):
-      "a part begins at byte \(stated) of the image, not at \(expected)"
+      "a part starts at byte \(stated) of the image, not at \(expected)"
     case .imageBytes(let stated, let left):
-      "a part makes \(stated) bytes where the image has \(left) more"
+      "a part creates \(stated) bytes, but the image has only \(left) more"
     case .notWholePages(let stated): "a part of \(stated) bytes does not end with a page"
     case .patchBytes(let stated, let left):
-      "a part has \(stated) bytes, of the stream are \(left) left"
-    case .patchDisagrees(let stated): "the patch in the part makes \(stated) bytes"
+      "a part has \(stated) bytes, but the stream has only \(left) left"
+    case .patchDisagrees(let stated): "the patch in the part creates \(stated) bytes"
     }
   }
 }

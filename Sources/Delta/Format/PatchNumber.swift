@@ -1,7 +1,7 @@
-/// A number in a patch: 6 bits and the sign in the first byte, 7 bits in each further one, the
-/// lowest first; bit 7 says that another one follows.
+/// A number in a patch: 6 bits and the sign in the first byte, 7 bits in each further byte, the
+/// lowest first; bit 7 marks that another byte follows.
 enum PatchNumber {
-  /// Sizes and seeks have 31 bits at most, as the device reads them.
+  /// The maximum of sizes and seeks: devices read them as numbers of 31 bits.
   static let maximum = Int(Int32.max)
 
   static func append(_ number: Int, to bytes: inout [UInt8]) {
@@ -18,15 +18,15 @@ enum PatchNumber {
   }
 }
 
-/// What gives the bytes of a patch one by one, and tells where it stands.
+/// A reader of a patch's bytes that knows its position.
 protocol PatchBytes {
   mutating func next() throws(PatchFault) -> UInt8
-  /// A fault in the byte that was read last.
+  /// Creates a fault at the byte that was read last.
   func fault(_ reason: PatchFault.Reason) -> PatchFault
 }
 
 extension PatchBytes {
-  /// Reads a number; the sign is told apart, as there is a negative zero.
+  /// Reads a number; the sign is separate, because there is a negative zero.
   mutating func number() throws(PatchFault) -> (magnitude: Int, isNegative: Bool) {
     var byte = try next()
     let isNegative = byte & 0x40 != 0

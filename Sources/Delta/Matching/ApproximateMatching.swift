@@ -1,23 +1,23 @@
-/// Finds where an image resembles a base, by bsdiff's rule (Percival, "Naive differences of
+/// Finds similar parts of an image and a base by bsdiff's rule (Percival, "Naive differences of
 /// executable code", 2003): an alignment of the two is kept until an exact match elsewhere has more
-/// than 8 bytes that the alignment gets wrong; then both reach towards each other as long as half
-/// of the bytes agree.
+/// than 8 bytes that the alignment does not match; then both are extended towards each other while
+/// half of the bytes agree.
 struct ApproximateMatching {
-  /// What an alignment may get wrong before another one takes its place.
+  /// The number of mismatches of an alignment above which another one replaces it.
   private static let advantage = 8
-  /// A match of this length goes on with its next byte unsearched, so that runs of padding cost no
-  /// more than other bytes.
+  /// The length of a match above which its next byte continues the match without a search, so that
+  /// runs of padding cost no more than other bytes.
   private static let lengthTakenOver = 4096
 
   private let search: PatchBase.Search
   private let image: UnsafeBufferPointer<UInt8>
   private var base: UnsafeBufferPointer<UInt8> { search.bytes }
-  /// Where the alignment that is kept begins, in both.
+  /// The start of the current alignment in both.
   private var imageStart = 0
   private var baseStart = 0
   private var steps: [PatchStep] = []
 
-  /// The steps that make `image`; the last one moves nowhere.
+  /// The steps that create `image`; the last one does not move.
   static func steps(from base: PatchBase, to image: ArraySlice<UInt8>) -> [PatchStep] {
     guard !base.bytes.isEmpty else {
       return [PatchStep(difference: 0, extra: image.count, seek: 0)]
@@ -75,7 +75,7 @@ struct ApproximateMatching {
     return place < base.count && base[place] == image[i]
   }
 
-  /// Ends the alignment that is kept and takes up that of a match.
+  /// Ends the current alignment and starts that of a match.
   private mutating func realign(_ at: Int, _ match: PatchBase.Match) {
     var forward = forwardReach(to: at)
     var backward = backwardReach(from: at, match)
@@ -89,7 +89,7 @@ struct ApproximateMatching {
     let place = match.position - backward
     let seek = place - (baseStart + forward)
     if forward + extra == 0, let last = steps.indices.last {
-      // A step that makes nothing is a longer move of the one before.
+      // A step that creates no bytes extends the move of the previous step.
       steps[last].seek += seek
     } else {
       steps.append(PatchStep(difference: forward, extra: extra, seek: seek))
@@ -104,7 +104,7 @@ struct ApproximateMatching {
       PatchStep(difference: forward, extra: image.count - imageStart - forward, seek: 0))
   }
 
-  /// How far the kept alignment is worth going on.
+  /// The number of bytes by which extending the current alignment is worthwhile.
   private func forwardReach(to end: Int) -> Int {
     var reach = Reach()
     for i in 0..<min(end - imageStart, base.count - baseStart) {
@@ -113,7 +113,7 @@ struct ApproximateMatching {
     return reach.best
   }
 
-  /// How far a match is worth reaching back.
+  /// The number of bytes by which extending a match backward is worthwhile.
   private func backwardReach(from at: Int, _ match: PatchBase.Match) -> Int {
     var reach = Reach()
     for i in 0..<min(at - imageStart, match.position) {
@@ -122,7 +122,8 @@ struct ApproximateMatching {
     return reach.best
   }
 
-  /// Of `overlap` bytes that both alignments claim, how many the old one keeps so that most agree.
+  /// The number of the `overlap` bytes in both alignments that the old one keeps, so that most
+  /// bytes agree.
   private func cut(
     _ overlap: Int, old forward: Int, new backward: Int, _ at: Int, _ match: PatchBase.Match
   ) -> Int {
@@ -138,7 +139,7 @@ struct ApproximateMatching {
   }
 }
 
-/// The length up to which most bytes agree, by the greatest surplus over half of them.
+/// The length with the greatest surplus of agreeing bytes.
 private struct Reach {
   private(set) var best = 0
   private var length = 0

@@ -1,10 +1,10 @@
-/// The bytes that patches are made against, with what finds any others in them. Made once for all
-/// patches against it; 5 bytes a byte, and 256 KiB.
+/// The base of patches with an index to find other bytes in it. Created once for all patches
+/// against it; 5 bytes per byte, and 256 KiB.
 package struct PatchBase: Sendable {
   package let bytes: [UInt8]
   private let suffixes: [Int32]
-  /// For each pair of bytes, the rank of the first suffix that is not less, as `Search` counts
-  /// them.
+  /// For each pair of bytes, the rank of the first suffix that is not less, in the numbering of
+  /// `Search`.
   private let pairs: [Int32]
 
   package init(_ bytes: [UInt8]) {
@@ -14,7 +14,8 @@ package struct PatchBase: Sendable {
     for i in bytes.indices.dropLast() {
       pairs[(Int(bytes[i]) << 8 | Int(bytes[i + 1])) + 1] += 1
     }
-    // The suffix of no bytes is less than all pairs, that of one than those that begin with it.
+    // The empty suffix is less than all pairs; the suffix of one byte is less than those that start
+    // with it.
     pairs[0] = 1
     if let last = bytes.last { pairs[Int(last) << 8] += 1 }
     for i in 0..<0x10000 { pairs[i + 1] += pairs[i] }
@@ -27,7 +28,7 @@ package struct PatchBase: Sendable {
     var length: Int
   }
 
-  /// Lends the search to a closure, for as many searches as it likes.
+  /// Calls a closure with the search, for any number of searches.
   func withSearch<Result>(_ body: (Search) -> Result) -> Result {
     bytes.withUnsafeBufferPointer { bytes in
       suffixes.withUnsafeBufferPointer { suffixes in
@@ -40,18 +41,18 @@ package struct PatchBase: Sendable {
 
   /// Binary search among the suffixes.
   struct Search {
-    /// Bytes of a longer run that pay for leaving an alignment.
+    /// The number of additional bytes that justify leaving an alignment.
     static let worthMore = 16
 
     let bytes: UnsafeBufferPointer<UInt8>
     let suffixes: UnsafeBufferPointer<Int32>
     let pairs: UnsafeBufferPointer<Int32>
 
-    /// The longest run in the base that `wanted` begins with: it begins one of the two suffixes
-    /// that `wanted` lies between. Among runs that are as long the steps of the search decide, and
-    /// they are bsdiff's, which keep alignments a little longer: to it a suffix that `wanted`
-    /// begins with is not less. Where that led away from a run that is worth more, the search is
-    /// made again without.
+    /// The longest run in the base that is a prefix of `wanted`: a prefix of one of the two
+    /// suffixes next to `wanted` in the order. Among equally long runs the steps of the search
+    /// decide. They are those of bsdiff, which keep alignments a little longer: a suffix that is a
+    /// prefix of `wanted` does not count as less. If this misses a run that is worth more, the
+    /// search is repeated without this rule.
     func longest(_ wanted: UnsafeBufferPointer<UInt8>) -> Match {
       let (match, sawEnd) = search(wanted, endIsLess: false)
       guard sawEnd else { return match }
@@ -59,8 +60,8 @@ package struct PatchBase: Sendable {
       return other.length > match.length + Self.worthMore ? other : match
     }
 
-    /// Ranks count from 1; 0 is the suffix of no bytes. `sawEnd`: a suffix was met that `wanted`
-    /// begins with.
+    /// Ranks count from 1; 0 is the empty suffix. `sawEnd`: the search met a suffix that is a
+    /// prefix of `wanted`.
     private func search(
       _ wanted: UnsafeBufferPointer<UInt8>, endIsLess: Bool
     ) -> (match: Match, sawEnd: Bool) {
@@ -89,7 +90,7 @@ package struct PatchBase: Sendable {
       return (Match(position: Int(suffixes[rank - 1]), length: length), sawEnd)
     }
 
-    /// Takes those steps of the search that the first two bytes decide.
+    /// Performs those steps of the search that the first two bytes decide.
     private func narrow(
       _ low: inout Int, _ high: inout Int, _ wanted: UnsafeBufferPointer<UInt8>
     ) {

@@ -1,8 +1,8 @@
-/// The suffixes of some bytes in their order, found by induced sorting (Nong, Zhang and Chan, "Two
-/// Efficient Algorithms for Linear Time Suffix Array Construction", 2011): linear in time, and
-/// besides the result about 9 bytes for each byte sorted.
+/// The sorted suffixes of a byte sequence, computed by induced sorting (Nong, Zhang and Chan, "Two
+/// Efficient Algorithms for Linear Time Suffix Array Construction", 2011): linear time, and about 9
+/// bytes of memory per byte in addition to the result.
 struct SuffixArray: Sendable {
-  /// Offsets of suffixes; that of the least suffix first. Shorter is less than longer.
+  /// Offsets of the suffixes, the least suffix first. A prefix is less than a longer suffix.
   let order: [Int32]
 
   init(_ bytes: [UInt8]) {
@@ -16,14 +16,14 @@ struct SuffixArray: Sendable {
   }
 }
 
-/// One level of induced sorting: a text of bytes, or of the names that the level above gave.
+/// One level of induced sorting: a text of bytes, or of the names from the level above.
 private struct InducedSorting<Symbol: FixedWidthInteger> {
   let text: UnsafeBufferPointer<Symbol>
   /// Symbols are below this number.
   let symbols: Int
-  /// Whether a suffix is less than the one behind it (type S); what is not is of type L.
+  /// Whether a suffix is less than its successor (type S); the others are of type L.
   private let isLess: [Bool]
-  /// Where each symbol's suffixes begin in the order, and behind the last symbol its end.
+  /// The start of each symbol's suffixes in the order, followed by the end of the last symbol.
   private let buckets: [Int32]
 
   init(_ text: UnsafeBufferPointer<Symbol>, symbols: Int) {
@@ -51,14 +51,14 @@ private struct InducedSorting<Symbol: FixedWidthInteger> {
     induce(from: orderOfMarks(marks, sortedByFirstPart: sorted), into: order)
   }
 
-  /// A suffix of type S with one of type L before it.
+  /// Whether this is a suffix of type S after one of type L.
   private func isMark(_ i: Int) -> Bool { i > 0 && isLess[i] && !isLess[i - 1] }
 
   private func leftmostLess() -> [Int32] {
     (0..<Int32(text.count)).filter { isMark(Int($0)) }
   }
 
-  /// Sorts all suffixes, as far as the marks are sorted: L from their left, S from their right.
+  /// Sorts all suffixes as far as the marks are sorted: L from their left, S from their right.
   private func induce(from marks: [Int32], into order: UnsafeMutableBufferPointer<Int32>) {
     order.update(repeating: -1)
     guard let last = text.indices.last else { return }
@@ -97,8 +97,8 @@ private struct InducedSorting<Symbol: FixedWidthInteger> {
     }
   }
 
-  /// The marks in the order of their whole suffixes: parts up to the next mark get names in their
-  /// order, and where two parts have one name, the text of names is sorted one level below.
+  /// Sorts the marks by their complete suffixes: parts up to the next mark receive names in sorted
+  /// order. If two parts have the same name, the text of names is sorted one level below.
   private func orderOfMarks(_ marks: [Int32], sortedByFirstPart sorted: [Int32]) -> [Int32] {
     var numbers = [Int32](repeating: -1, count: text.count)
     for (number, mark) in marks.enumerated() { numbers[Int(mark)] = Int32(number) }
@@ -124,7 +124,7 @@ private struct InducedSorting<Symbol: FixedWidthInteger> {
     return below.map { marks[Int($0)] }
   }
 
-  /// Whether two parts are equal, the mark at their end included.
+  /// Whether two parts are equal, including the mark at their end.
   private func samePart(_ a: Int, _ endOfA: Int, _ b: Int, _ endOfB: Int) -> Bool {
     guard endOfA - a == endOfB - b, endOfA < text.count, endOfB < text.count else { return false }
     return (0...endOfA - a).allSatisfy { text[a + $0] == text[b + $0] }

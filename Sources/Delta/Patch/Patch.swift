@@ -1,10 +1,10 @@
-/// A detools patch of the type "sequential": head, size of the image, and a compressed stream of
-/// differences to the base, new bytes, and moves in the base.
+/// A detools patch of the type "sequential": a header, the size of the image, and a compressed
+/// stream of differences to the base, new bytes, and moves in the base.
 package struct Patch: Sendable {
   package let codec: PatchCodec
   package let bytes: [UInt8]
 
-  /// Sets a compressed stream behind its head.
+  /// Puts the header before a compressed stream.
   private init(imageSize: Int, codec: PatchCodec, compressed: [UInt8]) {
     self.codec = codec
     var bytes = [codec.number]
@@ -12,13 +12,13 @@ package struct Patch: Sendable {
     self.bytes = bytes + compressed
   }
 
-  /// Makes the patch that turns `base` into `image` (not empty). Against an empty base it is the
-  /// image, compressed.
+  /// Creates the patch that turns `base` into `image` (not empty). Against an empty base it is the
+  /// compressed image.
   package init(from base: PatchBase, to image: ArraySlice<UInt8>, codec: PatchCodec) {
     self = .smallest(from: base, to: image, codecs: [codec])
   }
 
-  /// The smallest patch that one of some codecs makes, the first of equals.
+  /// Returns the smallest patch among some codecs, the first one of equal patches.
   package static func smallest(
     from base: PatchBase, to image: ArraySlice<UInt8>, codecs: [PatchCodec]
   ) -> Patch {
@@ -26,15 +26,15 @@ package struct Patch: Sendable {
     each(from: base, to: image, codecs: codecs) { patch in
       if patch.bytes.count < smallest?.bytes.count ?? .max { smallest = patch }
     }
-    guard let smallest else { preconditionFailure("there is no patch without a codec") }
+    guard let smallest else { preconditionFailure("a patch needs a codec") }
     return smallest
   }
 
-  /// The patches that some codecs make, one after the other.
+  /// Creates a patch with each of some codecs.
   package static func each(
     from base: PatchBase, to image: ArraySlice<UInt8>, codecs: [PatchCodec], _ body: (Patch) -> Void
   ) {
-    precondition(!image.isEmpty, "there is no patch that makes nothing")
+    precondition(!image.isEmpty, "a patch must create bytes")
     let stream = PatchStream.bytes(from: base, to: image)
     let reach = codecs.map(\.reach).max() ?? 0
     let index = reach > 0 ? StreamIndex(stream, reach: reach) : nil
@@ -45,7 +45,7 @@ package struct Patch: Sendable {
   }
 }
 
-/// What is in a patch before it is compressed.
+/// The content of a patch before compression.
 enum PatchStream {
   static func bytes(from base: PatchBase, to image: ArraySlice<UInt8>) -> [UInt8] {
     let steps = ApproximateMatching.steps(from: base, to: image)

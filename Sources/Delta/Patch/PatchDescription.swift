@@ -1,13 +1,12 @@
-/// What a detools patch says of itself, without the image that it was made against.
+/// The properties of a detools patch, without its base.
 ///
-/// A patch has no magic. So its compression is undone and its steps are counted up to its last
-/// byte, and other files hardly ever pass for one. Of a compression that devices here never have,
-/// the beginning must do.
+/// A patch has no magic, so it is decompressed and its steps are counted up to its last byte; other
+/// files rarely pass this check. For codecs that devices do not support, only the start is checked.
 package struct PatchDescription: Equatable, Sendable {
   /// detools' types, by their numbers.
   package enum Kind: UInt8, Sendable {
     case sequential = 0
-    /// Over the image that it is made against.
+    /// In place of the base.
     case inPlace = 1
     case hdiffpatch = 2
 
@@ -22,24 +21,24 @@ package struct PatchDescription: Equatable, Sendable {
 
   package enum Compression: Equatable, Sendable {
     case known(PatchCodec)
-    /// By detools' name.
+    /// The codec by detools' name.
     case foreign(String)
   }
 
   package let kind: Kind
   package let compression: Compression
-  /// Bytes that the patch makes.
+  /// The size of the created image in bytes.
   package let imageSize: Int
-  /// It needs an instruction set's rules besides. Of a foreign compression nobody looks.
+  /// Whether it needs the rules of an instruction set. Not checked for unsupported codecs.
   package let hasDataFormat: Bool
 
-  /// - Throws: why the bytes are no whole patch.
+  /// - Throws: the reason why the bytes are not a complete patch.
   package init(reading bytes: ArraySlice<UInt8>) throws(PatchFault) {
     var walk = try PatchWalk(bytes)
     self = try walk.run()
   }
 
-  /// - Returns: `nil` for bytes that are no whole patch.
+  /// - Returns: `nil` if the bytes are not a complete patch.
   package init?(of bytes: ArraySlice<UInt8>) {
     do throws(PatchFault) { try self.init(reading: bytes) } catch { return nil }
   }
@@ -54,9 +53,9 @@ package struct PatchDescription: Equatable, Sendable {
   }
 }
 
-/// Goes through a patch and forgets what it makes.
+/// Reads a patch without creating the image.
 private struct PatchWalk {
-  /// Bytes of an image, and of all that is decompressed, at most: a few bytes can stand for very
+  /// The maximum size in bytes of an image and of decompressed data: a few bytes can expand to very
   /// many.
   private static let limit = 1 << 26
 
@@ -65,7 +64,7 @@ private struct PatchWalk {
   private let kind: PatchDescription.Kind
   private let codec: UInt8
   private let rest: ArraySlice<UInt8>
-  /// Of an in-place patch the image is made in segments.
+  /// The segment size of an in-place patch.
   private let segmentSize: Int
   private let imageSize: Int
   private var hasDataFormat = false
@@ -84,7 +83,7 @@ private struct PatchWalk {
       imageSize = try input.size(atMost: Self.limit)
       segmentSize = try kind == .sequential ? imageSize : input.size(atMost: Self.limit)
     case .inPlace:
-      // Memory, segment, shift, base, image.
+      // Memory, segment size, shift size, base size, image size.
       _ = try input.size(atMost: PatchNumber.maximum)
       segmentSize = try input.size(atMost: PatchNumber.maximum)
       _ = try input.size(atMost: PatchNumber.maximum)
@@ -108,7 +107,7 @@ private struct PatchWalk {
         try passSegment(of: size, &stream)
         made += size
       }
-    // Its own format, of so many bytes.
+    // The separate format, with a stated size.
     case .hdiffpatch: try pass(segmentSize, &stream)
     }
     try stream.finish()
@@ -120,7 +119,7 @@ private struct PatchWalk {
   private mutating func passSegment(
     of size: Int, _ stream: inout PatchDecompressor
   ) throws(PatchFault) {
-    // There is a negative zero, too.
+    // The number may be a negative zero.
     let formatSize = try stream.number()
     if formatSize.magnitude > 0 {
       guard !formatSize.isNegative else { throw stream.fault(.negativeSize) }
@@ -151,8 +150,8 @@ private struct PatchWalk {
     for _ in 0..<count { _ = try stream.next() }
   }
 
-  /// What compressors begin with that detools has besides: LZMA's old format with detools'
-  /// parameters and no size, bzip2, Zstandard's and LZ4's frames.
+  /// The codec of detools that devices do not support, by the first bytes of the stream: LZMA's old
+  /// format with detools' parameters and no size, bzip2, the frames of Zstandard and LZ4.
   private var foreignCompression: String? {
     switch codec {
     case 1:

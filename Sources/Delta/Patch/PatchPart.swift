@@ -1,16 +1,17 @@
 import OtaflashFirmware
 
-/// What stands before each patch of a stream: 16 bytes, little-endian (docs/delta.md, 3).
+/// The header of each patch in a stream: 16 bytes, little-endian (docs/delta.md, 3).
 struct PartHeader: Equatable, Sendable {
   static let size = 16
 
-  /// The end of the part before; a multiple of the page size.
+  /// The end of the previous part; a multiple of the page size.
   var imageOffset: UInt32
-  /// Bytes of image that the part makes; a multiple of the page size except in the last part.
+  /// The number of image bytes that the part creates; a multiple of the page size except in the
+  /// last part.
   var imageBytes: UInt32
-  /// Bytes of the patch that follows.
+  /// The size of the following patch in bytes.
   var patchBytes: UInt32
-  /// CRC32 of the image up to the end of this part.
+  /// The CRC32 of the image up to the end of this part.
   var crc32: UInt32
 
   var encoded: [UInt8] {
@@ -36,9 +37,9 @@ struct PartHeader: Equatable, Sendable {
   }
 }
 
-/// A stream of parts: what a device is sent instead of an image.
+/// A stream of parts, which a device receives in place of an image.
 package enum PatchParts {
-  /// Applies a whole stream as a device does that has `base` and was told the image's size.
+  /// Applies a complete stream, as a device does that has `base` and knows the image's size.
   package static func apply(
     _ stream: [UInt8], to base: [UInt8], imageSize: Int, pageSize: Int
   ) throws(PatchFault) -> PatchReader.Result {

@@ -1,7 +1,7 @@
-/// Applies a patch: what it makes, or where it is wrong. Takes no more memory than the image that
-/// is expected.
+/// Applies a patch and returns the image or the fault. Needs no more memory than the expected
+/// image.
 package struct PatchReader {
-  /// Triples in a row that may make nothing: detools was seen to write 13.
+  /// The maximum number of consecutive triples without output: detools writes up to 13 in tests.
   static let emptyMaximum = 64
 
   private var stream: PatchDecompressor
@@ -10,15 +10,15 @@ package struct PatchReader {
   private var image: [UInt8] = []
   private let imageSize: Int
 
-  /// What is known of a patch once its image is made.
+  /// The result of applying a patch.
   package struct Result: Equatable, Sendable {
     package let image: [UInt8]
     package let codec: PatchCodec
-    /// For each page of the image, the bytes of the patch that it takes to make all of it.
+    /// The number of patch bytes up to the end of each page of the image.
     package let bytesAtPages: [Int]
   }
 
-  /// Applies a whole patch, whose image has 1…`limit` bytes.
+  /// Applies a complete patch, whose image has 1…`limit` bytes.
   package static func apply(
     _ patch: ArraySlice<UInt8>, to base: [UInt8], limit: Int, pageSize: Int = 4096
   ) throws(PatchFault) -> Result {
@@ -26,7 +26,7 @@ package struct PatchReader {
     return try reader.run(pageSize: pageSize)
   }
 
-  /// Reads head and size.
+  /// Reads the header and the size.
   init(_ input: PatchInput, base: [UInt8], limit: Int) throws(PatchFault) {
     var input = input
     let head = try input.next()
@@ -42,7 +42,7 @@ package struct PatchReader {
     imageSize = size.magnitude
   }
 
-  /// The bytes of image that the patch says it makes.
+  /// The stated size of the image in bytes.
   var statedSize: Int { imageSize }
 
   mutating func run(pageSize: Int) throws(PatchFault) -> Result {
@@ -92,7 +92,7 @@ package struct PatchReader {
     if image.count % pageSize == 0 || image.count == imageSize { pages.append(stream.bytesRead) }
   }
 
-  /// Where the last step moves to does not matter.
+  /// The target of the last step's move is not checked.
   private mutating func seek() throws(PatchFault) {
     let seek = try stream.number()
     let target = place + (seek.isNegative ? -seek.magnitude : seek.magnitude)

@@ -1,12 +1,12 @@
-/// What a device's decoder can take.
+/// The abilities of a device's decoder.
 package struct DecoderAbilities: Hashable, Sendable {
   package var hasCRLE: Bool
-  /// Patches without compression, which are never made here.
+  /// Whether it supports patches without compression, which otaflash never creates.
   package var takesUncompressed = true
-  /// Bits of the largest heatshrink window; 0 = no heatshrink.
+  /// The bits of the largest heatshrink window; 0 = no heatshrink.
   package var largestWindow: Int
   package var largestLookahead: Int
-  /// Parts end with pages of so many bytes.
+  /// The page size in bytes, with which parts are aligned.
   package var pageSize: Int
 
   package init(hasCRLE: Bool, largestWindow: Int, largestLookahead: Int, pageSize: Int) {
@@ -17,7 +17,7 @@ package struct DecoderAbilities: Hashable, Sendable {
     self.pageSize = pageSize
   }
 
-  /// Whether a patch that was made elsewhere is one for this decoder.
+  /// Whether this decoder supports a prebuilt patch.
   package func takes(_ codec: PatchCodec) -> Bool {
     switch codec {
     case .none: takesUncompressed
@@ -27,8 +27,8 @@ package struct DecoderAbilities: Hashable, Sendable {
     }
   }
 
-  /// Everything that is worth trying: short references for new bytes, long ones for a difference
-  /// that is nearly all zeros. Patches without compression are as large as the image.
+  /// The codecs that are worth trying: short references for new bytes, long ones for a difference
+  /// of mostly zeros. Patches without compression are as large as the image.
   package var codecs: [PatchCodec] {
     let window = min(largestWindow, 14)
     let lookaheads = Set([4, window - 2, window - 1].map { min($0, largestLookahead) })

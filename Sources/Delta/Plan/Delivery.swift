@@ -1,4 +1,4 @@
-/// What is sent so that a device gets an image: the image itself, or a stream of parts.
+/// The bytes to send for an image: the image itself, or a stream of parts.
 package struct Delivery: Sendable {
   package enum Content: Equatable, Sendable {
     case plain
@@ -8,18 +8,18 @@ package struct Delivery: Sendable {
     case difference
   }
 
-  /// Of the image's bytes, the share below which a stream saves something.
+  /// The share of the image's bytes below which a stream is worthwhile.
   private static let worthwhile = 0.9
 
   package let content: Content
   package let bytes: [UInt8]
-  /// Which codecs the parts use, in the order of their first use; none for the image itself.
+  /// The codecs of the parts in the order of their first use; empty for the image itself.
   package let codecs: [PatchCodec]
-  /// Bytes of image in each part but the last; the whole image where there is one part.
+  /// Bytes of the image in each part but the last; the complete image if there is one part.
   package let partSize: Int
-  /// For each page of the image, the bytes that it takes to make all of it.
+  /// The number of sent bytes up to the end of each page of the image.
   package let bytesAtPages: [Int]
-  /// After how many pages parts end.
+  /// The number of pages up to the end of each part.
   let partEnds: [Int]
   package private(set) var forecast: DeliveryForecast
 
@@ -36,18 +36,18 @@ package struct Delivery: Sendable {
     forecast = conditions.forecast(bytesAtPages: bytesAtPages, partEnds: partEnds)
   }
 
-  /// The same bytes over another link, or into another flash with pages of the same size.
+  /// Predicts the same bytes over another link, or into another flash with pages of the same size.
   package func predicted(under conditions: DeliveryConditions) -> Delivery {
     var other = self
     other.forecast = conditions.forecast(bytesAtPages: bytesAtPages, partEnds: partEnds)
     return other
   }
 
-  /// It saves enough of the image's bytes to be sent instead.
+  /// Whether it saves enough bytes to be sent instead of the image.
   package func isWorthwhile(against plain: Delivery) -> Bool {
     Double(bytes.count) < Self.worthwhile * Double(plain.bytes.count)
   }
 
-  /// In how many parts the bytes are sent; the image itself is in one.
+  /// The number of parts; 1 for the image itself.
   package var partCount: Int { partEnds.isEmpty || content == .plain ? 1 : partEnds.count }
 }

@@ -1,18 +1,19 @@
-/// What decides how long an image takes: the link, the device's flash, and how often it resets.
+/// The conditions that determine the time of an update: link, flash, and resets of the device.
 package struct DeliveryConditions: Equatable, Sendable {
-  /// Bytes of data that the link carries in a second.
+  /// The rate of the link in bytes per second.
   package var bytesPerSecond: Double
-  /// Bytes of flash that are erased at a time.
+  /// The erase unit of the flash in bytes.
   package var pageSize: Int
   package var eraseSeconds: Double
-  /// To write a page.
+  /// The time to write a page.
   package var writeSeconds: Double
-  /// Pages are erased before the data comes, so that erasing takes no time of the transfer's.
+  /// Whether pages are erased before their data arrives, so that erasing does not delay the
+  /// transfer.
   package var isErasedAhead: Bool
-  /// Bytes that the device holds while its flash is at work.
+  /// The number of bytes that the device buffers while its flash is busy.
   package var receiveBuffer: Int
-  /// The mean time between two resets of the device in the middle of a transfer. Each of them has
-  /// half a part sent again.
+  /// The mean time between two resets of the device during a transfer. Each reset repeats half a
+  /// part on average.
   package var secondsBetweenResets: Double
 
   package init(
@@ -32,8 +33,8 @@ package struct DeliveryConditions: Equatable, Sendable {
 
   private var secondsPerPage: Double { writeSeconds + (isErasedAhead ? 0 : eraseSeconds) }
 
-  /// How long a stream takes of which each page of image needs so many bytes, counted from the
-  /// stream's beginning. `partEnds`: after how many pages parts end.
+  /// The time of a stream. `bytesAtPages`: the number of stream bytes up to the end of each page;
+  /// `partEnds`: the number of pages up to the end of each part.
   package func forecast(bytesAtPages: [Int], partEnds: [Int]) -> DeliveryForecast {
     let writtenAt = writingTimes(bytesAtPages)
     var loss = 0.0
@@ -49,13 +50,13 @@ package struct DeliveryConditions: Equatable, Sendable {
       flashSeconds: secondsPerPage * Double(bytesAtPages.count), resetSeconds: loss)
   }
 
-  /// When each page is written: once its bytes are there and the page before is written. Bytes
-  /// are sent only while the buffer has room for them.
+  /// The time at which each page is written: when its bytes have arrived and the previous page is
+  /// written. Bytes are sent only while the buffer has space.
   private func writingTimes(_ bytesAtPages: [Int]) -> [Double] {
     var writtenAt: [Double] = []
     var sentAt = 0.0
     var sent = 0
-    // How many pages must be written before the last bytes of this one find room.
+    // The number of pages to write before the last bytes of this one fit into the buffer.
     var before = 0
     for bytes in bytesAtPages {
       while before < writtenAt.count, bytesAtPages[before] + receiveBuffer < bytes { before += 1 }
@@ -71,15 +72,15 @@ package struct DeliveryConditions: Equatable, Sendable {
   }
 }
 
-/// How long a transfer is expected to take, and what holds it back.
+/// The expected time of a transfer, and the limiting factors.
 package struct DeliveryForecast: Equatable, Sendable {
-  /// From the first byte sent to the last one written.
+  /// The time from the first byte sent to the last one written.
   package let seconds: Double
-  /// What the link alone would take.
+  /// The time that only the link needs.
   package let airSeconds: Double
-  /// What the flash alone would take.
+  /// The time that only the flash needs.
   package let flashSeconds: Double
-  /// What resets are expected to add.
+  /// The expected additional time due to resets.
   package let resetSeconds: Double
 
   package var expectedSeconds: Double { seconds + resetSeconds }

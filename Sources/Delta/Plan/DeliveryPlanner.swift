@@ -1,17 +1,17 @@
 import OtaflashFirmware
 
-/// Chooses how an image is delivered: by the time that is predicted, and among what takes about as
-/// long by the bytes on the air.
+/// Chooses the delivery of an image by the predicted time, and among about equal times by the bytes
+/// on the air.
 package struct DeliveryPlanner {
-  /// Parts of so many bytes are tried, rounded up to pages. A part is what a reset costs at most,
-  /// so the largest takes two seconds of a usual flash.
+  /// The part sizes to try, rounded up to pages. A reset costs at most one part, so the largest
+  /// part takes two seconds with common flash.
   private static let partSizes = [65536, 16384, 4096]
   /// Smaller parts are tried while resets cost more than this share of the time.
   private static let resetShare = 0.01
-  /// What takes less than this factor longer is as fast.
+  /// The factor of time below which deliveries count as equally fast.
   private static let noticeable = 1.02
 
-  /// What tells a stream from the others of the same image, base and decoder.
+  /// The key of a stream among those of the same image, base and decoder.
   package struct Recipe: Hashable, Sendable {
     let hasBase: Bool
     let partSize: Int
@@ -20,11 +20,10 @@ package struct DeliveryPlanner {
   private let image: [UInt8]
   private let abilities: DecoderAbilities
   private let conditions: DeliveryConditions
-  /// Gives a stream that was composed before; else composes it, and may keep it unless it is
-  /// `.plain`.
+  /// Returns a stored stream; otherwise composes it, and may store it unless it is `.plain`.
   package var remembering: (Recipe, _ compose: () -> Delivery) -> Delivery = { $1() }
-  /// Whether nobody waits for the result any more. Then the image itself is given for every stream,
-  /// soon.
+  /// Whether the result is no longer needed. Every stream is then replaced by the image itself, to
+  /// finish quickly.
   package var isCancelled: () -> Bool = { false }
 
   package init(image: [UInt8], abilities: DecoderAbilities, conditions: DeliveryConditions) {
@@ -34,8 +33,8 @@ package struct DeliveryPlanner {
     self.conditions = conditions
   }
 
-  /// The best way, with a base or without. What a small difference to a base leaves is not
-  /// compressed besides: a whole image never becomes that small.
+  /// The best delivery, with or without a base. If the difference to the base is small, compression
+  /// without a base is not tried: it never yields a smaller stream.
   package func best(base: [UInt8]?) -> Delivery {
     if let base, !base.isEmpty {
       let difference = composed(against: Base(base))
@@ -45,24 +44,24 @@ package struct DeliveryPlanner {
     return Self.best(of: candidates(base: nil))
   }
 
-  /// Of what takes no longer than the fastest, as far as anybody would notice, the shortest.
+  /// The shortest of the deliveries that are about as fast as the fastest.
   package static func best(of candidates: [Delivery]) -> Delivery {
-    precondition(!candidates.isEmpty, "an image can always be sent as it is")
+    precondition(!candidates.isEmpty, "an image can always be sent unchanged")
     let fastest = candidates.map(\.forecast.expectedSeconds).min() ?? 0
     let fast = candidates.filter { $0.forecast.expectedSeconds <= fastest * noticeable }
     return fast.min { $0.bytes.count < $1.bytes.count } ?? candidates[0]
   }
 
   /// The image itself, compressed, and as a difference to a base: each in the best parts. Every
-  /// stream was applied, and made the image.
+  /// stream was applied and verified.
   package func candidates(base: [UInt8]?) -> [Delivery] {
     var deliveries = [plain, composed(against: Base([]))]
     if let base, !base.isEmpty { deliveries.append(composed(against: Base(base))) }
     return deliveries
   }
 
-  /// The image, byte by byte. A device marks each row that it has written, so that a reset costs
-  /// no more than a page.
+  /// The unchanged image. A device marks each write block after it is written, so a reset costs at
+  /// most a page.
   package var plain: Delivery {
     let page = conditions.pageSize
     let pages = (image.count + page - 1) / page
@@ -72,13 +71,13 @@ package struct DeliveryPlanner {
       bytesAtPages: bytesAtPages, partEnds: Array(1...pages), under: conditions)
   }
 
-  /// The image itself, and streams with a base and without in parts of every size, so that they
-  /// can be compared under any conditions (`Delivery.predicted(under:)`).
+  /// The image itself, and streams with and without a base in parts of every size, for comparison
+  /// under any conditions (`Delivery.predicted(under:)`).
   package func deliveries(base: PatchBase) -> [Delivery] {
     [plain] + streams(against: Base([])) + streams(against: Base(base))
   }
 
-  /// Streams against one base in parts of every size, the largest first, until one is enough.
+  /// Streams against one base in parts of every size, the largest first, until `isEnough`.
   private func streams(
     against base: Base, until isEnough: (Delivery) -> Bool = { _ in false }
   ) -> [Delivery] {
@@ -91,8 +90,8 @@ package struct DeliveryPlanner {
     return streams
   }
 
-  /// - Parameter whole: the stream in the largest parts, whose codecs are as good for smaller ones;
-  ///   `nil` for itself.
+  /// - Parameter whole: the stream in the largest parts, whose codecs also suit smaller parts;
+  ///   `nil` for that stream itself.
   private func stream(against base: Base, partSize: Int, like whole: Delivery?) -> Delivery {
     let recipe = Recipe(hasBase: !base.bytes.isEmpty, partSize: partSize)
     let codecs = whole.map(codecsOfParts) ?? abilities.codecs
@@ -101,7 +100,7 @@ package struct DeliveryPlanner {
     }.predicted(under: conditions)
   }
 
-  /// A stream against one base, in the parts for which the predicted time is least.
+  /// A stream against one base, in the part size with the shortest predicted time.
   package func composed(against base: PatchBase) -> Delivery { composed(against: Base(base)) }
 
   private func composed(against base: Base) -> Delivery {
@@ -116,8 +115,8 @@ package struct DeliveryPlanner {
     return best
   }
 
-  /// The stream of which a device holds a part, made again: of all that could have been the best,
-  /// the one of this size and this CRC32.
+  /// Recreates the stream of which a device holds a part: the one with this size and this CRC32
+  /// among all that could have been the best.
   package func again(size: Int, crc32: UInt32, base: [UInt8]?) -> Delivery? {
     func isIt(_ delivery: Delivery) -> Bool {
       delivery.bytes.count == size && CRC32.checksum(delivery.bytes) == crc32
@@ -129,20 +128,21 @@ package struct DeliveryPlanner {
     return nil
   }
 
-  /// The sizes of parts to try, the largest first: whole pages, each once; a small image is one.
+  /// The part sizes to try, the largest first: complete pages, without duplicates; a small image is
+  /// one part.
   private var partSizes: [Int] {
     let page = abilities.pageSize
     return Self.partSizes.map { min(($0 + page - 1) / page * page, image.count) }
       .reduce(into: []) { sizes, size in if size < sizes.last ?? .max { sizes.append(size) } }
   }
 
-  /// The parameters that are best for large parts are as good for small ones.
+  /// The parameters that are best for large parts also suit small ones.
   private func codecsOfParts(of whole: Delivery) -> [PatchCodec] {
     abilities.codecs.filter { $0 == .crle || whole.codecs.contains($0) }
   }
 
-  /// A stream in parts of one size, each with the codec that makes it smallest; applied and
-  /// compared.
+  /// A stream in parts of one size, each with the codec that yields the smallest patch; applied and
+  /// verified.
   package func composed(
     against base: PatchBase, partSize: Int, codecs: [PatchCodec]
   ) -> Delivery {
@@ -172,13 +172,13 @@ package struct DeliveryPlanner {
       under: conditions)
   }
 
-  /// The stream that a patch made elsewhere is: one part.
+  /// The stream of a prebuilt patch: one part.
   ///
   /// - Parameters:
-  ///   - patch: that of a file, without any header.
-  ///   - base: what it is applied to here; where only the size of that is known, as many zeros.
-  ///   - isBaseKnown: what it makes of the base is the image.
-  /// - Throws: why it makes no image, or another one, of this base.
+  ///   - patch: the patch from a file, without any header.
+  ///   - base: the base image; if only its size is known, as many zeros.
+  ///   - isBaseKnown: whether the patch must create the image from `base`.
+  /// - Throws: the reason why the patch does not create the image from this base.
   package func ready(
     _ patch: [UInt8], base: [UInt8], isBaseKnown: Bool
   ) throws(PatchFault) -> Delivery {
@@ -200,21 +200,22 @@ package struct DeliveryPlanner {
       partEnds: [made.bytesAtPages.count], under: conditions)
   }
 
-  /// Applies a stream as the device will: for each page, the bytes that it takes to make it.
+  /// Applies a stream as the device does. Returns the number of stream bytes up to the end of each
+  /// page.
   private func applied(_ bytes: [UInt8], _ base: PatchBase) -> [Int] {
     let result: PatchReader.Result
     do throws(PatchFault) {
       result = try PatchParts.apply(
         bytes, to: base.bytes, imageSize: image.count, pageSize: abilities.pageSize)
     } catch {
-      preconditionFailure("a stream of ours cannot be applied: \(error)")
+      preconditionFailure("a created stream cannot be applied: \(error)")
     }
-    precondition(result.image == image, "a stream of ours makes another image")
+    precondition(result.image == image, "a created stream yields another image")
     return result.bytesAtPages
   }
 }
 
-/// A base whose suffixes are sorted when that is first needed.
+/// A base whose suffixes are sorted on first use.
 private final class Base {
   let bytes: [UInt8]
   private(set) lazy var sorted = PatchBase(bytes)

@@ -1,36 +1,36 @@
-/// Why the addresses of a file give no one image.
+/// The reason why the addresses of a file do not describe one image.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum AddressFault: Error, Equatable, Sendable {
-  /// A stretch of a file's data, in which there may be small gaps.
+  /// A range of a file's data, which may have small gaps.
   public struct Place: Equatable, Sendable {
-    /// Where it lies.
+    /// The addresses of the data.
     public let region: AddressRegion
-    /// Bytes that the file gives there.
+    /// The number of data bytes in the file.
     public let dataCount: Int
 
-    /// A part of a file.
+    /// Creates a range of a file's data.
     public init(region: AddressRegion, dataCount: Int) {
       self.region = region
       self.dataCount = dataCount
     }
   }
 
-  /// Data in places too far apart to be one image, and no telling which of them is.
+  /// Data in ranges that are too far apart for one image; the image could be any of them.
   case farApart([Place])
-  /// Nothing but regions that no update writes.
+  /// Only regions that updates never write.
   case nothingElse([Place])
-  /// A region was asked for in which the file has no data.
+  /// The file has no data in the requested region.
   case nothingIn(AddressRegion, [Place])
-  /// A region was asked for, of a file without addresses.
+  /// A region was requested for a file without addresses.
   case noAddresses
-  /// From the lowest to the highest address there are more bytes than the limit allows.
+  /// The range from the lowest to the highest address exceeds the limit in bytes.
   case spanTooLarge(AddressRegion, limit: Int)
 }
 
 extension AddressFault {
-  /// Where the file has data; the largest place first.
+  /// The ranges of the file's data, the largest first.
   public var places: [Place] {
     switch self {
     case .farApart(let places), .nothingElse(let places), .nothingIn(_, let places):
@@ -41,25 +41,25 @@ extension AddressFault {
 }
 
 extension AddressFault: CustomStringConvertible {
-  /// More places would be no sentence any more.
-  private static let placesTold = 6
+  /// The maximum number of ranges in a message.
+  private static let placesMaximum = 6
 
   public var description: String {
     switch self {
     case .farApart(let places):
-      "its data lies in \(places.count) places far apart: \(Self.list(places))"
+      "its data is in \(places.count) regions that are far apart: \(Self.list(places))"
     case .nothingElse(let places):
-      "it has nothing but what no update writes: \(Self.list(places))"
+      "it only has data that updates do not write: \(Self.list(places))"
     case .nothingIn(let region, let places):
-      "it has no data in \(region); there is some in \(Self.list(places))"
-    case .noAddresses: "a file of this kind has no addresses, so no region can be chosen"
+      "it has no data in \(region); its data is in \(Self.list(places))"
+    case .noAddresses: "files of this kind have no addresses, so no region can be chosen"
     case .spanTooLarge(let region, let limit): "\(region) is more than \(limit) bytes"
     }
   }
 
   private static func list(_ places: [Place]) -> String {
-    let told = places.prefix(placesTold).map { "\($0.region) (\($0.dataCount) B)" }
+    let shown = places.prefix(placesMaximum).map { "\($0.region) (\($0.dataCount) B)" }
     let rest = places.count - told.count
-    return (told + (rest > 0 ? ["\(rest) more"] : [])).joined(separator: ", ")
+    return (shown + (rest > 0 ? ["\(rest) more"] : [])).joined(separator: ", ")
   }
 }

@@ -1,6 +1,6 @@
-/// What a file says of addresses; the image itself has none.
+/// The addresses in a file; the image itself has none.
 public struct AddressLayout: Equatable, Sendable {
-  /// Where execution starts: record type 03 or 05 of Intel HEX, the entry point of an ELF file.
+  /// The start of execution: record type 03 or 05 of Intel HEX, the entry point of an ELF file.
   public enum Start: Equatable, Sendable {
     /// Code segment and instruction pointer of an 80x86.
     case segment(cs: UInt16, ip: UInt16)
@@ -8,16 +8,16 @@ public struct AddressLayout: Equatable, Sendable {
     case linear(UInt32)
   }
 
-  /// Data of the file that is no part of the image.
+  /// Data of the file that is not part of the image.
   public struct LeftOut: Equatable, Sendable {
-    /// Where it lies.
+    /// The addresses of the data.
     public let region: AddressRegion
-    /// Bytes that the file gives there.
+    /// The number of data bytes in the file.
     public let dataCount: Int
-    /// Why; `nil` for what lies outside the region that was asked for.
+    /// The known region; `nil` for data outside of the requested region.
     public let known: KnownRegion?
 
-    /// A part of a file that is not in the image.
+    /// Creates the description of a part of a file that is not in the image.
     public init(region: AddressRegion, dataCount: Int, known: KnownRegion?) {
       self.region = region
       self.dataCount = dataCount
@@ -27,14 +27,14 @@ public struct AddressLayout: Equatable, Sendable {
 
   /// The address of the image's first byte.
   public let lowestAddress: UInt32
-  /// Where the program begins, where the file says it.
+  /// The start address of the program, if the file states it.
   public let start: Start?
-  /// Bytes that the file gives for the image; the rest of it is fill.
+  /// The number of data bytes in the file; the rest of the image is fill.
   public let dataCount: Int
-  /// In order of addresses.
+  /// The excluded parts, in order of addresses.
   public let leftOut: [LeftOut]
 
-  /// Where an image lies, and what of its file is not in it.
+  /// Creates the layout of an image, with the excluded parts of its file.
   public init(lowestAddress: UInt32, start: Start?, dataCount: Int, leftOut: [LeftOut] = []) {
     self.lowestAddress = lowestAddress
     self.start = start

@@ -1,12 +1,12 @@
-/// Addresses from one up to, and not including, another: `0x00001000..0x00012ECC`.
+/// A half-open range of addresses: `0x00001000..0x00012ECC`.
 public struct AddressRegion: Hashable, Sendable {
-  /// One behind the last 32-bit address.
+  /// The end of the 32-bit address space.
   static let end: UInt64 = 1 << 32
 
   /// Not empty; ends at 2^32 at the latest.
   public let range: Range<UInt64>
 
-  /// `nil` for an empty region, and for one that leaves the 32-bit addresses.
+  /// Returns `nil` for an empty region, and for one outside of the 32-bit address space.
   public init?(_ range: Range<UInt64>) {
     guard !range.isEmpty, range.upperBound <= Self.end else { return nil }
     self.range = range
@@ -14,7 +14,7 @@ public struct AddressRegion: Hashable, Sendable {
 
   /// - Precondition: the range is not empty.
   init(of range: Range<UInt64>) {
-    precondition(!range.isEmpty && range.upperBound <= Self.end, "no region of 32-bit addresses")
+    precondition(!range.isEmpty && range.upperBound <= Self.end, "not a region of 32-bit addresses")
     self.range = range
   }
 
@@ -22,7 +22,8 @@ public struct AddressRegion: Hashable, Sendable {
 }
 
 extension AddressRegion: LosslessStringConvertible {
-  /// Reads `0x1000..0x12ECC` or decimal numbers; the second one is the first address behind.
+  /// Parses `0x1000..0x12ECC` or decimal numbers; the second number is the first address after the
+  /// region.
   public init?(_ text: String) {
     guard let dots = text.firstRange(of: ".."),
       let lower = Self.address(text[..<dots.lowerBound]),
@@ -33,7 +34,7 @@ extension AddressRegion: LosslessStringConvertible {
 
   private static func address(_ text: Substring) -> UInt64? {
     let digits = text.lowercased()
-    // The integers' own initializers would take signs too.
+    // The integers' own initializers would also accept signs.
     guard !digits.contains(where: { $0 == "+" || $0 == "-" }) else { return nil }
     return digits.hasPrefix("0x")
       ? UInt64(digits.dropFirst(2), radix: 16) : UInt64(digits, radix: 10)

@@ -1,21 +1,21 @@
-/// A file format whose data has addresses: one stretch of memory comes of it.
+/// A file format whose data has addresses, and which decodes to one memory range.
 package protocol AddressedFile: Sendable {
   associatedtype Fault: AddressedFileFault
 
   /// The image, from its lowest to its highest address.
   var bytes: [UInt8] { get }
-  /// Where the image lies.
+  /// The addresses of the image.
   var layout: AddressLayout { get }
 
   /// - Parameters:
-  ///   - file: the whole file.
-  ///   - spanLimit: the largest number of bytes between lowest and highest address.
-  ///   - region: the part of the file that is wanted; `nil` for all but known regions.
+  ///   - file: the complete file.
+  ///   - spanLimit: the maximum number of bytes between lowest and highest address.
+  ///   - region: the part of the file to use; `nil` for all but known regions.
   init(decoding file: [UInt8], spanLimit: Int, region: AddressRegion?) throws(Fault)
 }
 
-/// Why such a file gives no image: the format's own fault, with the place in the file.
+/// The reason why such a file was rejected: the format's fault, with the position in the file.
 package protocol AddressedFileFault: Error {
-  /// What is wrong with the addresses, where nothing is with the file.
+  /// The fault of the addresses, if the file itself is well-formed.
   var addresses: AddressFault? { get }
 }

@@ -1,33 +1,34 @@
-/// Pieces of data at addresses, on their way to one image.
+/// Pieces of data at addresses, which are combined to one image.
 struct AddressedMemory {
   enum Fault: Error, Equatable {
-    /// Two pieces give the same address; `first` and `second` are their origins in order.
+    /// Two pieces contain the same address; `first` and `second` are their origins in order.
     case overlap(address: UInt32, first: Int, second: Int)
     case addresses(AddressFault)
   }
 
-  /// Which of the data is wanted.
+  /// The selection of the data.
   struct Window {
-    /// The largest number of bytes between lowest and highest address.
+    /// The maximum number of bytes between lowest and highest address.
     let spanLimit: Int
-    /// `nil` for all of it but known regions.
+    /// `nil` for all data but known regions.
     var region: AddressRegion?
   }
 
-  /// What erased flash holds.
+  /// The value of erased flash.
   static let erased: UInt8 = 0xFF
-  /// A wider gap is not within one firmware: no part with Bluetooth LE has so much code flash.
+  /// Data on both sides of a larger gap does not belong to one firmware: no chip with Bluetooth LE
+  /// has so much code flash.
   private static let gapLimit: UInt64 = 4 << 20
 
-  /// A stretch of `data`, and where it belongs.
+  /// A range of `data` and its addresses.
   private struct Piece {
     let addresses: Range<UInt64>
     let position: Int
-    /// The line, block or segment that gave it, for messages.
+    /// The line, block or segment of the piece, for messages.
     let origin: Int
   }
 
-  /// What the memory between two pieces holds.
+  /// The value of bytes in gaps.
   private let fill: UInt8
   private var data: [UInt8] = []
   private var pieces: [Piece] = []
@@ -36,7 +37,7 @@ struct AddressedMemory {
 
   var isEmpty: Bool { pieces.isEmpty }
 
-  /// Adds bytes that must end before the address space does.
+  /// Adds bytes, which must not exceed the address space.
   mutating func append(_ bytes: ArraySlice<UInt8>, at address: UInt32, origin: Int) {
     guard !bytes.isEmpty else { return }
     let start = UInt64(address)
@@ -46,7 +47,8 @@ struct AddressedMemory {
     data += bytes
   }
 
-  /// The bytes from the lowest to the highest address that is wanted; there must be some data.
+  /// Returns the bytes from the lowest to the highest selected address. Requires at least one
+  /// piece.
   func image(
     start: AddressLayout.Start?, in window: Window
   ) throws(Fault) -> ([UInt8], AddressLayout) {
@@ -129,13 +131,13 @@ struct AddressedMemory {
   }
 }
 
-/// The addresses for which a file gives data: those that are kept for the image, and the others.
+/// The addresses of a file's data: those of the image, and the excluded ones.
 private struct Parts {
-  /// In order, apart from each other, never empty.
+  /// Sorted, not adjacent, never empty.
   private(set) var kept: [Range<UInt64>] = []
   private(set) var leftOut: [AddressLayout.LeftOut] = []
 
-  /// - Parameter ordered: in order, without overlaps.
+  /// - Parameter ordered: sorted, without overlaps.
   init(_ ordered: [Range<UInt64>]) {
     for range in ordered {
       if let last = kept.last, last.upperBound == range.lowerBound {
@@ -146,7 +148,7 @@ private struct Parts {
     }
   }
 
-  /// From the lowest to the highest address that is kept.
+  /// The range from the lowest to the highest address of the image.
   var span: AddressRegion {
     AddressRegion(of: kept[0].lowerBound..<kept[kept.count - 1].upperBound)
   }
@@ -190,7 +192,7 @@ private struct Parts {
     leftOut.sort { $0.region.range.lowerBound < $1.region.range.lowerBound }
   }
 
-  /// What lies close together is told as one.
+  /// Adds an excluded range; consecutive ranges of one known region are merged.
   private mutating func add(_ range: Range<UInt64>, as known: KnownRegion?) {
     guard let known, let last = leftOut.last, last.known == known else {
       leftOut.append(
@@ -203,7 +205,7 @@ private struct Parts {
       dataCount: last.dataCount + range.count, known: known)
   }
 
-  /// What is kept, put together over gaps up to the limit.
+  /// The ranges of the image, merged over gaps up to the limit.
   private func places(gapLimit: UInt64) -> [AddressFault.Place] {
     var places: [AddressFault.Place] = []
     for range in kept {

@@ -1,24 +1,24 @@
-/// Memory that files of whole devices fill beside the firmware, and that no update over the air
-/// writes. What a file has for it is left out of the image.
+/// Memory that files of complete devices contain in addition to the firmware, and that updates over
+/// the air do not write. The image does not contain a file's data for it.
 public struct KnownRegion: Hashable, Sendable {
-  /// What tells that a file is for one of the families: an address alone means other things on
-  /// other chips.
+  /// The data that identifies a file as one for the families: an address has different meanings on
+  /// different chips.
   enum Witness: Hashable {
-    /// The file gives bytes in the one region and none in the other.
+    /// The file has data in the first region but none in the second.
     case data(in: Range<UInt64>, butNotIn: Range<UInt64>? = nil)
     /// The file has this little-endian word at this address.
     case word(UInt32, at: UInt64)
   }
 
-  /// What lies there, as its maker calls it.
+  /// The name of the memory, as the maker of the chip calls it.
   public let name: String
-  /// The chips that have it, as a person names them.
+  /// The names of the chips that have it.
   public let families: String
-  /// Where it lies.
+  /// The addresses of the memory.
   public let region: AddressRegion
-  /// Where its maker says so.
+  /// The document that specifies it.
   public let source: String
-  /// One of them is enough.
+  /// The witnesses, of which one suffices.
   let witnesses: [Witness]
 
   private init(
@@ -34,13 +34,13 @@ public struct KnownRegion: Hashable, Sendable {
 }
 
 extension KnownRegion {
-  /// Code flash of Nordic's, Silicon Labs' and TI's parts.
+  /// Code flash of chips by Nordic, Silicon Labs and TI.
   private static let flashAtZero = Witness.data(in: 0..<0x20_0000)
-  /// What begins there has a mapping of external flash, not registers.
+  /// Data at these addresses indicates a mapping of external flash, not registers.
   private static let belowUICR: Range<UInt64> = 0x1000_0000..<0x1000_1000
   private static let stm32Flash = Witness.data(in: 0x0800_0000..<0x0840_0000)
 
-  /// In the order in which they are looked up.
+  /// The known regions in the order of the lookup.
   public static let all = [
     KnownRegion(
       "UICR", of: "nRF51, nRF52", 0x1000_1000..<0x1000_2000,
@@ -56,7 +56,7 @@ extension KnownRegion {
     KnownRegion(
       "UICR", of: "nRF54L", 0x00FF_D000..<0x00FF_E000, if: flashAtZero,
       source: "nrf54l15_application.h (NRF_UICR_S_BASE) of nrfx"),
-    // A SoftDevice tells itself by the magic of its information structure or, the older ones of
+    // A SoftDevice is identified by the magic of its information structure or, for older ones of
     // nRF51, by the length of code region 0 (UICR.CLENR0) that comes with it.
     KnownRegion(
       "master boot record", of: "nRF51, nRF52 with a SoftDevice", 0..<0x1000,

@@ -1,14 +1,14 @@
 import COtaflashZlib
 
-/// CRC32 as IEEE 802.3 and zlib define it. Check value: `123456789` gives `0xCBF43926`.
+/// The CRC32 of IEEE 802.3 and zlib. Check value: `123456789` yields `0xCBF43926`.
 public struct CRC32: Hashable, Sendable {
   /// The checksum of all bytes so far; 0 before the first.
   public private(set) var value: UInt32 = 0
 
-  /// The checksum of nothing, to be continued.
+  /// Creates the checksum of zero bytes.
   public init() {}
 
-  /// Goes on from a checksum computed before.
+  /// Continues a checksum that was computed before.
   public init(continuing value: UInt32) { self.value = value }
 
   /// Continues with `bytes`.
@@ -23,7 +23,7 @@ public struct CRC32: Hashable, Sendable {
     if done == nil { Array(bytes).withUnsafeBytes { update($0) } }
   }
 
-  /// The checksum of `bytes` alone.
+  /// Returns the checksum of `bytes`.
   public static func checksum(_ bytes: some Collection<UInt8>) -> UInt32 {
     var crc = CRC32()
     crc.update(bytes)

@@ -1,7 +1,7 @@
-/// Bytes written as pairs of hexadecimal digits, as the records of text formats have them.
+/// Bytes as pairs of hexadecimal digits, as in the records of text formats.
 enum HexadecimalText {
-  /// Reads all of `digits`, which may be of either case.
-  /// - Parameter column: of the first digit in its line, counted from 1, for faults.
+  /// Decodes all of `digits`, which may be upper or lower case.
+  /// - Parameter column: the column of the first digit in its line, from 1, for faults.
   static func bytes(
     of digits: some Collection<UInt8>, fromColumn column: Int
   ) throws(HexadecimalFault) -> [UInt8] {
@@ -24,7 +24,7 @@ enum HexadecimalText {
   }
 }
 
-/// Why a text is no bytes.
+/// The reason why a text was rejected.
 enum HexadecimalFault: Error, Equatable {
   /// Columns count from 1.
   case notHexadecimal(UInt8, column: Int)
@@ -42,7 +42,7 @@ extension UInt8 {
     }
   }
 
-  /// A character of a text as a message shows it: `'G'`, or `byte 0x0D`.
+  /// The text of a character in a message: `'G'`, or `byte 0x0D`.
   var shownCharacter: String {
     (0x20...0x7E).contains(self)
       ? "'\(Character(Unicode.Scalar(self)))'" : "byte 0x\(hexadecimal)"

@@ -1,5 +1,5 @@
 extension Collection<UInt8> where Index == Int {
-  /// The little-endian number at an index, or `nil` where it would begin before or end behind the
+  /// Returns the little-endian number at an index, or `nil` if it is not completely within the
   /// bytes.
   func littleEndian<Word: FixedWidthInteger & UnsignedInteger>(
     _: Word.Type = Word.self, at index: Int

@@ -1,7 +1,7 @@
-/// CRC32 of every prefix of an image, found in the time of one block: the checksums at the block
-/// boundaries are kept.
+/// The CRC32 of every prefix of an image, computed from at most one block: the checksums at the
+/// block boundaries are stored.
 package struct PrefixChecksums: Sendable {
-  /// Bytes between two kept checksums.
+  /// The number of bytes between two stored checksums.
   private static let stride = 4096
 
   package let bytes: [UInt8]
@@ -18,10 +18,10 @@ package struct PrefixChecksums: Sendable {
     self.kept = kept
   }
 
-  /// Bytes of the image.
+  /// The size of the image in bytes.
   package var count: Int { bytes.count }
 
-  /// CRC32 of the first `length` bytes, 0…`count`.
+  /// Returns the CRC32 of the first `length` bytes, 0…`count`.
   package func checksum(ofFirst length: Int) -> UInt32 {
     precondition((0...bytes.count).contains(length))
     if length == bytes.count { return kept[kept.count - 1] }

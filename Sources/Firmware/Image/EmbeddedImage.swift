@@ -1,17 +1,16 @@
-/// An MCUboot image that begins somewhere within a plain one: a file of a whole flash, with the
-/// bootloader below.
+/// An MCUboot image within a plain image: a file of the complete flash, with the bootloader below.
 package struct EmbeddedImage: Equatable, Sendable {
-  /// From the first byte of the file's image.
+  /// The offset from the first byte of the file's image.
   package let offset: Int
-  /// The image that was found.
+  /// The embedded image.
   package let image: MCUbootImage
 
-  /// Slots begin where pages of flash do; the smallest are of 512 bytes.
+  /// The granularity of slots, which start at flash pages; the smallest have 512 bytes.
   private static let step = 512
-  /// Places with the magic that are looked at; each costs a copy.
+  /// The maximum number of places with the magic that are decoded; each costs a copy.
   private static let triesMaximum = 16
 
-  /// The first one of a plain image, if any. It begins behind the first byte.
+  /// Finds the first embedded image of a plain image, if any, after the first byte.
   package init?(in outer: FirmwareImage) {
     guard outer.content == .plain else { return nil }
     let magic = MCUbootHeader.magic
@@ -30,7 +29,7 @@ package struct EmbeddedImage: Equatable, Sendable {
     return nil
   }
 
-  /// The addresses to ask for; `nil` of a file that has none.
+  /// The region of the embedded image; `nil` if the file has no addresses.
   package func region(in outer: FirmwareImage) -> AddressRegion? {
     outer.layout.flatMap { layout in
       let start = UInt64(layout.lowestAddress) + UInt64(offset)

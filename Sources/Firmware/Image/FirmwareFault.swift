@@ -1,47 +1,47 @@
-/// Why a file is no image that can be sent. Nothing was written anywhere.
+/// The reason why a file cannot be sent. Nothing was written to the device.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum FirmwareFault: Error, Equatable, Sendable {
-  /// A file format that may carry firmware and is not read.
+  /// A file format that may contain firmware, but is not supported.
   public enum ForeignFormat: String, Sendable, CaseIterable {
-    /// A ZIP archive that is nothing but the end of its directory.
+    /// A ZIP archive that only consists of the end of its directory.
     case emptyZip = "a ZIP archive without files"
-    /// A byte order mark, and text in units of two bytes behind it.
+    /// A byte order mark, followed by text in units of two bytes.
     case utf16 = "text in UTF-16; HEX files and S-records are read in ASCII or UTF-8"
   }
 
-  /// The file has no bytes, or its format holds none.
+  /// The file is empty, or its format contains no bytes.
   case empty
   /// The file is larger than the limit, in bytes.
   case tooLarge(limit: Int)
-  /// It is known by its beginning, and not read.
+  /// The format is recognized by its first bytes, but not supported.
   case foreignFormat(ForeignFormat)
-  /// What a format forbids, with its place in the file.
+  /// A violation of a file format, with its position in the file.
   case malformed(FormatFault)
-  /// The addresses of a file that has some.
+  /// An error in the addresses of a file.
   case addresses(AddressFault)
-  /// What is wrong with an image for MCUboot.
+  /// An error in an image for MCUboot.
   case mcuboot(MCUbootFault)
-  /// What is wrong with the archive that a package is.
+  /// An error in the archive of a package.
   case zip(ZipFault)
-  /// What is wrong with a package's `manifest.json`.
+  /// An error in a package's `manifest.json`.
   case manifest(ManifestFault)
-  /// The init packet in a file of a Nordic DFU package.
+  /// An error in the init packet in a file of a Nordic DFU package.
   case initPacket(file: String, InitPacketFault)
-  /// A fault of a file within a package.
+  /// An error in a file of a package.
   indirect case inFile(String, FirmwareFault)
-  /// One image was wanted, and the package has so many.
+  /// One image is required, but the package has this number of images.
   case severalImages(Int)
-  /// The magic of a descriptor, and behind it no 32 bytes with the right CRC32.
+  /// The magic of a descriptor, not followed by a descriptor with the right CRC32.
   case descriptorDamaged(offset: Int)
-  /// The descriptor is whole, and of a later layout (docs/image-descriptor.md).
+  /// The descriptor is valid, but of a later layout (docs/image-descriptor.md).
   case descriptorLayoutUnknown(UInt8, offset: Int)
-  /// Two descriptors in one image say different things; offsets are their first bytes.
+  /// Two descriptors in one image differ; the offsets are those of their first bytes.
   case descriptorsDiffer(firstOffset: Int, secondOffset: Int)
-  /// The sidecar file and the embedded descriptor contradict each other, and nobody decided.
+  /// The sidecar file and the embedded descriptor contradict each other, and no override decides.
   case versionContradicted(sidecar: FirmwareVersion, descriptor: FirmwareVersion)
-  /// As `versionContradicted`, of the board that the image is for.
+  /// As `versionContradicted`, for the board of the image.
   case hardwareContradicted(sidecar: HardwareID, descriptor: HardwareID)
   /// The MCUboot header and the embedded descriptor contradict each other.
   case headerContradicted(header: FirmwareVersion, descriptor: FirmwareVersion)
@@ -61,20 +61,20 @@ extension FirmwareFault: CustomStringConvertible {
     case .initPacket(let file, let fault): "'\(file)': \(fault)"
     case .inFile(let file, let fault): "'\(file)': \(fault)"
     case .severalImages(let count):
-      "the package has \(count) images where one is wanted"
+      "the package has \(count) images; exactly one is required"
     case .descriptorDamaged(let offset):
       "the image descriptor at offset \(offset) is damaged: its CRC32 does not match"
     case .descriptorLayoutUnknown(let layout, let offset):
       "the image descriptor at offset \(offset) has layout \(layout); "
-        + "this version reads layout \(ImageDescriptor.layout)"
+        + "this version supports layout \(ImageDescriptor.layout)"
     case .descriptorsDiffer(let first, let second):
       "the image descriptors at offsets \(first) and \(second) contradict each other"
     case .versionContradicted(let sidecar, let descriptor):
-      "the sidecar file says version \(sidecar), the image itself \(descriptor)"
+      "the sidecar file states version \(sidecar), the image \(descriptor)"
     case .hardwareContradicted(let sidecar, let descriptor):
-      "the sidecar file says hardware \(sidecar), the image itself \(descriptor)"
+      "the sidecar file states hardware \(sidecar), the image \(descriptor)"
     case .headerContradicted(let header, let descriptor):
-      "the MCUboot header says version \(header), the image descriptor \(descriptor)"
+      "the MCUboot header states version \(header), the image descriptor \(descriptor)"
     }
   }
 }

@@ -1,8 +1,8 @@
 extension FirmwareImage {
-  /// The largest file, and the largest span of a file's addresses, in bytes (64 MiB).
+  /// The default limit of a file's size, and of the span of its addresses, in bytes (64 MiB).
   public static let defaultLimit = 64 << 20
 
-  /// Reads a file that holds one image and is no archive.
+  /// Decodes a file with one image that is not an archive.
   init(
     decoding file: [UInt8], name: String, claims: IdentityClaims, place: MCUbootPlace,
     in window: AddressedMemory.Window
@@ -41,7 +41,7 @@ extension FirmwareImage {
 }
 
 extension FirmwareFault.ForeignFormat {
-  /// Known by its first bytes.
+  /// Recognizes the format by its first bytes.
   init?(of bytes: [UInt8], name: String) {
     if bytes.starts(with: [0x50, 0x4B, 0x05, 0x06]) {
       self = .emptyZip

@@ -1,35 +1,35 @@
-/// An image ready to be sent: the bytes that go to the slot, and what is known of them.
+/// An image ready to be sent: the bytes of the slot, and their metadata.
 public struct FirmwareImage: Equatable, Sendable {
-  /// What the bytes are to a bootloader.
+  /// The format of the bytes for a bootloader.
   public enum Content: Equatable, Sendable {
-    /// The bytes of a slot, of which only a descriptor or a sidecar file says anything.
+    /// The bytes of a slot; only a descriptor or a sidecar file describes them.
     case plain
-    /// An MCUboot image, and which of the device's it is for.
+    /// An MCUboot image, and its place on the device.
     case mcuboot(MCUbootImage, place: MCUbootPlace)
     /// A part of a Nordic DFU package, with its init packet.
     case nordic(NordicInitPacket)
   }
 
-  /// How a person names the image: the file's last path component, or `-` for standard input; in
-  /// a package the name of the file within it.
+  /// The display name of the image: the file's last path component, or `-` for standard input; in a
+  /// package, the name of the file within it.
   public let name: String
-  /// The kind of file that it was read from.
+  /// The format of the file.
   public let format: Format
   /// The bytes of the slot, from its first address; gaps between addresses are filled with 0xFF.
   public let bytes: [UInt8]
-  /// CRC32 (IEEE, as zlib's) of `bytes`.
+  /// The CRC32 (IEEE, as in zlib) of `bytes`.
   public let crc32: UInt32
-  /// From the MCUboot header, the embedded descriptor, the sidecar file or the command line; `nil`
-  /// when nobody says. An MCUboot header's build number is in `mcuboot` alone.
+  /// The version from the MCUboot header, the embedded descriptor, the sidecar file or the command
+  /// line; `nil` if unknown. The build number of an MCUboot header is only in `mcuboot`.
   public let version: FirmwareVersion?
-  /// From the same places; `.any` when it is said to run on every board, `nil` when nobody says.
+  /// The hardware id from the same sources; `.any` for an image for all boards, `nil` if unknown.
   public let hardware: HardwareID?
   /// The addresses of the file; `nil` for a raw binary, which has none.
   public let layout: AddressLayout?
-  /// What the bytes are, as far as they tell.
+  /// The decoded content, as far as it is recognized.
   public let content: Content
 
-  /// An image of bytes that the program has; nothing is looked for in them.
+  /// Creates an image from bytes in memory, which are not analyzed.
   public init(
     name: String, format: Format, bytes: [UInt8], version: FirmwareVersion?, hardware: HardwareID?,
     layout: AddressLayout? = nil, content: Content = .plain
@@ -51,7 +51,7 @@ extension FirmwareImage {
     if case .mcuboot(let image, _) = content { image } else { nil }
   }
 
-  /// What the image installs, if it is an installer of Nordic's bare-metal SDK; else `nil`.
+  /// The content of an installer of Nordic's bare-metal SDK; `nil` for other images.
   public var installer: InstallerContent? { mcuboot?.installerContent(in: bytes) }
 
   /// The init packet of a part of a Nordic DFU package.
@@ -59,7 +59,7 @@ extension FirmwareImage {
     if case .nordic(let packet) = content { packet } else { nil }
   }
 
-  /// Which image of the device this one is, and for which slot.
+  /// The image number and slot on the device.
   public var place: MCUbootPlace {
     if case .mcuboot(_, let place) = content { place } else { MCUbootPlace() }
   }

@@ -1,21 +1,21 @@
-/// What a file without addresses holds instead of firmware, as far as its content tells. No part
-/// with Bluetooth LE starts such bytes, and a device that checks a CRC32 alone would take them.
+/// The content of a file without addresses that is not firmware, as far as its bytes show. No chip
+/// with Bluetooth LE can run such bytes, but a device that only checks a CRC32 would accept them.
 public enum ForeignContent: String, Sendable, CaseIterable {
-  /// Flash was read where nothing was programmed.
+  /// A read of flash that was not programmed.
   case erased = "nothing but 0xFF, as erased flash"
-  /// Memory was read that is not there, or a file made in advance.
+  /// A read of memory that does not exist, or a preallocated file.
   case zeros = "nothing but zeros"
-  /// What git keeps instead of a large file until it is fetched.
+  /// The placeholder of git for a large file that was not fetched.
   case gitLFSPointer = "a git-lfs pointer"
-  /// `<!doctype html` or `<html`, in any case of letters.
+  /// `<!doctype html` or `<html`, in upper or lower case.
   case html = "an HTML page"
-  /// Text that begins with `<` and is no HTML.
+  /// Text that starts with `<` and is not HTML.
   case xml = "an XML text"
-  /// Text that begins with `{` or `[`.
+  /// Text that starts with `{` or `[`.
   case json = "a JSON text"
   /// `-----BEGIN` (RFC 7468).
   case pem = "a key or certificate in PEM"
-  /// Readable from its first byte to its last, and none of the above.
+  /// Readable text other than the above.
   case text = "text"
   /// 1F 8B 08 (RFC 1952).
   case gzip = "a gzip archive"
@@ -31,35 +31,35 @@ public enum ForeignContent: String, Sendable, CaseIterable {
   case tar = "a tar archive"
   /// `!<arch>`: objects that were never linked.
   case staticLibrary = "a static library"
-  /// E9 and segments that lie within the file (ESP-IDF, `esp_image_header_t`).
+  /// E9, followed by segments within the file (ESP-IDF, `esp_image_header_t`).
   case esp32 = "an ESP32 application image"
   /// `DfuSe`: an image for ST's bootloader on USB (UM0391).
   case dfuse = "a DfuSe file for USB"
   /// D8 6B: the CBOR tag 107 of a SUIT envelope.
   case suit = "a SUIT envelope"
-  /// `MZ`, and `PE` where it points to.
+  /// `MZ`, and `PE` at the stated offset.
   case windowsProgram = "a Windows program"
   /// 89 `PNG`.
   case png = "a PNG picture"
   /// `%PDF-`.
   case pdf = "a PDF document"
 
-  /// What can be done about it: one whole sentence.
+  /// The action to take, as one complete sentence.
   public var advice: String {
     switch self {
-    case .erased, .zeros: "Whatever wrote the file read no firmware."
-    case .gitLFSPointer: "'git lfs pull' fetches the file that it stands for."
-    case .html: "A download that needs a login, or a link to a page about the file, ends like this."
-    case .xml, .json, .pem, .text, .png, .pdf, .windowsProgram: "It is another file than was meant."
+    case .erased, .zeros: "The tool that wrote the file did not read firmware."
+    case .gitLFSPointer: "'git lfs pull' fetches the actual file."
+    case .html: "The download needs a login, or the link leads to a page about the file."
+    case .xml, .json, .pem, .text, .png, .pdf, .windowsProgram: "Choose another file."
     case .gzip, .bzip2, .xz, .zstd, .sevenZip, .tar: "Unpack it first."
-    case .staticLibrary: "Link it; a program has addresses to load, a library has none."
-    case .esp32: "Only the ESP32's own bootloader takes it."
-    case .dfuse: "The binary that it was made of, or its HEX or ELF file, is wanted."
-    case .suit: "SUIT is not supported; an image for MCUboot or a Nordic DFU package is."
+    case .staticLibrary: "Link it: a program has load addresses, a library has none."
+    case .esp32: "Only the bootloader of the ESP32 accepts it."
+    case .dfuse: "Use the binary from which it was created, or its HEX or ELF file."
+    case .suit: "SUIT is not supported; use an MCUboot image or a Nordic DFU package."
     }
   }
 
-  /// Whether a person can read it as it is.
+  /// Whether the file is readable text.
   public var isText: Bool {
     switch self {
     case .gitLFSPointer, .html, .xml, .json, .pem, .text: true
@@ -79,7 +79,7 @@ extension ForeignContent {
     (Array("%PDF-".utf8), .pdf),
   ]
 
-  /// `nil` for what can be firmware.
+  /// Returns `nil` if the bytes can be firmware.
   init?(of bytes: [UInt8]) {
     if let first = bytes.first, first == 0xFF || first == 0, bytes.allSatisfy({ $0 == first }) {
       self = first == 0 ? .zeros : .erased
@@ -98,7 +98,8 @@ extension ForeignContent {
     }
   }
 
-  /// A vector table begins with a stack pointer, which is a multiple of 4; `MZ` is none.
+  /// Distinguishes programs from a vector table, which starts with a stack pointer, a multiple of
+  /// 4.
   private static func isWindowsProgram(_ bytes: [UInt8]) -> Bool {
     guard bytes.starts(with: Array("MZ".utf8)), let at: UInt32 = bytes.littleEndian(at: 0x3C),
       let magic: UInt32 = bytes.littleEndian(at: Int(at))
@@ -106,12 +107,12 @@ extension ForeignContent {
     return magic == 0x0000_4550
   }
 
-  /// Where the ESP32 family has its instructions.
+  /// The instruction addresses of the ESP32 family.
   private static let esp32Instructions: Range<UInt32> = 0x4000_0000..<0x5000_0000
 
-  /// Magic, segments and SPI settings (ESP-IDF, `esp_image_header_t`), then an entry address that
-  /// the family can run from, or segments that lie within the file. No stack pointer of a Cortex-M
-  /// ends in E9.
+  /// Checks magic, segments and SPI settings (ESP-IDF, `esp_image_header_t`), then that the entry
+  /// address is one of the family, or that the segments are within the file. No stack pointer of a
+  /// Cortex-M ends in E9.
   private static func isESP32(_ bytes: [UInt8]) -> Bool {
     guard bytes.count >= 32, bytes[0] == 0xE9, (1...16).contains(bytes[1]), bytes[2] <= 5,
       let entry: UInt32 = bytes.littleEndian(at: 4)
@@ -127,7 +128,7 @@ extension ForeignContent {
     return true
   }
 
-  /// Text is readable from its first byte to its last.
+  /// Text is readable from the first byte to the last.
   private static func text(_ bytes: [UInt8]) -> ForeignContent? {
     let blanks: [UInt8] = [0x09, 0x0A, 0x0C, 0x0D]
     guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || blanks.contains($0) }),
@@ -143,8 +144,8 @@ extension ForeignContent {
 }
 
 extension FirmwareImage {
-  /// What the bytes are instead of firmware. An image that carries a descriptor of its own, or the
-  /// format of a bootloader, is firmware, whatever it begins with.
+  /// The content of a plain file that is not firmware. An image with a descriptor or in the format
+  /// of a bootloader is firmware, regardless of its first bytes.
   public var foreignContent: ForeignContent? {
     guard content == .plain else { return nil }
     do throws(FirmwareFault) {

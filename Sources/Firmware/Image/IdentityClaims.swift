@@ -1,4 +1,4 @@
-/// What others than the image say of it, before it is known what the image says.
+/// The statements about an image from other sources than the image, before it is decoded.
 struct IdentityClaims {
   let sidecar: ImageIdentity?
   let overrides: ImageIdentity

@@ -1,27 +1,27 @@
-/// A block of 32 bytes by which a firmware image says its version and its board
-/// (docs/image-descriptor.md). The firmware's build puts it 4-aligned into the first 64 KiB.
+/// A block of 32 bytes in a firmware image that states its version and its board
+/// (docs/image-descriptor.md). The firmware's build places it 4-aligned into the first 64 KiB.
 package struct ImageDescriptor: Hashable, Sendable {
-  /// Bytes of a descriptor.
+  /// The size of a descriptor in bytes.
   package static let size = 32
-  /// How far into an image a descriptor is looked for, in bytes.
+  /// The number of bytes at the start of an image that are searched for a descriptor.
   static let searchLimit = 0x1_0000
-  /// The layout this version writes and reads.
+  /// The layout that this version writes and reads.
   static let layout: UInt8 = 1
-  /// `OTAimg` and two bytes that are no text, so that no string of a program is taken for one.
+  /// `OTAimg` and two bytes that are not text, so that no string of a program matches.
   static let magic: [UInt8] = [0x4F, 0x54, 0x41, 0x69, 0x6D, 0x67, 0xD1, 0x5C]
 
   /// The image's version.
   package let version: FirmwareVersion
-  /// `nil` (0 in the block) when the image runs on any board.
+  /// `nil` (0 in the block) if the image runs on any board.
   package let hardware: HardwareID?
 
-  /// A descriptor to be put into an image; `nil` for any hardware.
+  /// Creates a descriptor for an image; `nil` means any hardware.
   package init(version: FirmwareVersion, hardware: HardwareID?) {
     self.version = version
     self.hardware = hardware
   }
 
-  /// The 32 bytes that an image carries.
+  /// The 32 bytes in the image.
   package var encoded: [UInt8] {
     var block = Self.magic + [Self.layout, 0, 0, 0]
     block += Self.littleEndian(hardware?.rawValue ?? 0)
@@ -31,7 +31,7 @@ package struct ImageDescriptor: Hashable, Sendable {
     return block + Self.littleEndian(CRC32.checksum(block))
   }
 
-  /// Looks at every fourth byte of the first 64 KiB. The same descriptor twice is one.
+  /// Searches every fourth byte of the first 64 KiB. Two equal descriptors count as one.
   /// - Throws: `.descriptorDamaged`, `.descriptorLayoutUnknown` or `.descriptorsDiffer`.
   package static func find(in image: [UInt8]) throws(FirmwareFault) -> ImageDescriptor? {
     var found: (descriptor: ImageDescriptor, offset: Int)?
@@ -47,8 +47,8 @@ package struct ImageDescriptor: Hashable, Sendable {
     return found?.descriptor
   }
 
-  /// Reads the block at the start of `block`, whose magic has matched. Its indices are offsets in
-  /// the image.
+  /// Decodes the block at the start of `block`, whose magic has matched. The indices of `block` are
+  /// offsets in the image.
   private init(decoding block: ArraySlice<UInt8>) throws(FirmwareFault) {
     let offset = block.startIndex
     guard block.count >= Self.size else { throw .descriptorDamaged(offset: offset) }

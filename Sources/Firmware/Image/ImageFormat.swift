@@ -1,8 +1,8 @@
 extension FirmwareImage {
-  /// The file format that the bytes came from. All that is known of one stands in its `row`:
-  /// detection, help texts, the manual and docs/image-formats.md follow the table.
+  /// The file format of an image. The `row` of a format describes it completely: detection, help
+  /// texts, the manual and docs/image-formats.md follow the table.
   public enum Format: String, Sendable, CaseIterable {
-    /// Bytes as they are.
+    /// Raw bytes.
     case binary
     /// Intel HEX.
     case intelHex = "intel-hex"
@@ -15,18 +15,18 @@ extension FirmwareImage {
   }
 }
 
-/// Why a file of a format with addresses gives no image, with the place in the file.
+/// The reason why a file of a format with addresses was rejected, with the position in the file.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum FormatFault: Error, Equatable, Sendable {
-  /// What is wrong with an Intel HEX file.
+  /// An error in an Intel HEX file.
   case intelHex(TextFault<IntelHexFault>)
-  /// What is wrong with a Motorola S-record file.
+  /// An error in a Motorola S-record file.
   case sRecord(TextFault<SRecordFault>)
-  /// What is wrong with a UF2 file.
+  /// An error in a UF2 file.
   case uf2(UF2Fault)
-  /// What is wrong with an ELF file.
+  /// An error in an ELF file.
   case elf(ELFFault)
 }
 
@@ -34,7 +34,7 @@ extension FirmwareImage.Format {
   package var row: ImageFormat {
     switch self {
     case .binary:
-      ImageFormat("binary", "the bytes as they lie in the device's slot", sign: .noOther)
+      ImageFormat("binary", "the bytes of the device's slot", sign: .noOther)
     case .intelHex:
       ImageFormat(
         "Intel HEX", "records with addresses; gaps are filled with 0xFF",
@@ -47,7 +47,7 @@ extension FirmwareImage.Format {
         SRecordFile.self, FormatFault.sRecord)
     case .uf2:
       ImageFormat(
-        "UF2", "blocks with addresses, all for one family of chips and none missing",
+        "UF2", "blocks with addresses, complete and for one family of chips",
         sign: .magic(UF2File.magic), UF2File.self, FormatFault.uf2)
     case .elf:
       ImageFormat(
@@ -56,25 +56,25 @@ extension FirmwareImage.Format {
     }
   }
 
-  /// `Intel HEX, S-record, UF2 and ELF`: the formats whose data has addresses, before the word
-  /// files.
+  /// `Intel HEX, S-record, UF2 and ELF`: the formats whose data has addresses, to be followed by
+  /// "files".
   package static let addressed = allCases.filter { $0.row.decode != nil }.map(\.row.adjective)
     .listed(before: "and")
 
-  /// `binary, Intel HEX, S-record, UF2 or ELF`: all formats, before the word file.
+  /// `binary, Intel HEX, S-record, UF2 or ELF`: all formats, to be followed by "file".
   package static let anyOne = allCases.map(\.row.adjective).listed(before: "or")
 
-  /// A file is of the format whose magic it begins with, or else of the one that its name ends in,
-  /// or else of the one that its first line of text is of.
+  /// The format is determined by the magic at the start, otherwise by the suffix of the name,
+  /// otherwise by the first line of text.
   ///
-  /// Only text counts, not well-formed text: a file with a damaged first line must be refused for
-  /// what it is and never be sent as a binary.
+  /// The text need not be well-formed: a file with a damaged first line must be rejected with an
+  /// error of its format and never be sent as a binary.
   package init(of file: [UInt8], name: String) {
     let magic = Self.allCases.first { $0.row.sign.isMagic(of: file) }
     self = magic ?? Self(text: file, name: name) ?? .binary
   }
 
-  /// The format of a text; `nil` for a file that is none by its name or its beginning.
+  /// The format of a text; `nil` if neither the name nor the first line shows a format.
   init?(text file: [UInt8], name: String) {
     let (name, line) = (name.lowercased(), TextPrefix.line(of: file))
     let named = Self.allCases.first { $0.row.sign.suffixes.contains(where: name.hasSuffix) }
@@ -88,15 +88,15 @@ extension FirmwareImage.Format {
   }
 }
 
-/// What there is to know of one format.
+/// The description of one format.
 package struct ImageFormat: Sendable {
-  /// How a file of it is known.
+  /// The property by which a file of the format is recognized.
   package enum Sign: Sendable {
-    /// By its first bytes.
+    /// The first bytes.
     case magic([UInt8])
-    /// By the end of its name, or by its first line.
+    /// The suffix of the name, or the first line.
     case text(suffixes: [String], @Sendable (_ line: ArraySlice<UInt8>) -> Bool)
-    /// It is none of the others.
+    /// Any file that is not of another format.
     case noOther
   }
 
@@ -105,11 +105,11 @@ package struct ImageFormat: Sendable {
       _ file: [UInt8], _ window: AddressedMemory.Window
     ) throws(FirmwareFault) -> (bytes: [UInt8], layout: AddressLayout)
 
-  /// In a list of formats: `S-records`.
+  /// The name in a list of formats: `S-records`.
   package let title: String
-  /// Before the word file: `S-record`.
+  /// The name before "file": `S-record`.
   package let adjective: String
-  /// What such a file holds: a clause.
+  /// The content of such a file, as a clause.
   package let summary: String
   package let sign: Sign
   /// `nil` = the file is the image.
@@ -143,7 +143,7 @@ extension ImageFormat.Sign {
     if case .magic(let bytes) = self { file.starts(with: bytes) } else { false }
   }
 
-  /// In lower case, with their dots.
+  /// The suffixes in lower case, with their dots.
   package var suffixes: [String] {
     if case .text(let suffixes, _) = self { suffixes } else { [] }
   }
@@ -163,7 +163,7 @@ extension FormatFault: CustomStringConvertible {
     }
   }
 
-  /// Where in a text, counted from 1; `nil` in a file that has no lines.
+  /// The line in a text, from 1; `nil` for a file without lines.
   public var line: Int? {
     switch self {
     case .intelHex(.line(let line, _)), .sRecord(.line(let line, _)): line

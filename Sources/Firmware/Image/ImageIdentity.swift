@@ -1,22 +1,22 @@
-/// What someone other than the image says of it: a sidecar file, or the command line.
+/// The version and hardware that a sidecar file or the command line states for an image.
 public struct ImageIdentity: Equatable, Sendable {
-  /// `nil` where nothing is said.
+  /// `nil` if not stated.
   public var version: FirmwareVersion?
   /// `.any` for an image that runs on every board.
   public var hardware: HardwareID?
 
-  /// What somebody says of an image.
+  /// Creates the statement about an image.
   public init(version: FirmwareVersion? = nil, hardware: HardwareID? = nil) {
     self.version = version
     self.hardware = hardware
   }
 
-  /// What holds for an image, field by field: the override before the sidecar before the image
-  /// itself, which speaks by its MCUboot header and its embedded descriptor. With both fields
-  /// overridden the image is not searched for a descriptor, which is the way out for an image
-  /// whose own bytes look like a damaged one.
+  /// The valid version and hardware of an image, for each field: the override, otherwise the
+  /// sidecar, otherwise the image itself, which states them in its MCUboot header and its embedded
+  /// descriptor. If both fields are overridden, the image is not searched for a descriptor; this
+  /// permits images in which some bytes look like a damaged one.
   /// - Parameter header: the version in the image's MCUboot header.
-  /// - Throws: the faults of the descriptor, or a contradiction that no override decides.
+  /// - Throws: the faults of the descriptor, or a contradiction that no override resolves.
   static func settled(
     image: [UInt8], header: FirmwareVersion?, sidecar: ImageIdentity?, overrides: ImageIdentity
   ) throws(FirmwareFault) -> ImageIdentity {
@@ -30,7 +30,7 @@ public struct ImageIdentity: Equatable, Sendable {
     if overrides.version == nil, let said = sidecar?.version, let own = own.version, said != own {
       throw .versionContradicted(sidecar: said, descriptor: own)
     }
-    // A sidecar may say for which board it is, of an image that would run on any.
+    // A sidecar file may restrict an image for any board to one board.
     if overrides.hardware == nil, let said = sidecar?.hardware, let own = own.hardware,
       own != .any, said != own
     {

@@ -1,44 +1,44 @@
-/// What a person can do about a file that cannot be sent: mostly to look at the place.
+/// The action that corrects a file that cannot be sent: usually an inspection of one position.
 public enum ImageRemedy: Hashable, Sendable {
-  /// One of these regions is to be chosen; the one with most data is first.
+  /// Choose one of these regions; the one with most data is first.
   case chooseRegion([AddressRegion])
   /// Lines count from 1.
   case lookAtLine(Int)
   /// Offsets count from the file's first byte.
   case lookAtBytes(Range<Int>)
-  /// The first bytes tell what the file is.
+  /// Inspect the first bytes, which show the format of the file.
   case lookAtBeginning
-  /// What the archive says of the files in it.
+  /// Inspect the list of files in the archive.
   case lookAtArchive
-  /// The file of that name in the archive is to be looked at.
+  /// Inspect the file of that name in the archive.
   case lookAtFileInArchive(String)
-  /// What is known of the images in it.
+  /// Inspect the metadata of the images.
   case inspectImage
-  /// The sidecar file is to say what the image says.
+  /// Correct the sidecar file, so that it matches the image.
   case mendSidecar
-  /// Nothing can be made of this one.
+  /// The file is not usable.
   case chooseAnotherFile
-  /// It is to be built again, as a whole.
+  /// Build the image again, completely.
   case buildAgain
-  /// It is unsigned, or was changed after it was signed.
+  /// Sign the image: it is unsigned, or was changed after it was signed.
   case signImage
-  /// The key is not the one that the image was signed with.
+  /// Use the key with which the image was signed.
   case chooseAnotherKey
 }
 
 extension ImageRemedy: CustomStringConvertible {
-  /// A whole sentence for people.
+  /// A complete sentence.
   public var description: String {
     switch self {
     case .chooseRegion(let regions):
       "Choose a region: \(regions.map { "\($0)" }.joined(separator: ", "))."
     case .lookAtLine(let line): "Look at line \(line)."
     case .lookAtBytes(let range): "Look at \(range.count) bytes from offset \(range.lowerBound)."
-    case .lookAtBeginning: "Look at the beginning of the file."
-    case .lookAtArchive: "Look at what is in the archive."
+    case .lookAtBeginning: "Look at the start of the file."
+    case .lookAtArchive: "Look at the content of the archive."
     case .lookAtFileInArchive(let name): "Look at '\(name)' in the archive."
-    case .inspectImage: "Look at what is known of the images."
-    case .mendSidecar: "Mend the sidecar file, or remove it."
+    case .inspectImage: "Inspect the images."
+    case .mendSidecar: "Correct the sidecar file, or remove it."
     case .chooseAnotherFile: "Choose another file."
     case .buildAgain: "Build the image again."
     case .signImage: "Sign the image, with a key that the device knows."
@@ -48,7 +48,7 @@ extension ImageRemedy: CustomStringConvertible {
 }
 
 extension FirmwareFault {
-  /// What can be done about it.
+  /// The action that corrects the fault.
   public var remedy: ImageRemedy {
     switch self {
     case .addresses(let fault):
@@ -70,6 +70,6 @@ extension FirmwareFault {
     }
   }
 
-  /// Around a fault in an MCUboot image.
+  /// The number of bytes to show at a fault in an MCUboot image.
   private static let shownBytes = 32
 }

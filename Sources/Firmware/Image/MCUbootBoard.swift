@@ -1,18 +1,18 @@
-/// The devices that an image must be for, by what their bootloader was built with. No device tells
-/// these ids over SMP, so whoever updates it must.
+/// The devices that an image must be for, by the ids that their bootloader was built with. Devices
+/// do not report these ids over SMP, so the caller must specify them.
 public struct MCUbootBoard: Equatable, Sendable {
-  /// `nil` = whichever.
+  /// `nil` = any vendor.
   public let vendorID: MCUbootIdentifier?
-  /// `nil` takes every class.
+  /// `nil` = any class.
   public let classID: MCUbootIdentifier?
 
-  /// The device that images must be for.
+  /// Creates the requirement of an image.
   public init(vendorID: MCUbootIdentifier?, classID: MCUbootIdentifier?) {
     self.vendorID = vendorID
     self.classID = classID
   }
 
-  /// Compares an image, as the bootloader would after all of it was sent.
+  /// Checks an image as the bootloader would after the complete transfer.
   public func check(_ image: FirmwareImage) throws(BoardFault) {
     if let vendorID { try Self.compare(image.mcuboot?.vendorID, vendorID, .vendor) }
     if let classID { try Self.compare(image.mcuboot?.classID, classID, .class) }
@@ -26,12 +26,12 @@ public struct MCUbootBoard: Equatable, Sendable {
   }
 }
 
-/// Why an image is not for a certain kind of device.
+/// The reason why an image is not for a kind of device.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum BoardFault: Error, Equatable, Sendable {
-  /// Which of the two ids.
+  /// The kind of id.
   public enum Kind: String, Sendable {
     /// `IMAGE_TLV_UUID_VID`.
     case vendor
@@ -39,7 +39,7 @@ public enum BoardFault: Error, Equatable, Sendable {
     case `class`
   }
 
-  /// It names no vendor, or no class; other images than MCUboot's never do.
+  /// The image states no vendor or no class; only MCUboot images do.
   case notStated(Kind)
   /// The image is for another vendor, or another class.
   case differs(Kind, stated: MCUbootIdentifier, wanted: MCUbootIdentifier)
@@ -48,7 +48,7 @@ public enum BoardFault: Error, Equatable, Sendable {
 extension BoardFault: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .notStated(let kind): "it does not say which \(kind.rawValue) it is for"
+    case .notStated(let kind): "it does not state which \(kind.rawValue) it is for"
     case .differs(let kind, let stated, let wanted):
       "it is for \(kind.rawValue) \(stated), not for \(wanted)"
     }

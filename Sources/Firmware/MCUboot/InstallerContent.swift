@@ -1,9 +1,9 @@
-/// What an installer of Nordic's bare-metal SDK carries. The installer is an application that runs
-/// once: it copies a SoftDevice and a firmware loader to their places, clears its own header and
-/// restarts, and the firmware loader waits for an application (nRF Connect SDK Bare Metal,
-/// `applications/installer`, `scripts/generate_metadata.py`).
+/// The content of an installer of Nordic's bare-metal SDK. The installer is an application that
+/// runs once: it copies a SoftDevice and a firmware loader to their addresses, clears its own
+/// header and restarts. The firmware loader then waits for an application (nRF Connect SDK Bare
+/// Metal, `applications/installer`, `scripts/generate_metadata.py`).
 public struct InstallerContent: Equatable, Sendable {
-  /// What a part is.
+  /// The kind of a part.
   public enum Kind: Hashable, Sendable {
     /// Nordic's Bluetooth stack.
     case softDevice
@@ -21,29 +21,30 @@ public struct InstallerContent: Equatable, Sendable {
     }
   }
 
-  /// One image that is copied.
+  /// An image to copy.
   public struct Part: Equatable, Sendable {
-    /// What the image is.
+    /// The kind of the image.
     public let kind: Kind
-    /// Where it goes in the device's flash.
+    /// The destination address in the device's flash.
     public let address: UInt32
-    /// In bytes.
+    /// The size in bytes.
     public let size: Int
-    /// The MCUboot image that it is, by its hash; `nil` for other bytes.
+    /// The hash, if the part is an MCUboot image; `nil` for other bytes.
     public let hash: MCUbootImage.Hash?
   }
 
-  /// The installer's own program, the table and the data lie in this order in its body.
+  /// The magic before the table. The body contains the installer's program, the table and the data,
+  /// in this order.
   private static let magic: [UInt8] = [0x92, 0x11, 0xF2, 0xE9]
   private static let entrySize = 24
-  /// The SDK has two, a SoftDevice and a firmware loader.
+  /// The maximum number of parts; the SDK has two, a SoftDevice and a firmware loader.
   private static let partsMaximum = 4
 
-  /// In the order of the table; at least one.
+  /// The parts in the order of the table; at least one.
   public let parts: [Part]
 
-  /// - Parameter body: of the image, without its header. Returns `nil` if no table in it has the
-  ///   right CRC32, or the CRC32 of a part is wrong.
+  /// - Parameter body: the body of the image, without its header. Returns `nil` if it contains no
+  ///   table with the right CRC32, or if the CRC32 of a part is wrong.
   init?(in body: ArraySlice<UInt8>) {
     let body = Array(body)
     for start in body.indices where body[start] == Self.magic[0] {
@@ -69,7 +70,8 @@ public struct InstallerContent: Equatable, Sendable {
     return nil
   }
 
-  /// An entry: address, size of the place, offset and size of the data, their CRC32, kind, fill.
+  /// Decodes an entry: address, size of the space, offset and size of the data, their CRC32, kind,
+  /// fill.
   private static func part(in body: [UInt8], at entry: Int, data: ArraySlice<UInt8>) -> Part? {
     let words = (0..<5).compactMap { body.littleEndian(UInt32.self, at: entry + 4 * $0) }
     let (offset, size) = (Int(words[2]), Int(words[3]))
@@ -84,6 +86,6 @@ public struct InstallerContent: Equatable, Sendable {
     do throws(MCUbootFault) { return try MCUbootImage(decoding: bytes).hash } catch { return nil }
   }
 
-  /// The firmware loader that it installs.
+  /// The firmware loader in the installer.
   public var firmwareLoader: Part? { parts.first { $0.kind == .firmwareLoader } }
 }

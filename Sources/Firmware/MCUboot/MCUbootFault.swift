@@ -1,4 +1,4 @@
-/// Why a file that begins as an MCUboot image is none. Offsets count from the image's first byte.
+/// The reason why an MCUboot image was rejected. Offsets count from the image's first byte.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -11,32 +11,32 @@ public enum MCUbootFault: Error, Equatable, Sendable {
   case wrongMagic(UInt32)
   /// A header size below the 32 bytes of the header.
   case headerTooShort(stated: UInt16)
-  /// Header and body have more bytes than the file.
+  /// Header and body exceed the file.
   case bodyBeyondEnd(needed: Int, found: Int)
-  /// The file ends where a TLV area must begin.
+  /// The file ends before a TLV area.
   case areaMissing(offset: Int)
-  /// An area of type-length-values does not begin with its magic.
+  /// A TLV area does not start with its magic.
   case wrongAreaMagic(UInt16, expected: UInt16, offset: Int)
-  /// An area says that it is shorter than its own header of 4 bytes.
+  /// An area whose stated size is less than its own header of 4 bytes.
   case areaTooShort(stated: Int, offset: Int)
-  /// An area says that it is longer than what is left of the file.
+  /// An area whose stated size exceeds the file.
   case areaBeyondEnd(stated: Int, left: Int, offset: Int)
   /// The header and the protected area state different sizes.
   case protectedSizesDiffer(header: Int, area: Int, offset: Int)
-  /// Fewer than the 4 bytes of type and length are left of the area.
+  /// Fewer than the 4 bytes of type and length remain in the area.
   case entryCutOff(offset: Int)
-  /// An entry says that it is longer than what is left of its area.
+  /// An entry whose stated length exceeds its area.
   case entryBeyondArea(MCUbootTLVType, length: Int, left: Int, offset: Int)
-  /// An entry of this type has another length than its kind of hash, key or signature.
+  /// The length of an entry does not match its kind of hash, key or signature.
   case wrongLength(MCUbootTLVType, expected: Int, found: Int, offset: Int)
-  /// More entries than any image has.
+  /// More entries than images have.
   case tooManyEntries(limit: Int, offset: Int)
-  /// A second hash of the image: which one the bootloader takes is not known.
+  /// A second hash of the image: it is undefined which one the bootloader uses.
   case secondHash(offset: Int)
 }
 
 extension MCUbootFault {
-  /// Where in the file something is wrong, counted from 0.
+  /// The position of the error in the file, from 0.
   public var offset: Int {
     switch self {
     case .headerCutOff, .oldFormat, .wrongMagic: 0
@@ -58,20 +58,20 @@ extension MCUbootFault: CustomStringConvertible {
     switch self {
     case .headerCutOff(let found):
       "the header has \(MCUbootHeader.size) bytes, the file only \(found)"
-    case .oldFormat: "the format is that before MCUboot 1.0, which signs other bytes; sign it again"
+    case .oldFormat: "the format is older than MCUboot 1.0 and signs other bytes; sign it again"
     case .wrongMagic(let magic): "the magic is 0x\(magic.hexadecimal)"
     case .headerTooShort(let stated):
-      "the header size is \(stated), at least \(MCUbootHeader.size) is possible"
+      "the header size is \(stated), the minimum is \(MCUbootHeader.size)"
     case .bodyBeyondEnd(let needed, let found):
       "header and body have \(needed) bytes, the file only \(found); it was cut off"
-    case .areaMissing: "the file ends where its list of hashes and signatures must begin"
+    case .areaMissing: "the file ends before its list of hashes and signatures"
     case .wrongAreaMagic(let found, let expected, _):
-      "a TLV area must begin with 0x\(expected.hexadecimal), there is 0x\(found.hexadecimal)"
-    case .areaTooShort(let stated, _): "the TLV area's size is \(stated), at least 4 is possible"
+      "a TLV area must start with 0x\(expected.hexadecimal), not 0x\(found.hexadecimal)"
+    case .areaTooShort(let stated, _): "the TLV area's size is \(stated), the minimum is 4"
     case .areaBeyondEnd(let stated, let left, _):
       "the TLV area has \(stated) bytes, the file only \(left) more; it was cut off"
     case .protectedSizesDiffer(let header, let area, _):
-      "the protected TLV area has \(area) bytes, the header says \(header)"
+      "the protected TLV area has \(area) bytes, the header states \(header)"
     case .entryCutOff: "the TLV area ends within an entry"
     case .entryBeyondArea(let type, let length, let left, _):
       "the entry '\(type)' has \(length) bytes, the TLV area only \(left) more"

@@ -1,7 +1,7 @@
 /// The first 32 bytes of an MCUboot image (MCUboot design, `struct image_header`); all numbers
 /// are little-endian.
 public struct MCUbootHeader: Equatable, Sendable {
-  /// What the bootloader must know of the image (`IMAGE_F_…`).
+  /// The properties of the image for the bootloader (`IMAGE_F_…`).
   public struct Flags: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
 
@@ -13,11 +13,11 @@ public struct MCUbootHeader: Equatable, Sendable {
     public static let encryptedAES128 = Flags(rawValue: 0x4)
     /// `IMAGE_F_ENCRYPTED_AES256`.
     public static let encryptedAES256 = Flags(rawValue: 0x8)
-    /// `IMAGE_F_NON_BOOTABLE`: not to be started by itself.
+    /// `IMAGE_F_NON_BOOTABLE`: not to be started as a program.
     public static let nonBootable = Flags(rawValue: 0x10)
     /// `IMAGE_F_RAM_LOAD`: copied to its load address before it runs.
     public static let ramLoad = Flags(rawValue: 0x20)
-    /// `IMAGE_F_ROM_FIXED`: runs at its load address alone.
+    /// `IMAGE_F_ROM_FIXED`: only runs at its load address.
     public static let romFixed = Flags(rawValue: 0x100)
     /// `IMAGE_F_COMPRESSED_LZMA1`.
     public static let compressedLZMA1 = Flags(rawValue: 0x200)
@@ -34,7 +34,7 @@ public struct MCUbootHeader: Equatable, Sendable {
       (.compressedARMThumb, "compressed through the ARM Thumb filter"),
     ]
 
-    /// Every flag that is set, in words; one that is not known as its number.
+    /// The names of all set flags; unknown flags as numbers.
     public var words: [String] {
       let known = Self.names.filter { contains($0.0) }
       let rest = subtracting(Flags(known.map(\.0)))
@@ -42,32 +42,33 @@ public struct MCUbootHeader: Equatable, Sendable {
     }
   }
 
-  /// Of the bytes that are looked at; a build may make the header longer.
+  /// The size of the decoded header in bytes; a build may extend the header.
   package static let size = 32
   static let magic: UInt32 = 0x96F3_B83D
-  /// Of the format before MCUboot 1.0.
+  /// The magic of the format before MCUboot 1.0.
   package static let oldMagic: UInt32 = 0x96F3_B83C
 
-  /// Where the image runs: in RAM, or with the flag `romFixed` in flash; otherwise 0.
+  /// The address at which the image runs: in RAM, or with the flag `romFixed` in flash; otherwise
+  /// 0.
   public let loadAddress: UInt32
-  /// Bytes from the start of the file to the body, 32…65535.
+  /// The number of bytes from the start of the file to the body, 32…65535.
   public let headerSize: UInt16
-  /// Bytes of the protected TLV area; 0 when there is none.
+  /// The size of the protected TLV area in bytes; 0 if there is none.
   package let protectedSize: UInt16
-  /// Bytes of the body.
+  /// The size of the body in bytes.
   public let bodySize: UInt32
-  /// What the bootloader does with it.
+  /// The properties of the image for the bootloader.
   public let flags: Flags
-  /// The version that imgtool was given.
+  /// The version passed to imgtool.
   public let version: MCUbootVersion
 
-  /// Whether a file that begins with these bytes is meant to be an MCUboot image.
+  /// Whether a file that starts with these bytes is an MCUboot image.
   static func begins(_ bytes: some Collection<UInt8>) -> Bool {
     let magic: UInt32? = Array(bytes.prefix(4)).littleEndian(at: 0)
     return magic == Self.magic || magic == oldMagic
   }
 
-  /// Reads the header at the start of a file.
+  /// Decodes the header at the start of a file.
   init(decoding bytes: [UInt8]) throws(MCUbootFault) {
     guard bytes.count >= Self.size, let magic = bytes.littleEndian(UInt32.self, at: 0),
       let loadAddress = bytes.littleEndian(UInt32.self, at: 4),
@@ -90,7 +91,7 @@ public struct MCUbootHeader: Equatable, Sendable {
 }
 
 extension MCUbootVersion {
-  /// Reads the 8 bytes of `struct image_version`.
+  /// Decodes the 8 bytes of `struct image_version`.
   init?(decoding bytes: ArraySlice<UInt8>) {
     let start = bytes.startIndex
     guard bytes.count == 8, let revision = bytes.littleEndian(UInt16.self, at: start + 2),

@@ -1,16 +1,16 @@
-/// A vendor, or a class of a vendor's devices, as MCUboot images name them: a UUID (MCUboot,
+/// The UUID of a vendor, or of a class of a vendor's devices, in MCUboot images (MCUboot,
 /// `IMAGE_TLV_UUID_VID` and `IMAGE_TLV_UUID_CID`).
 public struct MCUbootIdentifier: Hashable, Sendable {
-  /// 16 bytes, in the order in which they are written.
+  /// 16 bytes, in the order of the text.
   public let bytes: [UInt8]
 
-  /// `nil` unless there are 16.
+  /// Returns `nil` unless there are 16 bytes.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.size else { return nil }
     self.init(bytes)
   }
 
-  /// Bytes of a UUID.
+  /// The size of a UUID in bytes.
   private static let size = 16
 
   init(_ bytes: [UInt8]) {
@@ -18,7 +18,7 @@ public struct MCUbootIdentifier: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// Reads 32 hexadecimal digits, with hyphens where a UUID has them or without any.
+  /// Parses 32 hexadecimal digits, with the hyphens of a UUID or without any.
   public init?(uuid text: String) {
     let groups = text.split(separator: "-", omittingEmptySubsequences: false)
     guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12] || groups.count == 1 else { return nil }
@@ -31,7 +31,7 @@ public struct MCUbootIdentifier: Hashable, Sendable {
 }
 
 extension MCUbootIdentifier: CustomStringConvertible {
-  /// As UUIDs are written: `6ba7b810-9dad-11d1-80b4-00c04fd430c8`.
+  /// The text of the UUID: `6ba7b810-9dad-11d1-80b4-00c04fd430c8`.
   public var description: String {
     let digits = bytes.map { $0.hexadecimal.lowercased() }
     return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { digits[$0].joined() }
@@ -40,9 +40,9 @@ extension MCUbootIdentifier: CustomStringConvertible {
 }
 
 extension MCUbootImage {
-  /// Whose devices the image is for; `nil` when it does not say.
+  /// The vendor of the devices for which the image is built; `nil` if not stated.
   public var vendorID: MCUbootIdentifier? { identifier(.vendorID, .documentedVendorID) }
-  /// Which of them; `nil` when it does not say.
+  /// The class of these devices; `nil` if not stated.
   public var classID: MCUbootIdentifier? { identifier(.classID, .documentedClassID) }
 
   private func identifier(_ types: MCUbootTLVType...) -> MCUbootIdentifier? {

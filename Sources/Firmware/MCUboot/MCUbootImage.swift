@@ -1,12 +1,12 @@
-/// What an MCUboot image says of itself: its header, the entries behind its body, and the trailer
-/// of a slot if the file was padded to one (MCUboot design, image format).
+/// The structure of an MCUboot image: its header, the TLV entries after its body, and the trailer
+/// of a slot if the file is padded to one (MCUboot design, image format).
 ///
-/// Decoding checks the structure only; whether the hash and the signature hold is found out by
-/// `FirmwareImage.checkIntegrity()` and `FirmwareImage.checkSignature(by:)`.
+/// Decoding only checks the structure; `FirmwareImage.checkIntegrity()` and
+/// `FirmwareImage.checkSignature(by:)` verify the hash and the signature.
 public struct MCUbootImage: Equatable, Sendable {
-  /// The hash that an image carries of its own header, body and protected entries.
+  /// The hash in an image of its header, body and protected entries.
   public struct Hash: Hashable, Sendable {
-    /// The hash's kind.
+    /// The hash algorithm.
     public enum Algorithm: String, Sendable, CaseIterable {
       /// 32 bytes.
       case sha256 = "SHA-256"
@@ -30,50 +30,51 @@ public struct MCUbootImage: Equatable, Sendable {
     /// 32, 48 or 64 bytes.
     public let bytes: [UInt8]
 
-    /// A hash that was read, or one to compare with.
+    /// Creates a hash.
     public init(algorithm: Algorithm, bytes: [UInt8]) {
       self.algorithm = algorithm
       self.bytes = bytes
     }
   }
 
-  /// Another image that must be there, in at least this version.
+  /// Another image that must be present, in at least this version.
   public struct Dependency: Hashable, Sendable {
-    /// Of the device's images, 0 or more.
+    /// The number of the device's image, from 0.
     public let imageIndex: UInt8
-    /// The lowest version that will do.
+    /// The minimum version.
     public let version: MCUbootVersion
 
-    /// An image that must be there, too.
+    /// Creates a dependency on another image.
     public init(imageIndex: UInt8, version: MCUbootVersion) {
       self.imageIndex = imageIndex
       self.version = version
     }
   }
 
-  /// What the image begins with.
+  /// The header of the image.
   public let header: MCUbootHeader
   /// The entries that the hash covers.
   package let protectedEntries: [MCUbootTLV]
   /// The other entries: hash, key hash, signatures.
   package let entries: [MCUbootTLV]
-  /// Bytes from the start of the file that hash and signature cover: header, body and protected
-  /// entries.
+  /// The number of bytes from the start of the file that hash and signature cover: header, body and
+  /// protected entries.
   package let coveredSize: Int
-  /// Bytes of the image with all its entries. What follows in the file is fill or a trailer.
+  /// The size of the image with all its entries in bytes. The rest of the file is fill or a
+  /// trailer.
   public let size: Int
   package let trailer: MCUbootTrailer?
-  /// `nil` for an image that carries none.
+  /// `nil` if the image contains no hash.
   public let hash: Hash?
 
-  /// The header's.
+  /// The version in the header.
   public var version: MCUbootVersion { header.version }
-  /// The body can be read only with a key that is not the host's.
+  /// Whether the body is encrypted for the device.
   public var isEncrypted: Bool {
     !header.flags.isDisjoint(with: [.encryptedAES128, .encryptedAES256])
   }
 
-  /// Reads an image, and what follows it in the file.
+  /// Decodes an image and the data after it in the file.
   public init(decoding bytes: [UInt8]) throws(MCUbootFault) {
     header = try MCUbootHeader(decoding: bytes)
     let bodyEnd = Int(header.headerSize) + Int(header.bodySize)
@@ -111,7 +112,7 @@ public struct MCUbootImage: Equatable, Sendable {
 }
 
 extension MCUbootImage {
-  /// The images that must be there too.
+  /// The images that must be present as well.
   public var dependencies: [Dependency] {
     protectedEntries.filter { $0.type == .dependency }.compactMap { entry in
       MCUbootVersion(decoding: entry.value.suffix(8)).map {
@@ -120,20 +121,20 @@ extension MCUbootImage {
     }
   }
 
-  /// Its bootloader decompresses the body before it starts the image (MCUboot,
+  /// Whether the bootloader decompresses the body before it starts the image (MCUboot,
   /// docs/compression_format.md).
   public var isCompressed: Bool {
     !header.flags.isDisjoint(with: [.compressedLZMA1, .compressedLZMA2])
   }
 
-  /// The hash that the image has once its bootloader has decompressed it, and which it carries
-  /// from then on; `nil` for an image that is not compressed, or does not say.
+  /// The hash of the decompressed image, which the image contains after the bootloader decompressed
+  /// it; `nil` if the image is not compressed or does not state it.
   public var decompressedHash: [UInt8]? {
     guard isCompressed else { return nil }
     return protectedEntries.first { $0.type == .decompressedSHA }?.value
   }
 
-  /// Bytes of header and body once they are decompressed; `nil` as for the hash.
+  /// The size of the decompressed header and body in bytes; `nil` as for the hash.
   public var decompressedSize: Int? {
     guard isCompressed,
       let size: UInt32 = protectedEntries.first(where: { $0.type == .decompressedSize })?.value
@@ -142,9 +143,9 @@ extension MCUbootImage {
     return Int(header.headerSize) + Int(size)
   }
 
-  /// What the image installs; `nil` for one that is no installer.
+  /// The content of an installer; `nil` for other images.
   ///
-  /// - Parameter bytes: the file that the image was decoded from.
+  /// - Parameter bytes: the file from which the image was decoded.
   func installerContent(in bytes: [UInt8]) -> InstallerContent? {
     guard protectedEntries.contains(where: { $0.type == .nordicInstaller && $0.value == [1] })
     else { return nil }
@@ -152,11 +153,10 @@ extension MCUbootImage {
     return InstallerContent(in: bytes[start..<start + Int(header.bodySize)])
   }
 
-  /// What tells the image while it runs: the hash that it carries, or that of what it decompresses
-  /// to.
+  /// The hash that identifies the running image: its own hash, or that of the decompressed image.
   public var runningHash: [UInt8]? { isCompressed ? decompressedHash : hash?.bytes }
 
-  /// The number below which the bootloader refuses images; only what the hash covers counts.
+  /// The number below which the bootloader rejects images; only protected entries count.
   public var securityCounter: UInt32? {
     protectedEntries.first { $0.type == .securityCounter }?.value.littleEndian(at: 0)
   }

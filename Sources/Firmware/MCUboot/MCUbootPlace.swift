@@ -1,11 +1,11 @@
-/// Where in a device with several images or slots one belongs.
+/// The place of an image in a device with several images or slots.
 public struct MCUbootPlace: Hashable, Sendable {
-  /// Which of the device's images; 0 for the only one.
+  /// The number of the device's image; 0 for the only one.
   public let imageIndex: Int
-  /// The slot that the image was linked for; `nil` when it is for whichever is free.
+  /// The slot for which the image was linked; `nil` = any free slot.
   public let slot: Int?
 
-  /// The place of one image of a device with several.
+  /// Creates the place of an image.
   public init(imageIndex: Int = 0, slot: Int? = nil) {
     self.imageIndex = imageIndex
     self.slot = slot

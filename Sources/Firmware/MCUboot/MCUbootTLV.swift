@@ -1,13 +1,13 @@
-/// One entry behind the body of an MCUboot image: type, length, value (MCUboot design,
-/// `struct image_tlv`).
+/// One entry after the body of an MCUboot image: type, length, value (MCUboot design, `struct
+/// image_tlv`).
 package struct MCUbootTLV: Equatable, Sendable {
   package let type: MCUbootTLVType
   package let value: [UInt8]
-  /// Of the entry's first byte in the file.
+  /// The offset of the entry's first byte in the file.
   package let offset: Int
 }
 
-/// What an entry says (`IMAGE_TLV_…`). Types that are not named here are kept as they are.
+/// The type of an entry (`IMAGE_TLV_…`). Unknown types are kept unchanged.
 public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt16
 
@@ -26,7 +26,7 @@ public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
   public static let sha512 = MCUbootTLVType(0x12)
   /// `IMAGE_TLV_RSA2048_PSS`.
   public static let rsa2048 = MCUbootTLVType(0x20)
-  /// `IMAGE_TLV_ECDSA224`, which MCUboot has given up.
+  /// `IMAGE_TLV_ECDSA224`, which MCUboot no longer supports.
   public static let ecdsa224 = MCUbootTLVType(0x21)
   /// `IMAGE_TLV_ECDSA_SIG`: P-256 or P-384, by the key.
   public static let ecdsa = MCUbootTLVType(0x22)
@@ -38,17 +38,17 @@ public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
   public static let pureSignature = MCUbootTLVType(0x25)
   /// `IMAGE_TLV_ENC_RSA2048`: the image's key, encrypted with RSA-OAEP.
   public static let keyEncryptedRSA2048 = MCUbootTLVType(0x30)
-  /// `IMAGE_TLV_ENC_KW`: with AES key wrap.
+  /// `IMAGE_TLV_ENC_KW`: the image's key, wrapped with AES key wrap.
   public static let keyWrapped = MCUbootTLVType(0x31)
-  /// `IMAGE_TLV_ENC_EC256`: with ECIES on P-256.
+  /// `IMAGE_TLV_ENC_EC256`: the image's key, encrypted with ECIES on P-256.
   public static let keyEncryptedEC256 = MCUbootTLVType(0x32)
-  /// `IMAGE_TLV_ENC_X25519`: with ECIES on X25519.
+  /// `IMAGE_TLV_ENC_X25519`: the image's key, encrypted with ECIES on X25519.
   public static let keyEncryptedX25519 = MCUbootTLVType(0x33)
   /// `IMAGE_TLV_ENC_X25519_SHA512`: the same, with SHA-512.
   public static let keyEncryptedX25519SHA512 = MCUbootTLVType(0x34)
-  /// `IMAGE_TLV_DEPENDENCY`: another image that must be there.
+  /// `IMAGE_TLV_DEPENDENCY`: another image that must be present.
   public static let dependency = MCUbootTLVType(0x40)
-  /// `IMAGE_TLV_SEC_CNT`: against going back.
+  /// `IMAGE_TLV_SEC_CNT`: prevents downgrades.
   public static let securityCounter = MCUbootTLVType(0x50)
   /// `IMAGE_TLV_BOOT_RECORD`: for attestation.
   public static let bootRecord = MCUbootTLVType(0x60)
@@ -60,17 +60,17 @@ public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
   public static let decompressedSignature = MCUbootTLVType(0x72)
   /// `IMAGE_TLV_COMP_DEC_SIZE`.
   public static let compressedDecodedSize = MCUbootTLVType(0x73)
-  /// `IMAGE_TLV_UUID_VID`: whose device it is for.
+  /// `IMAGE_TLV_UUID_VID`: the vendor of the device.
   public static let vendorID = MCUbootTLVType(0x74)
-  /// `IMAGE_TLV_UUID_CID`: the class of device it is for.
+  /// `IMAGE_TLV_UUID_CID`: the class of the device.
   public static let classID = MCUbootTLVType(0x75)
-  /// The numbers of the MCUboot documentation; its header file has the two above.
+  /// The number in the MCUboot documentation; its header file has the two above.
   public static let documentedVendorID = MCUbootTLVType(0x80)
-  /// The class by the number in MCUboot's document.
+  /// The number of the class in the MCUboot documentation.
   public static let documentedClassID = MCUbootTLVType(0x81)
 
-  /// Nordic's number, of those that makers may use, for an image that installs others; the value is
-  /// 1 (nRF Connect SDK Bare Metal, `cmake/sysbuild/image_signing_installer.cmake`).
+  /// Nordic's number, from the range for vendors, for an image that installs others; the value is 1
+  /// (nRF Connect SDK Bare Metal, `cmake/sysbuild/image_signing_installer.cmake`).
   static let nordicInstaller = MCUbootTLVType(0xA0)
 
   private static let names: [MCUbootTLVType: String] = [
@@ -90,10 +90,10 @@ public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
     documentedVendorID: "vendor id", documentedClassID: "class id",
   ]
 
-  /// The numbers that a maker may use for entries of its own: a low byte of A0…FE.
+  /// Whether the type is in the range for vendors: a low byte of A0…FE.
   public var isVendorReserved: Bool { (0xA0...0xFE).contains(rawValue & 0xFF) }
 
-  /// Hashes and signatures fix the length of their value, in bytes; `nil` for the other types.
+  /// The length in bytes of hashes and signatures; `nil` for the other types.
   var fixedLength: Int? {
     switch self {
     case .sha256: 32

@@ -1,18 +1,18 @@
-/// A list of entries behind the body: a magic, the area's size, and the entries (MCUboot design,
+/// A list of entries after the body: a magic, the area's size, and the entries (MCUboot design,
 /// `struct image_tlv_info`).
 struct MCUbootTLVArea {
   static let infoSize = 4
   static let entryHeaderSize = 4
   static let magic: UInt16 = 0x6907
   static let protectedMagic: UInt16 = 0x6908
-  /// More entries than any image has a use for.
+  /// The maximum number of entries; no image needs more.
   static let entryMaximum = 128
 
   let entries: [MCUbootTLV]
-  /// The offset of the first byte behind the area.
+  /// The offset of the first byte after the area.
   let end: Int
 
-  /// Reads the area at an offset of a file.
+  /// Decodes the area at an offset of a file.
   init(
     decoding bytes: [UInt8], at offset: Int, magic: UInt16
   ) throws(MCUbootFault) {

@@ -1,7 +1,7 @@
-/// What a bootloader keeps at the end of a slot, in a file that was padded to the size of one
+/// The bootloader's state at the end of a slot, in a file that is padded to the size of a slot
 /// (MCUboot design, image trailer).
 package struct MCUbootTrailer: Equatable, Sendable {
-  /// What the bootloader is told to do with the image (`swap_info`, low four bits).
+  /// The requested action of the bootloader (`swap_info`, low four bits).
   package enum Swap: Equatable, Sendable {
     case none
     case test
@@ -22,7 +22,7 @@ package struct MCUbootTrailer: Equatable, Sendable {
     }
   }
 
-  /// A flag of one byte: 1, or 0xFF as erased flash is.
+  /// A flag of one byte: 1, or 0xFF in erased flash.
   package enum Flag: Equatable, Sendable {
     case set
     case unset
@@ -38,24 +38,24 @@ package struct MCUbootTrailer: Equatable, Sendable {
   }
 
   static let magicSize = 16
-  /// For a `BOOT_MAX_ALIGN` of 8.
+  /// The magic for a `BOOT_MAX_ALIGN` of 8.
   private static let magic8: [UInt8] = [
     0x77, 0xC2, 0x95, 0xF3, 0x60, 0xD2, 0xEF, 0x7F, 0x35, 0x52, 0x50, 0x0F, 0x2C, 0xB6, 0x79, 0x80,
   ]
-  /// For another one, which stands in the two bytes before.
+  /// The end of the magic for other alignments, which the two bytes before it state.
   private static let magicTail: [UInt8] = [
     0x2D, 0xE1, 0x5D, 0x29, 0x41, 0x0B, 0x8D, 0x77, 0x67, 0x9C, 0x11, 0x0F, 0x1F, 0x8A,
   ]
   private static let alignments = [8, 16, 32]
 
-  /// Bytes to which each field is padded: 8, 16 or 32.
+  /// The size to which each field is padded in bytes: 8, 16 or 32.
   package let alignment: Int
-  /// The image is confirmed: it is not reverted at the next reset.
+  /// Whether the image is confirmed: the next reset does not revert it.
   package let imageOK: Flag
   package let copyDone: Flag
   package let swap: Swap
 
-  /// Looks at the end of a file, not before `start`, where the image proper ends.
+  /// Decodes the end of a file, after `start`, the end of the image itself.
   init?(endOf bytes: [UInt8], notBefore start: Int) {
     guard bytes.count - start >= Self.magicSize,
       let alignment = Self.alignment(of: bytes.suffix(Self.magicSize))
@@ -68,7 +68,7 @@ package struct MCUbootTrailer: Equatable, Sendable {
     swap = Swap(bytes[first - 3 * alignment])
   }
 
-  /// A magic that is none of the two, or an alignment that no bootloader has, is no trailer.
+  /// Returns `nil` for an unknown magic, or for an alignment that no bootloader uses.
   private static func alignment(of magic: ArraySlice<UInt8>) -> Int? {
     if magic.elementsEqual(magic8) { return 8 }
     guard magic.dropFirst(2).elementsEqual(magicTail),

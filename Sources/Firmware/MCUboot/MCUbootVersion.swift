@@ -1,8 +1,8 @@
 /// The version in an MCUboot header: `major.minor.revision+build` (MCUboot design,
 /// `struct image_version`).
 ///
-/// The order compares all four numbers. A bootloader compares the build number only if it was
-/// built to; `firmwareVersion` leaves it out.
+/// The order compares all four numbers. Bootloaders only compare the build number if they are built
+/// to; `firmwareVersion` excludes it.
 public struct MCUbootVersion: Hashable, Comparable, Sendable {
   /// 0…255.
   public let major: UInt8
@@ -10,7 +10,7 @@ public struct MCUbootVersion: Hashable, Comparable, Sendable {
   public let minor: UInt8
   /// 0…65,535.
   public let revision: UInt16
-  /// Counts builds of one version; many devices do not tell it.
+  /// The number of the build; many devices do not report it.
   public let build: UInt32
 
   /// major.minor.revision+build.
@@ -21,7 +21,7 @@ public struct MCUbootVersion: Hashable, Comparable, Sendable {
     self.build = build
   }
 
-  /// Without the build number.
+  /// The version without the build number.
   public var firmwareVersion: FirmwareVersion { FirmwareVersion(major, minor, revision) }
 
   public static func < (left: MCUbootVersion, right: MCUbootVersion) -> Bool {
@@ -31,14 +31,14 @@ public struct MCUbootVersion: Hashable, Comparable, Sendable {
 }
 
 extension MCUbootVersion: LosslessStringConvertible {
-  /// Reads `1.2.3`, `1.2.3+4` as imgtool writes it, or `1.2.3.4` as a device tells it over SMP.
+  /// Parses `1.2.3`, `1.2.3+4` as imgtool writes it, or `1.2.3.4` as devices report it over SMP.
   public init?(_ text: String) {
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
     var numbers: [UInt32] = []
     var separators: [Character] = []
     for part in text.split(omittingEmptySubsequences: false, whereSeparator: { ".+".contains($0) })
     {
-      // The integers' own initializers would take signs too.
+      // The integers' own initializers would also accept signs.
       guard part.utf8.allSatisfy(digits.contains), let number = UInt32(part) else { return nil }
       numbers.append(number)
     }
@@ -50,6 +50,6 @@ extension MCUbootVersion: LosslessStringConvertible {
     self.init(major, minor, revision, build: numbers.count == 4 ? numbers[3] : 0)
   }
 
-  /// `1.2.3`, and `+4` behind it unless the build number is 0.
+  /// `1.2.3`, followed by `+4` unless the build number is 0.
   public var description: String { "\(firmwareVersion)" + (build == 0 ? "" : "+\(build)") }
 }

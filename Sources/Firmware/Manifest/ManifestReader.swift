@@ -1,10 +1,10 @@
-/// Reads a package's manifest. Strict as JSON is, and more: a key must not stand twice in an
-/// object, since two readers would take different ones. The exception is a hexadecimal number
-/// without quotes, which is no JSON and is written by Zephyr's build system.
+/// Parses a package's manifest. Strict JSON with one more rule: a key must not occur twice in an
+/// object, because readers would use different values. The exception is a hexadecimal number
+/// without quotes, which is not JSON but is written by Zephyr's build system.
 struct ManifestReader {
-  /// Of a manifest, in bytes; real ones have one or two thousand.
+  /// The maximum size of a manifest in bytes; real ones have one or two thousand.
   static let sizeMaximum = 64 << 10
-  /// Objects and arrays in one another.
+  /// The maximum depth of nested objects and arrays.
   static let depthMaximum = 16
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
@@ -17,7 +17,7 @@ struct ManifestReader {
     var reader = ManifestReader(rest: bytes[mark...])
     let value = try reader.value(depth: 0)
     reader.skipBlanks()
-    guard reader.rest.isEmpty else { throw reader.fault("something follows the end") }
+    guard reader.rest.isEmpty else { throw reader.fault("data after the end") }
     return value
   }
 
@@ -49,7 +49,7 @@ struct ManifestReader {
       guard take(":") else { throw fault("a ':' must follow the key '\(key)'") }
       let value = try value(depth: depth + 1)
       guard members.updateValue(value, forKey: key) == nil else {
-        throw fault("the key '\(key)' stands twice")
+        throw fault("the key '\(key)' occurs twice")
       }
     } while take(",")
     guard take("}") else { throw fault("a ',' or '}' must follow") }
@@ -80,12 +80,12 @@ struct ManifestReader {
     case "null": return .null
     case "": throw fault(rest.isEmpty ? "the file was cut off" : "a value must follow")
     default:
-      guard Self.isNumber(word) else { throw fault("'\(text)' is no value") }
+      guard Self.isNumber(word) else { throw fault("'\(text)' is not a value") }
       return .number(text)
     }
   }
 
-  /// A number as JSON has it (RFC 8259, 6), or `0x` and at most 16 digits.
+  /// Whether the word is a JSON number (RFC 8259, 6), or `0x` with at most 16 digits.
   private static func isNumber(_ word: ArraySlice<UInt8>) -> Bool {
     if word.starts(with: Array("0x".utf8)) || word.starts(with: Array("0X".utf8)) {
       let digits = word.dropFirst(2)

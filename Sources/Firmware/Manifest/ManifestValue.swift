@@ -1,15 +1,15 @@
-/// A value of a package's manifest: JSON (RFC 8259), and bare hexadecimal numbers, which the build
-/// system of Zephyr writes for load addresses.
+/// A value of a package's manifest: JSON (RFC 8259), or a hexadecimal number without quotes, which
+/// Zephyr's build system writes for load addresses.
 enum ManifestValue: Equatable {
   case object([String: ManifestValue])
   case array([ManifestValue])
   case string(String)
-  /// As it is written; `integer` reads it.
+  /// The text of the number; `integer` parses it.
   case number(String)
   case boolean(Bool)
   case null
 
-  /// A number, or a string that holds one: decimal, or hexadecimal behind `0x`.
+  /// A number, or a string with a number: decimal, or hexadecimal with the prefix `0x`.
   var integer: Int? {
     switch self {
     case .number(let text), .string(let text):
@@ -29,40 +29,40 @@ enum ManifestValue: Equatable {
   }
 }
 
-/// Why a package's manifest cannot be used.
+/// The reason why a package's manifest was rejected.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum ManifestFault: Error, Equatable, Sendable {
   /// The archive has no `manifest.json`.
   case missing
-  /// More bytes than any manifest has.
+  /// More bytes than manifests have.
   case tooLarge(limit: Int)
   /// Lines count from 1.
   case notJSON(line: Int, String)
   /// Neither a Nordic DFU nor a Device Manager manifest.
   case unknownKind
-  /// A key that must be there, or has a value of another kind; the path leads to it.
+  /// A required key is missing or has a value of another kind; the path leads to it.
   case key(path: String, wanted: String)
-  /// A file that the manifest names and the archive does not have.
+  /// A file in the manifest that is not in the archive.
   case fileMissing(String)
-  /// The manifest says one thing of a file, the file another.
+  /// The manifest contradicts a file.
   case contradicted(file: String, String)
-  /// A package of SUIT envelopes, which no protocol here carries.
+  /// A package of SUIT envelopes, which no protocol supports.
   case suit
-  /// Images that do not belong into one package.
+  /// Images that cannot be in one package.
   case combination(String)
 }
 
 extension ManifestFault: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .missing: "the ZIP archive has no manifest.json, so it is no firmware package"
+    case .missing: "the ZIP archive has no manifest.json, so it is not a firmware package"
     case .tooLarge(let limit): "manifest.json has more than \(limit) bytes"
     case .notJSON(let line, let detail): "manifest.json, line \(line): \(detail)"
     case .unknownKind: "manifest.json is neither that of a Nordic DFU package nor of Device Manager"
     case .key(let path, let wanted): "manifest.json: \(path) is not \(wanted)"
-    case .fileMissing(let name): "manifest.json names '\(name)', which the archive does not have"
+    case .fileMissing(let name): "manifest.json names '\(name)', which is not in the archive"
     case .contradicted(let file, let detail): "manifest.json and '\(file)' differ: \(detail)"
     case .suit: "it is a package for SUIT (nRF54H), which is not supported"
     case .combination(let detail): "manifest.json: \(detail)"

@@ -1,18 +1,18 @@
-/// The manifest of a package of MCUboot images, as the build system of Zephyr and nRF Connect SDK
-/// writes it. Most numbers are strings in it.
+/// The manifest of a package of MCUboot images in the format of the build systems of Zephyr and nRF
+/// Connect SDK. It contains most numbers as strings.
 struct DeviceManagerManifest {
   struct File {
     let name: String
     let size: Int?
     let place: MCUbootPlace
-    /// What the build system knew of the version, to compare with the image's header.
+    /// The version according to the build system, to be compared with the image's header.
     let version: MCUbootVersion?
   }
 
-  /// More images than any device has.
+  /// The maximum number of images; no device has more.
   static let imageMaximum = 16
 
-  /// In the manifest's order.
+  /// The files in the order of the manifest.
   let files: [File]
 
   init(_ value: ManifestValue) throws(ManifestFault) {
@@ -31,7 +31,7 @@ struct DeviceManagerManifest {
     self.files = files
   }
 
-  /// As nRF Connect SDK writes them for SUIT: envelopes and the caches of their payloads.
+  /// Whether the entry is for SUIT in nRF Connect SDK: an envelope or a cache of its payloads.
   private static func isSUIT(_ element: ManifestValue) -> Bool {
     element["type"]?.text?.hasPrefix("suit") ?? false
       || element["file"]?.text?.hasSuffix(".suit") ?? false
@@ -61,7 +61,7 @@ struct DeviceManagerManifest {
       place: MCUbootPlace(imageIndex: imageIndex, slot: slot), version: version)
   }
 
-  /// The first of several names for a number, which may be written as a string.
+  /// The first of several keys for a number, which may be a string.
   private static func number(
     _ element: ManifestValue, _ keys: [String], path: String, in range: ClosedRange<Int>
   ) throws(ManifestFault) -> Int? {

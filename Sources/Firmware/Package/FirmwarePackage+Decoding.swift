@@ -1,16 +1,16 @@
 extension FirmwarePackage {
-  /// The file in an archive that says what is in it.
+  /// The name of the manifest in an archive.
   static let manifestName = "manifest.json"
 
-  /// Reads the content of a firmware file, whose kind is found out from it: a ZIP archive is a
-  /// package, anything else one image (`FirmwareImage.decode`).
+  /// Decodes a firmware file and detects its kind: a ZIP archive is a package, any other file
+  /// contains one image (`FirmwareImage.decode`).
   /// - Parameters:
   ///   - name: the file's last path component, or `-`.
-  ///   - bytes: the whole file.
-  ///   - sidecar: what the file `<name>.json` says, of every image in the file.
-  ///   - overrides: what the user says; it wins.
-  ///   - region: the addresses that are wanted of a file that has some.
-  ///   - limit: in bytes, for the file and for all images made of it together.
+  ///   - bytes: the complete file.
+  ///   - sidecar: the content of the file `<name>.json`, for every image in the file.
+  ///   - overrides: the user's values, which have priority.
+  ///   - region: the addresses to use of a file with addresses.
+  ///   - limit: the maximum size in bytes of the file and of all its images together.
   public static func decode(
     name: String, bytes: [UInt8], sidecar: ImageIdentity? = nil,
     overrides: ImageIdentity = ImageIdentity(), region: AddressRegion? = nil,
@@ -58,7 +58,8 @@ extension FirmwarePackage {
 }
 
 extension FirmwarePackage {
-  /// A package of nrfutil or adafruit-nrfutil, whose version of the manifest tells the protocol.
+  /// Decodes a package of nrfutil or adafruit-nrfutil; the version of the manifest determines the
+  /// protocol.
   private static func nordicPackage(
     name: String, archive: ZipArchive, manifest: ManifestValue, claims: IdentityClaims
   ) throws(FirmwareFault) -> FirmwarePackage {
@@ -106,16 +107,16 @@ extension FirmwarePackage {
 }
 
 extension FirmwareImage {
-  /// Reads the content of an image file, whose format is found out from it
-  /// (docs/image-formats.md): by its first bytes, by its name or by its first line of text; any
-  /// other file is a raw binary. Of an archive there must be one image in it.
+  /// Decodes an image file and detects its format (docs/image-formats.md) by its first bytes, by
+  /// its name or by its first line of text; any other file is a raw binary. An archive must contain
+  /// one image.
   /// - Parameters:
   ///   - name: the file's last path component, or `-`.
-  ///   - bytes: the whole file.
-  ///   - sidecar: what the file `<name>.json` says.
-  ///   - overrides: what the user says; it wins.
-  ///   - region: the addresses that are wanted; `nil` for all but what `KnownRegion.all` lists.
-  ///   - limit: in bytes, for the file and for the image made of it.
+  ///   - bytes: the complete file.
+  ///   - sidecar: the content of the file `<name>.json`.
+  ///   - overrides: the user's values, which have priority.
+  ///   - region: the addresses to use; `nil` for all except those in `KnownRegion.all`.
+  ///   - limit: the maximum size in bytes of the file and of its image.
   public static func decode(
     name: String, bytes: [UInt8], sidecar: ImageIdentity? = nil,
     overrides: ImageIdentity = ImageIdentity(), region: AddressRegion? = nil,

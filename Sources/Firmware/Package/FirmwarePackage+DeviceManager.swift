@@ -1,5 +1,5 @@
 extension FirmwarePackage {
-  /// A package of MCUboot images. What the manifest says of a file must be true of it.
+  /// Decodes a package of MCUboot images. The manifest's statements on each file must be correct.
   static func deviceManagerPackage(
     name: String, archive: ZipArchive, manifest: ManifestValue, claims: IdentityClaims, limit: Int
   ) throws(FirmwareFault) -> FirmwarePackage {
@@ -21,8 +21,7 @@ extension FirmwarePackage {
       if let difference = file.difference(from: image, fileSize: bytes.count) {
         throw .manifest(.contradicted(file: file.name, difference))
       }
-      // Two files for one place: which one counts is anybody's guess. An installer leaves its place
-      // to the application.
+      // Two files for one place are ambiguous. An installer leaves its place to the application.
       let isTaken = parts.contains {
         $0.place == image.place && ($0.installer == nil) == (image.installer == nil)
       }
@@ -40,7 +39,7 @@ extension FirmwarePackage {
 
 extension DeviceManagerManifest.File {
   fileprivate func difference(from image: FirmwareImage, fileSize: Int) -> String? {
-    guard let mcuboot = image.mcuboot else { return "it is no MCUboot image" }
+    guard let mcuboot = image.mcuboot else { return "it is not an MCUboot image" }
     if let size, size != fileSize { return "\(size) bytes and \(fileSize) bytes" }
     if let version, version != mcuboot.version {
       return "version \(version) and version \(mcuboot.version)"

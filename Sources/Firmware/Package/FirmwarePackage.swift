@@ -1,10 +1,10 @@
-/// What a firmware file holds: one image, or several that are sent one after the other.
+/// The content of a firmware file: one image, or several that are sent in sequence.
 public struct FirmwarePackage: Equatable, Sendable {
-  /// How the file is put together, which decides on the devices that can take it.
+  /// The structure of the file, which determines the devices that support it.
   public enum Kind: String, Sendable, CaseIterable {
     /// The bytes of a slot, from a file of any `FirmwareImage.Format`.
     case raw
-    /// One MCUboot image, from any of these.
+    /// One MCUboot image, from a file of any of these formats.
     case mcuboot
     /// A ZIP archive with a manifest for Nordic Secure DFU.
     case nordicSecureDFU = "nordic-secure-dfu"
@@ -16,12 +16,12 @@ public struct FirmwarePackage: Equatable, Sendable {
 
   /// The file's last path component, or `-` for standard input.
   public let name: String
-  /// What the file is.
+  /// The kind of the file.
   public let kind: Kind
-  /// In the order in which they are sent; at least one.
+  /// The images in the order in which they are sent; at least one.
   public let parts: [FirmwareImage]
 
-  /// A package of images that the program has, in the order in which they are sent.
+  /// Creates a package of images in memory, in the order in which they are sent.
   public init(name: String, kind: Kind, parts: [FirmwareImage]) {
     precondition(!parts.isEmpty, "a package without images")
     self.name = name
@@ -29,8 +29,8 @@ public struct FirmwarePackage: Equatable, Sendable {
     self.parts = parts
   }
 
-  /// The image of a package that has one.
-  /// - Throws: `.severalImages` for one that has more.
+  /// The image of a package with one image.
+  /// - Throws: `.severalImages` if the package has more.
   public func onlyImage() throws(FirmwareFault) -> FirmwareImage {
     guard parts.count == 1 else { throw .severalImages(parts.count) }
     return parts[0]

@@ -1,31 +1,31 @@
-/// One line of a Motorola S-record file: `S`, a type, and in hexadecimal the count of the bytes
-/// that follow, an address, data, and a checksum (Motorola M68000 Family Programmer's Reference
+/// One line of a Motorola S-record file: `S`, a type, and in hexadecimal the number of the
+/// following bytes, an address, data, and a checksum (Motorola M68000 Family Programmer's Reference
 /// Manual, appendix C).
 package enum SRecord: Equatable, Sendable {
-  /// S0: whatever the tool that wrote the file says of it.
+  /// S0: a comment of the tool that wrote the file.
   case header([UInt8])
-  /// S1, S2, S3: bytes at an address of 16, 24 or 32 bits. None reach beyond these.
+  /// S1, S2, S3: bytes at an address of 16, 24 or 32 bits, which they do not exceed.
   case data(address: UInt32, [UInt8])
-  /// S5, S6: how many data records stand before.
+  /// S5, S6: the number of data records before this record.
   case count(UInt32)
-  /// S7, S8, S9: the last record, with the address to start at; tools without one write 0.
+  /// S7, S8, S9: the last record, with the start address; tools without one write 0.
   case end(start: UInt32)
 
-  /// Bytes around address and data: the count itself and the checksum.
+  /// The size of the checksum in bytes; the count includes it.
   private static let checksumSize = 1
 
-  /// Of the shortest line, `S9030000FC`.
+  /// The length of the shortest line, `S9030000FC`.
   private static let charactersMinimum = 10
 
-  /// Whether a text that begins with this line is one of S-records.
+  /// Whether a text that starts with this line consists of S-records.
   static func begins(_ line: ArraySlice<UInt8>) -> Bool {
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
     return line.count >= charactersMinimum && line.first == UInt8(ascii: "S")
       && digits.contains(line[line.startIndex + 1])
   }
 
-  /// Reads one line without its line end; digits of either case.
-  /// - Throws: what is wrong with the line.
+  /// Decodes one line without its line end; digits may be upper or lower case.
+  /// - Throws: the error in the line.
   package init(decoding line: some Collection<UInt8>) throws(SRecordFault) {
     guard let mark = line.first, mark == UInt8(ascii: "S") else {
       throw .noRecordMark(found: line.first)
@@ -62,7 +62,8 @@ package enum SRecord: Equatable, Sendable {
     }
   }
 
-  /// The ones' complement of the sum's low byte, so that with it all bytes add up to 0xFF.
+  /// The ones' complement of the sum's low byte, so that all bytes including the checksum add up to
+  /// 0xFF.
   static func checksum(_ bytes: some Sequence<UInt8>) -> UInt8 { ~bytes.reduce(0, &+) }
 
   private static func bytes(
@@ -80,7 +81,7 @@ package enum SRecord: Equatable, Sendable {
   }
 }
 
-/// The digit behind the `S`. S4 is reserved.
+/// The digit after the `S`. S4 is reserved.
 private enum RecordType: UInt8 {
   case header = 0
   case data16 = 1
@@ -97,7 +98,7 @@ private enum RecordType: UInt8 {
     self.init(rawValue: character - UInt8(ascii: "0"))
   }
 
-  /// In bytes.
+  /// The size of the address in bytes.
   var addressSize: Int {
     switch self {
     case .header, .data16, .count16, .end16: 2

@@ -1,19 +1,19 @@
-/// A Motorola S-record file as one stretch of memory, from its lowest to its highest address.
+/// A Motorola S-record file as one memory range, from its lowest to its highest address.
 package struct SRecordFile: AddressedFile, Equatable, Sendable {
-  /// The image: the records at their addresses, and 0xFF between.
+  /// The image: the records at their addresses, and 0xFF in gaps.
   package let bytes: [UInt8]
-  /// Where the image lies.
+  /// The addresses of the image.
   package let layout: AddressLayout
 
-  /// Reads a whole file. Lines end with LF, CRLF or CR; blank lines and trailing blanks are
-  /// allowed. Records may come in any order of addresses but must not overlap.
-  /// The last record is of type 7, 8 or 9, or a right count of all data records: a file with it is
-  /// whole, and srec_cat writes no other end when it knows no start address.
+  /// Decodes a complete file. Lines end with LF, CRLF or CR; blank lines and trailing blanks are
+  /// allowed. Records may come in any order of addresses but must not overlap. The last record is
+  /// of type 7, 8 or 9, or a correct count of all data records: such a file is complete, and
+  /// srec_cat writes no other end if it has no start address.
   /// - Parameters:
-  ///   - text: the whole file.
-  ///   - spanLimit: the largest number of bytes between lowest and highest address.
-  ///   - region: the part of the file that is wanted; `nil` for all but known regions.
-  /// - Throws: what is wrong, with the line.
+  ///   - text: the complete file.
+  ///   - spanLimit: the maximum number of bytes between lowest and highest address.
+  ///   - region: the part of the file to use; `nil` for all but known regions.
+  /// - Throws: the error and its line.
   package init(
     decoding text: [UInt8], spanLimit: Int, region: AddressRegion? = nil
   ) throws(TextFault<SRecordFault>) {
@@ -33,11 +33,11 @@ package struct SRecordFile: AddressedFile, Equatable, Sendable {
   }
 }
 
-/// The memory that the records of a file describe, while they come in.
+/// The memory of a file, filled record by record.
 private struct SRecordMemory {
   private enum Phase {
     case reading
-    /// All data records so far were counted, by the last record.
+    /// The last record counted all data records so far.
     case counted(line: Int)
     case ended(line: Int, start: UInt32)
   }
@@ -63,7 +63,7 @@ private struct SRecordMemory {
     }
   }
 
-  /// The bytes from the lowest to the highest address, once every line was added.
+  /// Returns the bytes from the lowest to the highest address, after all lines were added.
   func image(
     lastLine: Int, in window: AddressedMemory.Window
   ) throws(TextFault<SRecordFault>) -> ([UInt8], AddressLayout) {

@@ -1,11 +1,11 @@
-/// Why a text of records gives no image.
+/// The reason why a text of records was rejected.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum TextFault<Line: Error & Equatable>: Error, Equatable {
-  /// What is wrong with one line; lines count from 1.
+  /// An error in one line; lines count from 1.
   case line(Int, Line)
-  /// The addresses of all of them.
+  /// An error in the addresses of all lines.
   case addresses(AddressFault)
 }
 

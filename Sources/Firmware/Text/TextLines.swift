@@ -1,10 +1,10 @@
 /// The lines of a text in ASCII, without line ends and trailing blanks.
 struct TextLines {
-  /// The number of the line that `next()` gave last, from 1.
+  /// The number of the line that `next()` returned last, from 1.
   private(set) var number = 0
   private var rest: ArraySlice<UInt8>
 
-  /// A byte order mark of UTF-8, which editors put first, is no part of the first line.
+  /// Skips a UTF-8 byte order mark, which some editors write.
   init(_ text: [UInt8]) { rest = text[...].dropFirst(TextPrefix.byteOrderMark(of: text)) }
 
   mutating func next() -> ArraySlice<UInt8>? {

@@ -239,8 +239,8 @@ typedef struct {
   /// Whether the next page of the slot is erased while the session waits for data.
   bool erase_ahead;
   /// With `erase_ahead`: whether the slot may be erased now, while no session is held and nothing
-  /// is on trial. Return false as long as the bootloader may start or restore what the slot holds.
-  /// Called before each page. Null: never.
+  /// is on trial. Return false as long as the bootloader may start or restore the image in the
+  /// slot. Called before each page. Null: never.
   bool (*may_erase)(void *context);
 
 #if OTA_PATCHES

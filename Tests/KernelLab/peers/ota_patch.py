@@ -61,7 +61,7 @@ class Part:
 
     def steps(self) -> Steps:
         decoder = self._decoder
-        header = yield from self._octets(HEADER.size)
+        header = yield from self._bytes(HEADER.size)
         offset, size, self._patch_left, self.crc = HEADER.unpack(header)
         left = decoder.image_size - decoder.boundary.image_offset
         stream_left = decoder.stream_size - decoder.boundary.stream_offset - HEADER.size
@@ -74,14 +74,14 @@ class Part:
         yield from self._patch()
 
     def _patch(self) -> Steps:
-        (codec,) = yield from self._octets(1)
+        (codec,) = yield from self._bytes(1)
         refuse_unless(codec in (NONE, CRLE, HEATSHRINK), "an unknown codec")
         negative, size = yield from self._number()
         refuse_unless(not negative and size == self.size, "another size")
         if codec == CRLE:
             self._plain = self._runs()
         elif codec == HEATSHRINK:
-            (sizes,) = yield from self._octets(1)
+            (sizes,) = yield from self._bytes(1)
             window, lookahead = (sizes >> 4) + 4, (sizes & 15) + 3
             refuse_unless(lookahead < window <= self._decoder.window_bits, "its window")
             refuse_unless(lookahead <= self._decoder.lookahead_bits, "its lookahead")
@@ -145,7 +145,7 @@ class Part:
             except StopIteration:
                 raise PatchRefused("it is too short") from None
 
-    def _octets(self, count: int):
+    def _bytes(self, count: int):
         data = bytearray()
         while len(data) < count:
             value = yield from self._take()

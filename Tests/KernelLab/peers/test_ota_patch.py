@@ -306,7 +306,7 @@ class DecoderTests(unittest.TestCase):
         ):
             self.refused(patch)
 
-    def test_other_octets_for_the_same_image(self):
+    def test_other_encodings_of_the_same_image(self):
         """No encoder writes them, but detools 0.53.0 accepts each."""
         for head, tail in (
             ("00 8301 00 00 8301", "60"),

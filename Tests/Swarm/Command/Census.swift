@@ -46,9 +46,9 @@ final class Census: Sendable {
     }
   }
 
-  /// FNV-1a of 64 bits. The digest of a sweep is the sum over its seeds, independent of their order.
-  /// Two builds with the same digest had the same outcome after the same virtual time for each
-  /// seed.
+  /// FNV-1a of 64 bits. The digest of a sweep is the sum over its seeds, independent of their
+  /// order. Two builds with the same digest had the same outcome after the same virtual time for
+  /// each seed.
   private static func hash(_ text: String) -> UInt64 {
     text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
@@ -79,8 +79,9 @@ final class Census: Sendable {
       }
       print(
         "\(seeds) seeds in \(Int(seconds.rounded())) s (\(Int(counts.virtualSeconds)) s of virtual "
-          + "time; longest: seed \(counts.longest.seed), \(Int(counts.longest.seconds * 1000)) ms): "
-          + "\(failures.count) with violations; digest \(String(counts.digest, radix: 16))")
+          + "time; longest: seed \(counts.longest.seed), "
+          + "\(Int(counts.longest.seconds * 1000)) ms): \(failures.count) with violations; "
+          + "digest \(String(counts.digest, radix: 16))")
       return failures.isEmpty
     }
   }

@@ -6,8 +6,8 @@ extension Scenario {
   /// One seed in this number is a scenario of the OTA service.
   private static let seedsPerOTAService: UInt64 = 4
 
-  /// The scenario of a seed: a device, a link, an image and several faults, all drawn. The same seed
-  /// always gives the same scenario, as long as the files of this target do not change.
+  /// The scenario of a seed: a device, a link, an image and several faults, all drawn. The same
+  /// seed always gives the same scenario, as long as the files of this target do not change.
   public static func swarm(seed: UInt64) throws -> Scenario {
     seed.isMultiple(of: seedsPerOTAService)
       ? try swarmOfOTAService(seed: seed) : try swarmOfKinds(seed: seed)

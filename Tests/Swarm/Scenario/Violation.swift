@@ -39,7 +39,7 @@ public enum Violation: Equatable, Sendable, CustomStringConvertible {
     case .events(let what): "the events contradict each other: \(what)"
     case .credulity: "success was reported although the device always reported wrong facts"
     case .inventedResume(let offset): "the update of a new device resumed at byte \(offset)"
-    case .needlessFailure(let fault): "the update failed although all faults were temporary: \(fault)"
+    case .needlessFailure(let fault): "it failed although all faults were temporary: \(fault)"
     case .incurable(let fault): "the next update, without faults, failed: \(fault)"
     case .setting(let what): "the scenario could not be set up: \(what)"
     }
@@ -93,8 +93,8 @@ extension ScenarioEnding {
     return found
   }
 
-  /// Whether each running image is the old one, the new one, or one of an earlier update; or none, in
-  /// a device that writes a new image over the running one.
+  /// Whether each running image is the old one, the new one, or one of an earlier update; or none,
+  /// in a device that writes a new image over the running one.
   private func isWhole(_ scenario: Scenario, _ former: [[UInt8]]) -> Bool {
     zip(zip(running, before), scenario.images).allSatisfy { images, sent in
       let (running, before) = images
@@ -203,8 +203,8 @@ public struct Judgement: Sendable {
       switch cured.outcome {
       // A refusal before the first byte remains.
       case .success, .failure(.downgrade), .failure(.doesNotFit):
-        // The restart before this run may start an image that an earlier update activated, or revert
-        // one that was on trial.
+        // The restart before this run may start an image that an earlier update activated, or
+        // revert one that was on trial.
         return cured.violations(
           of: cure, former: ending.before + scenario.earlier.map(\.image.bytes))
       // A device whose bootloader starts only by a button is not found once it runs the image.
