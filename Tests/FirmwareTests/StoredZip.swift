@@ -30,22 +30,32 @@ struct StoredZip {
     var directory: [UInt8] = []
     for file in files {
       let offset = UInt32(local.count)
-      local += [0x50, 0x4B, 3, 4] + bytes(UInt16(20)) + Self.common(file, file.name) + file.name
+      local +=
+        [0x50, 0x4B, 3, 4] + FirmwareTests.bytes(UInt16(20)) + Self.common(file, file.name)
+        + file.name
       local += file.content
       let name = file.directoryName ?? file.name
-      directory += [0x50, 0x4B, 1, 2] + bytes(UInt16(20)) + bytes(UInt16(20))
-      directory += Self.common(file, name) + bytes(UInt16(0)) + bytes(UInt16(0))
-      directory += bytes(UInt16(0)) + bytes(UInt32(0)) + bytes(offset) + name
+      directory +=
+        [0x50, 0x4B, 1, 2] + FirmwareTests.bytes(UInt16(20)) + FirmwareTests.bytes(UInt16(20))
+      directory +=
+        Self.common(file, name) + FirmwareTests.bytes(UInt16(0)) + FirmwareTests.bytes(UInt16(0))
+      directory +=
+        FirmwareTests.bytes(UInt16(0)) + FirmwareTests.bytes(UInt32(0))
+        + FirmwareTests.bytes(offset) + name
     }
     let count = UInt16(files.count)
-    return local + directory + [0x50, 0x4B, 5, 6] + [0, 0, 0, 0] + bytes(count) + bytes(count)
-      + bytes(UInt32(directory.count)) + bytes(UInt32(local.count)) + bytes(UInt16(0))
+    return local + directory + [0x50, 0x4B, 5, 6] + [0, 0, 0, 0] + FirmwareTests.bytes(count)
+      + FirmwareTests.bytes(count)
+      + FirmwareTests.bytes(UInt32(directory.count)) + FirmwareTests.bytes(UInt32(local.count))
+      + FirmwareTests.bytes(UInt16(0))
   }
 
   /// The fields that both headers have, from the flags to the length of the extra field.
   private static func common(_ file: File, _ name: [UInt8]) -> [UInt8] {
-    bytes(file.flags) + bytes(file.method) + bytes(UInt16(0)) + bytes(UInt16(0x21))
-      + bytes(file.crc32) + bytes(UInt32(file.content.count)) + bytes(file.size)
-      + bytes(UInt16(name.count)) + bytes(UInt16(0))
+    FirmwareTests.bytes(file.flags) + FirmwareTests.bytes(file.method)
+      + FirmwareTests.bytes(UInt16(0)) + FirmwareTests.bytes(UInt16(0x21))
+      + FirmwareTests.bytes(file.crc32) + FirmwareTests.bytes(UInt32(file.content.count))
+      + FirmwareTests.bytes(file.size)
+      + FirmwareTests.bytes(UInt16(name.count)) + FirmwareTests.bytes(UInt16(0))
   }
 }

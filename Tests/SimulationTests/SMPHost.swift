@@ -131,8 +131,8 @@ struct BootableFile {
   var body = makeImage(9000)
 
   var hashed: [UInt8] {
-    var header = hex("3d b8 f3 96") + bytes(loadAddress) + hex("40 00 00 00")
-    header += bytes(UInt32(body.count)) + bytes(flags)
+    var header = hex("3d b8 f3 96") + SimulationTests.bytes(loadAddress) + hex("40 00 00 00")
+    header += SimulationTests.bytes(UInt32(body.count)) + SimulationTests.bytes(flags)
     header += [version.0, version.1, UInt8(version.2 & 0xFF), UInt8(version.2 >> 8)]
     return header + [UInt8](repeating: 0, count: 64 - header.count) + body
   }

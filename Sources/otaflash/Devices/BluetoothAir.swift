@@ -4,7 +4,7 @@ import OtaflashGATT
 /// The real radio: links to addresses, and the devices that advertise.
 enum BluetoothAir {
   static func dialer(
-    to location: DeviceLocation, adapter: UInt16?, within limit: Duration, pairing: PairingAgent,
+    to location: TrackedAddress, adapter: UInt16?, within limit: Duration, pairing: PairingAgent,
     tuner: LinkTuner
   ) -> Dialer {
     Dialer(at: { (place) async throws(ConnectFault) -> any Link in

@@ -11,7 +11,7 @@ struct ResolvedDevice: Sendable {
   private let lockIdentity: DeviceIdentity
   let name: String?
   /// Where a device on the air was found last; `nil` for every other one.
-  private let location: DeviceLocation?
+  private let location: TrackedAddress?
   private(set) var dialer: Dialer
   let clock: any LinkClock
   /// The device itself, where it lives in this process.
@@ -128,7 +128,7 @@ struct ResolvedDevice: Sendable {
   ) -> ResolvedDevice {
     let pairing = RadioPairing.agent(policy, in: session)
     let console = session.console
-    let location = DeviceLocation(address, matching: pattern) { former, new in
+    let location = TrackedAddress(address, matching: pattern) { former, new in
       console.note("  the device has a new address: \(new) (it was \(former))")
       console.event("link", ["event": .string("moved"), "address": .string("\(new)")])
     }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The address at which a device on the air was found last, and the search for a new one: a device
 /// that was named by a pattern may draw another random address at each start.
-final class DeviceLocation: Sendable {
+final class TrackedAddress: Sendable {
   /// Keeps other processes from the device under its new address.
   private final class Hold: Sendable {
     private let lock: DeviceLock
