@@ -186,7 +186,7 @@ struct OTASession: UpdateSession {
 
   private func crc32(of payload: [UInt8]) throws(UpdateFault) -> UInt32 {
     try decoding(.verify) { () throws(OTADecodeFault) -> UInt32 in
-      var reader = OTAReader(payload, of: "VERIFY")
+      var reader = ByteReader(payload, of: "VERIFY")
       return try reader.uint32()
     }
   }
@@ -302,16 +302,5 @@ extension DeviceReport.BootOutcome {
       case .activated: .activated
       case .rejected: .rejected
       }
-  }
-}
-
-/// Decodes what a device sent in `stage`; what cannot be decoded is its fault.
-func decoding<Value>(
-  _ stage: UpdateStage, _ body: () throws(OTADecodeFault) -> Value
-) throws(UpdateFault) -> Value {
-  do throws(OTADecodeFault) {
-    return try body()
-  } catch {
-    throw .protocolViolation(stage, error.description)
   }
 }
