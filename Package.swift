@@ -241,7 +241,8 @@ let package = Package(
       name: "delta-codec", dependencies: ["OtaflashDelta"], path: "Tests/DeltaOracle/Codec",
       swiftSettings: strict),
     .target(
-      name: "OtaflashTestSupport", dependencies: ["OtaflashGATT"], path: "Tests/Support",
+      name: "OtaflashTestSupport", dependencies: ["OtaflashGATT", "OtaflashFirmware"],
+      path: "Tests/Support",
       swiftSettings: strict),
     .testTarget(name: "HouseTests", swiftSettings: strict),
     .testTarget(

@@ -1,4 +1,6 @@
-/// Reads the fields of one PDU in order; the only place that indexes received bytes.
+/// Reads the fields of one ATT PDU in order; the only place of this target that indexes received
+/// bytes. Not `ByteReader` of OtaflashWire, because this target depends on no other, a fault names
+/// the opcode, and a PDU with bytes after its last field is malformed.
 struct PDUReader {
   let opcode: UInt8
   private let bytes: [UInt8]

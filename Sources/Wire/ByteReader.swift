@@ -1,4 +1,6 @@
-/// Reads the little-endian fields of a message in order. Other code does not index received bytes.
+/// Reads the little-endian fields of a message in order, so that no other code indexes received
+/// bytes. The reader of every message above the attribute protocol; `Fault` is the decoding error
+/// of the message's protocol.
 package struct ByteReader<Fault: Error> {
   /// The remaining bytes.
   package private(set) var rest: ArraySlice<UInt8>

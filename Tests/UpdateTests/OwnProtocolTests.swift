@@ -65,8 +65,10 @@ private struct DropSession: UpdateSession {
   let data: DiscoveredCharacteristic
   let state: DropState
 
+  static func takes(_ image: FirmwareImage) -> Bool { true }
+
   static func open(
-    on client: GATTClient, _ context: UpdateContext
+    on client: GATTClient, _ context: UpdateContext, _ retained: RetainedState<NothingRetained>
   ) async throws(UpdateFault) -> DropSession {
     do throws(GATTFault) {
       let found = try await client.characteristics([Drop.control, Drop.data], in: Drop.service)

@@ -3,7 +3,8 @@ import OtaflashWire
 /// The packet does not have the format of its event; the kernel never sends such a packet.
 package struct MgmtDecodeFault: Error, Equatable {}
 
-/// The fields of a packet from the management interface or the controller.
+/// The fields of a packet from the management interface or the controller. One parser reads the
+/// packets of both sources, and its fault says only that the packet is malformed.
 typealias MgmtFields = ByteReader<MgmtDecodeFault>
 
 extension MgmtFields {

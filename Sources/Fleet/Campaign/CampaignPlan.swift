@@ -1,3 +1,5 @@
+import OtaflashFirmware
+
 /// A campaign that was checked: who takes part, with which file, in which wave. Frozen when a run
 /// begins, so that a list of devices that grows meanwhile changes nothing.
 package struct CampaignPlan: Hashable, Sendable {
@@ -195,18 +197,14 @@ package struct CampaignPlan: Hashable, Sendable {
     return (wave, members)
   }
 
-  /// Fisher and Yates' shuffle by SplitMix64 (Steele, Lea, Flood 2014): a canary is a sample, not
+  /// Fisher and Yates' shuffle by SplitMix64: a canary is a sample, not
   /// the first of a list that is sorted by site, and the same for every run of the campaign.
   private static func shuffled(_ devices: [FleetDevice], seed: UInt64) -> [FleetDevice] {
     var devices = devices
-    var state = seed
+    var random = SplitMix64(seed: seed)
     for index in stride(from: devices.count - 1, to: 0, by: -1) {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      mixed ^= mixed >> 31
-      devices.swapAt(index, Int(mixed.multipliedFullWidth(by: UInt64(index + 1)).high))
+      let draw = random.next().multipliedFullWidth(by: UInt64(index + 1)).high
+      devices.swapAt(index, Int(draw))
     }
     return devices
   }

@@ -1,18 +1,13 @@
-/// SplitMix64 (Steele, Lea, Flood 2014), the source of all randomness in a simulation, so that a
-/// seed repeats a run exactly.
+import OtaflashFirmware
+
+/// The source of all randomness in a simulation, so that a seed repeats a run exactly.
 public struct SeededRandom: RandomNumberGenerator, Sendable {
-  private var state: UInt64
+  private var generator: SplitMix64
 
   /// Creates a generator; the same seed yields the same numbers.
-  public init(seed: UInt64) { state = seed }
+  public init(seed: UInt64) { generator = SplitMix64(seed: seed) }
 
-  public mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
+  public mutating func next() -> UInt64 { generator.next() }
 
   /// Returns true with the given probability, 0…1. Draws no number for 0, so that a run without
   /// losses does not depend on the number of calls.
@@ -29,7 +24,7 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
   /// Creates a generator for a part of the simulation, so that the draws of one part do not affect
   /// others.
   public func forked(for part: UInt64) -> SeededRandom {
-    var fork = SeededRandom(seed: state ^ (part &* 0xD6E8_FEB8_6659_FD93))
+    var fork = SeededRandom(seed: generator.state ^ (part &* 0xD6E8_FEB8_6659_FD93))
     return SeededRandom(seed: fork.next())
   }
 }

@@ -1,8 +1,7 @@
 import OtaflashFirmware
 import OtaflashGATT
 
-/// What every step of a protocol may use: the clock, the caller's options, what is remembered from
-/// one connection to the next, and where to report.
+/// What every step of a protocol may use: the clock, the caller's options, and where to report.
 public struct UpdateContext: Sendable {
   /// The one source of time; a session waits on no other.
   public let clock: any LinkClock
@@ -18,8 +17,6 @@ public struct UpdateContext: Sendable {
   public internal(set) var place = DeviceLocation.home
   /// What uploads waited for, over all connections.
   var meter: TransferMeter?
-  /// What a protocol remembers of this device, for as long as the update runs.
-  public let memory = UpdateMemory()
 
   init(
     clock: any LinkClock, options: UpdateOptions, tally: UpdateProgressState,

@@ -44,14 +44,14 @@ final class UpdateProgressState: Sendable {
     var hasActivated = false
     /// The images of a requested restart whose outcome is not known yet.
     var restarting: [FirmwareImage]?
-    var session: (any UpdateSession.Type)?
+    var chosen: ChosenProtocol?
     var restart: String?
   }
 
   private let state = Mutex(State())
 
   /// The protocol that the first connection settled: a device that has restarted may offer none.
-  var session: (any UpdateSession.Type)? { state.withLock { $0.session } }
+  var chosen: ChosenProtocol? { state.withLock { $0.chosen } }
 
   /// The device was reached before, so silence now is a loss.
   var wasConnected: Bool { state.withLock { $0.hasConnected } }
@@ -85,7 +85,7 @@ final class UpdateProgressState: Sendable {
     }
   }
 
-  func choose(_ session: any UpdateSession.Type) { state.withLock { $0.session = session } }
+  func choose(_ chosen: ChosenProtocol) { state.withLock { $0.chosen = chosen } }
   func activate() { state.withLock { $0.hasActivated = true } }
 
   /// - Parameter images: those that a requested restart makes run; `nil` when none is pending.

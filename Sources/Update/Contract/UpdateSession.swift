@@ -12,6 +12,9 @@ import OtaflashGATT
 /// what the device refuses; `.protocolViolation` for an answer that the protocol forbids. It
 /// neither reconnects nor waits without a bound (`Patience`, `UpdateOptions`).
 public protocol UpdateSession: Sendable {
+  /// What the protocol retains from one connection of an update to the next.
+  associatedtype Retained: RetainedValue = NothingRetained
+
   /// The name under which it is chosen and told of.
   static var updateProtocol: UpdateProtocol { get }
 
@@ -26,8 +29,10 @@ public protocol UpdateSession: Sendable {
   static func takes(_ image: FirmwareImage) -> Bool
 
   /// Finds the protocol's attributes, subscribes, and asks the device about itself.
+  ///
+  /// - Parameter retained: the same object for every connection of an update.
   static func open(
-    on client: GATTClient, _ context: UpdateContext
+    on client: GATTClient, _ context: UpdateContext, _ retained: RetainedState<Retained>
   ) async throws(UpdateFault) -> Self
 
   /// What the device has said of itself.
@@ -95,8 +100,6 @@ public protocol UpdateSession: Sendable {
 /// What most protocols have no use for.
 extension UpdateSession {
   public static var places: [DeviceLocation] { [.home] }
-
-  public static func takes(_ image: FirmwareImage) -> Bool { true }
 
   public var bootloaderPlaces: [DeviceLocation] { [] }
 

@@ -14,7 +14,7 @@ extension UpdateLifeCycle {
       var found = context
       // A new address is the device's own.
       found.place = place == .homeOrNewAddress ? .home : place
-      let session = try await chosenSession(on: client, at: place).open(on: client, found)
+      let session = try await chosenProtocol(on: client, at: place).open(on: client, found)
       context.tally.connected()
       context.tally.keepsProgress(session.keepsProgress)
       return session
@@ -22,10 +22,10 @@ extension UpdateLifeCycle {
   }
 
   /// The first connection settles the protocol.
-  private func chosenSession(
+  private func chosenProtocol(
     on client: GATTClient, at place: DeviceLocation
-  ) async throws(UpdateFault) -> any UpdateSession.Type {
-    if let settled = context.tally.session { return settled }
+  ) async throws(UpdateFault) -> ChosenProtocol {
+    if let settled = context.tally.chosen { return settled }
     let services: [DiscoveredService]
     do throws(GATTFault) { services = try await client.services() } catch {
       throw .gatt(.connect, error)
@@ -33,8 +33,8 @@ extension UpdateLifeCycle {
     let offered = choice.offered(by: services.map(\.uuid))
     // Another device may have the address at which a firmware loader would be.
     if place == .flippedAddress, offered.isEmpty { throw .otherDevice }
-    let chosen = try choice.choose(
-      for: images, among: offered, asked: context.options.updateProtocol)
+    let chosen = ChosenProtocol(
+      try choice.choose(for: images, among: offered, asked: context.options.updateProtocol))
     context.tally.choose(chosen)
     return chosen
   }

@@ -32,7 +32,7 @@ package struct LegacyDFUVersion: Comparable, Sendable, CustomStringConvertible {
   package static let withInitPacket = LegacyDFUVersion(major: 0, minor: 5)
 
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
-    var reader = try DFUReader(bytes, of: "DFU version", expecting: 2)
+    var reader = try ByteReader(bytes, of: "DFU version", expecting: 2)
     minor = try reader.uint8()
     major = try reader.uint8()
   }
@@ -81,7 +81,7 @@ package struct LegacyDFUSizes: Equatable, Sendable {
 
   /// For the device's side.
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
-    var reader = try DFUReader(bytes, of: "sizes", expecting: 12)
+    var reader = try ByteReader(bytes, of: "sizes", expecting: 12)
     softDevice = try Int(reader.uint32())
     bootloader = try Int(reader.uint32())
     application = try Int(reader.uint32())

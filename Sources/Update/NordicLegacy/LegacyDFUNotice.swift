@@ -13,7 +13,7 @@ package enum LegacyDFUNotice: Equatable, Sendable {
     switch bytes.first {
     case nil: throw .empty
     case LegacyDFUOpcode.receipt.rawValue:
-      var reader = try DFUReader(Array(bytes.dropFirst()), of: "receipt", expecting: 4)
+      var reader = try ByteReader(Array(bytes.dropFirst()), of: "receipt", expecting: 4)
       self = try .receipt(bytes: Int(reader.uint32()))
     case LegacyDFUOpcode.response.rawValue: self = try Self.response(bytes)
     case .some(let opcode): throw .unknownOpcode(opcode)
@@ -30,7 +30,7 @@ package enum LegacyDFUNotice: Equatable, Sendable {
     }
     let payload = Array(bytes[3...])
     if opcode == .reportReceived && status == .success {
-      var reader = try DFUReader(payload, of: "report of what was received", expecting: 4)
+      var reader = try ByteReader(payload, of: "report of what was received", expecting: 4)
       return try .received(bytes: Int(reader.uint32()))
     }
     // A response is 3 bytes long; what a device appends has no meaning and is left alone.

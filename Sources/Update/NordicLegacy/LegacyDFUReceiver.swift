@@ -6,6 +6,7 @@ import OtaflashGATT
 /// itself.
 struct LegacyDFUReceiver: Sendable {
   let context: UpdateContext
+  let retained: RetainedState<LegacyDFURetained>
   let control: LegacyDFUControl
   let device: LegacyDFUDevice
   /// `nil` before SDK 7, which had no init packet either.
@@ -34,7 +35,7 @@ struct LegacyDFUReceiver: Sendable {
 
   /// The device's own, or longer once packets that came right behind it were dropped.
   private var settingsTime: Duration {
-    device.settingsTime * (1 << context.losses.early)
+    device.settingsTime * (1 << retained.value.losses.early)
   }
 
   private func sendInitPacket(_ bytes: [UInt8]) async throws(UpdateFault) {

@@ -70,7 +70,7 @@ package enum LegacyDFURequest: Equatable, Sendable {
     guard let first = bytes.first else { throw .empty }
     let opcode = LegacyDFUOpcode(rawValue: first)
     guard let message = opcode.request else { throw .unknownOpcode(first) }
-    var reader = try DFUReader(
+    var reader = try ByteReader(
       Array(bytes.dropFirst()), of: message.name, expecting: message.parameters)
     switch opcode {
     case .start: self = try .start(LegacyDFUParts(rawValue: reader.uint8()))

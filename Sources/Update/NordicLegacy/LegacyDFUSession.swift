@@ -16,13 +16,14 @@ struct LegacyDFUSession: UpdateSession {
   }
 
   let context: UpdateContext
+  private let retained: RetainedState<LegacyDFURetained>
   private let identity: ApplicationIdentity
   private let side: Side
 
   static func takes(_ image: FirmwareImage) -> Bool { image.initPacket?.isLegacy ?? false }
 
   static func open(
-    on client: GATTClient, _ context: UpdateContext
+    on client: GATTClient, _ context: UpdateContext, _ retained: RetainedState<LegacyDFURetained>
   ) async throws(UpdateFault) -> LegacyDFUSession {
     let identity: ApplicationIdentity
     let found: LegacyDFURole
@@ -39,15 +40,18 @@ struct LegacyDFUSession: UpdateSession {
     case .receiver(let version):
       side = .receiver(
         LegacyDFUReceiver(
-          context: context,
+          context: context, retained: retained,
           control: try await LegacyDFUControl.open(on: client, clock: context.clock),
           device: LegacyDFUDevice(identity), version: version))
     }
     if case .application = side, context.place == .nextAddress {
       throw .strangerAtBootloaderAddress
     }
-    let session = LegacyDFUSession(context: context, identity: identity, side: side)
-    if session.isApplication { context.met(identity) }
+    let session = LegacyDFUSession(
+      context: context, retained: retained, identity: identity, side: side)
+    if session.isApplication {
+      retained.update { $0.before.met(identity, isActivated: context.hasActivated) }
+    }
     return session
   }
 
@@ -155,7 +159,8 @@ struct LegacyDFUSession: UpdateSession {
     var validation: String?
     if case .receiver(let receiver) = side { validation = receiver.device.validation }
     return RunningImage(
-      identity, expecting: image, before: context.identityBefore, validation: validation)
+      identity, expecting: image, before: retained.value.before.identity,
+      validation: validation)
   }
 }
 

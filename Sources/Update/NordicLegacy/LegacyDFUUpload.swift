@@ -13,7 +13,7 @@ extension LegacyDFUReceiver {
   private func sendAll(_ image: [UInt8]) async throws(UpdateFault) {
     let packetSize = device.packetSize(mtu: control.client.mtu, wanted: context.options.chunk)
     let pace = LegacyDFUPace(
-      afterLosses: context.losses.dropped,
+      afterLosses: retained.value.losses.dropped,
       limit: context.options.windowLimit.map { $0 / packetSize } ?? .max)
     try await control.write(
       .setReceiptNotification(packets: UInt16(pace.receiptInterval)), .upload)
@@ -91,7 +91,8 @@ extension LegacyDFUReceiver {
   ) async throws(UpdateFault) {
     let mayBeEarly =
       hadNoBuffer && transfer.acknowledged < LegacyDFUPace.firstBuffers * transfer.packetSize
-    let losses = context.lostPackets(mayBeEarly: mayBeEarly)
+    retained.update { $0.losses.count(mayBeEarly: mayBeEarly) }
+    let losses = retained.value.losses.dropped
     guard losses < LegacyDFUPace.ladder.count else {
       throw .blockKeepsFailing(atOffset: transfer.acknowledged, attempts: losses)
     }

@@ -97,7 +97,7 @@ package struct ButtonlessResponse: Equatable, Sendable {
   }
 
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
-    var reader = try DFUReader(bytes, of: "buttonless response", expecting: 3)
+    var reader = try ByteReader(bytes, of: "buttonless response", expecting: 3)
     let code = try reader.uint8()
     guard code == Self.code else { throw .unknownOpcode(code) }
     opcode = try reader.uint8()

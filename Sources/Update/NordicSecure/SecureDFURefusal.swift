@@ -44,7 +44,7 @@ package enum SecureDFURefusal: Error, Equatable, Hashable, Sendable {
 
   init(result: UInt8, payload: [UInt8]) throws(DFUDecodeFault) {
     if result == Self.extendedResult {
-      var reader = try DFUReader(payload, of: "extended error", expecting: 1)
+      var reader = try ByteReader(payload, of: "extended error", expecting: 1)
       let code = try reader.uint8()
       self =
         SecureDFUExtendedError(rawValue: code).map { .extended($0) }

@@ -79,7 +79,7 @@ package enum SecureDFURequest: Equatable, Sendable {
     guard let first = bytes.first else { throw .empty }
     let opcode = SecureDFUOpcode(rawValue: first)
     guard let message = opcode.request else { throw .unknownOpcode(first) }
-    var reader = try DFUReader(
+    var reader = try ByteReader(
       Array(bytes.dropFirst()), of: message.name, expecting: message.parameters)
     switch opcode {
     case .create:

@@ -61,12 +61,12 @@ package enum SecureDFUResponse: Equatable, Sendable {
     }
     switch opcode {
     case .select:
-      var reader = try DFUReader(payload, of: "select response", expecting: 12)
+      var reader = try ByteReader(payload, of: "select response", expecting: 12)
       let sizeMaximum = try Int(reader.uint32())
       self = .selected(
         SecureDFUSelection(sizeMaximum: sizeMaximum, progress: try SecureDFUProgress(&reader)))
     case .checksum:
-      var reader = try DFUReader(payload, of: "checksum response", expecting: 8)
+      var reader = try ByteReader(payload, of: "checksum response", expecting: 8)
       self = .progress(try SecureDFUProgress(&reader))
     default:
       // Payloads of other operations (a version, an MTU) are not looked at: none is relied on.
@@ -95,7 +95,7 @@ package enum SecureDFUResponse: Equatable, Sendable {
 }
 
 extension SecureDFUProgress {
-  fileprivate init(_ reader: inout DFUReader) throws(DFUDecodeFault) {
+  fileprivate init(_ reader: inout ByteReader<DFUDecodeFault>) throws(DFUDecodeFault) {
     offset = try Int(reader.uint32())
     crc32 = try reader.uint32()
   }

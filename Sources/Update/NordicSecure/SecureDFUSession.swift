@@ -15,12 +15,13 @@ struct SecureDFUSession: UpdateSession {
   }
 
   let context: UpdateContext
+  private let retained: RetainedState<IdentityBefore>
   private let side: Side
 
   static func takes(_ image: FirmwareImage) -> Bool { image.initPacket?.secure != nil }
 
   static func open(
-    on client: GATTClient, _ context: UpdateContext
+    on client: GATTClient, _ context: UpdateContext, _ retained: RetainedState<IdentityBefore>
   ) async throws(UpdateFault) -> SecureDFUSession {
     let controlPoint: DiscoveredCharacteristic?
     do throws(GATTFault) {
@@ -33,14 +34,16 @@ struct SecureDFUSession: UpdateSession {
     if let controlPoint {
       let bootloader = try await SecureDFUBootloader.open(
         on: client, context, controlPoint: controlPoint)
-      return SecureDFUSession(context: context, side: .bootloader(bootloader))
+      return SecureDFUSession(
+        context: context, retained: retained, side: .bootloader(bootloader))
     }
     guard context.place != .nextAddress else { throw .strangerAtBootloaderAddress }
     do throws(GATTFault) {
       let identity = try await ApplicationIdentity.read(from: client)
-      context.met(identity)
+      retained.update { $0.met(identity, isActivated: context.hasActivated) }
       return SecureDFUSession(
-        context: context, side: .application(identity, try await ButtonlessEntry.find(on: client)))
+        context: context, retained: retained,
+        side: .application(identity, try await ButtonlessEntry.find(on: client)))
     } catch {
       throw .gatt(.connect, error)
     }
@@ -113,7 +116,7 @@ struct SecureDFUSession: UpdateSession {
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
     switch side {
     case .application(let identity, _):
-      RunningImage(identity, expecting: image, before: context.identityBefore)
+      RunningImage(identity, expecting: image, before: retained.value.identity)
     case .bootloader: image.leavesBootloader ? .newBootloader : .bootloader
     }
   }

@@ -19,10 +19,9 @@ package enum DFUDecodeFault: Error, Equatable, Sendable, CustomStringConvertible
   }
 }
 
-/// The length of a message is known from its opcode.
-typealias DFUReader = ByteReader<DFUDecodeFault>
-
-extension DFUReader {
+extension ByteReader<DFUDecodeFault> {
+  /// Reads a message of Nordic's DFU services, whose length follows from its opcode.
+  ///
   /// - Throws: `.wrongLength` unless there are exactly `expected` bytes.
   init(
     _ bytes: [UInt8], of message: String, expecting expected: Int

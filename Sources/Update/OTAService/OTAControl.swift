@@ -81,7 +81,7 @@ struct OTAControl: Sendable {
     if answer.result == OTARefusal.versionNotSupported.rawValue {
       let (lowest, highest) = try decoding(.connect) {
         () throws(OTADecodeFault) -> (UInt8, UInt8) in
-        var reader = OTAReader(answer.payload, of: "INFO")
+        var reader = ByteReader(answer.payload, of: "INFO")
         return (try reader.uint8(), try reader.uint8())
       }
       throw .unsupportedProtocolVersion(deviceLowest: Int(lowest), deviceHighest: Int(highest))

@@ -18,10 +18,9 @@ package enum OTADecodeFault: Error, Equatable, Sendable, CustomStringConvertible
   }
 }
 
-/// Bytes behind the last known field are left alone: later versions append fields.
-typealias OTAReader = ByteReader<OTADecodeFault>
-
-extension OTAReader {
+extension ByteReader<OTADecodeFault> {
+  /// Reads a message of the OTA service. Bytes after the last known field are ignored: later
+  /// versions append fields.
   init(_ bytes: [UInt8], of message: String) {
     self.init(bytes, orThrow: .tooShort(message, bytes: bytes.count))
   }

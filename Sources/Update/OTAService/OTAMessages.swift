@@ -104,7 +104,7 @@ package struct OTAAnswer: Equatable, Sendable {
   package let payload: [UInt8]
 
   package init(decoding bytes: [UInt8]) throws(OTADecodeFault) {
-    var reader = OTAReader(bytes, of: "Control")
+    var reader = ByteReader(bytes, of: "Control")
     opcode = try reader.uint8()
     result = try reader.uint8()
     payload = Array(reader.rest)
@@ -128,7 +128,7 @@ package struct OTAInfo: Equatable, Sendable {
   package let bufferSize: Int
 
   package init(decoding payload: [UInt8]) throws(OTADecodeFault) {
-    var reader = OTAReader(payload, of: "INFO")
+    var reader = ByteReader(payload, of: "INFO")
     version = try reader.uint8()
     let flags = try reader.uint8()
     needsAuthorization = flags & 1 != 0
@@ -158,7 +158,7 @@ package struct OTARunning: Equatable, Sendable {
   package let isOnTrial: Bool
 
   package init(decoding payload: [UInt8]) throws(OTADecodeFault) {
-    var reader = OTAReader(payload, of: "RUNNING")
+    var reader = ByteReader(payload, of: "RUNNING")
     version = FirmwareVersion(
       try reader.uint8(), try reader.uint8(), try reader.uint16())
     imageSize = Int(try reader.uint32())
@@ -180,7 +180,7 @@ package struct OTAResumePoint: Equatable, Sendable {
   package let heldCRC32: UInt32
 
   package init(decoding payload: [UInt8]) throws(OTADecodeFault) {
-    var reader = OTAReader(payload, of: "RESUME POINT")
+    var reader = ByteReader(payload, of: "RESUME POINT")
     imageSize = Int(try reader.uint32())
     imageCRC32 = try reader.uint32()
     nextOffset = Int(try reader.uint32())
@@ -194,7 +194,7 @@ package struct OTAPosition: Equatable, Sendable {
   package let crc32: UInt32
 
   package init(decoding payload: [UInt8]) throws(OTADecodeFault) {
-    var reader = OTAReader(payload, of: "BEGIN or REWIND")
+    var reader = ByteReader(payload, of: "BEGIN or REWIND")
     nextOffset = Int(try reader.uint32())
     crc32 = try reader.uint32()
   }

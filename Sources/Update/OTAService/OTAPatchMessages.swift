@@ -14,14 +14,14 @@ package struct OTABase: Hashable, Sendable {
     self.crc32 = crc32
   }
 
-  fileprivate init(from reader: inout OTAReader) throws(OTADecodeFault) {
+  fileprivate init(from reader: inout ByteReader<OTADecodeFault>) throws(OTADecodeFault) {
     size = Int(try reader.uint32())
     crc32 = try reader.uint32()
   }
 
   /// The payload of `OTARefusal.otherBase`: what the device can make images out of.
   package init(decoding payload: [UInt8]) throws(OTADecodeFault) {
-    var reader = OTAReader(payload, of: "PATCH")
+    var reader = ByteReader(payload, of: "PATCH")
     try self.init(from: &reader)
   }
 }
@@ -64,7 +64,7 @@ package struct OTAPatchInfo: Equatable, Sendable {
   package let base: OTABase
 
   package init(decoding payload: [UInt8]) throws(OTADecodeFault) {
-    var reader = OTAReader(payload, of: "PATCH INFO")
+    var reader = ByteReader(payload, of: "PATCH INFO")
     takesParts = try reader.uint8() & 2 != 0
     codecs = try reader.uint16()
     windowBits = Int(try reader.uint8())
@@ -84,7 +84,7 @@ package struct OTAPatchPoint: Equatable, Sendable {
   package let imageOffset: Int
 
   package init(decoding payload: [UInt8]) throws(OTADecodeFault) {
-    var reader = OTAReader(payload, of: "PATCH POINT")
+    var reader = ByteReader(payload, of: "PATCH POINT")
     streamSize = Int(try reader.uint32())
     streamCRC32 = try reader.uint32()
     nextOffset = Int(try reader.uint32())

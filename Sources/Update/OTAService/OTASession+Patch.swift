@@ -15,14 +15,14 @@ extension OTASession {
 
   /// The stream that the session held was made of, as far as this update knows.
   var sentStream: OTAStream? {
-    if case .stream(let sent) = context.memory.last(OTASent.self) { sent.stream } else { nil }
+    if case .stream(let sent) = retained.value.sent { sent.stream } else { nil }
   }
 
   /// Bytes of image that the device may still have to write when all of a stream is sent: a few
   /// bytes that wait in its buffer may make many pages.
   var bytesUnwritten: Int {
     guard let stream = sentStream else { return 0 }
-    let durable = context.memory.last(OTADurable.self)?.bytes ?? 0
+    let durable = retained.value.durable
     return stream.image.size - stream.imageBytesHeld(ofFirst: durable)
   }
 
@@ -49,7 +49,7 @@ extension OTASession {
   ) async throws(UpdateFault) -> PlannedDelivery {
     let image = ContentIdentity(size: plan.image.bytes.count, crc32: plan.image.crc32)
     // A lost link changes nothing about what is sent.
-    switch context.memory.last(OTASent.self) {
+    switch retained.value.sent {
     case .image(let obstacle, let unused): return .image(obstacle, unused: unused)
     case .stream(let sent) where sent.stream.image == image && isOf(sent.stream.base):
       return .stream(sent)
@@ -70,7 +70,7 @@ extension OTASession {
 
   /// Whether a stream against this base is one for what runs.
   private func isOf(_ base: OTABase) -> Bool {
-    context.memory.last(OTAPatchesGivenUp.self) == nil
+    retained.value.patchesGivenUp == nil
       && (base == .empty || ContentIdentity(base) == patching?.running)
   }
 
@@ -114,7 +114,7 @@ extension OTASession {
       running: running, base: running.flatMap { bases?.bytes(of: $0) })
     if let patching { decision.absence = patching.absence }
     decision.given = context.options.patch
-    decision.givenUp = context.memory.last(OTAPatchesGivenUp.self)?.obstacle
+    decision.givenUp = retained.value.patchesGivenUp
     if let image, !restart {
       decision.held = device.resumeOffset(for: image)
       decision.begun = patching?.begun
@@ -149,7 +149,7 @@ extension OTASession {
       try await announce(announced)
       return try await begin(plan, restart: restart, .patch)
     }
-    context.memory.keep(OTASent.stream(sent))
+    retained.update { $0.sent = .stream(sent) }
     context.deliver(DeliveryReport(sent))
     return upload(of: stream, from: position.nextOffset)
   }
@@ -184,7 +184,7 @@ extension OTASession {
 
   /// The next transfer of this update is of the image as it is.
   func givingUpPatches(_ obstacle: PatchObstacle) -> UpdateFault {
-    context.memory.keep(OTAPatchesGivenUp(obstacle: obstacle))
+    retained.update { $0.patchesGivenUp = obstacle }
     return .noPatch(obstacle)
   }
 }
@@ -223,13 +223,13 @@ extension UpdateContext {
 extension OTAControl {
   /// What the device says of patches; `nil` where its answers are none, which gives patches up.
   func patching(
-    while running: OTARunning, _ context: UpdateContext
+    while running: OTARunning, _ retained: RetainedState<OTARetained>
   ) async throws(UpdateFault) -> OTAPatching? {
     do throws(UpdateFault) {
       return try await patching(while: running)
     } catch {
       guard error.concernsPatches else { throw error }
-      context.memory.keep(OTAPatchesGivenUp(obstacle: .refused))
+      retained.update { $0.patchesGivenUp = .refused }
       return nil
     }
   }

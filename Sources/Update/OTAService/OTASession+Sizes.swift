@@ -15,12 +15,6 @@ extension OTASession {
     mutating func waitedForFlash(_ time: Duration) { trial.waitedForFlash(time) }
   }
 
-  /// What this update goes on with over the connections to come.
-  private struct SettledSize {
-    let chunk: Int
-    let mtu: Int
-  }
-
   /// Bytes of data that an interval's worth of must fit the device's window, so that it is the air
   /// that holds a transfer back: a Status that opens the window comes two intervals behind.
   private static let intervalsInWindow = 3
@@ -35,7 +29,7 @@ extension OTASession {
     guard facts.usesRadio, options.triesSizes, options.chunk == nil, mode != .withResponse,
       !hasChunkCeiling
     else { return nil }
-    if let settled = context.memory.last(SettledSize.self), settled.mtu == client.mtu {
+    if let settled = retained.value.settledSize, settled.mtu == client.mtu {
       transfer.write(inChunksOf: min(settled.chunk, longestChunk))
       return nil
     }
@@ -53,13 +47,13 @@ extension OTASession {
       let trial = try await trial(bounds, window, remembered, &transfer)
     else { return nil }
     // A link that is lost before anything was found out leaves this.
-    context.memory.keep(SettledSize(chunk: transfer.chunk, mtu: client.mtu))
+    retained.update { $0.settledSize = (chunk: transfer.chunk, client.mtu) }
     return SizeSearch(trial: trial, setting: setting, seen: transfer.verified)
   }
 
   private func take(_ size: SizeMemory.Size, _ transfer: inout OTATransfer) {
     transfer.write(inChunksOf: size.chunk)
-    context.memory.keep(SettledSize(chunk: size.chunk, mtu: client.mtu))
+    retained.update { $0.settledSize = (chunk: size.chunk, client.mtu) }
     let kept = SizeReport.Rate(chunk: size.chunk, bytesPerSecond: size.bytesPerSecond)
     context.observe(.sized(SizeReport(tried: [], kept: kept)))
   }
@@ -138,11 +132,11 @@ extension OTASession {
     case .write(let chunk):
       transfer.write(inChunksOf: chunk)
       // A link that is lost meanwhile leaves what is known.
-      context.memory.keep(SettledSize(chunk: found.trial.best, mtu: client.mtu))
+      retained.update { $0.settledSize = (chunk: found.trial.best, client.mtu) }
     case .over(let outcome):
       search = nil
       transfer.write(inChunksOf: outcome.kept)
-      context.memory.keep(SettledSize(chunk: outcome.kept, mtu: client.mtu))
+      retained.update { $0.settledSize = (chunk: outcome.kept, client.mtu) }
       guard outcome.rates.count > 1,
         let kept = outcome.rates.first(where: { $0.chunk == outcome.kept })
       else { return }

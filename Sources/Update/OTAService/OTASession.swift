@@ -20,6 +20,7 @@ struct OTASession: UpdateSession {
 
   let client: GATTClient
   let context: UpdateContext
+  let retained: RetainedState<OTARetained>
   let data: DiscoveredCharacteristic
   let status: DiscoveredCharacteristic
   let statuses: NotificationStream
@@ -32,7 +33,7 @@ struct OTASession: UpdateSession {
   var stream: OTAStream?
 
   static func open(
-    on client: GATTClient, _ context: UpdateContext
+    on client: GATTClient, _ context: UpdateContext, _ retained: RetainedState<OTARetained>
   ) async throws(UpdateFault) -> OTASession {
     let found = try await characteristics(of: client)
     let (control, data, status) = (found[0], found[1], found[2])
@@ -51,14 +52,15 @@ struct OTASession: UpdateSession {
     let running = try await operations.running(.connect)
     let resumePoint = try await operations.resumePoint()
     let asksForPatches = context.wantsPatches && info.takesPatches
-    let patching = asksForPatches ? try await operations.patching(while: running, context) : nil
+    let patching =
+      asksForPatches ? try await operations.patching(while: running, retained) : nil
     var device = DeviceReport(info: info, running: running, resumePoint: resumePoint)
     device.heldStream = patching?.begun.map { stream in
       DeviceReport.HeldStream(stream: stream, offset: patching?.point.nextOffset ?? 0)
     }
     return OTASession(
-      client: client, context: context, data: data, status: status, statuses: statuses,
-      control: operations, info: info, device: device, patching: patching)
+      client: client, context: context, retained: retained, data: data, status: status,
+      statuses: statuses, control: operations, info: info, device: device, patching: patching)
   }
 
   private static func characteristics(
@@ -104,7 +106,7 @@ struct OTASession: UpdateSession {
   private func prepareImage(
     _ plan: UpdatePlan, restart: Bool, _ obstacle: PatchObstacle?, _ unused: PatchObstacle?
   ) async throws(UpdateFault) -> PreparedUpload {
-    context.memory.keep(OTASent.image(obstacle, unused: unused))
+    retained.update { $0.sent = .image(obstacle, unused: unused) }
     let prefixes = PrefixChecksums(plan.image.bytes)
     let mayContinue = !restart && device.resumePoint?.isPrefix(of: prefixes, plan.image) ?? true
     let position = try await position(in: prefixes, restart: !mayContinue) {
@@ -186,7 +188,7 @@ struct OTASession: UpdateSession {
 
   private func crc32(of payload: [UInt8]) throws(UpdateFault) -> UInt32 {
     try decoding(.verify) { () throws(OTADecodeFault) -> UInt32 in
-      var reader = OTAReader(payload, of: "VERIFY")
+      var reader = ByteReader(payload, of: "VERIFY")
       return try reader.uint32()
     }
   }
@@ -302,16 +304,5 @@ extension DeviceReport.BootOutcome {
       case .activated: .activated
       case .rejected: .rejected
       }
-  }
-}
-
-/// Decodes what a device sent in `stage`; what cannot be decoded is its fault.
-func decoding<Value>(
-  _ stage: UpdateStage, _ body: () throws(OTADecodeFault) -> Value
-) throws(UpdateFault) -> Value {
-  do throws(OTADecodeFault) {
-    return try body()
-  } catch {
-    throw .protocolViolation(stage, error.description)
   }
 }

@@ -40,7 +40,7 @@ package struct OTAStatus: Equatable, Sendable {
   package var limit: Int { nextOffset + window }
 
   package init(decoding bytes: [UInt8]) throws(OTADecodeFault) {
-    var reader = OTAReader(bytes, of: "Status")
+    var reader = ByteReader(bytes, of: "Status")
     let state = try reader.uint8()
     let note = try reader.uint8()
     guard let state = State(rawValue: state) else { throw .unknownValue("Status state", state) }

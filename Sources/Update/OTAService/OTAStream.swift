@@ -57,11 +57,6 @@ struct OTAStream: Sendable {
   }
 }
 
-/// How much of a stream was in the device's flash when all of it was sent.
-struct OTADurable: Sendable {
-  let bytes: Int
-}
-
 /// What was sent last to this device in the update that is under way.
 enum OTASent: Sendable {
   /// The image itself, and why; and why not the patch that was given.
@@ -76,11 +71,6 @@ struct OTASentStream: Sendable {
   let obstacle: PatchObstacle?
   /// Why it is not the patch that was given.
   let unused: PatchObstacle?
-}
-
-/// Patches were given up for this device, for as long as the update runs.
-struct OTAPatchesGivenUp: Sendable {
-  let obstacle: PatchObstacle
 }
 
 /// What a device that takes patches has said of them on this connection.

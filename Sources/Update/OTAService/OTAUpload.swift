@@ -3,17 +3,6 @@ import OtaflashFirmware
 import OtaflashGATT
 
 extension OTASession {
-  /// Image bytes a data write may have at most, as learned from this device.
-  private struct ChunkCeiling {
-    let bytes: Int
-  }
-
-  /// The bytes to send ahead of the last acknowledgement at most, as learned from this link: a
-  /// request after more of them was not answered in time.
-  private struct WindowCeiling {
-    let bytes: Int
-  }
-
   /// The Write Request that closed a window, and is not answered yet.
   private struct Checkpoint {
     let range: Range<Int>
@@ -47,7 +36,7 @@ extension OTASession {
       if case .gatt(_, .transactionTimedOut) = error { narrowWindow(after: transfer) }
       // A device that refuses a patch has read some of it: writes of the last size.
       if case .noPatch = error, let ceiling = transfer.reducedCeiling {
-        context.memory.keep(ChunkCeiling(bytes: ceiling))
+        retained.update { $0.chunkCeiling = ceiling }
       }
       throw error
     }
@@ -56,7 +45,7 @@ extension OTASession {
   /// The bytes to send ahead of the last acknowledgement at most; `nil` if only the device limits
   /// them.
   private var windowLimit: Int? {
-    let learned = context.memory.last(WindowCeiling.self)?.bytes
+    let learned = retained.value.windowCeiling
     return [context.options.windowLimit, learned].compactMap(\.self).min()
   }
 
@@ -65,7 +54,7 @@ extension OTASession {
   private func narrowWindow(after transfer: OTATransfer) {
     let unanswered = transfer.next - transfer.acknowledged
     guard unanswered > transfer.chunk else { return }
-    context.memory.keep(WindowCeiling(bytes: max(transfer.chunk, unanswered / 2)))
+    retained.update { $0.windowCeiling = max(transfer.chunk, unanswered / 2) }
   }
 
   private func send(
@@ -111,7 +100,7 @@ extension OTASession {
         if cause == .flash { search?.waitedForFlash(since.duration(to: context.clock.now)) }
       }
       if let ceiling = transfer.takeVerifiedCeiling() {
-        context.memory.keep(ChunkCeiling(bytes: ceiling))
+        retained.update { $0.chunkCeiling = ceiling }
       }
       if let offset = transfer.takeSetback() {
         patience.fellBack(to: offset)
@@ -122,7 +111,8 @@ extension OTASession {
       try patience.check(transfer.marks, at: context.clock.now)
     }
     end(&search, &transfer)
-    context.memory.keep(OTADurable(bytes: transfer.durable))
+    let durable = transfer.durable
+    retained.update { $0.durable = durable }
   }
 
   /// What a window that is used up waits for. A sink has in its flash whatever it has.
@@ -135,7 +125,7 @@ extension OTASession {
   var longestChunk: Int { min(info.largestChunk, client.mtu - 3 - OTAService.dataHeaderSize) }
 
   /// The device was seen not to take what its ATT_MTU promises.
-  var hasChunkCeiling: Bool { context.memory.last(ChunkCeiling.self) != nil }
+  var hasChunkCeiling: Bool { retained.value.chunkCeiling != nil }
 
   /// Image bytes a data write, by what is known of the link.
   var chunkSize: Int {
@@ -149,7 +139,7 @@ extension OTASession {
           header: OTAService.dataHeaderSize, bytesPerAnswer: info.bytesPerStatus)
       }
     let fitting = context.options.chunk ?? pdu - 3 - OTAService.dataHeaderSize
-    let ceiling = context.memory.last(ChunkCeiling.self)?.bytes ?? .max
+    let ceiling = retained.value.chunkCeiling ?? .max
     return max(1, min(fitting, longestChunk, ceiling))
   }
 
@@ -216,7 +206,7 @@ extension OTASession {
     case .transactionTimedOut where transfer.chunk > OTATransfer.smallestChunk:
       // A write that is never answered may have been too long for the device: the next connection
       // writes what every device takes.
-      context.memory.keep(ChunkCeiling(bytes: OTATransfer.smallestChunk))
+      retained.update { $0.chunkCeiling = OTATransfer.smallestChunk }
       throw .gatt(.upload, fault)
     default:
       throw .gatt(.upload, fault)

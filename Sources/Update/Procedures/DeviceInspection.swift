@@ -157,7 +157,7 @@ public struct DeviceInspection: Sendable {
     }
     let context = UpdateContext(
       clock: clock, options: options, tally: UpdateProgressState(), observe: { _ in })
-    let session = try await spoken.open(on: client, context)
+    let session = try await ChosenProtocol(spoken).open(on: client, context)
     var prospects: [Inspection.Prospect] = []
     for image in images {
       let decision: Result<Preflight, UpdateFault> =

@@ -109,7 +109,7 @@ public struct LinkBenchmark: Sendable {
     options.delta = setting.asksForPatches ? .auto : .never
     let opening = UpdateContext(
       clock: clock, options: options, tally: UpdateProgressState(), observe: { _ in })
-    let session = try await OTASession.open(on: client, opening)
+    let session = try await OTASession.open(on: client, opening, RetainedState())
     guard session.info.hasSink else { throw .declined(.prepare, .otaService(.wrongState)) }
     if session.info.needsAuthorization {
       guard let key else { throw .authorizationRequired }
@@ -199,8 +199,8 @@ extension OTASession {
   /// The same session, with another place to report to.
   fileprivate func reporting(to context: UpdateContext) -> OTASession {
     OTASession(
-      client: client, context: context, data: data, status: status, statuses: statuses,
-      control: control, info: info, device: device, patching: patching)
+      client: client, context: context, retained: RetainedState(), data: data, status: status,
+      statuses: statuses, control: control, info: info, device: device, patching: patching)
   }
 
   /// BEGIN of a sink session: it starts at 0 and leaves what the device holds as it is.

@@ -272,14 +272,3 @@ final class SMPChannel: Sendable {
     }
   }
 }
-
-/// Decodes what a server sent in `stage`; what cannot be decoded is its fault.
-func decoding<Value>(
-  _ stage: UpdateStage, _ body: () throws(SMPDecodeFault) -> Value
-) throws(UpdateFault) -> Value {
-  do throws(SMPDecodeFault) {
-    return try body()
-  } catch {
-    throw .protocolViolation(stage, error.description)
-  }
-}

@@ -38,22 +38,22 @@ enum SMPFirmwareLoader {
   /// Where the loader may be, in the order to search: bare metal's is at the flipped address, the
   /// regular SDK's at the application's.
   ///
-  /// - Parameter memory: contains the name that the loader was given, if it was given one.
-  static func places(_ memory: UpdateMemory) -> [DeviceLocation] {
-    let name = memory.last(Name.self).map { DeviceLocation.advertising(name: $0.text) }
+  /// - Parameter retained: contains the name that the loader was given, if it was given one.
+  static func places(_ retained: SMPRetained) -> [DeviceLocation] {
+    let name = retained.loaderName.map { DeviceLocation.advertising(name: $0.text) }
     return [.flippedAddress] + [name].compactMap(\.self) + [.home]
   }
 
   /// Sets the name of the loader and saves it. An application without the settings group has no
   /// such name.
   static func setName(
-    over channel: SMPChannel, _ context: UpdateContext
+    over channel: SMPChannel, _ context: UpdateContext, _ retained: RetainedState<SMPRetained>
   ) async throws(UpdateFault) {
-    let name = context.memory.last(Name.self) ?? Name(drawnFrom: context.randomFraction())
+    let name = retained.value.loaderName ?? Name(drawnFrom: context.randomFraction())
     let request = SMPSettings.Write(name: Name.key, value: Array(name.text.utf8))
     guard try await channel.isAccepted(request), try await channel.isAccepted(SMPSettings.Save())
     else { return }
-    context.memory.keep(name)
+    retained.update { $0.loaderName = name }
   }
 }
 

@@ -11,6 +11,7 @@ struct SMPSession: UpdateSession {
 
   let channel: SMPChannel
   let context: UpdateContext
+  private let retained: RetainedState<SMPRetained>
   let facts: SMPFacts
   let device: DeviceReport
 
@@ -20,7 +21,7 @@ struct SMPSession: UpdateSession {
   static func takes(_ image: FirmwareImage) -> Bool { image.mcuboot != nil }
 
   static func open(
-    on client: GATTClient, _ context: UpdateContext
+    on client: GATTClient, _ context: UpdateContext, _ retained: RetainedState<SMPRetained>
   ) async throws(UpdateFault) -> SMPSession {
     let channel: SMPChannel
     do throws(UpdateFault) { channel = try await SMPChannel(on: client, context) } catch {
@@ -30,16 +31,20 @@ struct SMPSession: UpdateSession {
     let tries =
       context.tally.wasConnected ? SMPFacts.triesOfBusyServer : SMPChannel.triesDefault
     var facts = try await SMPFacts(asking: channel, tries: tries)
-    facts.stateWrite = context.memory.last(SMPFacts.StateWriteSupport.self) ?? .unknown
+    facts.stateWrite = retained.value.stateWrite
     guard facts.isExpected(at: context.place, afterActivation: context.hasActivated) else {
       throw .otherDevice
     }
-    return SMPSession(channel: channel, facts: facts, context: context)
+    return SMPSession(channel: channel, facts: facts, context: context, retained: retained)
   }
 
-  private init(channel: SMPChannel, facts: SMPFacts, context: UpdateContext) {
+  private init(
+    channel: SMPChannel, facts: SMPFacts, context: UpdateContext,
+    retained: RetainedState<SMPRetained>
+  ) {
     self.channel = channel
     self.context = context
+    self.retained = retained
     self.facts = facts
     device = DeviceReport(facts, version: channel.version)
   }
@@ -47,20 +52,22 @@ struct SMPSession: UpdateSession {
   /// A recovery server in the bootloader keeps the address.
   var bootloaderPlaces: [DeviceLocation] {
     guard facts.mustLeaveApplication else { return [] }
-    return facts.mode == .firmwareLoader ? SMPFirmwareLoader.places(context.memory) : [.home]
+    return facts.mode == .firmwareLoader ? SMPFirmwareLoader.places(retained.value) : [.home]
   }
 
   func placesAfterActivation(of images: [FirmwareImage]) -> [DeviceLocation] {
     guard facts.isLoader else { return [.home] }
     return images.contains { $0.installer != nil }
-      ? SMPFirmwareLoader.places(context.memory) : [.home, .flippedAddress]
+      ? SMPFirmwareLoader.places(retained.value) : [.home, .flippedAddress]
   }
 
   /// The loader restarts at the end of each connection, and forgets the upload.
   var keepsProgress: Bool { !facts.isLoader }
 
   func detach() async throws(UpdateFault) {
-    if facts.mode == .firmwareLoader { try await SMPFirmwareLoader.setName(over: channel, context) }
+    if facts.mode == .firmwareLoader {
+      try await SMPFirmwareLoader.setName(over: channel, context, retained)
+    }
     _ = try await channel.perform(SMPOS.Reset(bootMode: SMPOS.Reset.bootloader), .detach)
   }
 
@@ -93,7 +100,7 @@ struct SMPSession: UpdateSession {
       }
       guard try await mark(images, state) else {
         // The bootloader chooses by version: the restart decides, and what runs then is read.
-        context.memory.keep(SMPFacts.StateWriteSupport.missing)
+        retained.update { $0.stateWrite = .missing }
         return try await restart()
       }
     }

@@ -1,0 +1,20 @@
+import OtaflashGATT
+
+/// The protocol of an update, with what it retains from one connection to the next.
+struct ChosenProtocol: Sendable {
+  private let openSession:
+    @Sendable (GATTClient, UpdateContext) async throws(UpdateFault) -> any UpdateSession
+
+  init<Session: UpdateSession>(_ session: Session.Type) {
+    let retained = RetainedState<Session.Retained>()
+    openSession = { (client, context) async throws(UpdateFault) -> any UpdateSession in
+      try await Session.open(on: client, context, retained)
+    }
+  }
+
+  func open(
+    on client: GATTClient, _ context: UpdateContext
+  ) async throws(UpdateFault) -> any UpdateSession {
+    try await openSession(client, context)
+  }
+}
