@@ -124,7 +124,8 @@ let package = Package(
       ] + campaigns,
       path: "Sources/otaflash", exclude: ["README.md"], swiftSettings: strict),
     .target(
-      name: "OtaflashFleet", dependencies: ["OtaflashFirmware"], path: "Sources/Fleet",
+      name: "OtaflashFleet", dependencies: ["OtaflashGATT", "OtaflashFirmware"],
+      path: "Sources/Fleet",
       exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFleetFiles",
@@ -200,7 +201,7 @@ let package = Package(
     .testTarget(
       name: "FleetStoreTests",
       dependencies: [
-        "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetStore", "OtaflashFleetConformance",
+        "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetStore",
         fleetOnly("GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: strict),

@@ -44,7 +44,9 @@ struct Attempt: Sendable {
   ///   another's to tell.
   func run() async throws(ExchangeFault) {
     do throws(ExchangeFault) {
-      try await exchange.report(claim, .placed(adapter: lane.adapter))
+      let (device, attempt) = (device, claim.job.id.attempt)
+      try await exchange.report(
+        claim, .devicePlaced(device: device, attempt: attempt, adapter: lane.adapter))
       let ending: AttemptEnding
       do throws(DeviceHeldElsewhere) {
         ending = try await reach.holding(device) { await updateWhileClaimed() }
@@ -199,7 +201,12 @@ struct Attempt: Sendable {
       try await conditions.check(device, over: client)
     }
     options.beforeActivation = { () async throws(UpdateFault) in
-      do throws(ExchangeFault) { try await exchange.report(claim, .activating) } catch {
+      let id = claim.job.id
+      do throws(ExchangeFault) {
+        try await exchange.report(
+          claim, .deviceActivating(device: id.device, attempt: id.attempt))
+        try await exchange.recorded()
+      } catch {
         // What cannot be recorded is not done: the device holds the image, and can wait.
         throw .cancelled(resumable: true, acknowledged: 0)
       }

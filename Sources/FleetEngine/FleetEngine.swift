@@ -43,19 +43,17 @@ package struct FleetEngine: Sendable {
   /// - Throws: what could not be kept, and `.cancelled`. All that was recorded is kept, devices
   ///   were left at a safe point, and the same again goes on.
   package func run() async throws(FleetEngineFault) -> FleetRun {
-    let history: (events: [RecordedEvent], newsSeen: Int)
+    let history: [RecordedEvent]
     do throws(StorageFault) { history = try await ledger.history() } catch { throw .storage(error) }
-    let former = FleetRun(history.events)
-    let seen = history.newsSeen
+    let former = FleetRun(history)
+    let workersEnded = OneShot<Void>()
     let desk = HookDesk(campaign, runner: surroundings.hooks)
     let adapters = AdapterWatch()
     let time = RunClock(surroundings, after: former.lastAt)
     let coordinator = Coordinator(
       rules: FleetRules(campaign, publishedAhead: publishedAhead), exchange: exchange,
       ledger: ledger, orders: orders, waits: waitsForPeople, surroundings: surroundings, time: time,
-      hooks: desk,
-      adapters: adapters,
-      observe: observe)
+      hooks: desk, adapters: adapters, workersEnded: workersEnded, observe: observe)
     let workshop = Workshop(
       worker: worker, campaign: campaign, plan: former, exchange: exchange, reach: reach,
       surroundings: surroundings, time: time, adapters: adapters)
@@ -63,13 +61,16 @@ package struct FleetEngine: Sendable {
       of: Part.self, returning: Result<FleetRun, FleetEngineFault>.self
     ) { group in
       group.addTask {
+        // A worker that waits for a record would wait for ever.
+        defer { exchange.close() }
         do throws(FleetEngineFault) {
-          return .coordinator(.success(try await coordinator.run(former, newsSeen: seen)))
+          return .coordinator(.success(try await coordinator.run(former)))
         } catch {
           return .coordinator(.failure(error))
         }
       }
       group.addTask {
+        defer { workersEnded.fulfil(()) }
         do throws(ExchangeFault) {
           try await workshop.run()
           return .workshop(.success(()))
@@ -98,9 +99,7 @@ package struct FleetEngine: Sendable {
 
   /// Records the first events of a run.
   package func begin(_ events: [FleetEvent]) async throws(FleetEngineFault) {
-    do throws(StorageFault) {
-      try await ledger.append(events, at: surroundings.wall(), newsSeen: 0)
-    } catch {
+    do throws(StorageFault) { try await ledger.append(events, at: surroundings.wall()) } catch {
       throw .storage(error)
     }
   }

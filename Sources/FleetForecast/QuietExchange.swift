@@ -22,16 +22,14 @@ final class QuietExchange: JobExchange {
   /// Attempts that have ended.
   var attempts: Int { ended.withLock { $0 } }
 
-  @discardableResult
-  func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) -> [FleetJob.ID] {
-    let ended = try await base.publish(jobs)
+  func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) {
+    try await base.publish(jobs)
     let waiter = state.withLock { state in
       state.open.formUnion(jobs.map(\.id))
       defer { state.waiter = nil }
       return state.waiter
     }
     waiter?.fulfil(())
-    return ended
   }
 
   func claim(
@@ -62,9 +60,11 @@ final class QuietExchange: JobExchange {
     try await base.renew(claim, now: now, lease: lease)
   }
 
-  func report(_ claim: JobClaim, _ report: JobReport) async throws(ExchangeFault) {
-    try await base.report(claim, report)
+  func report(_ claim: JobClaim, _ event: FleetEvent) async throws(ExchangeFault) {
+    try await base.report(claim, event)
   }
+
+  func recorded() async throws(ExchangeFault) { try await base.recorded() }
 
   func finish(_ claim: JobClaim, _ ending: AttemptEnding) async throws(ExchangeFault) {
     try await base.finish(claim, ending)
@@ -83,15 +83,13 @@ final class QuietExchange: JobExchange {
     close(jobs)
   }
 
-  func keep(blob: [UInt8], digest: String) async throws(ExchangeFault) {
-    try await base.keep(blob: blob, digest: digest)
-  }
-
-  func blob(_ digest: String) async throws(ExchangeFault) -> [UInt8] { try await base.blob(digest) }
-
-  func news(
+  func facts(
     after number: Int, now: FleetTime, limit: Int
-  ) async throws(ExchangeFault) -> [JobNews] {
-    try await base.news(after: number, now: now, limit: limit)
+  ) async throws(ExchangeFault) -> [JobFact] {
+    try await base.facts(after: number, now: now, limit: limit)
   }
+
+  func arrival(after number: Int) async { await base.arrival(after: number) }
+
+  func close() { base.close() }
 }

@@ -186,9 +186,7 @@ private struct StoredLedger: EventLedger {
   let store: FleetStore
   let run: String
 
-  func append(
-    _ events: [FleetEvent], at moment: FleetTime, newsSeen: Int
-  ) async throws(StorageFault) {
+  func append(_ events: [FleetEvent], at moment: FleetTime) async throws(StorageFault) {
     try store.write { database in
       var events = events
       if case .runBegan(var beginning) = events.first {
@@ -196,52 +194,25 @@ private struct StoredLedger: EventLedger {
         events[0] = .runBegan(beginning)
         try StartedRuns.note(run, of: beginning.campaign, at: moment, in: database)
         try database.execute(
-          sql: "INSERT INTO run VALUES (?, ?, ?, ?, 0, 0, ?)",
+          sql: "INSERT INTO run VALUES (?, ?, ?, ?, 0, ?)",
           arguments: [
             run, beginning.campaign, beginning.digest, moment.milliseconds,
             DatabaseValue(octets: EventChain.start(of: run)),
           ])
       }
-      let row = try Row.fetchOne(
-        database, sql: "SELECT length, head FROM run WHERE id = ?", arguments: [run])
-      guard let row else {
-        throw StorageFault(.system, "run \(run) has not begun")
-      }
-      var (count, hash) = (try row.count("length"), row.octets("head"))
-      for event in events {
-        count += 1
-        let payload = try StoredValue.text(event)
-        hash = EventChain.link(
-          after: hash, number: count, at: moment.milliseconds, payload: payload)
-        try database.execute(
-          sql: "INSERT INTO event VALUES (?, ?, ?, ?, ?)",
-          arguments: [
-            run, count, moment.milliseconds, payload, DatabaseValue(octets: hash),
-          ])
-        try DeviceTable.fold(event, at: moment, in: database)
-      }
-      try database.execute(
-        sql: "UPDATE run SET length = ?, head = ?, news_seen = ? WHERE id = ?",
-        arguments: [count, DatabaseValue(octets: hash), newsSeen, run])
+      try EventTable.append(events, to: run, at: moment, in: database)
     }
   }
 
-  func history() async throws(StorageFault) -> (events: [RecordedEvent], newsSeen: Int) {
+  func history() async throws(StorageFault) -> [RecordedEvent] {
     try store.read { database in
-      let events = try Row.fetchAll(
-        database, sql: "SELECT * FROM event WHERE run = ? ORDER BY number", arguments: [run]
-      ).map {
-        RecordedEvent(
-          number: try $0.count("number"), at: try $0.time("at"),
-          event: try StoredValue.value(FleetEvent.self, $0["payload"]))
-      }
+      let events = try EventTable.events(of: run, in: database)
       let row = try Row.fetchOne(
-        database, sql: "SELECT news_seen FROM run WHERE id = ?", arguments: [run])
-      guard let row else { return (events, 0) }
-      if let fault = FleetRun.fault(of: events) {
+        database, sql: "SELECT id FROM run WHERE id = ?", arguments: [run])
+      if row != nil, let fault = FleetRun.fault(of: events) {
         throw StorageFault(.unsound, "the events of run \(run) cannot be: \(fault)")
       }
-      return (events, try row.count("news_seen"))
+      return events
     }
   }
 }

@@ -11,7 +11,7 @@ enum StoreSchema {
   /// The n-th brings a store of version n − 1 to version n.
   private static let migrations: [(sql: String, step: Step)] = [
     (first, { _ in }), (devices, { _ in }), (versionTimes, DeviceTable.foldHistory),
-    (started, { _ in }),
+    (started, { _ in }), ("", FormerNews.takeOver),
   ]
 
   static func migrate(_ queue: DatabaseQueue) throws {

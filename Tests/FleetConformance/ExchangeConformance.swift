@@ -58,10 +58,22 @@ package struct ExchangeConformance: Sendable, CustomStringConvertible {
     throw ConformanceFailure(what: "the claim is lost", line: line)
   }
 
-  static func facts(_ exchange: any JobExchange, at seconds: Int64 = 0) async throws
-    -> [JobNews.Fact]
-  {
-    try await exchange.news(after: 0, now: time(seconds), limit: 1000).map(\.fact)
+  static func facts(
+    _ exchange: any JobExchange, at seconds: Int64 = 0
+  ) async throws -> [FleetEvent] {
+    try await exchange.facts(after: 0, now: time(seconds), limit: 1000).map(\.event)
+  }
+
+  static func placed(_ device: String) -> FleetEvent {
+    .devicePlaced(device: device, attempt: 1, adapter: "hci0")
+  }
+
+  static func activating(_ device: String) -> FleetEvent {
+    .deviceActivating(device: device, attempt: 1)
+  }
+
+  static func ended(_ device: String, _ ending: AttemptEnding) -> FleetEvent {
+    .attemptEnded(device: device, attempt: 1, ending: ending)
   }
 }
 

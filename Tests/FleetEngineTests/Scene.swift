@@ -110,18 +110,16 @@ final class MortalLedger: EventLedger {
     left = Mutex(events)
   }
 
-  func append(
-    _ events: [FleetEvent], at moment: FleetTime, newsSeen: Int
-  ) async throws(StorageFault) {
+  func append(_ events: [FleetEvent], at moment: FleetTime) async throws(StorageFault) {
     let lives = left.withLock { left in
       left -= events.count
       return left >= 0
     }
     guard lives else { throw StorageFault(.system, "the process died") }
-    try await inner.append(events, at: moment, newsSeen: newsSeen)
+    try await inner.append(events, at: moment)
   }
 
-  func history() async throws(StorageFault) -> (events: [RecordedEvent], newsSeen: Int) {
+  func history() async throws(StorageFault) -> [RecordedEvent] {
     try await inner.history()
   }
 }
@@ -252,7 +250,6 @@ struct Scene: Sendable {
     orders?.tell(clock)
     (hooks as? ScriptedHooks)?.tell(clock)
     let notices = Notices()
-    let exchange = MemoryExchange()
     var ledger = MemoryLedger()
     let surroundings = FleetSurroundings(
       clock: clock,
@@ -266,7 +263,7 @@ struct Scene: Sendable {
     let began = clock.now
     try await ledger.append(
       plan.beginning(id: "r", digest: "d", imageDigests: digests),
-      at: surroundings.wall(), newsSeen: 0)
+      at: surroundings.wall())
     var kills = killsAfter[...]
     var processes = 0
     while true {
@@ -274,7 +271,7 @@ struct Scene: Sendable {
       var kept: any EventLedger = ledger
       if let kill = kills.popFirst() { kept = MortalLedger(ledger, dyingAfter: kill) }
       var engine = FleetEngine(
-        campaign: campaign, exchange: exchange, ledger: kept, reach: reach,
+        campaign: campaign, exchange: MemoryExchange(), ledger: kept, reach: reach,
         surroundings: surroundings, worker: FleetWorker(name: "process \(processes)"))
       engine.orders = orders
       let ended: FleetRun?
@@ -284,11 +281,10 @@ struct Scene: Sendable {
       }
       if let ended {
         return Ran(
-          run: ended, history: try await ledger.history().events,
+          run: ended, history: try await ledger.history(),
           took: began.duration(to: clock.now),
           notices: notices.all, processes: processes)
       }
-      exchange.abandonClaims()
       if processes == 1, forgets > 0 { ledger = try await ledger.forgetting(forgets) }
     }
   }
@@ -305,12 +301,11 @@ private func mixed(_ index: Int) -> UInt8 {
 
 #if Fleet
 extension MemoryLedger {
-  /// The same without its newest events; what was read of the news stays.
+  /// The same without its newest events.
   fileprivate func forgetting(_ count: Int) async throws -> MemoryLedger {
-    let (events, newsSeen) = try await history()
     let older = MemoryLedger()
-    for recorded in events.dropLast(count) {
-      try await older.append([recorded.event], at: recorded.at, newsSeen: newsSeen)
+    for recorded in try await history().dropLast(count) {
+      try await older.append([recorded.event], at: recorded.at)
     }
     return older
   }

@@ -69,13 +69,12 @@ import Testing
     let plan = try CampaignPlan(campaign, now: surroundings.wall())
     try await FleetStore(path: path).ledger(of: "r").append(
       plan.beginning(id: "r", digest: "d", imageDigests: ["app.bin": "i"]),
-      at: surroundings.wall(), newsSeen: 0)
+      at: surroundings.wall())
     for (number, kill) in (kills + [Int.max / 2]).enumerated() {
       let store = try FleetStore(path: path)
-      try store.abandonClaims()
       let ledger = MortalLedger(store.ledger(of: "r"), dyingAfter: kill)
       let engine = FleetEngine(
-        campaign: campaign, exchange: store, ledger: ledger, reach: reach,
+        campaign: campaign, exchange: MemoryExchange(), ledger: ledger, reach: reach,
         surroundings: surroundings, worker: FleetWorker(name: "process \(number)"))
       let ended: FleetRun?
       do throws(FleetEngineFault) { ended = try await engine.run() } catch {
@@ -105,7 +104,7 @@ import Testing
     #expect(events == killed.run.eventCount)
   }
 
-  /// A store whose newest events are gone: jobs have ended, and their news were read.
+  /// A store whose newest events are gone: devices run what no event says.
   @Test(arguments: [1, 3, 5, 8]) func aJobThatEndedWithoutAnEventIsAskedForAgain(_ lost: Int) throws
   {
     var scene = Scene(4)

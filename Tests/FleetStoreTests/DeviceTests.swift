@@ -106,8 +106,7 @@ import Testing
       RunDevice(id: $0, name: "name \($0)", board: "door", site: "berlin", tags: ["x"], image: "i")
     }
     try await ledger.append(
-      [Sample.beginning, .wavePlanned(wave: 0, name: "all", devices: devices)], at: time(0),
-      newsSeen: 0)
+      [Sample.beginning, .wavePlanned(wave: 0, name: "all", devices: devices)], at: time(0))
     let endings: [AttemptEnding] = [
       .updated(figures), .current(version: FirmwareVersion(1, 3, 0)),
       .failed(AttemptFailure(.device, code: "reverted", words: "w")),
@@ -118,7 +117,7 @@ import Testing
     for (index, ending) in endings.enumerated() {
       try await ledger.append(
         [.attemptEnded(device: devices[index].id, attempt: 1, ending: ending)],
-        at: time(10 + index), newsSeen: index + 1)
+        at: time(10 + index))
     }
   }
 
@@ -155,12 +154,12 @@ import Testing
     let store = try folder.store()
     try await Self.record(store)
     try await store.ledger(of: "r1").append(
-      [.deviceSettled(device: "b", ending: .updated)], at: Self.time(30), newsSeen: 9)
+      [.deviceSettled(device: "b", ending: .updated)], at: Self.time(30))
     #expect(try store.device("b")?.lastFlashing?.outcome == .flashed)
     #expect(try store.device("a")?.lastFlashing?.outcome == .flashed)
     try await store.ledger(of: "r1").append(
       [.attemptEnded(device: "b", attempt: 2, ending: .current(version: nil))],
-      at: Self.time(31), newsSeen: 10)
+      at: Self.time(31))
     #expect(try store.device("b")?.lastFlashing?.outcome == .alreadyCurrent)
   }
 
@@ -188,7 +187,7 @@ import Testing
       FleetEvent.attemptEnded(device: "f", attempt: 1, ending: .updated(Self.figures))
     }
     await #expect(throws: StorageFault.self) {
-      try await store.ledger(of: "r1").append(batch, at: Self.time(80), newsSeen: 9)
+      try await store.ledger(of: "r1").append(batch, at: Self.time(80))
     }
     #expect(try store.devices() == before)
   }
@@ -210,30 +209,18 @@ import Testing
   /// A store as the first version wrote it, to the letter.
   @Test func aStoreOfTheFirstVersionIsReadAndGoneOnWith() async throws {
     let folder = try StoreFolder()
-    try folder.sql(FirstVersion.schema)
-    var hash = EventChain.start(of: "r1")
-    for (index, payload) in FirstVersion.payloads.enumerated() {
-      let at = Self.time(index).milliseconds
-      hash = EventChain.link(after: hash, number: index + 1, at: at, payload: payload)
-      let hexadecimal = hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-      if index == 0 {
-        try folder.sql("INSERT INTO run VALUES ('r1', 'doors', 'd', \(at), 0, 0, x'00')")
-      }
-      try folder.sql(
-        "INSERT INTO event VALUES ('r1', \(index + 1), \(at), '\(payload)', x'\(hexadecimal)')")
-      try folder.sql("UPDATE run SET length = \(index + 1), head = x'\(hexadecimal)'")
-    }
+    let hash = try FirstVersion.write(to: folder)
     let store = try folder.store()
     #expect(store.setAside == nil)
     let count = FirstVersion.payloads.count
     #expect(try store.verify(run: "r1") == .intact(events: count, head: hash))
-    let run = FleetRun(try await store.ledger(of: "r1").history().events)
+    let run = FleetRun(try await store.ledger(of: "r1").history())
     #expect(run.control == .ended(.complete(failed: 1)))
     #expect(run["a"]?.ending == .updated && run["b"]?.ending?.count == .failed)
     #expect(try store.devices().map(\.id) == ["b", "a"])
     #expect(try store.device("a")?.version == FirmwareVersion(1, 3, 0))
     try await store.ledger(of: "r1").append(
-      [.deviceRetried(device: "b")], at: Self.time(99), newsSeen: 0)
+      [.deviceRetried(device: "b")], at: Self.time(99))
     guard case .intact(count + 1, _) = try folder.store().verify(run: "r1") else {
       return #expect(Bool(false), "the chain goes on")
     }

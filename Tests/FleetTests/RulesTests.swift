@@ -10,12 +10,32 @@ import Testing
   static let figures = UpdateFigures(
     from: nil, to: nil, proof: "version", octets: 1, uploadMilliseconds: 1, resumes: 0)
 
+  /// What is reported of a job.
+  enum Fact {
+    case claimed(worker: String)
+    case activating
+    case expired
+    case ended(AttemptEnding)
+
+    func of(_ job: FleetJob.ID) -> JobFact {
+      let event: FleetEvent =
+        switch self {
+        case .claimed(let worker):
+          .deviceClaimed(device: job.device, attempt: job.attempt, worker: worker)
+        case .activating: .deviceActivating(device: job.device, attempt: job.attempt)
+        case .expired: .claimExpired(device: job.device, attempt: job.attempt)
+        case .ended(let ending):
+          .attemptEnded(device: job.device, attempt: job.attempt, ending: ending)
+        }
+      return JobFact(number: 1, job: job, event: event)
+    }
+  }
+
   /// A run that is asked and told step by step.
   struct Play {
     let rules: FleetRules
     var run = FleetRun()
     var now = start
-    var newsNumber = 0
 
     init(_ campaign: Campaign, at moment: FleetTime = start) throws {
       now = moment
@@ -39,12 +59,9 @@ import Testing
     }
 
     @discardableResult
-    mutating func hear(_ fact: JobNews.Fact, of device: String, attempt: Int = 1) -> [FleetEvent] {
-      newsNumber += 1
-      let news = JobNews(
-        number: newsNumber, job: FleetJob.ID(run: "r", device: device, attempt: attempt),
-        fact: fact)
-      let events = rules.events(after: news, in: run, now: now, random: 0)
+    mutating func hear(_ fact: Fact, of device: String, attempt: Int = 1) -> [FleetEvent] {
+      let fact = fact.of(FleetJob.ID(run: "r", device: device, attempt: attempt))
+      let events = rules.events(after: fact, in: run, now: now, random: 0)
       for event in events { run.apply(event, at: now) }
       return events
     }
@@ -137,7 +154,7 @@ import Testing
     var play = try Play(Self.campaign(1))
     play.settle()
     play.hear(.claimed(worker: "w"), of: "d0")
-    play.hear(.reported(.activating), of: "d0")
+    play.hear(.activating, of: "d0")
     play.hear(.ended(.returned(.holderGone)), of: "d0")
     #expect(play.settle() == [.devicePublished(device: "d0", attempt: 2, look: true)])
     let event = FleetEvent.devicePublished(device: "d0", attempt: 2, look: true)
@@ -150,15 +167,14 @@ import Testing
     #expect(play.run["d0"]?.runs == FirmwareVersion(1, 3, 0))
   }
 
-  @Test func newsOfAnotherAttemptOrRunMeanNothing() throws {
+  @Test func factsOfAnotherAttemptOrRunMeanNothing() throws {
     var play = try Play(Self.campaign(2))
     play.settle()
     #expect(play.hear(.claimed(worker: "w"), of: "d0", attempt: 2).isEmpty)
     #expect(play.hear(.claimed(worker: "w"), of: "nobody").isEmpty)
     play.attempt("d0", 1, .updated(Self.figures))
     #expect(play.hear(.ended(.failed(Self.failure)), of: "d0").isEmpty, "it came too late")
-    let other = JobNews(
-      number: 9, job: FleetJob.ID(run: "x", device: "d1", attempt: 1), fact: .expired)
+    let other = Fact.expired.of(FleetJob.ID(run: "x", device: "d1", attempt: 1))
     #expect(play.rules.events(after: other, in: play.run, now: play.now, random: 0).isEmpty)
   }
 

@@ -14,7 +14,7 @@ import Testing
     "Update": [
       "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashDelta", "Crypto",
     ],
-    "Fleet": ["OtaflashFirmware"],
+    "Fleet": ["OtaflashGATT", "OtaflashFirmware"],
     "FleetFiles": [
       "OtaflashFirmware", "OtaflashFleet", "Crypto", "Yams", "Foundation", "FoundationEssentials",
     ],

@@ -20,21 +20,32 @@ extension FleetRules {
     }
   }
 
-  /// What has to be done again by a process that goes on with a run: an event may have been
-  /// recorded and nothing done about it.
+  /// What a process records first that continues a run: the process before it is gone, with its
+  /// workers, and may have lost its newest events.
+  package func eventsOfRestart(in run: FleetRun, now: FleetTime) -> [FleetEvent] {
+    let now = run.time(now)
+    let abandoned = run.devices.filter(\.phase.isClaimed).flatMap { device -> [FleetEvent] in
+      let id = device.device.id
+      return [
+        .attemptEnded(device: id, attempt: device.attempts, ending: .returned(.holderGone)),
+        .deviceDeferred(device: id, until: now),
+      ]
+    }
+    return abandoned + run.strandedDevices.map { .deviceDeferred(device: $0, until: now) }
+  }
+
+  /// What has to be done again by a process that continues a run: an event may have been recorded
+  /// and nothing done about it.
   package func effectsToRepeat(in run: FleetRun) -> [FleetEffect] {
     let hooks = run.runningHook.map { [FleetEffect.runHook(wave: $0.wave, $0.point)] } ?? []
-    let jobs =
-      hooks
-      + run.devices.compactMap { device -> FleetEffect? in
-        guard device.phase == .published || device.phase.isClaimed else { return nil }
-        return run.job(
-          of: device.device.id, attempt: device.attempts, look: device.mayRunNewImage
-        ).map { .publish($0) }
-      }
+    let jobs = hooks + run.devices.compactMap { device -> FleetEffect? in
+      guard device.phase == .published else { return nil }
+      return run.job(
+        of: device.device.id, attempt: device.attempts, look: device.mayRunNewImage
+      ).map { .publish($0) }
+    }
     switch run.control {
-    case .cancelling: return jobs + run.recall { $0.phase == .published || $0.phase.isClaimed }
-    case .paused: return jobs + run.recall { $0.phase == .published }
+    case .cancelling, .paused: return jobs + run.recall { $0.phase == .published }
     case .running, .ended: return jobs
     }
   }

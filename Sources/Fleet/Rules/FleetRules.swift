@@ -127,7 +127,7 @@ package struct FleetRules: Sendable {
       words: failure?.words ?? ReturnReason.adapterLost.words)
   }
 
-  /// The moment at which something may happen by itself; `nil` = only news or a person can help.
+  /// The moment at which something may happen by itself; `nil` = only a fact or a person can help.
   ///
   /// - Parameter wall: as for `next`; the moment is one of `now`'s clock.
   package func nextMoment(
@@ -174,32 +174,20 @@ package struct FleetRules: Sendable {
     }.min()
   }
 
-  // MARK: After news
+  // MARK: After facts
 
-  /// What a job's news means for the run. News of an attempt that is over, or of another run, means
-  /// nothing: it came twice, or too late.
+  /// What a fact means for the run: its event, and what follows from it. A fact of an attempt that is
+  /// over, or of another run, means nothing: it came twice, or too late.
   ///
   /// - Parameter random: 0 ..< 1, for the wait before the next attempt.
   package func events(
-    after news: JobNews, in run: FleetRun, now: FleetTime, random: Double
+    after fact: JobFact, in run: FleetRun, now: FleetTime, random: Double
   ) -> [FleetEvent] {
-    let (id, attempt) = (news.job.device, news.job.attempt)
-    guard news.job.run == run.beginning?.id, let device = run[id], device.attempts == attempt,
-      device.phase == .published || device.phase.isClaimed
+    guard fact.job.run == run.beginning?.id, let device = run[fact.job.device],
+      device.attempts == fact.job.attempt, device.phase == .published || device.phase.isClaimed
     else { return [] }
-    switch news.fact {
-    case .claimed(let worker):
-      return [.deviceClaimed(device: id, attempt: attempt, worker: worker)]
-    case .reported(.placed(let adapter)):
-      return [.devicePlaced(device: id, attempt: attempt, adapter: adapter)]
-    case .reported(.activating): return [.deviceActivating(device: id, attempt: attempt)]
-    case .reported(.hookEnded(let point, let outcome)):
-      return [.deviceHookEnded(device: id, attempt: attempt, point: point, outcome: outcome)]
-    case .expired: return [.claimExpired(device: id, attempt: attempt)]
-    case .ended(let ending):
-      let ended = FleetEvent.attemptEnded(device: id, attempt: attempt, ending: ending)
-      return [ended, consequence(of: ending, for: device, now: run.time(now), random: random)]
-    }
+    guard case .attemptEnded(_, _, let ending) = fact.event else { return [fact.event] }
+    return [fact.event, consequence(of: ending, for: device, now: run.time(now), random: random)]
   }
 
   private func consequence(

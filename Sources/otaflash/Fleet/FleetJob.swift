@@ -134,7 +134,7 @@ struct FleetJob: Sendable {
     choices.parallel = parallel ?? choices.parallel
     let (packages, keys) = (packages, campaign.keys)
     var engine = FleetEngine(
-      campaign: choices, exchange: store, ledger: store.ledger(of: run.id), reach: reach,
+      campaign: choices, exchange: MemoryExchange(), ledger: store.ledger(of: run.id), reach: reach,
       surroundings: FleetSurroundings(
         clock: clock, wall: wall, image: { packages[$0] }, key: { keys[$0] },
         bases: records.bases(besides: nil), sizes: { records.sizes(on: $0) },

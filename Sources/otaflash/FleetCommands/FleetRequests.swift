@@ -111,9 +111,7 @@ struct FleetRequest: Sendable {
     let action = person.action(FleetRules.kind(of: order, in: run))
     let events = [.operatorActed(action)] + (try events(for: order, of: kept.id, in: run))
     do throws(StorageFault) {
-      let ledger = store.ledger(of: kept.id)
-      let seen = try await ledger.history().newsSeen
-      try await ledger.append(events, at: run.time(.now), newsSeen: seen)
+      try await store.ledger(of: kept.id).append(events, at: run.time(.now))
     } catch {
       throw .fleet(.store(error))
     }

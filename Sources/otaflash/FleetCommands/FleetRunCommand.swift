@@ -106,12 +106,6 @@ struct FleetRunCommand: Subcommand {
     let run = started.run
     if !started.goesOn { active = try await folder.lock(run: run.id) }
     tell(started, loaded, in: session)
-    do throws(ExchangeFault) {
-      try store.abandonClaims()
-      try store.withdrawJobs(ofOthersThan: run.id)
-    } catch {
-      throw .fleet(FleetFault(error))
-    }
     let job = FleetJob(
       campaign: loaded, run: run, last: started.last, store: store,
       packages: started.packages, parallel: parallel?.value, adapters: chosenAdapters,

@@ -1,0 +1,41 @@
+#if Fleet
+import GRDB
+import OtaflashFleet
+
+/// The events of runs, each hashed with the one before it.
+enum EventTable {
+  static func append(
+    _ events: [FleetEvent], to run: String, at moment: FleetTime, in database: Database
+  ) throws {
+    let row = try Row.fetchOne(
+      database, sql: "SELECT length, head FROM run WHERE id = ?", arguments: [run])
+    guard let row else { throw StorageFault(.system, "run \(run) has not begun") }
+    var (count, hash) = (try row.count("length"), row.octets("head"))
+    for event in events {
+      count += 1
+      let payload = try StoredValue.text(event)
+      hash = EventChain.link(
+        after: hash, number: count, at: moment.milliseconds, payload: payload)
+      try database.execute(
+        sql: "INSERT INTO event VALUES (?, ?, ?, ?, ?)",
+        arguments: [
+          run, count, moment.milliseconds, payload, DatabaseValue(octets: hash),
+        ])
+      try DeviceTable.fold(event, at: moment, in: database)
+    }
+    try database.execute(
+      sql: "UPDATE run SET length = ?, head = ? WHERE id = ?",
+      arguments: [count, DatabaseValue(octets: hash), run])
+  }
+
+  static func events(of run: String, in database: Database) throws -> [RecordedEvent] {
+    try Row.fetchAll(
+      database, sql: "SELECT * FROM event WHERE run = ? ORDER BY number", arguments: [run]
+    ).map {
+      RecordedEvent(
+        number: try $0.count("number"), at: try $0.time("at"),
+        event: try StoredValue.value(FleetEvent.self, $0["payload"]))
+    }
+  }
+}
+#endif
