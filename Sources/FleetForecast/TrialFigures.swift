@@ -28,11 +28,11 @@ struct TrialFigures: Hashable, Sendable {
     let run = outcome.run
     took = outcome.took
     end = End(run.control)
-    let works = run.devices.flatMap(\.workedAt).compactMap { work in
+    let works = run.devices.flatMap(\.records).compactMap { work in
       work.ended.map { (work.began, $0) }
     }
     let active = Self.union(of: works)
-    soak = zip(run.waves, campaign.waves).filter { $0.0.judgedAt != nil }
+    soak = zip(run.waves, campaign.waves).filter { $0.0.times.judged != nil }
       .reduce(.zero) { $0 + $1.1.soak }
     idle = max(took - active - soak, .zero)
     airUse = outcome.airTime.mapValues { active > .zero ? $0 / active : 0 }

@@ -129,9 +129,9 @@ import Testing
     let outcome = try scene.run()
     #expect(outcome.run.control == .ended(.complete(failed: 0)))
     #expect(outcome.truth.values.allSatisfy { $0 == Self.new })
-    let moved = outcome.run.devices.filter { Set($0.workedAt.map(\.adapter)).count > 1 }
+    let moved = outcome.run.devices.filter { Set($0.records.map(\.adapter)).count > 1 }
     #expect(moved.count >= 2, "those that it had in its hands")
-    #expect(moved.allSatisfy { $0.workedAt.last?.adapter == "hci1" && $0.linkFailures == 0 })
+    #expect(moved.allSatisfy { $0.records.last?.adapter == "hci1" && $0.linkFailures == 0 })
     #expect(outcome.notices == [.adapterLost("hci0")])
     // No longer than one adapter would have taken for all, and the wait before another attempt.
     var alone = Scene(12)
@@ -146,7 +146,7 @@ import Testing
     scene.meanwhile = { reach, _ in reach.broken.withLock { $0 = ["hci0"] } }
     let outcome = try scene.run()
     #expect(outcome.run.control == .ended(.complete(failed: 0)))
-    let failed = outcome.run.devices.flatMap(\.workedAt).filter { $0.adapter == "hci0" }
+    let failed = outcome.run.devices.flatMap(\.records).filter { $0.adapter == "hci0" }
     #expect((1...12).contains(failed.count), "\(failed.count)")
     var alone = Scene(12)
     alone.adapters = ["hci1"]

@@ -13,15 +13,6 @@ package struct DeviceProgress: Hashable, Sendable {
     package var isClaimed: Bool { if case .claimed = self { true } else { false } }
   }
 
-  /// A time in which somebody worked on it.
-  package struct Work: Hashable, Sendable {
-    package var adapter: String?
-    package var began: FleetTime
-    package var ended: FleetTime?
-
-    package init(began: FleetTime) { self.began = began }
-  }
-
   package let device: RunDevice
   package let wave: Int
   package internal(set) var phase = Phase.waiting
@@ -42,7 +33,10 @@ package struct DeviceProgress: Hashable, Sendable {
   package internal(set) var figures: UpdateFigures?
   /// The version that it ran when it last said so after an update, or instead of one.
   package internal(set) var runs: FirmwareVersion?
-  package internal(set) var workedAt: [Work] = []
+  /// Attempts that a worker claimed.
+  package internal(set) var records: [AttemptRecord] = []
+  /// The published attempt asks the device what it runs before anything is sent.
+  var looksFirst = false
   package internal(set) var settledAt: FleetTime?
   /// It has a place in the queue: it waits for its turn or its next attempt.
   var isQueued = false
@@ -64,10 +58,9 @@ package struct DeviceProgress: Hashable, Sendable {
     if failure.kind == .link { linkFailures += 1 }
   }
 
-  mutating func updateLastWork(_ change: (inout Work) -> Void) {
-    guard var work = workedAt.popLast() else { return }
-    if work.ended == nil { change(&work) }
-    workedAt.append(work)
+  mutating func updateLastRecord(_ change: (inout AttemptRecord) -> Void) {
+    guard let last = records.indices.last, records[last].ended == nil else { return }
+    change(&records[last])
   }
 
   mutating func startOver() {
@@ -104,8 +97,7 @@ package struct WaveProgress: Hashable, Sendable {
   package internal(set) var phase = Phase.planned
   package internal(set) var tally: WaveTally
   package internal(set) var verdict: WaveVerdict?
-  package internal(set) var beganAt: FleetTime?
-  package internal(set) var judgedAt: FleetTime?
+  package internal(set) var times = WaveTimes()
   package internal(set) var hooks: [HookPoint: Hook] = [:]
 
   init(name: String, devices: Range<Int>) {

@@ -164,7 +164,7 @@ struct PageView {
     }
   }
 
-  private func words(of report: OperatorReport) -> String {
+  private func words(of report: OperatorRecord) -> String {
     "\(moment(report.at)): " + VisibleWords.escaped(report.action.words, limit: 700)
   }
 
@@ -208,7 +208,7 @@ struct PageView {
     return words.joined(separator: "; ") + "."
   }
 
-  private func pause(_ pause: PauseReport) -> String {
+  private func pause(_ pause: PauseRecord) -> String {
     let reason = DeviceRows.cut(report.words(of: pause.reason))
     guard let until = pause.until else {
       return "Since \(CalendarTime(pause.from, in: zone).clock): \(reason)."

@@ -10,7 +10,7 @@ package struct AdapterReport: Hashable, Sendable {
     package let until: FleetTime
     /// By its place in the report.
     package let device: Int
-    package let attempt: AttemptReport
+    package let attempt: AttemptRecord
   }
 
   package let name: String
@@ -42,7 +42,7 @@ package struct AdapterReport: Hashable, Sendable {
         octets += figures.octets
       case .current: succeeded += 1
       case .failed: failed += 1
-      case .open, .skipped, .returned, .claimExpired: break
+      case .skipped, .returned, nil: break
       }
     }
     (self.succeeded, self.failed, self.octets) = (succeeded, failed, octets)

@@ -16,7 +16,7 @@ package struct Throughput: Hashable, Sendable {
 
   package var octets: Int { transfers.reduce(0) { $0 + $1.octets } }
 
-  init(_ attempts: some Sequence<AttemptReport>) {
+  init(_ attempts: some Sequence<AttemptRecord>) {
     var transfers: [Transfer] = []
     var untold = 0
     for attempt in attempts where attempt.placed != nil {
@@ -27,10 +27,11 @@ package struct Throughput: Hashable, Sendable {
         let from = end.advanced(by: .milliseconds(-max(figures.uploadMilliseconds, 1)))
         transfers.append(
           Transfer(from: max(from, min(earliest, end)), until: end, octets: figures.octets))
-      case .failed, .claimExpired, .returned(.holderGone), .returned(.stopping),
+      case .failed, .returned(.holderGone), .returned(.stopping),
         .returned(.recalled), .returned(.adapterLost):
         untold += 1
-      case .open, .current, .skipped, .returned: break
+      case nil where attempt.ended != nil: untold += 1
+      case .current, .skipped, .returned, nil: break
       }
     }
     self.transfers = transfers

@@ -98,7 +98,7 @@ struct FleetStatus: Sendable {
     lines += Text.table([Self.waveColumns] + rows).map { "  \($0)" }
     let busy = run.devices.filter(\.phase.isClaimed)
     lines += busy.prefix(Self.namedMaximum).map { device in
-      let since = device.workedAt.last?.began.text ?? ""
+      let since = device.records.last?.began.text ?? ""
       return "  on \(device.adapter ?? "no adapter")  \(device.device.name ?? device.device.id)"
         + "  since \(since)"
     }
