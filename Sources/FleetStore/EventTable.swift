@@ -21,7 +21,6 @@ enum EventTable {
         arguments: [
           run, count, moment.milliseconds, payload, DatabaseValue(octets: hash),
         ])
-      try DeviceTable.fold(event, at: moment, in: database)
     }
     try database.execute(
       sql: "UPDATE run SET length = ?, head = ? WHERE id = ?",

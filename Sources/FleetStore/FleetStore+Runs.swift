@@ -64,6 +64,19 @@ extension FleetStore {
   /// Where the events of a run are kept. The run is there with its first event, `runBegan`.
   package func ledger(of run: String) -> any EventLedger { StoredLedger(store: self, run: run) }
 
+  /// The events of a run, checked that they can be those of one.
+  package func events(of run: String) throws(StorageFault) -> [RecordedEvent] {
+    try read { database in
+      let events = try EventTable.events(of: run, in: database)
+      let row = try Row.fetchOne(
+        database, sql: "SELECT id FROM run WHERE id = ?", arguments: [run])
+      if row != nil, let fault = FleetRun.fault(of: events) {
+        throw StorageFault(.unsound, "the events of run \(run) cannot be: \(fault)")
+      }
+      return events
+    }
+  }
+
   /// Looks at every event of a run.
   package func verify(run: String) throws(StorageFault) -> ChainVerdict {
     try read { database in
@@ -204,16 +217,6 @@ private struct StoredLedger: EventLedger {
     }
   }
 
-  func history() async throws(StorageFault) -> [RecordedEvent] {
-    try store.read { database in
-      let events = try EventTable.events(of: run, in: database)
-      let row = try Row.fetchOne(
-        database, sql: "SELECT id FROM run WHERE id = ?", arguments: [run])
-      if row != nil, let fault = FleetRun.fault(of: events) {
-        throw StorageFault(.unsound, "the events of run \(run) cannot be: \(fault)")
-      }
-      return events
-    }
-  }
+  func history() async throws(StorageFault) -> [RecordedEvent] { try store.events(of: run) }
 }
 #endif

@@ -108,14 +108,16 @@ extension ExchangeConformance {
       }
       try expect(numbers == Array(1...7), "one to seven: \(numbers)")
     },
-    ExchangeConformance("facts that are not recorded stay there for who reads them again") { exchange in
+    ExchangeConformance("facts that are not recorded stay there for who reads them again") {
+      exchange in
       try await exchange.publish([job("a")])
       _ = try await claim(exchange)
       let first = try await exchange.facts(after: 0, now: time(0), limit: 10)
       let second = try await exchange.facts(after: 0, now: time(0), limit: 10)
       try expect(first == second && first.count == 1, "both times the same")
     },
-    ExchangeConformance("who waits for the record goes on when the facts are recorded") { exchange in
+    ExchangeConformance("who waits for the record goes on when the facts are recorded") {
+      exchange in
       try await exchange.publish([job("a")])
       let claim = try await claim(exchange)
       try await exchange.report(claim, activating("a"))

@@ -170,7 +170,8 @@ extension ExchangeConformance {
       try await exchange.publish([job("a")])
       _ = try await claim(exchange)
       try expect(try await facts(exchange, at: 44).count == 1, "not before")
-      try expect(try await facts(exchange, at: 45)
+      try expect(
+        try await facts(exchange, at: 45)
           .last == .claimExpired(device: "a", attempt: 1), "at its time")
     },
     ExchangeConformance("of a lost claim there is nothing to release") { exchange in

@@ -45,7 +45,6 @@ import Testing
     guard case .intact(8, _) = try store.verify(run: "r1") else {
       return #expect(Bool(false), "the chain goes on")
     }
-    #expect(try store.device("a")?.lastFlashing?.outcome == .flashed)
     #expect(try await folder.store().ledger(of: "r1").history() == events, "it is done once")
   }
 

@@ -188,7 +188,6 @@ import Testing
   @Test(arguments: [
     "PRAGMA user_version = -1", "UPDATE event SET at = -9223372036854775808 WHERE number = 3",
     "UPDATE run SET began = 9223372036854775807", "UPDATE run SET length = -1",
-    "UPDATE device SET seen = 9223372036854775807",
     "UPDATE event SET payload = replace(payload, ':1,', ':9223372036854775807,') WHERE number = 4",
     #"UPDATE event SET payload = '{"waveBegan":{"wave":-1}}' WHERE number = 3"#,
     #"UPDATE event SET payload = '{"waveBegan":{"wave":1000000000000000000}}' WHERE number = 3"#,

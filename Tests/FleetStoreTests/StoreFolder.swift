@@ -65,7 +65,7 @@ final class StoreFolder: Sendable {
 
   /// Takes away what later versions added.
   static let backToFirstVersion = """
-    DROP TABLE device; DROP TABLE taken_over; DROP TABLE started;
+    DROP TABLE IF EXISTS device; DROP TABLE IF EXISTS taken_over; DROP TABLE started;
     \(withNews)
     PRAGMA user_version = 1
     """

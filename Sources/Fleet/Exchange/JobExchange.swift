@@ -128,8 +128,8 @@ extension ExchangeFault: CustomStringConvertible {
 
 /// Between the coordinator, which follows `FleetRules`, and the workers, which have radios. Workers
 /// report facts; the coordinator alone records them as events of the run. One job of a device is
-/// open at a time; a claim holds until its time and no longer; a finished job stays finished. A claim
-/// may be lost at any moment, and a fact may come late and twice.
+/// open at a time; a claim holds until its time and no longer; a finished job stays finished. A
+/// claim may be lost at any moment, and a fact may come late and twice.
 ///
 /// `MemoryExchange` is for workers in the coordinator's process; a message broker can implement the
 /// same for workers of other sites: nothing here says that a radio is near.

@@ -1,5 +1,5 @@
-/// The jobs of an exchange, and who has them: the rules of `JobExchange` as a value. Each change adds
-/// the facts that it is about.
+/// The jobs of an exchange, and who has them: the rules of `JobExchange` as a value. Each change
+/// adds the facts that it is about.
 package struct JobTable: Sendable {
   private enum State: Hashable, Sendable {
     case waiting

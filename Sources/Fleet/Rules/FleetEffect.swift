@@ -38,12 +38,14 @@ extension FleetRules {
   /// and nothing done about it.
   package func effectsToRepeat(in run: FleetRun) -> [FleetEffect] {
     let hooks = run.runningHook.map { [FleetEffect.runHook(wave: $0.wave, $0.point)] } ?? []
-    let jobs = hooks + run.devices.compactMap { device -> FleetEffect? in
-      guard device.phase == .published else { return nil }
-      return run.job(
-        of: device.device.id, attempt: device.attempts, look: device.mayRunNewImage
-      ).map { .publish($0) }
-    }
+    let jobs =
+      hooks
+      + run.devices.compactMap { device -> FleetEffect? in
+        guard device.phase == .published else { return nil }
+        return run.job(
+          of: device.device.id, attempt: device.attempts, look: device.mayRunNewImage
+        ).map { .publish($0) }
+      }
     switch run.control {
     case .cancelling, .paused: return jobs + run.recall { $0.phase == .published }
     case .running, .ended: return jobs

@@ -176,8 +176,8 @@ package struct FleetRules: Sendable {
 
   // MARK: After facts
 
-  /// What a fact means for the run: its event, and what follows from it. A fact of an attempt that is
-  /// over, or of another run, means nothing: it came twice, or too late.
+  /// What a fact means for the run: its event, and what follows from it. A fact of an attempt that
+  /// is over, or of another run, means nothing: it came twice, or too late.
   ///
   /// - Parameter random: 0 ..< 1, for the wait before the next attempt.
   package func events(

@@ -77,6 +77,7 @@ struct FleetJob: Sendable {
     case run(Result<FleetRun, FleetEngineFault>)
     case hooks
     case display
+    case devices
   }
 
   private func work(
@@ -92,12 +93,19 @@ struct FleetJob: Sendable {
     let processes = ProcessHooks(in: OutputFile.folder(of: campaign.path))
     let hooks = RunHooks(
       campaign.plan.campaign, of: run, in: store, runner: processes, session.console)
-    let engine = engine(on: reach, clock, records, wall, display, processes, hooks)
+    let devices = CampaignDevices(records)
+    var engine = engine(on: reach, clock, records, wall, display, processes)
+    engine.observe = {
+      display.observe($0, $1)
+      hooks.observe($0)
+      devices.observe($0, $1)
+    }
+    let running = engine
     return await withTaskGroup(
       of: Part.self, returning: Result<FleetRun, FleetEngineFault>.self
     ) { group in
       group.addTask {
-        do throws(FleetEngineFault) { return .run(.success(try await engine.run())) } catch {
+        do throws(FleetEngineFault) { return .run(.success(try await running.run())) } catch {
           return .run(.failure(error))
         }
       }
@@ -109,16 +117,21 @@ struct FleetJob: Sendable {
         await display.run()
         return .display
       }
+      group.addTask {
+        await devices.work(clock)
+        return .devices
+      }
       var result = Result<FleetRun, FleetEngineFault>.failure(.cancelled)
       for await part in group {
         switch part {
         case .run(let ended):
           result = ended
           hooks.finish()
+          devices.finish()
           if case .failure = ended { group.cancelAll() }
         // The display ends last.
         case .hooks: group.cancelAll()
-        case .display: break
+        case .display, .devices: break
         }
       }
       return result
@@ -128,7 +141,7 @@ struct FleetJob: Sendable {
   private func engine(
     on reach: any DeviceReach, _ clock: any LinkClock, _ records: DeviceRecords,
     _ wall: @escaping @Sendable () -> FleetTime, _ display: FleetDisplay,
-    _ processes: ProcessHooks, _ hooks: RunHooks
+    _ processes: ProcessHooks
   ) -> FleetEngine {
     var choices = campaign.plan.campaign
     choices.parallel = parallel ?? choices.parallel
@@ -142,10 +155,6 @@ struct FleetJob: Sendable {
         observe: { display.observe($0, $1) }, notice: { display.notice($0) }))
     engine.orders = store.orders(of: run.id)
     engine.waitsForPeople = !session.global.noInput
-    engine.observe = {
-      display.observe($0, $1)
-      hooks.observe($0)
-    }
     return engine
   }
 }

@@ -72,7 +72,7 @@ struct FleetRunCommand: Subcommand {
     let folder = try FleetFolder(of: session)
     let lock = try folder.lock()
     let store = try folder.open()
-    try KnownDevices(session).takeOver(into: store)
+    try KnownDevices(session).takeOver(from: store)
     let start = FleetStart(
       store: store, again: again, person: operatorName ?? OperatorText.account, session: session)
     let newest = try start.newest(of: text.file.campaign.name)
