@@ -124,13 +124,13 @@ let package = Package(
       ] + campaigns,
       path: "Sources/otaflash", exclude: ["README.md"], swiftSettings: strict),
     .target(
-      name: "OtaflashFleet", dependencies: ["OtaflashGATT", "OtaflashFirmware"],
+      name: "OtaflashFleet", dependencies: ["OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate"],
       path: "Sources/Fleet",
       exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFleetFiles",
       dependencies: [
-        "OtaflashFirmware", "OtaflashFleet", crypto, fleetOnly("Yams", package: "Yams"),
+        "OtaflashFirmware", "OtaflashUpdate", "OtaflashFleet", crypto, fleetOnly("Yams", package: "Yams"),
       ],
       path: "Sources/FleetFiles", exclude: ["README.md"], swiftSettings: strict),
     .target(

@@ -184,18 +184,11 @@ struct Attempt: Sendable {
   }
 
   private func options() -> UpdateOptions {
-    var options = UpdateOptions()
-    options.mode = WriteMode(choices.writing)
-    options.mtu = choices.mtu
-    options.key = surroundings.key(device)
-    options.delta = DeltaPolicy(choices.delta)
-    options.bases = surroundings.bases
+    var options = UpdateOptions(
+      choices, key: surroundings.key(device), bases: surroundings.bases)
     options.sizes = surroundings.sizes(lane.adapter)
-    options.allowsDowngrade = choices.allowDowngrade
-    options.allowsUnknown = choices.allowUnknown
-    options.allowsOtherHardware = choices.allowOtherHardware
     // A device that may run the image already is looked at, never flashed blindly.
-    options.sendsAnyway = choices.force && !claim.job.look
+    options.sendsAnyway = options.sendsAnyway && !claim.job.look
     let (exchange, claim, conditions) = (exchange, claim, conditions)
     options.beforeTransfer = { (device, client) async throws(UpdateFault) in
       try await conditions.check(device, over: client)
@@ -212,28 +205,6 @@ struct Attempt: Sendable {
       }
     }
     return options
-  }
-}
-
-extension WriteMode {
-  fileprivate init(_ writing: FlashChoices.Writing) {
-    self =
-      switch writing {
-      case .auto: .auto
-      case .withResponse: .withResponse
-      case .withoutResponse: .withoutResponse
-      }
-  }
-}
-
-extension DeltaPolicy {
-  package init(_ delta: FlashChoices.Delta) {
-    self =
-      switch delta {
-      case .auto: .auto
-      case .never: .never
-      case .require: .require
-      }
   }
 }
 

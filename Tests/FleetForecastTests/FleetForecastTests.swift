@@ -1,6 +1,7 @@
 import OtaflashFirmware
 import OtaflashFleet
 import OtaflashSimulation
+import OtaflashUpdate
 import Synchronization
 import Testing
 
@@ -80,8 +81,8 @@ import Testing
   }
 
   /// Whole images are counted where nobody knows what patches would come to, required ones too.
-  @Test(arguments: FlashChoices.Delta.allCases)
-  func whatIsCountedWholeIsSaidSo(_ delta: FlashChoices.Delta) async throws {
+  @Test(arguments: DeltaPolicy.allCases)
+  func whatIsCountedWholeIsSaidSo(_ delta: DeltaPolicy) async throws {
     let trial = try Self.trial("3?kinds=fast") { $0.flash.delta = delta }
     #expect(trial.countsWholeImages == (delta != .never))
     let forecast = try await trial.forecast(seeds: 1, changes: [])

@@ -88,7 +88,8 @@ struct FleetProspects: Sendable {
     else { return .unreachable("no adapter hears it") }
     let conditions = DeviceConditions(campaign.plan.campaign.requirements)
     var options = UpdateOptions(
-      looking: campaign.plan.campaign.flash, key: campaign.keys[device.id], bases: bases)
+      campaign.plan.campaign.flash, key: campaign.keys[device.id], bases: bases)
+    options.isDryRun = true
     options.beforeTransfer = { (device, client) async throws(UpdateFault) in
       try await conditions.check(device, over: client)
     }
@@ -128,21 +129,6 @@ extension FleetProspects.Prospect {
     case .device, .user: self = .refused(fault.summary)
     case .link, .host: self = .unreachable(fault.summary)
     }
-  }
-}
-
-extension UpdateOptions {
-  fileprivate init(looking choices: FlashChoices, key: [UInt8]?, bases: BaseFinder) {
-    self.init()
-    isDryRun = true
-    delta = DeltaPolicy(choices.delta)
-    self.bases = bases
-    mtu = choices.mtu
-    self.key = key
-    allowsDowngrade = choices.allowDowngrade
-    allowsUnknown = choices.allowUnknown
-    allowsOtherHardware = choices.allowOtherHardware
-    sendsAnyway = choices.force
   }
 }
 #endif

@@ -3,6 +3,7 @@ import ArgumentParser
 import OtaflashFleet
 import OtaflashFleetForecast
 import OtaflashSimulation
+import OtaflashUpdate
 
 /// What a campaign would do. Nothing is written anywhere.
 struct FleetPlanCommand: Subcommand {
@@ -180,7 +181,7 @@ struct FleetPlanCommand: Subcommand {
   }
 }
 
-extension FlashChoices.Delta {
+extension DeltaPolicy {
   fileprivate var words: String {
     switch self {
     case .auto: "as patches where a device takes them and that is sooner"
