@@ -106,7 +106,7 @@ struct FleetRunCommand: Subcommand {
     let run = started.run
     if !started.goesOn { active = try await folder.lock(run: run.id) }
     tell(started, loaded, in: session)
-    let job = FleetJob(
+    let job = CampaignRunner(
       campaign: loaded, run: run, last: started.last, store: store,
       packages: started.packages, parallel: parallel?.value, adapters: chosenAdapters,
       session: session)

@@ -9,7 +9,7 @@ import OtaflashGATT
 import OtaflashUpdate
 
 /// One campaign's run in this process: begun, or gone on with.
-struct FleetJob: Sendable {
+struct CampaignRunner: Sendable {
   let campaign: LoadedCampaign
   let run: KeptRun
   /// When something was last recorded of it.
