@@ -71,7 +71,7 @@ struct DeviceHooks: Sendable {
 
 extension HookFacts {
   /// What a hook is told of a device.
-  init(_ job: FleetJob, of campaign: Campaign, in run: FleetRun) {
+  init(_ job: UpdateJob, of campaign: Campaign, in run: FleetRun) {
     let device = run[job.id.device]
     self.init(campaign, run: run, wave: device?.wave ?? 0)
     set("DEVICE", job.id.device)

@@ -7,7 +7,7 @@ import Synchronization
 final class QuietExchange: JobExchange {
   private struct State {
     /// Jobs that are published or worked on.
-    var open: Set<FleetJob.ID> = []
+    var open: Set<UpdateJob.ID> = []
     var waiter: OneShot<Void>?
   }
 
@@ -22,7 +22,7 @@ final class QuietExchange: JobExchange {
   /// Attempts that have ended.
   var attempts: Int { ended.withLock { $0 } }
 
-  func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) {
+  func publish(_ jobs: [UpdateJob]) async throws(ExchangeFault) {
     try await base.publish(jobs)
     let waiter = state.withLock { state in
       state.open.formUnion(jobs.map(\.id))
@@ -52,7 +52,7 @@ final class QuietExchange: JobExchange {
     return try await base.claim(for: worker, now: now, lease: lease)
   }
 
-  private func close(_ jobs: [FleetJob.ID]) { state.withLock { $0.open.subtract(jobs) } }
+  private func close(_ jobs: [UpdateJob.ID]) { state.withLock { $0.open.subtract(jobs) } }
 
   func renew(
     _ claim: JobClaim, now: FleetTime, lease: Duration
@@ -78,7 +78,7 @@ final class QuietExchange: JobExchange {
     close([claim.job.id])
   }
 
-  func cancel(_ jobs: [FleetJob.ID]) async throws(ExchangeFault) {
+  func cancel(_ jobs: [UpdateJob.ID]) async throws(ExchangeFault) {
     try await base.cancel(jobs)
     close(jobs)
   }

@@ -29,9 +29,9 @@ package struct ExchangeConformance: Sendable, CustomStringConvertible {
 
   static func time(_ seconds: Int64) -> FleetTime { FleetTime(milliseconds: seconds * 1000) }
 
-  static func job(_ device: String, attempt: Int = 1, site: String? = nil) -> FleetJob {
-    FleetJob(
-      id: FleetJob.ID(run: "r", device: device, attempt: attempt), site: site, image: "i",
+  static func job(_ device: String, attempt: Int = 1, site: String? = nil) -> UpdateJob {
+    UpdateJob(
+      id: UpdateJob.ID(run: "r", device: device, attempt: attempt), site: site, image: "i",
       look: attempt > 1)
   }
 

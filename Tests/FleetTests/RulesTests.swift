@@ -17,7 +17,7 @@ import Testing
     case expired
     case ended(AttemptEnding)
 
-    func of(_ job: FleetJob.ID) -> JobFact {
+    func of(_ job: UpdateJob.ID) -> JobFact {
       let event: FleetEvent =
         switch self {
         case .claimed(let worker):
@@ -60,7 +60,7 @@ import Testing
 
     @discardableResult
     mutating func hear(_ fact: Fact, of device: String, attempt: Int = 1) -> [FleetEvent] {
-      let fact = fact.of(FleetJob.ID(run: "r", device: device, attempt: attempt))
+      let fact = fact.of(UpdateJob.ID(run: "r", device: device, attempt: attempt))
       let events = rules.events(after: fact, in: run, now: now, random: 0)
       for event in events { run.apply(event, at: now) }
       return events
@@ -174,7 +174,7 @@ import Testing
     #expect(play.hear(.claimed(worker: "w"), of: "nobody").isEmpty)
     play.attempt("d0", 1, .updated(Self.figures))
     #expect(play.hear(.ended(.failed(Self.failure)), of: "d0").isEmpty, "it came too late")
-    let other = Fact.expired.of(FleetJob.ID(run: "x", device: "d1", attempt: 1))
+    let other = Fact.expired.of(UpdateJob.ID(run: "x", device: "d1", attempt: 1))
     #expect(play.rules.events(after: other, in: play.run, now: play.now, random: 0).isEmpty)
   }
 
@@ -293,7 +293,7 @@ import Testing
     #expect(events == [.waveJudged(wave: 0, verdict: .stop(failures: 2, of: 8))])
     let effects = play.rules.effects(of: events[0], in: play.run)
     #expect(
-      effects == [.cancel([FleetJob.ID(run: "r", device: ids[3], attempt: 1)])],
+      effects == [.cancel([UpdateJob.ID(run: "r", device: ids[3], attempt: 1)])],
       "what waits is called back, what runs is not")
     play.hear(.ended(.returned(.recalled)), of: ids[3])
     #expect(play.settle().isEmpty, "one is still at work")

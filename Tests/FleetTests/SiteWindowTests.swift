@@ -52,7 +52,7 @@ import Testing
     #expect(play.rules.effectsOfClosing(in: play.run, wall: Self.hour(26)) == [])
     #expect(
       play.rules.effectsOfClosing(in: play.run, wall: Self.hour(27))
-        == [.cancel([FleetJob.ID(run: "r", device: "b", attempt: 1)])])
+        == [.cancel([UpdateJob.ID(run: "r", device: "b", attempt: 1)])])
   }
 
   @Test func aSiteWithoutDevicesAndAWindowInThePastAreRefused() throws {

@@ -1,5 +1,5 @@
 /// One attempt on one device, as it is given to whoever can reach the device.
-package struct FleetJob: Hashable, Sendable, Codable {
+package struct UpdateJob: Hashable, Sendable, Codable {
   /// The same attempt has the same name, however often it is published.
   package struct ID: Hashable, Sendable, Codable {
     package let run: String
@@ -44,13 +44,13 @@ package struct FleetWorker: Hashable, Sendable {
 
 /// The right to work on a job, for a while.
 package struct JobClaim: Hashable, Sendable {
-  package let job: FleetJob
+  package let job: UpdateJob
   package let worker: String
   /// Grows each time the job is claimed: whoever has an older one has lost it.
   package let epoch: Int
   package let until: FleetTime
 
-  package init(job: FleetJob, worker: String, epoch: Int, until: FleetTime) {
+  package init(job: UpdateJob, worker: String, epoch: Int, until: FleetTime) {
     self.job = job
     self.worker = worker
     self.epoch = epoch
@@ -62,10 +62,10 @@ package struct JobClaim: Hashable, Sendable {
 package struct JobFact: Hashable, Sendable {
   /// 1, 2, …, without gaps, in an exchange.
   package let number: Int
-  package let job: FleetJob.ID
+  package let job: UpdateJob.ID
   package let event: FleetEvent
 
-  package init(number: Int, job: FleetJob.ID, event: FleetEvent) {
+  package init(number: Int, job: UpdateJob.ID, event: FleetEvent) {
     self.number = number
     self.job = job
     self.event = event
@@ -82,9 +82,9 @@ package enum ClaimStanding: Hashable, Sendable {
 package enum ExchangeFault: Error, Hashable, Sendable {
   /// The claim was lost: its time ran out and another may work on the device. Nothing more may be
   /// sent to it.
-  case claimLost(FleetJob.ID)
+  case claimLost(UpdateJob.ID)
   /// Another job of the device is open.
-  case deviceTaken(by: FleetJob.ID)
+  case deviceTaken(by: UpdateJob.ID)
   /// The coordinator has ended, and records nothing more.
   case notRecorded
   /// What keeps the jobs failed.
@@ -137,7 +137,7 @@ package protocol JobExchange: Sendable {
   /// Offers jobs, in this order. One that was published before is left as it is.
   ///
   /// - Throws: `.deviceTaken`; then none of the jobs was published.
-  func publish(_ jobs: [FleetJob]) async throws(ExchangeFault)
+  func publish(_ jobs: [UpdateJob]) async throws(ExchangeFault)
 
   /// The job that has waited longest for a worker of this place, or `nil`.
   func claim(
@@ -172,7 +172,7 @@ package protocol JobExchange: Sendable {
 
   /// Takes jobs back: those that wait end at once, those that are worked on when their worker
   /// renews next.
-  func cancel(_ jobs: [FleetJob.ID]) async throws(ExchangeFault)
+  func cancel(_ jobs: [UpdateJob.ID]) async throws(ExchangeFault)
 
   /// The facts after fact `number`, the oldest first, `limit` at most. Facts up to `number` are
   /// recorded. Claims whose time has run out by `now` are among the facts.

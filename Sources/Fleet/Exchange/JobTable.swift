@@ -8,7 +8,7 @@ package struct JobTable: Sendable {
   }
 
   private struct Row: Sendable {
-    var job: FleetJob
+    var job: UpdateJob
     /// The order of publication.
     let order: Int
     var state: State
@@ -18,9 +18,9 @@ package struct JobTable: Sendable {
   /// Those that are not recorded yet.
   package private(set) var facts: [JobFact] = []
   package private(set) var lastFact = 0
-  private var rows: [FleetJob.ID: Row] = [:]
+  private var rows: [UpdateJob.ID: Row] = [:]
   /// The open job of each device.
-  private var open: [FleetDevice.ID: FleetJob.ID] = [:]
+  private var open: [FleetDevice.ID: UpdateJob.ID] = [:]
   /// Those that wait, in their order; some may no longer.
   private var waiting: [String?: BinaryHeap<Waiting>] = [:]
   /// Those that are claimed, by when that ends; some may no longer.
@@ -29,7 +29,7 @@ package struct JobTable: Sendable {
 
   private struct Waiting: Comparable {
     let order: Int
-    let job: FleetJob.ID
+    let job: UpdateJob.ID
 
     static func < (left: Waiting, right: Waiting) -> Bool { left.order < right.order }
   }
@@ -37,7 +37,7 @@ package struct JobTable: Sendable {
   private struct Lease: Comparable {
     let until: FleetTime
     let epoch: Int
-    let job: FleetJob.ID
+    let job: UpdateJob.ID
 
     static func < (left: Lease, right: Lease) -> Bool { left.until < right.until }
   }
@@ -51,9 +51,9 @@ package struct JobTable: Sendable {
 
   // MARK: The calls
 
-  package mutating func publish(_ jobs: [FleetJob]) throws(ExchangeFault) {
+  package mutating func publish(_ jobs: [UpdateJob]) throws(ExchangeFault) {
     var devices = open
-    var fresh: [FleetJob] = []
+    var fresh: [UpdateJob] = []
     for job in jobs where rows[job.id] == nil {
       if let other = devices[job.id.device] {
         if other == job.id { continue }
@@ -111,7 +111,7 @@ package struct JobTable: Sendable {
     }
   }
 
-  package mutating func cancel(_ jobs: [FleetJob.ID]) {
+  package mutating func cancel(_ jobs: [UpdateJob.ID]) {
     for id in jobs {
       guard var row = rows[id] else { continue }
       switch row.state {
@@ -180,7 +180,7 @@ package struct JobTable: Sendable {
   }
 
   /// The job that was published first among those that the worker can reach.
-  private mutating func takeWaiting(for worker: FleetWorker) -> FleetJob.ID? {
+  private mutating func takeWaiting(for worker: FleetWorker) -> UpdateJob.ID? {
     let sites = worker.site.map { [$0, nil] } ?? Array(waiting.keys)
     var best: (site: String?, entry: Waiting)?
     for site in sites {

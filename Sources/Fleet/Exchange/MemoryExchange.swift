@@ -19,7 +19,7 @@ package final class MemoryExchange: JobExchange {
 
   package init() {}
 
-  package func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) {
+  package func publish(_ jobs: [UpdateJob]) async throws(ExchangeFault) {
     try change { (table) throws(ExchangeFault) in try table.publish(jobs) }
   }
 
@@ -49,7 +49,7 @@ package final class MemoryExchange: JobExchange {
     try change { (table) throws(ExchangeFault) in table.release(claim, reason) }
   }
 
-  package func cancel(_ jobs: [FleetJob.ID]) async throws(ExchangeFault) {
+  package func cancel(_ jobs: [UpdateJob.ID]) async throws(ExchangeFault) {
     try change { (table) throws(ExchangeFault) in table.cancel(jobs) }
   }
 

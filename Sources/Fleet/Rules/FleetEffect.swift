@@ -1,8 +1,8 @@
 /// What is done about an event once it is recorded. Each may be done again after a crash: the
 /// exchange leaves as it is what it has seen before.
 package enum FleetEffect: Hashable, Sendable {
-  case publish(FleetJob)
-  case cancel([FleetJob.ID])
+  case publish(UpdateJob)
+  case cancel([UpdateJob.ID])
   case runHook(wave: Int, HookPoint)
 }
 
@@ -75,17 +75,17 @@ extension FleetRules {
 }
 
 extension FleetRun {
-  fileprivate func job(of id: FleetDevice.ID, attempt: Int, look: Bool) -> FleetJob? {
+  fileprivate func job(of id: FleetDevice.ID, attempt: Int, look: Bool) -> UpdateJob? {
     guard let run = beginning?.id, let device = self[id]?.device else { return nil }
-    return FleetJob(
-      id: FleetJob.ID(run: run, device: id, attempt: attempt), site: device.site,
+    return UpdateJob(
+      id: UpdateJob.ID(run: run, device: id, attempt: attempt), site: device.site,
       image: device.image, look: look)
   }
 
   fileprivate func recall(_ isMeant: (DeviceProgress) -> Bool) -> [FleetEffect] {
     guard let run = beginning?.id else { return [] }
     let jobs = devices.filter(isMeant).map {
-      FleetJob.ID(run: run, device: $0.device.id, attempt: $0.attempts)
+      UpdateJob.ID(run: run, device: $0.device.id, attempt: $0.attempts)
     }
     return jobs.isEmpty ? [] : [.cancel(jobs)]
   }
