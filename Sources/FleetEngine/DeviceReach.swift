@@ -4,7 +4,7 @@ import OtaflashFleet
 import OtaflashGATT
 import OtaflashUpdate
 
-/// The radios that a workshop has, and the devices that they reach: the kernel's adapters, or
+/// The radios that a worker pool has, and the devices that they reach: the kernel's adapters, or
 /// simulated boards in virtual time. The engine knows no difference.
 package protocol DeviceReach: Sendable {
   /// The adapters that are there now, by their names.

@@ -1,7 +1,7 @@
 import OtaflashFleet
 import OtaflashGATT
 
-/// A run of a campaign in this process: the coordinator, and a workshop with this machine's
+/// A run of a campaign in this process: the coordinator, and a worker pool with this machine's
 /// adapters. The same on the kernel's adapters and on simulated boards in virtual time.
 package struct FleetEngine: Sendable {
   package let campaign: Campaign
@@ -33,7 +33,7 @@ package struct FleetEngine: Sendable {
 
   private enum Part: Sendable {
     case coordinator(Result<FleetRun, FleetEngineFault>)
-    case workshop(Result<Void, ExchangeFault>)
+    case workers(Result<Void, ExchangeFault>)
     case hooks
   }
 
@@ -54,7 +54,7 @@ package struct FleetEngine: Sendable {
       rules: FleetRules(campaign, publishedAhead: publishedAhead), exchange: exchange,
       ledger: ledger, orders: orders, waits: waitsForPeople, surroundings: surroundings, time: time,
       hooks: desk, adapters: adapters, workersEnded: workersEnded, observe: observe)
-    let workshop = Workshop(
+    let workers = WorkerPool(
       worker: worker, campaign: campaign, plan: former, exchange: exchange, reach: reach,
       surroundings: surroundings, time: time, adapters: adapters)
     let result = await withTaskGroup(
@@ -72,10 +72,10 @@ package struct FleetEngine: Sendable {
       group.addTask {
         defer { workersEnded.fulfil(()) }
         do throws(ExchangeFault) {
-          try await workshop.run()
-          return .workshop(.success(()))
+          try await workers.run()
+          return .workers(.success(()))
         } catch {
-          return .workshop(.failure(error))
+          return .workers(.failure(error))
         }
       }
       group.addTask {
@@ -88,8 +88,8 @@ package struct FleetEngine: Sendable {
         group.cancelAll()
         switch part {
         case .coordinator(let ended): result = result ?? ended
-        case .workshop(.failure(let fault)): result = result ?? .failure(FleetEngineFault(fault))
-        case .workshop(.success), .hooks: break
+        case .workers(.failure(let fault)): result = result ?? .failure(FleetEngineFault(fault))
+        case .workers(.success), .hooks: break
         }
       }
       return result ?? .failure(.cancelled)

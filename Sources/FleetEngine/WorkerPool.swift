@@ -4,7 +4,7 @@ import Synchronization
 
 /// A worker with its adapters: claims jobs as long as a place is free, and carries them out side by
 /// side. It knows nothing of waves and thresholds; what it may not begin, it is not offered.
-struct Workshop: Sendable {
+struct WorkerPool: Sendable {
   /// How often jobs are looked for when there were none, and adapters when all are busy.
   private static let idleInterval = Duration.milliseconds(50)
   /// As long as it takes several connection events of every link, and short against a transfer.
@@ -158,7 +158,7 @@ struct Workshop: Sendable {
   }
 }
 
-/// The adapters of a workshop, each with its lane, and the jobs that wait for one of them.
+/// The adapters of a worker pool, each with its lane, and the jobs that wait for one of them.
 private struct Floor {
   /// A job that was claimed, and whose adapters were all busy then.
   struct Held {
