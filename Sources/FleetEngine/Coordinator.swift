@@ -46,7 +46,7 @@ struct Coordinator: Sendable {
   let waits: Bool
   let surroundings: FleetSurroundings
   let time: RunClock
-  let hooks: HookDesk
+  let hooks: WaveHookRunner
   let adapters: AdapterWatch
   /// Set when the workers have stopped.
   let workersEnded: OneShot<Void>

@@ -47,13 +47,13 @@ package struct FleetEngine: Sendable {
     do throws(StorageFault) { history = try await ledger.history() } catch { throw .storage(error) }
     let former = FleetRun(history)
     let workersEnded = OneShot<Void>()
-    let desk = HookDesk(campaign, runner: surroundings.hooks)
+    let waveHooks = WaveHookRunner(campaign, runner: surroundings.hooks)
     let adapters = AdapterWatch()
     let time = RunClock(surroundings, after: former.lastAt)
     let coordinator = Coordinator(
       rules: FleetRules(campaign, publishedAhead: publishedAhead), exchange: exchange,
       ledger: ledger, orders: orders, waits: waitsForPeople, surroundings: surroundings, time: time,
-      hooks: desk, adapters: adapters, workersEnded: workersEnded, observe: observe)
+      hooks: waveHooks, adapters: adapters, workersEnded: workersEnded, observe: observe)
     let workers = WorkerPool(
       worker: worker, campaign: campaign, plan: former, exchange: exchange, reach: reach,
       surroundings: surroundings, time: time, adapters: adapters)
@@ -79,7 +79,7 @@ package struct FleetEngine: Sendable {
         }
       }
       group.addTask {
-        await desk.work()
+        await waveHooks.work()
         return .hooks
       }
       var result: Result<FleetRun, FleetEngineFault>?
