@@ -106,12 +106,12 @@ struct FleetRunCommand: Subcommand {
     let run = started.run
     if !started.goesOn { active = try await folder.lock(run: run.id) }
     tell(started, loaded, in: session)
-    let job = CampaignRunner(
+    let runner = CampaignRunner(
       campaign: loaded, run: run, last: started.last, store: store,
       packages: started.packages, parallel: parallel?.value, adapters: chosenAdapters,
       session: session)
     let processorWait = ProcessorWait()
-    _ = try await job.perform()
+    _ = try await runner.perform()
     if let note = processorWait.note() { session.console.note(note) }
     extendLifetime(active)
     lock.release()
