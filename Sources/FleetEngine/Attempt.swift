@@ -16,7 +16,7 @@ struct Attempt: Sendable {
   let choices: FlashChoices
   let conditions: DeviceConditions
   let exchange: any JobExchange
-  let reach: any DeviceReach
+  let transport: any DeviceTransport
   let surroundings: FleetSurroundings
   let time: RunClock
   /// `nil` where the campaign has none for devices.
@@ -49,7 +49,7 @@ struct Attempt: Sendable {
         claim, .devicePlaced(device: device, attempt: attempt, adapter: lane.adapter))
       let ending: AttemptEnding
       do throws(DeviceHeldElsewhere) {
-        ending = try await reach.holding(device) { await updateWhileClaimed() }
+        ending = try await transport.holding(device) { await updateWhileClaimed() }
       } catch {
         ending = .returned(.deviceBusy)
       }
@@ -146,7 +146,7 @@ struct Attempt: Sendable {
           .infrastructure, code: "no-image", words: "there is no image \(claim.job.image)",
           isFinal: true, wasSeen: false))
     }
-    let (device, reach, lane, surroundings) = (device, reach, lane, surroundings)
+    let (device, transport, lane, surroundings) = (device, transport, lane, surroundings)
     let meter = LinkMeter(lane: lane)
     let update = FirmwareUpdate(package: package, options: options()) { event in
       meter.observe(event)
@@ -156,7 +156,7 @@ struct Attempt: Sendable {
       do throws(ConnectFault) {
         return try await lane.connecting {
           () async throws(ConnectFault) -> any Link in
-          try await reach.connect(to: device, at: place, on: lane.adapter)
+          try await transport.connect(to: device, at: place, on: lane.adapter)
         }
       } catch {
         if case .adapterUnavailable = error {

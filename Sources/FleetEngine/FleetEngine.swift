@@ -7,7 +7,7 @@ package struct FleetEngine: Sendable {
   package let campaign: Campaign
   package let exchange: any JobExchange
   package let ledger: any EventLedger
-  package let reach: any DeviceReach
+  package let transport: any DeviceTransport
   package let surroundings: FleetSurroundings
   /// Unique among those that work on jobs of the exchange.
   package let worker: FleetWorker
@@ -20,13 +20,13 @@ package struct FleetEngine: Sendable {
 
   package init(
     campaign: Campaign, exchange: any JobExchange, ledger: any EventLedger,
-    reach: any DeviceReach, surroundings: FleetSurroundings,
+    transport: any DeviceTransport, surroundings: FleetSurroundings,
     worker: FleetWorker = FleetWorker(name: "local")
   ) {
     self.campaign = campaign
     self.exchange = exchange
     self.ledger = ledger
-    self.reach = reach
+    self.transport = transport
     self.surroundings = surroundings
     self.worker = worker
   }
@@ -55,7 +55,7 @@ package struct FleetEngine: Sendable {
       ledger: ledger, orders: orders, waits: waitsForPeople, surroundings: surroundings, time: time,
       hooks: waveHooks, adapters: adapters, workersEnded: workersEnded, observe: observe)
     let workers = WorkerPool(
-      worker: worker, campaign: campaign, plan: former, exchange: exchange, reach: reach,
+      worker: worker, campaign: campaign, plan: former, exchange: exchange, transport: transport,
       surroundings: surroundings, time: time, adapters: adapters)
     let result = await withTaskGroup(
       of: Part.self, returning: Result<FleetRun, FleetEngineFault>.self
@@ -105,5 +105,5 @@ package struct FleetEngine: Sendable {
   }
 
   /// Enough that no adapter waits for the coordinator's next look.
-  private var publishedAhead: Int { max(4, 2 * reach.adapters().count) }
+  private var publishedAhead: Int { max(4, 2 * transport.adapters().count) }
 }

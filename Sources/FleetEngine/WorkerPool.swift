@@ -15,21 +15,21 @@ struct WorkerPool: Sendable {
   /// Where the run stood when it was planned, or gone on with: who its devices are.
   let plan: FleetRun
   let exchange: any JobExchange
-  let reach: any DeviceReach
+  let transport: any DeviceTransport
   let surroundings: FleetSurroundings
   let time: RunClock
   let adapters: AdapterWatch
 
   init(
     worker: FleetWorker, campaign: Campaign, plan: FleetRun, exchange: any JobExchange,
-    reach: any DeviceReach, surroundings: FleetSurroundings, time: RunClock,
+    transport: any DeviceTransport, surroundings: FleetSurroundings, time: RunClock,
     adapters: AdapterWatch
   ) {
     self.worker = worker
     self.campaign = campaign
     self.plan = plan
     self.exchange = exchange
-    self.reach = reach
+    self.transport = transport
     self.surroundings = surroundings
     self.time = time
     self.adapters = adapters
@@ -44,7 +44,7 @@ struct WorkerPool: Sendable {
       var pool = AdapterPool(parallel: campaign.parallel, clock: surroundings.clock)
       var sampled = surroundings.clock.now
       while !Task.isCancelled, failure.fault == nil {
-        let present = reach.adapters()
+        let present = transport.adapters()
         pool.refresh(present)
         for notice in adapters.saw(present, at: surroundings.clock.now) {
           surroundings.notice(notice)
@@ -83,7 +83,7 @@ struct WorkerPool: Sendable {
         let claim = try await exchange.claim(
           for: worker, now: time.passed, lease: Attempt.lease)
       else { return nil }
-      switch AdapterChoice(hearing: reach.hearing(of: claim.job.id.device), loads: loads) {
+      switch AdapterChoice(hearing: transport.hearing(of: claim.job.id.device), loads: loads) {
       case .on(let adapter): return pool.lane(adapter).map { (claim, $0) }
       case .notHeard: try await exchange.release(claim, .notHeard)
       case .full: pool.held.append(AdapterPool.Held(claim: claim, until: claim.until))
@@ -106,7 +106,7 @@ struct WorkerPool: Sendable {
         pool.held.append(held)
         continue
       }
-      let hearing = reach.hearing(of: held.claim.job.id.device)
+      let hearing = transport.hearing(of: held.claim.job.id.device)
       switch AdapterChoice(hearing: hearing, loads: loads) {
       case .on(let adapter): placed = pool.lane(adapter).map { (held.claim, $0) }
       case .notHeard: try await exchange.release(held.claim, .notHeard)
@@ -145,7 +145,7 @@ struct WorkerPool: Sendable {
   private func attempt(_ claim: JobClaim, on lane: AdapterLane) -> Attempt {
     Attempt(
       claim: claim, lane: lane, choices: campaign.flash,
-      conditions: DeviceConditions(campaign.requirements), exchange: exchange, reach: reach,
+      conditions: DeviceConditions(campaign.requirements), exchange: exchange, transport: transport,
       surroundings: surroundings, time: time, hooks: hooks(around: claim))
   }
 

@@ -67,7 +67,7 @@ package struct CampaignTrial: Sendable {
     let timeline = VirtualTimeline(chance: SeededRandom(seed: seed))
     let fleet = SimulatedFleet(profile, clock: timeline.clock, storage: storage)
     let names = boards ?? namesInOrder(of: profile)
-    let reach = SimulatedFleetReach(fleet) { names[$0] ?? $0 }
+    let transport = SimulatedFleetTransport(fleet) { names[$0] ?? $0 }
     let exchange = QuietExchange(watch)
     let result: Result<FleetRun, FleetEngineFault>
     do throws(SimulationFault) {
@@ -75,7 +75,7 @@ package struct CampaignTrial: Sendable {
         await withService {
           await fleet.run()
         } _: {
-          await self.run(on: reach, exchange, clock)
+          await self.run(on: transport, exchange, clock)
         }
       }
     } catch {
@@ -95,11 +95,11 @@ package struct CampaignTrial: Sendable {
   }
 
   private func run(
-    on reach: SimulatedFleetReach, _ exchange: QuietExchange, _ clock: VirtualClock
+    on transport: SimulatedFleetTransport, _ exchange: QuietExchange, _ clock: VirtualClock
   ) async -> Result<FleetRun, FleetEngineFault> {
     let (packages, start) = (packages, start)
     let engine = FleetEngine(
-      campaign: campaign, exchange: exchange, ledger: MemoryLedger(), reach: reach,
+      campaign: campaign, exchange: exchange, ledger: MemoryLedger(), transport: transport,
       surroundings: FleetSurroundings(
         clock: clock, wall: { start.advanced(by: clock.now.elapsed) }, image: { packages[$0] },
         bases: bases, hooks: HooksLeftOut()))

@@ -122,9 +122,9 @@ import Testing
   @Test func anAdapterThatVanishesIsNoFailureAndItsDevicesMove() throws {
     var scene = Scene(12)
     scene.campaign.waves[0].thresholds.stop = .count(1)
-    scene.meanwhile = { reach, clock in
+    scene.meanwhile = { transport, clock in
       await clock.pause(for: .milliseconds(1200))
-      reach.setAdapters(["hci1"])
+      transport.setAdapters(["hci1"])
     }
     let outcome = try scene.run()
     #expect(outcome.run.control == .ended(.complete(failed: 0)))
@@ -143,7 +143,7 @@ import Testing
   @Test func anAdapterThatOnlyFailsIsNotGivenEveryDevice() throws {
     var scene = Scene(12)
     scene.campaign.retries.infrastructureFailures = 1000
-    scene.meanwhile = { reach, _ in reach.broken.withLock { $0 = ["hci0"] } }
+    scene.meanwhile = { transport, _ in transport.broken.withLock { $0 = ["hci0"] } }
     let outcome = try scene.run()
     #expect(outcome.run.control == .ended(.complete(failed: 0)))
     let failed = outcome.run.devices.flatMap(\.records).filter { $0.adapter == "hci0" }
@@ -157,9 +157,9 @@ import Testing
   @Test func withoutAnyAdapterTheRunWaitsForOne() throws {
     var scene = Scene(3)
     scene.adapters = []
-    scene.meanwhile = { reach, clock in
+    scene.meanwhile = { transport, clock in
       await clock.pause(for: .seconds(3600))
-      reach.setAdapters(["hci0"])
+      transport.setAdapters(["hci0"])
     }
     let outcome = try scene.run()
     #expect(outcome.run.control == .ended(.complete(failed: 0)))
@@ -187,11 +187,11 @@ import Testing
     var scene = Scene(12)
     scene.campaign.waves[0].thresholds.stop = .count(1)
     scene.campaign.retries.infrastructureFailures = infrastructureFailures
-    scene.meanwhile = { reach, clock in
+    scene.meanwhile = { transport, clock in
       await clock.pause(for: .milliseconds(1200))
-      reach.setAdapters([])
+      transport.setAdapters([])
       await clock.pause(for: .seconds(600))
-      reach.setAdapters(["hci1"])
+      transport.setAdapters(["hci1"])
     }
     let outcome = try scene.run()
     #expect(outcome.run.control == .ended(.complete(failed: 0)))
@@ -211,11 +211,11 @@ import Testing
   @Test func aSoakingWaveDoesNotPauseForWantOfAnAdapter() throws {
     var scene = Scene(
       2, waves: [Wave("canary", .count(1), soak: .seconds(7200)), Wave("all", .rest)])
-    scene.meanwhile = { reach, clock in
+    scene.meanwhile = { transport, clock in
       await clock.pause(for: .seconds(60))
-      reach.setAdapters([])
+      transport.setAdapters([])
       await clock.pause(for: .seconds(600))
-      reach.setAdapters(["hci1"])
+      transport.setAdapters(["hci1"])
     }
     let outcome = try scene.run()
     #expect(outcome.run.control == .ended(.complete(failed: 0)) && Self.pauses(outcome).isEmpty)

@@ -9,7 +9,7 @@ import OtaflashUpdate
 import Synchronization
 
 /// Simulated boards with the adapters that hear them.
-final class BoardReach: DeviceReach {
+final class BoardTransport: DeviceTransport {
   let boards: [FleetDevice.ID: SimulatedBoard]
   private let present: Mutex<[String]>
   /// Adapters that are there, and with which no connection can be made.
@@ -178,8 +178,8 @@ struct Scene: Sendable {
   var deaf: Set<FleetDevice.ID> = []
   /// By how much the wall's clock is put on or back, and when, counted from the beginning.
   var jumps: [(after: Duration, by: Duration)] = []
-  /// Told the reach, beside the run.
-  var meanwhile: @Sendable (BoardReach, any LinkClock) async -> Void = { _, _ in }
+  /// Told the transport, beside the run.
+  var meanwhile: @Sendable (BoardTransport, any LinkClock) async -> Void = { _, _ in }
 
   /// - Parameters:
   ///   - count: of boards that are good.
@@ -204,15 +204,15 @@ struct Scene: Sendable {
       made[board.id] = try SimulatedBoard(
         profile: try SimulationProfile(parsing: board.profile), clock: timeline.clock)
     }
-    let reach = BoardReach(made, adapters: adapters, deaf: deaf, clock: timeline.clock)
+    let transport = BoardTransport(made, adapters: adapters, deaf: deaf, clock: timeline.clock)
     let boards = made
     let ran = try timeline.run(limit: .seconds(200_000)) {
       clock -> Result<Ran, any Error> in
       await withTaskGroup(of: Void.self) { power in
         for board in boards.values { power.addTask { _ = await board.run() } }
-        power.addTask { await meanwhile(reach, clock) }
+        power.addTask { await meanwhile(transport, clock) }
         defer { power.cancelAll() }
-        do { return .success(try await processes(reach, clock, orders)) } catch {
+        do { return .success(try await processes(transport, clock, orders)) } catch {
           return .failure(error)
         }
       }
@@ -225,8 +225,8 @@ struct Scene: Sendable {
     return Outcome(
       run: ran.run, history: ran.history, truth: truth, sent: sent, took: ran.took,
       notices: ran.notices,
-      connectingMost: reach.connectingMost, heldTwice: reach.heldTwice,
-      made: reach.made.withLock { $0 },
+      connectingMost: transport.connectingMost, heldTwice: transport.heldTwice,
+      made: transport.made.withLock { $0 },
       processes: ran.processes)
   }
 
@@ -245,7 +245,7 @@ struct Scene: Sendable {
 
   /// One process after the other, until one comes to the end.
   private func processes(
-    _ reach: BoardReach, _ clock: any LinkClock, _ orders: Requests?
+    _ transport: BoardTransport, _ clock: any LinkClock, _ orders: Requests?
   ) async throws -> Ran {
     orders?.tell(clock)
     (hooks as? ScriptedHooks)?.tell(clock)
@@ -271,7 +271,7 @@ struct Scene: Sendable {
       var kept: any EventLedger = ledger
       if let kill = kills.popFirst() { kept = MortalLedger(ledger, dyingAfter: kill) }
       var engine = FleetEngine(
-        campaign: campaign, exchange: MemoryExchange(), ledger: kept, reach: reach,
+        campaign: campaign, exchange: MemoryExchange(), ledger: kept, transport: transport,
         surroundings: surroundings, worker: FleetWorker(name: "process \(processes)"))
       engine.orders = orders
       let ended: FleetRun?

@@ -40,7 +40,7 @@ import Testing
         profile: try SimulationProfile(parsing: board.profile), clock: timeline.clock)
     }
     let boards = made
-    let reach = BoardReach(boards, adapters: scene.adapters)
+    let transport = BoardTransport(boards, adapters: scene.adapters)
     let campaign = scene.campaign
     let ended = try timeline.run(limit: .seconds(200_000)) {
       clock -> Result<(FleetRun, Int), any Error> in
@@ -48,7 +48,7 @@ import Testing
         for board in boards.values { power.addTask { _ = await board.run() } }
         defer { power.cancelAll() }
         do {
-          return .success(try await processes(campaign, reach, clock, path, kills))
+          return .success(try await processes(campaign, transport, clock, path, kills))
         } catch {
           return .failure(error)
         }
@@ -58,7 +58,7 @@ import Testing
   }
 
   private static func processes(
-    _ campaign: Campaign, _ reach: BoardReach, _ clock: any LinkClock, _ path: String,
+    _ campaign: Campaign, _ transport: BoardTransport, _ clock: any LinkClock, _ path: String,
     _ kills: [Int]
   ) async throws -> (FleetRun, Int) {
     let surroundings = FleetSurroundings(
@@ -74,7 +74,7 @@ import Testing
       let store = try FleetStore(path: path)
       let ledger = MortalLedger(store.ledger(of: "r"), dyingAfter: kill)
       let engine = FleetEngine(
-        campaign: campaign, exchange: MemoryExchange(), ledger: ledger, reach: reach,
+        campaign: campaign, exchange: MemoryExchange(), ledger: ledger, transport: transport,
         surroundings: surroundings, worker: FleetWorker(name: "process \(number)"))
       let ended: FleetRun?
       do throws(FleetEngineFault) { ended = try await engine.run() } catch {

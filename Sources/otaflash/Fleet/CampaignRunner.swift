@@ -24,7 +24,7 @@ struct CampaignRunner: Sendable {
 
   /// The adapters and devices, and the clock that goes with them.
   private enum World: Sendable {
-    case real(FleetReach)
+    case real(AdapterTransport)
     case simulated(FleetBoards)
   }
 
@@ -40,15 +40,15 @@ struct CampaignRunner: Sendable {
   private func perform(with records: DeviceRecords) async throws(CommandFault) -> FleetRun {
     let result: Result<FleetRun, FleetEngineFault>
     switch try world() {
-    case .real(let reach):
+    case .real(let transport):
       let clock = EventLoopClock()
       result = try await withTaskExecutor { () async throws(CommandFault) in
-        try await reach.serve { await self.work(on: reach, clock, records, wall: { .now }) }
+        try await transport.serve { await self.work(on: transport, clock, records, wall: { .now }) }
       }
     case .simulated(let boards):
       result = await withTaskExecutorPreference(EventLoop.shared) {
-        await withService({ await boards.reach.fleet.run() }) {
-          await self.work(on: boards.reach, boards.clock, records, wall: boards.wall)
+        await withService({ await boards.transport.fleet.run() }) {
+          await self.work(on: boards.transport, boards.clock, records, wall: boards.wall)
         }
       }
     }
@@ -70,7 +70,7 @@ struct CampaignRunner: Sendable {
       return .simulated(try FleetBoards(profile, of: run.id, since: last, in: session))
     }
     let devices = campaign.plan.waves.flatMap { $0.devices.map(\.id) }
-    return .real(FleetReach(devices, on: adapters, in: session))
+    return .real(AdapterTransport(devices, on: adapters, in: session))
   }
 
   private enum Part: Sendable {
@@ -81,7 +81,7 @@ struct CampaignRunner: Sendable {
   }
 
   private func work(
-    on reach: any DeviceReach, _ clock: any LinkClock, _ records: DeviceRecords,
+    on transport: any DeviceTransport, _ clock: any LinkClock, _ records: DeviceRecords,
     wall: @escaping @Sendable () -> FleetTime
   ) async -> Result<FleetRun, FleetEngineFault> {
     let display = FleetDisplay(
@@ -94,7 +94,7 @@ struct CampaignRunner: Sendable {
     let hooks = RunHooks(
       campaign.plan.campaign, of: run, in: store, runner: processes, session.console)
     let devices = CampaignDevices(records)
-    var engine = engine(on: reach, clock, records, wall, display, processes)
+    var engine = engine(on: transport, clock, records, wall, display, processes)
     engine.observe = {
       display.observe($0, $1)
       hooks.observe($0)
@@ -139,7 +139,7 @@ struct CampaignRunner: Sendable {
   }
 
   private func engine(
-    on reach: any DeviceReach, _ clock: any LinkClock, _ records: DeviceRecords,
+    on transport: any DeviceTransport, _ clock: any LinkClock, _ records: DeviceRecords,
     _ wall: @escaping @Sendable () -> FleetTime, _ display: FleetDisplay,
     _ processes: ProcessHooks
   ) -> FleetEngine {
@@ -147,7 +147,7 @@ struct CampaignRunner: Sendable {
     choices.parallel = parallel ?? choices.parallel
     let (packages, keys) = (packages, campaign.keys)
     var engine = FleetEngine(
-      campaign: choices, exchange: MemoryExchange(), ledger: store.ledger(of: run.id), reach: reach,
+      campaign: choices, exchange: MemoryExchange(), ledger: store.ledger(of: run.id), transport: transport,
       surroundings: FleetSurroundings(
         clock: clock, wall: wall, image: { packages[$0] }, key: { keys[$0] },
         bases: records.bases(besides: nil), sizes: { records.sizes(on: $0) },

@@ -10,7 +10,7 @@ import OtaflashState
 /// The simulated boards of a campaign. Their flash lies in the state directory, so that the process
 /// that goes on with a run finds them as the last one left them.
 struct FleetBoards: Sendable {
-  let reach: SimulatedFleetReach
+  let transport: SimulatedFleetTransport
   let clock: any LinkClock
   /// The boards' own time, which may go faster than the wall's.
   let wall: @Sendable () -> FleetTime
@@ -26,7 +26,7 @@ struct FleetBoards: Sendable {
     let began = (wall: max(FleetTime.now, last), instant: clock.now)
     wall = { began.wall.advanced(by: began.instant.duration(to: clock.now)) }
     self.clock = clock
-    reach = SimulatedFleetReach(
+    transport = SimulatedFleetTransport(
       SimulatedFleet(profile, clock: clock) { (board, size) throws(FlashFault) in
         try FlashFile(path: "\(folder)/\(board).flash", size: size)
       })

@@ -100,7 +100,7 @@ struct FleetRunCommand: Subcommand {
     if let plan { try PlanReview(loaded, now: .now).compare(withPlanAt: plan) }
     if loaded.simulation == nil {
       let devices = loaded.plan.waves.flatMap { $0.devices.map(\.id) }
-      try await FleetReach(devices, on: chosenAdapters, in: session).check()
+      try await AdapterTransport(devices, on: chosenAdapters, in: session).check()
     }
     let started = try await start.run(for: loaded, after: last)
     let run = started.run

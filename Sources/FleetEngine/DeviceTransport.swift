@@ -6,11 +6,11 @@ import OtaflashUpdate
 
 /// The radios that a worker pool has, and the devices that they reach: the kernel's adapters, or
 /// simulated boards in virtual time. The engine knows no difference.
-package protocol DeviceReach: Sendable {
+package protocol DeviceTransport: Sendable {
   /// The adapters that are there now, by their names.
   func adapters() -> [String]
 
-  /// Which of them hear a device. A reach that does not listen names all of them.
+  /// Which of them hear a device. A transport that does not listen names all of them.
   func hearing(of device: FleetDevice.ID) -> [AdapterHearing]
 
   /// Makes a connection; one at a time an adapter is asked for.
