@@ -17,7 +17,7 @@ struct Attempt: Sendable {
   let conditions: DeviceConditions
   let exchange: any JobExchange
   let transport: any DeviceTransport
-  let surroundings: FleetSurroundings
+  let environment: FleetEnvironment
   let time: RunClock
   /// `nil` where the campaign has none for devices.
   let hooks: DeviceHooks?
@@ -106,7 +106,7 @@ struct Attempt: Sendable {
   }
 
   private func keepClaim() async -> ClaimEnd {
-    while await surroundings.clock.pause(for: Self.renewalInterval) {
+    while await environment.clock.pause(for: Self.renewalInterval) {
       do throws(ExchangeFault) {
         let standing = try await exchange.renew(
           claim, now: time.passed, lease: Self.lease)
@@ -140,17 +140,17 @@ struct Attempt: Sendable {
   }
 
   private func update(_ gone: AsyncStream<Void>.Continuation) async -> AttemptEnding {
-    guard let package = surroundings.image(claim.job.image) else {
+    guard let package = environment.image(claim.job.image) else {
       return .failed(
         AttemptFailure(
           .infrastructure, code: "no-image", words: "there is no image \(claim.job.image)",
           isFinal: true, wasSeen: false))
     }
-    let (device, transport, lane, surroundings) = (device, transport, lane, surroundings)
+    let (device, transport, lane, environment) = (device, transport, lane, environment)
     let meter = LinkMeter(lane: lane)
     let update = FirmwareUpdate(package: package, options: options()) { event in
       meter.observe(event)
-      surroundings.observe(device, event)
+      environment.observe(device, event)
     }
     let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
       do throws(ConnectFault) {
@@ -167,7 +167,7 @@ struct Attempt: Sendable {
       }
     })
     do throws(UpdateFault) {
-      let result = try await withPeripheral(dialer, clock: surroundings.clock) {
+      let result = try await withPeripheral(dialer, clock: environment.clock) {
         (peripheral) async throws(UpdateFault) -> UpdateResult in
         do throws(QueueFault<UpdateFault>) {
           return try await peripheral.perform(update.command.timeLimit(choices.attemptLimit))
@@ -185,8 +185,8 @@ struct Attempt: Sendable {
 
   private func options() -> UpdateOptions {
     var options = UpdateOptions(
-      choices, key: surroundings.key(device), bases: surroundings.bases)
-    options.sizes = surroundings.sizes(lane.adapter)
+      choices, key: environment.key(device), bases: environment.bases)
+    options.sizes = environment.sizes(lane.adapter)
     // A device that may run the image already is looked at, never flashed blindly.
     options.sendsAnyway = options.sendsAnyway && !claim.job.look
     let (exchange, claim, conditions) = (exchange, claim, conditions)

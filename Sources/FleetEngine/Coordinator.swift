@@ -44,7 +44,7 @@ struct Coordinator: Sendable {
   let orders: (any OrderSource)?
   /// Goes on waiting when only a person could help.
   let waits: Bool
-  let surroundings: FleetSurroundings
+  let environment: FleetEnvironment
   let time: RunClock
   let hooks: WaveHookRunner
   let adapters: AdapterWatch
@@ -84,7 +84,7 @@ struct Coordinator: Sendable {
   private func pause(for duration: Duration, orUntilFactAfter seen: Int) async -> Bool {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await exchange.arrival(after: seen) }
-      group.addTask { await surroundings.clock.pause(for: duration) }
+      group.addTask { await environment.clock.pause(for: duration) }
       await group.next()
       group.cancelAll()
     }
@@ -130,7 +130,7 @@ struct Coordinator: Sendable {
     var next = run
     var batch = Batch(rules: rules, now: now)
     let last = try await takeFacts(after: seen, into: &batch, &next)
-    let adapterless = adapters.noneFor(at: surroundings.clock.now)
+    let adapterless = adapters.noneFor(at: environment.clock.now)
     batch.record(rules.events(noAdapterFor: adapterless, in: next), in: &next)
     for hook in hooks.takeEnded() {
       batch.record(
@@ -160,7 +160,7 @@ struct Coordinator: Sendable {
     for fact in facts {
       batch.record(
         rules.events(
-          after: fact, in: run, now: batch.now, random: surroundings.clock.randomFraction()),
+          after: fact, in: run, now: batch.now, random: environment.clock.randomFraction()),
         in: &run)
     }
     return facts.last?.number ?? seen

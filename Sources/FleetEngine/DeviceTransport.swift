@@ -32,7 +32,7 @@ package struct DeviceHeldElsewhere: Error {
 }
 
 /// What the engine may ask of the world beside the radio: time, and files that were read.
-package struct FleetSurroundings: Sendable {
+package struct FleetEnvironment: Sendable {
   /// Waits; the links' own.
   package let clock: any LinkClock
   /// The wall's time, for what is recorded.

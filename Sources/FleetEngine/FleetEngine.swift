@@ -8,7 +8,7 @@ package struct FleetEngine: Sendable {
   package let exchange: any JobExchange
   package let ledger: any EventLedger
   package let transport: any DeviceTransport
-  package let surroundings: FleetSurroundings
+  package let environment: FleetEnvironment
   /// Unique among those that work on jobs of the exchange.
   package let worker: FleetWorker
   /// Where people's requests come from; `nil` = nobody can ask.
@@ -20,14 +20,14 @@ package struct FleetEngine: Sendable {
 
   package init(
     campaign: Campaign, exchange: any JobExchange, ledger: any EventLedger,
-    transport: any DeviceTransport, surroundings: FleetSurroundings,
+    transport: any DeviceTransport, environment: FleetEnvironment,
     worker: FleetWorker = FleetWorker(name: "local")
   ) {
     self.campaign = campaign
     self.exchange = exchange
     self.ledger = ledger
     self.transport = transport
-    self.surroundings = surroundings
+    self.environment = environment
     self.worker = worker
   }
 
@@ -47,16 +47,16 @@ package struct FleetEngine: Sendable {
     do throws(StorageFault) { history = try await ledger.history() } catch { throw .storage(error) }
     let former = FleetRun(history)
     let workersEnded = OneShot<Void>()
-    let waveHooks = WaveHookRunner(campaign, runner: surroundings.hooks)
+    let waveHooks = WaveHookRunner(campaign, runner: environment.hooks)
     let adapters = AdapterWatch()
-    let time = RunClock(surroundings, after: former.lastAt)
+    let time = RunClock(environment, after: former.lastAt)
     let coordinator = Coordinator(
       rules: FleetRules(campaign, publishedAhead: publishedAhead), exchange: exchange,
-      ledger: ledger, orders: orders, waits: waitsForPeople, surroundings: surroundings, time: time,
+      ledger: ledger, orders: orders, waits: waitsForPeople, environment: environment, time: time,
       hooks: waveHooks, adapters: adapters, workersEnded: workersEnded, observe: observe)
     let workers = WorkerPool(
       worker: worker, campaign: campaign, plan: former, exchange: exchange, transport: transport,
-      surroundings: surroundings, time: time, adapters: adapters)
+      environment: environment, time: time, adapters: adapters)
     let result = await withTaskGroup(
       of: Part.self, returning: Result<FleetRun, FleetEngineFault>.self
     ) { group in
@@ -99,7 +99,7 @@ package struct FleetEngine: Sendable {
 
   /// Records the first events of a run.
   package func begin(_ events: [FleetEvent]) async throws(FleetEngineFault) {
-    do throws(StorageFault) { try await ledger.append(events, at: surroundings.wall()) } catch {
+    do throws(StorageFault) { try await ledger.append(events, at: environment.wall()) } catch {
       throw .storage(error)
     }
   }

@@ -25,9 +25,9 @@ final class RunClock: Sendable {
   private let latest: Mutex<Point>
 
   /// - Parameter last: what was recorded before; no time of this clock is earlier.
-  init(_ surroundings: FleetSurroundings, after last: FleetTime) {
-    clock = surroundings.clock
-    wallTime = surroundings.wall
+  init(_ environment: FleetEnvironment, after last: FleetTime) {
+    clock = environment.clock
+    wallTime = environment.wall
     beginning = Point(time: max(wallTime(), last), instant: clock.now)
     latest = Mutex(beginning)
   }

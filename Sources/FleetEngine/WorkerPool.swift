@@ -16,13 +16,13 @@ struct WorkerPool: Sendable {
   let plan: FleetRun
   let exchange: any JobExchange
   let transport: any DeviceTransport
-  let surroundings: FleetSurroundings
+  let environment: FleetEnvironment
   let time: RunClock
   let adapters: AdapterWatch
 
   init(
     worker: FleetWorker, campaign: Campaign, plan: FleetRun, exchange: any JobExchange,
-    transport: any DeviceTransport, surroundings: FleetSurroundings, time: RunClock,
+    transport: any DeviceTransport, environment: FleetEnvironment, time: RunClock,
     adapters: AdapterWatch
   ) {
     self.worker = worker
@@ -30,7 +30,7 @@ struct WorkerPool: Sendable {
     self.plan = plan
     self.exchange = exchange
     self.transport = transport
-    self.surroundings = surroundings
+    self.environment = environment
     self.time = time
     self.adapters = adapters
   }
@@ -41,13 +41,13 @@ struct WorkerPool: Sendable {
   func run() async throws(ExchangeFault) {
     let failure = FirstFailure()
     await withDiscardingTaskGroup { group in
-      var pool = AdapterPool(parallel: campaign.parallel, clock: surroundings.clock)
-      var sampled = surroundings.clock.now
+      var pool = AdapterPool(parallel: campaign.parallel, clock: environment.clock)
+      var sampled = environment.clock.now
       while !Task.isCancelled, failure.fault == nil {
         let present = transport.adapters()
         pool.refresh(present)
-        for notice in adapters.saw(present, at: surroundings.clock.now) {
-          surroundings.notice(notice)
+        for notice in adapters.saw(present, at: environment.clock.now) {
+          environment.notice(notice)
         }
         do throws(ExchangeFault) {
           while let (claim, lane) = try await next(on: &pool) {
@@ -62,11 +62,11 @@ struct WorkerPool: Sendable {
         } catch {
           failure.note(error)
         }
-        await surroundings.clock.pause(for: Self.idleInterval)
-        let elapsed = sampled.duration(to: surroundings.clock.now)
+        await environment.clock.pause(for: Self.idleInterval)
+        let elapsed = sampled.duration(to: environment.clock.now)
         if elapsed >= Self.sampleInterval {
           for lane in pool.lanes { lane.sample(took: elapsed) }
-          sampled = surroundings.clock.now
+          sampled = environment.clock.now
         }
       }
       group.cancelAll()
@@ -146,7 +146,7 @@ struct WorkerPool: Sendable {
     Attempt(
       claim: claim, lane: lane, choices: campaign.flash,
       conditions: DeviceConditions(campaign.requirements), exchange: exchange, transport: transport,
-      surroundings: surroundings, time: time, hooks: hooks(around: claim))
+      environment: environment, time: time, hooks: hooks(around: claim))
   }
 
   private func hooks(around claim: JobClaim) -> DeviceHooks? {
@@ -154,7 +154,7 @@ struct WorkerPool: Sendable {
     guard commands[.beforeDevice] != nil || commands[.afterDevice] != nil else { return nil }
     return DeviceHooks(
       claim: claim, campaign: campaign, facts: HookFacts(claim.job, of: campaign, in: plan),
-      exchange: exchange, runner: surroundings.hooks)
+      exchange: exchange, runner: environment.hooks)
   }
 }
 

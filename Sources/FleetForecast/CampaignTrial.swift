@@ -100,7 +100,7 @@ package struct CampaignTrial: Sendable {
     let (packages, start) = (packages, start)
     let engine = FleetEngine(
       campaign: campaign, exchange: exchange, ledger: MemoryLedger(), transport: transport,
-      surroundings: FleetSurroundings(
+      environment: FleetEnvironment(
         clock: clock, wall: { start.advanced(by: clock.now.elapsed) }, image: { packages[$0] },
         bases: bases, hooks: HooksLeftOut()))
     do throws(FleetEngineFault) {

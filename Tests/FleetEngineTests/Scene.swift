@@ -251,19 +251,19 @@ struct Scene: Sendable {
     (hooks as? ScriptedHooks)?.tell(clock)
     let notices = Notices()
     var ledger = MemoryLedger()
-    let surroundings = FleetSurroundings(
+    let environment = FleetEnvironment(
       clock: clock,
       wall: { wall(at: clock.now.elapsed) },
       image: { packages[$0] ?? packages[nil] },
       hooks: hooks, notice: { notices.note($0) })
-    let plan = try CampaignPlan(campaign, now: surroundings.wall())
+    let plan = try CampaignPlan(campaign, now: environment.wall())
     // A file is its own digest here, but for the one that all scenes have.
     let digests = Dictionary(
       uniqueKeysWithValues: Set(campaign.images.values).map { ($0, $0 == "app.bin" ? "i" : $0) })
     let began = clock.now
     try await ledger.append(
       plan.beginning(id: "r", digest: "d", imageDigests: digests),
-      at: surroundings.wall())
+      at: environment.wall())
     var kills = killsAfter[...]
     var processes = 0
     while true {
@@ -272,7 +272,7 @@ struct Scene: Sendable {
       if let kill = kills.popFirst() { kept = MortalLedger(ledger, dyingAfter: kill) }
       var engine = FleetEngine(
         campaign: campaign, exchange: MemoryExchange(), ledger: kept, transport: transport,
-        surroundings: surroundings, worker: FleetWorker(name: "process \(processes)"))
+        environment: environment, worker: FleetWorker(name: "process \(processes)"))
       engine.orders = orders
       let ended: FleetRun?
       do throws(FleetEngineFault) { ended = try await engine.run() } catch {

@@ -61,21 +61,21 @@ import Testing
     _ campaign: Campaign, _ transport: BoardTransport, _ clock: any LinkClock, _ path: String,
     _ kills: [Int]
   ) async throws -> (FleetRun, Int) {
-    let surroundings = FleetSurroundings(
+    let environment = FleetEnvironment(
       clock: clock,
       wall: {
         FleetTime(milliseconds: 1_800_000_000_000 + clock.now.elapsed.wholeMilliseconds)
       }, image: { _ in FirmwarePackage(name: "app", kind: .raw, parts: [Scene.image]) })
-    let plan = try CampaignPlan(campaign, now: surroundings.wall())
+    let plan = try CampaignPlan(campaign, now: environment.wall())
     try await FleetStore(path: path).ledger(of: "r").append(
       plan.beginning(id: "r", digest: "d", imageDigests: ["app.bin": "i"]),
-      at: surroundings.wall())
+      at: environment.wall())
     for (number, kill) in (kills + [Int.max / 2]).enumerated() {
       let store = try FleetStore(path: path)
       let ledger = MortalLedger(store.ledger(of: "r"), dyingAfter: kill)
       let engine = FleetEngine(
         campaign: campaign, exchange: MemoryExchange(), ledger: ledger, transport: transport,
-        surroundings: surroundings, worker: FleetWorker(name: "process \(number)"))
+        environment: environment, worker: FleetWorker(name: "process \(number)"))
       let ended: FleetRun?
       do throws(FleetEngineFault) { ended = try await engine.run() } catch {
         guard case .storage = error else { throw error }

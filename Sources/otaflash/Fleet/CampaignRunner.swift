@@ -148,7 +148,7 @@ struct CampaignRunner: Sendable {
     let (packages, keys) = (packages, campaign.keys)
     var engine = FleetEngine(
       campaign: choices, exchange: MemoryExchange(), ledger: store.ledger(of: run.id), transport: transport,
-      surroundings: FleetSurroundings(
+      environment: FleetEnvironment(
         clock: clock, wall: wall, image: { packages[$0] }, key: { keys[$0] },
         bases: records.bases(besides: nil), sizes: { records.sizes(on: $0) },
         hooks: processes,
