@@ -91,7 +91,7 @@ struct Coordinator: Sendable {
     return !Task.isCancelled
   }
 
-  private func wait(_ run: FleetRun, from now: FleetTime, to next: FleetTime?) -> Duration {
+  private func wait(_ run: FleetRun, from now: WallClockTime, to next: WallClockTime?) -> Duration {
     let longest =
       orders != nil ? Self.requestInterval : isAtWork(run) ? Self.workInterval : Self.longestPause
     guard let next else { return longest }
@@ -125,7 +125,7 @@ struct Coordinator: Sendable {
   /// Takes in what there is, and all that follows from it; the events of it, recorded and carried
   /// out.
   private func step(
-    _ run: inout FleetRun, _ seen: inout Int, now: FleetTime
+    _ run: inout FleetRun, _ seen: inout Int, now: WallClockTime
   ) async throws(FleetEngineFault) -> [FleetEvent] {
     var next = run
     var batch = Batch(rules: rules, now: now)
@@ -169,11 +169,11 @@ struct Coordinator: Sendable {
   /// Events that are recorded together, and what is done about them then.
   private struct Batch {
     let rules: FleetRules
-    let now: FleetTime
+    let now: WallClockTime
     var events: [FleetEvent] = []
     var effects: [FleetEffect] = []
 
-    init(rules: FleetRules, now: FleetTime) {
+    init(rules: FleetRules, now: WallClockTime) {
       self.rules = rules
       self.now = now
     }
@@ -187,7 +187,7 @@ struct Coordinator: Sendable {
     }
   }
 
-  private func keep(_ events: [FleetEvent], now: FleetTime) async throws(FleetEngineFault) {
+  private func keep(_ events: [FleetEvent], now: WallClockTime) async throws(FleetEngineFault) {
     do throws(StorageFault) { try await ledger.append(events, at: now) } catch {
       throw .storage(error)
     }

@@ -36,7 +36,7 @@ package struct FleetEnvironment: Sendable {
   /// Waits; the links' own.
   package let clock: any LinkClock
   /// The wall's time, for what is recorded.
-  package let wall: @Sendable () -> FleetTime
+  package let wall: @Sendable () -> WallClockTime
   /// The image with a digest.
   package let image: @Sendable (String) -> FirmwarePackage?
   /// The key of a device that has one.
@@ -53,7 +53,7 @@ package struct FleetEnvironment: Sendable {
   package let notice: @Sendable (FleetNotice) -> Void
 
   package init(
-    clock: any LinkClock, wall: @escaping @Sendable () -> FleetTime,
+    clock: any LinkClock, wall: @escaping @Sendable () -> WallClockTime,
     image: @escaping @Sendable (String) -> FirmwarePackage?,
     key: @escaping @Sendable (FleetDevice.ID) -> [UInt8]? = { _ in nil },
     bases: BaseFinder = .none, sizes: @escaping @Sendable (String) -> SizeMemory? = { _ in nil },

@@ -163,7 +163,7 @@ private struct AdapterPool {
   /// A job that was claimed, and whose adapters were all busy then.
   struct Held {
     let claim: JobClaim
-    var until: FleetTime
+    var until: WallClockTime
   }
 
   private let parallel: Int?

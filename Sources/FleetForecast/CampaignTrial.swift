@@ -16,7 +16,7 @@ package struct CampaignTrial: Sendable {
   /// By their files' names in the campaign.
   package let packages: [String: FirmwarePackage]
   /// When it begins, for windows.
-  package let start: FleetTime
+  package let start: WallClockTime
   /// Where patches find what the boards run.
   package var bases = BaseFinder.none
   /// The campaign would send patches where devices take them, and whole images are counted: what
@@ -32,7 +32,7 @@ package struct CampaignTrial: Sendable {
   /// stand at is like any other.
   package init(
     _ plan: CampaignPlan, on fleet: FleetProfile, packages: [String: FirmwarePackage],
-    start: FleetTime = FleetTime(milliseconds: 0)
+    start: WallClockTime = WallClockTime(milliseconds: 0)
   ) {
     self.plan = plan
     self.fleet = fleet

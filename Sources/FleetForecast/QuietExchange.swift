@@ -33,7 +33,7 @@ final class QuietExchange: JobExchange {
   }
 
   func claim(
-    for worker: FleetWorker, now: FleetTime, lease: Duration
+    for worker: FleetWorker, now: WallClockTime, lease: Duration
   ) async throws(ExchangeFault) -> JobClaim? {
     if watch?.isOver == true {
       throw .storage(StorageFault(.full, "the time for the forecast is over"))
@@ -55,7 +55,7 @@ final class QuietExchange: JobExchange {
   private func close(_ jobs: [UpdateJob.ID]) { state.withLock { $0.open.subtract(jobs) } }
 
   func renew(
-    _ claim: JobClaim, now: FleetTime, lease: Duration
+    _ claim: JobClaim, now: WallClockTime, lease: Duration
   ) async throws(ExchangeFault) -> ClaimStanding {
     try await base.renew(claim, now: now, lease: lease)
   }
@@ -84,7 +84,7 @@ final class QuietExchange: JobExchange {
   }
 
   func facts(
-    after number: Int, now: FleetTime, limit: Int
+    after number: Int, now: WallClockTime, limit: Int
   ) async throws(ExchangeFault) -> [JobFact] {
     try await base.facts(after: number, now: now, limit: limit)
   }

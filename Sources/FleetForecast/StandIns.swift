@@ -13,7 +13,7 @@ extension CampaignTrial {
   /// - Parameter sizes: of the images, in octets, by their files' names in the campaign.
   package init(
     _ plan: CampaignPlan, on fleet: FleetProfile, sizes: [String: Int],
-    start: FleetTime = FleetTime(milliseconds: 0)
+    start: WallClockTime = WallClockTime(milliseconds: 0)
   ) {
     var fleet = fleet
     let slot = (sizes.values.max() ?? 0) + Self.slotReserve

@@ -51,8 +51,8 @@ struct TrialFigures: Hashable, Sendable {
   }
 
   /// The time that at least one of the spans covers.
-  private static func union(of spans: [(FleetTime, FleetTime)]) -> Duration {
-    var (total, end) = (Duration.zero, FleetTime(milliseconds: .min))
+  private static func union(of spans: [(WallClockTime, WallClockTime)]) -> Duration {
+    var (total, end) = (Duration.zero, WallClockTime(milliseconds: .min))
     for span in spans.sorted(by: { $0.0 < $1.0 }) where span.1 > end {
       total += max(span.0, end).duration(to: span.1)
       end = span.1

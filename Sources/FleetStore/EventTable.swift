@@ -5,7 +5,7 @@ import OtaflashFleet
 /// The events of runs, each hashed with the one before it.
 enum EventTable {
   static func append(
-    _ events: [FleetEvent], to run: String, at moment: FleetTime, in database: Database
+    _ events: [FleetEvent], to run: String, at moment: WallClockTime, in database: Database
   ) throws {
     let row = try Row.fetchOne(
       database, sql: "SELECT length, head FROM run WHERE id = ?", arguments: [run])

@@ -7,7 +7,7 @@ package struct KeptRun: Hashable, Sendable {
   package let id: String
   package let campaign: String
   package let digest: String
-  package let began: FleetTime
+  package let began: WallClockTime
   package let events: Int
 }
 
@@ -109,7 +109,7 @@ extension FleetStore {
   /// - Returns: the request's number.
   @discardableResult
   package func request(
-    _ order: FleetOrder, by action: OperatorAction? = nil, of run: String, at moment: FleetTime
+    _ order: FleetOrder, by action: OperatorAction? = nil, of run: String, at moment: WallClockTime
   ) throws(StorageFault) -> Int {
     try write {
       try $0.execute(
@@ -199,7 +199,7 @@ private struct StoredLedger: EventLedger {
   let store: FleetStore
   let run: String
 
-  func append(_ events: [FleetEvent], at moment: FleetTime) async throws(StorageFault) {
+  func append(_ events: [FleetEvent], at moment: WallClockTime) async throws(StorageFault) {
     try store.write { database in
       var events = events
       if case .runBegan(var beginning) = events.first {

@@ -12,8 +12,8 @@ import Testing
 @Suite(.waitsForPrograms) struct CampaignDevicesTests {
   private static let image = "\(Program.root.path)/firmware-samples/app-1.3.0.bin"
 
-  private static func time(_ second: Int) -> FleetTime {
-    FleetTime(milliseconds: Int64(second) * 1000)
+  private static func time(_ second: Int) -> WallClockTime {
+    WallClockTime(milliseconds: Int64(second) * 1000)
   }
 
   private static let figures = UpdateFigures(

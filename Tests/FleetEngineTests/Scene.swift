@@ -110,7 +110,7 @@ final class MortalLedger: EventLedger {
     left = Mutex(events)
   }
 
-  func append(_ events: [FleetEvent], at moment: FleetTime) async throws(StorageFault) {
+  func append(_ events: [FleetEvent], at moment: WallClockTime) async throws(StorageFault) {
     let lives = left.withLock { left in
       left -= events.count
       return left >= 0
@@ -230,9 +230,9 @@ struct Scene: Sendable {
       processes: ran.processes)
   }
 
-  private func wall(at elapsed: Duration) -> FleetTime {
+  private func wall(at elapsed: Duration) -> WallClockTime {
     let jumped = jumps.filter { $0.after <= elapsed }.reduce(elapsed) { $0 + $1.by }
-    return FleetTime(milliseconds: 1_800_000_000_000 + jumped.wholeMilliseconds)
+    return WallClockTime(milliseconds: 1_800_000_000_000 + jumped.wholeMilliseconds)
   }
 
   private struct Ran: Sendable {

@@ -64,7 +64,7 @@ import Testing
     let environment = FleetEnvironment(
       clock: clock,
       wall: {
-        FleetTime(milliseconds: 1_800_000_000_000 + clock.now.elapsed.wholeMilliseconds)
+        WallClockTime(milliseconds: 1_800_000_000_000 + clock.now.elapsed.wholeMilliseconds)
       }, image: { _ in FirmwarePackage(name: "app", kind: .raw, parts: [Scene.image]) })
     let plan = try CampaignPlan(campaign, now: environment.wall())
     try await FleetStore(path: path).ledger(of: "r").append(

@@ -21,7 +21,7 @@ import Testing
       images: [nil: "app.bin"], waves: waves)
     change(&campaign)
     return CampaignTrial(
-      try CampaignPlan(campaign, now: FleetTime(milliseconds: 0)), on: profile,
+      try CampaignPlan(campaign, now: WallClockTime(milliseconds: 0)), on: profile,
       sizes: ["app.bin": octets])
   }
 
@@ -183,7 +183,7 @@ import Testing
     let version = FirmwareVersion(2, 0, 0)
     let smp = SampleImage.mcuboot(Array(repeating: 7, count: 20_000), version: version)
     let trial = CampaignTrial(
-      try CampaignPlan(campaign, now: FleetTime(milliseconds: 0)), on: profile,
+      try CampaignPlan(campaign, now: WallClockTime(milliseconds: 0)), on: profile,
       packages: [
         "fast.bin": .standIn(octets: 20_000),
         "smp.img": try .decode(name: "smp.img", bytes: smp),
@@ -210,7 +210,7 @@ import Testing
       images: [nil: "app.bin"])
     campaign.flash.writing = .withoutResponse
     let trial = CampaignTrial(
-      try CampaignPlan(campaign, now: FleetTime(milliseconds: 0)),
+      try CampaignPlan(campaign, now: WallClockTime(milliseconds: 0)),
       on: try FleetProfile(parsing: "1?adapters=2&loss=1%"), sizes: ["app.bin": 600_000])
     let forecast = try await trial.forecast(seeds: 2, changes: [])
     #expect(forecast.devices == 5 && forecast.successes == 5)

@@ -6,8 +6,8 @@ import Testing
 
 /// What a report says of events that were written down by hand.
 @Suite struct RunReportTests {
-  static func time(_ seconds: Double) -> FleetTime {
-    FleetTime(milliseconds: 1_795_425_600_000 + Int64(seconds * 1000))
+  static func time(_ seconds: Double) -> WallClockTime {
+    WallClockTime(milliseconds: 1_795_425_600_000 + Int64(seconds * 1000))
   }
 
   static func history(_ events: [(Double, FleetEvent)]) -> [RecordedEvent] {

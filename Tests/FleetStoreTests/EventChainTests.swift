@@ -135,7 +135,7 @@ import Testing
       #"{"attemptEnded":{"attempt":1,"device":"d","ending":{"returned":{"_0":"holder-gone"}}}}"#
     ),
     (
-      .deviceDeferred(device: "d", until: FleetTime(milliseconds: 5)),
+      .deviceDeferred(device: "d", until: WallClockTime(milliseconds: 5)),
       #"{"deviceDeferred":{"device":"d","until":5}}"#
     ),
     (
@@ -144,7 +144,7 @@ import Testing
     ),
     (.deviceRetried(device: "d"), #"{"deviceRetried":{"device":"d"}}"#),
     (
-      .waveSoaking(wave: 0, until: FleetTime(milliseconds: 5)),
+      .waveSoaking(wave: 0, until: WallClockTime(milliseconds: 5)),
       #"{"waveSoaking":{"until":5,"wave":0}}"#
     ),
     (

@@ -221,7 +221,7 @@ import Testing
     let folder = try StoreFolder()
     let store = try folder.store()
     for (id, year) in [("ahead", 2100), ("old", 1969), ("last", 2026)] {
-      let began = FleetTime(milliseconds: Int64(year - 1970) * 31_557_600_000)
+      let began = WallClockTime(milliseconds: Int64(year - 1970) * 31_557_600_000)
       try await store.ledger(of: id).append(
         [.runBegan(RunBeginning(id: id, campaign: "c", digest: "d", devices: 0, waves: 0))],
         at: began)

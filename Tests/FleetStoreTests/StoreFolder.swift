@@ -87,7 +87,7 @@ final class StoreFolder: Sendable {
 }
 
 enum Sample {
-  static let now = FleetTime(milliseconds: 1_795_435_200_000)
+  static let now = WallClockTime(milliseconds: 1_795_435_200_000)
   static let beginning = FleetEvent.runBegan(
     RunBeginning(id: "r1", campaign: "doors", digest: "d", devices: 2, waves: 1))
   static let planned = FleetEvent.wavePlanned(

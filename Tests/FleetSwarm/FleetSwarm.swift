@@ -59,7 +59,7 @@ struct FleetSwarm {
     campaign.flash.writing = withoutResponse ? .withoutResponse : .withResponse
     campaign.parallel = places
     return CampaignTrial(
-      try CampaignPlan(campaign, now: FleetTime(milliseconds: 0)), on: fleet,
+      try CampaignPlan(campaign, now: WallClockTime(milliseconds: 0)), on: fleet,
       packages: ["app.bin": FirmwarePackage(name: "app", kind: .raw, parts: [image])])
   }
 

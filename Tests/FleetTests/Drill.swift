@@ -22,11 +22,11 @@ struct Drill {
   var table = JobTable()
   var run = FleetRun()
   var history: [RecordedEvent] = []
-  private(set) var now = FleetTime(milliseconds: 1_000_000)
+  private(set) var now = WallClockTime(milliseconds: 1_000_000)
   /// What each device has been told to run, as it would say itself.
   private(set) var truth: [FleetDevice.ID: Bool] = [:]
   /// Jobs that are worked on, with the moment at which they are done.
-  private var working: [(claim: JobClaim, until: FleetTime)] = []
+  private var working: [(claim: JobClaim, until: WallClockTime)] = []
   private var random: UInt64
   private let luck: Luck
   private let slots: Int
@@ -200,7 +200,7 @@ struct Drill {
     return Double(hash >> 11) / Double(UInt64.max >> 11) < share
   }
 
-  private func nextMoment() -> FleetTime? {
+  private func nextMoment() -> WallClockTime? {
     var moments = working.map(\.until)
     if let own = rules.nextMoment(in: run, now: now) { moments.append(own) }
     // A claim that nobody renews.

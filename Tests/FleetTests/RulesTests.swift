@@ -4,7 +4,7 @@ import Testing
 
 /// The rules one at a time: where a run stands, what was heard, what follows.
 @Suite struct RulesTests {
-  static let start = FleetTime(milliseconds: 1_000_000)
+  static let start = WallClockTime(milliseconds: 1_000_000)
   static let failure = AttemptFailure(.device, code: "reverted", words: "it was taken back")
   static let lost = AttemptFailure(.link, code: "link-lost", words: "the link was lost")
   static let figures = UpdateFigures(
@@ -37,7 +37,7 @@ import Testing
     var run = FleetRun()
     var now = start
 
-    init(_ campaign: Campaign, at moment: FleetTime = start) throws {
+    init(_ campaign: Campaign, at moment: WallClockTime = start) throws {
       now = moment
       rules = FleetRules(campaign)
       let plan = try CampaignPlan(campaign, now: now)

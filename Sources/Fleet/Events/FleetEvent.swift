@@ -22,10 +22,10 @@ package enum FleetEvent: Hashable, Sendable, Codable {
   case deviceHookEnded(
     device: FleetDevice.ID, attempt: Int, point: HookPoint, outcome: HookOutcome)
   case attemptEnded(device: FleetDevice.ID, attempt: Int, ending: AttemptEnding)
-  case deviceDeferred(device: FleetDevice.ID, until: FleetTime)
+  case deviceDeferred(device: FleetDevice.ID, until: WallClockTime)
   case deviceSettled(device: FleetDevice.ID, ending: DeviceEnding)
   case deviceRetried(device: FleetDevice.ID)
-  case waveSoaking(wave: Int, until: FleetTime)
+  case waveSoaking(wave: Int, until: WallClockTime)
   case waveJudged(wave: Int, verdict: WaveVerdict)
   case approvalAwaited(wave: Int)
   case waveApproved(wave: Int)

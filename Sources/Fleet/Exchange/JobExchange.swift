@@ -48,9 +48,9 @@ package struct JobClaim: Hashable, Sendable {
   package let worker: String
   /// Grows each time the job is claimed: whoever has an older one has lost it.
   package let epoch: Int
-  package let until: FleetTime
+  package let until: WallClockTime
 
-  package init(job: UpdateJob, worker: String, epoch: Int, until: FleetTime) {
+  package init(job: UpdateJob, worker: String, epoch: Int, until: WallClockTime) {
     self.job = job
     self.worker = worker
     self.epoch = epoch
@@ -74,9 +74,9 @@ package struct JobFact: Hashable, Sendable {
 
 /// Whether a claim still stands.
 package enum ClaimStanding: Hashable, Sendable {
-  case held(until: FleetTime)
+  case held(until: WallClockTime)
   /// The coordinator wants the job back: end at a safe point, and release it.
-  case recalled(until: FleetTime)
+  case recalled(until: WallClockTime)
 }
 
 package enum ExchangeFault: Error, Hashable, Sendable {
@@ -141,14 +141,14 @@ package protocol JobExchange: Sendable {
 
   /// The job that has waited longest for a worker of this place, or `nil`.
   func claim(
-    for worker: FleetWorker, now: FleetTime, lease: Duration
+    for worker: FleetWorker, now: WallClockTime, lease: Duration
   ) async throws(ExchangeFault) -> JobClaim?
 
   /// Makes a claim hold for `lease` from `now` on.
   ///
   /// - Throws: `.claimLost`.
   func renew(
-    _ claim: JobClaim, now: FleetTime, lease: Duration
+    _ claim: JobClaim, now: WallClockTime, lease: Duration
   ) async throws(ExchangeFault) -> ClaimStanding
 
   /// Reports an event of the job before its end.
@@ -177,7 +177,7 @@ package protocol JobExchange: Sendable {
   /// The facts after fact `number`, the oldest first, `limit` at most. Facts up to `number` are
   /// recorded. Claims whose time has run out by `now` are among the facts.
   func facts(
-    after number: Int, now: FleetTime, limit: Int
+    after number: Int, now: WallClockTime, limit: Int
   ) async throws(ExchangeFault) -> [JobFact]
 
   /// Waits until there is a fact after fact `number`, or the task is cancelled.

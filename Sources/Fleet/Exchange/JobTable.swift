@@ -3,7 +3,7 @@
 package struct JobTable: Sendable {
   private enum State: Hashable, Sendable {
     case waiting
-    case claimed(worker: String, until: FleetTime, isRecalled: Bool)
+    case claimed(worker: String, until: WallClockTime, isRecalled: Bool)
     case over
   }
 
@@ -35,7 +35,7 @@ package struct JobTable: Sendable {
   }
 
   private struct Lease: Comparable {
-    let until: FleetTime
+    let until: WallClockTime
     let epoch: Int
     let job: UpdateJob.ID
 
@@ -69,7 +69,7 @@ package struct JobTable: Sendable {
   }
 
   package mutating func claim(
-    for worker: FleetWorker, now: FleetTime, lease: Duration
+    for worker: FleetWorker, now: WallClockTime, lease: Duration
   ) -> JobClaim? {
     expire(now: now)
     guard let id = takeWaiting(for: worker), var row = rows[id] else { return nil }
@@ -82,7 +82,7 @@ package struct JobTable: Sendable {
   }
 
   package mutating func renew(
-    _ claim: JobClaim, now: FleetTime, lease: Duration
+    _ claim: JobClaim, now: WallClockTime, lease: Duration
   ) throws(ExchangeFault) -> ClaimStanding {
     expire(now: now)
     var (row, isRecalled) = try held(claim)
@@ -125,7 +125,7 @@ package struct JobTable: Sendable {
   }
 
   /// Offers again what was claimed and not renewed in time.
-  package mutating func expire(now: FleetTime) {
+  package mutating func expire(now: WallClockTime) {
     while let lease = leases.first, lease.until <= now {
       leases.removeFirst()
       guard var row = rows[lease.job], row.epoch == lease.epoch,

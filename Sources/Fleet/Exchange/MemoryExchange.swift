@@ -24,13 +24,13 @@ package final class MemoryExchange: JobExchange {
   }
 
   package func claim(
-    for worker: FleetWorker, now: FleetTime, lease: Duration
+    for worker: FleetWorker, now: WallClockTime, lease: Duration
   ) async throws(ExchangeFault) -> JobClaim? {
     try change { (table) throws(ExchangeFault) in table.claim(for: worker, now: now, lease: lease) }
   }
 
   package func renew(
-    _ claim: JobClaim, now: FleetTime, lease: Duration
+    _ claim: JobClaim, now: WallClockTime, lease: Duration
   ) async throws(ExchangeFault) -> ClaimStanding {
     try change { (table) throws(ExchangeFault) in
       try table.renew(claim, now: now, lease: lease)
@@ -66,7 +66,7 @@ package final class MemoryExchange: JobExchange {
   }
 
   package func facts(
-    after number: Int, now: FleetTime, limit: Int
+    after number: Int, now: WallClockTime, limit: Int
   ) async throws(ExchangeFault) -> [JobFact] {
     let (facts, waits) = state.withLock { state in
       state.recorded = max(state.recorded, number)

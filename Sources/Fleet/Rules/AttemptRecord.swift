@@ -8,23 +8,23 @@ package struct AttemptRecord: Hashable, Sendable {
   package let look: Bool
   package let worker: String
   package internal(set) var adapter: String?
-  package let began: FleetTime
-  package internal(set) var placed: FleetTime?
+  package let began: WallClockTime
+  package internal(set) var placed: WallClockTime?
   /// When it was about to be told to start the image.
-  package internal(set) var activating: FleetTime?
+  package internal(set) var activating: WallClockTime?
   /// `nil` = somebody works on the device.
-  package internal(set) var ended: FleetTime?
+  package internal(set) var ended: WallClockTime?
   /// `nil` = it has not ended, or its claim expired.
   package internal(set) var ending: AttemptEnding?
 
-  init(number: Int, look: Bool, worker: String, began: FleetTime) {
+  init(number: Int, look: Bool, worker: String, began: WallClockTime) {
     self.number = number
     self.look = look
     self.worker = worker
     self.began = began
   }
 
-  mutating func end(_ ending: AttemptEnding?, at moment: FleetTime) {
+  mutating func end(_ ending: AttemptEnding?, at moment: WallClockTime) {
     self.ending = ending
     ended = moment
   }

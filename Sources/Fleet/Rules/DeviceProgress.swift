@@ -17,7 +17,7 @@ package struct DeviceProgress: Hashable, Sendable {
   package let wave: Int
   package internal(set) var phase = Phase.waiting
   /// The next attempt begins no earlier.
-  package internal(set) var notBefore = FleetTime(milliseconds: 0)
+  package internal(set) var notBefore = WallClockTime(milliseconds: 0)
   /// Attempts that were published.
   package internal(set) var attempts = 0
   /// Those that ended by the link, or without the device being found.
@@ -37,7 +37,7 @@ package struct DeviceProgress: Hashable, Sendable {
   package internal(set) var records: [AttemptRecord] = []
   /// The published attempt asks the device what it runs before anything is sent.
   var looksFirst = false
-  package internal(set) var settledAt: FleetTime?
+  package internal(set) var settledAt: WallClockTime?
   /// It has a place in the queue: it waits for its turn or its next attempt.
   var isQueued = false
   /// Counts the places it has had in the queue.
@@ -76,7 +76,7 @@ package struct WaveProgress: Hashable, Sendable {
   package enum Phase: Hashable, Sendable {
     case planned
     case open
-    case soaking(until: FleetTime)
+    case soaking(until: WallClockTime)
     /// A verdict other than to go on was given.
     case judged
     case awaitingApproval

@@ -22,7 +22,7 @@ extension FleetRules {
 
   /// What a process records first that continues a run: the process before it is gone, with its
   /// workers, and may have lost its newest events.
-  package func eventsOfRestart(in run: FleetRun, now: FleetTime) -> [FleetEvent] {
+  package func eventsOfRestart(in run: FleetRun, now: WallClockTime) -> [FleetEvent] {
     let now = run.time(now)
     let abandoned = run.devices.filter(\.phase.isClaimed).flatMap { device -> [FleetEvent] in
       let id = device.device.id
@@ -56,7 +56,7 @@ extension FleetRules {
   /// campaign breaks off.
   ///
   /// - Parameter wall: what the wall's clock shows.
-  package func effectsOfClosing(in run: FleetRun, wall: FleetTime) -> [FleetEffect] {
+  package func effectsOfClosing(in run: FleetRun, wall: WallClockTime) -> [FleetEffect] {
     guard case .running = run.control else { return [] }
     // Most campaigns have no window or one, and runs have thousands of devices.
     var closed: [String?: TransferWindow] = [:]

@@ -9,7 +9,7 @@ package struct FleetRun: Sendable {
   }
 
   package private(set) var beginning: RunBeginning?
-  package private(set) var beganAt: FleetTime?
+  package private(set) var beganAt: WallClockTime?
   package private(set) var control = Control.running
   package private(set) var devices: [DeviceProgress] = []
   package private(set) var waves: [WaveProgress] = []
@@ -22,7 +22,7 @@ package struct FleetRun: Sendable {
   private var approval: OperatorAction?
   /// When the last event was recorded. Time does not go back in a run; who works on it sees to it
   /// that it goes on where the wall's clock was set back.
-  package private(set) var lastAt = FleetTime(milliseconds: 0)
+  package private(set) var lastAt = WallClockTime(milliseconds: 0)
   package private(set) var eventCount = 0
   /// Attempts in a row, of any devices, that failed for a reason of this side.
   package private(set) var infrastructureFailures = 0
@@ -36,7 +36,7 @@ package struct FleetRun: Sendable {
   private var queues: [String?: BinaryHeap<Queued>] = [:]
 
   private struct Queued: Comparable {
-    let notBefore: FleetTime
+    let notBefore: WallClockTime
     let device: Int
     let stamp: Int
 
@@ -73,7 +73,7 @@ package struct FleetRun: Sendable {
 
   /// Of each place, the device to publish next and the moment from which it may be; the soonest
   /// first.
-  package var nextInQueues: [(device: DeviceProgress, notBefore: FleetTime)] {
+  package var nextInQueues: [(device: DeviceProgress, notBefore: WallClockTime)] {
     queues.values.compactMap(\.first).sorted().map { (devices[$0.device], $0.notBefore) }
   }
 
@@ -85,11 +85,11 @@ package struct FleetRun: Sendable {
   }
 
   /// The wall's clock, that never goes back.
-  package func time(_ wall: FleetTime) -> FleetTime { max(wall, lastAt) }
+  package func time(_ wall: WallClockTime) -> WallClockTime { max(wall, lastAt) }
 
   // MARK: The fold
 
-  package mutating func apply(_ event: FleetEvent, at moment: FleetTime) {
+  package mutating func apply(_ event: FleetEvent, at moment: WallClockTime) {
     eventCount += 1
     lastAt = max(lastAt, moment)
     switch event {
@@ -158,7 +158,7 @@ package struct FleetRun: Sendable {
     waves.append(WaveProgress(name: name, devices: first..<devices.count))
   }
 
-  private mutating func apply(_ event: FleetEvent, to index: Int, at moment: FleetTime) {
+  private mutating func apply(_ event: FleetEvent, to index: Int, at moment: WallClockTime) {
     let before = devices[index].phase
     switch event {
     case .devicePublished(_, let attempt, let look):
@@ -236,7 +236,7 @@ package struct FleetRun: Sendable {
   }
 
   /// A person wants a settled device to be tried once more: its wave is open again.
-  private mutating func retry(_ index: Int, at moment: FleetTime) {
+  private mutating func retry(_ index: Int, at moment: WallClockTime) {
     let wave = devices[index].wave
     if case .settled(let ending) = devices[index].phase { waves[wave].tally.count(ending, by: -1) }
     devices[index].startOver()
@@ -247,7 +247,7 @@ package struct FleetRun: Sendable {
     enqueue(index, from: moment)
   }
 
-  private mutating func enqueue(_ device: Int, from notBefore: FleetTime) {
+  private mutating func enqueue(_ device: Int, from notBefore: WallClockTime) {
     guard case .waiting = devices[device].phase else { return }
     devices[device].stamp += 1
     devices[device].isQueued = true

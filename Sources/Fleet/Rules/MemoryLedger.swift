@@ -7,7 +7,7 @@ package final class MemoryLedger: EventLedger {
   package init() {}
 
   package func append(
-    _ new: [FleetEvent], at moment: FleetTime
+    _ new: [FleetEvent], at moment: WallClockTime
   ) async throws(StorageFault) {
     events.withLock { events in
       for event in new {

@@ -83,7 +83,7 @@ struct GanttChart {
   // MARK: Few
 
   private func detailed(_ adapter: AdapterReport, _ y: Double) -> (PageValues, height: Double) {
-    var ends: [FleetTime] = []
+    var ends: [WallClockTime] = []
     var bars: [PageValues] = []
     for stretch in adapter.stretches {
       let row: Int

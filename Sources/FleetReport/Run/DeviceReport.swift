@@ -19,7 +19,7 @@ package struct DeviceReport: Hashable, Sendable {
   package let standing: Standing
   /// In their order. A job that nobody took is none.
   package let attempts: [AttemptRecord]
-  package let settled: FleetTime?
+  package let settled: WallClockTime?
 
   init(_ progress: DeviceProgress, hasEnded: Bool) {
     device = progress.device
@@ -94,7 +94,7 @@ package struct DeviceReport: Hashable, Sendable {
   package var adapter: String? { attempts.last { $0.adapter != nil }?.adapter }
 
   /// From the first claim on.
-  package var began: FleetTime? { attempts.first?.began }
+  package var began: WallClockTime? { attempts.first?.began }
 }
 
 /// How a device is counted.

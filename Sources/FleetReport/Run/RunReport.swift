@@ -15,9 +15,9 @@ package struct RunReport: Hashable, Sendable {
 
   package let beginning: RunBeginning
   package let state: State
-  package let began: FleetTime
+  package let began: WallClockTime
   /// When the last event was recorded.
-  package let last: FleetTime
+  package let last: WallClockTime
   /// How many were recorded.
   package let events: Int
   package let waves: [WaveReport]
@@ -75,7 +75,7 @@ package struct RunReport: Hashable, Sendable {
   }
 
   private static func adapters(
-    of devices: [DeviceReport], until last: FleetTime
+    of devices: [DeviceReport], until last: WallClockTime
   ) -> [AdapterReport] {
     var stretches: [String: [AdapterReport.Stretch]] = [:]
     for (index, device) in devices.enumerated() {

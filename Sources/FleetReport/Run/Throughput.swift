@@ -5,8 +5,8 @@ import OtaflashFleet
 /// image. What failed attempts sent is not told.
 package struct Throughput: Hashable, Sendable {
   package struct Transfer: Hashable, Sendable {
-    package let from: FleetTime
-    package let until: FleetTime
+    package let from: WallClockTime
+    package let until: WallClockTime
     package let octets: Int
   }
 
@@ -40,7 +40,7 @@ package struct Throughput: Hashable, Sendable {
 
   /// The mean rate in each of `bins` equal parts of a time, in octets per second. What lies outside
   /// of the time is not in them.
-  package func rates(over time: Range<FleetTime>, bins: Int) -> [Double] {
+  package func rates(over time: Range<WallClockTime>, bins: Int) -> [Double] {
     let (start, end) = (time.lowerBound.milliseconds, time.upperBound.milliseconds)
     let width = Double(max(end - start, 1)) / Double(bins)
     var octets = [Double](repeating: 0, count: bins)

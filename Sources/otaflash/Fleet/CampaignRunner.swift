@@ -13,7 +13,7 @@ struct CampaignRunner: Sendable {
   let campaign: LoadedCampaign
   let run: KeptRun
   /// When something was last recorded of it.
-  let last: FleetTime
+  let last: WallClockTime
   let store: FleetStore
   /// By digest: as the run began with them.
   let packages: [String: FirmwarePackage]
@@ -82,7 +82,7 @@ struct CampaignRunner: Sendable {
 
   private func work(
     on transport: any DeviceTransport, _ clock: any LinkClock, _ records: DeviceRecords,
-    wall: @escaping @Sendable () -> FleetTime
+    wall: @escaping @Sendable () -> WallClockTime
   ) async -> Result<FleetRun, FleetEngineFault> {
     let display = FleetDisplay(
       session.console, campaign.plan, clock: clock, wall: wall,
@@ -140,7 +140,7 @@ struct CampaignRunner: Sendable {
 
   private func engine(
     on transport: any DeviceTransport, _ clock: any LinkClock, _ records: DeviceRecords,
-    _ wall: @escaping @Sendable () -> FleetTime, _ display: FleetDisplay,
+    _ wall: @escaping @Sendable () -> WallClockTime, _ display: FleetDisplay,
     _ processes: ProcessHooks
   ) -> FleetEngine {
     var choices = campaign.plan.campaign
@@ -159,10 +159,10 @@ struct CampaignRunner: Sendable {
   }
 }
 
-extension FleetTime {
+extension WallClockTime {
   /// The wall's.
-  static var now: FleetTime {
-    FleetTime(milliseconds: Int64(Timestamp.secondsSince1970() * 1000))
+  static var now: WallClockTime {
+    WallClockTime(milliseconds: Int64(Timestamp.secondsSince1970() * 1000))
   }
 }
 

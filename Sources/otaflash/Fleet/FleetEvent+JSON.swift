@@ -106,7 +106,7 @@ extension OperatorAction {
   }
 }
 
-extension FleetTime {
+extension WallClockTime {
   var text: String { Timestamp.text(milliseconds: Int(milliseconds)) }
 }
 

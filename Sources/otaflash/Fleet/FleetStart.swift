@@ -50,7 +50,7 @@ struct FleetStart: Sendable {
   struct Started: Sendable {
     let run: KeptRun
     /// When something was last recorded of it.
-    let last: FleetTime
+    let last: WallClockTime
     /// By digest.
     let packages: [String: FirmwarePackage]
     /// It was begun before.

@@ -67,10 +67,10 @@ struct FleetStatus: Sendable {
   private let run: FleetRun
   /// A process works on this run.
   private let isWorkedOn: Bool
-  private let now: FleetTime
+  private let now: WallClockTime
   private let waits: [RunWait]
 
-  init(_ report: RunReport, _ run: FleetRun, isWorkedOn: Bool, at now: FleetTime) {
+  init(_ report: RunReport, _ run: FleetRun, isWorkedOn: Bool, at now: WallClockTime) {
     self.report = report
     self.run = run
     self.isWorkedOn = isWorkedOn
