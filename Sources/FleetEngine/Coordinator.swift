@@ -41,7 +41,7 @@ struct Coordinator: Sendable {
   let rules: FleetRules
   let exchange: any JobExchange
   let ledger: any EventLedger
-  let orders: (any OrderSource)?
+  let commands: (any CommandSource)?
   /// Goes on waiting when only a person could help.
   let waits: Bool
   let environment: FleetEnvironment
@@ -72,7 +72,7 @@ struct Coordinator: Sendable {
       try await carryOut(rules.effectsOfClosing(in: run, wall: time.wall), run)
       if case .ended = run.control { return run }
       let next = rules.nextMoment(in: run, now: now, wall: time.wall)
-      guard waits && orders != nil || isAtWork(run) || next != nil else { return run }
+      guard waits && commands != nil || isAtWork(run) || next != nil else { return run }
       guard await pause(for: wait(run, from: now, to: next), orUntilFactAfter: seen) else {
         try await stop(run, seen)
         throw .cancelled
@@ -93,7 +93,7 @@ struct Coordinator: Sendable {
 
   private func wait(_ run: FleetRun, from now: WallClockTime, to next: WallClockTime?) -> Duration {
     let longest =
-      orders != nil ? Self.requestInterval : isAtWork(run) ? Self.workInterval : Self.longestPause
+      commands != nil ? Self.requestInterval : isAtWork(run) ? Self.workInterval : Self.longestPause
     guard let next else { return longest }
     return min(max(now.duration(to: next), .milliseconds(1)), longest)
   }
@@ -216,22 +216,22 @@ struct Coordinator: Sendable {
   // MARK: Requests
 
   private struct Answer {
-    let pending: PendingOrder
+    let pending: PendingCommand
     let words: String
   }
 
   private func follow(
     _ batch: inout Batch, _ run: inout FleetRun
   ) async throws(FleetEngineFault) -> [Answer] {
-    guard let orders else { return [] }
+    guard let commands else { return [] }
     var answers: [Answer] = []
     do throws(StorageFault) {
-      for pending in try await orders.pending() {
-        do throws(OrderRefusal) {
-          let events = try FleetRules.events(for: pending.order, in: run)
+      for pending in try await commands.pending() {
+        do throws(CommandRefusal) {
+          let events = try FleetRules.events(for: pending.command, in: run)
           batch.record(pending.action.map { [.operatorActed($0)] } ?? [], in: &run)
           batch.record(events, in: &run)
-          answers.append(Answer(pending: pending, words: OrderAnswer.done))
+          answers.append(Answer(pending: pending, words: CommandAnswer.done))
         } catch {
           answers.append(Answer(pending: pending, words: "\(error)"))
         }
@@ -244,7 +244,7 @@ struct Coordinator: Sendable {
 
   private func tell(_ answers: [Answer]) async throws(FleetEngineFault) {
     do throws(StorageFault) {
-      for answer in answers { try await orders?.answer(answer.pending, answer.words) }
+      for answer in answers { try await commands?.answer(answer.pending, answer.words) }
     } catch {
       throw .storage(error)
     }

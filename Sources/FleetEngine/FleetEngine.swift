@@ -12,9 +12,9 @@ package struct FleetEngine: Sendable {
   /// Unique among those that work on jobs of the exchange.
   package let worker: FleetWorker
   /// Where people's requests come from; `nil` = nobody can ask.
-  package var orders: (any OrderSource)?
+  package var commands: (any CommandSource)?
   /// Waits for a request when only a person could help; `false` = returns then.
-  package var waitsForPeople = true
+  package var waitsForOperator = true
   /// Told after events were recorded, and once at the beginning; must return soon.
   package var observe: @Sendable ([FleetEvent], FleetRun) -> Void = { _, _ in }
 
@@ -52,7 +52,7 @@ package struct FleetEngine: Sendable {
     let time = RunClock(environment, after: former.lastAt)
     let coordinator = Coordinator(
       rules: FleetRules(campaign, publishedAhead: publishedAhead), exchange: exchange,
-      ledger: ledger, orders: orders, waits: waitsForPeople, environment: environment, time: time,
+      ledger: ledger, commands: commands, waits: waitsForOperator, environment: environment, time: time,
       hooks: waveHooks, adapters: adapters, workersEnded: workersEnded, observe: observe)
     let workers = WorkerPool(
       worker: worker, campaign: campaign, plan: former, exchange: exchange, transport: transport,

@@ -109,7 +109,7 @@ extension FleetStore {
   /// - Returns: the request's number.
   @discardableResult
   package func request(
-    _ order: FleetOrder, by action: OperatorAction? = nil, of run: String, at moment: WallClockTime
+    _ order: OperatorCommand, by action: OperatorAction? = nil, of run: String, at moment: WallClockTime
   ) throws(StorageFault) -> Int {
     try write {
       try $0.execute(
@@ -146,35 +146,35 @@ extension FleetStore {
   }
 
   /// The requests that were put for a run.
-  package func orders(of run: String) -> any OrderSource { StoredOrders(store: self, run: run) }
+  package func commands(of run: String) -> any CommandSource { StoredCommands(store: self, run: run) }
 }
 
 /// A request as the store has it. Former versions stored the order only.
 private struct StoredRequest: Codable {
-  let order: FleetOrder
+  let order: OperatorCommand
   let action: OperatorAction
 
-  static func text(_ order: FleetOrder, _ action: OperatorAction?) throws -> String {
+  static func text(_ order: OperatorCommand, _ action: OperatorAction?) throws -> String {
     guard let action else { return try StoredValue.text(order) }
     return try StoredValue.text(StoredRequest(order: order, action: action))
   }
 
-  static func pending(_ number: Int, _ text: String) throws -> PendingOrder {
+  static func pending(_ number: Int, _ text: String) throws -> PendingCommand {
     do {
       let request = try StoredValue.value(StoredRequest.self, text)
-      return PendingOrder(number: number, order: request.order, action: request.action)
+      return PendingCommand(number: number, command: request.order, action: request.action)
     } catch is DecodingError {
-      return PendingOrder(number: number, order: try StoredValue.value(FleetOrder.self, text))
+      return PendingCommand(number: number, command: try StoredValue.value(OperatorCommand.self, text))
     }
   }
 }
 
 /// The requests for one run, from whatever process.
-private struct StoredOrders: OrderSource {
+private struct StoredCommands: CommandSource {
   let store: FleetStore
   let run: String
 
-  func pending() async throws(StorageFault) -> [PendingOrder] {
+  func pending() async throws(StorageFault) -> [PendingCommand] {
     try store.read { database in
       try Row.fetchAll(
         database,
@@ -186,7 +186,7 @@ private struct StoredOrders: OrderSource {
     }
   }
 
-  func answer(_ pending: PendingOrder, _ words: String) async throws(StorageFault) {
+  func answer(_ pending: PendingCommand, _ words: String) async throws(StorageFault) {
     try store.write {
       try $0.execute(
         sql: "UPDATE request SET answer = ? WHERE number = ?", arguments: [words, pending.number])

@@ -197,7 +197,7 @@ struct Scene: Sendable {
       linkAttempts: 3, firstDelay: .seconds(2), longestDelay: .seconds(10))
   }
 
-  func run(asking orders: Requests? = nil) throws -> Outcome {
+  func run(asking commands: Requests? = nil) throws -> Outcome {
     let timeline = VirtualTimeline()
     var made: [FleetDevice.ID: SimulatedBoard] = [:]
     for board in boards {
@@ -212,7 +212,7 @@ struct Scene: Sendable {
         for board in boards.values { power.addTask { _ = await board.run() } }
         power.addTask { await meanwhile(transport, clock) }
         defer { power.cancelAll() }
-        do { return .success(try await processes(transport, clock, orders)) } catch {
+        do { return .success(try await processes(transport, clock, commands)) } catch {
           return .failure(error)
         }
       }
@@ -245,9 +245,9 @@ struct Scene: Sendable {
 
   /// One process after the other, until one comes to the end.
   private func processes(
-    _ transport: BoardTransport, _ clock: any LinkClock, _ orders: Requests?
+    _ transport: BoardTransport, _ clock: any LinkClock, _ commands: Requests?
   ) async throws -> Ran {
-    orders?.tell(clock)
+    commands?.tell(clock)
     (hooks as? ScriptedHooks)?.tell(clock)
     let notices = Notices()
     var ledger = MemoryLedger()
@@ -273,7 +273,7 @@ struct Scene: Sendable {
       var engine = FleetEngine(
         campaign: campaign, exchange: MemoryExchange(), ledger: kept, transport: transport,
         environment: environment, worker: FleetWorker(name: "process \(processes)"))
-      engine.orders = orders
+      engine.commands = commands
       let ended: FleetRun?
       do throws(FleetEngineFault) { ended = try await engine.run() } catch {
         guard case .storage = error else { throw error }

@@ -122,10 +122,10 @@ import Testing
   @Test func peoplePauseResumeAndCancel() throws {
     var scene = Scene(12)
     scene.campaign.parallel = 1
-    let orders = Requests([(2, .pause), (60, .resume), (61, .resume), (62, .cancel)])
-    let outcome = try scene.run(asking: orders)
+    let commands = Requests([(2, .pause), (60, .resume), (61, .resume), (62, .cancel)])
+    let outcome = try scene.run(asking: commands)
     #expect(outcome.run.control == .ended(.cancelled))
-    #expect(orders.answers == ["done", "done", OrderRefusal.nothingToResume.description, "done"])
+    #expect(commands.answers == ["done", "done", CommandRefusal.nothingToResume.description, "done"])
     let begun = outcome.history.compactMap { recorded -> Int64? in
       guard case .deviceClaimed = recorded.event else { return nil }
       return recorded.at.milliseconds - 1_800_000_000_000
@@ -139,33 +139,33 @@ import Testing
 }
 
 /// Requests that are put at times, in seconds.
-final class Requests: OrderSource {
+final class Requests: CommandSource {
   private struct State {
-    var waiting: [(second: Int, order: FleetOrder)]
+    var waiting: [(second: Int, command: OperatorCommand)]
     var answers: [String] = []
     var clock: (any LinkClock)?
   }
 
   private let state: Mutex<State>
 
-  init(_ orders: [(Int, FleetOrder)]) {
-    state = Mutex(State(waiting: orders.map { ($0.0, $0.1) }))
+  init(_ commands: [(Int, OperatorCommand)]) {
+    state = Mutex(State(waiting: commands.map { ($0.0, $0.1) }))
   }
 
   var answers: [String] { state.withLock { $0.answers } }
 
   func tell(_ clock: any LinkClock) { state.withLock { $0.clock = clock } }
 
-  func pending() async throws(StorageFault) -> [PendingOrder] {
+  func pending() async throws(StorageFault) -> [PendingCommand] {
     state.withLock { state in
       guard let first = state.waiting.first,
         let now = state.clock?.now.elapsed, now >= .seconds(first.second)
       else { return [] }
-      return [PendingOrder(number: state.answers.count, order: first.order)]
+      return [PendingCommand(number: state.answers.count, command: first.command)]
     }
   }
 
-  func answer(_ pending: PendingOrder, _ words: String) async throws(StorageFault) {
+  func answer(_ pending: PendingCommand, _ words: String) async throws(StorageFault) {
     state.withLock { state in
       state.waiting.removeFirst()
       state.answers.append(words)

@@ -176,9 +176,9 @@ import Testing
     try await Sample.record(store)
     try folder.store().request(.pause, of: "r1", at: Sample.now)
     try folder.store().request(.retry(["a", "b"]), of: "r1", at: Sample.now)
-    let orders = store.orders(of: "r1")
+    let orders = store.commands(of: "r1")
     let pending = try await orders.pending()
-    #expect(pending.map(\.order) == [.pause, .retry(["a", "b"])])
+    #expect(pending.map(\.command) == [.pause, .retry(["a", "b"])])
     try await orders.answer(pending[0], "paused")
     #expect(try await orders.pending() == [pending[1]])
     #expect(throws: StorageFault.self) {
@@ -194,8 +194,8 @@ import Testing
     let action = OperatorAction(.approve, by: "anna@line-3", reason: "the canary looks good")
     try store.request(.resume, by: action, of: "r1", at: Sample.now)
     try store.request(.cancel, of: "r1", at: Sample.now)
-    let pending = try await store.orders(of: "r1").pending()
-    #expect(pending.map(\.order) == [.resume, .cancel])
+    let pending = try await store.commands(of: "r1").pending()
+    #expect(pending.map(\.command) == [.resume, .cancel])
     #expect(pending.map(\.action) == [action, nil])
   }
 

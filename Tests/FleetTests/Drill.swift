@@ -84,7 +84,7 @@ struct Drill {
     return !events.isEmpty || !table.facts.isEmpty
   }
 
-  mutating func order(_ order: FleetOrder) throws {
+  mutating func order(_ order: OperatorCommand) throws {
     let events = try FleetRules.events(for: order, in: run)
     record(events)
     for event in events {

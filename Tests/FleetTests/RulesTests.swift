@@ -72,7 +72,7 @@ import Testing
       hear(.ended(ending), of: device, attempt: number)
     }
 
-    mutating func order(_ order: FleetOrder) throws(OrderRefusal) {
+    mutating func order(_ order: OperatorCommand) throws(CommandRefusal) {
       for event in try FleetRules.events(for: order, in: run) { run.apply(event, at: now) }
     }
 
@@ -369,18 +369,18 @@ import Testing
   @Test func ordersThatMakeNoSenseAreRefused() throws {
     var play = try Play(Self.campaign(1))
     play.settle()
-    #expect(throws: OrderRefusal.nothingToResume) { try play.order(.resume) }
-    #expect(throws: OrderRefusal.nothingToRetry) { try play.order(.retry([])) }
-    #expect(throws: OrderRefusal.unknownDevice("x")) { try play.order(.retry(["x"])) }
-    #expect(throws: OrderRefusal.notSettled("d0")) { try play.order(.retry(["d0"])) }
+    #expect(throws: CommandRefusal.nothingToResume) { try play.order(.resume) }
+    #expect(throws: CommandRefusal.nothingToRetry) { try play.order(.retry([])) }
+    #expect(throws: CommandRefusal.unknownDevice("x")) { try play.order(.retry(["x"])) }
+    #expect(throws: CommandRefusal.notSettled("d0")) { try play.order(.retry(["d0"])) }
     try play.order(.pause)
-    #expect(throws: OrderRefusal.isPaused) { try play.order(.pause) }
+    #expect(throws: CommandRefusal.isPaused) { try play.order(.pause) }
     try play.order(.cancel)
-    #expect(throws: OrderRefusal.isBeingCancelled) { try play.order(.resume) }
+    #expect(throws: CommandRefusal.isBeingCancelled) { try play.order(.resume) }
     play.hear(.ended(.returned(.recalled)), of: "d0")
     play.settle()
-    #expect(throws: OrderRefusal.hasEnded) { try play.order(.pause) }
-    #expect(throws: OrderRefusal.hasEnded) { try play.order(.cancel) }
+    #expect(throws: CommandRefusal.hasEnded) { try play.order(.pause) }
+    #expect(throws: CommandRefusal.hasEnded) { try play.order(.cancel) }
   }
 
   @Test func nothingBeginsOutsideTheWindow() throws {

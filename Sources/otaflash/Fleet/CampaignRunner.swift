@@ -153,8 +153,8 @@ struct CampaignRunner: Sendable {
         bases: records.bases(besides: nil), sizes: { records.sizes(on: $0) },
         hooks: processes,
         observe: { display.observe($0, $1) }, notice: { display.notice($0) }))
-    engine.orders = store.orders(of: run.id)
-    engine.waitsForPeople = !session.global.noInput
+    engine.commands = store.commands(of: run.id)
+    engine.waitsForOperator = !session.global.noInput
     return engine
   }
 }
