@@ -188,7 +188,7 @@ struct Attempt: Sendable {
       choices, key: environment.key(device), bases: environment.bases)
     options.sizes = environment.sizes(lane.adapter)
     // A device that may run the image already is looked at, never flashed blindly.
-    options.sendsAnyway = options.sendsAnyway && !claim.job.look
+    options.sendsAnyway = options.sendsAnyway && !claim.job.verifyFirst
     let (exchange, claim, conditions) = (exchange, claim, conditions)
     options.beforeTransfer = { (device, client) async throws(UpdateFault) in
       try await conditions.check(device, over: client)

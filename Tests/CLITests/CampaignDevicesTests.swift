@@ -40,7 +40,7 @@ import Testing
     for (index, ending) in endings.enumerated() {
       let id = ids[index]
       events += [
-        (10 + index, .devicePublished(device: id, attempt: 1, look: false)),
+        (10 + index, .devicePublished(device: id, attempt: 1, verifyFirst: false)),
         (10 + index, .deviceClaimed(device: id, attempt: 1, worker: "w")),
         (10 + index, .attemptEnded(device: id, attempt: 1, ending: ending)),
       ]

@@ -21,7 +21,7 @@ import Testing
     ]
     for device in devices {
       events += [
-        .devicePublished(device: device.id, attempt: 1, look: false),
+        .devicePublished(device: device.id, attempt: 1, verifyFirst: false),
         .deviceClaimed(device: device.id, attempt: 1, worker: "local"),
         .devicePlaced(device: device.id, attempt: 1, adapter: "hci0"),
       ]

@@ -160,11 +160,11 @@ extension ExchangeConformance {
     ExchangeConformance("who takes a job on after an activation looks first") { exchange in
       try await exchange.publish([job("a")])
       let before = try await claim(exchange)
-      try expect(!before.job.look, "nobody has begun")
+      try expect(!before.job.verifyFirst, "nobody has begun")
       try await exchange.report(before, placed("a"))
       try await exchange.report(before, activating("a"))
       let after = try await claim(exchange, at: 60, for: other)
-      try expect(after.job.look, "the device may run the image")
+      try expect(after.job.verifyFirst, "the device may run the image")
     },
     ExchangeConformance("facts tell of a claim that ran out, whoever asks") { exchange in
       try await exchange.publish([job("a")])

@@ -32,7 +32,7 @@ package struct ExchangeConformance: Sendable, CustomStringConvertible {
   static func job(_ device: String, attempt: Int = 1, site: String? = nil) -> UpdateJob {
     UpdateJob(
       id: UpdateJob.ID(run: "r", device: device, attempt: attempt), site: site, image: "i",
-      look: attempt > 1)
+      verifyFirst: attempt > 1)
   }
 
   static func expect(

@@ -61,7 +61,7 @@ import Testing
     on adapter: String = "hci0"
   ) -> [(Double, FleetEvent)] {
     [
-      (begin, .devicePublished(device: device, attempt: number, look: false)),
+      (begin, .devicePublished(device: device, attempt: number, verifyFirst: false)),
       (begin, .deviceClaimed(device: device, attempt: number, worker: "w")),
       (begin + 1, .devicePlaced(device: device, attempt: number, adapter: adapter)),
       (end, .attemptEnded(device: device, attempt: number, ending: ending)),
@@ -192,7 +192,7 @@ import Testing
   @Test func whatADeadProcessCutShortIsNoFailure() throws {
     var events = Self.beginning(["a"])
     events += [
-      (0, .devicePublished(device: "a", attempt: 1, look: false)),
+      (0, .devicePublished(device: "a", attempt: 1, verifyFirst: false)),
       (0, .deviceClaimed(device: "a", attempt: 1, worker: "w1")),
       (1, .devicePlaced(device: "a", attempt: 1, adapter: "hci0")),
       (46, .claimExpired(device: "a", attempt: 1)),

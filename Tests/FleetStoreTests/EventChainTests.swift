@@ -100,7 +100,7 @@ import Testing
     ),
     (.waveBegan(wave: 0), #"{"waveBegan":{"wave":0}}"#),
     (
-      .devicePublished(device: "d", attempt: 2, look: true),
+      .devicePublished(device: "d", attempt: 2, verifyFirst: true),
       #"{"devicePublished":{"attempt":2,"device":"d","look":true}}"#
     ),
     (

@@ -105,7 +105,7 @@ enum Sample {
     for (index, device) in ["a", "b"].enumerated() {
       try await ledger.append(
         [
-          .devicePublished(device: device, attempt: 1, look: false),
+          .devicePublished(device: device, attempt: 1, verifyFirst: false),
           .deviceClaimed(device: device, attempt: 1, worker: "w"),
           .deviceSettled(device: device, ending: .updated),
         ], at: now.advanced(by: .seconds(index + 1)))

@@ -156,12 +156,12 @@ import Testing
     play.hear(.claimed(worker: "w"), of: "d0")
     play.hear(.activating, of: "d0")
     play.hear(.ended(.returned(.holderGone)), of: "d0")
-    #expect(play.settle() == [.devicePublished(device: "d0", attempt: 2, look: true)])
-    let event = FleetEvent.devicePublished(device: "d0", attempt: 2, look: true)
+    #expect(play.settle() == [.devicePublished(device: "d0", attempt: 2, verifyFirst: true)])
+    let event = FleetEvent.devicePublished(device: "d0", attempt: 2, verifyFirst: true)
     guard case .publish(let job) = play.rules.effects(of: event, in: play.run).first else {
       return #expect(Bool(false), "it is published")
     }
-    #expect(job.look)
+    #expect(job.verifyFirst)
     play.attempt("d0", 2, .current(version: FirmwareVersion(1, 3, 0)))
     #expect(play.run["d0"]?.ending == .updated)
     #expect(play.run["d0"]?.runs == FirmwareVersion(1, 3, 0))
@@ -317,7 +317,7 @@ import Testing
         .runPaused(because: .infrastructure(failures: 3, words: "the disk is full"))
       ])
     try play.order(.resume)
-    #expect(play.settle() == [.devicePublished(device: "d0", attempt: 4, look: false)])
+    #expect(play.settle() == [.devicePublished(device: "d0", attempt: 4, verifyFirst: false)])
   }
 
   // MARK: Orders and windows
@@ -361,7 +361,7 @@ import Testing
     play.settle()
     #expect(play.run.control == .ended(.complete(failed: 1)))
     try play.order(.retry([]))
-    #expect(play.settle() == [.devicePublished(device: "d0", attempt: 2, look: false)])
+    #expect(play.settle() == [.devicePublished(device: "d0", attempt: 2, verifyFirst: false)])
     play.attempt("d0", 2, .updated(Self.figures))
     #expect(play.settle().last == .runEnded(.complete(failed: 0)))
   }

@@ -19,13 +19,13 @@ package struct UpdateJob: Hashable, Sendable, Codable {
   /// The image's digest.
   package let image: String
   /// The device may run the image already: it is asked before anything is sent.
-  package internal(set) var look: Bool
+  package internal(set) var verifyFirst: Bool
 
-  package init(id: ID, site: String? = nil, image: String, look: Bool = false) {
+  package init(id: ID, site: String? = nil, image: String, verifyFirst: Bool = false) {
     self.id = id
     self.site = site
     self.image = image
-    self.look = look
+    self.verifyFirst = verifyFirst
   }
 }
 

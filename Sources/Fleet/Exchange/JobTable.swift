@@ -95,7 +95,7 @@ package struct JobTable: Sendable {
   package mutating func report(_ claim: JobClaim, _ event: FleetEvent) throws(ExchangeFault) {
     var (row, _) = try held(claim)
     // Whoever takes the job when this claim has run out looks first.
-    if case .deviceActivating = event { row.job.look = true }
+    if case .deviceActivating = event { row.job.verifyFirst = true }
     put(row, event)
   }
 

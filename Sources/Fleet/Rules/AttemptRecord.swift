@@ -5,7 +5,7 @@ package struct AttemptRecord: Hashable, Sendable {
   /// 1, 2, …; two tries have one number where the claim of the first ran out.
   package let number: Int
   /// The device was asked what it runs before anything was sent.
-  package let look: Bool
+  package let verifyFirst: Bool
   package let worker: String
   package internal(set) var adapter: String?
   package let began: WallClockTime
@@ -17,9 +17,9 @@ package struct AttemptRecord: Hashable, Sendable {
   /// `nil` = it has not ended, or its claim expired.
   package internal(set) var ending: AttemptEnding?
 
-  init(number: Int, look: Bool, worker: String, began: WallClockTime) {
+  init(number: Int, verifyFirst: Bool, worker: String, began: WallClockTime) {
     self.number = number
-    self.look = look
+    self.verifyFirst = verifyFirst
     self.worker = worker
     self.began = began
   }

@@ -36,7 +36,7 @@ package struct DeviceProgress: Hashable, Sendable {
   /// Attempts that a worker claimed.
   package internal(set) var records: [AttemptRecord] = []
   /// The published attempt asks the device what it runs before anything is sent.
-  var looksFirst = false
+  var verifiesFirst = false
   package internal(set) var settledAt: WallClockTime?
   /// It has a place in the queue: it waits for its turn or its next attempt.
   var isQueued = false

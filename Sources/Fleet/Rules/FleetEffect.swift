@@ -10,8 +10,8 @@ extension FleetRules {
   /// - Parameter run: with the event applied.
   package func effects(of event: FleetEvent, in run: FleetRun) -> [FleetEffect] {
     switch event {
-    case .devicePublished(let id, let attempt, let look):
-      guard let job = run.job(of: id, attempt: attempt, look: look) else { return [] }
+    case .devicePublished(let id, let attempt, let verifyFirst):
+      guard let job = run.job(of: id, attempt: attempt, verifyFirst: verifyFirst) else { return [] }
       return [.publish(job)]
     case .waveHookBegan(let wave, let point): return [.runHook(wave: wave, point)]
     case .waveJudged(_, .stop), .runPaused: return run.recall { $0.phase == .published }
@@ -43,7 +43,7 @@ extension FleetRules {
       + run.devices.compactMap { device -> FleetEffect? in
         guard device.phase == .published else { return nil }
         return run.job(
-          of: device.device.id, attempt: device.attempts, look: device.mayRunNewImage
+          of: device.device.id, attempt: device.attempts, verifyFirst: device.mayRunNewImage
         ).map { .publish($0) }
       }
     switch run.control {
@@ -75,11 +75,11 @@ extension FleetRules {
 }
 
 extension FleetRun {
-  fileprivate func job(of id: FleetDevice.ID, attempt: Int, look: Bool) -> UpdateJob? {
+  fileprivate func job(of id: FleetDevice.ID, attempt: Int, verifyFirst: Bool) -> UpdateJob? {
     guard let run = beginning?.id, let device = self[id]?.device else { return nil }
     return UpdateJob(
       id: UpdateJob.ID(run: run, device: id, attempt: attempt), site: device.site,
-      image: device.image, look: look)
+      image: device.image, verifyFirst: verifyFirst)
   }
 
   fileprivate func recall(_ isMeant: (DeviceProgress) -> Bool) -> [FleetEffect] {

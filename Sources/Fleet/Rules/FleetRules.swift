@@ -96,7 +96,7 @@ package struct FleetRules: Sendable {
     guard let device = next?.device else { return [] }
     return [
       .devicePublished(
-        device: device.device.id, attempt: device.attempts + 1, look: device.mayRunNewImage)
+        device: device.device.id, attempt: device.attempts + 1, verifyFirst: device.mayRunNewImage)
     ]
   }
 

@@ -161,9 +161,9 @@ package struct FleetRun: Sendable {
   private mutating func apply(_ event: FleetEvent, to index: Int, at moment: WallClockTime) {
     let before = devices[index].phase
     switch event {
-    case .devicePublished(_, let attempt, let look):
+    case .devicePublished(_, let attempt, let verifyFirst):
       devices[index].isQueued = false
-      devices[index].looksFirst = look
+      devices[index].verifiesFirst = verifyFirst
       devices[index].attempts = attempt
       devices[index].phase = .published
       devices[index].stamp += 1
@@ -174,7 +174,7 @@ package struct FleetRun: Sendable {
       if !workers.contains(worker) { workers.append(worker) }
       devices[index].records.append(
         AttemptRecord(
-          number: attempt, look: devices[index].looksFirst, worker: worker, began: lastAt))
+          number: attempt, verifyFirst: devices[index].verifiesFirst, worker: worker, began: lastAt))
     case .devicePlaced(_, _, let adapter):
       devices[index].adapter = adapter
       devices[index].updateLastRecord {

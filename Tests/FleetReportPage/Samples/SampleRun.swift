@@ -201,7 +201,7 @@ package struct SampleRun {
     let id = runDevice(turn.device).id
     let attempt = turn.attempt
     let nature = fixedFraction(turn.device)
-    timeline.add(.devicePublished(device: id, attempt: attempt, look: false), at)
+    timeline.add(.devicePublished(device: id, attempt: attempt, verifyFirst: false), at)
     timeline.add(.deviceClaimed(device: id, attempt: attempt, worker: "line-3:4711"), at)
     func settle(_ ending: DeviceEnding, _ moment: Int64) -> Int64 {
       timeline.add(.deviceSettled(device: id, ending: ending), moment)
