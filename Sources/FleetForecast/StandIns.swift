@@ -2,7 +2,7 @@ import OtaflashFirmware
 import OtaflashFleet
 import OtaflashSimulation
 
-extension CampaignTrial {
+extension CampaignSimulation {
   /// Room that a boot loader wants of a slot beside the image.
   private static let slotReserve = 8192
   private static let pageSize = 4096

@@ -14,13 +14,13 @@ import Testing
     _ fleet: String, octets: Int = 20_000,
     waves: [Wave] = [Wave("all", .rest, thresholds: lenient)],
     _ change: (inout Campaign) -> Void = { _ in }
-  ) throws -> CampaignTrial {
+  ) throws -> CampaignSimulation {
     let profile = try FleetProfile(parsing: "sim-fleet:\(fleet)")
     var campaign = Campaign(
       name: "test", devices: profile.boards.map { FleetDevice(id: $0) },
       images: [nil: "app.bin"], waves: waves)
     change(&campaign)
-    return CampaignTrial(
+    return CampaignSimulation(
       try CampaignPlan(campaign, now: WallClockTime(milliseconds: 0)), on: profile,
       sizes: ["app.bin": octets])
   }
@@ -182,7 +182,7 @@ import Testing
     campaign.flash.allowUnknown = true
     let version = FirmwareVersion(2, 0, 0)
     let smp = SampleImage.mcuboot(Array(repeating: 7, count: 20_000), version: version)
-    let trial = CampaignTrial(
+    let trial = CampaignSimulation(
       try CampaignPlan(campaign, now: WallClockTime(milliseconds: 0)), on: profile,
       packages: [
         "fast.bin": .standIn(octets: 20_000),
@@ -209,7 +209,7 @@ import Testing
       name: "test", devices: (0..<5).map { FleetDevice(id: "C0:FF:EE:00:00:0\($0)", site: "lab") },
       images: [nil: "app.bin"])
     campaign.flash.writing = .withoutResponse
-    let trial = CampaignTrial(
+    let trial = CampaignSimulation(
       try CampaignPlan(campaign, now: WallClockTime(milliseconds: 0)),
       on: try FleetProfile(parsing: "1?adapters=2&loss=1%"), sizes: ["app.bin": 600_000])
     let forecast = try await trial.forecast(seeds: 2, changes: [])

@@ -63,9 +63,9 @@ struct FleetForecastTelling: Sendable {
     }
   }
 
-  private func trial() async throws(CommandFault) -> CampaignTrial {
+  private func trial() async throws(CommandFault) -> CampaignSimulation {
     if fleet == nil, let simulation = campaign.simulation {
-      return CampaignTrial(
+      return CampaignSimulation(
         campaign.plan, on: simulation, packages: campaign.images.mapValues(\.package), start: .now)
     }
     let text =
@@ -76,7 +76,7 @@ struct FleetForecastTelling: Sendable {
     do throws(ProfileFault) { profile = try FleetProfile(parsing: text) } catch {
       throw .simulation("\(error)")
     }
-    return CampaignTrial(
+    return CampaignSimulation(
       campaign.plan, on: profile, sizes: campaign.images.mapValues(\.package.size), start: .now)
   }
 

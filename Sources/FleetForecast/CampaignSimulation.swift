@@ -7,7 +7,7 @@ import OtaflashSimulation
 import OtaflashUpdate
 
 /// A campaign that is to be tried on simulated boards: all that a run of it depends on.
-package struct CampaignTrial: Sendable {
+package struct CampaignSimulation: Sendable {
   package let plan: CampaignPlan
   /// The plan's, or one with other choices; its waves are those of the plan.
   package var campaign: Campaign

@@ -2,7 +2,7 @@ import OtaflashFleet
 import OtaflashSimulation
 
 /// What one run of a campaign says about it.
-struct TrialFigures: Hashable, Sendable {
+struct SimulationFigures: Hashable, Sendable {
   enum End: Hashable, Sendable {
     case complete
     case stopped
@@ -24,7 +24,7 @@ struct TrialFigures: Hashable, Sendable {
   /// What was sent instead of images.
   let savings: FleetForecast.Savings
 
-  init(_ outcome: CampaignTrial.Outcome, of campaign: Campaign) {
+  init(_ outcome: CampaignSimulation.Outcome, of campaign: Campaign) {
     let run = outcome.run
     took = outcome.took
     end = End(run.control)
@@ -61,7 +61,7 @@ struct TrialFigures: Hashable, Sendable {
   }
 }
 
-extension TrialFigures.End {
+extension SimulationFigures.End {
   fileprivate init(_ control: FleetRun.Control) {
     switch control {
     case .ended(.complete): self = .complete
