@@ -85,9 +85,9 @@ struct FleetPlanCommand: Subcommand {
     tell(loaded, prospects, in: session)
     if let save { try review.save(to: save, in: session) }
     if forecast {
-      try await FleetForecastTelling(
+      try await ForecastRenderer(
         loaded, fleet, seeds: seeds.value, limit: forecastTime.duration, session
-      ).tell()
+      ).render()
     }
     let rest =
       (global.adapter.map { ["--adapter", $0] } ?? []) + (save.map { ["--plan", $0] } ?? [])

@@ -5,7 +5,7 @@ import OtaflashFleetForecast
 import OtaflashSimulation
 
 /// A campaign's forecast, made and told.
-struct FleetForecastTelling: Sendable {
+struct ForecastRenderer: Sendable {
   /// Below it a share of devices is told as "less than one".
   private static let whole = 1.0
 
@@ -27,7 +27,7 @@ struct FleetForecastTelling: Sendable {
     self.session = session
   }
 
-  func tell() async throws(CommandFault) {
+  func render() async throws(CommandFault) {
     let trial = try await trial()
     session.console.note(
       "simulating " + Text.counted(campaign.plan.deviceCount, "device") + ", "
