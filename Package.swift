@@ -124,12 +124,13 @@ let package = Package(
       ] + campaigns,
       path: "Sources/otaflash", exclude: ["README.md"], swiftSettings: strict),
     .target(
-      name: "OtaflashFleet", dependencies: ["OtaflashFirmware"], path: "Sources/Fleet",
+      name: "OtaflashFleet", dependencies: ["OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate"],
+      path: "Sources/Fleet",
       exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFleetFiles",
       dependencies: [
-        "OtaflashFirmware", "OtaflashFleet", crypto, fleetOnly("Yams", package: "Yams"),
+        "OtaflashFirmware", "OtaflashUpdate", "OtaflashFleet", crypto, fleetOnly("Yams", package: "Yams"),
       ],
       path: "Sources/FleetFiles", exclude: ["README.md"], swiftSettings: strict),
     .target(
@@ -200,7 +201,7 @@ let package = Package(
     .testTarget(
       name: "FleetStoreTests",
       dependencies: [
-        "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetStore", "OtaflashFleetConformance",
+        "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetStore",
         fleetOnly("GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: strict),

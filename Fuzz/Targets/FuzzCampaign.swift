@@ -5,7 +5,7 @@ import OtaflashFleetFiles
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzCampaign(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let bytes = inputBytes(data, size)
-  let now = FleetTime(milliseconds: 1_795_425_600_000)
+  let now = WallClockTime(milliseconds: 1_795_425_600_000)
   do throws(CampaignFileFault) {
     let file = try CampaignFile(bytes: bytes, now: now)
     let plan = try file.plan(now: now)

@@ -18,7 +18,7 @@ public func fuzzDeviceTable(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     let devices = table.rows.map(\.device)
     let campaign = Campaign(name: "c", devices: devices, images: [nil: "app.bin"])
     do throws(CampaignFault) {
-      let plan = try CampaignPlan(campaign, now: FleetTime(milliseconds: 0))
+      let plan = try CampaignPlan(campaign, now: WallClockTime(milliseconds: 0))
       precondition(plan.deviceCount == devices.count)
     } catch {
       precondition(!error.description.isEmpty)

@@ -11,7 +11,7 @@ package enum FleetNotice: Hashable, Sendable {
   case adapterBack(String)
 }
 
-/// Which adapters come and go: the workshop looks, and the coordinator wants to know since when
+/// Which adapters come and go: the worker pool looks, and the coordinator wants to know since when
 /// there is none.
 final class AdapterWatch: Sendable {
   private struct State {

@@ -16,8 +16,8 @@ struct Attempt: Sendable {
   let choices: FlashChoices
   let conditions: DeviceConditions
   let exchange: any JobExchange
-  let reach: any DeviceReach
-  let surroundings: FleetSurroundings
+  let transport: any DeviceTransport
+  let environment: FleetEnvironment
   let time: RunClock
   /// `nil` where the campaign has none for devices.
   let hooks: DeviceHooks?
@@ -44,10 +44,12 @@ struct Attempt: Sendable {
   ///   another's to tell.
   func run() async throws(ExchangeFault) {
     do throws(ExchangeFault) {
-      try await exchange.report(claim, .placed(adapter: lane.adapter))
+      let (device, attempt) = (device, claim.job.id.attempt)
+      try await exchange.report(
+        claim, .devicePlaced(device: device, attempt: attempt, adapter: lane.adapter))
       let ending: AttemptEnding
       do throws(DeviceHeldElsewhere) {
-        ending = try await reach.holding(device) { await updateWhileClaimed() }
+        ending = try await transport.holding(device) { await updateWhileClaimed() }
       } catch {
         ending = .returned(.deviceBusy)
       }
@@ -104,7 +106,7 @@ struct Attempt: Sendable {
   }
 
   private func keepClaim() async -> ClaimEnd {
-    while await surroundings.clock.pause(for: Self.renewalInterval) {
+    while await environment.clock.pause(for: Self.renewalInterval) {
       do throws(ExchangeFault) {
         let standing = try await exchange.renew(
           claim, now: time.passed, lease: Self.lease)
@@ -138,23 +140,23 @@ struct Attempt: Sendable {
   }
 
   private func update(_ gone: AsyncStream<Void>.Continuation) async -> AttemptEnding {
-    guard let package = surroundings.image(claim.job.image) else {
+    guard let package = environment.image(claim.job.image) else {
       return .failed(
         AttemptFailure(
           .infrastructure, code: "no-image", words: "there is no image \(claim.job.image)",
           isFinal: true, wasSeen: false))
     }
-    let (device, reach, lane, surroundings) = (device, reach, lane, surroundings)
+    let (device, transport, lane, environment) = (device, transport, lane, environment)
     let meter = LinkMeter(lane: lane)
     let update = FirmwareUpdate(package: package, options: options()) { event in
       meter.observe(event)
-      surroundings.observe(device, event)
+      environment.observe(device, event)
     }
     let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
       do throws(ConnectFault) {
         return try await lane.connecting {
           () async throws(ConnectFault) -> any Link in
-          try await reach.connect(to: device, at: place, on: lane.adapter)
+          try await transport.connect(to: device, at: place, on: lane.adapter)
         }
       } catch {
         if case .adapterUnavailable = error {
@@ -165,7 +167,7 @@ struct Attempt: Sendable {
       }
     })
     do throws(UpdateFault) {
-      let result = try await withPeripheral(dialer, clock: surroundings.clock) {
+      let result = try await withPeripheral(dialer, clock: environment.clock) {
         (peripheral) async throws(UpdateFault) -> UpdateResult in
         do throws(QueueFault<UpdateFault>) {
           return try await peripheral.perform(update.command.timeLimit(choices.attemptLimit))
@@ -182,51 +184,27 @@ struct Attempt: Sendable {
   }
 
   private func options() -> UpdateOptions {
-    var options = UpdateOptions()
-    options.mode = WriteMode(choices.writing)
-    options.mtu = choices.mtu
-    options.key = surroundings.key(device)
-    options.delta = DeltaPolicy(choices.delta)
-    options.bases = surroundings.bases
-    options.sizes = surroundings.sizes(lane.adapter)
-    options.allowsDowngrade = choices.allowDowngrade
-    options.allowsUnknown = choices.allowUnknown
-    options.allowsOtherHardware = choices.allowOtherHardware
+    var options = UpdateOptions(
+      choices, key: environment.key(device), bases: environment.bases)
+    options.sizes = environment.sizes(lane.adapter)
     // A device that may run the image already is looked at, never flashed blindly.
-    options.sendsAnyway = choices.force && !claim.job.look
+    options.sendsAnyway = options.sendsAnyway && !claim.job.verifyFirst
     let (exchange, claim, conditions) = (exchange, claim, conditions)
     options.beforeTransfer = { (device, client) async throws(UpdateFault) in
       try await conditions.check(device, over: client)
     }
     options.beforeActivation = { () async throws(UpdateFault) in
-      do throws(ExchangeFault) { try await exchange.report(claim, .activating) } catch {
+      let id = claim.job.id
+      do throws(ExchangeFault) {
+        try await exchange.report(
+          claim, .deviceActivating(device: id.device, attempt: id.attempt))
+        try await exchange.recorded()
+      } catch {
         // What cannot be recorded is not done: the device holds the image, and can wait.
         throw .cancelled(resumable: true, acknowledged: 0)
       }
     }
     return options
-  }
-}
-
-extension WriteMode {
-  fileprivate init(_ writing: FlashChoices.Writing) {
-    self =
-      switch writing {
-      case .auto: .auto
-      case .withResponse: .withResponse
-      case .withoutResponse: .withoutResponse
-      }
-  }
-}
-
-extension DeltaPolicy {
-  package init(_ delta: FlashChoices.Delta) {
-    self =
-      switch delta {
-      case .auto: .auto
-      case .never: .never
-      case .require: .require
-      }
   }
 }
 

@@ -28,58 +28,94 @@ extension FleetEngineFault: CustomStringConvertible {
 }
 
 /// Follows the rules: takes in what has happened, records what that means, and does what follows.
+/// It alone records events.
 struct Coordinator: Sendable {
-  /// How often news and requests are looked for while nothing else is to be done.
-  private static let pollInterval = Duration.milliseconds(200)
+  /// How often requests are looked for, which another process may put.
+  private static let requestInterval = Duration.milliseconds(200)
+  /// How often adapters and hooks are looked at while something is under way; facts wake it.
+  private static let workInterval = Duration.seconds(1)
   /// However far the next moment is: the clock may be put on meanwhile, or the machine sleep.
   private static let longestPause = Duration.seconds(30)
-  private static let newsMaximum = 256
+  private static let factsMaximum = 256
 
   let rules: FleetRules
   let exchange: any JobExchange
   let ledger: any EventLedger
-  let orders: (any OrderSource)?
+  let commands: (any CommandSource)?
   /// Goes on waiting when only a person could help.
   let waits: Bool
-  let surroundings: FleetSurroundings
+  let environment: FleetEnvironment
   let time: RunClock
-  let hooks: HookDesk
+  let hooks: WaveHookRunner
   let adapters: AdapterWatch
+  /// Set when the workers have stopped.
+  let workersEnded: OneShot<Void>
   /// Told after events were recorded; must return soon.
   let observe: @Sendable ([FleetEvent], FleetRun) -> Void
 
   /// Goes on with a run until it has ended, or until only a person could help and none can ask.
-  func run(
-    _ former: FleetRun, newsSeen: Int
-  ) async throws(FleetEngineFault) -> FleetRun {
-    var (run, seen) = (former, newsSeen)
+  func run(_ former: FleetRun) async throws(FleetEngineFault) -> FleetRun {
+    var (run, seen) = (former, 0)
     observe([], run)
-    let lost = run.strandedDevices.map { FleetEvent.deviceDeferred(device: $0, until: time.now) }
-    if !lost.isEmpty {
+    let restart = rules.eventsOfRestart(in: run, now: time.now)
+    if !restart.isEmpty {
       let now = time.now
-      try await keep(lost, now: now, newsSeen: seen)
-      for event in lost { run.apply(event, at: now) }
-      observe(lost, run)
+      try await keep(restart, now: now)
+      for event in restart { run.apply(event, at: now) }
+      observe(restart, run)
     }
-    var ended = try await carryOut(rules.effectsToRepeat(in: run), run)
+    try await carryOut(rules.effectsToRepeat(in: run), run)
     while true {
       let now = time.now
-      let events = try await step(&run, &seen, &ended, now: now)
+      let events = try await step(&run, &seen, now: now)
       if !events.isEmpty { continue }
-      _ = try await carryOut(rules.effectsOfClosing(in: run, wall: time.wall), run)
+      try await carryOut(rules.effectsOfClosing(in: run, wall: time.wall), run)
       if case .ended = run.control { return run }
       let next = rules.nextMoment(in: run, now: now, wall: time.wall)
-      guard waits && orders != nil || isAtWork(run) || next != nil else { return run }
-      guard await surroundings.clock.pause(for: wait(run, from: now, to: next)) else {
+      guard waits && commands != nil || isAtWork(run) || next != nil else { return run }
+      guard await pause(for: wait(run, from: now, to: next), orUntilFactAfter: seen) else {
+        try await stop(run, seen)
         throw .cancelled
       }
     }
   }
 
-  private func wait(_ run: FleetRun, from now: FleetTime, to next: FleetTime?) -> Duration {
-    guard let next else { return Self.pollInterval }
-    let until = max(now.duration(to: next), .milliseconds(1))
-    return min(until, isAtWork(run) || orders != nil ? Self.pollInterval : Self.longestPause)
+  /// - Returns: `false` when the task was cancelled.
+  private func pause(for duration: Duration, orUntilFactAfter seen: Int) async -> Bool {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await exchange.arrival(after: seen) }
+      group.addTask { await environment.clock.pause(for: duration) }
+      await group.next()
+      group.cancelAll()
+    }
+    return !Task.isCancelled
+  }
+
+  private func wait(_ run: FleetRun, from now: WallClockTime, to next: WallClockTime?) -> Duration {
+    let longest =
+      commands != nil ? Self.requestInterval : isAtWork(run) ? Self.workInterval : Self.longestPause
+    guard let next else { return longest }
+    return min(max(now.duration(to: next), .milliseconds(1)), longest)
+  }
+
+  /// Records what the workers report while they stop at a safe point. What they have to wait for to
+  /// be recorded, they do not do any more.
+  private func stop(_ run: FleetRun, _ seen: Int) async throws(FleetEngineFault) {
+    exchange.close()
+    let result = await shielded { () async -> Result<Void, FleetEngineFault> in
+      _ = await workersEnded.wait()
+      do throws(FleetEngineFault) {
+        var (run, batch) = (run, Batch(rules: rules, now: time.now))
+        _ = try await takeFacts(after: seen, into: &batch, &run)
+        guard !batch.events.isEmpty else { return .success(()) }
+        try await keep(batch.events, now: batch.now)
+        observe(batch.events, run)
+        return .success(())
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
   }
 
   private func isAtWork(_ run: FleetRun) -> Bool {
@@ -88,32 +124,13 @@ struct Coordinator: Sendable {
 
   /// Takes in what there is, and all that follows from it; the events of it, recorded and carried
   /// out.
-  ///
-  /// - Parameter ended: jobs that had ended before they were published; their ends are expected
-  ///   among the news that were not read yet.
   private func step(
-    _ run: inout FleetRun, _ seen: inout Int, _ ended: inout [FleetJob.ID], now: FleetTime
+    _ run: inout FleetRun, _ seen: inout Int, now: WallClockTime
   ) async throws(FleetEngineFault) -> [FleetEvent] {
     var next = run
     var batch = Batch(rules: rules, now: now)
-    let news = try await wrapped { () async throws(ExchangeFault) in
-      try await exchange.news(after: seen, now: time.passed, limit: Self.newsMaximum)
-    }
-    for item in news {
-      batch.record(
-        rules.events(
-          after: item, in: next, now: now, random: surroundings.clock.randomFraction()),
-        in: &next)
-    }
-    if news.count < Self.newsMaximum {
-      // All news were read. An attempt that is still open will never end: no news come of it.
-      for job in ended {
-        let lost = JobNews(number: seen, job: job, fact: .ended(.returned(.outcomeLost)))
-        batch.record(rules.events(after: lost, in: next, now: now, random: 0), in: &next)
-      }
-      ended = []
-    }
-    let adapterless = adapters.noneFor(at: surroundings.clock.now)
+    let last = try await takeFacts(after: seen, into: &batch, &next)
+    let adapterless = adapters.noneFor(at: environment.clock.now)
     batch.record(rules.events(noAdapterFor: adapterless, in: next), in: &next)
     for hook in hooks.takeEnded() {
       batch.record(
@@ -125,25 +142,38 @@ struct Coordinator: Sendable {
       guard !own.isEmpty else { break }
       batch.record(own, in: &next)
     }
-    let newsSeen = news.last?.number ?? seen
-    if !batch.events.isEmpty || newsSeen != seen {
-      try await keep(batch.events, now: now, newsSeen: newsSeen)
-    }
-    (run, seen) = (next, newsSeen)
-    ended += try await carryOut(batch.effects, run)
+    if !batch.events.isEmpty { try await keep(batch.events, now: now) }
+    (run, seen) = (next, last)
+    try await carryOut(batch.effects, run)
     try await tell(answers)
     if !batch.events.isEmpty { observe(batch.events, run) }
     return batch.events
   }
 
+  /// - Returns: the number of the last fact.
+  private func takeFacts(
+    after seen: Int, into batch: inout Batch, _ run: inout FleetRun
+  ) async throws(FleetEngineFault) -> Int {
+    let facts = try await wrapped { () async throws(ExchangeFault) in
+      try await exchange.facts(after: seen, now: time.passed, limit: Self.factsMaximum)
+    }
+    for fact in facts {
+      batch.record(
+        rules.events(
+          after: fact, in: run, now: batch.now, random: environment.clock.randomFraction()),
+        in: &run)
+    }
+    return facts.last?.number ?? seen
+  }
+
   /// Events that are recorded together, and what is done about them then.
   private struct Batch {
     let rules: FleetRules
-    let now: FleetTime
+    let now: WallClockTime
     var events: [FleetEvent] = []
     var effects: [FleetEffect] = []
 
-    init(rules: FleetRules, now: FleetTime) {
+    init(rules: FleetRules, now: WallClockTime) {
       self.rules = rules
       self.now = now
     }
@@ -157,32 +187,24 @@ struct Coordinator: Sendable {
     }
   }
 
-  private func keep(
-    _ events: [FleetEvent], now: FleetTime, newsSeen: Int
-  ) async throws(FleetEngineFault) {
-    do throws(StorageFault) {
-      try await ledger.append(events, at: now, newsSeen: newsSeen)
-    } catch {
+  private func keep(_ events: [FleetEvent], now: WallClockTime) async throws(FleetEngineFault) {
+    do throws(StorageFault) { try await ledger.append(events, at: now) } catch {
       throw .storage(error)
     }
   }
 
-  /// - Returns: the jobs that were to be published, and had ended before.
   private func carryOut(
     _ effects: [FleetEffect], _ run: FleetRun
-  ) async throws(FleetEngineFault) -> [FleetJob.ID] {
-    var ended: [FleetJob.ID] = []
+  ) async throws(FleetEngineFault) {
     for effect in effects {
-      ended += try await wrapped { () async throws(ExchangeFault) -> [FleetJob.ID] in
+      try await wrapped { () async throws(ExchangeFault) in
         switch effect {
-        case .publish(let job): return try await exchange.publish([job])
+        case .publish(let job): try await exchange.publish([job])
         case .cancel(let jobs): try await exchange.cancel(jobs)
         case .runHook(let wave, let point): hooks.ask(for: point, of: wave, in: run)
         }
-        return []
       }
     }
-    return ended
   }
 
   private func wrapped<Value>(
@@ -194,22 +216,22 @@ struct Coordinator: Sendable {
   // MARK: Requests
 
   private struct Answer {
-    let pending: PendingOrder
+    let pending: PendingCommand
     let words: String
   }
 
   private func follow(
     _ batch: inout Batch, _ run: inout FleetRun
   ) async throws(FleetEngineFault) -> [Answer] {
-    guard let orders else { return [] }
+    guard let commands else { return [] }
     var answers: [Answer] = []
     do throws(StorageFault) {
-      for pending in try await orders.pending() {
-        do throws(OrderRefusal) {
-          let events = try FleetRules.events(for: pending.order, in: run)
+      for pending in try await commands.pending() {
+        do throws(CommandRefusal) {
+          let events = try FleetRules.events(for: pending.command, in: run)
           batch.record(pending.action.map { [.operatorActed($0)] } ?? [], in: &run)
           batch.record(events, in: &run)
-          answers.append(Answer(pending: pending, words: OrderAnswer.done))
+          answers.append(Answer(pending: pending, words: CommandAnswer.done))
         } catch {
           answers.append(Answer(pending: pending, words: "\(error)"))
         }
@@ -222,7 +244,7 @@ struct Coordinator: Sendable {
 
   private func tell(_ answers: [Answer]) async throws(FleetEngineFault) {
     do throws(StorageFault) {
-      for answer in answers { try await orders?.answer(answer.pending, answer.words) }
+      for answer in answers { try await commands?.answer(answer.pending, answer.words) }
     } catch {
       throw .storage(error)
     }

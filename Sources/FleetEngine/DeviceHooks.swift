@@ -18,7 +18,7 @@ struct DeviceHooks: Sendable {
     guard let command = campaign.hooks[.beforeDevice] else { return nil }
     let outcome = await runner.run(command, at: .beforeDevice, of: campaign, facts)
     if Task.isCancelled { return .returned(.stopping) }
-    try await exchange.report(claim, .hookEnded(.beforeDevice, outcome))
+    try await report(outcome, at: .beforeDevice)
     let words = "the hook before the device \(outcome.words)"
     switch outcome.end {
     case .exited(0): return nil
@@ -47,7 +47,7 @@ struct DeviceHooks: Sendable {
     facts.add(ending)
     let outcome = await runner.run(command, at: .afterDevice, of: campaign, facts)
     if Task.isCancelled { return ending }
-    try await exchange.report(claim, .hookEnded(.afterDevice, outcome))
+    try await report(outcome, at: .afterDevice)
     switch ending {
     case .updated, .current:
       guard !outcome.isSuccess, campaign.hooks.afterFailure == .fail else { return ending }
@@ -58,11 +58,20 @@ struct DeviceHooks: Sendable {
     case .failed, .skipped, .returned: return ending
     }
   }
+
+  private func report(
+    _ outcome: HookOutcome, at point: HookPoint
+  ) async throws(ExchangeFault) {
+    let id = claim.job.id
+    try await exchange.report(
+      claim,
+      .deviceHookEnded(device: id.device, attempt: id.attempt, point: point, outcome: outcome))
+  }
 }
 
 extension HookFacts {
   /// What a hook is told of a device.
-  init(_ job: FleetJob, of campaign: Campaign, in run: FleetRun) {
+  init(_ job: UpdateJob, of campaign: Campaign, in run: FleetRun) {
     let device = run[job.id.device]
     self.init(campaign, run: run, wave: device?.wave ?? 0)
     set("DEVICE", job.id.device)

@@ -1,39 +1,39 @@
 import OtaflashFleet
 import OtaflashGATT
 
-/// A run of a campaign in this process: the coordinator, and a workshop with this machine's
+/// A run of a campaign in this process: the coordinator, and a worker pool with this machine's
 /// adapters. The same on the kernel's adapters and on simulated boards in virtual time.
 package struct FleetEngine: Sendable {
   package let campaign: Campaign
   package let exchange: any JobExchange
   package let ledger: any EventLedger
-  package let reach: any DeviceReach
-  package let surroundings: FleetSurroundings
+  package let transport: any DeviceTransport
+  package let environment: FleetEnvironment
   /// Unique among those that work on jobs of the exchange.
   package let worker: FleetWorker
   /// Where people's requests come from; `nil` = nobody can ask.
-  package var orders: (any OrderSource)?
+  package var commands: (any CommandSource)?
   /// Waits for a request when only a person could help; `false` = returns then.
-  package var waitsForPeople = true
+  package var waitsForOperator = true
   /// Told after events were recorded, and once at the beginning; must return soon.
   package var observe: @Sendable ([FleetEvent], FleetRun) -> Void = { _, _ in }
 
   package init(
     campaign: Campaign, exchange: any JobExchange, ledger: any EventLedger,
-    reach: any DeviceReach, surroundings: FleetSurroundings,
+    transport: any DeviceTransport, environment: FleetEnvironment,
     worker: FleetWorker = FleetWorker(name: "local")
   ) {
     self.campaign = campaign
     self.exchange = exchange
     self.ledger = ledger
-    self.reach = reach
-    self.surroundings = surroundings
+    self.transport = transport
+    self.environment = environment
     self.worker = worker
   }
 
   private enum Part: Sendable {
     case coordinator(Result<FleetRun, FleetEngineFault>)
-    case workshop(Result<Void, ExchangeFault>)
+    case workers(Result<Void, ExchangeFault>)
     case hooks
   }
 
@@ -43,42 +43,43 @@ package struct FleetEngine: Sendable {
   /// - Throws: what could not be kept, and `.cancelled`. All that was recorded is kept, devices
   ///   were left at a safe point, and the same again goes on.
   package func run() async throws(FleetEngineFault) -> FleetRun {
-    let history: (events: [RecordedEvent], newsSeen: Int)
+    let history: [RecordedEvent]
     do throws(StorageFault) { history = try await ledger.history() } catch { throw .storage(error) }
-    let former = FleetRun(history.events)
-    let seen = history.newsSeen
-    let desk = HookDesk(campaign, runner: surroundings.hooks)
+    let former = FleetRun(history)
+    let workersEnded = OneShot<Void>()
+    let waveHooks = WaveHookRunner(campaign, runner: environment.hooks)
     let adapters = AdapterWatch()
-    let time = RunClock(surroundings, after: former.lastAt)
+    let time = RunClock(environment, after: former.lastAt)
     let coordinator = Coordinator(
       rules: FleetRules(campaign, publishedAhead: publishedAhead), exchange: exchange,
-      ledger: ledger, orders: orders, waits: waitsForPeople, surroundings: surroundings, time: time,
-      hooks: desk,
-      adapters: adapters,
-      observe: observe)
-    let workshop = Workshop(
-      worker: worker, campaign: campaign, plan: former, exchange: exchange, reach: reach,
-      surroundings: surroundings, time: time, adapters: adapters)
+      ledger: ledger, commands: commands, waits: waitsForOperator, environment: environment, time: time,
+      hooks: waveHooks, adapters: adapters, workersEnded: workersEnded, observe: observe)
+    let workers = WorkerPool(
+      worker: worker, campaign: campaign, plan: former, exchange: exchange, transport: transport,
+      environment: environment, time: time, adapters: adapters)
     let result = await withTaskGroup(
       of: Part.self, returning: Result<FleetRun, FleetEngineFault>.self
     ) { group in
       group.addTask {
+        // A worker that waits for a record would wait for ever.
+        defer { exchange.close() }
         do throws(FleetEngineFault) {
-          return .coordinator(.success(try await coordinator.run(former, newsSeen: seen)))
+          return .coordinator(.success(try await coordinator.run(former)))
         } catch {
           return .coordinator(.failure(error))
         }
       }
       group.addTask {
+        defer { workersEnded.fulfil(()) }
         do throws(ExchangeFault) {
-          try await workshop.run()
-          return .workshop(.success(()))
+          try await workers.run()
+          return .workers(.success(()))
         } catch {
-          return .workshop(.failure(error))
+          return .workers(.failure(error))
         }
       }
       group.addTask {
-        await desk.work()
+        await waveHooks.work()
         return .hooks
       }
       var result: Result<FleetRun, FleetEngineFault>?
@@ -87,8 +88,8 @@ package struct FleetEngine: Sendable {
         group.cancelAll()
         switch part {
         case .coordinator(let ended): result = result ?? ended
-        case .workshop(.failure(let fault)): result = result ?? .failure(FleetEngineFault(fault))
-        case .workshop(.success), .hooks: break
+        case .workers(.failure(let fault)): result = result ?? .failure(FleetEngineFault(fault))
+        case .workers(.success), .hooks: break
         }
       }
       return result ?? .failure(.cancelled)
@@ -98,13 +99,11 @@ package struct FleetEngine: Sendable {
 
   /// Records the first events of a run.
   package func begin(_ events: [FleetEvent]) async throws(FleetEngineFault) {
-    do throws(StorageFault) {
-      try await ledger.append(events, at: surroundings.wall(), newsSeen: 0)
-    } catch {
+    do throws(StorageFault) { try await ledger.append(events, at: environment.wall()) } catch {
       throw .storage(error)
     }
   }
 
   /// Enough that no adapter waits for the coordinator's next look.
-  private var publishedAhead: Int { max(4, 2 * reach.adapters().count) }
+  private var publishedAhead: Int { max(4, 2 * transport.adapters().count) }
 }

@@ -11,35 +11,35 @@ import Synchronization
 /// - Windows are times of day: the wall's clock itself.
 final class RunClock: Sendable {
   private struct Point {
-    let time: FleetTime
+    let time: WallClockTime
     let instant: LinkInstant
 
-    func time(at instant: LinkInstant) -> FleetTime {
+    func time(at instant: LinkInstant) -> WallClockTime {
       time.advanced(by: self.instant.duration(to: instant))
     }
   }
 
   private let clock: any LinkClock
-  private let wallTime: @Sendable () -> FleetTime
+  private let wallTime: @Sendable () -> WallClockTime
   private let beginning: Point
   private let latest: Mutex<Point>
 
   /// - Parameter last: what was recorded before; no time of this clock is earlier.
-  init(_ surroundings: FleetSurroundings, after last: FleetTime) {
-    clock = surroundings.clock
-    wallTime = surroundings.wall
+  init(_ environment: FleetEnvironment, after last: WallClockTime) {
+    clock = environment.clock
+    wallTime = environment.wall
     beginning = Point(time: max(wallTime(), last), instant: clock.now)
     latest = Mutex(beginning)
   }
 
   /// For windows.
-  var wall: FleetTime { wallTime() }
+  var wall: WallClockTime { wallTime() }
 
   /// For claims.
-  var passed: FleetTime { beginning.time(at: clock.now) }
+  var passed: WallClockTime { beginning.time(at: clock.now) }
 
   /// For all else.
-  var now: FleetTime {
+  var now: WallClockTime {
     latest.withLock { latest in
       let (wall, instant) = (wallTime(), clock.now)
       let time = latest.time(at: instant)

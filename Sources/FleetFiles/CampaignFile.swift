@@ -30,7 +30,7 @@ package struct CampaignFile: Sendable {
   ///   - bytes: what the file holds.
   ///   - now: zones are known from a year before then to three years after.
   /// - Throws: what is wrong, with its place.
-  package init(bytes: [UInt8], now: FleetTime) throws(CampaignFileFault) {
+  package init(bytes: [UInt8], now: WallClockTime) throws(CampaignFileFault) {
     let mistakes = MistakeList()
     let fields = YAMLFields(
       try YAMLTree(bytes).root, of: "a campaign", known: Self.keys, mistakes)
@@ -176,7 +176,7 @@ package struct CampaignFile: Sendable {
   /// Checks the whole, and deals the devices to the waves.
   ///
   /// - Throws: what is wrong, with its place.
-  package func plan(now: FleetTime) throws(CampaignFileFault) -> CampaignPlan {
+  package func plan(now: WallClockTime) throws(CampaignFileFault) -> CampaignPlan {
     let plan = try placed { () throws(CampaignFault) in try CampaignPlan(campaign, now: now) }
     try checkStops(of: plan)
     return plan
@@ -186,7 +186,7 @@ package struct CampaignFile: Sendable {
   ///
   /// - Parameter unsettled: devices that the run still has to update.
   package func plan(
-    resuming waves: [[FleetDevice]], unsettled: Set<FleetDevice.ID>, now: FleetTime
+    resuming waves: [[FleetDevice]], unsettled: Set<FleetDevice.ID>, now: WallClockTime
   ) throws(CampaignFileFault) -> CampaignPlan {
     try placed { () throws(CampaignFault) in
       try CampaignPlan(campaign, resuming: waves, unsettled: unsettled, now: now)

@@ -1,5 +1,6 @@
 #if Fleet
 import OtaflashFleet
+import OtaflashUpdate
 
 /// `retries:` and `flash:` of a campaign.
 enum OptionReading {
@@ -36,8 +37,8 @@ enum OptionReading {
     guard let fields = campaign.fields("flash", of: "flash", known: flashKeys) else {
       return flash
     }
-    flash.writing = fields.choice("mode", FlashChoices.Writing.self) ?? flash.writing
-    flash.delta = fields.choice("delta", FlashChoices.Delta.self) ?? flash.delta
+    flash.writing = fields.choice("mode", WriteMode.self) ?? flash.writing
+    flash.delta = fields.choice("delta", DeltaPolicy.self) ?? flash.delta
     flash.mtu = fields.whole("mtu", in: FlashChoices.mtus) ?? flash.mtu
     flash.allowDowngrade = fields.truth("allow-downgrade") ?? false
     flash.allowUnknown = fields.truth("allow-unknown") ?? false

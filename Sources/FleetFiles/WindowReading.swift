@@ -17,7 +17,7 @@ enum WindowReading {
   ///
   /// - Parameter window: the campaign's, whose values stand in for keys that a site leaves out.
   static func sites(
-    in fields: YAMLFields, default window: TransferWindow?, now: FleetTime
+    in fields: YAMLFields, default window: TransferWindow?, now: WallClockTime
   ) -> [(name: String, window: TransferWindow, place: FilePlace)] {
     guard let node = fields["sites"] else { return [] }
     guard case .mapping(let mapping) = node, !mapping.isEmpty else {
@@ -38,7 +38,7 @@ enum WindowReading {
 
   /// - Parameter window: its values stand in for keys that are left out.
   static func window(
-    in fields: YAMLFields, default window: TransferWindow = TransferWindow(), now: FleetTime
+    in fields: YAMLFields, default window: TransferWindow = TransferWindow(), now: WallClockTime
   ) -> TransferWindow {
     var window = window
     if fields["days"] != nil { window.days = Self.days(in: fields) }
@@ -58,9 +58,9 @@ enum WindowReading {
     window.atEnd = fields.choice("at-end", TransferWindow.AtEnd.self) ?? window.atEnd
     let moment = "a moment, such as 2026-11-23T22:00:00Z"
     window.notBefore =
-      fields.read("not-before", moment) { FleetTime(iso8601: $0) } ?? window.notBefore
+      fields.read("not-before", moment) { WallClockTime(iso8601: $0) } ?? window.notBefore
     window.notAfter =
-      fields.read("not-after", moment) { FleetTime(iso8601: $0) } ?? window.notAfter
+      fields.read("not-after", moment) { WallClockTime(iso8601: $0) } ?? window.notAfter
     return window
   }
 
@@ -89,7 +89,7 @@ enum WindowReading {
     return hour * 60 + minute
   }
 
-  private static func zone(_ text: String, around now: FleetTime) -> ZoneOffsets? {
+  private static func zone(_ text: String, around now: WallClockTime) -> ZoneOffsets? {
     if text == "UTC" { return .utc }
     if let sign = text.first, sign == "+" || sign == "-" {
       guard let minutes = minutes(String(text.dropFirst())), minutes < 24 * 60 else { return nil }
@@ -105,7 +105,7 @@ extension ZoneOffsets {
   /// Two changes a year, and room for a government.
   private static let changesMaximum = 40
 
-  fileprivate init(_ zone: TimeZone, around now: FleetTime) {
+  fileprivate init(_ zone: TimeZone, around now: WallClockTime) {
     let center = Date(timeIntervalSince1970: Double(now.milliseconds) / 1000)
     var moment = center.addingTimeInterval(-Self.year)
     let end = center.addingTimeInterval(3 * Self.year)
@@ -114,7 +114,7 @@ extension ZoneOffsets {
     while changes.count < Self.changesMaximum,
       let next = zone.nextDaylightSavingTimeTransition(after: moment), next > moment, next < end
     {
-      let at = FleetTime(milliseconds: Int64(next.timeIntervalSince1970 * 1000))
+      let at = WallClockTime(milliseconds: Int64(next.timeIntervalSince1970 * 1000))
       changes.append(Change(at: at, minutes: zone.secondsFromGMT(for: next) / 60))
       moment = next
     }
@@ -122,7 +122,7 @@ extension ZoneOffsets {
   }
 }
 
-extension FleetTime {
+extension WallClockTime {
   /// Reads `2026-11-23T22:00:00Z`, or with an offset instead of `Z`.
   init?(iso8601 text: String) {
     do {

@@ -103,8 +103,8 @@ package struct FleetForecast: Hashable, Sendable {
 
 extension FleetForecast {
   init(
-    of trial: CampaignTrial, _ runs: [TrialFigures],
-    whatIf: [(change: ForecastChange, runs: [TrialFigures])], left: (runs: Int, rows: Int) = (0, 0)
+    of trial: CampaignSimulation, _ runs: [SimulationFigures],
+    whatIf: [(change: ForecastChange, runs: [SimulationFigures])], left: (runs: Int, rows: Int) = (0, 0)
   ) {
     (runsLeftOut, rowsLeftOut) = left
     devices = trial.plan.deviceCount
@@ -126,7 +126,7 @@ extension FleetForecast {
     }
   }
 
-  private static func meanSavings(of runs: [TrialFigures]) -> Savings {
+  private static func meanSavings(of runs: [SimulationFigures]) -> Savings {
     let count = Double(runs.count)
     return runs.reduce(into: Savings()) {
       $0.devices += $1.savings.devices / count
@@ -135,7 +135,7 @@ extension FleetForecast {
     }
   }
 
-  private static func meanAirUse(of runs: [TrialFigures]) -> [AirUse] {
+  private static func meanAirUse(of runs: [SimulationFigures]) -> [AirUse] {
     let adapters = Set(runs.flatMap(\.airUse.keys))
       .sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
     return adapters.map { adapter in
@@ -144,7 +144,7 @@ extension FleetForecast {
     }
   }
 
-  private static func meanEndings(of runs: [TrialFigures]) -> [Expected] {
+  private static func meanEndings(of runs: [SimulationFigures]) -> [Expected] {
     var sums: [ForecastEnding: Int] = [:]
     for run in runs { sums.merge(run.endings, uniquingKeysWith: +) }
     return sums.map { Expected(ending: $0, devices: Double($1) / Double(runs.count)) }
@@ -156,7 +156,7 @@ extension FleetForecast {
   private static let airIsFull = 0.5
   private static let half = 0.5
 
-  private static func limit(of runs: [TrialFigures], hasWindow: Bool) -> Limit {
+  private static func limit(of runs: [SimulationFigures], hasWindow: Bool) -> Limit {
     let took = runs.reduce(Duration.zero) { $0 + $1.took }
     let soak = runs.reduce(Duration.zero) { $0 + $1.soak }
     let idle = runs.reduce(Duration.zero) { $0 + $1.idle }

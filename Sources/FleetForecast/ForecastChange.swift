@@ -22,7 +22,7 @@ package enum ForecastChange: Hashable, Sendable {
   private static let smallMTU = 247
 
   /// What is worth asking about a campaign: five or more.
-  static func all(for trial: CampaignTrial) -> [ForecastChange] {
+  static func all(for trial: CampaignSimulation) -> [ForecastChange] {
     let (fleet, flash) = (trial.fleet, trial.campaign.flash)
     let settings = fleet.settings
     var changes: [ForecastChange] = []
@@ -44,7 +44,7 @@ package enum ForecastChange: Hashable, Sendable {
     return changes
   }
 
-  func applied(to trial: CampaignTrial) -> CampaignTrial {
+  func applied(to trial: CampaignSimulation) -> CampaignSimulation {
     var trial = trial
     switch self {
     case .adapters(let count): trial.fleet.adapterCount = count

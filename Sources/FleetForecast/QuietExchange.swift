@@ -7,7 +7,7 @@ import Synchronization
 final class QuietExchange: JobExchange {
   private struct State {
     /// Jobs that are published or worked on.
-    var open: Set<FleetJob.ID> = []
+    var open: Set<UpdateJob.ID> = []
     var waiter: OneShot<Void>?
   }
 
@@ -22,20 +22,18 @@ final class QuietExchange: JobExchange {
   /// Attempts that have ended.
   var attempts: Int { ended.withLock { $0 } }
 
-  @discardableResult
-  func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) -> [FleetJob.ID] {
-    let ended = try await base.publish(jobs)
+  func publish(_ jobs: [UpdateJob]) async throws(ExchangeFault) {
+    try await base.publish(jobs)
     let waiter = state.withLock { state in
       state.open.formUnion(jobs.map(\.id))
       defer { state.waiter = nil }
       return state.waiter
     }
     waiter?.fulfil(())
-    return ended
   }
 
   func claim(
-    for worker: FleetWorker, now: FleetTime, lease: Duration
+    for worker: FleetWorker, now: WallClockTime, lease: Duration
   ) async throws(ExchangeFault) -> JobClaim? {
     if watch?.isOver == true {
       throw .storage(StorageFault(.full, "the time for the forecast is over"))
@@ -54,17 +52,19 @@ final class QuietExchange: JobExchange {
     return try await base.claim(for: worker, now: now, lease: lease)
   }
 
-  private func close(_ jobs: [FleetJob.ID]) { state.withLock { $0.open.subtract(jobs) } }
+  private func close(_ jobs: [UpdateJob.ID]) { state.withLock { $0.open.subtract(jobs) } }
 
   func renew(
-    _ claim: JobClaim, now: FleetTime, lease: Duration
+    _ claim: JobClaim, now: WallClockTime, lease: Duration
   ) async throws(ExchangeFault) -> ClaimStanding {
     try await base.renew(claim, now: now, lease: lease)
   }
 
-  func report(_ claim: JobClaim, _ report: JobReport) async throws(ExchangeFault) {
-    try await base.report(claim, report)
+  func report(_ claim: JobClaim, _ event: FleetEvent) async throws(ExchangeFault) {
+    try await base.report(claim, event)
   }
+
+  func recorded() async throws(ExchangeFault) { try await base.recorded() }
 
   func finish(_ claim: JobClaim, _ ending: AttemptEnding) async throws(ExchangeFault) {
     try await base.finish(claim, ending)
@@ -78,20 +78,18 @@ final class QuietExchange: JobExchange {
     close([claim.job.id])
   }
 
-  func cancel(_ jobs: [FleetJob.ID]) async throws(ExchangeFault) {
+  func cancel(_ jobs: [UpdateJob.ID]) async throws(ExchangeFault) {
     try await base.cancel(jobs)
     close(jobs)
   }
 
-  func keep(blob: [UInt8], digest: String) async throws(ExchangeFault) {
-    try await base.keep(blob: blob, digest: digest)
+  func facts(
+    after number: Int, now: WallClockTime, limit: Int
+  ) async throws(ExchangeFault) -> [JobFact] {
+    try await base.facts(after: number, now: now, limit: limit)
   }
 
-  func blob(_ digest: String) async throws(ExchangeFault) -> [UInt8] { try await base.blob(digest) }
+  func arrival(after number: Int) async { await base.arrival(after: number) }
 
-  func news(
-    after number: Int, now: FleetTime, limit: Int
-  ) async throws(ExchangeFault) -> [JobNews] {
-    try await base.news(after: number, now: now, limit: limit)
-  }
+  func close() { base.close() }
 }

@@ -23,21 +23,21 @@ extension Row {
   }
 
   /// A column that holds a time.
-  func time(_ column: String) throws -> FleetTime {
+  func time(_ column: String) throws -> WallClockTime {
     try moment(self[column], in: column)
   }
 
   /// A column that holds a time or NULL.
-  func optionalTime(_ column: String) throws -> FleetTime? {
+  func optionalTime(_ column: String) throws -> WallClockTime? {
     let milliseconds: Int64? = self[column]
     return try milliseconds.map { try moment($0, in: column) }
   }
 
-  private func moment(_ milliseconds: Int64, in column: String) throws -> FleetTime {
-    guard FleetTime.range.contains(milliseconds) else {
+  private func moment(_ milliseconds: Int64, in column: String) throws -> WallClockTime {
+    guard WallClockTime.range.contains(milliseconds) else {
       throw StorageFault(.unsound, "column \(column) of the store holds the time \(milliseconds)")
     }
-    return FleetTime(milliseconds: milliseconds)
+    return WallClockTime(milliseconds: milliseconds)
   }
 
   /// A column that holds bytes; an empty one is stored as such, not as NULL.

@@ -7,7 +7,7 @@ package struct KeptRun: Hashable, Sendable {
   package let id: String
   package let campaign: String
   package let digest: String
-  package let began: FleetTime
+  package let began: WallClockTime
   package let events: Int
 }
 
@@ -64,6 +64,19 @@ extension FleetStore {
   /// Where the events of a run are kept. The run is there with its first event, `runBegan`.
   package func ledger(of run: String) -> any EventLedger { StoredLedger(store: self, run: run) }
 
+  /// The events of a run, checked that they can be those of one.
+  package func events(of run: String) throws(StorageFault) -> [RecordedEvent] {
+    try read { database in
+      let events = try EventTable.events(of: run, in: database)
+      let row = try Row.fetchOne(
+        database, sql: "SELECT id FROM run WHERE id = ?", arguments: [run])
+      if row != nil, let fault = FleetRun.fault(of: events) {
+        throw StorageFault(.unsound, "the events of run \(run) cannot be: \(fault)")
+      }
+      return events
+    }
+  }
+
   /// Looks at every event of a run.
   package func verify(run: String) throws(StorageFault) -> ChainVerdict {
     try read { database in
@@ -96,7 +109,7 @@ extension FleetStore {
   /// - Returns: the request's number.
   @discardableResult
   package func request(
-    _ order: FleetOrder, by action: OperatorAction? = nil, of run: String, at moment: FleetTime
+    _ order: OperatorCommand, by action: OperatorAction? = nil, of run: String, at moment: WallClockTime
   ) throws(StorageFault) -> Int {
     try write {
       try $0.execute(
@@ -133,35 +146,35 @@ extension FleetStore {
   }
 
   /// The requests that were put for a run.
-  package func orders(of run: String) -> any OrderSource { StoredOrders(store: self, run: run) }
+  package func commands(of run: String) -> any CommandSource { StoredCommands(store: self, run: run) }
 }
 
 /// A request as the store has it. Former versions stored the order only.
 private struct StoredRequest: Codable {
-  let order: FleetOrder
+  let order: OperatorCommand
   let action: OperatorAction
 
-  static func text(_ order: FleetOrder, _ action: OperatorAction?) throws -> String {
+  static func text(_ order: OperatorCommand, _ action: OperatorAction?) throws -> String {
     guard let action else { return try StoredValue.text(order) }
     return try StoredValue.text(StoredRequest(order: order, action: action))
   }
 
-  static func pending(_ number: Int, _ text: String) throws -> PendingOrder {
+  static func pending(_ number: Int, _ text: String) throws -> PendingCommand {
     do {
       let request = try StoredValue.value(StoredRequest.self, text)
-      return PendingOrder(number: number, order: request.order, action: request.action)
+      return PendingCommand(number: number, command: request.order, action: request.action)
     } catch is DecodingError {
-      return PendingOrder(number: number, order: try StoredValue.value(FleetOrder.self, text))
+      return PendingCommand(number: number, command: try StoredValue.value(OperatorCommand.self, text))
     }
   }
 }
 
 /// The requests for one run, from whatever process.
-private struct StoredOrders: OrderSource {
+private struct StoredCommands: CommandSource {
   let store: FleetStore
   let run: String
 
-  func pending() async throws(StorageFault) -> [PendingOrder] {
+  func pending() async throws(StorageFault) -> [PendingCommand] {
     try store.read { database in
       try Row.fetchAll(
         database,
@@ -173,7 +186,7 @@ private struct StoredOrders: OrderSource {
     }
   }
 
-  func answer(_ pending: PendingOrder, _ words: String) async throws(StorageFault) {
+  func answer(_ pending: PendingCommand, _ words: String) async throws(StorageFault) {
     try store.write {
       try $0.execute(
         sql: "UPDATE request SET answer = ? WHERE number = ?", arguments: [words, pending.number])
@@ -186,9 +199,7 @@ private struct StoredLedger: EventLedger {
   let store: FleetStore
   let run: String
 
-  func append(
-    _ events: [FleetEvent], at moment: FleetTime, newsSeen: Int
-  ) async throws(StorageFault) {
+  func append(_ events: [FleetEvent], at moment: WallClockTime) async throws(StorageFault) {
     try store.write { database in
       var events = events
       if case .runBegan(var beginning) = events.first {
@@ -196,53 +207,16 @@ private struct StoredLedger: EventLedger {
         events[0] = .runBegan(beginning)
         try StartedRuns.note(run, of: beginning.campaign, at: moment, in: database)
         try database.execute(
-          sql: "INSERT INTO run VALUES (?, ?, ?, ?, 0, 0, ?)",
+          sql: "INSERT INTO run VALUES (?, ?, ?, ?, 0, ?)",
           arguments: [
             run, beginning.campaign, beginning.digest, moment.milliseconds,
             DatabaseValue(bytes: EventChain.start(of: run)),
           ])
       }
-      let row = try Row.fetchOne(
-        database, sql: "SELECT length, head FROM run WHERE id = ?", arguments: [run])
-      guard let row else {
-        throw StorageFault(.system, "run \(run) has not begun")
-      }
-      var (count, hash) = (try row.count("length"), row.bytes("head"))
-      for event in events {
-        count += 1
-        let payload = try StoredValue.text(event)
-        hash = EventChain.link(
-          after: hash, number: count, at: moment.milliseconds, payload: payload)
-        try database.execute(
-          sql: "INSERT INTO event VALUES (?, ?, ?, ?, ?)",
-          arguments: [
-            run, count, moment.milliseconds, payload, DatabaseValue(bytes: hash),
-          ])
-        try DeviceTable.fold(event, at: moment, in: database)
-      }
-      try database.execute(
-        sql: "UPDATE run SET length = ?, head = ?, news_seen = ? WHERE id = ?",
-        arguments: [count, DatabaseValue(bytes: hash), newsSeen, run])
+      try EventTable.append(events, to: run, at: moment, in: database)
     }
   }
 
-  func history() async throws(StorageFault) -> (events: [RecordedEvent], newsSeen: Int) {
-    try store.read { database in
-      let events = try Row.fetchAll(
-        database, sql: "SELECT * FROM event WHERE run = ? ORDER BY number", arguments: [run]
-      ).map {
-        RecordedEvent(
-          number: try $0.count("number"), at: try $0.time("at"),
-          event: try StoredValue.value(FleetEvent.self, $0["payload"]))
-      }
-      let row = try Row.fetchOne(
-        database, sql: "SELECT news_seen FROM run WHERE id = ?", arguments: [run])
-      guard let row else { return (events, 0) }
-      if let fault = FleetRun.fault(of: events) {
-        throw StorageFault(.unsound, "the events of run \(run) cannot be: \(fault)")
-      }
-      return (events, try row.count("news_seen"))
-    }
-  }
+  func history() async throws(StorageFault) -> [RecordedEvent] { try store.events(of: run) }
 }
 #endif

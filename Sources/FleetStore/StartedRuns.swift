@@ -18,7 +18,7 @@ package struct LostRun: Hashable, Sendable {
 /// Which runs were started: the table `started`, and the former run that each run names.
 enum StartedRuns {
   static func note(
-    _ run: String, of campaign: String, at moment: FleetTime, in database: Database
+    _ run: String, of campaign: String, at moment: WallClockTime, in database: Database
   ) throws {
     try database.execute(
       sql: "INSERT INTO started (run, campaign, at) VALUES (?, ?, ?)",

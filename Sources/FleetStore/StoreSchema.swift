@@ -10,8 +10,8 @@ enum StoreSchema {
 
   /// The n-th brings a store of version n − 1 to version n.
   private static let migrations: [(sql: String, step: Step)] = [
-    (first, { _ in }), (devices, { _ in }), (versionTimes, DeviceTable.foldHistory),
-    (started, { _ in }),
+    (first, { _ in }), (devices, { _ in }), (versionTimes, { _ in }),
+    (started, { _ in }), ("", FormerNews.takeOver), ("", dropUnusedDevices),
   ]
 
   static func migrate(_ queue: DatabaseQueue) throws {
@@ -66,7 +66,7 @@ enum StoreSchema {
     CREATE TABLE blob (digest TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT, WITHOUT ROWID;
     """
 
-  /// Times are milliseconds since 1970; `image` and `flashed` go with `outcome`.
+  /// What was known of devices, until version 6: `RegistryFile` has it now.
   private static let devices = """
     CREATE TABLE device (
       id TEXT PRIMARY KEY, name TEXT, address TEXT, seen INTEGER, connected INTEGER, outcome TEXT,
@@ -76,9 +76,18 @@ enum StoreSchema {
     CREATE TABLE taken_over (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
     """
 
-  /// When the version was read. Devices are folded from the events with this step only, because the
-  /// fold writes this column, too.
   private static let versionTimes = "ALTER TABLE device ADD COLUMN version_at INTEGER;"
+
+  /// A store with runs keeps the table until the registry has taken their devices over.
+  private static func dropUnusedDevices(in database: Database) throws {
+    if try Int.fetchOne(database, sql: "SELECT count(*) FROM run") == 0 {
+      try dropDevices(in: database)
+    }
+  }
+
+  static func dropDevices(in database: Database) throws {
+    try database.execute(sql: "DROP TABLE IF EXISTS device; DROP TABLE IF EXISTS taken_over;")
+  }
 
   /// Every run that was started, in the order of the starts. The table only grows, so a run that is
   /// no longer in `run` was deleted.

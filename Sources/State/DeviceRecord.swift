@@ -63,6 +63,11 @@ public struct DeviceRecord: Equatable, Sendable {
   public var lastFlashing: Flashing?
   /// `nil` when no version was ever read.
   public var running: Running?
+  /// The board, site and tags that a campaign gave it.
+  package var board: String?
+  package var site: String?
+  /// In their order; `nil` = none.
+  package var tags: [String]?
   var others = KeptMembers()
 
   /// A device that was seen, and not connected to.
@@ -95,6 +100,7 @@ enum KeptTime {
 extension DeviceRecord: Codable {
   private enum CodingKeys: CodingKey, CaseIterable {
     case id, name, address, lastSeen, lastConnected, lastChosen, lastFlashing, running
+    case board, site, tags
   }
 
   public init(from decoder: any Decoder) throws {
@@ -107,6 +113,9 @@ extension DeviceRecord: Codable {
     lastChosen = try container.decodeIfPresent(Double.self, forKey: .lastChosen)
     lastFlashing = try container.decodeIfPresent(Flashing.self, forKey: .lastFlashing)
     running = try container.decodeIfPresent(Running.self, forKey: .running)
+    board = try container.decodeIfPresent(String.self, forKey: .board)
+    site = try container.decodeIfPresent(String.self, forKey: .site)
+    tags = try container.decodeIfPresent([String].self, forKey: .tags)
     others = try KeptMembers(in: decoder, besides: CodingKeys.allCases)
   }
 
@@ -121,6 +130,9 @@ extension DeviceRecord: Codable {
     try container.encodeIfPresent(lastChosen.map(KeptTime.nearest), forKey: .lastChosen)
     try container.encodeIfPresent(lastFlashing, forKey: .lastFlashing)
     try container.encodeIfPresent(running, forKey: .running)
+    try container.encodeIfPresent(board, forKey: .board)
+    try container.encodeIfPresent(site, forKey: .site)
+    try container.encodeIfPresent(tags, forKey: .tags)
   }
 }
 
@@ -191,6 +203,9 @@ extension DeviceRecord {
     merged.lastChosen = Self.later(lastChosen, other.lastChosen) { $0 }
     merged.lastFlashing = Self.later(lastFlashing, other.lastFlashing, by: \.at)
     merged.running = Self.later(lastVersion, other.lastVersion, by: \.at)
+    merged.board = newer.board ?? older.board
+    merged.site = newer.site ?? older.site
+    merged.tags = newer.tags ?? older.tags
     return merged
   }
 

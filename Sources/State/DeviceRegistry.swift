@@ -1,22 +1,29 @@
 import OtaflashFirmware
 
-/// The devices seen and flashed from here: last connected first, then last seen.
+/// The devices seen and flashed from here.
 public struct DeviceRegistry: Equatable, Sendable {
-  /// Devices kept; beyond it those at the end of the order are forgotten.
+  /// Devices kept that were never connected to; beyond it those not seen for longest are forgotten.
   public static let capacity = 1000
+  /// Devices kept that were connected to.
+  static let connectedCapacity = 50_000
 
-  /// In their order; each id once.
-  public private(set) var records: [DeviceRecord]
+  private var known: [String: DeviceRecord]
 
-  /// Of two records with one id the first in the order is kept.
+  /// Of two records with one id the one is kept that was connected to or seen last.
   public init(_ records: [DeviceRecord] = []) {
-    var known: Set<String> = []
-    self.records = records.sorted(by: Self.precedes).filter { known.insert($0.id).inserted }
-    forgetBeyondCapacity()
+    known = Dictionary(records.map { ($0.id, $0) }) { Self.precedes($1, $0) ? $1 : $0 }
+  }
+
+  /// Last connected first, then last seen; each id once.
+  public var records: [DeviceRecord] {
+    let records = known.values.sorted(by: Self.precedes)
+    let connected = records.prefix { $0.lastConnected != nil }
+    return Array(connected.prefix(Self.connectedCapacity))
+      + records.dropFirst(connected.count).prefix(Self.capacity)
   }
 
   /// `nil` where no such device was seen.
-  public subscript(id: String) -> DeviceRecord? { records.first { $0.id == id } }
+  public subscript(id: String) -> DeviceRecord? { known[id] }
 
   /// Notes an advertisement. What it does not tell (`nil`) stays as it was.
   public mutating func seen(_ id: String, name: String?, address: String?, at time: Double) {
@@ -54,6 +61,20 @@ public struct DeviceRegistry: Equatable, Sendable {
     }
   }
 
+  /// Notes what a campaign learned of devices, in any order and as often as it likes: each field by
+  /// its own time. The name that a device advertised stays.
+  package mutating func add(_ records: [DeviceRecord]) {
+    for record in records {
+      guard let former = known[record.id] else {
+        known[record.id] = record
+        continue
+      }
+      var merged = former.merged(with: record)
+      merged.name = former.name ?? record.name
+      known[record.id] = merged
+    }
+  }
+
   /// Notes that a person chose a device among others.
   package mutating func chosen(_ id: String, at time: Double) {
     // Nothing was heard of it by that.
@@ -62,11 +83,11 @@ public struct DeviceRegistry: Equatable, Sendable {
 
   /// The device that a person chose last.
   package var lastChosen: DeviceRecord? {
-    records.filter { $0.lastChosen != nil }.max { $0.lastChosen ?? 0 < $1.lastChosen ?? 0 }
+    known.values.filter { $0.lastChosen != nil }.max { $0.lastChosen ?? 0 < $1.lastChosen ?? 0 }
   }
 
   /// Forgets a device; one that is not known is none the less forgotten.
-  public mutating func forget(_ id: String) { records.removeAll { $0.id == id } }
+  public mutating func forget(_ id: String) { known[id] = nil }
 
   private mutating func change(
     _ id: String, at time: Double, _ edit: (inout DeviceRecord) -> Void
@@ -74,14 +95,7 @@ public struct DeviceRegistry: Equatable, Sendable {
     var record = self[id] ?? DeviceRecord(id: id, lastSeen: time)
     record.lastSeen = max(record.lastSeen, time)
     edit(&record)
-    records.removeAll { $0.id == id }
-    let place = records.firstIndex { Self.precedes(record, $0) } ?? records.endIndex
-    records.insert(record, at: place)
-    forgetBeyondCapacity()
-  }
-
-  private mutating func forgetBeyondCapacity() {
-    records.removeLast(max(0, records.count - Self.capacity))
+    known[id] = record
   }
 
   private static func precedes(_ left: DeviceRecord, _ right: DeviceRecord) -> Bool {

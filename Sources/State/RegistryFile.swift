@@ -7,8 +7,8 @@ import OtaflashGATT
 /// As `KnownDevices` it tells the devices that were connected to; a damaged registry is set aside
 /// and begun anew, and `load` tells whereto.
 public struct RegistryFile: Sendable {
-  /// In bytes: 16 KiB for each device the registry can hold.
-  static let sizeLimit = DeviceRegistry.capacity * 16 * 1024
+  /// In bytes: 4 KiB for each device the registry can hold.
+  static let sizeLimit = (DeviceRegistry.capacity + DeviceRegistry.connectedCapacity) * 4 * 1024
 
   private struct Page: SoundContent {
     private enum CodingKeys: CodingKey, CaseIterable { case format, devices }

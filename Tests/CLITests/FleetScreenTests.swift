@@ -21,13 +21,13 @@ import Testing
     ]
     for device in devices {
       events += [
-        .devicePublished(device: device.id, attempt: 1, look: false),
+        .devicePublished(device: device.id, attempt: 1, verifyFirst: false),
         .deviceClaimed(device: device.id, attempt: 1, worker: "local"),
         .devicePlaced(device: device.id, attempt: 1, adapter: "hci0"),
       ]
     }
     var run = FleetRun()
-    for event in events { run.apply(event, at: FleetTime(milliseconds: 0)) }
+    for event in events { run.apply(event, at: WallClockTime(milliseconds: 0)) }
     return (run, events)
   }
 
@@ -79,7 +79,7 @@ import Testing
       .attemptEnded(device: "C0:FF:EE:00:00:1", attempt: 1, ending: .failed(failure)),
       .deviceSettled(device: "C0:FF:EE:00:00:1", ending: .failed(failure)),
     ]
-    for event in events { run.apply(event, at: FleetTime(milliseconds: 9)) }
+    for event in events { run.apply(event, at: WallClockTime(milliseconds: 9)) }
     let lines = screen.observe(events, run, at: .seconds(4))
     #expect(lines.map(\.text) == ["  failed door-1: the device took the image back"])
     let block = screen.block(rows: 24, columns: 80, at: .seconds(4))
@@ -90,7 +90,7 @@ import Testing
   @Test func aWaitIsShownWhenTwoLooksInARowSawIt() {
     let (run, _) = Self.busy(1)
     var waiting = run
-    let noon = FleetTime(milliseconds: 43_200_000)
+    let noon = WallClockTime(milliseconds: 43_200_000)
     let device = "C0:FF:EE:00:00:1"
     waiting.apply(
       .attemptEnded(device: device, attempt: 1, ending: .returned(.recalled)), at: noon)

@@ -10,26 +10,27 @@ extension ExchangeConformance {
         try await exchange.finish(claim, .returned(.stopping))
       }
     },
-    ExchangeConformance("the reports of a worker become news, in order") { exchange in
+    ExchangeConformance("what a worker reports is a fact, in its order") { exchange in
       try await exchange.publish([job("a")])
       let claim = try await claim(exchange)
-      try await exchange.report(claim, .placed(adapter: "hci0"))
-      try await exchange.report(claim, .activating)
-      let failure = AttemptFailure(.device, code: "reverted", words: "the image was reverted")
+      try await exchange.report(claim, placed("a"))
+      try await exchange.report(claim, activating("a"))
+      let failure = AttemptFailure(.device, code: "reverted", words: "it took the image back")
       try await exchange.finish(claim, .failed(failure))
-      let news = try await facts(exchange)
+      let facts = try await facts(exchange)
       try expect(
-        news == [
-          .claimed(worker: "a"), .reported(.placed(adapter: "hci0")), .reported(.activating),
-          .ended(.failed(failure)),
-        ], "the news are complete: \(news)")
+        facts == [
+          .deviceClaimed(device: "a", attempt: 1, worker: "a"), placed("a"), activating("a"),
+          ended("a", .failed(failure)),
+        ], "the facts are complete: \(facts)")
     },
     ExchangeConformance("a released job ends with its reason") { exchange in
       for reason in ReturnReason.allCases {
         try await exchange.publish([job(reason.rawValue)])
         try await exchange.release(try await claim(exchange), reason)
         try expect(
-          try await facts(exchange).last == .ended(.returned(reason)), "\(reason) is reported")
+          try await facts(exchange).last == ended(reason.rawValue, .returned(reason)),
+          "\(reason) is told")
       }
       let claim = try await exchange.claim(for: worker, now: time(0), lease: lease)
       try expect(claim == nil, "the coordinator decides about the next attempt")
@@ -48,7 +49,7 @@ extension ExchangeConformance {
       let claim = try await claim(exchange)
       try expect(claim.job.id.device == "b", "only the other job is left")
       try expect(
-        try await facts(exchange).first == .ended(.returned(.recalled)), "its end is reported")
+        try await facts(exchange).first == ended("a", .returned(.recalled)), "and it is told")
     },
     ExchangeConformance("cancelling one of many leaves the others deliverable") { exchange in
       let jobs = (0..<9).map { job("d\($0)") }
@@ -67,7 +68,7 @@ extension ExchangeConformance {
       try expect(standing == .recalled(until: time(55)), "the job is recalled")
       try await exchange.release(claim, .recalled)
       try expect(
-        try await facts(exchange).last == .ended(.returned(.recalled)), "the job is returned")
+        try await facts(exchange).last == ended("a", .returned(.recalled)), "it was given back")
     },
     ExchangeConformance("the result of a cancelled job that was finished counts") { exchange in
       try await exchange.publish([job("a")])
@@ -75,7 +76,7 @@ extension ExchangeConformance {
       try await exchange.cancel([job("a").id])
       try await exchange.finish(claim, .current(version: nil))
       try expect(
-        try await facts(exchange).last == .ended(.current(version: nil)), "the result is kept")
+        try await facts(exchange).last == ended("a", .current(version: nil)), "it is so")
     },
     ExchangeConformance("a cancelled job whose claim expires is not offered again") { exchange in
       try await exchange.publish([job("a")])
@@ -84,7 +85,7 @@ extension ExchangeConformance {
       let second = try await exchange.claim(for: other, now: time(60), lease: lease)
       try expect(second == nil, "no worker gets the job")
       try expect(
-        try await facts(exchange, at: 60).last == .ended(.returned(.recalled)), "the job has ended")
+        try await facts(exchange, at: 60).last == ended("a", .returned(.recalled)), "it is over")
     },
     ExchangeConformance("cancelling an ended or unknown job changes nothing") { exchange in
       try await exchange.publish([job("a")])
@@ -95,40 +96,46 @@ extension ExchangeConformance {
   ]
 
   static let rest = [
-    ExchangeConformance("news are numbered without gaps, and can be read in parts") { exchange in
+    ExchangeConformance("facts are numbered without gaps, and can be read in parts") { exchange in
       try await exchange.publish((0..<7).map { job("d\($0)") })
       for _ in 0..<7 { _ = try await claim(exchange) }
       var numbers: [Int] = []
       while true {
-        let part = try await exchange.news(after: numbers.last ?? 0, now: time(0), limit: 3)
+        let part = try await exchange.facts(after: numbers.last ?? 0, now: time(0), limit: 3)
         guard !part.isEmpty else { break }
         try expect(part.count <= 3, "no more news than requested")
         numbers += part.map(\.number)
       }
       try expect(numbers == Array(1...7), "the numbers are 1 to 7: \(numbers)")
     },
-    ExchangeConformance("news can be read more than once") { exchange in
+    ExchangeConformance("facts that are not recorded stay there for who reads them again") {
+      exchange in
       try await exchange.publish([job("a")])
       _ = try await claim(exchange)
-      let first = try await exchange.news(after: 0, now: time(0), limit: 10)
-      let second = try await exchange.news(after: 0, now: time(0), limit: 10)
-      try expect(first == second && first.count == 1, "both reads return the same")
+      let first = try await exchange.facts(after: 0, now: time(0), limit: 10)
+      let second = try await exchange.facts(after: 0, now: time(0), limit: 10)
+      try expect(first == second && first.count == 1, "both times the same")
     },
-    ExchangeConformance("a blob is returned as it was stored") { exchange in
-      let bytes = (0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-      try await exchange.keep(blob: bytes, digest: "d")
-      try await exchange.keep(blob: bytes, digest: "d")
-      try expect(try await exchange.blob("d") == bytes, "the blob is equal byte for byte")
+    ExchangeConformance("who waits for the record goes on when the facts are recorded") {
+      exchange in
+      try await exchange.publish([job("a")])
+      let claim = try await claim(exchange)
+      try await exchange.report(claim, activating("a"))
+      async let recorded: Void = exchange.recorded()
+      await exchange.arrival(after: 1)
+      _ = try await exchange.facts(after: 2, now: time(0), limit: 10)
+      try await recorded
     },
-    ExchangeConformance("an empty blob can be stored") { exchange in
-      try await exchange.keep(blob: [], digest: "none")
-      try expect(try await exchange.blob("none").isEmpty, "the blob has no bytes")
-    },
-    ExchangeConformance("an unknown blob is reported as an error") { exchange in
-      do throws(ExchangeFault) { _ = try await exchange.blob("x") } catch {
-        return try expect(error == .unknownBlob(digest: "x"), "the error names it: \(error)")
+    ExchangeConformance("who waits for the record is refused when the coordinator ends") {
+      exchange in
+      try await exchange.publish([job("a")])
+      try await exchange.report(try await claim(exchange), activating("a"))
+      async let recorded: Void = exchange.recorded()
+      exchange.close()
+      do { try await recorded } catch {
+        return try expect(error as? ExchangeFault == .notRecorded, "it says so: \(error)")
       }
-      throw ConformanceFailure(what: "an unknown blob is refused", line: #line)
+      throw ConformanceFailure(what: "it is not recorded", line: #line)
     },
     ExchangeConformance("a hundred concurrent workers share the jobs without a duplicate") {
       exchange in

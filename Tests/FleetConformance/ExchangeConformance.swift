@@ -27,12 +27,12 @@ package struct ExchangeConformance: Sendable, CustomStringConvertible {
   static let other = FleetWorker(name: "b")
   static let lease = Duration.seconds(45)
 
-  static func time(_ seconds: Int64) -> FleetTime { FleetTime(milliseconds: seconds * 1000) }
+  static func time(_ seconds: Int64) -> WallClockTime { WallClockTime(milliseconds: seconds * 1000) }
 
-  static func job(_ device: String, attempt: Int = 1, site: String? = nil) -> FleetJob {
-    FleetJob(
-      id: FleetJob.ID(run: "r", device: device, attempt: attempt), site: site, image: "i",
-      look: attempt > 1)
+  static func job(_ device: String, attempt: Int = 1, site: String? = nil) -> UpdateJob {
+    UpdateJob(
+      id: UpdateJob.ID(run: "r", device: device, attempt: attempt), site: site, image: "i",
+      verifyFirst: attempt > 1)
   }
 
   static func expect(
@@ -58,10 +58,22 @@ package struct ExchangeConformance: Sendable, CustomStringConvertible {
     throw ConformanceFailure(what: "the claim is lost", line: line)
   }
 
-  static func facts(_ exchange: any JobExchange, at seconds: Int64 = 0) async throws
-    -> [JobNews.Fact]
-  {
-    try await exchange.news(after: 0, now: time(seconds), limit: 1000).map(\.fact)
+  static func facts(
+    _ exchange: any JobExchange, at seconds: Int64 = 0
+  ) async throws -> [FleetEvent] {
+    try await exchange.facts(after: 0, now: time(seconds), limit: 1000).map(\.event)
+  }
+
+  static func placed(_ device: String) -> FleetEvent {
+    .devicePlaced(device: device, attempt: 1, adapter: "hci0")
+  }
+
+  static func activating(_ device: String) -> FleetEvent {
+    .deviceActivating(device: device, attempt: 1)
+  }
+
+  static func ended(_ device: String, _ ending: AttemptEnding) -> FleetEvent {
+    .attemptEnded(device: device, attempt: 1, ending: ending)
   }
 }
 

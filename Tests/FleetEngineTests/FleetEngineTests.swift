@@ -122,16 +122,16 @@ import Testing
   @Test func anAdapterThatVanishesIsNoFailureAndItsDevicesMove() throws {
     var scene = Scene(12)
     scene.campaign.waves[0].thresholds.stop = .count(1)
-    scene.meanwhile = { reach, clock in
+    scene.meanwhile = { transport, clock in
       await clock.pause(for: .milliseconds(1200))
-      reach.setAdapters(["hci1"])
+      transport.setAdapters(["hci1"])
     }
     let outcome = try scene.run()
     #expect(outcome.run.control == .ended(.complete(failed: 0)))
     #expect(outcome.truth.values.allSatisfy { $0 == Self.new })
-    let moved = outcome.run.devices.filter { Set($0.workedAt.map(\.adapter)).count > 1 }
+    let moved = outcome.run.devices.filter { Set($0.records.map(\.adapter)).count > 1 }
     #expect(moved.count >= 2, "those that it had in its hands")
-    #expect(moved.allSatisfy { $0.workedAt.last?.adapter == "hci1" && $0.linkFailures == 0 })
+    #expect(moved.allSatisfy { $0.records.last?.adapter == "hci1" && $0.linkFailures == 0 })
     #expect(outcome.notices == [.adapterLost("hci0")])
     // No longer than one adapter would have taken for all, and the wait before another attempt.
     var alone = Scene(12)
@@ -143,10 +143,10 @@ import Testing
   @Test func anAdapterThatOnlyFailsIsNotGivenEveryDevice() throws {
     var scene = Scene(12)
     scene.campaign.retries.infrastructureFailures = 1000
-    scene.meanwhile = { reach, _ in reach.broken.withLock { $0 = ["hci0"] } }
+    scene.meanwhile = { transport, _ in transport.broken.withLock { $0 = ["hci0"] } }
     let outcome = try scene.run()
     #expect(outcome.run.control == .ended(.complete(failed: 0)))
-    let failed = outcome.run.devices.flatMap(\.workedAt).filter { $0.adapter == "hci0" }
+    let failed = outcome.run.devices.flatMap(\.records).filter { $0.adapter == "hci0" }
     #expect((1...12).contains(failed.count), "\(failed.count)")
     var alone = Scene(12)
     alone.adapters = ["hci1"]
@@ -157,9 +157,9 @@ import Testing
   @Test func withoutAnyAdapterTheRunWaitsForOne() throws {
     var scene = Scene(3)
     scene.adapters = []
-    scene.meanwhile = { reach, clock in
+    scene.meanwhile = { transport, clock in
       await clock.pause(for: .seconds(3600))
-      reach.setAdapters(["hci0"])
+      transport.setAdapters(["hci0"])
     }
     let outcome = try scene.run()
     #expect(outcome.run.control == .ended(.complete(failed: 0)))
@@ -187,11 +187,11 @@ import Testing
     var scene = Scene(12)
     scene.campaign.waves[0].thresholds.stop = .count(1)
     scene.campaign.retries.infrastructureFailures = infrastructureFailures
-    scene.meanwhile = { reach, clock in
+    scene.meanwhile = { transport, clock in
       await clock.pause(for: .milliseconds(1200))
-      reach.setAdapters([])
+      transport.setAdapters([])
       await clock.pause(for: .seconds(600))
-      reach.setAdapters(["hci1"])
+      transport.setAdapters(["hci1"])
     }
     let outcome = try scene.run()
     #expect(outcome.run.control == .ended(.complete(failed: 0)))
@@ -211,11 +211,11 @@ import Testing
   @Test func aSoakingWaveDoesNotPauseForWantOfAnAdapter() throws {
     var scene = Scene(
       2, waves: [Wave("canary", .count(1), soak: .seconds(7200)), Wave("all", .rest)])
-    scene.meanwhile = { reach, clock in
+    scene.meanwhile = { transport, clock in
       await clock.pause(for: .seconds(60))
-      reach.setAdapters([])
+      transport.setAdapters([])
       await clock.pause(for: .seconds(600))
-      reach.setAdapters(["hci1"])
+      transport.setAdapters(["hci1"])
     }
     let outcome = try scene.run()
     #expect(outcome.run.control == .ended(.complete(failed: 0)) && Self.pauses(outcome).isEmpty)

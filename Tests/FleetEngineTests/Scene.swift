@@ -9,7 +9,7 @@ import OtaflashUpdate
 import Synchronization
 
 /// Simulated boards with the adapters that hear them.
-final class BoardReach: DeviceReach {
+final class BoardTransport: DeviceTransport {
   let boards: [FleetDevice.ID: SimulatedBoard]
   private let present: Mutex<[String]>
   /// Adapters that are there, and with which no connection can be made.
@@ -110,18 +110,16 @@ final class MortalLedger: EventLedger {
     left = Mutex(events)
   }
 
-  func append(
-    _ events: [FleetEvent], at moment: FleetTime, newsSeen: Int
-  ) async throws(StorageFault) {
+  func append(_ events: [FleetEvent], at moment: WallClockTime) async throws(StorageFault) {
     let lives = left.withLock { left in
       left -= events.count
       return left >= 0
     }
     guard lives else { throw StorageFault(.system, "the process died") }
-    try await inner.append(events, at: moment, newsSeen: newsSeen)
+    try await inner.append(events, at: moment)
   }
 
-  func history() async throws(StorageFault) -> (events: [RecordedEvent], newsSeen: Int) {
+  func history() async throws(StorageFault) -> [RecordedEvent] {
     try await inner.history()
   }
 }
@@ -180,8 +178,8 @@ struct Scene: Sendable {
   var deaf: Set<FleetDevice.ID> = []
   /// By how much the wall's clock is put on or back, and when, counted from the beginning.
   var jumps: [(after: Duration, by: Duration)] = []
-  /// Told the reach, beside the run.
-  var meanwhile: @Sendable (BoardReach, any LinkClock) async -> Void = { _, _ in }
+  /// Told the transport, beside the run.
+  var meanwhile: @Sendable (BoardTransport, any LinkClock) async -> Void = { _, _ in }
 
   /// - Parameters:
   ///   - count: of boards that are good.
@@ -199,22 +197,22 @@ struct Scene: Sendable {
       linkAttempts: 3, firstDelay: .seconds(2), longestDelay: .seconds(10))
   }
 
-  func run(asking orders: Requests? = nil) throws -> Outcome {
+  func run(asking commands: Requests? = nil) throws -> Outcome {
     let timeline = VirtualTimeline()
     var made: [FleetDevice.ID: SimulatedBoard] = [:]
     for board in boards {
       made[board.id] = try SimulatedBoard(
         profile: try SimulationProfile(parsing: board.profile), clock: timeline.clock)
     }
-    let reach = BoardReach(made, adapters: adapters, deaf: deaf, clock: timeline.clock)
+    let transport = BoardTransport(made, adapters: adapters, deaf: deaf, clock: timeline.clock)
     let boards = made
     let ran = try timeline.run(limit: .seconds(200_000)) {
       clock -> Result<Ran, any Error> in
       await withTaskGroup(of: Void.self) { power in
         for board in boards.values { power.addTask { _ = await board.run() } }
-        power.addTask { await meanwhile(reach, clock) }
+        power.addTask { await meanwhile(transport, clock) }
         defer { power.cancelAll() }
-        do { return .success(try await processes(reach, clock, orders)) } catch {
+        do { return .success(try await processes(transport, clock, commands)) } catch {
           return .failure(error)
         }
       }
@@ -227,14 +225,14 @@ struct Scene: Sendable {
     return Outcome(
       run: ran.run, history: ran.history, truth: truth, sent: sent, took: ran.took,
       notices: ran.notices,
-      connectingMost: reach.connectingMost, heldTwice: reach.heldTwice,
-      made: reach.made.withLock { $0 },
+      connectingMost: transport.connectingMost, heldTwice: transport.heldTwice,
+      made: transport.made.withLock { $0 },
       processes: ran.processes)
   }
 
-  private func wall(at elapsed: Duration) -> FleetTime {
+  private func wall(at elapsed: Duration) -> WallClockTime {
     let jumped = jumps.filter { $0.after <= elapsed }.reduce(elapsed) { $0 + $1.by }
-    return FleetTime(milliseconds: 1_800_000_000_000 + jumped.wholeMilliseconds)
+    return WallClockTime(milliseconds: 1_800_000_000_000 + jumped.wholeMilliseconds)
   }
 
   private struct Ran: Sendable {
@@ -247,26 +245,25 @@ struct Scene: Sendable {
 
   /// One process after the other, until one comes to the end.
   private func processes(
-    _ reach: BoardReach, _ clock: any LinkClock, _ orders: Requests?
+    _ transport: BoardTransport, _ clock: any LinkClock, _ commands: Requests?
   ) async throws -> Ran {
-    orders?.tell(clock)
+    commands?.tell(clock)
     (hooks as? ScriptedHooks)?.tell(clock)
     let notices = Notices()
-    let exchange = MemoryExchange()
     var ledger = MemoryLedger()
-    let surroundings = FleetSurroundings(
+    let environment = FleetEnvironment(
       clock: clock,
       wall: { wall(at: clock.now.elapsed) },
       image: { packages[$0] ?? packages[nil] },
       hooks: hooks, notice: { notices.note($0) })
-    let plan = try CampaignPlan(campaign, now: surroundings.wall())
+    let plan = try CampaignPlan(campaign, now: environment.wall())
     // A file is its own digest here, but for the one that all scenes have.
     let digests = Dictionary(
       uniqueKeysWithValues: Set(campaign.images.values).map { ($0, $0 == "app.bin" ? "i" : $0) })
     let began = clock.now
     try await ledger.append(
       plan.beginning(id: "r", digest: "d", imageDigests: digests),
-      at: surroundings.wall(), newsSeen: 0)
+      at: environment.wall())
     var kills = killsAfter[...]
     var processes = 0
     while true {
@@ -274,9 +271,9 @@ struct Scene: Sendable {
       var kept: any EventLedger = ledger
       if let kill = kills.popFirst() { kept = MortalLedger(ledger, dyingAfter: kill) }
       var engine = FleetEngine(
-        campaign: campaign, exchange: exchange, ledger: kept, reach: reach,
-        surroundings: surroundings, worker: FleetWorker(name: "process \(processes)"))
-      engine.orders = orders
+        campaign: campaign, exchange: MemoryExchange(), ledger: kept, transport: transport,
+        environment: environment, worker: FleetWorker(name: "process \(processes)"))
+      engine.commands = commands
       let ended: FleetRun?
       do throws(FleetEngineFault) { ended = try await engine.run() } catch {
         guard case .storage = error else { throw error }
@@ -284,11 +281,10 @@ struct Scene: Sendable {
       }
       if let ended {
         return Ran(
-          run: ended, history: try await ledger.history().events,
+          run: ended, history: try await ledger.history(),
           took: began.duration(to: clock.now),
           notices: notices.all, processes: processes)
       }
-      exchange.abandonClaims()
       if processes == 1, forgets > 0 { ledger = try await ledger.forgetting(forgets) }
     }
   }
@@ -305,12 +301,11 @@ private func mixed(_ index: Int) -> UInt8 {
 
 #if Fleet
 extension MemoryLedger {
-  /// The same without its newest events; what was read of the news stays.
+  /// The same without its newest events.
   fileprivate func forgetting(_ count: Int) async throws -> MemoryLedger {
-    let (events, newsSeen) = try await history()
     let older = MemoryLedger()
-    for recorded in events.dropLast(count) {
-      try await older.append([recorded.event], at: recorded.at, newsSeen: newsSeen)
+    for recorded in try await history().dropLast(count) {
+      try await older.append([recorded.event], at: recorded.at)
     }
     return older
   }

@@ -40,7 +40,7 @@ import Testing
         profile: try SimulationProfile(parsing: board.profile), clock: timeline.clock)
     }
     let boards = made
-    let reach = BoardReach(boards, adapters: scene.adapters)
+    let transport = BoardTransport(boards, adapters: scene.adapters)
     let campaign = scene.campaign
     let ended = try timeline.run(limit: .seconds(200_000)) {
       clock -> Result<(FleetRun, Int), any Error> in
@@ -48,7 +48,7 @@ import Testing
         for board in boards.values { power.addTask { _ = await board.run() } }
         defer { power.cancelAll() }
         do {
-          return .success(try await processes(campaign, reach, clock, path, kills))
+          return .success(try await processes(campaign, transport, clock, path, kills))
         } catch {
           return .failure(error)
         }
@@ -58,25 +58,24 @@ import Testing
   }
 
   private static func processes(
-    _ campaign: Campaign, _ reach: BoardReach, _ clock: any LinkClock, _ path: String,
+    _ campaign: Campaign, _ transport: BoardTransport, _ clock: any LinkClock, _ path: String,
     _ kills: [Int]
   ) async throws -> (FleetRun, Int) {
-    let surroundings = FleetSurroundings(
+    let environment = FleetEnvironment(
       clock: clock,
       wall: {
-        FleetTime(milliseconds: 1_800_000_000_000 + clock.now.elapsed.wholeMilliseconds)
+        WallClockTime(milliseconds: 1_800_000_000_000 + clock.now.elapsed.wholeMilliseconds)
       }, image: { _ in FirmwarePackage(name: "app", kind: .raw, parts: [Scene.image]) })
-    let plan = try CampaignPlan(campaign, now: surroundings.wall())
+    let plan = try CampaignPlan(campaign, now: environment.wall())
     try await FleetStore(path: path).ledger(of: "r").append(
       plan.beginning(id: "r", digest: "d", imageDigests: ["app.bin": "i"]),
-      at: surroundings.wall(), newsSeen: 0)
+      at: environment.wall())
     for (number, kill) in (kills + [Int.max / 2]).enumerated() {
       let store = try FleetStore(path: path)
-      try store.abandonClaims()
       let ledger = MortalLedger(store.ledger(of: "r"), dyingAfter: kill)
       let engine = FleetEngine(
-        campaign: campaign, exchange: store, ledger: ledger, reach: reach,
-        surroundings: surroundings, worker: FleetWorker(name: "process \(number)"))
+        campaign: campaign, exchange: MemoryExchange(), ledger: ledger, transport: transport,
+        environment: environment, worker: FleetWorker(name: "process \(number)"))
       let ended: FleetRun?
       do throws(FleetEngineFault) { ended = try await engine.run() } catch {
         guard case .storage = error else { throw error }
@@ -105,7 +104,7 @@ import Testing
     #expect(events == killed.run.eventCount)
   }
 
-  /// A store whose newest events are gone: jobs have ended, and their news were read.
+  /// A store whose newest events are gone: devices run what no event says.
   @Test(arguments: [1, 3, 5, 8]) func aJobThatEndedWithoutAnEventIsAskedForAgain(_ lost: Int) throws
   {
     var scene = Scene(4)
@@ -123,10 +122,10 @@ import Testing
   @Test func peoplePauseResumeAndCancel() throws {
     var scene = Scene(12)
     scene.campaign.parallel = 1
-    let orders = Requests([(2, .pause), (60, .resume), (61, .resume), (62, .cancel)])
-    let outcome = try scene.run(asking: orders)
+    let commands = Requests([(2, .pause), (60, .resume), (61, .resume), (62, .cancel)])
+    let outcome = try scene.run(asking: commands)
     #expect(outcome.run.control == .ended(.cancelled))
-    #expect(orders.answers == ["done", "done", OrderRefusal.nothingToResume.description, "done"])
+    #expect(commands.answers == ["done", "done", CommandRefusal.nothingToResume.description, "done"])
     let begun = outcome.history.compactMap { recorded -> Int64? in
       guard case .deviceClaimed = recorded.event else { return nil }
       return recorded.at.milliseconds - 1_800_000_000_000
@@ -140,33 +139,33 @@ import Testing
 }
 
 /// Requests that are put at times, in seconds.
-final class Requests: OrderSource {
+final class Requests: CommandSource {
   private struct State {
-    var waiting: [(second: Int, order: FleetOrder)]
+    var waiting: [(second: Int, command: OperatorCommand)]
     var answers: [String] = []
     var clock: (any LinkClock)?
   }
 
   private let state: Mutex<State>
 
-  init(_ orders: [(Int, FleetOrder)]) {
-    state = Mutex(State(waiting: orders.map { ($0.0, $0.1) }))
+  init(_ commands: [(Int, OperatorCommand)]) {
+    state = Mutex(State(waiting: commands.map { ($0.0, $0.1) }))
   }
 
   var answers: [String] { state.withLock { $0.answers } }
 
   func tell(_ clock: any LinkClock) { state.withLock { $0.clock = clock } }
 
-  func pending() async throws(StorageFault) -> [PendingOrder] {
+  func pending() async throws(StorageFault) -> [PendingCommand] {
     state.withLock { state in
       guard let first = state.waiting.first,
         let now = state.clock?.now.elapsed, now >= .seconds(first.second)
       else { return [] }
-      return [PendingOrder(number: state.answers.count, order: first.order)]
+      return [PendingCommand(number: state.answers.count, command: first.command)]
     }
   }
 
-  func answer(_ pending: PendingOrder, _ words: String) async throws(StorageFault) {
+  func answer(_ pending: PendingCommand, _ words: String) async throws(StorageFault) {
     state.withLock { state in
       state.waiting.removeFirst()
       state.answers.append(words)

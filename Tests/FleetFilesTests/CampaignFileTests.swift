@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct CampaignFileTests {
   /// 2026-11-23, a Monday, noon.
-  static let now = FleetTime(milliseconds: 1_795_435_200_000)
+  static let now = WallClockTime(milliseconds: 1_795_435_200_000)
   static let minimal = "campaign: c\nimage: a.bin\ndevices: [sim:1, sim:2]\n"
 
   static func read(_ text: String) throws(CampaignFileFault) -> CampaignFile {
@@ -109,8 +109,8 @@ import Testing
     expected.window = TransferWindow(
       days: [.monday, .sunday], opens: 22 * 60, closes: 4 * 60 + 30,
       zone: ZoneOffsets(minutes: 120), atEnd: .breakOff,
-      notBefore: FleetTime(milliseconds: 1_795_478_400_000),
-      notAfter: FleetTime(milliseconds: 1_798_066_800_000))
+      notBefore: WallClockTime(milliseconds: 1_795_478_400_000),
+      notAfter: WallClockTime(milliseconds: 1_798_066_800_000))
     expected.retries = RetryPolicy(
       linkAttempts: 7, sameFailures: 3, firstDelay: .seconds(2), longestDelay: .seconds(120),
       jitter: 0.1, infrastructureFailures: 9)

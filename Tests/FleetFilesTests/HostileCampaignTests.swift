@@ -75,7 +75,7 @@ import Testing
   @Test func aDocumentOfTooManyPartsIsRefusedBeforeItTakesTheMemory() {
     let text = "campaign: c\ndevices: [" + String(repeating: "a,", count: 2_000_000) + "]"
     #expect {
-      try CampaignFile(bytes: Array(text.utf8), now: FleetTime(milliseconds: 0))
+      try CampaignFile(bytes: Array(text.utf8), now: WallClockTime(milliseconds: 0))
     } throws: { "\($0)" == "line 2, column 1: it has more than 2000000 parts" }
   }
 }

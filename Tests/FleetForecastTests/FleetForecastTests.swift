@@ -1,6 +1,7 @@
 import OtaflashFirmware
 import OtaflashFleet
 import OtaflashSimulation
+import OtaflashUpdate
 import Synchronization
 import Testing
 
@@ -13,14 +14,14 @@ import Testing
     _ fleet: String, bytes: Int = 20_000,
     waves: [Wave] = [Wave("all", .rest, thresholds: lenient)],
     _ change: (inout Campaign) -> Void = { _ in }
-  ) throws -> CampaignTrial {
+  ) throws -> CampaignSimulation {
     let profile = try FleetProfile(parsing: "sim-fleet:\(fleet)")
     var campaign = Campaign(
       name: "test", devices: profile.boards.map { FleetDevice(id: $0) },
       images: [nil: "app.bin"], waves: waves)
     change(&campaign)
-    return CampaignTrial(
-      try CampaignPlan(campaign, now: FleetTime(milliseconds: 0)), on: profile,
+    return CampaignSimulation(
+      try CampaignPlan(campaign, now: WallClockTime(milliseconds: 0)), on: profile,
       sizes: ["app.bin": bytes])
   }
 
@@ -80,8 +81,8 @@ import Testing
   }
 
   /// Whole images are counted where nobody knows what patches would come to, required ones too.
-  @Test(arguments: FlashChoices.Delta.allCases)
-  func whatIsCountedWholeIsSaidSo(_ delta: FlashChoices.Delta) async throws {
+  @Test(arguments: DeltaPolicy.allCases)
+  func whatIsCountedWholeIsSaidSo(_ delta: DeltaPolicy) async throws {
     let trial = try Self.trial("3?kinds=fast") { $0.flash.delta = delta }
     #expect(trial.countsWholeImages == (delta != .never))
     let forecast = try await trial.forecast(seeds: 1, changes: [])
@@ -181,8 +182,8 @@ import Testing
     campaign.flash.allowUnknown = true
     let version = FirmwareVersion(2, 0, 0)
     let smp = SampleImage.mcuboot(Array(repeating: 7, count: 20_000), version: version)
-    let trial = CampaignTrial(
-      try CampaignPlan(campaign, now: FleetTime(milliseconds: 0)), on: profile,
+    let trial = CampaignSimulation(
+      try CampaignPlan(campaign, now: WallClockTime(milliseconds: 0)), on: profile,
       packages: [
         "fast.bin": .standIn(bytes: 20_000),
         "smp.img": try .decode(name: "smp.img", bytes: smp),
@@ -208,8 +209,8 @@ import Testing
       name: "test", devices: (0..<5).map { FleetDevice(id: "C0:FF:EE:00:00:0\($0)", site: "lab") },
       images: [nil: "app.bin"])
     campaign.flash.writing = .withoutResponse
-    let trial = CampaignTrial(
-      try CampaignPlan(campaign, now: FleetTime(milliseconds: 0)),
+    let trial = CampaignSimulation(
+      try CampaignPlan(campaign, now: WallClockTime(milliseconds: 0)),
       on: try FleetProfile(parsing: "1?adapters=2&loss=1%"), sizes: ["app.bin": 600_000])
     let forecast = try await trial.forecast(seeds: 2, changes: [])
     #expect(forecast.devices == 5 && forecast.successes == 5)

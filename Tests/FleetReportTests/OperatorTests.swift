@@ -90,7 +90,7 @@ import Testing
   // MARK: Waits
 
   /// 2026-11-23 at 19:30 in UTC.
-  private static let evening = FleetTime(milliseconds: 1_795_462_200_000)
+  private static let evening = WallClockTime(milliseconds: 1_795_462_200_000)
   private static let run = FleetRun(history([]))
 
   @Test(arguments: [

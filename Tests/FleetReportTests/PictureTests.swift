@@ -5,8 +5,8 @@ import Testing
 
 /// Times and sizes as they are drawn and told.
 @Suite struct PictureTests {
-  private static func time(_ seconds: Int64) -> FleetTime {
-    FleetTime(milliseconds: 1_795_425_600_000 + seconds * 1000)
+  private static func time(_ seconds: Int64) -> WallClockTime {
+    WallClockTime(milliseconds: 1_795_425_600_000 + seconds * 1000)
   }
 
   /// A wave of ten minutes, a night, a wave of ten minutes: each wave has half of the picture.
@@ -81,6 +81,6 @@ import Testing
     (4_107_542_399, "2100-02-28T23:59:59Z"), (4_107_542_400, "2100-03-01T00:00:00Z"),
   ])
   func momentsAreThoseOfTheCalendar(_ seconds: Int64, _ text: String) {
-    #expect(CalendarTime.text(FleetTime(milliseconds: seconds * 1000)) == text)
+    #expect(CalendarTime.text(WallClockTime(milliseconds: seconds * 1000)) == text)
   }
 }

@@ -6,8 +6,8 @@ import Testing
 
 /// What a report says of events that were written down by hand.
 @Suite struct RunReportTests {
-  static func time(_ seconds: Double) -> FleetTime {
-    FleetTime(milliseconds: 1_795_425_600_000 + Int64(seconds * 1000))
+  static func time(_ seconds: Double) -> WallClockTime {
+    WallClockTime(milliseconds: 1_795_425_600_000 + Int64(seconds * 1000))
   }
 
   static func history(_ events: [(Double, FleetEvent)]) -> [RecordedEvent] {
@@ -61,7 +61,7 @@ import Testing
     on adapter: String = "hci0"
   ) -> [(Double, FleetEvent)] {
     [
-      (begin, .devicePublished(device: device, attempt: number, look: false)),
+      (begin, .devicePublished(device: device, attempt: number, verifyFirst: false)),
       (begin, .deviceClaimed(device: device, attempt: number, worker: "w")),
       (begin + 1, .devicePlaced(device: device, attempt: number, adapter: adapter)),
       (end, .attemptEnded(device: device, attempt: number, ending: ending)),
@@ -192,7 +192,7 @@ import Testing
   @Test func whatADeadProcessCutShortIsNoFailure() throws {
     var events = Self.beginning(["a"])
     events += [
-      (0, .devicePublished(device: "a", attempt: 1, look: false)),
+      (0, .devicePublished(device: "a", attempt: 1, verifyFirst: false)),
       (0, .deviceClaimed(device: "a", attempt: 1, worker: "w1")),
       (1, .devicePlaced(device: "a", attempt: 1, adapter: "hci0")),
       (46, .claimExpired(device: "a", attempt: 1)),

@@ -17,7 +17,7 @@ import Testing
     events += zip(ids, endings).map { .deviceSettled(device: $0, ending: $1) }
     let history = (events + last).enumerated().map { number, event in
       RecordedEvent(
-        number: number + 1, at: FleetTime(milliseconds: Int64(number) * 1000), event: event)
+        number: number + 1, at: WallClockTime(milliseconds: Int64(number) * 1000), event: event)
     }
     return try #require(RunReport(history))
   }
@@ -38,7 +38,7 @@ import Testing
   @Test(arguments: [
     ([FleetEvent.runCancelled, .runEnded(.cancelled)], "not complete"),
     (
-      [.waveSoaking(wave: 0, until: FleetTime(milliseconds: 9)), .runEnded(.cancelled)],
+      [.waveSoaking(wave: 0, until: WallClockTime(milliseconds: 9)), .runEnded(.cancelled)],
       "not judged: the soak time was not over"
     ),
     (

@@ -1,4 +1,6 @@
 #if Fleet
+@testable import OtaflashFleetStore
+
 /// What the first version of the store wrote, to the letter: later versions read it.
 enum FirstVersion {
   static let schema = """
@@ -37,6 +39,26 @@ enum FirstVersion {
     PRAGMA application_id = 1330921798;
     PRAGMA user_version = 1;
     """
+
+  /// Writes a run as that version did, with its first `count` events.
+  ///
+  /// - Returns: the hash of the last.
+  static func write(to folder: StoreFolder, count: Int = payloads.count) throws -> [UInt8] {
+    try folder.sql(schema)
+    var hash = EventChain.start(of: "r1")
+    for (index, payload) in payloads.prefix(count).enumerated() {
+      let at = Int64(index) * 1000 + Sample.now.milliseconds
+      hash = EventChain.link(after: hash, number: index + 1, at: at, payload: payload)
+      let hexadecimal = hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+      if index == 0 {
+        try folder.sql("INSERT INTO run VALUES ('r1', 'doors', 'd', \(at), 0, 0, x'00')")
+      }
+      try folder.sql(
+        "INSERT INTO event VALUES ('r1', \(index + 1), \(at), '\(payload)', x'\(hexadecimal)')")
+      try folder.sql("UPDATE run SET length = \(index + 1), head = x'\(hexadecimal)'")
+    }
+    return hash
+  }
 
   /// The events of a run, one a line.
   static let payloads = text.split(separator: "\n").map(String.init)

@@ -21,14 +21,14 @@ import Testing
     for run in ["r1", "r2", "r3"] { try await Sample.record(store, run: run) }
     // A run may grow after the next one was started.
     try await store.ledger(of: "r1").append(
-      [.deviceRetried(device: "a")], at: Sample.now, newsSeen: 2)
+      [.deviceRetried(device: "a")], at: Sample.now)
     return folder
   }
 
   @Test func noRunIsMissingInAnUntouchedStore() async throws {
     let store = try await Self.runs().store()
     #expect(try store.lostRuns().isEmpty)
-    let first = try await store.ledger(of: "r2").history().events[0].event
+    let first = try await store.ledger(of: "r2").history()[0].event
     guard case .runBegan(let beginning) = first else { return #expect(Bool(false), "\(first)") }
     #expect(beginning.former?.id == "r1" && beginning.former?.events == 10)
   }
@@ -57,7 +57,7 @@ import Testing
   /// Changes an event and computes every hash again, as `EventChain` describes.
   @Test func aRunWithARewrittenChainIsFound() async throws {
     let folder = try await Self.runs()
-    let events = try await folder.store().ledger(of: "r1").history().events
+    let events = try await folder.store().ledger(of: "r1").history()
     var hash = EventChain.start(of: "r1")
     var sql = Self.dropTriggers
     for recorded in events {
@@ -80,7 +80,7 @@ import Testing
   /// A store of the version before: readers use it as it is, the next writer adds the table.
   @Test func aStoreWithoutTheListIsReadAndCompleted() async throws {
     let folder = try await Self.runs()
-    try folder.sql("DROP TABLE started; PRAGMA user_version = 3")
+    try folder.sql("DROP TABLE started; \(StoreFolder.withNews) PRAGMA user_version = 3")
     #expect(try folder.store(isReadOnly: true).lostRuns().isEmpty)
     _ = try folder.store()
     try folder.sql(Self.dropTriggers + Self.deletion(of: "r3"))

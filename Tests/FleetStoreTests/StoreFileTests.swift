@@ -149,8 +149,7 @@ import Testing
     expectFault(.readOnly) { () throws(StorageFault) in
       try store.request(.pause, of: "r1", at: Sample.now)
     }
-    let job = FleetJob(id: FleetJob.ID(run: "r1", device: "a", attempt: 1), image: "i")
-    await #expect(throws: ExchangeFault.self) { try await store.publish([job]) }
+    expectFault(.readOnly) { () throws(StorageFault) in try store.keep(blob: [1], digest: "d") }
   }
 
   /// A process that is killed inside a commit leaves a journal that the next one plays back.
@@ -189,9 +188,6 @@ import Testing
   @Test(arguments: [
     "PRAGMA user_version = -1", "UPDATE event SET at = -9223372036854775808 WHERE number = 3",
     "UPDATE run SET began = 9223372036854775807", "UPDATE run SET length = -1",
-    "UPDATE run SET news_seen = 9223372036854775807",
-    "INSERT INTO job VALUES ('r1', 'a', 9223372036854775807, 1, NULL, 'i', 0, '{}', 1)",
-    "UPDATE device SET seen = 9223372036854775807",
     "UPDATE event SET payload = replace(payload, ':1,', ':9223372036854775807,') WHERE number = 4",
     #"UPDATE event SET payload = '{"waveBegan":{"wave":-1}}' WHERE number = 3"#,
     #"UPDATE event SET payload = '{"waveBegan":{"wave":1000000000000000000}}' WHERE number = 3"#,
@@ -225,10 +221,10 @@ import Testing
     let folder = try StoreFolder()
     let store = try folder.store()
     for (id, year) in [("ahead", 2100), ("old", 1969), ("last", 2026)] {
-      let began = FleetTime(milliseconds: Int64(year - 1970) * 31_557_600_000)
+      let began = WallClockTime(milliseconds: Int64(year - 1970) * 31_557_600_000)
       try await store.ledger(of: id).append(
         [.runBegan(RunBeginning(id: id, campaign: "c", digest: "d", devices: 0, waves: 0))],
-        at: began, newsSeen: 0)
+        at: began)
     }
     #expect(try store.runs().map(\.id) == ["last", "old", "ahead"])
     #expect(try store.run(named: nil).id == "last")
@@ -247,7 +243,7 @@ import Testing
     let folder = try StoreFolder()
     let store = try folder.store()
     let ledger = store.ledger(of: "r1")
-    try await ledger.append([Sample.beginning, Sample.planned], at: Sample.now, newsSeen: 0)
+    try await ledger.append([Sample.beginning, Sample.planned], at: Sample.now)
     let pages = try store.read { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
     var recorded = 2
     var refusals = 0
@@ -259,7 +255,7 @@ import Testing
         let names = (0..<20).map { "\(recorded)-\($0)" }
         do throws(StorageFault) {
           try await ledger.append(
-            names.map { .deviceRetried(device: $0) }, at: Sample.now, newsSeen: 0)
+            names.map { .deviceRetried(device: $0) }, at: Sample.now)
           recorded += names.count
         } catch {
           #expect(error.kind == .full, "\(error)")
@@ -291,7 +287,7 @@ import Testing
     while refusal == nil {
       let events = (0..<20).map { FleetEvent.deviceRetried(device: "\(recorded)-\($0)") }
       do throws(StorageFault) {
-        try await store?.ledger(of: "r1").append(events, at: Sample.now, newsSeen: 0)
+        try await store?.ledger(of: "r1").append(events, at: Sample.now)
         recorded += events.count
       } catch {
         refusal = error
@@ -310,24 +306,15 @@ import Testing
     #expect(try read.runs().first?.events == recorded)
   }
 
-  /// What the disk refused, the jobs in memory have not done either.
-  @Test func aFullDiskLeavesTheJobsAsTheyWere() async throws {
+  @Test func imagesAreKeptByTheirDigest() throws {
     let folder = try StoreFolder()
+    let bytes = (0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    for _ in 0..<2 { try folder.store().keep(blob: bytes, digest: "d") }
+    try folder.store().keep(blob: [], digest: "none")
+    #expect(try folder.store().blob("d") == bytes)
+    #expect(try folder.store().blob("none").isEmpty)
     let store = try folder.store()
-    let pages = try store.read { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
-    try await store.file.queue.writeWithoutTransaction {
-      _ = try Int.fetchOne($0, sql: "PRAGMA max_page_count = \(pages)")
-    }
-    let jobs = (0..<500).map {
-      FleetJob(id: FleetJob.ID(run: "r", device: "d\($0)", attempt: 1), image: "i")
-    }
-    do throws(ExchangeFault) { try await store.publish(jobs) } catch {
-      guard case .storage(let fault) = error else { return #expect(Bool(false), "\(error)") }
-      #expect(fault.kind == .full)
-    }
-    let claim = try await store.claim(
-      for: FleetWorker(name: "w"), now: Sample.now, lease: .seconds(1))
-    #expect(claim == nil)
+    expectFault(.unsound) { () throws(StorageFault) in try store.blob("x") }
   }
 
   private func expectFault<Value>(

@@ -65,7 +65,19 @@ final class StoreFolder: Sendable {
 
   /// Takes away what later versions added.
   static let backToFirstVersion = """
-    DROP TABLE device; DROP TABLE taken_over; DROP TABLE started; PRAGMA user_version = 1
+    DROP TABLE IF EXISTS device; DROP TABLE IF EXISTS taken_over; DROP TABLE started;
+    \(withNews)
+    PRAGMA user_version = 1
+    """
+
+  /// Stores up to version 4 had tables of jobs and of what workers reported.
+  static let withNews = """
+    CREATE TABLE job (run TEXT NOT NULL);
+    CREATE TABLE news (
+      number INTEGER PRIMARY KEY, run TEXT NOT NULL, device TEXT NOT NULL,
+      attempt INTEGER NOT NULL, fact TEXT NOT NULL
+    ) STRICT;
+    ALTER TABLE run ADD COLUMN news_seen INTEGER NOT NULL DEFAULT 0;
     """
 
   /// What a person with `sqlite3` can do.
@@ -75,7 +87,7 @@ final class StoreFolder: Sendable {
 }
 
 enum Sample {
-  static let now = FleetTime(milliseconds: 1_795_435_200_000)
+  static let now = WallClockTime(milliseconds: 1_795_435_200_000)
   static let beginning = FleetEvent.runBegan(
     RunBeginning(id: "r1", campaign: "doors", digest: "d", devices: 2, waves: 1))
   static let planned = FleetEvent.wavePlanned(
@@ -89,16 +101,16 @@ enum Sample {
       first = .runBegan(
         RunBeginning(id: run, campaign: "doors", digest: "d", devices: 2, waves: 1))
     }
-    try await ledger.append([first, planned, .waveBegan(wave: 0)], at: now, newsSeen: 0)
+    try await ledger.append([first, planned, .waveBegan(wave: 0)], at: now)
     for (index, device) in ["a", "b"].enumerated() {
       try await ledger.append(
         [
-          .devicePublished(device: device, attempt: 1, look: false),
+          .devicePublished(device: device, attempt: 1, verifyFirst: false),
           .deviceClaimed(device: device, attempt: 1, worker: "w"),
           .deviceSettled(device: device, ending: .updated),
-        ], at: now.advanced(by: .seconds(index + 1)), newsSeen: index + 1)
+        ], at: now.advanced(by: .seconds(index + 1)))
     }
-    try await ledger.append([.runEnded(.complete(failed: 0))], at: now, newsSeen: 2)
+    try await ledger.append([.runEnded(.complete(failed: 0))], at: now)
   }
 }
 #endif

@@ -32,7 +32,7 @@ struct FleetSwarm {
   }()
 
   private let scale: SwarmScale
-  private let trial: CampaignTrial
+  private let trial: CampaignSimulation
 
   init(_ scale: SwarmScale) throws {
     self.scale = scale
@@ -50,7 +50,7 @@ struct FleetSwarm {
   static func trial(
     _ fleet: FleetProfile, waves: [(String, Wave.Members)], withoutResponse: Bool, places: Int?,
     sending image: FirmwareImage = FleetSwarm.image
-  ) throws -> CampaignTrial {
+  ) throws -> CampaignSimulation {
     let lenient = WaveThresholds(successPercent: 0, stop: .percent(100), seenPercent: 0)
     var campaign = Campaign(
       name: "swarm", devices: fleet.boards.map { FleetDevice(id: $0) }, images: [nil: "app.bin"],
@@ -58,8 +58,8 @@ struct FleetSwarm {
     campaign.flash.allowUnknown = true
     campaign.flash.writing = withoutResponse ? .withoutResponse : .withResponse
     campaign.parallel = places
-    return CampaignTrial(
-      try CampaignPlan(campaign, now: FleetTime(milliseconds: 0)), on: fleet,
+    return CampaignSimulation(
+      try CampaignPlan(campaign, now: WallClockTime(milliseconds: 0)), on: fleet,
       packages: ["app.bin": FirmwarePackage(name: "app", kind: .raw, parts: [image])])
   }
 

@@ -61,7 +61,7 @@ struct PatchGain {
     return Row(name: profile.name, patched: try rate(trial), whole: whole)
   }
 
-  private func rate(_ trial: CampaignTrial) throws -> Double {
+  private func rate(_ trial: CampaignSimulation) throws -> Double {
     let outcome = try trial.run(seed: 1)
     let done = outcome.run.devices.count { $0.ending?.count == .succeeded }
     precondition(done == devices, "every device runs the next release")

@@ -3,7 +3,7 @@ import OtaflashFleet
 import Testing
 
 @Suite struct CampaignPlanTests {
-  static let now = FleetTime(milliseconds: 1_800_000_000_000)
+  static let now = WallClockTime(milliseconds: 1_800_000_000_000)
 
   static func campaign(
     _ count: Int, waves: [Wave] = [Wave("all", .rest)]

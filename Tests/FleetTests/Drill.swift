@@ -20,15 +20,13 @@ struct Drill {
 
   let rules: FleetRules
   var table = JobTable()
-  var news: [JobNews] = []
   var run = FleetRun()
   var history: [RecordedEvent] = []
-  private(set) var newsSeen = 0
-  private(set) var now = FleetTime(milliseconds: 1_000_000)
+  private(set) var now = WallClockTime(milliseconds: 1_000_000)
   /// What each device has been told to run, as it would say itself.
   private(set) var truth: [FleetDevice.ID: Bool] = [:]
   /// Jobs that are worked on, with the moment at which they are done.
-  private var working: [(claim: JobClaim, until: FleetTime)] = []
+  private var working: [(claim: JobClaim, until: WallClockTime)] = []
   private var random: UInt64
   private let luck: Luck
   private let slots: Int
@@ -71,11 +69,10 @@ struct Drill {
   // MARK: The coordinator
 
   private mutating func coordinate() throws -> Bool {
-    news += table.expire(now: now).news
-    if newsSeen < news.count {
-      let item = news[newsSeen]
-      newsSeen += 1
-      record(rules.events(after: item, in: run, now: now, random: fraction()))
+    table.expire(now: now)
+    if let fact = table.facts.first {
+      table.forgetFacts(upTo: fact.number)
+      record(rules.events(after: fact, in: run, now: now, random: fraction()))
       return true
     }
     for effect in rules.effectsOfClosing(in: run, wall: now) { try carryOut(effect) }
@@ -84,10 +81,10 @@ struct Drill {
     for event in events {
       for effect in rules.effects(of: event, in: run) { try carryOut(effect) }
     }
-    return !events.isEmpty || newsSeen < news.count
+    return !events.isEmpty || !table.facts.isEmpty
   }
 
-  mutating func order(_ order: FleetOrder) throws {
+  mutating func order(_ order: OperatorCommand) throws {
     let events = try FleetRules.events(for: order, in: run)
     record(events)
     for event in events {
@@ -113,19 +110,20 @@ struct Drill {
 
   private mutating func carryOut(_ effect: FleetEffect) throws {
     switch effect {
-    case .publish(let job): news += try table.publish([job]).news
-    case .cancel(let jobs): news += table.cancel(jobs).news
+    case .publish(let job): try table.publish([job])
+    case .cancel(let jobs): table.cancel(jobs)
     case .runHook(let wave, let point):
       record(rules.events(afterHook: point, of: wave, HookOutcome(.exited(code: 0)), in: run))
     }
   }
 
-  /// The process dies with all it knew; the next one has the store, and asks nobody.
+  /// The process dies with all it knew; the next one has the events, and asks nobody.
   private mutating func killProcess() {
     killsAt.removeFirst()
     working = []
-    news += table.abandonClaims().news
+    table = JobTable()
     run = FleetRun(history)
+    record(rules.eventsOfRestart(in: run, now: now))
     do {
       for effect in rules.effectsToRepeat(in: run) { try carryOut(effect) }
     } catch {
@@ -142,10 +140,9 @@ struct Drill {
       return true
     }
     guard working.count < slots else { return false }
-    let (claim, change) = table.claim(
-      for: FleetWorker(name: "w"), now: now, lease: Self.lease)
-    news += change.news
-    guard let claim else { return !change.news.isEmpty }
+    let before = table.lastFact
+    let claim = table.claim(for: FleetWorker(name: "w"), now: now, lease: Self.lease)
+    guard let claim else { return table.lastFact > before }
     if fraction() < luck.silence {
       // Gone without a word; it may have done its work all the same.
       let (device, isDone) = (claim.job.id.device, fraction() < 0.5)
@@ -165,13 +162,14 @@ struct Drill {
     let device = claim.job.id.device
     do {
       switch fate(of: device) {
-      case .returned(let reason): news += table.release(claim, reason).news
+      case .returned(let reason): table.release(claim, reason)
       case let ending:
         if case .updated = ending {
-          news += try table.report(claim, .activating).news
+          try table.report(
+            claim, .deviceActivating(device: device, attempt: claim.job.id.attempt))
           truth[device] = true
         }
-        news += try table.finish(claim, ending).news
+        try table.finish(claim, ending)
       }
     } catch ExchangeFault.claimLost {
       // Another one has it.
@@ -202,7 +200,7 @@ struct Drill {
     return Double(hash >> 11) / Double(UInt64.max >> 11) < share
   }
 
-  private func nextMoment() -> FleetTime? {
+  private func nextMoment() -> WallClockTime? {
     var moments = working.map(\.until)
     if let own = rules.nextMoment(in: run, now: now) { moments.append(own) }
     // A claim that nobody renews.

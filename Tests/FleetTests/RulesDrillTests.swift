@@ -15,7 +15,7 @@ import Testing
         Wave("rest", .rest, thresholds: thresholds),
       ])
     campaign.retries.infrastructureFailures = 1000
-    return try CampaignPlan(campaign, now: FleetTime(milliseconds: 0))
+    return try CampaignPlan(campaign, now: WallClockTime(milliseconds: 0))
   }
 
   static let seeds = UInt64(1)...200

@@ -4,20 +4,40 @@ import Testing
 
 /// The rules one at a time: where a run stands, what was heard, what follows.
 @Suite struct RulesTests {
-  static let start = FleetTime(milliseconds: 1_000_000)
+  static let start = WallClockTime(milliseconds: 1_000_000)
   static let failure = AttemptFailure(.device, code: "reverted", words: "it was taken back")
   static let lost = AttemptFailure(.link, code: "link-lost", words: "the link was lost")
   static let figures = UpdateFigures(
     from: nil, to: nil, proof: "version", bytes: 1, uploadMilliseconds: 1, resumes: 0)
+
+  /// What is reported of a job.
+  enum Fact {
+    case claimed(worker: String)
+    case activating
+    case expired
+    case ended(AttemptEnding)
+
+    func of(_ job: UpdateJob.ID) -> JobFact {
+      let event: FleetEvent =
+        switch self {
+        case .claimed(let worker):
+          .deviceClaimed(device: job.device, attempt: job.attempt, worker: worker)
+        case .activating: .deviceActivating(device: job.device, attempt: job.attempt)
+        case .expired: .claimExpired(device: job.device, attempt: job.attempt)
+        case .ended(let ending):
+          .attemptEnded(device: job.device, attempt: job.attempt, ending: ending)
+        }
+      return JobFact(number: 1, job: job, event: event)
+    }
+  }
 
   /// A run that is asked and told step by step.
   struct Play {
     let rules: FleetRules
     var run = FleetRun()
     var now = start
-    var newsNumber = 0
 
-    init(_ campaign: Campaign, at moment: FleetTime = start) throws {
+    init(_ campaign: Campaign, at moment: WallClockTime = start) throws {
       now = moment
       rules = FleetRules(campaign)
       let plan = try CampaignPlan(campaign, now: now)
@@ -39,12 +59,9 @@ import Testing
     }
 
     @discardableResult
-    mutating func hear(_ fact: JobNews.Fact, of device: String, attempt: Int = 1) -> [FleetEvent] {
-      newsNumber += 1
-      let news = JobNews(
-        number: newsNumber, job: FleetJob.ID(run: "r", device: device, attempt: attempt),
-        fact: fact)
-      let events = rules.events(after: news, in: run, now: now, random: 0)
+    mutating func hear(_ fact: Fact, of device: String, attempt: Int = 1) -> [FleetEvent] {
+      let fact = fact.of(UpdateJob.ID(run: "r", device: device, attempt: attempt))
+      let events = rules.events(after: fact, in: run, now: now, random: 0)
       for event in events { run.apply(event, at: now) }
       return events
     }
@@ -55,7 +72,7 @@ import Testing
       hear(.ended(ending), of: device, attempt: number)
     }
 
-    mutating func order(_ order: FleetOrder) throws(OrderRefusal) {
+    mutating func order(_ order: OperatorCommand) throws(CommandRefusal) {
       for event in try FleetRules.events(for: order, in: run) { run.apply(event, at: now) }
     }
 
@@ -137,28 +154,27 @@ import Testing
     var play = try Play(Self.campaign(1))
     play.settle()
     play.hear(.claimed(worker: "w"), of: "d0")
-    play.hear(.reported(.activating), of: "d0")
+    play.hear(.activating, of: "d0")
     play.hear(.ended(.returned(.holderGone)), of: "d0")
-    #expect(play.settle() == [.devicePublished(device: "d0", attempt: 2, look: true)])
-    let event = FleetEvent.devicePublished(device: "d0", attempt: 2, look: true)
+    #expect(play.settle() == [.devicePublished(device: "d0", attempt: 2, verifyFirst: true)])
+    let event = FleetEvent.devicePublished(device: "d0", attempt: 2, verifyFirst: true)
     guard case .publish(let job) = play.rules.effects(of: event, in: play.run).first else {
       return #expect(Bool(false), "it is published")
     }
-    #expect(job.look)
+    #expect(job.verifyFirst)
     play.attempt("d0", 2, .current(version: FirmwareVersion(1, 3, 0)))
     #expect(play.run["d0"]?.ending == .updated)
     #expect(play.run["d0"]?.runs == FirmwareVersion(1, 3, 0))
   }
 
-  @Test func newsOfAnotherAttemptOrRunMeanNothing() throws {
+  @Test func factsOfAnotherAttemptOrRunMeanNothing() throws {
     var play = try Play(Self.campaign(2))
     play.settle()
     #expect(play.hear(.claimed(worker: "w"), of: "d0", attempt: 2).isEmpty)
     #expect(play.hear(.claimed(worker: "w"), of: "nobody").isEmpty)
     play.attempt("d0", 1, .updated(Self.figures))
     #expect(play.hear(.ended(.failed(Self.failure)), of: "d0").isEmpty, "it came too late")
-    let other = JobNews(
-      number: 9, job: FleetJob.ID(run: "x", device: "d1", attempt: 1), fact: .expired)
+    let other = Fact.expired.of(UpdateJob.ID(run: "x", device: "d1", attempt: 1))
     #expect(play.rules.events(after: other, in: play.run, now: play.now, random: 0).isEmpty)
   }
 
@@ -277,7 +293,7 @@ import Testing
     #expect(events == [.waveJudged(wave: 0, verdict: .stop(failures: 2, of: 8))])
     let effects = play.rules.effects(of: events[0], in: play.run)
     #expect(
-      effects == [.cancel([FleetJob.ID(run: "r", device: ids[3], attempt: 1)])],
+      effects == [.cancel([UpdateJob.ID(run: "r", device: ids[3], attempt: 1)])],
       "what waits is called back, what runs is not")
     play.hear(.ended(.returned(.recalled)), of: ids[3])
     #expect(play.settle().isEmpty, "one is still at work")
@@ -301,7 +317,7 @@ import Testing
         .runPaused(because: .infrastructure(failures: 3, words: "the disk is full"))
       ])
     try play.order(.resume)
-    #expect(play.settle() == [.devicePublished(device: "d0", attempt: 4, look: false)])
+    #expect(play.settle() == [.devicePublished(device: "d0", attempt: 4, verifyFirst: false)])
   }
 
   // MARK: Orders and windows
@@ -345,7 +361,7 @@ import Testing
     play.settle()
     #expect(play.run.control == .ended(.complete(failed: 1)))
     try play.order(.retry([]))
-    #expect(play.settle() == [.devicePublished(device: "d0", attempt: 2, look: false)])
+    #expect(play.settle() == [.devicePublished(device: "d0", attempt: 2, verifyFirst: false)])
     play.attempt("d0", 2, .updated(Self.figures))
     #expect(play.settle().last == .runEnded(.complete(failed: 0)))
   }
@@ -353,18 +369,18 @@ import Testing
   @Test func ordersThatMakeNoSenseAreRefused() throws {
     var play = try Play(Self.campaign(1))
     play.settle()
-    #expect(throws: OrderRefusal.nothingToResume) { try play.order(.resume) }
-    #expect(throws: OrderRefusal.nothingToRetry) { try play.order(.retry([])) }
-    #expect(throws: OrderRefusal.unknownDevice("x")) { try play.order(.retry(["x"])) }
-    #expect(throws: OrderRefusal.notSettled("d0")) { try play.order(.retry(["d0"])) }
+    #expect(throws: CommandRefusal.nothingToResume) { try play.order(.resume) }
+    #expect(throws: CommandRefusal.nothingToRetry) { try play.order(.retry([])) }
+    #expect(throws: CommandRefusal.unknownDevice("x")) { try play.order(.retry(["x"])) }
+    #expect(throws: CommandRefusal.notSettled("d0")) { try play.order(.retry(["d0"])) }
     try play.order(.pause)
-    #expect(throws: OrderRefusal.isPaused) { try play.order(.pause) }
+    #expect(throws: CommandRefusal.isPaused) { try play.order(.pause) }
     try play.order(.cancel)
-    #expect(throws: OrderRefusal.isBeingCancelled) { try play.order(.resume) }
+    #expect(throws: CommandRefusal.isBeingCancelled) { try play.order(.resume) }
     play.hear(.ended(.returned(.recalled)), of: "d0")
     play.settle()
-    #expect(throws: OrderRefusal.hasEnded) { try play.order(.pause) }
-    #expect(throws: OrderRefusal.hasEnded) { try play.order(.cancel) }
+    #expect(throws: CommandRefusal.hasEnded) { try play.order(.pause) }
+    #expect(throws: CommandRefusal.hasEnded) { try play.order(.cancel) }
   }
 
   @Test func nothingBeginsOutsideTheWindow() throws {

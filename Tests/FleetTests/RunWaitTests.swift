@@ -4,8 +4,8 @@ import Testing
 /// Why a run starts nothing more, and until when.
 @Suite struct RunWaitTests {
   /// 1970-01-01, a Thursday, at this hour in UTC.
-  private static func hour(_ hour: Int) -> FleetTime {
-    FleetTime(milliseconds: Int64(hour) * 3_600_000)
+  private static func hour(_ hour: Int) -> WallClockTime {
+    WallClockTime(milliseconds: Int64(hour) * 3_600_000)
   }
 
   /// From 02:00 to 04:00 by the clock of a zone that is `hours` ahead.

@@ -4,8 +4,8 @@ import Testing
 /// Windows of sites.
 @Suite struct SiteWindowTests {
   /// 1970-01-01, a Thursday, at this hour in UTC.
-  private static func hour(_ hour: Int) -> FleetTime {
-    FleetTime(milliseconds: Int64(hour) * 3_600_000)
+  private static func hour(_ hour: Int) -> WallClockTime {
+    WallClockTime(milliseconds: Int64(hour) * 3_600_000)
   }
 
   /// From 02:00 to 04:00 by the clock of a zone that is `hours` ahead.
@@ -52,7 +52,7 @@ import Testing
     #expect(play.rules.effectsOfClosing(in: play.run, wall: Self.hour(26)) == [])
     #expect(
       play.rules.effectsOfClosing(in: play.run, wall: Self.hour(27))
-        == [.cancel([FleetJob.ID(run: "r", device: "b", attempt: 1)])])
+        == [.cancel([UpdateJob.ID(run: "r", device: "b", attempt: 1)])])
   }
 
   @Test func aSiteWithoutDevicesAndAWindowInThePastAreRefused() throws {

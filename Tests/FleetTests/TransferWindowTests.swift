@@ -3,10 +3,10 @@ import Testing
 
 @Suite struct TransferWindowTests {
   /// 2026-11-23, a Monday, and a time of day, in UTC.
-  static func monday(_ hour: Int, _ minute: Int = 0, days: Int = 0) -> FleetTime {
+  static func monday(_ hour: Int, _ minute: Int = 0, days: Int = 0) -> WallClockTime {
     let midnight: Int64 = 1_795_392_000
     let seconds = midnight + Int64(days * 86_400 + hour * 3600 + minute * 60)
-    return FleetTime(milliseconds: seconds * 1000)
+    return WallClockTime(milliseconds: seconds * 1000)
   }
 
   static let night = TransferWindow(opens: 22 * 60, closes: 4 * 60)

@@ -32,7 +32,7 @@ import Testing
     "State": [""],
     "Foundation": [""],
     "Fleet": [
-      "Structures", "Selection", "Hooks", "Campaign", "Exchange", "Events", "Rules", "Work",
+      "Structures", "Selection", "Hooks", "Campaign", "Events", "Exchange", "Rules", "Work",
     ],
     "FleetFiles": [""],
     "FleetStore": [""],

@@ -14,9 +14,10 @@ import Testing
     "Update": [
       "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashDelta", "Crypto",
     ],
-    "Fleet": ["OtaflashFirmware"],
+    "Fleet": ["OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate"],
     "FleetFiles": [
-      "OtaflashFirmware", "OtaflashFleet", "Crypto", "Yams", "Foundation", "FoundationEssentials",
+      "OtaflashFirmware", "OtaflashUpdate", "OtaflashFleet", "Crypto", "Yams", "Foundation",
+      "FoundationEssentials",
     ],
     "FleetEngine": [
       "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashFleet",

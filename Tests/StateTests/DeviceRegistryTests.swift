@@ -91,11 +91,34 @@ struct DeviceRegistryTests {
       registry.seen("device \(number)", name: nil, address: nil, at: Double(number))
     }
     #expect(registry.records.count == DeviceRegistry.capacity)
-    #expect(registry["device 99"] == nil)
-    #expect(registry["device 100"] != nil)
+    #expect(registry.records.last?.id == "device 100")
     #expect(
       DeviceRegistry((0..<1100).map { DeviceRecord(id: "\($0)", lastSeen: 0) }).records.count
         == 1000)
+  }
+
+  @Test("forgets no device that was connected to, and takes in ten thousand at once")
+  func campaigns() throws {
+    let temporary = try TemporaryDirectory()
+    let file = RegistryFile(in: try temporary.state())
+    let reached = (0..<10_000).map { number in
+      var record = DeviceRecord(id: "device \(number)", lastSeen: Double(number))
+      record.lastConnected = Double(number)
+      record.name = "campaign"
+      record.board = "door"
+      record.tags = ["lab"]
+      return record
+    }
+    _ = try file.update { registry in
+      registry.connected("device 7", name: "advertised", address: nil, at: 20_000)
+      registry.add(reached)
+      registry.add(reached.reversed())
+    }
+    let kept = try #require(try file.load().content)
+    #expect(kept.records.count == 10_000)
+    #expect(kept["device 7"]?.name == "advertised" && kept["device 7"]?.lastConnected == 20_000)
+    #expect(kept["device 7"]?.board == "door" && kept["device 8"]?.name == "campaign")
+    #expect(kept["device 8"]?.tags == ["lab"])
   }
 
   @Test("survives a run, and processes change it in turn")

@@ -1,3 +1,5 @@
+import OtaflashUpdate
+
 /// How devices are tried, again and again, within bounds.
 package struct RetryPolicy: Hashable, Sendable {
   /// The range of `linkAttempts` and `infrastructureFailures`.
@@ -43,23 +45,11 @@ package struct RetryPolicy: Hashable, Sendable {
 
 /// How each of the campaign's devices is flashed: the options of one update.
 package struct FlashChoices: Hashable, Sendable {
-  /// How data is written, by the names that `flash` knows too.
-  package enum Writing: String, CaseIterable, Sendable {
-    case auto
-    case withResponse = "with-response"
-    case withoutResponse = "without-response"
-  }
-
-  /// Whether a patch may be sent instead of the image, by the names that `flash` knows too.
-  package enum Delta: String, CaseIterable, Sendable {
-    case auto, never, require
-  }
-
   /// The range of `mtu`.
   package static let mtus = 23...517
 
-  package var writing = Writing.auto
-  package var delta = Delta.auto
+  package var writing = WriteMode.auto
+  package var delta = DeltaPolicy.auto
   /// ATT_MTU to ask for, 23…517 bytes.
   package var mtu = 512
   package var allowDowngrade = false
@@ -71,4 +61,20 @@ package struct FlashChoices: Hashable, Sendable {
   package var attemptLimit = Duration.seconds(1800)
 
   package init() {}
+}
+
+extension UpdateOptions {
+  /// What a campaign chooses for each of its devices.
+  package init(_ choices: FlashChoices, key: [UInt8]?, bases: BaseFinder) {
+    self.init()
+    mode = choices.writing
+    delta = choices.delta
+    mtu = choices.mtu
+    allowsDowngrade = choices.allowDowngrade
+    allowsUnknown = choices.allowUnknown
+    allowsOtherHardware = choices.allowOtherHardware
+    sendsAnyway = choices.force
+    self.key = key
+    self.bases = bases
+  }
 }

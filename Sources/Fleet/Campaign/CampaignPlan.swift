@@ -19,7 +19,7 @@ package struct CampaignPlan: Hashable, Sendable {
   /// Checks everything, and deals the devices to the waves.
   ///
   /// - Parameter now: a window that closed before then is refused.
-  package init(_ campaign: Campaign, now: FleetTime) throws(CampaignFault) {
+  package init(_ campaign: Campaign, now: WallClockTime) throws(CampaignFault) {
     try Self.checkValues(of: campaign)
     try Self.checkNames(of: campaign.devices)
     try Self.checkWindows(of: campaign, now: now)
@@ -37,7 +37,7 @@ package struct CampaignPlan: Hashable, Sendable {
   }
 
   private static func checkWindows(
-    of campaign: Campaign, now: FleetTime
+    of campaign: Campaign, now: WallClockTime
   ) throws(CampaignFault) {
     if let window = campaign.window, window.standing(at: now) == .over {
       throw .windowInThePast(site: nil)
@@ -57,7 +57,7 @@ package struct CampaignPlan: Hashable, Sendable {
   ///   - unsettled: devices that the run still has to update; their windows must open again.
   package init(
     _ campaign: Campaign, resuming waves: [[FleetDevice]], unsettled: Set<FleetDevice.ID>,
-    now: FleetTime
+    now: WallClockTime
   ) throws(CampaignFault) {
     let windows = campaign.windows
     let left = waves.joined().filter { unsettled.contains($0.id) }

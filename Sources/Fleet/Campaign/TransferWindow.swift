@@ -24,13 +24,13 @@ package struct TransferWindow: Hashable, Sendable, Codable {
   package var closes: Int
   package var zone: ZoneOffsets
   package var atEnd: AtEnd
-  package var notBefore: FleetTime?
-  package var notAfter: FleetTime?
+  package var notBefore: WallClockTime?
+  package var notAfter: WallClockTime?
 
   package init(
     days: Set<Weekday> = Set(Weekday.allCases), opens: Int = 0,
     closes: Int = TransferWindow.dayMinutes, zone: ZoneOffsets = .utc, atEnd: AtEnd = .finish,
-    notBefore: FleetTime? = nil, notAfter: FleetTime? = nil
+    notBefore: WallClockTime? = nil, notAfter: WallClockTime? = nil
   ) {
     self.days = days
     self.opens = opens
@@ -44,8 +44,8 @@ package struct TransferWindow: Hashable, Sendable, Codable {
   /// Whether a transfer may begin, and until when that stays so.
   package enum Standing: Hashable, Sendable {
     /// Until then; `nil` = for ever.
-    case open(until: FleetTime?)
-    case closed(until: FleetTime)
+    case open(until: WallClockTime?)
+    case closed(until: WallClockTime)
     /// It opens no more.
     case over
   }
@@ -53,7 +53,7 @@ package struct TransferWindow: Hashable, Sendable, Codable {
   /// The longest time to the next opening: a week, and the hours by which clocks are changed.
   private static let daysAhead = 8
 
-  package func standing(at now: FleetTime) -> Standing {
+  package func standing(at now: WallClockTime) -> Standing {
     if let notAfter, now >= notAfter { return .over }
     let from = notBefore.map { max($0, now) } ?? now
     guard days.count < Weekday.allCases.count || closes - opens < Self.dayMinutes else {
@@ -69,12 +69,12 @@ package struct TransferWindow: Hashable, Sendable, Codable {
   }
 
   private struct Span {
-    let start: FleetTime
-    var end: FleetTime
+    let start: WallClockTime
+    var end: WallClockTime
   }
 
   /// The openings from the day before `moment` on, those that touch put together.
-  private func spans(around moment: FleetTime) -> [Span] {
+  private func spans(around moment: WallClockTime) -> [Span] {
     let today = zone.localMinutes(at: moment).flooringDivision(by: Self.dayMinutes)
     var spans: [Span] = []
     for day in (today - 1)...(today + Int64(Self.daysAhead))
@@ -105,11 +105,11 @@ extension TransferWindow.Weekday {
 /// How far a place's clocks are ahead of UTC, and when that changes.
 package struct ZoneOffsets: Hashable, Sendable, Codable {
   package struct Change: Hashable, Sendable, Codable {
-    package let at: FleetTime
+    package let at: WallClockTime
     /// From then on, in minutes, −1439…1439.
     package let minutes: Int
 
-    package init(at: FleetTime, minutes: Int) {
+    package init(at: WallClockTime, minutes: Int) {
       self.at = at
       self.minutes = minutes
     }
@@ -132,31 +132,31 @@ package struct ZoneOffsets: Hashable, Sendable, Codable {
     self.changes = changes.sorted { $0.at < $1.at }
   }
 
-  package func minutes(at moment: FleetTime) -> Int {
+  package func minutes(at moment: WallClockTime) -> Int {
     changes.last { $0.at <= moment }?.minutes ?? first
   }
 
   /// Minutes of the place's own clock since its 1970.
-  func localMinutes(at moment: FleetTime) -> Int64 {
+  func localMinutes(at moment: WallClockTime) -> Int64 {
     moment.milliseconds.flooringDivision(by: 60_000) + Int64(minutes(at: moment))
   }
 
   /// The moment at which the place's clock shows so many minutes since 1970. A time that the clock
   /// leaves out is taken by the offset before the change, one that it shows twice by the first.
-  func moment(ofLocalMinutes local: Int64) -> FleetTime {
-    let earlier = FleetTime(milliseconds: (local - Int64(dayBefore)) * 60_000)
+  func moment(ofLocalMinutes local: Int64) -> WallClockTime {
+    let earlier = WallClockTime(milliseconds: (local - Int64(dayBefore)) * 60_000)
     let before = minutes(at: earlier)
-    let guess = FleetTime(milliseconds: (local - Int64(before)) * 60_000)
+    let guess = WallClockTime(milliseconds: (local - Int64(before)) * 60_000)
     let after = minutes(at: guess)
     guard after != before else { return guess }
-    let other = FleetTime(milliseconds: (local - Int64(after)) * 60_000)
+    let other = WallClockTime(milliseconds: (local - Int64(after)) * 60_000)
     return minutes(at: other) == after ? other : guess
   }
 
   private var dayBefore: Int { TransferWindow.dayMinutes }
 
   /// `Europe/Berlin`, `+05:30` or `UTC`: as the zone is named, else by its offset.
-  package func label(at moment: FleetTime) -> String {
+  package func label(at moment: WallClockTime) -> String {
     if let name { return name }
     let minutes = minutes(at: moment)
     guard minutes != 0 else { return "UTC" }

@@ -10,9 +10,9 @@ package enum FleetEvent: Hashable, Sendable, Codable {
   case waveHookBegan(wave: Int, point: HookPoint)
   case waveHookEnded(wave: Int, point: HookPoint, outcome: HookOutcome)
   case waveBegan(wave: Int)
-  /// The device is to be worked on: attempt 1, 2, …; with `look` it may run the new image already,
+  /// The device is to be worked on: attempt 1, 2, …; with `verifyFirst` it may run the new image already,
   /// and is asked before anything is sent.
-  case devicePublished(device: FleetDevice.ID, attempt: Int, look: Bool)
+  case devicePublished(device: FleetDevice.ID, attempt: Int, verifyFirst: Bool)
   case deviceClaimed(device: FleetDevice.ID, attempt: Int, worker: String)
   case devicePlaced(device: FleetDevice.ID, attempt: Int, adapter: String)
   /// The device is about to be told to start the image.
@@ -22,10 +22,10 @@ package enum FleetEvent: Hashable, Sendable, Codable {
   case deviceHookEnded(
     device: FleetDevice.ID, attempt: Int, point: HookPoint, outcome: HookOutcome)
   case attemptEnded(device: FleetDevice.ID, attempt: Int, ending: AttemptEnding)
-  case deviceDeferred(device: FleetDevice.ID, until: FleetTime)
+  case deviceDeferred(device: FleetDevice.ID, until: WallClockTime)
   case deviceSettled(device: FleetDevice.ID, ending: DeviceEnding)
   case deviceRetried(device: FleetDevice.ID)
-  case waveSoaking(wave: Int, until: FleetTime)
+  case waveSoaking(wave: Int, until: WallClockTime)
   case waveJudged(wave: Int, verdict: WaveVerdict)
   case approvalAwaited(wave: Int)
   case waveApproved(wave: Int)
@@ -35,6 +35,14 @@ package enum FleetEvent: Hashable, Sendable, Codable {
   case runResumed
   case runCancelled
   case runEnded(RunEnding)
+}
+
+extension FleetEvent {
+  /// The names in the store.
+  private enum DevicePublishedCodingKeys: String, CodingKey {
+    case device, attempt
+    case verifyFirst = "look"
+  }
 }
 
 /// A device as the run knows it.

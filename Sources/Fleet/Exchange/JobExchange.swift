@@ -1,5 +1,5 @@
 /// One attempt on one device, as it is given to whoever can reach the device.
-package struct FleetJob: Hashable, Sendable, Codable {
+package struct UpdateJob: Hashable, Sendable, Codable {
   /// The same attempt has the same name, however often it is published.
   package struct ID: Hashable, Sendable, Codable {
     package let run: String
@@ -19,13 +19,13 @@ package struct FleetJob: Hashable, Sendable, Codable {
   /// The image's digest.
   package let image: String
   /// The device may run the image already: it is asked before anything is sent.
-  package internal(set) var look: Bool
+  package internal(set) var verifyFirst: Bool
 
-  package init(id: ID, site: String? = nil, image: String, look: Bool = false) {
+  package init(id: ID, site: String? = nil, image: String, verifyFirst: Bool = false) {
     self.id = id
     self.site = site
     self.image = image
-    self.look = look
+    self.verifyFirst = verifyFirst
   }
 }
 
@@ -44,13 +44,13 @@ package struct FleetWorker: Hashable, Sendable {
 
 /// The right to work on a job, for a while.
 package struct JobClaim: Hashable, Sendable {
-  package let job: FleetJob
+  package let job: UpdateJob
   package let worker: String
   /// Grows each time the job is claimed: whoever has an older one has lost it.
   package let epoch: Int
-  package let until: FleetTime
+  package let until: WallClockTime
 
-  package init(job: FleetJob, worker: String, epoch: Int, until: FleetTime) {
+  package init(job: UpdateJob, worker: String, epoch: Int, until: WallClockTime) {
     self.job = job
     self.worker = worker
     self.epoch = epoch
@@ -58,50 +58,35 @@ package struct JobClaim: Hashable, Sendable {
   }
 }
 
-/// What a worker tells of a job before its end, because the next one must know it.
-package enum JobReport: Hashable, Sendable, Codable {
-  case placed(adapter: String)
-  /// The device is about to be told to start the image.
-  case activating
-  /// A hook of the device has run.
-  case hookEnded(HookPoint, HookOutcome)
-}
-
-/// What happened to a job, for the coordinator.
-package struct JobNews: Hashable, Sendable {
-  package enum Fact: Hashable, Sendable, Codable {
-    case claimed(worker: String)
-    case reported(JobReport)
-    case expired
-    case ended(AttemptEnding)
-  }
-
+/// What happened to a job: an event of its run that is not recorded yet.
+package struct JobFact: Hashable, Sendable {
   /// 1, 2, …, without gaps, in an exchange.
   package let number: Int
-  package let job: FleetJob.ID
-  package let fact: Fact
+  package let job: UpdateJob.ID
+  package let event: FleetEvent
 
-  package init(number: Int, job: FleetJob.ID, fact: Fact) {
+  package init(number: Int, job: UpdateJob.ID, event: FleetEvent) {
     self.number = number
     self.job = job
-    self.fact = fact
+    self.event = event
   }
 }
 
 /// Whether a claim still stands.
 package enum ClaimStanding: Hashable, Sendable {
-  case held(until: FleetTime)
+  case held(until: WallClockTime)
   /// The coordinator wants the job back: end at a safe point, and release it.
-  case recalled(until: FleetTime)
+  case recalled(until: WallClockTime)
 }
 
 package enum ExchangeFault: Error, Hashable, Sendable {
   /// The claim was lost: its time ran out and another may work on the device. Nothing more may be
   /// sent to it.
-  case claimLost(FleetJob.ID)
+  case claimLost(UpdateJob.ID)
   /// Another job of the device is open.
-  case deviceTaken(by: FleetJob.ID)
-  case unknownBlob(digest: String)
+  case deviceTaken(by: UpdateJob.ID)
+  /// The coordinator has ended, and records nothing more.
+  case notRecorded
   /// What keeps the jobs failed.
   case storage(StorageFault)
 }
@@ -135,47 +120,51 @@ extension ExchangeFault: CustomStringConvertible {
     switch self {
     case .claimLost(let job): "the right to work on \(job.device) was lost"
     case .deviceTaken(let job): "attempt \(job.attempt) on \(job.device) is not over"
-    case .unknownBlob(let digest): "there is no image \(digest)"
+    case .notRecorded: "the coordinator records nothing more"
     case .storage(let fault): fault.words
     }
   }
 }
 
-/// Between the one who decides (the coordinator, which follows `FleetRules`) and those who have
-/// radios. Nothing is promised but this: what a call has returned is kept; one job of a device is
-/// open at a time; a claim holds until its time and no longer; a finished job stays finished. News
-/// may come late and twice, and a claim may be lost at any moment.
+/// Between the coordinator, which follows `FleetRules`, and the workers, which have radios. Workers
+/// report facts; the coordinator alone records them as events of the run. One job of a device is
+/// open at a time; a claim holds until its time and no longer; a finished job stays finished. A
+/// claim may be lost at any moment, and a fact may come late and twice.
 ///
-/// A local store implements it, and so can a message broker: nothing here says that a radio is
-/// near.
+/// `MemoryExchange` is for workers in the coordinator's process; a message broker can implement the
+/// same for workers of other sites: nothing here says that a radio is near.
 package protocol JobExchange: Sendable {
   /// Offers jobs, in this order. One that was published before is left as it is.
   ///
-  /// - Returns: those that had ended before this call. Their ends are in the news, read or not yet.
   /// - Throws: `.deviceTaken`; then none of the jobs was published.
-  @discardableResult
-  func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) -> [FleetJob.ID]
+  func publish(_ jobs: [UpdateJob]) async throws(ExchangeFault)
 
   /// The job that has waited longest for a worker of this place, or `nil`.
   func claim(
-    for worker: FleetWorker, now: FleetTime, lease: Duration
+    for worker: FleetWorker, now: WallClockTime, lease: Duration
   ) async throws(ExchangeFault) -> JobClaim?
 
   /// Makes a claim hold for `lease` from `now` on.
   ///
   /// - Throws: `.claimLost`.
   func renew(
-    _ claim: JobClaim, now: FleetTime, lease: Duration
+    _ claim: JobClaim, now: WallClockTime, lease: Duration
   ) async throws(ExchangeFault) -> ClaimStanding
 
-  /// Keeps what the next worker must know, before it is done.
+  /// Reports an event of the job before its end.
   ///
-  /// - Throws: `.claimLost`; then it must not be done.
-  func report(_ claim: JobClaim, _ report: JobReport) async throws(ExchangeFault)
+  /// - Throws: `.claimLost`.
+  func report(_ claim: JobClaim, _ event: FleetEvent) async throws(ExchangeFault)
 
-  /// Ends the job with what became of the attempt.
+  /// Waits until all that was reported is recorded: what the next worker must know is recorded
+  /// before it is done.
   ///
-  /// - Throws: `.claimLost`; the outcome then is another's to tell.
+  /// - Throws: `.notRecorded`; then it must not be done.
+  func recorded() async throws(ExchangeFault)
+
+  /// Ends the job with the outcome of the attempt.
+  ///
+  /// - Throws: `.claimLost`; then the outcome is reported by another worker.
   func finish(_ claim: JobClaim, _ ending: AttemptEnding) async throws(ExchangeFault)
 
   /// Gives the job back. Of a claim that was lost there is nothing to give back, and that is fine.
@@ -183,17 +172,17 @@ package protocol JobExchange: Sendable {
 
   /// Takes jobs back: those that wait end at once, those that are worked on when their worker
   /// renews next.
-  func cancel(_ jobs: [FleetJob.ID]) async throws(ExchangeFault)
+  func cancel(_ jobs: [UpdateJob.ID]) async throws(ExchangeFault)
 
-  /// Keeps an image for the workers, under its digest.
-  func keep(blob: [UInt8], digest: String) async throws(ExchangeFault)
+  /// The facts after fact `number`, the oldest first, `limit` at most. Facts up to `number` are
+  /// recorded. Claims whose time has run out by `now` are among the facts.
+  func facts(
+    after number: Int, now: WallClockTime, limit: Int
+  ) async throws(ExchangeFault) -> [JobFact]
 
-  /// The image with this digest.
-  func blob(_ digest: String) async throws(ExchangeFault) -> [UInt8]
+  /// Waits until there is a fact after fact `number`, or the task is cancelled.
+  func arrival(after number: Int) async
 
-  /// What has happened since news `number`, the oldest first, `limit` at most. Claims whose time
-  /// has run out by `now` are among it.
-  func news(
-    after number: Int, now: FleetTime, limit: Int
-  ) async throws(ExchangeFault) -> [JobNews]
+  /// The coordinator records nothing more.
+  func close()
 }

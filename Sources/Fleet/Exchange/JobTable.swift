@@ -1,84 +1,59 @@
-/// The jobs of one store, and who has them: the rules of `JobExchange` as a value. Each change
-/// returns what has to be kept before it counts.
+/// The jobs of an exchange, and who has them: the rules of `JobExchange` as a value. Each change
+/// adds the facts that it is about.
 package struct JobTable: Sendable {
-  package enum State: Hashable, Sendable, Codable {
+  private enum State: Hashable, Sendable {
     case waiting
-    case claimed(worker: String, until: FleetTime, isRecalled: Bool)
+    case claimed(worker: String, until: WallClockTime, isRecalled: Bool)
     case over
   }
 
-  /// A job as it is kept.
-  package struct Row: Hashable, Sendable {
-    package internal(set) var job: FleetJob
+  private struct Row: Sendable {
+    var job: UpdateJob
     /// The order of publication.
-    package let order: Int
-    package var state: State
-    package var epoch: Int
-
-    package init(job: FleetJob, order: Int, state: State, epoch: Int) {
-      self.job = job
-      self.order = order
-      self.state = state
-      self.epoch = epoch
-    }
+    let order: Int
+    var state: State
+    var epoch: Int
   }
 
-  /// What a call has changed.
-  package struct Change: Hashable, Sendable {
-    package var rows: [Row] = []
-    package var news: [JobNews] = []
-
-    package init() {}
-
-    package var isEmpty: Bool { rows.isEmpty && news.isEmpty }
-  }
-
-  private var rows: [FleetJob.ID: Row] = [:]
+  /// Those that are not recorded yet.
+  package private(set) var facts: [JobFact] = []
+  package private(set) var lastFact = 0
+  private var rows: [UpdateJob.ID: Row] = [:]
   /// The open job of each device.
-  private var open: [FleetDevice.ID: FleetJob.ID] = [:]
+  private var open: [FleetDevice.ID: UpdateJob.ID] = [:]
   /// Those that wait, in their order; some may no longer.
   private var waiting: [String?: BinaryHeap<Waiting>] = [:]
   /// Those that are claimed, by when that ends; some may no longer.
   private var leases = BinaryHeap<Lease>()
   private var nextOrder = 1
-  private var lastNews = 0
 
   private struct Waiting: Comparable {
     let order: Int
-    let job: FleetJob.ID
+    let job: UpdateJob.ID
 
     static func < (left: Waiting, right: Waiting) -> Bool { left.order < right.order }
   }
 
   private struct Lease: Comparable {
-    let until: FleetTime
+    let until: WallClockTime
     let epoch: Int
-    let job: FleetJob.ID
+    let job: UpdateJob.ID
 
     static func < (left: Lease, right: Lease) -> Bool { left.until < right.until }
   }
 
   package init() {}
 
-  /// A table as it was kept.
-  package init(rows kept: [Row], lastNews: Int) {
-    self.lastNews = lastNews
-    for row in kept.sorted(by: { $0.order < $1.order }) {
-      put(row)
-      nextOrder = max(nextOrder, row.order + 1)
-    }
-  }
-
-  /// Of these jobs, those that have ended.
-  package func ended(among jobs: [FleetJob]) -> [FleetJob.ID] {
-    jobs.map(\.id).filter { rows[$0]?.state == .over }
+  /// The facts up to fact `number` are recorded.
+  package mutating func forgetFacts(upTo number: Int) {
+    facts.removeFirst(facts.prefix { $0.number <= number }.count)
   }
 
   // MARK: The calls
 
-  package mutating func publish(_ jobs: [FleetJob]) throws(ExchangeFault) -> Change {
+  package mutating func publish(_ jobs: [UpdateJob]) throws(ExchangeFault) {
     var devices = open
-    var fresh: [FleetJob] = []
+    var fresh: [UpdateJob] = []
     for job in jobs where rows[job.id] == nil {
       if let other = devices[job.id.device] {
         if other == job.id { continue }
@@ -87,115 +62,82 @@ package struct JobTable: Sendable {
       devices[job.id.device] = job.id
       fresh.append(job)
     }
-    var change = Change()
     for job in fresh {
-      let row = Row(job: job, order: nextOrder, state: .waiting, epoch: 0)
+      put(Row(job: job, order: nextOrder, state: .waiting, epoch: 0))
       nextOrder += 1
-      put(row)
-      change.rows.append(row)
     }
-    return change
   }
 
   package mutating func claim(
-    for worker: FleetWorker, now: FleetTime, lease: Duration
-  ) -> (claim: JobClaim?, change: Change) {
-    var change = expire(now: now)
-    guard let id = takeWaiting(for: worker), var row = rows[id] else { return (nil, change) }
+    for worker: FleetWorker, now: WallClockTime, lease: Duration
+  ) -> JobClaim? {
+    expire(now: now)
+    guard let id = takeWaiting(for: worker), var row = rows[id] else { return nil }
     let until = now.advanced(by: lease)
     row.epoch += 1
     row.state = .claimed(worker: worker.name, until: until, isRecalled: false)
-    keep(row, .claimed(worker: worker.name), in: &change)
-    let claim = JobClaim(job: row.job, worker: worker.name, epoch: row.epoch, until: until)
-    return (claim, change)
+    put(
+      row, .deviceClaimed(device: id.device, attempt: id.attempt, worker: worker.name))
+    return JobClaim(job: row.job, worker: worker.name, epoch: row.epoch, until: until)
   }
 
   package mutating func renew(
-    _ claim: JobClaim, now: FleetTime, lease: Duration
-  ) throws(ExchangeFault) -> (standing: ClaimStanding, change: Change) {
-    var change = expire(now: now)
+    _ claim: JobClaim, now: WallClockTime, lease: Duration
+  ) throws(ExchangeFault) -> ClaimStanding {
+    expire(now: now)
     var (row, isRecalled) = try held(claim)
     let until = now.advanced(by: lease)
     row.state = .claimed(worker: claim.worker, until: until, isRecalled: isRecalled)
     put(row)
-    change.rows.append(row)
-    return (isRecalled ? .recalled(until: until) : .held(until: until), change)
+    return isRecalled ? .recalled(until: until) : .held(until: until)
   }
 
-  package mutating func report(
-    _ claim: JobClaim, _ report: JobReport
-  ) throws(ExchangeFault) -> Change {
+  package mutating func report(_ claim: JobClaim, _ event: FleetEvent) throws(ExchangeFault) {
     var (row, _) = try held(claim)
     // Whoever takes the job when this claim has run out looks first.
-    if case .activating = report { row.job.look = true }
-    var change = Change()
-    keep(row, .reported(report), in: &change)
-    return change
+    if case .deviceActivating = event { row.job.verifyFirst = true }
+    put(row, event)
   }
 
   package mutating func finish(
     _ claim: JobClaim, _ ending: AttemptEnding
-  ) throws(ExchangeFault) -> Change {
-    var (row, _) = try held(claim)
-    var change = Change()
-    row.state = .over
-    keep(row, .ended(ending), in: &change)
-    return change
+  ) throws(ExchangeFault) {
+    end(try held(claim).row, ending)
   }
 
-  package mutating func release(_ claim: JobClaim, _ reason: ReturnReason) -> Change {
-    do throws(ExchangeFault) { return try finish(claim, .returned(reason)) } catch {
-      return Change()
+  package mutating func release(_ claim: JobClaim, _ reason: ReturnReason) {
+    do throws(ExchangeFault) { try finish(claim, .returned(reason)) } catch {
+      // Another worker has it, or it is over.
     }
   }
 
-  package mutating func cancel(_ jobs: [FleetJob.ID]) -> Change {
-    var change = Change()
+  package mutating func cancel(_ jobs: [UpdateJob.ID]) {
     for id in jobs {
       guard var row = rows[id] else { continue }
       switch row.state {
       case .over: break
-      case .waiting:
-        row.state = .over
-        keep(row, .ended(.returned(.recalled)), in: &change)
+      case .waiting: end(row, .returned(.recalled))
       case .claimed(let worker, let until, _):
         row.state = .claimed(worker: worker, until: until, isRecalled: true)
         put(row)
-        change.rows.append(row)
       }
     }
-    return change
   }
 
-  /// Takes back the open jobs of all other runs.
-  package mutating func withdraw(othersThan run: String) -> Change {
-    let others = open.values.filter { $0.run != run }
-    return cancel(others.sorted { (rows[$0]?.order ?? 0) < (rows[$1]?.order ?? 0) })
-  }
-
-  /// Whoever had a claim is known to be gone: what he had ends without a judgement.
-  package mutating func abandonClaims() -> Change {
-    var change = Change()
-    for var row in rows.values.sorted(by: { $0.order < $1.order }) {
-      guard case .claimed = row.state else { continue }
-      row.state = .over
-      keep(row, .ended(.returned(.holderGone)), in: &change)
-    }
-    return change
-  }
-
-  /// Offers anew what was claimed and not renewed in time.
-  package mutating func expire(now: FleetTime) -> Change {
-    var change = Change()
+  /// Offers again what was claimed and not renewed in time.
+  package mutating func expire(now: WallClockTime) {
     while let lease = leases.first, lease.until <= now {
       leases.removeFirst()
       guard var row = rows[lease.job], row.epoch == lease.epoch,
         case .claimed(_, let until, let isRecalled) = row.state, until == lease.until
       else { continue }
-      row.state = isRecalled ? .over : .waiting
-      keep(row, isRecalled ? .ended(.returned(.recalled)) : .expired, in: &change)
+      if isRecalled {
+        end(row, .returned(.recalled))
+      } else {
+        row.state = .waiting
+        put(row, .claimExpired(device: lease.job.device, attempt: lease.job.attempt))
+      }
     }
-    return change
   }
 
   // MARK: The rows
@@ -207,11 +149,17 @@ package struct JobTable: Sendable {
     return (row, isRecalled)
   }
 
-  private mutating func keep(_ row: Row, _ fact: JobNews.Fact, in change: inout Change) {
+  private mutating func end(_ row: Row, _ ending: AttemptEnding) {
+    var row = row
+    row.state = .over
+    let id = row.job.id
+    put(row, .attemptEnded(device: id.device, attempt: id.attempt, ending: ending))
+  }
+
+  private mutating func put(_ row: Row, _ event: FleetEvent) {
     put(row)
-    change.rows.append(row)
-    lastNews += 1
-    change.news.append(JobNews(number: lastNews, job: row.job.id, fact: fact))
+    lastFact += 1
+    facts.append(JobFact(number: lastFact, job: row.job.id, event: event))
   }
 
   private mutating func put(_ row: Row) {
@@ -232,7 +180,7 @@ package struct JobTable: Sendable {
   }
 
   /// The job that was published first among those that the worker can reach.
-  private mutating func takeWaiting(for worker: FleetWorker) -> FleetJob.ID? {
+  private mutating func takeWaiting(for worker: FleetWorker) -> UpdateJob.ID? {
     let sites = worker.site.map { [$0, nil] } ?? Array(waiting.keys)
     var best: (site: String?, entry: Waiting)?
     for site in sites {

@@ -1,88 +1,116 @@
+import OtaflashGATT
 import Synchronization
 
-/// An exchange that forgets everything with its process: for simulations, and to try rules.
+/// The exchange for workers in the coordinator's process, which end with it: the run's events say
+/// what the next process has to do.
 package final class MemoryExchange: JobExchange {
   private struct State {
     var table = JobTable()
-    var news: [JobNews] = []
-    var blobs: [String: [UInt8]] = [:]
+    /// The last fact that is recorded.
+    var recorded = 0
+    var isClosed = false
+    /// Waits for the next fact.
+    var coordinator: OneShot<Void>?
+    /// Wait until a fact is recorded.
+    var workers: [(fact: Int, wait: OneShot<Bool>)] = []
   }
 
   private let state = Mutex(State())
 
   package init() {}
 
-  @discardableResult
-  package func publish(_ jobs: [FleetJob]) async throws(ExchangeFault) -> [FleetJob.ID] {
-    try change { (table) throws(ExchangeFault) in
-      (table.ended(among: jobs), try table.publish(jobs))
-    }
+  package func publish(_ jobs: [UpdateJob]) async throws(ExchangeFault) {
+    try change { (table) throws(ExchangeFault) in try table.publish(jobs) }
   }
 
   package func claim(
-    for worker: FleetWorker, now: FleetTime, lease: Duration
+    for worker: FleetWorker, now: WallClockTime, lease: Duration
   ) async throws(ExchangeFault) -> JobClaim? {
-    try change { (table) throws(ExchangeFault) in
-      let (claim, change) = table.claim(for: worker, now: now, lease: lease)
-      return (claim, change)
-    }
+    try change { (table) throws(ExchangeFault) in table.claim(for: worker, now: now, lease: lease) }
   }
 
   package func renew(
-    _ claim: JobClaim, now: FleetTime, lease: Duration
+    _ claim: JobClaim, now: WallClockTime, lease: Duration
   ) async throws(ExchangeFault) -> ClaimStanding {
     try change { (table) throws(ExchangeFault) in
-      let (standing, change) = try table.renew(claim, now: now, lease: lease)
-      return (standing, change)
+      try table.renew(claim, now: now, lease: lease)
     }
   }
 
-  package func report(_ claim: JobClaim, _ report: JobReport) async throws(ExchangeFault) {
-    try change { (table) throws(ExchangeFault) in ((), try table.report(claim, report)) }
+  package func report(_ claim: JobClaim, _ event: FleetEvent) async throws(ExchangeFault) {
+    try change { (table) throws(ExchangeFault) in try table.report(claim, event) }
   }
 
   package func finish(_ claim: JobClaim, _ ending: AttemptEnding) async throws(ExchangeFault) {
-    try change { (table) throws(ExchangeFault) in ((), try table.finish(claim, ending)) }
+    try change { (table) throws(ExchangeFault) in try table.finish(claim, ending) }
   }
 
   package func release(_ claim: JobClaim, _ reason: ReturnReason) async throws(ExchangeFault) {
-    try change { (table) throws(ExchangeFault) in ((), table.release(claim, reason)) }
+    try change { (table) throws(ExchangeFault) in table.release(claim, reason) }
   }
 
-  package func cancel(_ jobs: [FleetJob.ID]) async throws(ExchangeFault) {
-    try change { (table) throws(ExchangeFault) in ((), table.cancel(jobs)) }
+  package func cancel(_ jobs: [UpdateJob.ID]) async throws(ExchangeFault) {
+    try change { (table) throws(ExchangeFault) in table.cancel(jobs) }
   }
 
-  package func keep(blob: [UInt8], digest: String) async throws(ExchangeFault) {
-    state.withLock { $0.blobs[digest] = blob }
-  }
-
-  package func blob(_ digest: String) async throws(ExchangeFault) -> [UInt8] {
-    guard let blob = state.withLock({ $0.blobs[digest] }) else {
-      throw .unknownBlob(digest: digest)
+  package func recorded() async throws(ExchangeFault) {
+    let wait = state.withLock { state -> OneShot<Bool>? in
+      guard state.recorded < state.table.lastFact else { return nil }
+      let wait = OneShot<Bool>()
+      if state.isClosed { wait.fulfil(false) }
+      state.workers.append((state.table.lastFact, wait))
+      return wait
     }
-    return blob
+    guard let wait, await wait.wait() != true else { return }
+    throw .notRecorded
   }
 
-  package func news(
-    after number: Int, now: FleetTime, limit: Int
-  ) async throws(ExchangeFault) -> [JobNews] {
-    try change { (table) throws(ExchangeFault) in ((), table.expire(now: now)) }
-    return state.withLock { Array($0.news.dropFirst(number).prefix(limit)) }
+  package func facts(
+    after number: Int, now: WallClockTime, limit: Int
+  ) async throws(ExchangeFault) -> [JobFact] {
+    let (facts, waits) = state.withLock { state in
+      state.recorded = max(state.recorded, number)
+      state.table.forgetFacts(upTo: state.recorded)
+      state.table.expire(now: now)
+      let ready = state.workers.filter { $0.fact <= state.recorded }
+      state.workers.removeAll { $0.fact <= state.recorded }
+      return (Array(state.table.facts.prefix(limit)), ready.map(\.wait))
+    }
+    for wait in waits { wait.fulfil(true) }
+    return facts
   }
 
-  /// A new process: the claims of the one before it are given up.
-  package func abandonClaims() {
-    state.withLock { state in state.news += state.table.abandonClaims().news }
+  package func arrival(after number: Int) async {
+    let wait = state.withLock { state -> OneShot<Void>? in
+      guard state.table.lastFact <= number else { return nil }
+      let wait = OneShot<Void>()
+      state.coordinator = wait
+      return wait
+    }
+    _ = await wait?.wait()
+  }
+
+  package func close() {
+    let waits = state.withLock { state in
+      state.isClosed = true
+      defer { state.workers = [] }
+      return state.workers.map(\.wait)
+    }
+    for wait in waits { wait.fulfil(false) }
   }
 
   private func change<Value: Sendable>(
-    _ body: (inout JobTable) throws(ExchangeFault) -> (Value, JobTable.Change)
+    _ body: (inout JobTable) throws(ExchangeFault) -> Value
   ) throws(ExchangeFault) -> Value {
-    try state.withLock { (state) throws(ExchangeFault) -> Value in
-      let (value, change) = try body(&state.table)
-      state.news += change.news
-      return value
+    let (value, wait) = try state.withLock {
+      (state) throws(ExchangeFault) -> (Value, OneShot<Void>?) in
+      let before = state.table.lastFact
+      let value = try body(&state.table)
+      guard state.table.lastFact > before else { return (value, nil) }
+      defer { state.coordinator = nil }
+      return (value, state.coordinator)
     }
+    wait?.fulfil(())
+    return value
   }
 }

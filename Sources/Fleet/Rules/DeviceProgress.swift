@@ -13,20 +13,11 @@ package struct DeviceProgress: Hashable, Sendable {
     package var isClaimed: Bool { if case .claimed = self { true } else { false } }
   }
 
-  /// A time in which somebody worked on it.
-  package struct Work: Hashable, Sendable {
-    package var adapter: String?
-    package var began: FleetTime
-    package var ended: FleetTime?
-
-    package init(began: FleetTime) { self.began = began }
-  }
-
   package let device: RunDevice
   package let wave: Int
   package internal(set) var phase = Phase.waiting
   /// The next attempt begins no earlier.
-  package internal(set) var notBefore = FleetTime(milliseconds: 0)
+  package internal(set) var notBefore = WallClockTime(milliseconds: 0)
   /// Attempts that were published.
   package internal(set) var attempts = 0
   /// Those that ended by the link, or without the device being found.
@@ -42,8 +33,11 @@ package struct DeviceProgress: Hashable, Sendable {
   package internal(set) var figures: UpdateFigures?
   /// The version that it ran when it last said so after an update, or instead of one.
   package internal(set) var runs: FirmwareVersion?
-  package internal(set) var workedAt: [Work] = []
-  package internal(set) var settledAt: FleetTime?
+  /// Attempts that a worker claimed.
+  package internal(set) var records: [AttemptRecord] = []
+  /// The published attempt asks the device what it runs before anything is sent.
+  var verifiesFirst = false
+  package internal(set) var settledAt: WallClockTime?
   /// It has a place in the queue: it waits for its turn or its next attempt.
   var isQueued = false
   /// Counts the places it has had in the queue.
@@ -64,10 +58,9 @@ package struct DeviceProgress: Hashable, Sendable {
     if failure.kind == .link { linkFailures += 1 }
   }
 
-  mutating func updateLastWork(_ change: (inout Work) -> Void) {
-    guard var work = workedAt.popLast() else { return }
-    if work.ended == nil { change(&work) }
-    workedAt.append(work)
+  mutating func updateLastRecord(_ change: (inout AttemptRecord) -> Void) {
+    guard let last = records.indices.last, records[last].ended == nil else { return }
+    change(&records[last])
   }
 
   mutating func startOver() {
@@ -83,7 +76,7 @@ package struct WaveProgress: Hashable, Sendable {
   package enum Phase: Hashable, Sendable {
     case planned
     case open
-    case soaking(until: FleetTime)
+    case soaking(until: WallClockTime)
     /// A verdict other than to go on was given.
     case judged
     case awaitingApproval
@@ -104,8 +97,7 @@ package struct WaveProgress: Hashable, Sendable {
   package internal(set) var phase = Phase.planned
   package internal(set) var tally: WaveTally
   package internal(set) var verdict: WaveVerdict?
-  package internal(set) var beganAt: FleetTime?
-  package internal(set) var judgedAt: FleetTime?
+  package internal(set) var times = WaveTimes()
   package internal(set) var hooks: [HookPoint: Hook] = [:]
 
   init(name: String, devices: Range<Int>) {

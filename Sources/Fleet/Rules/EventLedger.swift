@@ -2,10 +2,10 @@
 package struct RecordedEvent: Hashable, Sendable {
   /// 1, 2, … in the run.
   package let number: Int
-  package let at: FleetTime
+  package let at: WallClockTime
   package let event: FleetEvent
 
-  package init(number: Int, at: FleetTime, event: FleetEvent) {
+  package init(number: Int, at: WallClockTime, event: FleetEvent) {
     self.number = number
     self.at = at
     self.event = event
@@ -14,14 +14,11 @@ package struct RecordedEvent: Hashable, Sendable {
 
 /// Where the events of one run are kept, for ever and in their order.
 package protocol EventLedger: Sendable {
-  /// Keeps the events, all of them or none, together with how much of the exchange's news they
-  /// have taken in. What has returned lasts.
-  func append(
-    _ events: [FleetEvent], at moment: FleetTime, newsSeen: Int
-  ) async throws(StorageFault)
+  /// Keeps the events, all of them or none. What has returned lasts.
+  func append(_ events: [FleetEvent], at moment: WallClockTime) async throws(StorageFault)
 
-  /// All of them, from the first on, and the number of the last news that they have taken in.
-  func history() async throws(StorageFault) -> (events: [RecordedEvent], newsSeen: Int)
+  /// All of them, from the first on.
+  func history() async throws(StorageFault) -> [RecordedEvent]
 }
 
 extension FleetRun {

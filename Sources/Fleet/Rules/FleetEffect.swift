@@ -1,8 +1,8 @@
 /// What is done about an event once it is recorded. Each may be done again after a crash: the
 /// exchange leaves as it is what it has seen before.
 package enum FleetEffect: Hashable, Sendable {
-  case publish(FleetJob)
-  case cancel([FleetJob.ID])
+  case publish(UpdateJob)
+  case cancel([UpdateJob.ID])
   case runHook(wave: Int, HookPoint)
 }
 
@@ -10,8 +10,8 @@ extension FleetRules {
   /// - Parameter run: with the event applied.
   package func effects(of event: FleetEvent, in run: FleetRun) -> [FleetEffect] {
     switch event {
-    case .devicePublished(let id, let attempt, let look):
-      guard let job = run.job(of: id, attempt: attempt, look: look) else { return [] }
+    case .devicePublished(let id, let attempt, let verifyFirst):
+      guard let job = run.job(of: id, attempt: attempt, verifyFirst: verifyFirst) else { return [] }
       return [.publish(job)]
     case .waveHookBegan(let wave, let point): return [.runHook(wave: wave, point)]
     case .waveJudged(_, .stop), .runPaused: return run.recall { $0.phase == .published }
@@ -20,21 +20,34 @@ extension FleetRules {
     }
   }
 
-  /// What has to be done again by a process that goes on with a run: an event may have been
-  /// recorded and nothing done about it.
+  /// What a process records first that continues a run: the process before it is gone, with its
+  /// workers, and may have lost its newest events.
+  package func eventsOfRestart(in run: FleetRun, now: WallClockTime) -> [FleetEvent] {
+    let now = run.time(now)
+    let abandoned = run.devices.filter(\.phase.isClaimed).flatMap { device -> [FleetEvent] in
+      let id = device.device.id
+      return [
+        .attemptEnded(device: id, attempt: device.attempts, ending: .returned(.holderGone)),
+        .deviceDeferred(device: id, until: now),
+      ]
+    }
+    return abandoned + run.strandedDevices.map { .deviceDeferred(device: $0, until: now) }
+  }
+
+  /// What has to be done again by a process that continues a run: an event may have been recorded
+  /// and nothing done about it.
   package func effectsToRepeat(in run: FleetRun) -> [FleetEffect] {
     let hooks = run.runningHook.map { [FleetEffect.runHook(wave: $0.wave, $0.point)] } ?? []
     let jobs =
       hooks
       + run.devices.compactMap { device -> FleetEffect? in
-        guard device.phase == .published || device.phase.isClaimed else { return nil }
+        guard device.phase == .published else { return nil }
         return run.job(
-          of: device.device.id, attempt: device.attempts, look: device.mayRunNewImage
+          of: device.device.id, attempt: device.attempts, verifyFirst: device.mayRunNewImage
         ).map { .publish($0) }
       }
     switch run.control {
-    case .cancelling: return jobs + run.recall { $0.phase == .published || $0.phase.isClaimed }
-    case .paused: return jobs + run.recall { $0.phase == .published }
+    case .cancelling, .paused: return jobs + run.recall { $0.phase == .published }
     case .running, .ended: return jobs
     }
   }
@@ -43,7 +56,7 @@ extension FleetRules {
   /// campaign breaks off.
   ///
   /// - Parameter wall: what the wall's clock shows.
-  package func effectsOfClosing(in run: FleetRun, wall: FleetTime) -> [FleetEffect] {
+  package func effectsOfClosing(in run: FleetRun, wall: WallClockTime) -> [FleetEffect] {
     guard case .running = run.control else { return [] }
     // Most campaigns have no window or one, and runs have thousands of devices.
     var closed: [String?: TransferWindow] = [:]
@@ -62,17 +75,17 @@ extension FleetRules {
 }
 
 extension FleetRun {
-  fileprivate func job(of id: FleetDevice.ID, attempt: Int, look: Bool) -> FleetJob? {
+  fileprivate func job(of id: FleetDevice.ID, attempt: Int, verifyFirst: Bool) -> UpdateJob? {
     guard let run = beginning?.id, let device = self[id]?.device else { return nil }
-    return FleetJob(
-      id: FleetJob.ID(run: run, device: id, attempt: attempt), site: device.site,
-      image: device.image, look: look)
+    return UpdateJob(
+      id: UpdateJob.ID(run: run, device: id, attempt: attempt), site: device.site,
+      image: device.image, verifyFirst: verifyFirst)
   }
 
   fileprivate func recall(_ isMeant: (DeviceProgress) -> Bool) -> [FleetEffect] {
     guard let run = beginning?.id else { return [] }
     let jobs = devices.filter(isMeant).map {
-      FleetJob.ID(run: run, device: $0.device.id, attempt: $0.attempts)
+      UpdateJob.ID(run: run, device: $0.device.id, attempt: $0.attempts)
     }
     return jobs.isEmpty ? [] : [.cancel(jobs)]
   }

@@ -17,7 +17,7 @@ package struct FleetRules: Sendable {
   ///
   /// - Parameter wall: what the wall's clock shows, for windows; `nil` = the same as `now`.
   package func next(
-    in run: FleetRun, now: FleetTime, wall: FleetTime? = nil
+    in run: FleetRun, now: WallClockTime, wall: WallClockTime? = nil
   ) -> [FleetEvent] {
     let now = run.time(now)
     switch run.control {
@@ -38,7 +38,7 @@ package struct FleetRules: Sendable {
   }
 
   private func next(
-    of wave: Int, in run: FleetRun, now: FleetTime, wall: FleetTime
+    of wave: Int, in run: FleetRun, now: WallClockTime, wall: WallClockTime
   ) -> [FleetEvent] {
     let progress = run.waves[wave]
     let thresholds = campaign.waves[wave].thresholds
@@ -88,7 +88,7 @@ package struct FleetRules: Sendable {
   }
 
   private func publication(
-    in run: FleetRun, now: FleetTime, wall: FleetTime
+    in run: FleetRun, now: WallClockTime, wall: WallClockTime
   ) -> [FleetEvent] {
     let next = waiting(in: run).first { candidate in
       candidate.notBefore <= now && isOpen(at: candidate.device.device.site, wall)
@@ -96,12 +96,12 @@ package struct FleetRules: Sendable {
     guard let device = next?.device else { return [] }
     return [
       .devicePublished(
-        device: device.device.id, attempt: device.attempts + 1, look: device.mayRunNewImage)
+        device: device.device.id, attempt: device.attempts + 1, verifyFirst: device.mayRunNewImage)
     ]
   }
 
   /// The next device of each place that has room for another job.
-  private func waiting(in run: FleetRun) -> [(device: DeviceProgress, notBefore: FleetTime)] {
+  private func waiting(in run: FleetRun) -> [(device: DeviceProgress, notBefore: WallClockTime)] {
     guard hasRoom(in: run) else { return [] }
     return run.nextInQueues.filter { run.published[$0.device.device.site] ?? 0 < publishedAhead }
   }
@@ -114,7 +114,7 @@ package struct FleetRules: Sendable {
     return room.map { $0 > 0 } ?? true
   }
 
-  private func isOpen(at site: String?, _ now: FleetTime) -> Bool {
+  private func isOpen(at site: String?, _ now: WallClockTime) -> Bool {
     guard let window = campaign.window(at: site) else { return true }
     if case .open = window.standing(at: now) { return true }
     return false
@@ -127,12 +127,12 @@ package struct FleetRules: Sendable {
       words: failure?.words ?? ReturnReason.adapterLost.words)
   }
 
-  /// The moment at which something may happen by itself; `nil` = only news or a person can help.
+  /// The moment at which something may happen by itself; `nil` = only a fact or a person can help.
   ///
   /// - Parameter wall: as for `next`; the moment is one of `now`'s clock.
   package func nextMoment(
-    in run: FleetRun, now: FleetTime, wall: FleetTime? = nil
-  ) -> FleetTime? {
+    in run: FleetRun, now: WallClockTime, wall: WallClockTime? = nil
+  ) -> WallClockTime? {
     let now = run.time(now)
     let wall = wall ?? now
     guard case .running = run.control, let wave = run.currentWave else { return nil }
@@ -153,8 +153,8 @@ package struct FleetRules: Sendable {
 
   /// When a device of a site may be published.
   private func moment(
-    from notBefore: FleetTime, at site: String?, now: FleetTime, wall: FleetTime
-  ) -> FleetTime? {
+    from notBefore: WallClockTime, at site: String?, now: WallClockTime, wall: WallClockTime
+  ) -> WallClockTime? {
     guard let window = campaign.window(at: site) else { return notBefore }
     let begins = wall.advanced(by: now.duration(to: max(now, notBefore)))
     switch window.standing(at: begins) {
@@ -165,7 +165,7 @@ package struct FleetRules: Sendable {
   }
 
   /// When the next window closes that interrupts transfers.
-  private func windowEnd(_ wall: FleetTime) -> FleetTime? {
+  private func windowEnd(_ wall: WallClockTime) -> WallClockTime? {
     campaign.windows.all.compactMap { window in
       guard window.atEnd == .breakOff, case .open(let until) = window.standing(at: wall) else {
         return nil
@@ -174,36 +174,24 @@ package struct FleetRules: Sendable {
     }.min()
   }
 
-  // MARK: After news
+  // MARK: After facts
 
-  /// What a job's news means for the run. News of an attempt that is over, or of another run, means
-  /// nothing: it came twice, or too late.
+  /// What a fact means for the run: its event, and what follows from it. A fact of an attempt that
+  /// is over, or of another run, means nothing: it came twice, or too late.
   ///
   /// - Parameter random: 0 ..< 1, for the wait before the next attempt.
   package func events(
-    after news: JobNews, in run: FleetRun, now: FleetTime, random: Double
+    after fact: JobFact, in run: FleetRun, now: WallClockTime, random: Double
   ) -> [FleetEvent] {
-    let (id, attempt) = (news.job.device, news.job.attempt)
-    guard news.job.run == run.beginning?.id, let device = run[id], device.attempts == attempt,
-      device.phase == .published || device.phase.isClaimed
+    guard fact.job.run == run.beginning?.id, let device = run[fact.job.device],
+      device.attempts == fact.job.attempt, device.phase == .published || device.phase.isClaimed
     else { return [] }
-    switch news.fact {
-    case .claimed(let worker):
-      return [.deviceClaimed(device: id, attempt: attempt, worker: worker)]
-    case .reported(.placed(let adapter)):
-      return [.devicePlaced(device: id, attempt: attempt, adapter: adapter)]
-    case .reported(.activating): return [.deviceActivating(device: id, attempt: attempt)]
-    case .reported(.hookEnded(let point, let outcome)):
-      return [.deviceHookEnded(device: id, attempt: attempt, point: point, outcome: outcome)]
-    case .expired: return [.claimExpired(device: id, attempt: attempt)]
-    case .ended(let ending):
-      let ended = FleetEvent.attemptEnded(device: id, attempt: attempt, ending: ending)
-      return [ended, consequence(of: ending, for: device, now: run.time(now), random: random)]
-    }
+    guard case .attemptEnded(_, _, let ending) = fact.event else { return [fact.event] }
+    return [fact.event, consequence(of: ending, for: device, now: run.time(now), random: random)]
   }
 
   private func consequence(
-    of ending: AttemptEnding, for device: DeviceProgress, now: FleetTime, random: Double
+    of ending: AttemptEnding, for device: DeviceProgress, now: WallClockTime, random: Double
   ) -> FleetEvent {
     let id = device.device.id
     switch ending {
@@ -224,7 +212,7 @@ package struct FleetRules: Sendable {
   }
 
   private func consequence(
-    of failure: AttemptFailure, for device: DeviceProgress, _ now: FleetTime, _ random: Double
+    of failure: AttemptFailure, for device: DeviceProgress, _ now: WallClockTime, _ random: Double
   ) -> FleetEvent {
     let id = device.device.id
     if failure.isFinal { return .deviceSettled(device: id, ending: .failed(failure)) }
@@ -248,7 +236,7 @@ package struct FleetRules: Sendable {
   }
 
   private func later(
-    _ device: DeviceProgress, after count: Int, _ now: FleetTime, _ random: Double
+    _ device: DeviceProgress, after count: Int, _ now: WallClockTime, _ random: Double
   ) -> FleetEvent {
     let wait = campaign.retries.delay(afterFailure: count, random: random)
     return .deviceDeferred(device: device.device.id, until: now.advanced(by: wait))

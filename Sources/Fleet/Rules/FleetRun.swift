@@ -9,13 +9,20 @@ package struct FleetRun: Sendable {
   }
 
   package private(set) var beginning: RunBeginning?
-  package private(set) var beganAt: FleetTime?
+  package private(set) var beganAt: WallClockTime?
   package private(set) var control = Control.running
   package private(set) var devices: [DeviceProgress] = []
   package private(set) var waves: [WaveProgress] = []
+  /// Who worked on devices, in the order of their first claims.
+  package private(set) var workers: [String] = []
+  package private(set) var pauses: [PauseRecord] = []
+  /// What operators did, in order.
+  package private(set) var operators: [OperatorRecord] = []
+  /// The command that the next approved wave follows from.
+  private var approval: OperatorAction?
   /// When the last event was recorded. Time does not go back in a run; who works on it sees to it
   /// that it goes on where the wall's clock was set back.
-  package private(set) var lastAt = FleetTime(milliseconds: 0)
+  package private(set) var lastAt = WallClockTime(milliseconds: 0)
   package private(set) var eventCount = 0
   /// Attempts in a row, of any devices, that failed for a reason of this side.
   package private(set) var infrastructureFailures = 0
@@ -29,7 +36,7 @@ package struct FleetRun: Sendable {
   private var queues: [String?: BinaryHeap<Queued>] = [:]
 
   private struct Queued: Comparable {
-    let notBefore: FleetTime
+    let notBefore: WallClockTime
     let device: Int
     let stamp: Int
 
@@ -66,7 +73,7 @@ package struct FleetRun: Sendable {
 
   /// Of each place, the device to publish next and the moment from which it may be; the soonest
   /// first.
-  package var nextInQueues: [(device: DeviceProgress, notBefore: FleetTime)] {
+  package var nextInQueues: [(device: DeviceProgress, notBefore: WallClockTime)] {
     queues.values.compactMap(\.first).sorted().map { (devices[$0.device], $0.notBefore) }
   }
 
@@ -78,11 +85,11 @@ package struct FleetRun: Sendable {
   }
 
   /// The wall's clock, that never goes back.
-  package func time(_ wall: FleetTime) -> FleetTime { max(wall, lastAt) }
+  package func time(_ wall: WallClockTime) -> WallClockTime { max(wall, lastAt) }
 
   // MARK: The fold
 
-  package mutating func apply(_ event: FleetEvent, at moment: FleetTime) {
+  package mutating func apply(_ event: FleetEvent, at moment: WallClockTime) {
     eventCount += 1
     lastAt = max(lastAt, moment)
     switch event {
@@ -95,29 +102,50 @@ package struct FleetRun: Sendable {
       waves[wave].hooks[point] = .ended(outcome)
     case .waveBegan(let wave):
       waves[wave].phase = .open
-      waves[wave].beganAt = moment
+      waves[wave].times.began = lastAt
       for device in waves[wave].devices { enqueue(device, from: moment) }
-    case .waveSoaking(let wave, let until): waves[wave].phase = .soaking(until: until)
+    case .waveSoaking(let wave, let until):
+      waves[wave].phase = .soaking(until: until)
+      waves[wave].times.soakBegan = lastAt
+      waves[wave].times.soakUntil = until
     case .waveJudged(let wave, let verdict):
       waves[wave].verdict = verdict
-      waves[wave].judgedAt = moment
+      waves[wave].times.judged = lastAt
       waves[wave].phase = verdict == .continue ? .passed : .judged
-    case .approvalAwaited(let wave): waves[wave].phase = .awaitingApproval
-    case .waveApproved(let wave): waves[wave].approve()
-    case .operatorActed: break
-    case .runPaused(let reason): control = .paused(reason)
+    case .approvalAwaited(let wave):
+      waves[wave].phase = .awaitingApproval
+      waves[wave].times.approvalAsked = lastAt
+    case .waveApproved(let wave):
+      waves[wave].approve()
+      waves[wave].times.approved = lastAt
+      waves[wave].times.approvedBy = approval
+      approval = nil
+    case .operatorActed(let action):
+      operators.append(OperatorRecord(action: action, at: lastAt))
+      approval = action.kind == .approve ? action : nil
+    case .runPaused(let reason):
+      control = .paused(reason)
+      pauses.append(PauseRecord(reason: reason, from: lastAt))
     case .runResumed:
       control = .running
+      endPause()
       infrastructureFailures = 0
       for wave in waves.indices { waves[wave].passHooks() }
     case .runCancelled: control = .cancelling
-    case .runEnded(let ending): control = .ended(ending)
+    case .runEnded(let ending):
+      control = .ended(ending)
+      endPause()
     case .devicePublished(let id, _, _), .deviceClaimed(let id, _, _), .devicePlaced(let id, _, _),
       .deviceActivating(let id, _), .claimExpired(let id, _), .attemptEnded(let id, _, _),
       .deviceHookEnded(let id, _, _, _),
       .deviceDeferred(let id, _), .deviceSettled(let id, _), .deviceRetried(let id):
       if let device = index[id] { apply(event, to: device, at: moment) }
     }
+  }
+
+  private mutating func endPause() {
+    guard let last = pauses.indices.last, pauses[last].until == nil else { return }
+    pauses[last].until = lastAt
   }
 
   private mutating func plan(_ wave: Int, _ name: String, _ members: [RunDevice]) {
@@ -130,30 +158,39 @@ package struct FleetRun: Sendable {
     waves.append(WaveProgress(name: name, devices: first..<devices.count))
   }
 
-  private mutating func apply(_ event: FleetEvent, to index: Int, at moment: FleetTime) {
+  private mutating func apply(_ event: FleetEvent, to index: Int, at moment: WallClockTime) {
     let before = devices[index].phase
     switch event {
-    case .devicePublished(_, let attempt, _):
+    case .devicePublished(_, let attempt, let verifyFirst):
       devices[index].isQueued = false
+      devices[index].verifiesFirst = verifyFirst
       devices[index].attempts = attempt
       devices[index].phase = .published
       devices[index].stamp += 1
       dropStale(at: devices[index].device.site)
-    case .deviceClaimed(_, _, let worker):
+    case .deviceClaimed(_, let attempt, let worker):
       devices[index].phase = .claimed(worker: worker)
       devices[index].adapter = nil
-      devices[index].workedAt.append(DeviceProgress.Work(began: moment))
+      if !workers.contains(worker) { workers.append(worker) }
+      devices[index].records.append(
+        AttemptRecord(
+          number: attempt, verifyFirst: devices[index].verifiesFirst, worker: worker, began: lastAt))
     case .devicePlaced(_, _, let adapter):
       devices[index].adapter = adapter
-      devices[index].updateLastWork { $0.adapter = adapter }
-    case .deviceActivating: devices[index].mayRunNewImage = true
+      devices[index].updateLastRecord {
+        $0.adapter = adapter
+        $0.placed = lastAt
+      }
+    case .deviceActivating:
+      devices[index].mayRunNewImage = true
+      devices[index].updateLastRecord { $0.activating = lastAt }
     case .deviceHookEnded: break
     case .claimExpired:
       devices[index].phase = .published
-      devices[index].updateLastWork { $0.ended = moment }
+      devices[index].updateLastRecord { $0.end(nil, at: lastAt) }
     case .attemptEnded(_, _, let ending):
       devices[index].phase = .waiting
-      devices[index].updateLastWork { $0.ended = moment }
+      devices[index].updateLastRecord { $0.end(ending, at: lastAt) }
       noteEnding(ending, of: index)
     case .deviceDeferred(_, let until): enqueue(index, from: until)
     case .deviceSettled(_, let ending):
@@ -199,7 +236,7 @@ package struct FleetRun: Sendable {
   }
 
   /// A person wants a settled device to be tried once more: its wave is open again.
-  private mutating func retry(_ index: Int, at moment: FleetTime) {
+  private mutating func retry(_ index: Int, at moment: WallClockTime) {
     let wave = devices[index].wave
     if case .settled(let ending) = devices[index].phase { waves[wave].tally.count(ending, by: -1) }
     devices[index].startOver()
@@ -210,7 +247,7 @@ package struct FleetRun: Sendable {
     enqueue(index, from: moment)
   }
 
-  private mutating func enqueue(_ device: Int, from notBefore: FleetTime) {
+  private mutating func enqueue(_ device: Int, from notBefore: WallClockTime) {
     guard case .waiting = devices[device].phase else { return }
     devices[device].stamp += 1
     devices[device].isQueued = true

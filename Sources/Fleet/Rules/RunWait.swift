@@ -18,11 +18,11 @@ package struct RunWait: Hashable, Sendable {
 
   package let reason: Reason
   /// When the wait ends; `nil` = unknown, or, of a window, never.
-  package let until: FleetTime?
+  package let until: WallClockTime?
   /// Devices that wait.
   package let devices: Int
 
-  package init(_ reason: Reason, until: FleetTime? = nil, devices: Int) {
+  package init(_ reason: Reason, until: WallClockTime? = nil, devices: Int) {
     self.reason = reason
     self.until = until
     self.devices = devices
@@ -37,7 +37,7 @@ extension FleetRun {
   ///   - wall: what the wall's clock shows, for windows; `nil` = the same as `now`.
   ///   - windows: `nil` = those that were recorded when the run started.
   package func waits(
-    at now: FleetTime, wall: FleetTime? = nil, windows: TransferWindows? = nil
+    at now: WallClockTime, wall: WallClockTime? = nil, windows: TransferWindows? = nil
   ) -> [RunWait] {
     let now = time(now)
     switch control {
@@ -64,7 +64,7 @@ extension FleetRun {
   }
 
   private func waitsOfDevices(
-    _ now: FleetTime, _ wall: FleetTime, _ windows: TransferWindows?
+    _ now: WallClockTime, _ wall: WallClockTime, _ windows: TransferWindows?
   ) -> [RunWait] {
     if openCount > 0 {
       let place = claimedCount > 0 ? [] : [RunWait(.noFreePlace, devices: openCount)]
@@ -78,11 +78,11 @@ extension FleetRun {
   /// - Returns: the closed windows, the soonest first; the next attempt; and whether a device may
   ///   start now.
   private func count(
-    _ now: FleetTime, _ wall: FleetTime, _ windows: TransferWindows
+    _ now: WallClockTime, _ wall: WallClockTime, _ windows: TransferWindows
   ) -> (windows: [RunWait], retry: RunWait?, isReady: Bool) {
-    var closed: [String?: (until: FleetTime?, devices: Int)] = [:]
+    var closed: [String?: (until: WallClockTime?, devices: Int)] = [:]
     var standings: [String?: TransferWindow.Standing] = [:]
-    var (next, later, isReady): (FleetTime?, Int, Bool) = (nil, 0, false)
+    var (next, later, isReady): (WallClockTime?, Int, Bool) = (nil, 0, false)
     for device in devices where device.phase == .waiting && device.isQueued {
       let site = windows.decidingSite(for: device.device.site)
       let standing = standings[site] ?? windows.window(at: site)?.standing(at: wall)

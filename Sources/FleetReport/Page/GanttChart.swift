@@ -83,7 +83,7 @@ struct GanttChart {
   // MARK: Few
 
   private func detailed(_ adapter: AdapterReport, _ y: Double) -> (PageValues, height: Double) {
-    var ends: [FleetTime] = []
+    var ends: [WallClockTime] = []
     var bars: [PageValues] = []
     for stretch in adapter.stretches {
       let row: Int
@@ -181,26 +181,26 @@ struct GanttChart {
   }
 }
 
-extension AttemptReport {
+extension AttemptRecord {
   var pageClass: String {
     switch ending {
     case .updated, .current: "succeeded"
     case .failed: "failed"
-    case .open: "running"
-    case .skipped, .returned, .claimExpired: "leftOut"
+    case .skipped, .returned: "leftOut"
+    case nil: ended == nil ? "running" : "leftOut"
     }
   }
 
   /// How it ended: a clause.
   package var words: String {
     switch ending {
-    case .open: "in progress"
     case .updated(let figures): "updated" + (figures.to.map { " to \($0.description)" } ?? "")
     case .current: "it ran the image already"
     case .failed(let failure): failure.words
     case .skipped(let words): words
     case .returned(let reason): reason.words
-    case .claimExpired: "the process that worked on it was not heard of any more"
+    case nil:
+      ended == nil ? "in progress" : "the process that worked on it was not heard of any more"
     }
   }
 }

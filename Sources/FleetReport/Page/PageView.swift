@@ -71,13 +71,13 @@ struct PageView {
   // MARK: Times
 
   /// `22 Nov 2026, 14:05`
-  private func moment(_ time: FleetTime) -> String {
+  private func moment(_ time: WallClockTime) -> String {
     let calendar = CalendarTime(time, in: zone)
     return "\(calendar.dayWords), \(calendar.minutes) \(surroundings.zoneName)"
   }
 
   /// From when to when, as short as it can be told.
-  private func span(_ from: FleetTime, _ until: FleetTime) -> String {
+  private func span(_ from: WallClockTime, _ until: WallClockTime) -> String {
     let (first, last) = (CalendarTime(from, in: zone), CalendarTime(until, in: zone))
     return first.date == last.date
       ? "\(first.clock) to \(last.clock)"
@@ -164,7 +164,7 @@ struct PageView {
     }
   }
 
-  private func words(of report: OperatorReport) -> String {
+  private func words(of report: OperatorRecord) -> String {
     "\(moment(report.at)): " + VisibleWords.escaped(report.action.words, limit: 700)
   }
 
@@ -208,7 +208,7 @@ struct PageView {
     return words.joined(separator: "; ") + "."
   }
 
-  private func pause(_ pause: PauseReport) -> String {
+  private func pause(_ pause: PauseRecord) -> String {
     let reason = DeviceRows.cut(report.words(of: pause.reason))
     guard let until = pause.until else {
       return "Since \(CalendarTime(pause.from, in: zone).clock): \(reason)."

@@ -29,7 +29,7 @@ package struct ReportSurroundings: Sendable {
 
   /// Who wrote it, such as `otaflash 1.4.0`.
   package var program: String
-  package var written: FleetTime
+  package var written: WallClockTime
   /// Whose clock times are shown by, and what people call it.
   package var zone = ZoneOffsets.utc
   package var zoneName = "UTC"
@@ -38,7 +38,7 @@ package struct ReportSurroundings: Sendable {
   package var verification: String?
   package var air: AirLimit?
 
-  package init(program: String, written: FleetTime) {
+  package init(program: String, written: WallClockTime) {
     self.program = program
     self.written = written
   }

@@ -37,7 +37,7 @@ struct TimeScale {
   /// - Parameters:
   ///   - busy: when something ran, in any order.
   ///   - whole: what is shown where nothing did.
-  init(busy: [Range<FleetTime>], whole: Range<FleetTime>, left: Double, width: Double) {
+  init(busy: [Range<WallClockTime>], whole: Range<WallClockTime>, left: Double, width: Double) {
     var spans = Self.union(busy)
     if spans.isEmpty {
       let from = whole.lowerBound.milliseconds
@@ -74,7 +74,7 @@ struct TimeScale {
     (self.segments, self.breaks) = (segments, breaks)
   }
 
-  private static func union(_ times: [Range<FleetTime>]) -> [(from: Int64, until: Int64)] {
+  private static func union(_ times: [Range<WallClockTime>]) -> [(from: Int64, until: Int64)] {
     var spans: [(from: Int64, until: Int64)] = []
     for time in times.sorted(by: { $0.lowerBound < $1.lowerBound }) {
       let (from, until) = (time.lowerBound.milliseconds, time.upperBound.milliseconds)
@@ -88,7 +88,7 @@ struct TimeScale {
   }
 
   /// A moment that is not shown is where it was left out.
-  func position(_ moment: FleetTime) -> Double {
+  func position(_ moment: WallClockTime) -> Double {
     let at = moment.milliseconds
     for segment in segments {
       if at < segment.from { return segment.x }
@@ -122,10 +122,10 @@ struct TimeScale {
     var former = -Double.infinity
     let end = segments.last?.end ?? 0
     for segment in segments {
-      let offset = Int64(zone.minutes(at: FleetTime(milliseconds: segment.from))) * 60_000
+      let offset = Int64(zone.minutes(at: WallClockTime(milliseconds: segment.from))) * 60_000
       var at = (segment.from + offset + step - 1) / step * step - offset
       while at <= segment.until {
-        let moment = FleetTime(milliseconds: at)
+        let moment = WallClockTime(milliseconds: at)
         let x = position(moment)
         // A label that begins at the picture's edge would be cut.
         if x - former >= apart * 0.75, x <= end - apart * 0.3, !isBeside(x, apart * 0.5) {

@@ -5,19 +5,19 @@ import OtaflashFleet
 package struct AdapterReport: Hashable, Sendable {
   /// An attempt on it, from its placing to its end.
   package struct Stretch: Hashable, Sendable {
-    package let from: FleetTime
+    package let from: WallClockTime
     /// Of an attempt that goes on, the report's last moment.
-    package let until: FleetTime
+    package let until: WallClockTime
     /// By its place in the report.
     package let device: Int
-    package let attempt: AttemptReport
+    package let attempt: AttemptRecord
   }
 
   package let name: String
   /// By their beginning.
   package let stretches: [Stretch]
   /// Times in which it had something to do, put together, in their order.
-  package let busy: [Range<FleetTime>]
+  package let busy: [Range<WallClockTime>]
   /// The most attempts at a time.
   package let mostAtOnce: Int
   package let succeeded: Int
@@ -42,14 +42,14 @@ package struct AdapterReport: Hashable, Sendable {
         bytes += figures.bytes
       case .current: succeeded += 1
       case .failed: failed += 1
-      case .open, .skipped, .returned, .claimExpired: break
+      case .skipped, .returned, nil: break
       }
     }
     (self.succeeded, self.failed, self.bytes) = (succeeded, failed, bytes)
   }
 
-  private static func union(_ stretches: [Stretch]) -> [Range<FleetTime>] {
-    var busy: [Range<FleetTime>] = []
+  private static func union(_ stretches: [Stretch]) -> [Range<WallClockTime>] {
+    var busy: [Range<WallClockTime>] = []
     for stretch in stretches {
       if let last = busy.last, stretch.from <= last.upperBound {
         busy[busy.count - 1] = last.lowerBound..<max(last.upperBound, stretch.until)

@@ -6,24 +6,24 @@ extension DeviceReport {
   ///
   /// - Returns: `nil` if the device was not part of the run.
   package init?(of id: FleetDevice.ID, in events: [RecordedEvent]) {
-    var fold = ReportFold()
+    var run = FleetRun()
     for recorded in events {
       switch recorded.event {
       case .wavePlanned(_, let name, let devices):
         // The other devices of the wave are not reported, and neither are the other waves.
         let planned = FleetEvent.wavePlanned(
-          wave: fold.run.waves.count, name: name, devices: devices.filter { $0.id == id })
-        fold.apply(RecordedEvent(number: recorded.number, at: recorded.at, event: planned))
+          wave: run.waves.count, name: name, devices: devices.filter { $0.id == id })
+        run.apply(planned, at: recorded.at)
       case .runBegan, .runEnded, .deviceHookEnded, .devicePublished, .deviceClaimed, .devicePlaced,
         .deviceActivating, .claimExpired, .attemptEnded, .deviceDeferred, .deviceSettled,
         .deviceRetried:
-        fold.apply(recorded)
+        run.apply(recorded.event, at: recorded.at)
       case .waveBegan, .waveHookBegan, .waveHookEnded, .waveSoaking, .waveJudged, .approvalAwaited,
         .waveApproved, .operatorActed, .runPaused, .runResumed, .runCancelled:
         break
       }
     }
-    guard let report = fold.devices.first(where: { $0.device.id == id }) else { return nil }
-    self = report
+    guard let device = run[id] else { return nil }
+    self.init(device, hasEnded: run.hasEnded)
   }
 }

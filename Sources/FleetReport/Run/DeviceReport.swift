@@ -18,8 +18,21 @@ package struct DeviceReport: Hashable, Sendable {
   package let wave: Int
   package let standing: Standing
   /// In their order. A job that nobody took is none.
-  package let attempts: [AttemptReport]
-  package let settled: FleetTime?
+  package let attempts: [AttemptRecord]
+  package let settled: WallClockTime?
+
+  init(_ progress: DeviceProgress, hasEnded: Bool) {
+    device = progress.device
+    wave = progress.wave
+    standing =
+      switch progress.phase {
+      case .settled(let ending): .settled(ending)
+      case .claimed: .running
+      case .waiting, .published: hasEnded ? .leftOut : .waiting
+      }
+    attempts = progress.records
+    settled = progress.settledAt
+  }
 
   package var outcome: Outcome { Outcome(standing) }
 
@@ -43,7 +56,7 @@ package struct DeviceReport: Hashable, Sendable {
       switch attempt.ending {
       case .updated(let figures): return figures.to
       case .current(let version): return version
-      case .open, .failed, .skipped, .returned, .claimExpired: continue
+      case .failed, .skipped, .returned, nil: continue
       }
     }
     return nil
@@ -81,7 +94,7 @@ package struct DeviceReport: Hashable, Sendable {
   package var adapter: String? { attempts.last { $0.adapter != nil }?.adapter }
 
   /// From the first claim on.
-  package var began: FleetTime? { attempts.first?.began }
+  package var began: WallClockTime? { attempts.first?.began }
 }
 
 /// How a device is counted.

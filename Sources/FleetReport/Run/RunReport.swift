@@ -15,9 +15,9 @@ package struct RunReport: Hashable, Sendable {
 
   package let beginning: RunBeginning
   package let state: State
-  package let began: FleetTime
+  package let began: WallClockTime
   /// When the last event was recorded.
-  package let last: FleetTime
+  package let last: WallClockTime
   /// How many were recorded.
   package let events: Int
   package let waves: [WaveReport]
@@ -27,9 +27,9 @@ package struct RunReport: Hashable, Sendable {
   package let adapters: [AdapterReport]
   /// Who worked on devices, in the order in which they were first heard of.
   package let workers: [String]
-  package let pauses: [PauseReport]
+  package let pauses: [PauseRecord]
   /// What operators did, in order.
-  package let operators: [OperatorReport]
+  package let operators: [OperatorRecord]
   package let failures: [FailureGroup]
   package let throughput: Throughput
   /// `nil` where images alone were sent.
@@ -40,21 +40,25 @@ package struct RunReport: Hashable, Sendable {
   ///   a wave that nobody planned. A hand in the store may have been there.
   package init?(_ history: [RecordedEvent]) {
     guard FleetRun.fault(of: history) == nil else { return nil }
-    var fold = ReportFold()
-    for recorded in history { fold.apply(recorded) }
-    guard let beginning = fold.run.beginning, let began = fold.run.beganAt else { return nil }
+    let run = FleetRun(history)
+    guard let beginning = run.beginning, let began = run.beganAt else { return nil }
     self.beginning = beginning
     self.began = began
-    last = fold.run.lastAt
-    events = fold.run.eventCount
-    state = fold.state
-    let devices = fold.devices
+    last = run.lastAt
+    events = run.eventCount
+    state = State(run)
+    let devices = run.devices.map { DeviceReport($0, hasEnded: run.hasEnded) }
     self.devices = devices
-    waves = fold.waves(of: devices)
-    adapters = Self.adapters(of: devices, until: fold.run.lastAt)
-    workers = fold.workers
-    pauses = fold.pauses
-    operators = fold.operators
+    waves = run.waves.enumerated().map { number, wave in
+      let rules = beginning.waveRules ?? []
+      return WaveReport(
+        wave, rule: number < rules.count ? rules[number] : nil,
+        counts: OutcomeCounts(devices[wave.devices]), isOver: run.hasEnded)
+    }
+    adapters = Self.adapters(of: devices, until: run.lastAt)
+    workers = run.workers
+    pauses = run.pauses
+    operators = run.operators
     failures = FailureGroup.groups(of: devices)
     throughput = Throughput(devices.lazy.flatMap(\.attempts))
     savings = PatchSavings(devices.lazy.compactMap(\.figures))
@@ -71,7 +75,7 @@ package struct RunReport: Hashable, Sendable {
   }
 
   private static func adapters(
-    of devices: [DeviceReport], until last: FleetTime
+    of devices: [DeviceReport], until last: WallClockTime
   ) -> [AdapterReport] {
     var stretches: [String: [AdapterReport.Stretch]] = [:]
     for (index, device) in devices.enumerated() {
@@ -88,4 +92,21 @@ package struct RunReport: Hashable, Sendable {
       ($0.name.utf8.count, $0.name) < ($1.name.utf8.count, $1.name)
     }
   }
+}
+
+extension RunReport.State {
+  fileprivate init(_ run: FleetRun) {
+    switch run.control {
+    case .running:
+      let waiting = run.waves.firstIndex { $0.phase == .awaitingApproval }
+      self = waiting.map { .awaitingApproval(wave: $0) } ?? .running
+    case .paused(let reason): self = .paused(reason)
+    case .cancelling: self = .cancelling
+    case .ended(let ending): self = .ended(ending)
+    }
+  }
+}
+
+extension FleetRun {
+  var hasEnded: Bool { if case .ended = control { true } else { false } }
 }

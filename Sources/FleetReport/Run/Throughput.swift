@@ -5,8 +5,8 @@ import OtaflashFleet
 /// image. What failed attempts sent is not told.
 package struct Throughput: Hashable, Sendable {
   package struct Transfer: Hashable, Sendable {
-    package let from: FleetTime
-    package let until: FleetTime
+    package let from: WallClockTime
+    package let until: WallClockTime
     package let bytes: Int
   }
 
@@ -16,7 +16,7 @@ package struct Throughput: Hashable, Sendable {
 
   package var bytes: Int { transfers.reduce(0) { $0 + $1.bytes } }
 
-  init(_ attempts: some Sequence<AttemptReport>) {
+  init(_ attempts: some Sequence<AttemptRecord>) {
     var transfers: [Transfer] = []
     var untold = 0
     for attempt in attempts where attempt.placed != nil {
@@ -27,10 +27,11 @@ package struct Throughput: Hashable, Sendable {
         let from = end.advanced(by: .milliseconds(-max(figures.uploadMilliseconds, 1)))
         transfers.append(
           Transfer(from: max(from, min(earliest, end)), until: end, bytes: figures.bytes))
-      case .failed, .claimExpired, .returned(.holderGone), .returned(.stopping),
+      case .failed, .returned(.holderGone), .returned(.stopping),
         .returned(.recalled), .returned(.adapterLost):
         untold += 1
-      case .open, .current, .skipped, .returned: break
+      case nil where attempt.ended != nil: untold += 1
+      case .current, .skipped, .returned, nil: break
       }
     }
     self.transfers = transfers
@@ -39,7 +40,7 @@ package struct Throughput: Hashable, Sendable {
 
   /// The mean rate in each of `bins` equal parts of a time, in bytes per second. What lies outside
   /// of the time is not in them.
-  package func rates(over time: Range<FleetTime>, bins: Int) -> [Double] {
+  package func rates(over time: Range<WallClockTime>, bins: Int) -> [Double] {
     let (start, end) = (time.lowerBound.milliseconds, time.upperBound.milliseconds)
     let width = Double(max(end - start, 1)) / Double(bins)
     var bytes = [Double](repeating: 0, count: bins)

@@ -6,7 +6,7 @@ extension RunWait {
   /// - Parameters:
   ///   - run: the run that waits.
   ///   - now: for the time that is left.
-  package func words(in run: FleetRun, at now: FleetTime) -> String {
+  package func words(in run: FleetRun, at now: WallClockTime) -> String {
     switch reason {
     case .window(let site, let zone):
       let name = site.map { "the window of site \($0)" } ?? "the window"
@@ -33,7 +33,7 @@ extension RunWait {
   /// `02:00 Europe/Berlin, in 6 h 13 min`; with the date unless it is the same day there, with
   /// seconds in the last hour.
   private static func moment(
-    _ time: FleetTime, _ zone: ZoneOffsets, _ now: FleetTime
+    _ time: WallClockTime, _ zone: ZoneOffsets, _ now: WallClockTime
   ) -> String {
     let (then, today) = (CalendarTime(time, in: zone), CalendarTime(now, in: zone))
     let left = max(time.milliseconds - now.milliseconds, 0)

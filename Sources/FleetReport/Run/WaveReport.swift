@@ -13,29 +13,15 @@ package struct WaveReport: Hashable, Sendable {
   /// The run has ended: what the wave has not reached, it will not reach.
   package let isOver: Bool
   package let times: WaveTimes
-}
 
-/// When what happened to a wave; the last time, where it happened more than once.
-package struct WaveTimes: Hashable, Sendable {
-  package internal(set) var began: FleetTime?
-  package internal(set) var soakBegan: FleetTime?
-  package internal(set) var soakUntil: FleetTime?
-  package internal(set) var judged: FleetTime?
-  package internal(set) var approvalAsked: FleetTime?
-  package internal(set) var approved: FleetTime?
-  package internal(set) var approvedBy: OperatorAction?
-}
-
-/// A command of an operator.
-package struct OperatorReport: Hashable, Sendable {
-  package let action: OperatorAction
-  package let at: FleetTime
-}
-
-/// A time in which nothing new was begun.
-package struct PauseReport: Hashable, Sendable {
-  package let reason: PauseReason
-  package let from: FleetTime
-  /// `nil` = it lasts.
-  package internal(set) var until: FleetTime?
+  init(_ wave: WaveProgress, rule: WaveRule?, counts: OutcomeCounts, isOver: Bool) {
+    name = wave.name
+    self.rule = rule
+    devices = wave.devices
+    self.counts = counts
+    phase = wave.phase
+    verdict = wave.verdict
+    self.isOver = isOver
+    times = wave.times
+  }
 }

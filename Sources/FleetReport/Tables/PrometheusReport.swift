@@ -78,7 +78,7 @@ package enum PrometheusReport {
     }
   }
 
-  private static func seconds(_ time: FleetTime) -> String {
+  private static func seconds(_ time: WallClockTime) -> String {
     "\(Double(time.milliseconds) / 1000)"
   }
 

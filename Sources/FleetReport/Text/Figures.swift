@@ -52,7 +52,7 @@ struct CalendarTime {
   let year, month, day, hour, minute, second: Int
 
   /// - Parameter zone: whose clock.
-  init(_ moment: FleetTime, in zone: ZoneOffsets = .utc) {
+  init(_ moment: WallClockTime, in zone: ZoneOffsets = .utc) {
     let local = moment.milliseconds + Int64(zone.minutes(at: moment)) * 60_000
     let seconds = Int(local >= 0 ? local / 1000 : (local - 999) / 1000)
     let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
@@ -85,7 +85,7 @@ struct CalendarTime {
   var clock: String { "\(minutes):\(Figures.two(second))" }
 
   /// `2026-11-22T14:05:09Z`
-  static func text(_ moment: FleetTime) -> String {
+  static func text(_ moment: WallClockTime) -> String {
     let time = CalendarTime(moment)
     return "\(time.date)T\(time.clock)Z"
   }

@@ -122,11 +122,20 @@ struct StateStore: Sendable {
     }
   }
 
-  private func change(_ change: (inout DeviceRegistry) -> Void) {
-    console.attempt(orNote: "the list of devices was not kept") { () throws(StateFault) in
+  /// What a campaign learned.
+  ///
+  /// - Returns: whether it was kept.
+  @discardableResult
+  func noteCampaign(_ devices: [DeviceRecord]) -> Bool { change { $0.add(devices) } }
+
+  @discardableResult
+  private func change(_ change: (inout DeviceRegistry) -> Void) -> Bool {
+    let kept: Void? = console.attempt(orNote: "the list of devices was not kept") {
+      () throws(StateFault) in
       console.note(
         "list of devices", setAside: try RegistryFile(in: directory).update(change))
     }
+    return kept != nil
   }
 }
 

@@ -6,7 +6,7 @@ extension Campaign {
   /// Every option of the campaign, the default ones too, as a reviewer reads it.
   ///
   /// - Parameter now: decides the offset that is printed for a zone without a name.
-  func settings(now: FleetTime) -> [RunSetting] {
+  func settings(now: WallClockTime) -> [RunSetting] {
     var settings = [RunSetting("window", window?.words(now) ?? "always open")]
     settings += siteWindows.sorted { $0.key < $1.key }.map {
       RunSetting("window at \($0.key)", $0.value.words(now))
@@ -34,7 +34,7 @@ extension Campaign {
 }
 
 extension TransferWindow {
-  fileprivate func words(_ now: FleetTime) -> String {
+  fileprivate func words(_ now: WallClockTime) -> String {
     let names = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
     let days =
       days.count == Weekday.allCases.count

@@ -27,7 +27,7 @@ struct CampaignText: Sendable {
   /// What was read, by path, for the lines of mistakes.
   private let sources: [String: [UInt8]]
 
-  init(path: String, aliases: DeviceAliases, now: FleetTime) throws(CommandFault) {
+  init(path: String, aliases: DeviceAliases, now: WallClockTime) throws(CommandFault) {
     self.path = path
     self.aliases = aliases
     let text = try Self.read(path)

@@ -13,17 +13,13 @@ struct DeviceHistory: Sendable {
   }
 
   private let entries: [Entry]
-  /// As the last campaign listed it.
-  private let row: DeviceRow?
 
   init(of device: FleetDevice.ID, in session: Session) throws(CommandFault) {
     guard let store = try FleetFolder(of: session).look() else {
       entries = []
-      row = nil
       return
     }
     do throws(StorageFault) {
-      row = try store.device(device)
       entries = try store.history(ofDevice: device).compactMap { run, events in
         DeviceReport(of: device, in: events).map { Entry(run: run, device: $0) }
       }
@@ -34,10 +30,12 @@ struct DeviceHistory: Sendable {
 
   var isEmpty: Bool { entries.isEmpty }
 
+  /// As the last campaign listed it.
   var facts: [[String]] {
-    [
-      ("board", row?.board), ("site", row?.site),
-      ("tags", row.flatMap { $0.tags.isEmpty ? nil : $0.tags.sorted().joined(separator: " ") }),
+    let device = entries.first?.device.device
+    return [
+      ("board", device?.board), ("site", device?.site),
+      ("tags", device?.tags?.joined(separator: " ")),
     ].compactMap { name, value in value.map { [name, $0] } }
   }
 

@@ -21,16 +21,16 @@ struct EarlierRuns {
     let kept: [KeptRun]
     do throws(StorageFault) { kept = try store.runs() } catch { throw .fleet(.store(error)) }
     for run in kept.prefix(Self.runsMaximum) {
-      var fold = FleetRun()
-      for event in try await store.history(of: run.id) { fold.apply(event.event, at: event.at) }
-      let past = fold.devices.filter { devices.contains($0.device.id) && $0.ending != nil }
+      let past = FleetRun(try await store.history(of: run.id)).devices.filter {
+        devices.contains($0.device.id) && $0.ending != nil
+      }
       if !past.isEmpty { runs += 1 }
       for device in past { note(device) }
     }
   }
 
   private mutating func note(_ device: DeviceProgress) {
-    adapters.formUnion(device.workedAt.compactMap(\.adapter))
+    adapters.formUnion(device.records.compactMap(\.adapter))
     settled += 1
     switch device.ending {
     case .absent: absent += 1

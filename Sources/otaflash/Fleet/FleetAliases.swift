@@ -24,10 +24,10 @@ extension DeviceAliases {
   }
 }
 
-extension FleetOrder {
+extension OperatorCommand {
   /// The same with the devices' ids in the place of aliases. What a run knows by a name keeps it:
   /// the alias may be another device's since.
-  func resolvingAliases(by aliases: DeviceAliases, in run: FleetRun) -> FleetOrder {
+  func resolvingAliases(by aliases: DeviceAliases, in run: FleetRun) -> OperatorCommand {
     guard case .retry(let devices) = self else { return self }
     return .retry(
       devices.map { name in

@@ -10,23 +10,23 @@ import OtaflashState
 /// The simulated boards of a campaign. Their flash lies in the state directory, so that the process
 /// that goes on with a run finds them as the last one left them.
 struct FleetBoards: Sendable {
-  let reach: SimulatedFleetReach
+  let transport: SimulatedFleetTransport
   let clock: any LinkClock
   /// The boards' own time, which may go faster than the wall's.
-  let wall: @Sendable () -> FleetTime
+  let wall: @Sendable () -> WallClockTime
 
   /// - Parameters:
   ///   - run: whose boards they are: another run begins with others.
   ///   - last: the run's last moment; their time goes on from there.
   init(
-    _ profile: FleetProfile, of run: String, since last: FleetTime, in session: Session
+    _ profile: FleetProfile, of run: String, since last: WallClockTime, in session: Session
   ) throws(CommandFault) {
     let folder = try Self.folder(of: run, in: session)
     let clock = AcceleratedClock(EventLoopClock(), speed: profile.speed)
-    let began = (wall: max(FleetTime.now, last), instant: clock.now)
+    let began = (wall: max(WallClockTime.now, last), instant: clock.now)
     wall = { began.wall.advanced(by: began.instant.duration(to: clock.now)) }
     self.clock = clock
-    reach = SimulatedFleetReach(
+    transport = SimulatedFleetTransport(
       SimulatedFleet(profile, clock: clock) { (board, size) throws(FlashFault) in
         try FlashFile(path: "\(folder)/\(board).flash", size: size)
       })

@@ -18,7 +18,7 @@ final class FleetDisplay: Sendable {
 
   private let console: Console
   private let clock: any LinkClock
-  private let wall: @Sendable () -> FleetTime
+  private let wall: @Sendable () -> WallClockTime
   private let windows: TransferWindows
   private let screen: Mutex<FleetScreen>
   /// The head of the run's chain as it was recorded last.
@@ -31,7 +31,7 @@ final class FleetDisplay: Sendable {
   ///   - head: reads the head of the run's chain.
   init(
     _ console: Console, _ plan: CampaignPlan, clock: any LinkClock,
-    wall: @escaping @Sendable () -> FleetTime,
+    wall: @escaping @Sendable () -> WallClockTime,
     head: @escaping @Sendable () -> ChainHead?
   ) {
     self.console = console

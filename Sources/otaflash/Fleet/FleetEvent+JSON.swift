@@ -72,8 +72,8 @@ extension FleetEvent {
       ]) + JSONValue.fields(rest)
     }
     return switch self {
-    case .devicePublished(let device, let attempt, let look):
-      members("published", device, attempt, ["look": .bool(look)])
+    case .devicePublished(let device, let attempt, let verifyFirst):
+      members("published", device, attempt, ["look": .bool(verifyFirst)])
     case .deviceClaimed(let device, let attempt, _): members("claimed", device, attempt)
     case .devicePlaced(let device, let attempt, let adapter):
       members("placed", device, attempt, ["adapter": .string(adapter)])
@@ -106,7 +106,7 @@ extension OperatorAction {
   }
 }
 
-extension FleetTime {
+extension WallClockTime {
   var text: String { Timestamp.text(milliseconds: Int(milliseconds)) }
 }
 

@@ -103,7 +103,7 @@ extension FleetStore {
   }
 
   func history(of run: String) async throws(CommandFault) -> [RecordedEvent] {
-    do throws(StorageFault) { return try await ledger(of: run).history().events } catch {
+    do throws(StorageFault) { return try await ledger(of: run).history() } catch {
       throw .fleet(.store(error))
     }
   }

@@ -59,14 +59,14 @@ struct FleetProspects: Sendable {
       return [:]
     }
     let adapters: Set<UInt16>? = session.global.adapterNumber.map { [$0] }
-    let reach = FleetReach(devices.map(\.id), on: adapters, in: session)
-    return try await reach.serve {
-      await withTaskExecutorPreference(EventLoop.shared) { await self.look(at: devices, on: reach) }
+    let transport = AdapterTransport(devices.map(\.id), on: adapters, in: session)
+    return try await transport.serve {
+      await withTaskExecutorPreference(EventLoop.shared) { await self.look(at: devices, on: transport) }
     }
   }
 
   private func look(
-    at devices: [FleetDevice], on reach: FleetReach
+    at devices: [FleetDevice], on transport: AdapterTransport
   ) async -> [FleetDevice.ID: Prospect] {
     await withTaskGroup(of: (FleetDevice.ID, Prospect).self) { group in
       var prospects: [FleetDevice.ID: Prospect] = [:]
@@ -74,30 +74,31 @@ struct FleetProspects: Sendable {
         if index >= Self.atOnce, let (id, prospect) = await group.next() {
           prospects[id] = prospect
         }
-        group.addTask { (device.id, await self.look(at: device, on: reach)) }
+        group.addTask { (device.id, await self.look(at: device, on: transport)) }
       }
       for await (id, prospect) in group { prospects[id] = prospect }
       return prospects
     }
   }
 
-  private func look(at device: FleetDevice, on reach: FleetReach) async -> Prospect {
+  private func look(at device: FleetDevice, on transport: AdapterTransport) async -> Prospect {
     guard let file = campaign.plan.campaign.image(for: device),
       let package = campaign.images[file]?.package,
-      let adapter = Self.best(reach.hearing(of: device.id))
+      let adapter = Self.best(transport.hearing(of: device.id))
     else { return .unreachable("no adapter hears it") }
     let conditions = DeviceConditions(campaign.plan.campaign.requirements)
     var options = UpdateOptions(
-      looking: campaign.plan.campaign.flash, key: campaign.keys[device.id], bases: bases)
+      campaign.plan.campaign.flash, key: campaign.keys[device.id], bases: bases)
+    options.isDryRun = true
     options.beforeTransfer = { (device, client) async throws(UpdateFault) in
       try await conditions.check(device, over: client)
     }
     let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
-      try await reach.connect(to: device.id, at: place, on: adapter)
+      try await transport.connect(to: device.id, at: place, on: adapter)
     })
     let update = FirmwareUpdate(package: package, options: options)
     do throws(DeviceHeldElsewhere) {
-      return try await reach.holding(device.id) {
+      return try await transport.holding(device.id) {
         do throws(UpdateFault) {
           return Prospect(try await update.run(on: dialer, clock: EventLoopClock()))
         } catch {
@@ -128,21 +129,6 @@ extension FleetProspects.Prospect {
     case .device, .user: self = .refused(fault.summary)
     case .link, .host: self = .unreachable(fault.summary)
     }
-  }
-}
-
-extension UpdateOptions {
-  fileprivate init(looking choices: FlashChoices, key: [UInt8]?, bases: BaseFinder) {
-    self.init()
-    isDryRun = true
-    delta = DeltaPolicy(choices.delta)
-    self.bases = bases
-    mtu = choices.mtu
-    self.key = key
-    allowsDowngrade = choices.allowDowngrade
-    allowsUnknown = choices.allowUnknown
-    allowsOtherHardware = choices.allowOtherHardware
-    sendsAnyway = choices.force
   }
 }
 #endif

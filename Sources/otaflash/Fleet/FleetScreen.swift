@@ -32,7 +32,7 @@ struct FleetScreen: Sendable {
   private var start: (at: Duration, settled: Int)?
   private var bytes = 0
   /// When the run was looked at last, and what it waited for: all, and what was there before, too.
-  private var looked = FleetTime(milliseconds: 0)
+  private var looked = WallClockTime(milliseconds: 0)
   private var waits: [RunWait] = []
   private var lastingWaits: [RunWait] = []
   private var lastRate: (at: Duration, bytes: Int, rate: Double)?
@@ -78,7 +78,7 @@ struct FleetScreen: Sendable {
   /// too, are shown.
   ///
   /// - Returns: those that were not shown before.
-  mutating func look(at now: FleetTime, _ windows: TransferWindows) -> [RunWait] {
+  mutating func look(at now: WallClockTime, _ windows: TransferWindows) -> [RunWait] {
     let found = run.waits(at: now, windows: windows)
     let lasting = found.filter { wait in waits.contains { $0.isSame(as: wait) } }
     let new = lasting.filter { wait in !lastingWaits.contains { $0.isSame(as: wait) } }

@@ -50,7 +50,7 @@ struct FleetStart: Sendable {
   struct Started: Sendable {
     let run: KeptRun
     /// When something was last recorded of it.
-    let last: FleetTime
+    let last: WallClockTime
     /// By digest.
     let packages: [String: FirmwarePackage]
     /// It was begun before.
@@ -102,8 +102,8 @@ struct FleetStart: Sendable {
     _ digest: String, signedBy key: VerificationKey?
   ) async throws(CommandFault) -> FirmwarePackage {
     let bytes: [UInt8]
-    do throws(ExchangeFault) { bytes = try await store.blob(digest) } catch {
-      throw .fleet(FleetFault(error))
+    do throws(StorageFault) { bytes = try store.blob(digest) } catch {
+      throw .fleet(.store(error))
     }
     let blob: ImageBlob
     do throws(ImageBlobFault) {
@@ -118,13 +118,12 @@ struct FleetStart: Sendable {
   private func giveUp(_ last: Found) async throws(CommandFault) {
     session.console.note("run \(last.kept.id) is given up")
     do throws(StorageFault) {
-      let seen = try await store.ledger(of: last.kept.id).history().newsSeen
       try await store.ledger(of: last.kept.id).append(
         [
           .operatorActed(
             OperatorAction(.cancel, by: person, reason: "'fleet run --again' started another run")),
           .runCancelled, .runEnded(.cancelled),
-        ], at: last.run.time(.now), newsSeen: seen)
+        ], at: last.run.time(.now))
     } catch {
       throw .fleet(.store(error))
     }
@@ -135,12 +134,10 @@ struct FleetStart: Sendable {
   private func begin(_ campaign: LoadedCampaign) async throws(CommandFault) -> Started {
     let id = try freshID()
     let images = campaign.images.values.sorted { $0.blob.digest < $1.blob.digest }
-    do throws(ExchangeFault) {
-      for image in images {
-        try await store.keep(blob: image.blob.bytes, digest: image.blob.digest)
-      }
+    do throws(StorageFault) {
+      for image in images { try store.keep(blob: image.blob.bytes, digest: image.blob.digest) }
     } catch {
-      throw .fleet(FleetFault(error))
+      throw .fleet(.store(error))
     }
     let events = campaign.plan.beginning(
       id: id, digest: campaign.digest,
@@ -148,7 +145,7 @@ struct FleetStart: Sendable {
       images: images.map(\.summary), file: Self.absolute(campaign.path), files: campaign.files,
       settings: campaign.settings(now: .now))
     do throws(StorageFault) {
-      try await store.ledger(of: id).append(events, at: .now, newsSeen: 0)
+      try await store.ledger(of: id).append(events, at: .now)
     } catch {
       throw .fleet(.store(error))
     }
@@ -194,14 +191,6 @@ extension CampaignImage {
 }
 
 extension FleetFault {
-  init(_ fault: ExchangeFault) {
-    switch fault {
-    case .storage(let storage): self = .store(storage)
-    case .unknownBlob: self = .store(StorageFault(.unsound, "the store is incomplete: \(fault)"))
-    case .claimLost, .deviceTaken: self = .failed(words: "\(fault)")
-    }
-  }
-
   /// How the store was changed by another hand; `nil` for other faults.
   fileprivate var damage: String? {
     switch self {

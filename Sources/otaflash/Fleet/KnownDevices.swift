@@ -1,13 +1,11 @@
 import OtaflashState
 
 #if Fleet
-import OtaflashFirmware
 import OtaflashFleet
 import OtaflashFleetStore
 #endif
 
-/// The devices that are known from here: from commands for one device, and from campaigns, of which
-/// the store keeps any number.
+/// The devices that are known from here: from commands for one device, and from campaigns.
 struct KnownDevices: Sendable {
   private let session: Session
 
@@ -17,7 +15,10 @@ struct KnownDevices: Sendable {
   func all() throws(CommandFault) -> [DeviceRecord] {
     let listed = try StateStore.reading(session).devices()
     #if Fleet
-    return Self.merged(listed, try ofCampaigns())
+    guard let store = try FleetFolder(of: session).look() else { return listed }
+    var registry = DeviceRegistry(listed)
+    registry.add(try former(in: store))
+    return registry.records
     #else
     return listed
     #endif
@@ -26,101 +27,41 @@ struct KnownDevices: Sendable {
 
 #if Fleet
 extension KnownDevices {
-  /// The list of devices goes into the store once, so that campaigns know what was seen before.
-  func takeOver(into store: FleetStore) throws(CommandFault) {
-    let listed = try StateStore.open(session).devices()
-    do throws(StorageFault) { try store.takeOver(listed.map { DeviceRow($0) }) } catch {
-      throw .fleet(.store(error))
-    }
-  }
-
   /// The known devices as a campaign takes them, with their aliases as names.
   func inventory(_ aliases: DeviceAliases) throws(CommandFault) -> [FleetDevice] {
-    let rows = Dictionary(try rows().map { ($0.id, $0) }) { first, _ in first }
     var identities: Set<String> = []
     return try all().compactMap { record in
-      let row = rows[record.id]
       let device = FleetDevice(
         id: record.id, name: aliases.alias(of: record.id)?.description ?? record.name,
-        board: row?.board, site: row?.site, tags: row?.tags ?? [],
+        board: record.board, site: record.site, tags: Set(record.tags ?? []),
         version: record.lastVersion?.version)
       return identities.insert(device.identity).inserted ? device : nil
     }
   }
 
-  private func ofCampaigns() throws(CommandFault) -> [DeviceRecord] {
-    try rows().compactMap { DeviceRecord($0) }
-  }
-
-  /// Boards of simulated fleets have no name that a command takes, and are left out.
-  private func rows() throws(CommandFault) -> [DeviceRow] {
-    guard let store = try FleetFolder(of: session).look() else { return [] }
-    do throws(StorageFault) {
-      return try store.devices().filter { row in
-        do {
-          switch try DeviceSelector.parse(row.id).kind {
-          case .address, .unix, .simulated: return true
-          case .alias, .name, .last: return false
-          }
-        } catch {
-          return false
-        }
-      }
-    } catch {
+  /// Former versions kept the devices of campaigns in a table of the store: the registry takes them
+  /// over, once.
+  func takeOver(from store: FleetStore) throws(CommandFault) {
+    let devices = try former(in: store)
+    guard try devices.isEmpty || StateStore.open(session).noteCampaign(devices) else { return }
+    do throws(StorageFault) { try store.dropFormerDevices() } catch {
       throw .fleet(.store(error))
     }
   }
 
-  /// Two records of one device become one, each field by its own time.
-  static func merged(_ first: [DeviceRecord], _ second: [DeviceRecord]) -> [DeviceRecord] {
-    let records = Dictionary((first + second).map { ($0.id, $0) }) { $0.merged(with: $1) }
-    return records.values.sorted { left, right in
-      (left.place.0, left.place.1, right.id) > (right.place.0, right.place.1, left.id)
-    }
-  }
-}
-
-extension DeviceRecord {
-  /// For the order.
-  fileprivate var place: (Double, Double) { (lastConnected ?? -.infinity, lastSeen) }
-
-  init?(_ row: DeviceRow) {
-    guard let seen = row.lastSeen else { return nil }
-    self.init(id: row.id, lastSeen: seen.seconds)
-    name = row.name
-    address = row.address
-    lastConnected = row.lastConnected?.seconds
-    lastFlashing = row.lastFlashing.flatMap { flashing in
-      Flashing.Outcome(rawValue: flashing.outcome.rawValue).map {
-        Flashing(outcome: $0, version: flashing.version, at: flashing.at.seconds)
+  /// What the runs in a store of a former version say of devices.
+  private func former(in store: FleetStore) throws(CommandFault) -> [DeviceRecord] {
+    do throws(StorageFault) {
+      guard try store.hasFormerDevices() else { return [] }
+      var registry = DeviceRegistry()
+      for kept in try store.runs() {
+        let run = FleetRun(try store.events(of: kept.id))
+        registry.add(run.devices.compactMap { DeviceRecord($0) })
       }
-    }
-    if let version = row.version, let read = row.versionRead {
-      running = Running(version: version, at: read.seconds)
-    }
-  }
-}
-
-extension DeviceRow {
-  fileprivate init(_ record: DeviceRecord) {
-    self.init(id: record.id)
-    name = record.name
-    address = record.address
-    lastSeen = FleetTime(seconds: record.lastSeen)
-    lastConnected = record.lastConnected.map { FleetTime(seconds: $0) }
-    lastFlashing = record.lastFlashing.flatMap { flashing in
-      Flashing.Outcome(rawValue: flashing.outcome.rawValue).map {
-        Flashing(outcome: $0, version: flashing.version, at: FleetTime(seconds: flashing.at))
-      }
-    }
-    if let known = record.lastVersion {
-      setVersion(known.version, at: FleetTime(seconds: known.at))
+      return registry.records
+    } catch {
+      throw .fleet(.store(error))
     }
   }
-}
-
-extension FleetTime {
-  fileprivate init(seconds: Double) { self.init(milliseconds: Int64(seconds * 1000)) }
-  fileprivate var seconds: Double { Double(milliseconds) / 1000 }
 }
 #endif

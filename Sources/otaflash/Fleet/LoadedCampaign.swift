@@ -30,7 +30,7 @@ struct LoadedCampaign: Sendable {
   ///   - found: the devices that its scan has found.
   ///   - known: the devices that are known from earlier commands and campaigns.
   init(
-    _ text: CampaignText, found: [FleetDevice] = [], known: [FleetDevice] = [], now: FleetTime
+    _ text: CampaignText, found: [FleetDevice] = [], known: [FleetDevice] = [], now: WallClockTime
   ) throws(CommandFault) {
     var file = text.file
     let simulation = text.simulation
@@ -47,7 +47,7 @@ struct LoadedCampaign: Sendable {
 
   /// Reads what the campaign names, for a run that was started before: its devices and waves are
   /// those that were planned then. Nothing is selected or looked for again.
-  init(_ text: CampaignText, resuming run: FleetRun, now: FleetTime) throws(CommandFault) {
+  init(_ text: CampaignText, resuming run: FleetRun, now: WallClockTime) throws(CommandFault) {
     let listed = Dictionary(text.file.campaign.devices.map { ($0.id, $0.keyFile) }) { $1 }
     // Versions that did not record keys had no `devices-from: known`. Where a campaign has it, a
     // device without a recorded key has none.
@@ -102,7 +102,7 @@ struct LoadedCampaign: Sendable {
   /// Every option, as it is printed.
   ///
   /// - Parameter now: decides the offset that is printed for a zone without a name.
-  func settings(now: FleetTime) -> [RunSetting] {
+  func settings(now: WallClockTime) -> [RunSetting] {
     plan.campaign.settings(now: now) + (keyDigest.map { [RunSetting("key SHA-256", $0)] } ?? [])
   }
 

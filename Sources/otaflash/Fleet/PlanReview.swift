@@ -11,7 +11,7 @@ struct PlanReview: Sendable {
   let saved: SavedPlan
   private let campaign: LoadedCampaign
 
-  init(_ campaign: LoadedCampaign, now: FleetTime) {
+  init(_ campaign: LoadedCampaign, now: WallClockTime) {
     self.campaign = campaign
     saved = SavedPlan(
       campaign.plan, text: campaign.digest, settings: campaign.settings(now: now),

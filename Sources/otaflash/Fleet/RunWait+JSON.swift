@@ -6,7 +6,7 @@ extension RunWait {
   /// - Parameters:
   ///   - run: the run that waits.
   ///   - now: for the time that is left.
-  func members(in run: FleetRun, at now: FleetTime) -> [JSONValue.Member] {
+  func members(in run: FleetRun, at now: WallClockTime) -> [JSONValue.Member] {
     var (site, wave, hook): (String?, Int?, String?) = (nil, nil, nil)
     switch reason {
     case .window(let place, _): site = place

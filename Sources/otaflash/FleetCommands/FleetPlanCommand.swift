@@ -3,6 +3,7 @@ import ArgumentParser
 import OtaflashFleet
 import OtaflashFleetForecast
 import OtaflashSimulation
+import OtaflashUpdate
 
 /// What a campaign would do. Nothing is written anywhere.
 struct FleetPlanCommand: Subcommand {
@@ -84,9 +85,9 @@ struct FleetPlanCommand: Subcommand {
     tell(loaded, prospects, in: session)
     if let save { try review.save(to: save, in: session) }
     if forecast {
-      try await FleetForecastTelling(
+      try await ForecastRenderer(
         loaded, fleet, seeds: seeds.value, limit: forecastTime.duration, session
-      ).tell()
+      ).render()
     }
     let rest =
       (global.adapter.map { ["--adapter", $0] } ?? []) + (save.map { ["--plan", $0] } ?? [])
@@ -180,7 +181,7 @@ struct FleetPlanCommand: Subcommand {
   }
 }
 
-extension FlashChoices.Delta {
+extension DeltaPolicy {
   fileprivate var words: String {
     switch self {
     case .auto: "as patches where a device takes them and that is sooner"

@@ -14,7 +14,7 @@ struct RunOption: ParsableArguments, Sendable {
 /// A command that asks something of a run, whether a process works on it or not.
 protocol RequestCommand: Subcommand {
   var runName: String? { get }
-  var order: FleetOrder { get }
+  var command: OperatorCommand { get }
   var person: OperatorOptions { get }
   /// The question that is asked first, about the run with this name; `nil` = none.
   func question(about run: String) -> String?
@@ -28,7 +28,7 @@ extension RequestCommand {
   func question(about run: String) -> String? { nil }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    let request = FleetRequest(order, by: person, session: session)
+    let request = FleetRequest(command, by: person, session: session)
     let followed = try await request.put(for: runName, asking: question)
     for line in lines(for: followed) { session.console.result(line) }
     if followed.continues, !followed.isActive {
@@ -49,7 +49,7 @@ struct FleetRequest: Sendable {
     let kept: KeptRun
     /// The run before the request.
     let run: FleetRun
-    let order: FleetOrder
+    let command: OperatorCommand
     /// A process works on the run; it has answered.
     let isActive: Bool
 
@@ -58,7 +58,7 @@ struct FleetRequest: Sendable {
 
     /// The run has something left to do.
     var continues: Bool {
-      switch order {
+      switch command {
       case .resume, .retry: true
       case .pause, .cancel: false
       }
@@ -70,12 +70,12 @@ struct FleetRequest: Sendable {
     }
   }
 
-  private let order: FleetOrder
+  private let command: OperatorCommand
   private let person: OperatorOptions
   private let session: Session
 
-  init(_ order: FleetOrder, by person: OperatorOptions, session: Session) {
-    self.order = order
+  init(_ command: OperatorCommand, by person: OperatorOptions, session: Session) {
+    self.command = command
     self.person = person
     self.session = session
   }
@@ -107,27 +107,25 @@ struct FleetRequest: Sendable {
   ) async throws(CommandFault) -> Followed {
     _ = try store.checkedChain(of: kept.id)
     let run = FleetRun(try await store.history(of: kept.id))
-    let order = order.resolvingAliases(by: try session.aliases(), in: run)
-    let action = person.action(FleetRules.kind(of: order, in: run))
-    let events = [.operatorActed(action)] + (try events(for: order, of: kept.id, in: run))
+    let command = command.resolvingAliases(by: try session.aliases(), in: run)
+    let action = person.action(FleetRules.kind(of: command, in: run))
+    let events = [.operatorActed(action)] + (try events(for: command, of: kept.id, in: run))
     do throws(StorageFault) {
-      let ledger = store.ledger(of: kept.id)
-      let seen = try await ledger.history().newsSeen
-      try await ledger.append(events, at: run.time(.now), newsSeen: seen)
+      try await store.ledger(of: kept.id).append(events, at: run.time(.now))
     } catch {
       throw .fleet(.store(error))
     }
-    return Followed(kept: kept, run: run, order: order, isActive: false)
+    return Followed(kept: kept, run: run, command: command, isActive: false)
   }
 
   /// A run that no process works on has nothing under way: it is cancelled and ended in one step.
   private func events(
-    for order: FleetOrder, of id: String, in run: FleetRun
+    for command: OperatorCommand, of id: String, in run: FleetRun
   ) throws(CommandFault) -> [FleetEvent] {
-    if order == .cancel, case .cancelling = run.control { return [.runEnded(.cancelled)] }
-    do throws(OrderRefusal) {
-      let events = try FleetRules.events(for: order, in: run)
-      return order == .cancel ? events + [.runEnded(.cancelled)] : events
+    if command == .cancel, case .cancelling = run.control { return [.runEnded(.cancelled)] }
+    do throws(CommandRefusal) {
+      let events = try FleetRules.events(for: command, in: run)
+      return command == .cancel ? events + [.runEnded(.cancelled)] : events
     } catch {
       throw .fleet(.refused(words: "\(error)", run: id))
     }
@@ -136,12 +134,12 @@ struct FleetRequest: Sendable {
   /// A process works on the run: it is asked, and answers.
   private func ask(_ kept: KeptRun, in store: FleetStore) async throws(CommandFault) -> Followed {
     let run = FleetRun(try await store.history(of: kept.id))
-    let order = order.resolvingAliases(by: try session.aliases(), in: run)
+    let command = command.resolvingAliases(by: try session.aliases(), in: run)
     let deadline = ContinuousClock.now + Self.patience
     var answer: String?
     do throws(StorageFault) {
-      let action = person.action(FleetRules.kind(of: order, in: run))
-      let number = try store.request(order, by: action, of: kept.id, at: .now)
+      let action = person.action(FleetRules.kind(of: command, in: run))
+      let number = try store.request(command, by: action, of: kept.id, at: .now)
       while answer == nil, ContinuousClock.now < deadline,
         await Pause.sleep(for: Self.pollInterval)
       {
@@ -151,8 +149,8 @@ struct FleetRequest: Sendable {
       throw .fleet(.store(error))
     }
     guard let answer else { throw .fleet(.unanswered(run: kept.id)) }
-    guard answer == OrderAnswer.done else { throw .fleet(.refused(words: answer, run: kept.id)) }
-    return Followed(kept: kept, run: run, order: order, isActive: true)
+    guard answer == CommandAnswer.done else { throw .fleet(.refused(words: answer, run: kept.id)) }
+    return Followed(kept: kept, run: run, command: command, isActive: true)
   }
 }
 
@@ -165,7 +163,7 @@ struct FleetPauseCommand: RequestCommand {
   @OptionGroup var global: GlobalOptions
 
   var runName: String? { option.run }
-  var order: FleetOrder { .pause }
+  var command: OperatorCommand { .pause }
 
   func lines(for followed: FleetRequest.Followed) -> [String] {
     ["\(followed.name): paused; no more devices are started"]
@@ -182,7 +180,7 @@ struct FleetResumeCommand: RequestCommand {
   @OptionGroup var global: GlobalOptions
 
   var runName: String? { option.run }
-  var order: FleetOrder { .resume }
+  var command: OperatorCommand { .resume }
 
   func lines(for followed: FleetRequest.Followed) -> [String] {
     let wave = followed.run.currentWave.map { followed.run.waves[$0] }
@@ -203,7 +201,7 @@ struct FleetCancelCommand: RequestCommand {
   @OptionGroup var global: GlobalOptions
 
   var runName: String? { option.run }
-  var order: FleetOrder { .cancel }
+  var command: OperatorCommand { .cancel }
 
   func question(about run: String) -> String? {
     "Cancel \(run)? It cannot be continued afterwards."
@@ -234,13 +232,13 @@ struct FleetRetryCommand: RequestCommand {
   @OptionGroup var global: GlobalOptions
 
   var runName: String? { run }
-  var order: FleetOrder { .retry(devices) }
+  var command: OperatorCommand { .retry(devices) }
 
   /// Devices that are named; a run may have thousands.
   private static let namedMaximum = 10
 
   func lines(for followed: FleetRequest.Followed) -> [String] {
-    let devices = FleetRules.devicesToRetry(followed.order, in: followed.run)
+    let devices = FleetRules.devicesToRetry(followed.command, in: followed.run)
     let names = devices.prefix(Self.namedMaximum).map { $0.device.name ?? $0.device.id }
     let more = devices.count - names.count
     let when =

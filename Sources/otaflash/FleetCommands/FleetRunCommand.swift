@@ -72,7 +72,7 @@ struct FleetRunCommand: Subcommand {
     let folder = try FleetFolder(of: session)
     let lock = try folder.lock()
     let store = try folder.open()
-    try KnownDevices(session).takeOver(into: store)
+    try KnownDevices(session).takeOver(from: store)
     let start = FleetStart(
       store: store, again: again, person: operatorName ?? OperatorText.account, session: session)
     let newest = try start.newest(of: text.file.campaign.name)
@@ -100,24 +100,18 @@ struct FleetRunCommand: Subcommand {
     if let plan { try PlanReview(loaded, now: .now).compare(withPlanAt: plan) }
     if loaded.simulation == nil {
       let devices = loaded.plan.waves.flatMap { $0.devices.map(\.id) }
-      try await FleetReach(devices, on: chosenAdapters, in: session).check()
+      try await AdapterTransport(devices, on: chosenAdapters, in: session).check()
     }
     let started = try await start.run(for: loaded, after: last)
     let run = started.run
     if !started.goesOn { active = try await folder.lock(run: run.id) }
     tell(started, loaded, in: session)
-    do throws(ExchangeFault) {
-      try store.abandonClaims()
-      try store.withdrawJobs(ofOthersThan: run.id)
-    } catch {
-      throw .fleet(FleetFault(error))
-    }
-    let job = FleetJob(
+    let runner = CampaignRunner(
       campaign: loaded, run: run, last: started.last, store: store,
       packages: started.packages, parallel: parallel?.value, adapters: chosenAdapters,
       session: session)
     let processorWait = ProcessorWait()
-    _ = try await job.perform()
+    _ = try await runner.perform()
     if let note = processorWait.note() { session.console.note(note) }
     extendLifetime(active)
     lock.release()

@@ -67,10 +67,10 @@ struct FleetStatus: Sendable {
   private let run: FleetRun
   /// A process works on this run.
   private let isWorkedOn: Bool
-  private let now: FleetTime
+  private let now: WallClockTime
   private let waits: [RunWait]
 
-  init(_ report: RunReport, _ run: FleetRun, isWorkedOn: Bool, at now: FleetTime) {
+  init(_ report: RunReport, _ run: FleetRun, isWorkedOn: Bool, at now: WallClockTime) {
     self.report = report
     self.run = run
     self.isWorkedOn = isWorkedOn
@@ -98,7 +98,7 @@ struct FleetStatus: Sendable {
     lines += Text.table([Self.waveColumns] + rows).map { "  \($0)" }
     let busy = run.devices.filter(\.phase.isClaimed)
     lines += busy.prefix(Self.namedMaximum).map { device in
-      let since = device.workedAt.last?.began.text ?? ""
+      let since = device.records.last?.began.text ?? ""
       return "  on \(device.adapter ?? "no adapter")  \(device.device.name ?? device.device.id)"
         + "  since \(since)"
     }

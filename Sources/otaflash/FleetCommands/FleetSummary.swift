@@ -86,8 +86,8 @@ extension Ending.Device {
 extension DeviceProgress {
   /// The time in which somebody worked on it.
   fileprivate var worked: Duration? {
-    guard !workedAt.isEmpty else { return nil }
-    return workedAt.reduce(.zero) { $0 + $1.began.duration(to: $1.ended ?? $1.began) }
+    guard !records.isEmpty else { return nil }
+    return records.reduce(.zero) { $0 + $1.began.duration(to: $1.ended ?? $1.began) }
   }
 }
 #endif

@@ -21,7 +21,7 @@ package struct SampleRun {
   package var campaign = "doors-2026-11"
   package var startedBy: String? = "anna@line-3"
 
-  package static let began = FleetTime(milliseconds: 1_795_425_600_000)
+  package static let began = WallClockTime(milliseconds: 1_795_425_600_000)
   private static let imageSize = 65_536
   private static let version = FirmwareVersion(1, 3, 0)
 
@@ -67,7 +67,7 @@ package struct SampleRun {
     var history: [RecordedEvent] {
       entries.sorted { ($0.at, $0.order) < ($1.at, $1.order) }.enumerated().map {
         RecordedEvent(
-          number: $0 + 1, at: FleetTime(milliseconds: $1.at), event: $1.event)
+          number: $0 + 1, at: WallClockTime(milliseconds: $1.at), event: $1.event)
       }
     }
   }
@@ -120,7 +120,7 @@ package struct SampleRun {
       if planned.wave.soak > .zero {
         let until = now + planned.wave.soak.wholeMilliseconds
         timeline.add(
-          .waveSoaking(wave: index, until: FleetTime(milliseconds: until)), now)
+          .waveSoaking(wave: index, until: WallClockTime(milliseconds: until)), now)
         now = until
       }
       let verdict = tally.verdict(by: planned.wave.thresholds)
@@ -201,7 +201,7 @@ package struct SampleRun {
     let id = runDevice(turn.device).id
     let attempt = turn.attempt
     let nature = fixedFraction(turn.device)
-    timeline.add(.devicePublished(device: id, attempt: attempt, look: false), at)
+    timeline.add(.devicePublished(device: id, attempt: attempt, verifyFirst: false), at)
     timeline.add(.deviceClaimed(device: id, attempt: attempt, worker: "line-3:4711"), at)
     func settle(_ ending: DeviceEnding, _ moment: Int64) -> Int64 {
       timeline.add(.deviceSettled(device: id, ending: ending), moment)
@@ -211,7 +211,7 @@ package struct SampleRun {
     func again(_ ending: AttemptEnding, _ moment: Int64) -> Int64 {
       timeline.add(.attemptEnded(device: id, attempt: attempt, ending: ending), moment)
       let until = moment + (5000 << Int64(min(attempt, 5)))
-      timeline.add(.deviceDeferred(device: id, until: FleetTime(milliseconds: until)), moment)
+      timeline.add(.deviceDeferred(device: id, until: WallClockTime(milliseconds: until)), moment)
       turns.insert(Turn(at: until, device: turn.device, attempt: attempt + 1))
       return moment
     }

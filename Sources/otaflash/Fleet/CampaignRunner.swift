@@ -9,11 +9,11 @@ import OtaflashGATT
 import OtaflashUpdate
 
 /// One campaign's run in this process: begun, or gone on with.
-struct FleetJob: Sendable {
+struct CampaignRunner: Sendable {
   let campaign: LoadedCampaign
   let run: KeptRun
   /// When something was last recorded of it.
-  let last: FleetTime
+  let last: WallClockTime
   let store: FleetStore
   /// By digest: as the run began with them.
   let packages: [String: FirmwarePackage]
@@ -24,7 +24,7 @@ struct FleetJob: Sendable {
 
   /// The adapters and devices, and the clock that goes with them.
   private enum World: Sendable {
-    case real(FleetReach)
+    case real(AdapterTransport)
     case simulated(FleetBoards)
   }
 
@@ -40,15 +40,15 @@ struct FleetJob: Sendable {
   private func perform(with records: StateStore) async throws(CommandFault) -> FleetRun {
     let result: Result<FleetRun, FleetEngineFault>
     switch try world() {
-    case .real(let reach):
+    case .real(let transport):
       let clock = EventLoopClock()
       result = try await withTaskExecutor { () async throws(CommandFault) in
-        try await reach.serve { await self.work(on: reach, clock, records, wall: { .now }) }
+        try await transport.serve { await self.work(on: transport, clock, records, wall: { .now }) }
       }
     case .simulated(let boards):
       result = await withTaskExecutorPreference(EventLoop.shared) {
-        await withService({ await boards.reach.fleet.run() }) {
-          await self.work(on: boards.reach, boards.clock, records, wall: boards.wall)
+        await withService({ await boards.transport.fleet.run() }) {
+          await self.work(on: boards.transport, boards.clock, records, wall: boards.wall)
         }
       }
     }
@@ -70,18 +70,19 @@ struct FleetJob: Sendable {
       return .simulated(try FleetBoards(profile, of: run.id, since: last, in: session))
     }
     let devices = campaign.plan.waves.flatMap { $0.devices.map(\.id) }
-    return .real(FleetReach(devices, on: adapters, in: session))
+    return .real(AdapterTransport(devices, on: adapters, in: session))
   }
 
   private enum Part: Sendable {
     case run(Result<FleetRun, FleetEngineFault>)
     case hooks
     case display
+    case devices
   }
 
   private func work(
-    on reach: any DeviceReach, _ clock: any LinkClock, _ records: StateStore,
-    wall: @escaping @Sendable () -> FleetTime
+    on transport: any DeviceTransport, _ clock: any LinkClock, _ records: StateStore,
+    wall: @escaping @Sendable () -> WallClockTime
   ) async -> Result<FleetRun, FleetEngineFault> {
     let display = FleetDisplay(
       session.console, campaign.plan, clock: clock, wall: wall,
@@ -92,12 +93,19 @@ struct FleetJob: Sendable {
     let processes = ProcessHooks(in: OutputFile.folder(of: campaign.path))
     let hooks = RunHooks(
       campaign.plan.campaign, of: run, in: store, runner: processes, session.console)
-    let engine = engine(on: reach, clock, records, wall, display, processes, hooks)
+    let devices = CampaignDevices(records)
+    var engine = engine(on: transport, clock, records, wall, display, processes)
+    engine.observe = {
+      display.observe($0, $1)
+      hooks.observe($0)
+      devices.observe($0, $1)
+    }
+    let running = engine
     return await withTaskGroup(
       of: Part.self, returning: Result<FleetRun, FleetEngineFault>.self
     ) { group in
       group.addTask {
-        do throws(FleetEngineFault) { return .run(.success(try await engine.run())) } catch {
+        do throws(FleetEngineFault) { return .run(.success(try await running.run())) } catch {
           return .run(.failure(error))
         }
       }
@@ -109,16 +117,21 @@ struct FleetJob: Sendable {
         await display.run()
         return .display
       }
+      group.addTask {
+        await devices.work(clock)
+        return .devices
+      }
       var result = Result<FleetRun, FleetEngineFault>.failure(.cancelled)
       for await part in group {
         switch part {
         case .run(let ended):
           result = ended
           hooks.finish()
+          devices.finish()
           if case .failure = ended { group.cancelAll() }
         // The display ends last.
         case .hooks: group.cancelAll()
-        case .display: break
+        case .display, .devices: break
         }
       }
       return result
@@ -126,34 +139,30 @@ struct FleetJob: Sendable {
   }
 
   private func engine(
-    on reach: any DeviceReach, _ clock: any LinkClock, _ records: StateStore,
-    _ wall: @escaping @Sendable () -> FleetTime, _ display: FleetDisplay,
-    _ processes: ProcessHooks, _ hooks: RunHooks
+    on transport: any DeviceTransport, _ clock: any LinkClock, _ records: StateStore,
+    _ wall: @escaping @Sendable () -> WallClockTime, _ display: FleetDisplay,
+    _ processes: ProcessHooks
   ) -> FleetEngine {
     var choices = campaign.plan.campaign
     choices.parallel = parallel ?? choices.parallel
     let (packages, keys) = (packages, campaign.keys)
     var engine = FleetEngine(
-      campaign: choices, exchange: store, ledger: store.ledger(of: run.id), reach: reach,
-      surroundings: FleetSurroundings(
+      campaign: choices, exchange: MemoryExchange(), ledger: store.ledger(of: run.id), transport: transport,
+      environment: FleetEnvironment(
         clock: clock, wall: wall, image: { packages[$0] }, key: { keys[$0] },
         bases: records.bases(besides: nil), sizes: { records.sizes(on: $0) },
         hooks: processes,
         observe: { display.observe($0, $1) }, notice: { display.notice($0) }))
-    engine.orders = store.orders(of: run.id)
-    engine.waitsForPeople = !session.global.noInput
-    engine.observe = {
-      display.observe($0, $1)
-      hooks.observe($0)
-    }
+    engine.commands = store.commands(of: run.id)
+    engine.waitsForOperator = !session.global.noInput
     return engine
   }
 }
 
-extension FleetTime {
+extension WallClockTime {
   /// The wall's.
-  static var now: FleetTime {
-    FleetTime(milliseconds: Int64(Timestamp.secondsSince1970() * 1000))
+  static var now: WallClockTime {
+    WallClockTime(milliseconds: Int64(Timestamp.secondsSince1970() * 1000))
   }
 }
 

@@ -4,13 +4,13 @@ import OtaflashFleet
 import OtaflashGATT
 import OtaflashUpdate
 
-/// The radios that a workshop has, and the devices that they reach: the kernel's adapters, or
+/// The radios that a worker pool has, and the devices that they reach: the kernel's adapters, or
 /// simulated boards in virtual time. The engine knows no difference.
-package protocol DeviceReach: Sendable {
+package protocol DeviceTransport: Sendable {
   /// The adapters that are there now, by their names.
   func adapters() -> [String]
 
-  /// Which of them hear a device. A reach that does not listen names all of them.
+  /// Which of them hear a device. A transport that does not listen names all of them.
   func hearing(of device: FleetDevice.ID) -> [AdapterHearing]
 
   /// Makes a connection; one at a time an adapter is asked for.
@@ -32,11 +32,11 @@ package struct DeviceHeldElsewhere: Error {
 }
 
 /// What the engine may ask of the world beside the radio: time, and files that were read.
-package struct FleetSurroundings: Sendable {
+package struct FleetEnvironment: Sendable {
   /// Waits; the links' own.
   package let clock: any LinkClock
   /// The wall's time, for what is recorded.
-  package let wall: @Sendable () -> FleetTime
+  package let wall: @Sendable () -> WallClockTime
   /// The image with a digest.
   package let image: @Sendable (String) -> FirmwarePackage?
   /// The key of a device that has one.
@@ -53,7 +53,7 @@ package struct FleetSurroundings: Sendable {
   package let notice: @Sendable (FleetNotice) -> Void
 
   package init(
-    clock: any LinkClock, wall: @escaping @Sendable () -> FleetTime,
+    clock: any LinkClock, wall: @escaping @Sendable () -> WallClockTime,
     image: @escaping @Sendable (String) -> FirmwarePackage?,
     key: @escaping @Sendable (FleetDevice.ID) -> [UInt8]? = { _ in nil },
     bases: BaseFinder = .none, sizes: @escaping @Sendable (String) -> SizeMemory? = { _ in nil },

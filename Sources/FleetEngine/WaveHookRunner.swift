@@ -36,7 +36,7 @@ extension HookRunner? {
 
 /// The hooks of waves: asked for by the coordinator, which goes on meanwhile, and run one after the
 /// other.
-final class HookDesk: Sendable {
+final class WaveHookRunner: Sendable {
   struct Ended: Sendable {
     let wave: Int
     let point: HookPoint

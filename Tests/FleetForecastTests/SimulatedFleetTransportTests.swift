@@ -5,20 +5,20 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-@Suite struct SimulatedFleetReachTests {
+@Suite struct SimulatedFleetTransportTests {
   @Test func aBoardLosesItsPowerAfterAnAttempt() throws {
     let profile = try FleetProfile(parsing: "sim-fleet:2?adapters=3&hears=2")
     let (hearing, during, after) = try VirtualTimeline().run { clock in
       let fleet = SimulatedFleet(profile, clock: clock)
-      let reach = SimulatedFleetReach(fleet) { "board-000\($0)" }
+      let transport = SimulatedFleetTransport(fleet) { "board-000\($0)" }
       return await withService {
         await fleet.run()
       } _: {
-        let hearing = reach.hearing(of: "2")
+        let hearing = transport.hearing(of: "2")
         var during: Int?
         do throws(DeviceHeldElsewhere) {
-          during = try await reach.holding("2") { () async -> Int in
-            _ = await Self.link("2", reach)
+          during = try await transport.holding("2") { () async -> Int in
+            _ = await Self.link("2", transport)
             return fleet.truth.count { $0.value.version != nil }
           }
         } catch {
@@ -31,8 +31,8 @@ import Testing
     #expect(hearing.count == 2 && during == 1 && after == 0)
   }
 
-  private static func link(_ id: String, _ reach: SimulatedFleetReach) async -> (any Link)? {
-    do throws(ConnectFault) { return try await reach.connect(to: id, at: .home, on: "hci0") } catch
+  private static func link(_ id: String, _ transport: SimulatedFleetTransport) async -> (any Link)? {
+    do throws(ConnectFault) { return try await transport.connect(to: id, at: .home, on: "hci0") } catch
     { return nil }
   }
 }

@@ -1,5 +1,5 @@
 /// What a person asks of a run.
-package enum FleetOrder: Hashable, Sendable, Codable {
+package enum OperatorCommand: Hashable, Sendable, Codable {
   case pause
   /// Goes on after a pause, and agrees to what waits for approval.
   case resume
@@ -8,8 +8,8 @@ package enum FleetOrder: Hashable, Sendable, Codable {
   case retry([FleetDevice.ID])
 }
 
-/// Why an order cannot be followed.
-package enum OrderRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+/// Why a command cannot be followed.
+package enum CommandRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   case hasEnded
   case isBeingCancelled
   case isPaused
@@ -32,12 +32,12 @@ package enum OrderRefusal: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension FleetRules {
-  /// The events that carry an order out.
+  /// The events that carry a command out.
   package static func events(
-    for order: FleetOrder, in run: FleetRun
-  ) throws(OrderRefusal) -> [FleetEvent] {
+    for command: OperatorCommand, in run: FleetRun
+  ) throws(CommandRefusal) -> [FleetEvent] {
     if case .cancelling = run.control { throw .isBeingCancelled }
-    switch order {
+    switch command {
     case .pause:
       if case .ended = run.control { throw .hasEnded }
       guard case .running = run.control else { throw .isPaused }
@@ -50,14 +50,14 @@ extension FleetRules {
     }
   }
 
-  /// What an order is for the record: to resume a run that waits for an approval is to approve.
-  package static func kind(of order: FleetOrder, in run: FleetRun) -> OperatorAction.Kind {
-    switch order {
+  /// What a command is for the record: to resume a run that waits for an approval is to approve.
+  package static func kind(of command: OperatorCommand, in run: FleetRun) -> OperatorAction.Kind {
+    switch command {
     case .pause: return .pause
     case .cancel: return .cancel
     case .retry: return .retry
     case .resume:
-      do throws(OrderRefusal) {
+      do throws(CommandRefusal) {
         let approves = try resumption(of: run).contains {
           if case .waveApproved = $0 { true } else { false }
         }
@@ -68,7 +68,7 @@ extension FleetRules {
     }
   }
 
-  private static func resumption(of run: FleetRun) throws(OrderRefusal) -> [FleetEvent] {
+  private static func resumption(of run: FleetRun) throws(CommandRefusal) -> [FleetEvent] {
     if case .ended = run.control { throw .hasEnded }
     var events: [FleetEvent] = []
     if case .paused = run.control { events.append(.runResumed) }
@@ -86,11 +86,11 @@ extension FleetRules {
     return events
   }
 
-  /// The devices that such an order is about; none where it is another one.
+  /// The devices that such a command is about; none where it is another one.
   package static func devicesToRetry(
-    _ order: FleetOrder, in run: FleetRun
+    _ command: OperatorCommand, in run: FleetRun
   ) -> [DeviceProgress] {
-    guard case .retry(let names) = order else { return [] }
+    guard case .retry(let names) = command else { return [] }
     guard names.isEmpty else { return names.compactMap { run.device(called: $0) } }
     return run.devices.filter { device in
       device.ending.map { $0.count != .succeeded } ?? false
@@ -99,7 +99,7 @@ extension FleetRules {
 
   private static func retries(
     of names: [FleetDevice.ID], in run: FleetRun
-  ) throws(OrderRefusal) -> [FleetEvent] {
+  ) throws(CommandRefusal) -> [FleetEvent] {
     guard names.isEmpty else {
       var events: [FleetEvent] = []
       for name in names {

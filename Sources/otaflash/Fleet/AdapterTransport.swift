@@ -10,7 +10,7 @@ import Synchronization
 
 /// The devices of a campaign as they are reached from here: over the adapters, behind sockets, and
 /// simulated in this process. What is no radio counts as an adapter of its own.
-final class FleetReach: DeviceReach {
+final class AdapterTransport: DeviceTransport {
   /// A device that this process has for itself.
   private enum Held: Sendable {
     case simulated(SimulatedDevice)

@@ -7,7 +7,7 @@ import OtaflashSimulation
 import OtaflashUpdate
 
 /// A campaign that is to be tried on simulated boards: all that a run of it depends on.
-package struct CampaignTrial: Sendable {
+package struct CampaignSimulation: Sendable {
   package let plan: CampaignPlan
   /// The plan's, or one with other choices; its waves are those of the plan.
   package var campaign: Campaign
@@ -16,7 +16,7 @@ package struct CampaignTrial: Sendable {
   /// By their files' names in the campaign.
   package let packages: [String: FirmwarePackage]
   /// When it begins, for windows.
-  package let start: FleetTime
+  package let start: WallClockTime
   /// Where patches find what the boards run.
   package var bases = BaseFinder.none
   /// The campaign would send patches where devices take them, and whole images are counted: what
@@ -32,7 +32,7 @@ package struct CampaignTrial: Sendable {
   /// stand at is like any other.
   package init(
     _ plan: CampaignPlan, on fleet: FleetProfile, packages: [String: FirmwarePackage],
-    start: FleetTime = FleetTime(milliseconds: 0)
+    start: WallClockTime = WallClockTime(milliseconds: 0)
   ) {
     self.plan = plan
     self.fleet = fleet
@@ -67,7 +67,7 @@ package struct CampaignTrial: Sendable {
     let timeline = VirtualTimeline(chance: SeededRandom(seed: seed))
     let fleet = SimulatedFleet(profile, clock: timeline.clock, storage: storage)
     let names = boards ?? namesInOrder(of: profile)
-    let reach = SimulatedFleetReach(fleet) { names[$0] ?? $0 }
+    let transport = SimulatedFleetTransport(fleet) { names[$0] ?? $0 }
     let exchange = QuietExchange(watch)
     let result: Result<FleetRun, FleetEngineFault>
     do throws(SimulationFault) {
@@ -75,7 +75,7 @@ package struct CampaignTrial: Sendable {
         await withService {
           await fleet.run()
         } _: {
-          await self.run(on: reach, exchange, clock)
+          await self.run(on: transport, exchange, clock)
         }
       }
     } catch {
@@ -95,12 +95,12 @@ package struct CampaignTrial: Sendable {
   }
 
   private func run(
-    on reach: SimulatedFleetReach, _ exchange: QuietExchange, _ clock: VirtualClock
+    on transport: SimulatedFleetTransport, _ exchange: QuietExchange, _ clock: VirtualClock
   ) async -> Result<FleetRun, FleetEngineFault> {
     let (packages, start) = (packages, start)
     let engine = FleetEngine(
-      campaign: campaign, exchange: exchange, ledger: MemoryLedger(), reach: reach,
-      surroundings: FleetSurroundings(
+      campaign: campaign, exchange: exchange, ledger: MemoryLedger(), transport: transport,
+      environment: FleetEnvironment(
         clock: clock, wall: { start.advanced(by: clock.now.elapsed) }, image: { packages[$0] },
         bases: bases, hooks: HooksLeftOut()))
     do throws(FleetEngineFault) {

@@ -1,27 +1,27 @@
 /// A request that somebody put, and nobody has answered yet.
-package struct PendingOrder: Hashable, Sendable {
+package struct PendingCommand: Hashable, Sendable {
   package let number: Int
-  package let order: FleetOrder
+  package let command: OperatorCommand
   /// Who put it, and why; `nil` = that was not recorded.
   package let action: OperatorAction?
 
-  package init(number: Int, order: FleetOrder, action: OperatorAction? = nil) {
+  package init(number: Int, command: OperatorCommand, action: OperatorAction? = nil) {
     self.number = number
-    self.order = order
+    self.command = command
     self.action = action
   }
 }
 
 /// What the answer to a request says; everything else is why it was refused.
-package enum OrderAnswer {
+package enum CommandAnswer {
   package static let done = "done"
 }
 
 /// Where people's requests for a run come from, such as another terminal.
-package protocol OrderSource: Sendable {
+package protocol CommandSource: Sendable {
   /// Those that nobody has answered, the oldest first.
-  func pending() async throws(StorageFault) -> [PendingOrder]
+  func pending() async throws(StorageFault) -> [PendingCommand]
 
   /// Tells whoever asked what became of it, in words.
-  func answer(_ pending: PendingOrder, _ words: String) async throws(StorageFault)
+  func answer(_ pending: PendingCommand, _ words: String) async throws(StorageFault)
 }

@@ -6,7 +6,7 @@ import OtaflashSimulation
 
 /// The adapters and boards of a simulated fleet as the engine wants them. A board loses its power
 /// after each attempt, and has it again in the next one.
-package struct SimulatedFleetReach: DeviceReach {
+package struct SimulatedFleetTransport: DeviceTransport {
   package let fleet: SimulatedFleet
   private let board: @Sendable (FleetDevice.ID) -> String
 

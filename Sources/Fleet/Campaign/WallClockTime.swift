@@ -1,6 +1,6 @@
 /// A moment of the wall's clock: whole milliseconds since 1970-01-01T00:00:00Z. What a run records
 /// must mean the same to the process that goes on with it, so no clock of one boot will do.
-package struct FleetTime: Hashable, Comparable, Sendable, Codable {
+package struct WallClockTime: Hashable, Comparable, Sendable, Codable {
   /// What a stored time may be: some 36 million years, so that sums of times cannot overflow.
   package static let range: ClosedRange<Int64> = -(1 << 60)...(1 << 60)
 
@@ -8,17 +8,17 @@ package struct FleetTime: Hashable, Comparable, Sendable, Codable {
 
   package init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-  package static func < (left: FleetTime, right: FleetTime) -> Bool {
+  package static func < (left: WallClockTime, right: WallClockTime) -> Bool {
     left.milliseconds < right.milliseconds
   }
 
   /// The moment `duration` later, to the millisecond; the fraction is dropped.
-  package func advanced(by duration: Duration) -> FleetTime {
-    FleetTime(milliseconds: milliseconds + duration.wholeMilliseconds)
+  package func advanced(by duration: Duration) -> WallClockTime {
+    WallClockTime(milliseconds: milliseconds + duration.wholeMilliseconds)
   }
 
   /// The time from here to `other`; negative where that is earlier.
-  package func duration(to other: FleetTime) -> Duration {
+  package func duration(to other: WallClockTime) -> Duration {
     .milliseconds(other.milliseconds - milliseconds)
   }
 

@@ -2,7 +2,7 @@ import OtaflashFirmware
 import OtaflashFleet
 import OtaflashSimulation
 
-extension CampaignTrial {
+extension CampaignSimulation {
   /// Room that a bootloader wants of a slot beside the image.
   private static let slotReserve = 8192
   private static let pageSize = 4096
@@ -13,7 +13,7 @@ extension CampaignTrial {
   /// - Parameter sizes: of the images, in bytes, by their files' names in the campaign.
   package init(
     _ plan: CampaignPlan, on fleet: FleetProfile, sizes: [String: Int],
-    start: FleetTime = FleetTime(milliseconds: 0)
+    start: WallClockTime = WallClockTime(milliseconds: 0)
   ) {
     var fleet = fleet
     let slot = (sizes.values.max() ?? 0) + Self.slotReserve

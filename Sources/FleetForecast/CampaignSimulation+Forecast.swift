@@ -1,6 +1,6 @@
 import OtaflashFleet
 
-extension CampaignTrial {
+extension CampaignSimulation {
   /// Devices times seeds that a row of the what-if table may cost: some seconds of one core.
   private static let whatIfBudget = 1000
   /// A row shows a ratio of medians, and no range.
@@ -53,13 +53,13 @@ extension CampaignTrial {
   }
 
   /// In the steps' order; `nil` = its time was over.
-  private func figures(of steps: [Step]) async throws(ForecastFault) -> [TrialFigures?] {
+  private func figures(of steps: [Step]) async throws(ForecastFault) -> [SimulationFigures?] {
     let results = await withTaskGroup(
-      of: (Int, Result<TrialFigures?, ForecastFault>).self,
-      returning: [Int: Result<TrialFigures?, ForecastFault>].self
+      of: (Int, Result<SimulationFigures?, ForecastFault>).self,
+      returning: [Int: Result<SimulationFigures?, ForecastFault>].self
     ) { group in
-      var results: [Int: Result<TrialFigures?, ForecastFault>] = [:]
-      func take(_ index: Int, _ result: Result<TrialFigures?, ForecastFault>) {
+      var results: [Int: Result<SimulationFigures?, ForecastFault>] = [:]
+      func take(_ index: Int, _ result: Result<SimulationFigures?, ForecastFault>) {
         results[index] = result
         if case .failure = result { group.cancelAll() }
       }
@@ -73,7 +73,7 @@ extension CampaignTrial {
       for await (index, result) in group { take(index, result) }
       return results
     }
-    var figures: [TrialFigures?] = []
+    var figures: [SimulationFigures?] = []
     for index in steps.indices {
       guard let result = results[index] else { throw .cancelled }
       figures.append(try result.get())
@@ -81,7 +81,7 @@ extension CampaignTrial {
     return figures
   }
 
-  private func attempt(_ step: Step) -> Result<TrialFigures?, ForecastFault> {
+  private func attempt(_ step: Step) -> Result<SimulationFigures?, ForecastFault> {
     guard !Task.isCancelled else { return .failure(.cancelled) }
     guard watch?.isOver != true else { return .success(nil) }
     let trial = step.change.map { $0.applied(to: self) } ?? self
@@ -89,7 +89,7 @@ extension CampaignTrial {
       let outcome = try trial.run(seed: step.seed)
       watch?.runEnded(
         isFirst: step.change == nil && step.seed == 1, attempts: outcome.attempts)
-      return .success(TrialFigures(outcome, of: trial.campaign))
+      return .success(SimulationFigures(outcome, of: trial.campaign))
     } catch {
       return watch?.isOver == true ? .success(nil) : .failure(error)
     }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A worker with its adapters: claims jobs as long as a place is free, and carries them out side by
 /// side. It knows nothing of waves and thresholds; what it may not begin, it is not offered.
-struct Workshop: Sendable {
+struct WorkerPool: Sendable {
   /// How often jobs are looked for when there were none, and adapters when all are busy.
   private static let idleInterval = Duration.milliseconds(50)
   /// As long as it takes several connection events of every link, and short against a transfer.
@@ -15,22 +15,22 @@ struct Workshop: Sendable {
   /// Where the run stood when it was planned, or gone on with: who its devices are.
   let plan: FleetRun
   let exchange: any JobExchange
-  let reach: any DeviceReach
-  let surroundings: FleetSurroundings
+  let transport: any DeviceTransport
+  let environment: FleetEnvironment
   let time: RunClock
   let adapters: AdapterWatch
 
   init(
     worker: FleetWorker, campaign: Campaign, plan: FleetRun, exchange: any JobExchange,
-    reach: any DeviceReach, surroundings: FleetSurroundings, time: RunClock,
+    transport: any DeviceTransport, environment: FleetEnvironment, time: RunClock,
     adapters: AdapterWatch
   ) {
     self.worker = worker
     self.campaign = campaign
     self.plan = plan
     self.exchange = exchange
-    self.reach = reach
-    self.surroundings = surroundings
+    self.transport = transport
+    self.environment = environment
     self.time = time
     self.adapters = adapters
   }
@@ -41,16 +41,16 @@ struct Workshop: Sendable {
   func run() async throws(ExchangeFault) {
     let failure = FirstFailure()
     await withDiscardingTaskGroup { group in
-      var floor = Floor(parallel: campaign.parallel, clock: surroundings.clock)
-      var sampled = surroundings.clock.now
+      var pool = AdapterPool(parallel: campaign.parallel, clock: environment.clock)
+      var sampled = environment.clock.now
       while !Task.isCancelled, failure.fault == nil {
-        let present = reach.adapters()
-        floor.refresh(present)
-        for notice in adapters.saw(present, at: surroundings.clock.now) {
-          surroundings.notice(notice)
+        let present = transport.adapters()
+        pool.refresh(present)
+        for notice in adapters.saw(present, at: environment.clock.now) {
+          environment.notice(notice)
         }
         do throws(ExchangeFault) {
-          while let (claim, lane) = try await next(on: &floor) {
+          while let (claim, lane) = try await next(on: &pool) {
             lane.reserve()
             group.addTask {
               do throws(ExchangeFault) { try await attempt(claim, on: lane).run() } catch {
@@ -62,31 +62,31 @@ struct Workshop: Sendable {
         } catch {
           failure.note(error)
         }
-        await surroundings.clock.pause(for: Self.idleInterval)
-        let elapsed = sampled.duration(to: surroundings.clock.now)
+        await environment.clock.pause(for: Self.idleInterval)
+        let elapsed = sampled.duration(to: environment.clock.now)
         if elapsed >= Self.sampleInterval {
-          for lane in floor.lanes { lane.sample(took: elapsed) }
-          sampled = surroundings.clock.now
+          for lane in pool.lanes { lane.sample(took: elapsed) }
+          sampled = environment.clock.now
         }
       }
       group.cancelAll()
-      for held in floor.held { await giveBack(held.claim, failure) }
+      for held in pool.held { await giveBack(held.claim, failure) }
     }
     if let fault = failure.fault { throw fault }
   }
 
   /// A job and the adapter for it; `nil` when there is none now.
-  private func next(on floor: inout Floor) async throws(ExchangeFault) -> (JobClaim, AdapterLane)? {
-    if let placed = try await placeHeld(on: &floor) { return placed }
-    while let loads = floor.freeLoads, floor.hasRoomToHold {
+  private func next(on pool: inout AdapterPool) async throws(ExchangeFault) -> (JobClaim, AdapterLane)? {
+    if let placed = try await placeHeld(on: &pool) { return placed }
+    while let loads = pool.freeLoads, pool.hasRoomToHold {
       guard
         let claim = try await exchange.claim(
           for: worker, now: time.passed, lease: Attempt.lease)
       else { return nil }
-      switch AdapterChoice(hearing: reach.hearing(of: claim.job.id.device), loads: loads) {
-      case .on(let adapter): return floor.lane(adapter).map { (claim, $0) }
+      switch AdapterChoice(hearing: transport.hearing(of: claim.job.id.device), loads: loads) {
+      case .on(let adapter): return pool.lane(adapter).map { (claim, $0) }
       case .notHeard: try await exchange.release(claim, .notHeard)
-      case .full: floor.held.append(Floor.Held(claim: claim, until: claim.until))
+      case .full: pool.held.append(AdapterPool.Held(claim: claim, until: claim.until))
       }
     }
     return nil
@@ -94,30 +94,30 @@ struct Workshop: Sendable {
 
   /// Of the jobs whose adapters were busy, the first for which there is a place by now.
   private func placeHeld(
-    on floor: inout Floor
+    on pool: inout AdapterPool
   ) async throws(ExchangeFault) -> (JobClaim, AdapterLane)? {
-    let waiting = floor.held
-    floor.held = []
+    let waiting = pool.held
+    pool.held = []
     var placed: (JobClaim, AdapterLane)?
     for var held in waiting {
       let isKept = try await keep(&held)
       if !isKept { continue }
-      guard placed == nil, let loads = floor.freeLoads else {
-        floor.held.append(held)
+      guard placed == nil, let loads = pool.freeLoads else {
+        pool.held.append(held)
         continue
       }
-      let hearing = reach.hearing(of: held.claim.job.id.device)
+      let hearing = transport.hearing(of: held.claim.job.id.device)
       switch AdapterChoice(hearing: hearing, loads: loads) {
-      case .on(let adapter): placed = floor.lane(adapter).map { (held.claim, $0) }
+      case .on(let adapter): placed = pool.lane(adapter).map { (held.claim, $0) }
       case .notHeard: try await exchange.release(held.claim, .notHeard)
-      case .full: floor.held.append(held)
+      case .full: pool.held.append(held)
       }
     }
     return placed
   }
 
   /// Renews a claim that waits for a place; `false` when it is no longer ours.
-  private func keep(_ held: inout Floor.Held) async throws(ExchangeFault) -> Bool {
+  private func keep(_ held: inout AdapterPool.Held) async throws(ExchangeFault) -> Bool {
     let now = time.passed
     guard now.duration(to: held.until) < Attempt.lease * 2 / 3 else { return true }
     do throws(ExchangeFault) {
@@ -145,8 +145,8 @@ struct Workshop: Sendable {
   private func attempt(_ claim: JobClaim, on lane: AdapterLane) -> Attempt {
     Attempt(
       claim: claim, lane: lane, choices: campaign.flash,
-      conditions: DeviceConditions(campaign.requirements), exchange: exchange, reach: reach,
-      surroundings: surroundings, time: time, hooks: hooks(around: claim))
+      conditions: DeviceConditions(campaign.requirements), exchange: exchange, transport: transport,
+      environment: environment, time: time, hooks: hooks(around: claim))
   }
 
   private func hooks(around claim: JobClaim) -> DeviceHooks? {
@@ -154,16 +154,16 @@ struct Workshop: Sendable {
     guard commands[.beforeDevice] != nil || commands[.afterDevice] != nil else { return nil }
     return DeviceHooks(
       claim: claim, campaign: campaign, facts: HookFacts(claim.job, of: campaign, in: plan),
-      exchange: exchange, runner: surroundings.hooks)
+      exchange: exchange, runner: environment.hooks)
   }
 }
 
-/// The adapters of a workshop, each with its lane, and the jobs that wait for one of them.
-private struct Floor {
+/// The adapters of a worker pool, each with its lane, and the jobs that wait for one of them.
+private struct AdapterPool {
   /// A job that was claimed, and whose adapters were all busy then.
   struct Held {
     let claim: JobClaim
-    var until: FleetTime
+    var until: WallClockTime
   }
 
   private let parallel: Int?

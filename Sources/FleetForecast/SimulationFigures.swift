@@ -2,7 +2,7 @@ import OtaflashFleet
 import OtaflashSimulation
 
 /// What one run of a campaign says about it.
-struct TrialFigures: Hashable, Sendable {
+struct SimulationFigures: Hashable, Sendable {
   enum End: Hashable, Sendable {
     case complete
     case stopped
@@ -24,15 +24,15 @@ struct TrialFigures: Hashable, Sendable {
   /// What was sent instead of images.
   let savings: FleetForecast.Savings
 
-  init(_ outcome: CampaignTrial.Outcome, of campaign: Campaign) {
+  init(_ outcome: CampaignSimulation.Outcome, of campaign: Campaign) {
     let run = outcome.run
     took = outcome.took
     end = End(run.control)
-    let works = run.devices.flatMap(\.workedAt).compactMap { work in
+    let works = run.devices.flatMap(\.records).compactMap { work in
       work.ended.map { (work.began, $0) }
     }
     let active = Self.union(of: works)
-    soak = zip(run.waves, campaign.waves).filter { $0.0.judgedAt != nil }
+    soak = zip(run.waves, campaign.waves).filter { $0.0.times.judged != nil }
       .reduce(.zero) { $0 + $1.1.soak }
     idle = max(took - active - soak, .zero)
     airUse = outcome.airTime.mapValues { active > .zero ? $0 / active : 0 }
@@ -51,8 +51,8 @@ struct TrialFigures: Hashable, Sendable {
   }
 
   /// The time that at least one of the spans covers.
-  private static func union(of spans: [(FleetTime, FleetTime)]) -> Duration {
-    var (total, end) = (Duration.zero, FleetTime(milliseconds: .min))
+  private static func union(of spans: [(WallClockTime, WallClockTime)]) -> Duration {
+    var (total, end) = (Duration.zero, WallClockTime(milliseconds: .min))
     for span in spans.sorted(by: { $0.0 < $1.0 }) where span.1 > end {
       total += max(span.0, end).duration(to: span.1)
       end = span.1
@@ -61,7 +61,7 @@ struct TrialFigures: Hashable, Sendable {
   }
 }
 
-extension TrialFigures.End {
+extension SimulationFigures.End {
   fileprivate init(_ control: FleetRun.Control) {
     switch control {
     case .ended(.complete): self = .complete

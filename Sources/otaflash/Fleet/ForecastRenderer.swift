@@ -5,7 +5,7 @@ import OtaflashFleetForecast
 import OtaflashSimulation
 
 /// A campaign's forecast, made and told.
-struct FleetForecastTelling: Sendable {
+struct ForecastRenderer: Sendable {
   /// Below it a share of devices is told as "less than one".
   private static let whole = 1.0
 
@@ -27,7 +27,7 @@ struct FleetForecastTelling: Sendable {
     self.session = session
   }
 
-  func tell() async throws(CommandFault) {
+  func render() async throws(CommandFault) {
     let trial = try await trial()
     session.console.note(
       "simulating " + Text.counted(campaign.plan.deviceCount, "device") + ", "
@@ -63,9 +63,9 @@ struct FleetForecastTelling: Sendable {
     }
   }
 
-  private func trial() async throws(CommandFault) -> CampaignTrial {
+  private func trial() async throws(CommandFault) -> CampaignSimulation {
     if fleet == nil, let simulation = campaign.simulation {
-      return CampaignTrial(
+      return CampaignSimulation(
         campaign.plan, on: simulation, packages: campaign.images.mapValues(\.package), start: .now)
     }
     let text =
@@ -76,7 +76,7 @@ struct FleetForecastTelling: Sendable {
     do throws(ProfileFault) { profile = try FleetProfile(parsing: text) } catch {
       throw .simulation("\(error)")
     }
-    return CampaignTrial(
+    return CampaignSimulation(
       campaign.plan, on: profile, sizes: campaign.images.mapValues(\.package.size), start: .now)
   }
 

@@ -1,0 +1,116 @@
+#if Fleet
+import OtaflashFleet
+import OtaflashGATT
+import OtaflashState
+import Synchronization
+
+/// Writes what a run learns of its devices to the registry of devices, many at a time: the events
+/// of the run are the truth, and whoever continues the run writes again what is missing.
+final class CampaignDevices: Sendable {
+  /// A write replaces the file, which may hold thousands of devices.
+  private static let interval = Duration.seconds(10)
+
+  private let records: StateStore
+  private let changed = Mutex<[FleetDevice.ID: DeviceProgress]>([:])
+  private let end = OneShot<Void>()
+
+  init(_ records: StateStore) { self.records = records }
+
+  /// - Parameter events: none at the start of a process, whose predecessor may have written less.
+  func observe(_ events: [FleetEvent], _ run: FleetRun) {
+    let ids: [FleetDevice.ID] =
+      events.isEmpty ? run.devices.map(\.device.id) : events.compactMap(\.endedDevice)
+    guard !ids.isEmpty else { return }
+    changed.withLock { changed in
+      for id in ids { changed[id] = run[id] }
+    }
+  }
+
+  /// Writes until `finish`.
+  func work(_ clock: any LinkClock) async {
+    await withTaskGroup(of: Bool.self) { group in
+      group.addTask { [end] in
+        _ = await end.wait()
+        return false
+      }
+      group.addTask {
+        while await clock.pause(for: Self.interval) { self.write() }
+        return false
+      }
+      _ = await group.next()
+      group.cancelAll()
+    }
+    write()
+  }
+
+  func finish() { end.fulfil(()) }
+
+  private func write() {
+    let devices = changed.withLock { changed in
+      defer { changed = [:] }
+      return changed.values.compactMap { DeviceRecord($0) }
+    }
+    if !devices.isEmpty { records.noteCampaign(devices) }
+  }
+}
+
+extension FleetEvent {
+  /// The device of which there is something new to remember.
+  fileprivate var endedDevice: FleetDevice.ID? {
+    switch self {
+    case .attemptEnded(let id, _, _), .deviceSettled(let id, _): id
+    default: nil
+    }
+  }
+}
+
+extension DeviceRecord {
+  /// What a run says of a device that an attempt reached; `nil` where none did. Boards of simulated
+  /// fleets have no name that a command takes, and are left out.
+  init?(_ progress: DeviceProgress) {
+    let device = progress.device
+    do { guard try DeviceSelector.parse(device.id).text == device.id else { return nil } } catch {
+      return nil
+    }
+    var record: DeviceRecord?
+    for attempt in progress.records {
+      guard let moment = attempt.ended, let ending = attempt.ending else { continue }
+      let at = Double(moment.milliseconds) / 1000
+      guard let flashing = Flashing(ending, at: at) else { continue }
+      var reached = record ?? DeviceRecord(id: device.id, lastSeen: at)
+      reached.lastSeen = at
+      reached.lastConnected = at
+      reached.lastFlashing = flashing
+      reached.running = reached.lastVersion
+      record = reached
+    }
+    guard var record else { return nil }
+    // Updated by an attempt that was interrupted after the activation.
+    if progress.ending == .updated, record.lastFlashing?.outcome == .alreadyCurrent {
+      record.lastFlashing?.outcome = .flashed
+    }
+    record.name = device.name
+    record.board = device.board
+    record.site = device.site
+    record.tags = device.tags
+    self = record
+  }
+}
+
+extension DeviceRecord.Flashing {
+  /// `nil` where the attempt did not come to the device.
+  fileprivate init?(_ ending: AttemptEnding, at seconds: Double) {
+    switch ending {
+    case .updated(let figures):
+      self.init(outcome: .flashed, version: figures.to, at: seconds)
+    case .current(let running):
+      self.init(outcome: .alreadyCurrent, version: running, at: seconds)
+    case .failed(let failure) where failure.wasSeen && failure.kind == .device:
+      self.init(outcome: .failed, version: nil, at: seconds)
+    case .failed(let failure) where failure.wasSeen && failure.kind == .link:
+      self.init(outcome: .interrupted, version: nil, at: seconds)
+    case .failed, .skipped, .returned: return nil
+    }
+  }
+}
+#endif
