@@ -34,7 +34,7 @@ build: deps
 
 # In the released configuration; CONFIGURATION=debug is quicker to build again after a change.
 test:
-	@tools/deps librsvg2-2 openssh-client minisign python3-prometheus-client
+	@tools/deps openssh-client minisign python3-prometheus-client
 	Tests/run
 
 # Kills a flashing process at 50 random moments, either side of it, and stops some for long.

@@ -49,7 +49,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
-    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
@@ -120,7 +119,6 @@ let package = Package(
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashDelta", "OtaflashUpdate",
         "OtaflashSimulation", "OtaflashBlueZ", "OtaflashState",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Histogram", package: "hdrhistogram-swift"),
       ] + campaigns,
       path: "Sources/otaflash", exclude: ["README.md"], swiftSettings: strict),
     .target(

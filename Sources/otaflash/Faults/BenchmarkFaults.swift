@@ -6,10 +6,3 @@ enum BaselineFault: Error, Equatable {
   /// It measured other settings.
   case nothingInCommon(path: String)
 }
-
-/// Why no picture of pixels came of an SVG document.
-enum SVGRendererFault: Error, Equatable {
-  /// librsvg is not there; `reason` is the dynamic linker's.
-  case notInstalled(reason: String)
-  case failed(step: String)
-}
