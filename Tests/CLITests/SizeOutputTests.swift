@@ -43,7 +43,7 @@ import Testing
   /// The schema knows each event and member.
   @Test(arguments: [tried, remembered])
   func theEventsAgreeWithTheSchema(_ report: SizeReport) throws {
-    var lines = JSONLines()
+    var lines = UpdateLines()
     var stream = [
       lines.line(
         "hello",

@@ -71,23 +71,3 @@ extension FaultReport {
     }
   }
 }
-
-extension OutputFile {
-  /// A name beside this one that is likely free: `app.bin.btsnoop`, `plot.new.svg`.
-  fileprivate var another: String {
-    switch kind {
-    case .btsnoop: return path + ".btsnoop"
-    case .svg, .png:
-      let suffix = "." + kind.name.lowercased()
-      return path.dropLast(suffix.count) + ".new" + suffix
-    case .html: return path + ".new.html"
-    case .junit: return path + ".new.xml"
-    case .csv: return path + ".new.csv"
-    case .patch: return path + ".new.patch"
-    case .plan: return path + ".new.json"
-    case .head: return path + ".new.head"
-    case .signature: return path + ".new.sig"
-    case .prometheus: return path + ".new.prom"
-    }
-  }
-}

@@ -1,6 +1,4 @@
 import Glibc
-import OtaflashDelta
-import OtaflashFirmware
 
 /// Why a file that the command line names is not written to.
 enum OutputFileFault: Error, Equatable {
@@ -18,11 +16,6 @@ enum OutputFileFault: Error, Equatable {
 /// over is a file of the same kind, an empty one, a pipe or a terminal. Links are followed to a
 /// file that is there.
 struct OutputFile: Equatable, Sendable {
-  /// What a file of this kind begins with.
-  enum Kind: Equatable, Sendable {
-    case btsnoop, svg, png, html, junit, csv, patch, plan, head, signature, prometheus
-  }
-
   let path: String
   let kind: Kind
   /// The long option that named it.
@@ -111,63 +104,6 @@ struct OutputFile: Equatable, Sendable {
   static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
-  }
-}
-
-extension OutputFile.Kind {
-  var name: String {
-    switch self {
-    case .btsnoop: "btsnoop"
-    case .svg: "SVG"
-    case .png: "PNG"
-    case .html: "HTML"
-    case .junit: "JUnit"
-    case .csv: "CSV"
-    case .patch: "patch"
-    case .plan: "plan"
-    case .head: "run head"
-    case .signature: "signature"
-    case .prometheus: "Prometheus"
-    }
-  }
-
-  /// Octets that tell the kind. Of a patch all do: it has no magic.
-  fileprivate var headSize: Int {
-    switch self {
-    case .btsnoop, .svg, .png, .html, .junit, .csv, .plan, .head, .signature, .prometheus: 512
-    case .patch: FirmwareImage.defaultLimit
-    }
-  }
-
-  fileprivate func begins(_ head: ArraySlice<UInt8>) -> Bool {
-    switch self {
-    // RFC 1761's layout, with another name.
-    case .btsnoop: head.starts(with: Array("btsnoop\0".utf8))
-    case .html: Self.text(head).lowercased().hasPrefix("<!doctype html>")
-    case .junit: Self.text(head).contains("<testsuites")
-    // The first column of a report.
-    case .csv: Self.text(head).hasPrefix("device,")
-    case .patch: PatchFile(of: Array(head)) != nil
-    case .plan: Self.text(head).hasPrefix("{\n  \"_otaflash_plan\" : ")
-    case .head: Self.text(head).hasPrefix("otaflash run head ")
-    case .prometheus: Self.text(head).hasPrefix("# HELP otaflash_run_")
-    // OpenSSH's PROTOCOL.sshsig, "Armored format"; minisign's "Signature format".
-    case .signature:
-      ["-----BEGIN SSH SIGNATURE-----", "untrusted comment:"].contains {
-        Self.text(head).hasPrefix($0)
-      }
-    // PNG specification, 5.2.
-    case .png: head.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
-    case .svg:
-      Self.text(head)
-        .firstMatch(
-          of: /^\u{FEFF}?\s*(<\?xml[^>]*>\s*|<!--(?s:.)*?-->\s*|<!DOCTYPE svg[^>]*>\s*)*<svg[\s>]/)
-        != nil
-    }
-  }
-
-  private static func text(_ head: ArraySlice<UInt8>) -> String {
-    String(decoding: head, as: UTF8.self)
   }
 }
 

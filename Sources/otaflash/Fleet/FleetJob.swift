@@ -84,7 +84,7 @@ struct FleetJob: Sendable {
     wall: @escaping @Sendable () -> FleetTime
   ) async -> Result<FleetRun, FleetEngineFault> {
     let display = FleetDisplay(
-      session.console, campaign.plan, clock: clock, wall: wall,
+      session.console, session.updates, campaign.plan, clock: clock, wall: wall,
       head: { [store, run] in
         // A store that cannot be read is reported by the next event.
         do throws(StorageFault) { return try store.head(of: run.id) } catch { return nil }

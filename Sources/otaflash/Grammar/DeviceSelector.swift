@@ -59,13 +59,6 @@ struct DeviceSelector: Equatable, Sendable {
     "C0:FF:EE:00:00:01, name:REGEX, unix:/path, sim:PROFILE, last, or an alias of yours"
 }
 
-extension String {
-  /// The rest after `prefix`, or `nil` when the text does not start with it.
-  func removingPrefix(_ prefix: String) -> String? {
-    hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
-  }
-}
-
 /// `-d DEVICE`, wherever a device is worked on.
 struct DeviceOption: ParsableArguments, Sendable {
   @Option(

@@ -8,11 +8,7 @@ struct HumanTranscript: Sendable {
     case line(Line)
     /// A line that the next step replaces.
     case transient(Line)
-    /// Lines that the next step replaces.
-    case block([Line])
   }
-
-  enum Progress: Equatable, Sendable { case bar, plain, none }
 
   private enum Transfer {
     case none
@@ -28,7 +24,7 @@ struct HumanTranscript: Sendable {
   private static let kilobytesFrom = 10_000
 
   private let device: String
-  private let progress: Progress
+  private let progress: OutputSettings.Progress
   private let style: Style
   /// The transport's theoretical limit in octets of image per second, where it is known.
   private let airLimit: @Sendable (LinkReport) -> Double?
@@ -45,7 +41,7 @@ struct HumanTranscript: Sendable {
   private var isShortened = false
 
   init(
-    device: String, targetVersion: String?, progress: Progress, style: Style,
+    device: String, targetVersion: String?, progress: OutputSettings.Progress, style: Style,
     airLimit: @escaping @Sendable (LinkReport) -> Double? = { _ in nil }
   ) {
     self.device = device

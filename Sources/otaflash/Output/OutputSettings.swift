@@ -1,12 +1,13 @@
 import Glibc
-import OtaflashUpdate
 
 /// How a run speaks, decided once from its options, its environment and its streams.
 struct OutputSettings: Equatable, Sendable {
+  enum Progress: Equatable, Sendable { case bar, plain, none }
+
   var json: Bool
   var quiet: Bool
   var verbosity: Int
-  var progress: HumanTranscript.Progress
+  var progress: Progress
   var outputStyle: Style
   var errorStyle: Style
 
@@ -35,7 +36,7 @@ struct OutputSettings: Equatable, Sendable {
     }
   }
 
-  init(_ options: GlobalOptions, in surroundings: Surroundings) {
+  init(_ options: OutputOptions, in surroundings: Surroundings) {
     self.init(
       color: options.color, progress: options.progress, json: options.json, quiet: options.quiet,
       verbosity: options.verbose, in: surroundings)

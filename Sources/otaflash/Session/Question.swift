@@ -4,10 +4,10 @@ import Glibc
 enum Question {
   /// `true` when the answer is yes: at once with `--yes`; never without a terminal, with
   /// `--no-input`, `--json` or `--quiet`, or once a signal came.
-  static func ask(_ text: String, in session: Session) -> Bool {
-    if session.global.yes { return true }
-    guard !session.global.noInput, !session.global.json, !session.global.quiet,
-      isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1, session.interruption.signal == nil
+  static func ask(_ text: String, in session: some InteractiveSession) -> Bool {
+    if session.questions.yes { return true }
+    guard session.mayAsk, isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1,
+      session.interruption.signal == nil
     else { return false }
     session.console.prompt(text + " [y/N] ")
     let answer = readLine()?.lowercased() ?? ""

@@ -8,16 +8,15 @@ struct Keyboard: Sendable {
   private let terminal: RawTerminal
 
   /// Whether there is a person who sees what is asked and can answer it.
-  static func isAvailable(in session: Session) -> Bool {
-    let global = session.global
-    return !global.noInput && !global.json && !global.quiet && isatty(STDIN_FILENO) == 1
+  static func isAvailable(in session: some InteractiveSession) -> Bool {
+    session.mayAsk && isatty(STDIN_FILENO) == 1
       && FileOutput.standardError.isTerminal && session.environment["TERM"] != "dumb"
       && (session.environment["CI"] ?? "").isEmpty
   }
 
   /// Runs `body` with the keys; the terminal is as it was when that has ended.
   static func use<Value: Sendable>(
-    in session: Session, _ body: (Keyboard) async -> Value
+    in session: some InteractiveSession, _ body: (Keyboard) async -> Value
   ) async -> Value? {
     guard isAvailable(in: session), let terminal = RawTerminal() else { return nil }
     let console = session.console
