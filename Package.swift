@@ -63,10 +63,11 @@ let package = Package(
     .target(name: "OTAReceiver", path: "Sources/OTAReceiver"),
     .target(name: "COtaflashTimeline", path: "Sources/CTimeline"),
     .target(name: "OtaflashWire", path: "Sources/Wire", swiftSettings: strict),
+    .target(name: "OtaflashNumerals", path: "Sources/Numerals", swiftSettings: strict),
     .target(name: "OtaflashATT", path: "Sources/ATT", swiftSettings: strict),
     .target(
-      name: "OtaflashGATT", dependencies: ["OtaflashATT"], path: "Sources/GATT",
-      exclude: ["README.md"], swiftSettings: strict),
+      name: "OtaflashGATT", dependencies: ["OtaflashNumerals", "OtaflashATT"],
+      path: "Sources/GATT", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFirmware",
       dependencies: [
@@ -81,7 +82,8 @@ let package = Package(
     .target(
       name: "OtaflashUpdate",
       dependencies: [
-        "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashDelta", crypto,
+        "OtaflashNumerals", "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware",
+        "OtaflashDelta", crypto,
       ],
       path: "Sources/Update",
       exclude: [
@@ -92,8 +94,8 @@ let package = Package(
     .target(
       name: "OtaflashSimulation",
       dependencies: [
-        "COtaflashTimeline", "OTAReceiver", "OtaflashWire", "OtaflashATT", "OtaflashGATT",
-        "OtaflashFirmware", crypto,
+        "COtaflashTimeline", "OTAReceiver", "OtaflashNumerals", "OtaflashWire", "OtaflashATT",
+        "OtaflashGATT", "OtaflashFirmware", crypto,
         .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
       path: "Sources/Simulation",
@@ -101,7 +103,9 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "OtaflashBlueZ",
-      dependencies: ["COtaflashBluetooth", "OtaflashWire", "OtaflashATT", "OtaflashGATT"],
+      dependencies: [
+        "COtaflashBluetooth", "OtaflashNumerals", "OtaflashWire", "OtaflashATT", "OtaflashGATT",
+      ],
       path: "Sources/BlueZ", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFoundation",
@@ -113,10 +117,16 @@ let package = Package(
         "OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate", crypto,
       ],
       path: "Sources/State", exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "OtaflashConsole",
+      dependencies: [
+        "OtaflashNumerals", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Sources/Console", exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
       name: "otaflash",
       dependencies: [
-        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashDelta", "OtaflashUpdate",
+        "OtaflashConsole", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashDelta", "OtaflashUpdate",
         "OtaflashSimulation", "OtaflashBlueZ", "OtaflashState",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + campaigns,
@@ -155,7 +165,7 @@ let package = Package(
     .target(
       name: "OtaflashFleetReport",
       dependencies: [
-        "OtaflashATT", "OtaflashFirmware", "OtaflashFleet", crypto,
+        "OtaflashNumerals", "OtaflashATT", "OtaflashFirmware", "OtaflashFleet", crypto,
         fleetOnly("Mustache", package: "swift-mustache"),
       ],
       path: "Sources/FleetReport", exclude: ["README.md"], swiftSettings: strict),
@@ -221,7 +231,7 @@ let package = Package(
       path: "Benchmarks/Goals",
       swiftSettings: strict),
     .testTarget(
-      name: "BenchmarkTests", dependencies: simulatedUpdate + ["OtaflashDelta", "otaflash"],
+      name: "BenchmarkTests", dependencies: simulatedUpdate + ["OtaflashDelta", "OtaflashConsole", "otaflash"],
       swiftSettings: strict),
     .target(
       name: "OtaflashSwarm", dependencies: simulatedUpdate, path: "Tests/Swarm/Scenario",
@@ -270,7 +280,7 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "otaflash", "OtaflashBlueZ", "OtaflashState", "OtaflashATT", "OtaflashGATT",
+        "otaflash", "OtaflashConsole", "OtaflashBlueZ", "OtaflashState", "OtaflashATT", "OtaflashGATT",
         "OtaflashFirmware", "OtaflashDelta", "OtaflashUpdate", "OtaflashTestSupport",
         "OtaflashFleet", "OtaflashFleetStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -370,7 +380,7 @@ extension Target {
 }
 
 if !hasBlueZ {
-  var left: Set = ["COtaflashBluetooth"]
+  var left: Set = ["COtaflashBluetooth", "OtaflashConsole"]
   while let next = package.targets.first(where: { !left.contains($0.name) && $0.needs(left) }) {
     left.insert(next.name)
   }

@@ -3,6 +3,7 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Testing
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 /// Rows as `otaflash bench` makes them, measured in virtual time.

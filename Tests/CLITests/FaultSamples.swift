@@ -8,6 +8,7 @@ import OtaflashState
 import OtaflashUpdate
 import Testing
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 /// One of every fault that a command can end with. Each kind has a place in a full switch: a new fault

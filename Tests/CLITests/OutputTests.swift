@@ -4,6 +4,7 @@ import OtaflashGATT
 import OtaflashUpdate
 import Testing
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 @Suite struct OutputTests {

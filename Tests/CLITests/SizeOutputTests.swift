@@ -2,6 +2,7 @@ import Foundation
 import OtaflashUpdate
 import Testing
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 /// What is said of sizes of data writes that were tried.

@@ -1,5 +1,6 @@
 import OtaflashUpdate
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 /// The lines that `--json` writes of updates, without a console.

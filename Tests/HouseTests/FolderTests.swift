@@ -7,6 +7,7 @@ import Testing
 @Suite struct FolderTests {
   /// Each target's folders, the lowest first; `""` is the target's own folder.
   static let order: [String: [String]] = [
+    "Numerals": [""],
     "Wire": ["", "CBOR", "SMP"],
     "ATT": [""],
     "GATT": [
@@ -41,8 +42,9 @@ import Testing
     "FleetHooks": [""],
     "FleetForecast": [""],
     "FleetReport": ["Text", "Run", "Tables", "Page"],
+    "Console": ["Text", "Grammar", "Files", "Output", "Session", "Terminal"],
     "otaflash": [
-      "Text", "Grammar", "Files", "Faults", "Output", "Session", "Terminal", "Devices",
+      "Grammar", "Files", "Faults", "Output", "Session", "Devices",
       "Choosing", "Images", "Benchmark",
       "SelfTest", "Fleet", "Commands", "FleetCommands", "Process",
     ],

@@ -1,6 +1,7 @@
 import Glibc
 import OtaflashATT
 import OtaflashGATT
+import OtaflashNumerals
 
 /// Why the management interface could not do what was asked.
 #if hasAttribute(nonexhaustive)

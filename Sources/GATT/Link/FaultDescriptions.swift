@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashNumerals
 
 extension LinkLoss {
   /// What happened to the link, as a whole sentence.

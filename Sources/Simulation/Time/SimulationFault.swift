@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashNumerals
 
 /// Why a simulated run did not come to its end: a hang of the code under test, found at once and
 /// at the same place in every run.

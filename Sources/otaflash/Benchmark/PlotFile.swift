@@ -1,4 +1,5 @@
 import ArgumentParser
+import OtaflashConsole
 
 /// The file of `--plot`, which is an SVG document.
 struct PlotFile: Equatable, Sendable {

@@ -1,3 +1,5 @@
+import OtaflashConsole
+
 /// Why an earlier benchmark cannot be compared with.
 enum BaselineFault: Error, Equatable {
   case file(FileFault)

@@ -1,4 +1,5 @@
 import Glibc
+import OtaflashConsole
 import OtaflashFirmware
 import OtaflashState
 import OtaflashUpdate

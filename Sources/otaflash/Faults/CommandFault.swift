@@ -1,4 +1,5 @@
 import OtaflashBlueZ
+import OtaflashConsole
 import OtaflashDelta
 import OtaflashFirmware
 import OtaflashGATT

@@ -1,4 +1,5 @@
 import Glibc
+import OtaflashConsole
 
 extension FaultContext {
   /// This run's command with another value for an option that has one, wherever that came from.

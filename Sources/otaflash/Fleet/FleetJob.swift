@@ -1,5 +1,6 @@
 #if Fleet
 import OtaflashBlueZ
+import OtaflashConsole
 import OtaflashFirmware
 import OtaflashFleet
 import OtaflashFleetEngine

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OtaflashBlueZ
+import OtaflashConsole
 import OtaflashGATT
 import OtaflashSimulation
 import OtaflashState

@@ -1,3 +1,5 @@
+import OtaflashConsole
+
 extension Console {
   func fail(_ report: FaultReport) {
     event(

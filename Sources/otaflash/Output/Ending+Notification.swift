@@ -1,3 +1,5 @@
+import OtaflashConsole
+
 extension DesktopNotification {
   /// - Parameter command: its words.
   init(of command: String, _ ending: Ending) {

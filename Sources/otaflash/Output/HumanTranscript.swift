@@ -1,3 +1,4 @@
+import OtaflashConsole
 import OtaflashUpdate
 
 /// What a person sees of an update on standard error: pure, so that every line can be tested.

@@ -1,3 +1,4 @@
+import OtaflashConsole
 import OtaflashState
 
 /// One run of the program, from its words to its exit status.

@@ -1,3 +1,5 @@
+import OtaflashConsole
+
 /// One run of one command: where it writes, what it was asked, and who may stop it.
 struct Session: InteractiveSession {
   let console: Console
