@@ -34,7 +34,7 @@ build: deps
 
 # All tests, in the release configuration; CONFIGURATION=debug is faster to rebuild after a change.
 test:
-	@tools/deps librsvg2-2 openssh-client minisign python3-prometheus-client
+	@tools/deps openssh-client minisign python3-prometheus-client
 	Tests/run
 
 # Kills the host or the device of an update at 50 random moments, and stops some processes for a long time.

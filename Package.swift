@@ -49,7 +49,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
-    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
@@ -64,10 +63,11 @@ let package = Package(
     .target(name: "OTAReceiver", path: "Sources/OTAReceiver"),
     .target(name: "COtaflashTimeline", path: "Sources/CTimeline"),
     .target(name: "OtaflashWire", path: "Sources/Wire", swiftSettings: strict),
+    .target(name: "OtaflashNumerals", path: "Sources/Numerals", swiftSettings: strict),
     .target(name: "OtaflashATT", path: "Sources/ATT", swiftSettings: strict),
     .target(
-      name: "OtaflashGATT", dependencies: ["OtaflashATT"], path: "Sources/GATT",
-      exclude: ["README.md"], swiftSettings: strict),
+      name: "OtaflashGATT", dependencies: ["OtaflashNumerals", "OtaflashATT"],
+      path: "Sources/GATT", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFirmware",
       dependencies: [
@@ -82,7 +82,8 @@ let package = Package(
     .target(
       name: "OtaflashUpdate",
       dependencies: [
-        "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashDelta", crypto,
+        "OtaflashNumerals", "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware",
+        "OtaflashDelta", crypto,
       ],
       path: "Sources/Update",
       exclude: [
@@ -93,8 +94,8 @@ let package = Package(
     .target(
       name: "OtaflashSimulation",
       dependencies: [
-        "COtaflashTimeline", "OTAReceiver", "OtaflashWire", "OtaflashATT", "OtaflashGATT",
-        "OtaflashFirmware", crypto,
+        "COtaflashTimeline", "OTAReceiver", "OtaflashNumerals", "OtaflashWire", "OtaflashATT",
+        "OtaflashGATT", "OtaflashFirmware", crypto,
         .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
       path: "Sources/Simulation",
@@ -102,7 +103,9 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "OtaflashBlueZ",
-      dependencies: ["COtaflashBluetooth", "OtaflashWire", "OtaflashATT", "OtaflashGATT"],
+      dependencies: [
+        "COtaflashBluetooth", "OtaflashNumerals", "OtaflashWire", "OtaflashATT", "OtaflashGATT",
+      ],
       path: "Sources/BlueZ", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFoundation",
@@ -114,13 +117,18 @@ let package = Package(
         "OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate", crypto,
       ],
       path: "Sources/State", exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "OtaflashConsole",
+      dependencies: [
+        "OtaflashNumerals", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Sources/Console", exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
       name: "otaflash",
       dependencies: [
-        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashDelta", "OtaflashUpdate",
+        "OtaflashConsole", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashDelta", "OtaflashUpdate",
         "OtaflashSimulation", "OtaflashBlueZ", "OtaflashState",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Histogram", package: "hdrhistogram-swift"),
       ] + campaigns,
       path: "Sources/otaflash", exclude: ["README.md"], swiftSettings: strict),
     .target(
@@ -158,7 +166,7 @@ let package = Package(
     .target(
       name: "OtaflashFleetReport",
       dependencies: [
-        "OtaflashATT", "OtaflashFirmware", "OtaflashFleet", crypto,
+        "OtaflashNumerals", "OtaflashATT", "OtaflashFirmware", "OtaflashFleet", crypto,
         fleetOnly("Mustache", package: "swift-mustache"),
       ],
       path: "Sources/FleetReport", exclude: ["README.md"], swiftSettings: strict),
@@ -224,7 +232,7 @@ let package = Package(
       path: "Benchmarks/Goals",
       swiftSettings: strict),
     .testTarget(
-      name: "BenchmarkTests", dependencies: simulatedUpdate + ["OtaflashDelta", "otaflash"],
+      name: "BenchmarkTests", dependencies: simulatedUpdate + ["OtaflashDelta", "OtaflashConsole", "otaflash"],
       swiftSettings: strict),
     .target(
       name: "OtaflashSwarm", dependencies: simulatedUpdate, path: "Tests/Swarm/Scenario",
@@ -274,7 +282,7 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "otaflash", "OtaflashBlueZ", "OtaflashState", "OtaflashATT", "OtaflashGATT",
+        "otaflash", "OtaflashConsole", "OtaflashBlueZ", "OtaflashState", "OtaflashATT", "OtaflashGATT",
         "OtaflashFirmware", "OtaflashDelta", "OtaflashUpdate", "OtaflashTestSupport",
         "OtaflashFleet", "OtaflashFleetStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -374,7 +382,7 @@ extension Target {
 }
 
 if !hasBlueZ {
-  var left: Set = ["COtaflashBluetooth"]
+  var left: Set = ["COtaflashBluetooth", "OtaflashConsole"]
   while let next = package.targets.first(where: { !left.contains($0.name) && $0.needs(left) }) {
     left.insert(next.name)
   }

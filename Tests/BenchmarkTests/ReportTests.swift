@@ -3,6 +3,7 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Testing
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 /// The rows of `otaflash bench`, measured in virtual time.
@@ -113,27 +114,17 @@ private func benchmarkRows(
   }
 
   @Test(arguments: ["plot", "plot.pdf", "plot.svg.gz", ""])
-  func aPlotIsSVGOrPNG(_ path: String) throws {
+  func aPlotIsAnSVGFile(_ path: String) throws {
     #expect(throws: (any Error).self) { try PlotFile.parse(path) }
-    #expect(try PlotFile.parse(path + ".svg").format == .svg)
-    #expect(try PlotFile.parse(path + ".png").format == .png)
+    #expect(try PlotFile.parse(path + ".svg").file.kind == .svg)
   }
 
-  /// Runs only if librsvg is installed; `make test` installs it.
-  @Test func aPNGHasTheSizeOfThePlotTwice() throws {
-    let renderer: SVGRenderer
-    do throws(SVGRendererFault) { renderer = try SVGRenderer() } catch {
-      guard case .notInstalled = error else { throw error }
-      return
-    }
-    let plot = BenchmarkPlot(title: "", rows: try benchmarkRows()).document
-    let png = try renderer.png(Array(plot.utf8))
-    #expect(png.prefix(8) == [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
-    // IHDR: width and height (PNG 3rd edition, 11.2.1).
-    #expect(png[16..<24] == [0, 0, 0x08, 0x20, 0, 0, 0x03, 0x70])
-    #expect(throws: SVGRendererFault.failed(step: "reading the SVG document")) {
-      try renderer.png(Array("<svg".utf8))
-    }
+  @Test func aPNGFileIsRefusedWithTheCommandThatConverts() {
+    let error = #expect(throws: (any Error).self) { try PlotFile.parse("my plot.png") }
+    #expect(
+      error.map { "\($0)" }
+        == "the plot is an SVG document: name the file .svg, then run "
+        + "'rsvg-convert -o 'my plot.png' 'my plot.svg''")
   }
 
   @Test func aPlotWithoutRoundTripsHasOnePanel() throws {

@@ -2,6 +2,7 @@ import OtaflashFirmware
 import OtaflashUpdate
 import Testing
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 /// What is said of a patch, and of why there is none.

@@ -8,6 +8,7 @@ import OtaflashState
 import OtaflashUpdate
 import Testing
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 /// One of every fault that a command can end with. Each kind has a place in a full switch: a new fault
@@ -55,8 +56,7 @@ enum FaultSamples {
       .shortage(.descriptors(free: 3, needed: 20)),
       .shortage(.addressSpace(limit: 1 << 20, needed: 1 << 28)),
       .baseline(.file(.missing(path: "b.json"))), .baseline(.malformed(path: "b")),
-      .baseline(.nothingInCommon(path: "b")), .plot(.notInstalled(reason: "no file")),
-      .plot(.failed(step: "render")), .notFirmware(name: "page.bin", .html),
+      .baseline(.nothingInCommon(path: "b")), .notFirmware(name: "page.bin", .html),
       .identityUnknown(name: "app.bin", version: true, hardware: false),
       .identityUnknown(name: "app.bin", version: false, hardware: true),
       .identityUnknown(name: "app.bin", version: true, hardware: true),
@@ -104,7 +104,6 @@ enum FaultSamples {
     case .unhealthy: 14
     case .baseline: 15
     case .belowBaseline: 16
-    case .plot: 17
     case .stopped: 18
     case .simulation: 19
     case .output: 20
@@ -123,7 +122,7 @@ enum FaultSamples {
     case .noSuchAlias: 33
     case .aliasRefused: 34
     case .noDeviceNamed: 35
-    case .unknownDevice: 36
+    case .unknownDevice: 17
     }
   }
 

@@ -2,6 +2,7 @@ import OtaflashFleet
 import OtaflashFleetStore
 import OtaflashState
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 /// One of every fault of a campaign, as `FaultSamples` has the others.

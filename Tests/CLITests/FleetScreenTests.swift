@@ -3,6 +3,7 @@ import OtaflashFleet
 import OtaflashUpdate
 import Testing
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 /// What a person sees of a run.

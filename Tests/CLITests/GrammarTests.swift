@@ -1,6 +1,7 @@
 import ArgumentParser
 import Testing
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 @Suite struct GrammarTests {

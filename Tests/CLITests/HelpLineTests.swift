@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 @Suite struct FaultSampleTests {
@@ -10,7 +11,7 @@ import Testing
       #expect(Set(places) == Set(0..<count), "\(name)")
     }
     typealias Samples = FaultSamples
-    covers(Samples.commands.map(Samples.place), 37, "CommandFault")
+    covers(Samples.commands.map(Samples.place), 36, "CommandFault")
     covers(Samples.fleets.map(Samples.place), 20, "FleetFault")
     covers(Samples.updates.map(Samples.place), 33, "UpdateFault")
     covers(Samples.remedies.map(Samples.place), 47, "Remedy")

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 /// `image diff` and `image patch`, and what becomes of a patch that is given for an image.

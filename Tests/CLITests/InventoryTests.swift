@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 /// What is known of devices: listed, filtered, shown, and used by campaigns.

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 /// A person at a terminal: keys, signals, and what is left of the terminal.

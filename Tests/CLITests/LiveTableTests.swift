@@ -2,6 +2,7 @@ import OtaflashATT
 import OtaflashFirmware
 import Testing
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 /// The table of what is heard, as values: advertisements and keys in, lines and choices out.

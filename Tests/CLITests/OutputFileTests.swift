@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 /// What a run is told to write never costs a file that is worth something.
@@ -42,7 +43,7 @@ import Testing
   @Test func aFileOfItsKindIsReplacedAndAnyOtherIsLeftAlone() throws {
     let kinds: [(OutputFile.Kind, [UInt8])] = [
       (.btsnoop, Array("btsnoop\0\0\0\0\u{1}".utf8)),
-      (.png, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0]),
+      (.html, Array("<!DOCTYPE html>".utf8)),
       (.svg, Array("<?xml version=\"1.0\"?>\n<!-- a > b -->\n<svg xmlns=\"x\">".utf8)),
     ]
     for (kind, _) in kinds {

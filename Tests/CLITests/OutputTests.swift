@@ -4,6 +4,7 @@ import OtaflashGATT
 import OtaflashUpdate
 import Testing
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 @Suite struct OutputTests {
@@ -146,7 +147,7 @@ import Testing
         .line(
           "  the device was restarted, since it had dropped packets; retry 1 in 0.5 s")
       ])
-    var stream = JSONLines()
+    var stream = UpdateLines()
     #expect(
       stream.observe(restarted, of: "d", at: .zero) == [
         #"{"v":1,"seq":0,"type":"link","event":"restarted","reason":"it had dropped packets","#
@@ -155,7 +156,7 @@ import Testing
   }
 
   @Test func aStreamHasNoGapsAndClosesItsTasks() {
-    var stream = JSONLines()
+    var stream = UpdateLines()
     let lost = UpdateEvent.linkLost(
       reason: "x", acknowledged: 4096, attempt: 1, retryIn: .milliseconds(500))
     var lines = [stream.line("hello", ["command": "flash"])]

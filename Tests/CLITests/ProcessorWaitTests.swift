@@ -1,5 +1,6 @@
 import Testing
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 @Suite struct TimestampTests {

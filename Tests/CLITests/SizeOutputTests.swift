@@ -2,6 +2,7 @@ import Foundation
 import OtaflashUpdate
 import Testing
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 /// What is said of sizes of data writes that were tried.
@@ -43,7 +44,7 @@ import Testing
   /// The schema knows each event and member.
   @Test(arguments: [tried, remembered])
   func theEventsAgreeWithTheSchema(_ report: SizeReport) throws {
-    var lines = JSONLines()
+    var lines = UpdateLines()
     var stream = [
       lines.line(
         "hello",

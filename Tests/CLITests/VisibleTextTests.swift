@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import OtaflashConsole
 @testable import otaflash
 
 /// Nothing of others' text steers a terminal, wherever it came from.

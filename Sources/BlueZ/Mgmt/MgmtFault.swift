@@ -1,6 +1,7 @@
 import Glibc
 import OtaflashATT
 import OtaflashGATT
+import OtaflashNumerals
 
 /// The reason an operation of the management interface failed.
 #if hasAttribute(nonexhaustive)

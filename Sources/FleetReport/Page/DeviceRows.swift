@@ -1,6 +1,7 @@
 #if Fleet
 import OtaflashATT
 import OtaflashFleet
+import OtaflashNumerals
 
 /// The table of devices. A column that no device has anything for is left out.
 struct DeviceRows {

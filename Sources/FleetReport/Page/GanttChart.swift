@@ -1,6 +1,7 @@
 #if Fleet
 import OtaflashATT
 import OtaflashFleet
+import OtaflashNumerals
 
 /// Attempts over adapters and time. With few, each is a bar with its device's name; with many, each
 /// adapter is a line of how many it had at a time.

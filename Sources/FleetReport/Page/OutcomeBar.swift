@@ -1,5 +1,6 @@
 #if Fleet
 import OtaflashATT
+import OtaflashNumerals
 
 /// A bar that is divided by outcome, with what its parts mean in words.
 enum OutcomeBar {

@@ -1,6 +1,7 @@
 #if Fleet
 import OtaflashATT
 import OtaflashFleet
+import OtaflashNumerals
 
 /// What the template fills in.
 struct PageView {

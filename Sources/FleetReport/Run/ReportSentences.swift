@@ -1,5 +1,6 @@
 import OtaflashATT
 import OtaflashFleet
+import OtaflashNumerals
 
 extension RunReport {
   /// What a manager reads first:

@@ -1,5 +1,6 @@
 import OtaflashATT
 import OtaflashFleet
+import OtaflashNumerals
 
 /// How it is known that a device runs its image, the strongest first.
 package enum VerificationGrade: Int, Hashable, Sendable, CaseIterable, Comparable {

@@ -1,5 +1,6 @@
 import OtaflashATT
 import OtaflashFleet
+import OtaflashNumerals
 
 /// Numbers and times as people read them.
 enum Figures {

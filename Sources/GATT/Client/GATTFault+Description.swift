@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashNumerals
 
 extension GATTFault: ExplainedFault {
   public var summary: String { summary(during: nil) }

@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashNumerals
 
 extension ScanFault: ExplainedFault {
   public var summary: String {

@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashNumerals
 
 extension LinkLoss {
   /// The event on the link, as a complete sentence.

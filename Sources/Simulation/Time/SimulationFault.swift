@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashNumerals
 
 /// The reason why a simulated run was stopped: a hang of the code under test, detected immediately
 /// and at the same point in every run.

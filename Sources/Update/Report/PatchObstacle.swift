@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashNumerals
 
 /// Why a device is not sent a patch against what it runs.
 public enum PatchObstacle: Equatable, Sendable {

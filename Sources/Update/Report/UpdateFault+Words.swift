@@ -1,6 +1,7 @@
 import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
+import OtaflashNumerals
 
 /// One switch for each part, however long: a new case must not compile until somebody has found the
 /// words for it (docs/ota-service.md names the rules behind them).

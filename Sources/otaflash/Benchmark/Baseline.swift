@@ -1,4 +1,5 @@
 import FoundationEssentials
+import OtaflashConsole
 
 /// The rates of an earlier run, read from what its `--json` wrote.
 struct Baseline: Sendable {

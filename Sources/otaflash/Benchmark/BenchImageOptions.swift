@@ -1,4 +1,5 @@
 import ArgumentParser
+import OtaflashConsole
 import OtaflashState
 
 /// Two images that a benchmark is to send, and what is assumed of the flash that they go to.

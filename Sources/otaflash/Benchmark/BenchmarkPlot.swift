@@ -1,3 +1,4 @@
+import OtaflashConsole
 import OtaflashUpdate
 
 /// A benchmark drawn: throughput against ATT_MTU with the link's limit, and the round trips. Pure:

@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashConsole
 import OtaflashSimulation
 import OtaflashUpdate
 

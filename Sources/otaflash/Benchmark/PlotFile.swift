@@ -1,54 +1,45 @@
 import ArgumentParser
+import OtaflashConsole
 
-/// The file of `--plot`; its suffix says how the picture is written.
+/// The file of `--plot`, which is an SVG document.
 struct PlotFile: Equatable, Sendable {
-  enum Format: String, CaseIterable, Sendable { case svg, png }
+  static let suffix = "svg"
 
-  let format: Format
   let file: OutputFile
 
   static func parse(_ path: String) throws -> PlotFile {
-    guard let format = Format.allCases.first(where: { path.hasSuffix("." + $0.rawValue) }) else {
-      throw ValidationError("it writes SVG or PNG: name the file .svg or .png")
+    guard path.hasSuffix("." + suffix) else {
+      throw ValidationError(
+        "the plot is an SVG document: name the file .svg" + conversion(to: path))
     }
-    let kind: OutputFile.Kind =
-      switch format {
-      case .svg: .svg
-      case .png: .png
-      }
-    return PlotFile(
-      format: format, file: OutputFile(path: path, kind: kind, option: "--plot"))
+    return PlotFile(file: OutputFile(path: path, kind: .svg, option: "--plot"))
   }
 
-  /// Finds what the format needs and whether the file can be written, so that nothing is measured
-  /// for a picture that cannot be drawn.
+  /// The command that creates `path` from the plot, where it names a PNG file.
+  private static func conversion(to path: String) -> String {
+    guard path.lowercased().hasSuffix(".png") else { return "" }
+    let plot = path.dropLast(3) + suffix
+    return ", then run '" + ShellWords.join(["rsvg-convert", "-o", path, String(plot)]) + "'"
+  }
+
+  /// Checks that the file can be written, so that nothing is measured for a plot that cannot be kept.
   func pen(avoiding inputs: InputFiles) throws(CommandFault) -> Pen {
     do throws(OutputFileFault) { try file.check(avoiding: inputs) } catch {
       throw .outputFile(file, error)
     }
-    do throws(SVGRendererFault) {
-      return Pen(
-        file: file, inputs: inputs, renderer: format == .png ? try SVGRenderer() : nil)
-    } catch {
-      throw .plot(error)
-    }
+    return Pen(file: file, inputs: inputs)
   }
 
   /// A plot file that can be written.
   struct Pen {
     let file: OutputFile
     fileprivate let inputs: InputFiles
-    fileprivate let renderer: SVGRenderer?
 
-    /// Writes the SVG document, as it is or as pixels, into a new file or over an old plot.
+    /// Writes the document into a new file or over an old plot.
     func write(_ document: String) throws(CommandFault) {
-      var bytes = Array(document.utf8)
-      do throws(SVGRendererFault) {
-        if let renderer { bytes = try renderer.png(bytes) }
+      do throws(OutputFileFault) {
+        try file.write(Array(document.utf8), avoiding: inputs)
       } catch {
-        throw .plot(error)
-      }
-      do throws(OutputFileFault) { try file.write(bytes, avoiding: inputs) } catch {
         throw .outputFile(file, error)
       }
     }

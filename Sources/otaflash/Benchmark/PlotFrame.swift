@@ -1,3 +1,5 @@
+import OtaflashConsole
+
 /// What the plots of benchmarks have in common.
 extension SVGCanvas {
   /// Okabe and Ito's colours, told apart with every kind of colour vision.

@@ -1,44 +1,51 @@
-import Histogram
 import OtaflashATT
 import Synchronization
 
 /// The times from Write Request to Write Response, in microseconds.
 final class RoundTrips: Sendable {
-  /// ATT gives a transaction up after 30 s (Core 5.4, Vol 3, Part F, 3.3.3).
-  private static let microsecondsMaximum: UInt64 = 30_000_000
+  private struct Times {
+    var values: [Int] = []
+    var areSorted = true
 
-  private let histogram = Mutex(
-    Histogram<UInt32>(
-      highestTrackableValue: RoundTrips.microsecondsMaximum, numberOfSignificantValueDigits: .three)
-  )
+    /// In ascending order.
+    mutating func sorted() -> [Int] {
+      if !areSorted { values.sort() }
+      areSorted = true
+      return values
+    }
+  }
+
+  private let times = Mutex(Times())
 
   func record(_ time: Duration) {
     let (seconds, attoseconds) = time.components
-    let microseconds = UInt64(max(0, seconds * 1_000_000 + attoseconds / 1_000_000_000_000))
-    histogram.withLock { _ = $0.record(min(microseconds, Self.microsecondsMaximum)) }
+    add([Int(max(0, seconds * 1_000_000 + attoseconds / 1_000_000_000_000))])
   }
 
-  func merge(_ other: RoundTrips) {
-    let copy = other.histogram.withLock { $0 }
-    histogram.withLock { $0.add(copy) }
+  func merge(_ other: RoundTrips) { add(other.times.withLock { $0.values }) }
+
+  private func add(_ microseconds: [Int]) {
+    times.withLock { times in
+      times.values += microseconds
+      times.areSorted = false
+    }
   }
 
-  var count: Int { histogram.withLock { Int($0.totalCount) } }
+  var count: Int { times.withLock { $0.values.count } }
 
-  /// Microseconds that a share of the round trips took at most.
+  /// The microseconds that `percent` of the round trips did not exceed (nearest rank); 0 of none.
   func percentile(_ percent: Double) -> Int {
-    histogram.withLock { Int($0.valueAtPercentile(percent)) }
+    times.withLock { times in
+      let sorted = times.sorted()
+      let rank = Int((percent / 100 * Double(sorted.count)).rounded(.up))
+      return sorted.isEmpty ? 0 : sorted[max(0, min(sorted.count, rank) - 1)]
+    }
   }
 
-  var maximum: Int { histogram.withLock { Int($0.max) } }
+  var maximum: Int { times.withLock { $0.values.max() ?? 0 } }
 
   /// Round trips of at least `range.lowerBound` and less than `range.upperBound` microseconds.
   func count(in range: Range<Int>) -> Int {
-    guard !range.isEmpty else { return 0 }
-    return histogram.withLock { histogram in
-      histogram.recordedValues().reduce(0) { sum, entry in
-        range.contains(Int(entry.value)) ? sum + Int(entry.count) : sum
-      }
-    }
+    times.withLock { $0.values.count(where: range.contains) }
   }
 }

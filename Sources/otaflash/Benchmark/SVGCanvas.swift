@@ -1,3 +1,5 @@
+import OtaflashConsole
+
 /// Writes the few elements of SVG 1.1 that a plot is made of.
 struct SVGCanvas {
   enum Anchor: String { case start, middle, end }

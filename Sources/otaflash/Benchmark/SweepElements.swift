@@ -1,17 +1,19 @@
 import OtaflashATT
+import OtaflashConsole
 import OtaflashSimulation
 import OtaflashUpdate
 
 // What the lists of `otaflash bench` are made of.
 
-enum MTUChoice: ListElement, Hashable {
+package enum MTUChoice: ListElement, Hashable {
   case bytes(Int)
   /// The size that fills the link's connection events, which is known once it was measured.
   case best
 
-  static let expected = "an ATT_MTU; it is 23 to 517, or best for what fills connection events"
+  package static let expected =
+    "an ATT_MTU; it is 23 to 517, or best for what fills connection events"
 
-  init?(listText: String) {
+  package init?(listText: String) {
     if listText == "best" {
       self = .best
       return
@@ -20,14 +22,14 @@ enum MTUChoice: ListElement, Hashable {
     self = .bytes(bytes)
   }
 
-  var listText: String {
+  package var listText: String {
     switch self {
     case .bytes(let bytes): String(bytes)
     case .best: "best"
     }
   }
 
-  var bytes: Int? {
+  package var bytes: Int? {
     switch self {
     case .bytes(let bytes): bytes
     case .best: nil
@@ -36,18 +38,19 @@ enum MTUChoice: ListElement, Hashable {
 }
 
 extension WriteMode: ListElement {
-  static let expected = "a mode; there are auto, with-response and without-response"
-  init?(listText: String) { self.init(rawValue: listText) }
-  var listText: String { rawValue }
+  package static let expected = "a mode; there are auto, with-response and without-response"
+  package init?(listText: String) { self.init(rawValue: listText) }
+  package var listText: String { rawValue }
 }
 
-enum WindowChoice: ListElement, Hashable {
+package enum WindowChoice: ListElement, Hashable {
   case device
   case bytes(Int)
 
-  static let expected = "a window; write bytes such as 2K, or device for what the device permits"
+  package static let expected =
+    "a window; write bytes such as 2K, or device for what the device permits"
 
-  init?(listText: String) {
+  package init?(listText: String) {
     if listText == "device" {
       self = .device
       return
@@ -56,14 +59,14 @@ enum WindowChoice: ListElement, Hashable {
     self = .bytes(count.bytes)
   }
 
-  var listText: String {
+  package var listText: String {
     switch self {
     case .device: "device"
     case .bytes(let bytes): String(bytes)
     }
   }
 
-  var bytes: Int? {
+  package var bytes: Int? {
     switch self {
     case .device: nil
     case .bytes(let bytes): bytes
@@ -72,19 +75,19 @@ enum WindowChoice: ListElement, Hashable {
 }
 
 extension PHY: ListElement {
-  static let expected = "a PHY; there are 1M, 2M, coded, S2 and S8"
-  init?(listText: String) { self.init(caseInsensitive: listText) }
-  var listText: String { rawValue }
+  package static let expected = "a PHY; there are 1M, 2M, coded, S2 and S8"
+  package init?(listText: String) { self.init(caseInsensitive: listText) }
+  package var listText: String { rawValue }
 }
 
 extension ConnectionInterval: ListElement {
-  static let expected = "an interval; it is 7.5ms to 4s in steps of 1.25 ms"
+  package static let expected = "an interval; it is 7.5ms to 4s in steps of 1.25 ms"
 
-  init?(listText: String) {
+  package init?(listText: String) {
     guard let span = TimeSpan(listText) else { return nil }
     let (seconds, attoseconds) = span.duration.components
     self.init(microseconds: Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000))
   }
 
-  var listText: String { Text.decimal(Double(microseconds) / 1000) + "ms" }
+  package var listText: String { Text.decimal(Double(microseconds) / 1000) + "ms" }
 }

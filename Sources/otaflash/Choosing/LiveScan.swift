@@ -1,3 +1,4 @@
+import OtaflashConsole
 import Synchronization
 
 /// A scan that is shown as it goes, and what a person does about it.

@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashConsole
 
 /// What is heard, as a table that a person can choose from. Pure: advertisements, keys and moments
 /// in, lines out. Rows keep their places while strength wanders, and what is selected is a device,

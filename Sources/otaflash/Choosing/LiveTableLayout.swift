@@ -1,3 +1,5 @@
+import OtaflashConsole
+
 /// The rows of a live table as lines of one width: what there is no room for is left out, the least
 /// needed first.
 struct LiveTableLayout {

@@ -1,4 +1,5 @@
 import OtaflashBlueZ
+import OtaflashConsole
 import OtaflashSimulation
 import OtaflashUpdate
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OtaflashATT
+import OtaflashConsole
 import OtaflashSimulation
 import OtaflashUpdate
 
@@ -69,8 +70,10 @@ struct Bench: TargetedCommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Draw the result into this file, .svg or .png.", valueName: "path"),
-    completion: .file(extensions: PlotFile.Format.allCases.map(\.rawValue)),
+    help: ArgumentHelp(
+      "Draw the result into this .svg file; 'rsvg-convert -o x.png x.svg' converts it to PNG.",
+      valueName: "path"),
+    completion: .file(extensions: [PlotFile.suffix]),
     transform: PlotFile.parse)
   var plot: PlotFile?
 

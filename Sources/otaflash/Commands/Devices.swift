@@ -1,4 +1,5 @@
 import ArgumentParser
+import OtaflashConsole
 import OtaflashState
 
 /// The registry: devices seen and flashed, last connected first, under the user's names for them.

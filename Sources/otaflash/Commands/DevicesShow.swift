@@ -1,4 +1,5 @@
 import ArgumentParser
+import OtaflashConsole
 import OtaflashState
 
 /// One known device: its fields, and the campaign runs that it was part of.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OtaflashBlueZ
+import OtaflashConsole
 import OtaflashState
 
 /// Checks everything that flashing needs, and says how to mend what is missing.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import OtaflashConsole
 
 /// What an error's code says, where no network is to ask.
 struct Explain: Subcommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import OtaflashConsole
 import OtaflashFirmware
 import OtaflashGATT
 import OtaflashState
@@ -144,7 +145,7 @@ struct Flash: DeviceCommand {
       for note in part.leftOutNotes { session.console.note("  " + note) }
     }
     if let key = signer.key { session.console.note("  whole, and signed by the owner of \(key)") }
-    session.console.announce(targetVersion: firmware.versionName)
+    session.updates.announce(targetVersion: firmware.versionName)
     let destination = try await ResolvedDevice.resolve(
       device, in: session, tuning: link.tuning(else: .flashing),
       isTuningExplicit: link.asksForSomething)

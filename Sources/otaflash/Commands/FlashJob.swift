@@ -1,3 +1,4 @@
+import OtaflashConsole
 import OtaflashFirmware
 import OtaflashUpdate
 
@@ -61,7 +62,7 @@ struct FlashJob: Sendable {
       if case .sized(let report) = event {
         session.console.note("  " + report.sentence, verbosity: 1)
       }
-      session.console.observe(event)
+      session.updates.observe(event)
     }
     return await destination.withDevice {
       do throws(UpdateFault) {
@@ -73,7 +74,7 @@ struct FlashJob: Sendable {
   }
 
   private func display() async -> Part {
-    while await Pause.sleep(for: Self.tickInterval) { session.console.tick() }
+    while await Pause.sleep(for: Self.tickInterval) { session.updates.tick() }
     return .display
   }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OtaflashATT
+import OtaflashConsole
 import OtaflashFirmware
 import OtaflashGATT
 import OtaflashState
@@ -162,11 +163,6 @@ extension DeviceReport.BootOutcome {
 }
 
 extension DeviceReport {
-  /// With the build number, where there is one: `2.1.3+8`.
-  var runningName: String? {
-    runningVersion.map { "\($0)" + ((runningBuild ?? 0) > 0 ? "+\(runningBuild ?? 0)" : "") }
-  }
-
   var rows: [[String]] {
     var rows = [["protocol", "\(updateProtocol.name) \(protocolVersion)"]]
     func add(_ name: String, _ value: String?) {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import OtaflashATT
 import OtaflashBlueZ
+import OtaflashConsole
 import OtaflashGATT
 
 /// Makes a pairing before any attribute asks for it.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OtaflashATT
+import OtaflashConsole
 import OtaflashFirmware
 import OtaflashGATT
 

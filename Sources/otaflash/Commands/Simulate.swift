@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import OtaflashBlueZ
+import OtaflashConsole
 import OtaflashGATT
 import OtaflashSimulation
 import OtaflashUpdate

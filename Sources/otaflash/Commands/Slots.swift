@@ -1,4 +1,5 @@
 import ArgumentParser
+import OtaflashConsole
 import OtaflashGATT
 import OtaflashUpdate
 

@@ -1,3 +1,4 @@
+import OtaflashConsole
 import OtaflashGATT
 import OtaflashState
 

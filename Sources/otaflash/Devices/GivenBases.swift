@@ -1,4 +1,5 @@
 import Glibc
+import OtaflashConsole
 import OtaflashDelta
 import OtaflashFirmware
 import OtaflashState

@@ -1,3 +1,4 @@
+import OtaflashConsole
 import OtaflashState
 import OtaflashUpdate
 

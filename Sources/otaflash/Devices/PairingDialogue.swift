@@ -1,5 +1,6 @@
 import Glibc
 import OtaflashBlueZ
+import OtaflashConsole
 
 /// The questions of a pairing at a terminal, or in a script: `echo 123456 | otaflash pair …`.
 struct PairingDialogue: Sendable {

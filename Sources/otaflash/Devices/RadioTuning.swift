@@ -1,4 +1,5 @@
 import OtaflashBlueZ
+import OtaflashConsole
 import OtaflashGATT
 
 /// How the commands tune links, and what they say about it.

@@ -1,3 +1,4 @@
+import OtaflashConsole
 import OtaflashSimulation
 
 extension SimulatedAir {

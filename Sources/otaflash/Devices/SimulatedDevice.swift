@@ -1,5 +1,6 @@
 import Glibc
 import OtaflashBlueZ
+import OtaflashConsole
 import OtaflashFirmware
 import OtaflashGATT
 import OtaflashSimulation

@@ -1,3 +1,4 @@
+import OtaflashConsole
 import OtaflashFirmware
 import OtaflashState
 import OtaflashUpdate

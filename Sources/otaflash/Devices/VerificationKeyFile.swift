@@ -1,3 +1,4 @@
+import OtaflashConsole
 import OtaflashFirmware
 
 /// The public key that images must be signed by, in a PEM file. It is no secret: others may read

@@ -1,4 +1,5 @@
 import Glibc
+import OtaflashConsole
 import OtaflashFirmware
 import OtaflashState
 import OtaflashUpdate
@@ -134,7 +135,6 @@ extension FaultReport {
           count == 1 ? "1 measurement is too slow" : "\(count) measurements are too slow",
           why: "At least \(wanted) of the baseline were wanted; the slowest: \(worst).",
           help: context.again, exit: .belowBaseline)
-      case .plot(let fault): FaultReport(fault, in: context)
       case .stopped:
         FaultReport(
           .interrupted, "stopped", why: "Nothing was left half done.", help: context.again,
@@ -240,22 +240,6 @@ extension FaultReport {
           .baseline, "\(path) has no case in common with this run",
           why: "Cases are the same when mode, MTU, window, PHY and interval are.",
           help: context.command(write), exit: .malformedInput)
-      }
-  }
-
-  init(_ fault: SVGRendererFault, in context: FaultContext) {
-    self =
-      switch fault {
-      case .notInstalled(let reason):
-        FaultReport(
-          .output, "a PNG cannot be drawn here: librsvg is missing",
-          why: "The system says: \(reason). An SVG needs no library.",
-          help: "sudo apt-get install librsvg2-2", exit: .outputFailed)
-      case .failed(let step):
-        FaultReport(
-          .output, "the PNG cannot be drawn: librsvg failed at \(step)",
-          why: "The measurements are above; an SVG needs no library.", help: context.again,
-          exit: .outputFailed)
       }
   }
 

@@ -1,4 +1,5 @@
 import OtaflashBlueZ
+import OtaflashConsole
 import OtaflashDelta
 import OtaflashFirmware
 import OtaflashGATT
@@ -62,8 +63,6 @@ enum CommandFault: Error {
   case baseline(BaselineFault)
   /// A benchmark was slower than an earlier one; `worst` says which case, as a sentence.
   case belowBaseline(count: Int, worst: String, wanted: Percentage)
-  /// The picture of a benchmark.
-  case plot(SVGRendererFault)
   case stopped
   /// A simulated device's profile or, with an `errno`, its flash file.
   case simulation(String, errno: Int32? = nil)

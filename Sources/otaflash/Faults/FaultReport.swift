@@ -1,3 +1,5 @@
+import OtaflashConsole
+
 /// A fault as it is told: to a person in three lines, to a program in one JSON object.
 struct FaultReport: Equatable, Sendable {
   let code: FaultCode

@@ -1,4 +1,5 @@
 import Glibc
+import OtaflashConsole
 
 extension FaultContext {
   /// This run's command with another value for an option that has one, wherever that came from.
@@ -68,26 +69,6 @@ extension FaultReport {
         "this process may use \(limit >> 20) MiB of addresses; \(needed >> 20) are needed",
         why: "The limit on address space (ulimit -v) is too low.",
         help: "ulimit -v unlimited && " + context.again, exit: .systemCall)
-    }
-  }
-}
-
-extension OutputFile {
-  /// A name beside this one that is likely free: `app.bin.btsnoop`, `plot.new.svg`.
-  fileprivate var another: String {
-    switch kind {
-    case .btsnoop: return path + ".btsnoop"
-    case .svg, .png:
-      let suffix = "." + kind.name.lowercased()
-      return path.dropLast(suffix.count) + ".new" + suffix
-    case .html: return path + ".new.html"
-    case .junit: return path + ".new.xml"
-    case .csv: return path + ".new.csv"
-    case .patch: return path + ".new.patch"
-    case .plan: return path + ".new.json"
-    case .head: return path + ".new.head"
-    case .signature: return path + ".new.sig"
-    case .prometheus: return path + ".new.prom"
     }
   }
 }

@@ -1,5 +1,6 @@
 import OtaflashATT
 import OtaflashBlueZ
+import OtaflashConsole
 import OtaflashGATT
 import OtaflashUpdate
 

@@ -1,4 +1,5 @@
 import OtaflashBlueZ
+import OtaflashConsole
 import OtaflashGATT
 
 /// What helps, with this system's commands and this program's options.

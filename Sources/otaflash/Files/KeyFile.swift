@@ -1,4 +1,5 @@
 import Glibc
+import OtaflashConsole
 
 enum KeyFileFault: Error, Equatable {
   case file(FileFault)

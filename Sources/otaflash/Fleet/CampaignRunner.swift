@@ -1,5 +1,6 @@
 #if Fleet
 import OtaflashBlueZ
+import OtaflashConsole
 import OtaflashFirmware
 import OtaflashFleet
 import OtaflashFleetEngine
@@ -85,7 +86,7 @@ struct CampaignRunner: Sendable {
     wall: @escaping @Sendable () -> WallClockTime
   ) async -> Result<FleetRun, FleetEngineFault> {
     let display = FleetDisplay(
-      session.console, campaign.plan, clock: clock, wall: wall,
+      session.console, session.updates, campaign.plan, clock: clock, wall: wall,
       head: { [store, run] in
         // A store that cannot be read is reported by the next event.
         do throws(StorageFault) { return try store.head(of: run.id) } catch { return nil }

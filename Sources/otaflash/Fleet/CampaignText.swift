@@ -1,5 +1,6 @@
 #if Fleet
 import Crypto
+import OtaflashConsole
 import OtaflashFirmware
 import OtaflashFleet
 import OtaflashFleetFiles

@@ -1,6 +1,7 @@
 #if Fleet
 import Glibc
 import OtaflashBlueZ
+import OtaflashConsole
 import OtaflashFleet
 import OtaflashFleetForecast
 import OtaflashGATT

@@ -1,4 +1,5 @@
 #if Fleet
+import OtaflashConsole
 import OtaflashFleet
 import OtaflashFleetEngine
 import OtaflashFleetStore
@@ -17,6 +18,7 @@ final class FleetDisplay: Sendable {
   private static let looksPerLine = 30
 
   private let console: Console
+  private let updates: UpdateDisplay
   private let clock: any LinkClock
   private let wall: @Sendable () -> WallClockTime
   private let windows: TransferWindows
@@ -30,11 +32,12 @@ final class FleetDisplay: Sendable {
   ///   - wall: the run's time, as it is recorded.
   ///   - head: reads the head of the run's chain.
   init(
-    _ console: Console, _ plan: CampaignPlan, clock: any LinkClock,
+    _ console: Console, _ updates: UpdateDisplay, _ plan: CampaignPlan, clock: any LinkClock,
     wall: @escaping @Sendable () -> WallClockTime,
     head: @escaping @Sendable () -> ChainHead?
   ) {
     self.console = console
+    self.updates = updates
     self.clock = clock
     self.wall = wall
     self.head = head
@@ -50,7 +53,7 @@ final class FleetDisplay: Sendable {
     for line in screen.withLock({ $0.observe(events, run, at: now) }) { console.note(line) }
     for event in events {
       if case .attemptEnded(let device, _, let ending) = event {
-        console.end(updateOf: device, ok: ending.isSuccess)
+        updates.end(updateOf: device, ok: ending.isSuccess)
       }
       let (type, members) = event.told(in: run)
       console.event(type, members)
@@ -64,7 +67,7 @@ final class FleetDisplay: Sendable {
   func observe(_ device: FleetDevice.ID, _ event: UpdateEvent) {
     let now = clock.now.elapsed
     screen.withLock { $0.observe(event, of: device, at: now) }
-    console.observe(event, of: device)
+    updates.observe(event, of: device)
   }
 
   func notice(_ notice: FleetNotice) {

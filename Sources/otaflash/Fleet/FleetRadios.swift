@@ -1,5 +1,6 @@
 #if Fleet
 import OtaflashBlueZ
+import OtaflashConsole
 import OtaflashFleet
 import OtaflashGATT
 import Synchronization

@@ -1,6 +1,7 @@
 #if Fleet
 import OtaflashATT
 import OtaflashBlueZ
+import OtaflashConsole
 import OtaflashFleet
 import OtaflashGATT
 

@@ -1,4 +1,5 @@
 #if Fleet
+import OtaflashConsole
 import OtaflashFleet
 import OtaflashFleetReport
 import OtaflashUpdate

@@ -1,5 +1,6 @@
 #if Fleet
 import Glibc
+import OtaflashConsole
 import OtaflashFirmware
 import OtaflashFleet
 import OtaflashFleetFiles

@@ -1,5 +1,6 @@
 #if Fleet
 import OtaflashATT
+import OtaflashConsole
 import OtaflashFleet
 import OtaflashFleetForecast
 import OtaflashSimulation

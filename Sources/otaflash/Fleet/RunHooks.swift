@@ -1,4 +1,5 @@
 #if Fleet
+import OtaflashConsole
 import OtaflashFleet
 import OtaflashFleetHooks
 import OtaflashFleetReport

@@ -1,5 +1,6 @@
 #if Fleet
 import ArgumentParser
+import OtaflashConsole
 import OtaflashFleet
 import OtaflashFleetReport
 import OtaflashFleetStore
@@ -150,8 +151,7 @@ struct FleetReportCommand: Subcommand {
     case .csv: CSVReport.text(report)
     case .prometheus: PrometheusReport.text(report)
     case .head: statement.text
-    case .btsnoop, .svg, .png, .patch, .plan, .signature:
-      preconditionFailure("this is no report")
+    default: preconditionFailure("this is no report")
     }
   }
 

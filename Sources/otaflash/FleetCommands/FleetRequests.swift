@@ -1,5 +1,6 @@
 #if Fleet
 import ArgumentParser
+import OtaflashConsole
 import OtaflashFleet
 import OtaflashFleetStore
 

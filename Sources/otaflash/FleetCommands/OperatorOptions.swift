@@ -1,6 +1,7 @@
 #if Fleet
 import ArgumentParser
 import Glibc
+import OtaflashConsole
 import OtaflashFleet
 
 /// Who gives a command to a run, and why. Both are the operator's own statements.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OtaflashBlueZ
+import OtaflashConsole
 import OtaflashGATT
 import OtaflashSimulation
 import OtaflashState
@@ -57,13 +58,6 @@ struct DeviceSelector: Equatable, Sendable {
 
   static let forms =
     "C0:FF:EE:00:00:01, name:REGEX, unix:/path, sim:PROFILE, last, or an alias of yours"
-}
-
-extension String {
-  /// The rest after `prefix`, or `nil` when the text does not start with it.
-  func removingPrefix(_ prefix: String) -> String? {
-    hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
-  }
 }
 
 /// `-d DEVICE`, wherever a device is worked on.

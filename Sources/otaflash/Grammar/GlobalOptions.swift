@@ -1,29 +1,9 @@
 import ArgumentParser
-
-enum ColorChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
-  case auto, always, never
-}
-
-enum ProgressChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
-  case auto, bar, plain, none
-}
+import OtaflashConsole
 
 /// The options that every command takes, before or after its name.
 struct GlobalOptions: ParsableArguments, Sendable {
-  @Flag(name: .shortAndLong, help: "Say more; -vv tells each step of a connection, -vvv each PDU.")
-  var verbose: Int
-
-  @Flag(name: .shortAndLong, help: "Print the result and errors only.")
-  var quiet = false
-
-  @Flag(name: .long, help: "Write JSON Lines (schema version 1) to standard output.")
-  var json = false
-
-  @Option(name: .long, help: "When to colour: auto, always or never.")
-  var color = ColorChoice.auto
-
-  @Option(name: .long, help: "How to show progress: auto, bar, plain or none.")
-  var progress = ProgressChoice.auto
+  @OptionGroup var output: OutputOptions
 
   @Option(
     name: .long,
@@ -47,11 +27,7 @@ struct GlobalOptions: ParsableArguments, Sendable {
     transform: TimeSpan.parse)
   var transactionLimit: TimeSpan?
 
-  @Flag(name: .long, help: "Never ask anything; refuse where a question would be asked.")
-  var noInput = false
-
-  @Flag(name: .shortAndLong, help: "Answer every question with yes.")
-  var yes = false
+  @OptionGroup var questions: QuestionOptions
 
   private static let transactionLimits = Duration.milliseconds(100)...Duration.seconds(30)
 
@@ -70,13 +46,15 @@ struct GlobalOptions: ParsableArguments, Sendable {
   /// The number of the adapter asked for, or `nil` for the first that works.
   var adapterNumber: UInt16? { adapter.flatMap(AdapterName.init(listText:))?.number }
 
+  var verbose: Int { output.verbose }
+  var quiet: Bool { output.quiet }
+  var json: Bool { output.json }
+  var noInput: Bool { questions.noInput }
+  var yes: Bool { questions.yes }
+
   /// These options as words, for a run that goes on from this one.
   var words: [String] {
-    var words = adapter.map { ["--adapter", $0] } ?? []
-    words += Array(repeating: "-v", count: verbose)
-    if color != .auto { words += ["--color", color.rawValue] }
-    if progress != .auto { words += ["--progress", progress.rawValue] }
-    return words + (yes ? ["--yes"] : [])
+    (adapter.map { ["--adapter", $0] } ?? []) + output.words + (yes ? ["--yes"] : [])
   }
 
   /// The devices that are heard instead of real ones.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import OtaflashATT
 import OtaflashBlueZ
+import OtaflashConsole
 import OtaflashSimulation
 
 /// What the link to a device on the air shall be like.

@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashConsole
 import OtaflashSimulation
 
 /// `--adapter sim:8`: an adapter that hears simulated devices, to see what a scan or a choice is

@@ -1,3 +1,4 @@
+import OtaflashConsole
 import OtaflashDelta
 import OtaflashFirmware
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import OtaflashConsole
 import OtaflashGATT
 import Synchronization
 

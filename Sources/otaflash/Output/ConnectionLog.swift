@@ -1,4 +1,5 @@
 import OtaflashATT
+import OtaflashConsole
 import OtaflashGATT
 
 /// What -vv and -vvv add: each step of a connection, and each PDU.

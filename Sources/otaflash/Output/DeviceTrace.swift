@@ -1,3 +1,4 @@
+import OtaflashConsole
 import OtaflashUpdate
 
 /// The update of one device, as the events of `--json` tell it.

@@ -1,3 +1,4 @@
+import OtaflashConsole
 import OtaflashUpdate
 
 /// How a run ended: its exit status, and the one result that `--json` writes last.

@@ -1,3 +1,4 @@
+import OtaflashConsole
 import OtaflashUpdate
 
 /// What a person sees of an update on standard error: pure, so that every line can be tested.
@@ -8,11 +9,7 @@ struct HumanTranscript: Sendable {
     case line(Line)
     /// A line that the next step replaces.
     case transient(Line)
-    /// Lines that the next step replaces.
-    case block([Line])
   }
-
-  enum Progress: Equatable, Sendable { case bar, plain, none }
 
   private enum Transfer {
     case none
@@ -28,7 +25,7 @@ struct HumanTranscript: Sendable {
   private static let kilobytesFrom = 10_000
 
   private let device: String
-  private let progress: Progress
+  private let progress: OutputSettings.Progress
   private let style: Style
   /// The transport's theoretical limit in bytes of image per second, where it is known.
   private let airLimit: @Sendable (LinkReport) -> Double?
@@ -45,7 +42,7 @@ struct HumanTranscript: Sendable {
   private var isShortened = false
 
   init(
-    device: String, targetVersion: String?, progress: Progress, style: Style,
+    device: String, targetVersion: String?, progress: OutputSettings.Progress, style: Style,
     airLimit: @escaping @Sendable (LinkReport) -> Double? = { _ in nil }
   ) {
     self.device = device

@@ -1,4 +1,5 @@
 import ArgumentParser
+import OtaflashConsole
 
 /// What a command line asks for.
 enum CommandLineReading {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import OtaflashConsole
 
 /// The root of the grammar.
 struct Otaflash: ParsableCommand, Sendable {

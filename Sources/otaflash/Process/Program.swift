@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import OtaflashConsole
 
 @main
 enum Program {

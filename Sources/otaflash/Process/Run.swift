@@ -1,3 +1,4 @@
+import OtaflashConsole
 import OtaflashState
 
 /// One run of the program, from its words to its exit status.
@@ -51,19 +52,21 @@ struct Run: Sendable {
     _ command: any Subcommand, called name: String, beginning note: String? = nil
   ) async -> ExitStatus {
     let console = Console(
-      settings: OutputSettings(command.global, in: .current(environment: environment)),
-      command: name, device: command.subject.device, queue: queue)
+      settings: OutputSettings(command.global.output, in: .current(environment: environment)),
+      command: name, queue: queue)
     interruption.onLeaving(
       { console.restoreTerminal() }, onReturn: { console.takeTerminalBack() })
     let inputs = InputFiles(command.inputFiles, folders: stateFolders)
     let session = Session(
-      console: console, global: command.global,
+      console: console, updates: UpdateDisplay(on: console, device: command.subject.device),
+      global: command.global,
       context: FaultContext(
         program: program, arguments: arguments, subject: command.subject),
       environment: environment, interruption: interruption, inputs: inputs,
       capture: command.captureFile.map { Capture(file: $0, inputs: inputs) })
     if let note { console.note(note) }
     let ending = closeCapture(of: session, after: await work(command, in: session))
+    session.updates.end(ok: ending.exit == .done)
     console.end(ending)
     if let next = ending.next, interruption.signal == nil {
       return await Run(
@@ -114,6 +117,7 @@ struct Run: Sendable {
     let isCause = if case .image = fault { interruption.signal != nil } else { false }
     let report = FaultReport(isCause ? .stopped : fault, in: session.context)
       .interrupted(by: interruption.signal)
+    session.updates.end(ok: false)
     session.console.fail(report)
     return .failed(
       report.exit, outcome: interruption.signal == nil ? report.outcome : "interrupted",
@@ -127,6 +131,7 @@ struct Run: Sendable {
       return ending
     } catch {
       let report = FaultReport(error, in: session.context)
+      session.updates.end(ok: false)
       session.console.fail(report)
       guard ending.exit == .done else { return ending }
       return Ending(exit: report.exit, outcome: ending.outcome, devices: ending.devices)
@@ -164,8 +169,7 @@ struct Run: Sendable {
     _ fault: CommandFault, of name: String, about subject: Subject
   ) -> ExitStatus {
     let settings = OutputSettings(json: wantsJSON, in: .current(environment: environment))
-    let console = Console(
-      settings: settings, command: name, device: subject.device, queue: queue)
+    let console = Console(settings: settings, command: name, queue: queue)
     let context = FaultContext(program: program, arguments: arguments, subject: subject)
     let report = FaultReport(fault, in: context)
     console.fail(report)

@@ -1,3 +1,5 @@
+import OtaflashConsole
+
 /// One thing that an installation must be able to do, tried without a device.
 struct SelfTestCheck: Sendable {
   /// Why a check failed, as a clause.

@@ -1,6 +1,9 @@
+import OtaflashConsole
+
 /// One run of one command: where it writes, what it was asked, and who may stop it.
-struct Session: Sendable {
+struct Session: InteractiveSession {
   let console: Console
+  let updates: UpdateDisplay
   let global: GlobalOptions
   let context: FaultContext
   let environment: [String: String]
@@ -9,6 +12,9 @@ struct Session: Sendable {
   let inputs: InputFiles
   /// Where links are recorded, if anywhere.
   let capture: Capture?
+
+  var output: OutputOptions { global.output }
+  var questions: QuestionOptions { global.questions }
 
   /// The program as it was called, for commands that are printed to be pasted.
   func command(_ words: String...) -> String {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import OtaflashConsole
 
 /// A command that does something; the others only group.
 protocol Subcommand: ParsableCommand, Sendable {

@@ -1,0 +1,50 @@
+/// A place in a text file that a fault is about, with the line as it is there.
+package struct FilePassage: Equatable, Sendable {
+  /// Characters of a line that are shown.
+  private static let width = 88
+
+  package let path: String
+  /// Both count from 1; the column in characters.
+  package let line: Int
+  package let column: Int
+  /// What is wrong there: a clause.
+  package var words: String
+  /// The line's text; `nil` = it is not shown.
+  package var source: String?
+
+  package init(path: String, line: Int, column: Int, words: String, source: String? = nil) {
+    self.path = path
+    self.line = line
+    self.column = column
+    self.words = words
+    self.source = source
+  }
+
+  package var what: String { "\(path), line \(line), column \(column): \(words)" }
+
+  /// The line and a caret under the column.
+  package var excerpt: [String] {
+    guard let source else { return [] }
+    let characters = Array(source)
+    guard column <= characters.count + 1 else { return [] }
+    // Of a long line, what is around the column.
+    let start = max(0, min(column - 1 - Self.width / 2, characters.count - Self.width))
+    let shown = characters[start..<min(characters.count, start + Self.width)]
+    let number = "\(line)"
+    let margin = String(repeating: " ", count: number.count)
+    // Every character takes a column, whatever it would do to the terminal.
+    let text = String(shown.map { $0.isPlain ? $0 : " " })
+    let indent = String(repeating: " ", count: column - 1 - start)
+    return ["  \(number) | \(text)", "  \(margin) | \(indent)^"]
+  }
+}
+
+extension Character {
+  /// It is printed as one character.
+  fileprivate var isPlain: Bool {
+    unicodeScalars.count == 1
+      && unicodeScalars.allSatisfy {
+        $0.properties.generalCategory != .control && $0.properties.generalCategory != .format
+      }
+  }
+}

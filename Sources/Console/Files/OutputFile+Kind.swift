@@ -1,0 +1,77 @@
+extension OutputFile {
+  /// What a file contains, recognized by its first bytes.
+  package struct Kind: Equatable, Sendable, CustomStringConvertible {
+    /// The first bytes of most kinds are enough to recognize them.
+    package static let usualHeadSize = 512
+
+    package let name: String
+    /// The end of the names of such files, where all have it.
+    package let suffix: String
+    /// Appended to a name without `suffix` to get one that is probably not in use.
+    package let newSuffix: String
+    /// The number of bytes that `begins` is passed at most.
+    package let headSize: Int
+    package let begins: @Sendable (ArraySlice<UInt8>) -> Bool
+
+    package init(
+      _ name: String, suffix: String = "", newSuffix: String, headSize: Int = usualHeadSize,
+      begins: @escaping @Sendable (ArraySlice<UInt8>) -> Bool
+    ) {
+      self.name = name
+      self.suffix = suffix
+      self.newSuffix = newSuffix
+      self.headSize = headSize
+      self.begins = begins
+    }
+
+    /// A kind whose first characters are recognized.
+    package init(
+      _ name: String, suffix: String = "", newSuffix: String,
+      hasText isOfKind: @escaping @Sendable (String) -> Bool
+    ) {
+      self.init(name, suffix: suffix, newSuffix: newSuffix) {
+        isOfKind(String(decoding: $0, as: UTF8.self))
+      }
+    }
+
+    package var description: String { name }
+
+    package static func == (left: Kind, right: Kind) -> Bool { left.name == right.name }
+  }
+
+  /// A name beside this one that is likely free: `app.bin.btsnoop`, `plot.new.svg`.
+  package var another: String {
+    let stem = path.hasSuffix(kind.suffix) ? path.dropLast(kind.suffix.count) : path[...]
+    return stem + kind.newSuffix
+  }
+}
+
+extension OutputFile.Kind {
+  // RFC 1761's layout, with another name.
+  package static let btsnoop = Self(
+    "btsnoop", newSuffix: ".btsnoop", begins: { $0.starts(with: Array("btsnoop\0".utf8)) })
+  package static let svg = Self("SVG", suffix: ".svg", newSuffix: ".new.svg") { text in
+    text.firstMatch(
+      of: /^\u{FEFF}?\s*(<\?xml[^>]*>\s*|<!--(?s:.)*?-->\s*|<!DOCTYPE svg[^>]*>\s*)*<svg[\s>]/)
+      != nil
+  }
+  package static let html = Self("HTML", newSuffix: ".new.html") {
+    $0.lowercased().hasPrefix("<!doctype html>")
+  }
+  package static let junit = Self("JUnit", newSuffix: ".new.xml") { $0.contains("<testsuites") }
+  /// Recognized by the first column of a report.
+  package static let csv = Self("CSV", newSuffix: ".new.csv") { $0.hasPrefix("device,") }
+  package static let plan = Self("plan", newSuffix: ".new.json") {
+    $0.hasPrefix("{\n  \"_otaflash_plan\" : ")
+  }
+  package static let head = Self("run head", newSuffix: ".new.head") {
+    $0.hasPrefix("otaflash run head ")
+  }
+  package static let prometheus = Self("Prometheus", newSuffix: ".new.prom") {
+    $0.hasPrefix("# HELP otaflash_run_")
+  }
+  // OpenSSH's PROTOCOL.sshsig, "Armored format"; minisign's "Signature format".
+  package static let signature = Self("signature", newSuffix: ".new.sig") { text in
+    ["-----BEGIN SSH SIGNATURE-----", "untrusted comment:"].contains(where: text.hasPrefix)
+  }
+}

@@ -1,0 +1,152 @@
+import Glibc
+
+/// Why a file that the command line names is not written to.
+package enum OutputFileFault: Error, Equatable {
+  /// The run reads it, or keeps its state there.
+  case isInput
+  /// It is there, and is not of the kind that would be written over it.
+  case otherKind
+  /// A link whose target is missing: what it leads to was never named.
+  case danglingLink
+  case system(errno: Int32)
+}
+
+/// A file that the command line wants written. Nothing that is worth something is lost by it: it is
+/// never a file that the run reads or keeps its state in, under whatever name, and what is written
+/// over is a file of the same kind, an empty one, a pipe or a terminal. Links are followed to a
+/// file that is there.
+package struct OutputFile: Equatable, Sendable {
+  package let path: String
+  package let kind: Kind
+  /// The long option that named it.
+  package let option: String
+
+  package init(path: String, kind: Kind, option: String) {
+    self.path = path
+    self.kind = kind
+    self.option = option
+  }
+
+  /// Looks whether `open` would succeed, and changes nothing.
+  package func check(avoiding inputs: InputFiles) throws(OutputFileFault) {
+    if let descriptor = try openExisting(O_RDONLY | O_NONBLOCK) {
+      defer { close(descriptor) }
+      try inspect(descriptor, avoiding: inputs)
+    } else {
+      try inputs.checkNewFile(at: path)
+      guard access(Self.folder(of: path), W_OK) == 0 else { throw .system(errno: errno) }
+    }
+  }
+
+  /// Opens the file for writing, empty. A new one that `isPrivate` is for its owner alone; the
+  /// permissions of one that is there are its owner's business.
+  package func open(
+    avoiding inputs: InputFiles, isPrivate: Bool
+  ) throws(OutputFileFault) -> Int32 {
+    if let descriptor = try openExisting(existingMode) {
+      do throws(OutputFileFault) {
+        try inspect(descriptor, avoiding: inputs)
+        // A pipe cannot be cut, and need not.
+        guard ftruncate(descriptor, 0) == 0 || errno == EINVAL else {
+          throw .system(errno: errno)
+        }
+        // Pipes alone were opened without waiting for a reader; writing waits as ever.
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
+      } catch {
+        close(descriptor)
+        throw error
+      }
+      return descriptor
+    }
+    try inputs.checkNewFile(at: path)
+    let descriptor = Glibc.open(
+      path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isPrivate ? 0o600 : 0o666)
+    guard descriptor >= 0 else {
+      throw errno == EEXIST ? .danglingLink : .system(errno: errno)
+    }
+    return descriptor
+  }
+
+  /// Writes a new file, or over an old one of its kind.
+  package func write(_ bytes: [UInt8], avoiding inputs: InputFiles) throws(OutputFileFault) {
+    let descriptor = try open(avoiding: inputs, isPrivate: false)
+    let failure = FileOutput(descriptor: descriptor).write(bytes)
+    let isClosed = close(descriptor) == 0
+    if let errno = failure ?? (isClosed ? nil : errno) { throw .system(errno: errno) }
+  }
+
+  /// A pipe is not read to see what it holds.
+  private var existingMode: Int32 {
+    var status = stat()
+    let isPipe = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+    return (isPipe ? O_WRONLY : O_RDWR) | O_NONBLOCK | O_NOCTTY
+  }
+
+  /// `nil` when there is no file.
+  private func openExisting(_ flags: Int32) throws(OutputFileFault) -> Int32? {
+    let descriptor = Glibc.open(path, flags | O_CLOEXEC)
+    if descriptor >= 0 { return descriptor }
+    if errno == ENOENT { return nil }
+    throw .system(errno: errno)
+  }
+
+  private func inspect(
+    _ descriptor: Int32, avoiding inputs: InputFiles
+  ) throws(OutputFileFault) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw .system(errno: errno) }
+    guard !inputs.contains(status) else { throw .isInput }
+    switch status.st_mode & S_IFMT {
+    case S_IFIFO, S_IFCHR: return
+    case S_IFREG:
+      var head = [UInt8](repeating: 0, count: min(kind.headSize, Int(status.st_size)))
+      let count = pread(descriptor, &head, head.count, 0)
+      guard count >= 0 else { throw .system(errno: errno) }
+      guard count == 0 || kind.begins(head.prefix(count)) else { throw .otherKind }
+    default: throw .otherKind
+    }
+  }
+
+  package static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+}
+
+/// The files that a run reads or keeps its state in; nothing else of it may be written there.
+package struct InputFiles: Sendable {
+  private struct Identity: Hashable {
+    let device: dev_t
+    let inode: ino_t
+
+    init(_ status: stat) {
+      device = status.st_dev
+      inode = status.st_ino
+    }
+
+    init?(path: String) {
+      var status = stat()
+      guard stat(path, &status) == 0 else { return nil }
+      self.init(status)
+    }
+  }
+
+  private var files: Set<Identity>
+  private var folders: Set<Identity>
+
+  /// - Parameters:
+  ///   - paths: files; those that are not there are nobody's input.
+  ///   - folders: whatever lies directly in them is ours.
+  package init(_ paths: [String] = [], folders: [String] = []) {
+    files = Set(paths.compactMap(Identity.init(path:)))
+    self.folders = Set(folders.compactMap(Identity.init(path:)))
+  }
+
+  fileprivate func contains(_ status: stat) -> Bool { files.contains(Identity(status)) }
+
+  fileprivate func checkNewFile(at path: String) throws(OutputFileFault) {
+    guard let folder = Identity(path: OutputFile.folder(of: path)), folders.contains(folder)
+    else { return }
+    throw .isInput
+  }
+}

@@ -1,0 +1,32 @@
+import ArgumentParser
+
+/// An element of a list such as `23,185,247`.
+package protocol ListElement: Sendable {
+  init?(listText: String)
+  var listText: String { get }
+  /// What an element must look like, for the error.
+  static var expected: String { get }
+}
+
+/// One or more values with commas between them, none of them twice.
+package struct CommaList<Element: ListElement & Hashable>: Sendable, CustomStringConvertible {
+  package let elements: [Element]
+
+  package init(_ elements: [Element]) { self.elements = elements }
+
+  package static func parse(_ text: String) throws -> CommaList {
+    var elements: [Element] = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let element = Element(listText: String(part)) else {
+        throw ValidationError("'\(part)' is not \(Element.expected)")
+      }
+      guard !elements.contains(element) else {
+        throw ValidationError("'\(part)' is there twice")
+      }
+      elements.append(element)
+    }
+    return CommaList(elements)
+  }
+
+  package var description: String { elements.map(\.listText).joined(separator: ",") }
+}

@@ -1,0 +1,84 @@
+import ArgumentParser
+import FoundationEssentials
+
+/// What the parser knows of each command's options, from its own description of itself, so that
+/// environment variables and suggestions can never disagree with the grammar.
+package struct OptionCatalog {
+  package struct Command: Decodable {
+    package let commandName: String
+    package let subcommands: [Command]?
+    package let arguments: [Argument]?
+
+    package func subcommand(_ name: String) -> Command? {
+      subcommands?.first { $0.commandName == name }
+    }
+  }
+
+  package struct Argument: Decodable {
+    package struct Name: Decodable {
+      package let kind: String
+      package let name: String
+
+      package var token: String { (kind == "long" ? "--" : "-") + name }
+    }
+
+    package let kind: String
+    package let isRepeating: Bool?
+    package let names: [Name]?
+
+    package var takesValue: Bool { kind == "option" }
+    package var longName: String? { names?.first { $0.kind == "long" }?.name }
+    package var tokens: [String] { (names ?? []).map(\.token) }
+  }
+
+  private struct Tool: Decodable { let command: Command }
+
+  package let root: Command
+
+  /// Reads the parser's dump. Throws when the dump is not what this version of it writes.
+  package init(dump: String) throws {
+    root = try JSONDecoder().decode(Tool.self, from: Data(dump.utf8)).command
+  }
+
+  /// Where the words of a command line lead: the commands named, and the first word that names
+  /// none although one was due.
+  package func walk(_ arguments: [String]) -> Path {
+    var path = Path(commands: [root], namesEnd: arguments.count)
+    var index = 0
+    while index < arguments.count {
+      let word = arguments[index]
+      if word == "--" { break }
+      if word.hasPrefix("-"), word != "-" {
+        index += path.consumesNext(word) ? 2 : 1
+        continue
+      }
+      guard !(path.last.subcommands ?? []).isEmpty else { break }
+      guard let next = path.last.subcommand(word) else {
+        path.stranger = word
+        break
+      }
+      path.commands.append(next)
+      index += 1
+      path.namesEnd = index
+    }
+    return path
+  }
+
+  package struct Path {
+    package var commands: [Command]
+    /// How many words it takes until the last command's name has been read.
+    package var namesEnd: Int
+    package var stranger: String?
+
+    package var last: Command { commands[commands.count - 1] }
+    /// `flash`, `image info`; empty for the root alone.
+    package var name: String { commands.dropFirst().map(\.commandName).joined(separator: " ") }
+
+    fileprivate func consumesNext(_ word: String) -> Bool {
+      guard !word.contains("=") else { return false }
+      return commands.contains { command in
+        (command.arguments ?? []).contains { $0.takesValue && $0.tokens.contains(word) }
+      }
+    }
+  }
+}

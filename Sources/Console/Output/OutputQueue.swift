@@ -1,0 +1,228 @@
+import Glibc
+import Synchronization
+
+/// Text for standard error and, where it shares a file with standard error or is a terminal, for
+/// standard output, in the order of the calls. The main thread writes it, so that a terminal that
+/// accepts nothing (a lost connection, Ctrl-S) stops neither the event loop nor a signal. Of frames
+/// only the newest waits; remarks have a limit; results and errors wait in full.
+package final class OutputQueue: Sendable {
+  private enum Piece {
+    case text(String, FileOutput)
+    case frame([Line])
+    case showCursor
+    /// A frame that a newer one replaced.
+    case nothing
+  }
+
+  private struct State {
+    var isServed = false
+    var pieces: [Piece] = []
+    /// The first piece that waits.
+    var next = 0
+    /// The index of the frame that waits.
+    var frame: Int?
+    var waitingBytes = 0
+    var remarksLeftOut = 0
+    var isWriting = false
+    /// The cursor stays visible: the command has ended, or the process ends or stops.
+    var isLeft = false
+    var renderer = FrameRenderer()
+    var outputFailure: Int32?
+  }
+
+  /// Remarks above this limit are left out and counted; results wait for room.
+  private static let waitingBytesMaximum = 1 << 20
+  /// Pieces that were written are removed in groups.
+  private static let writtenPiecesMaximum = 1024
+  /// The wait of a process that ends or stops: in all, and without progress in a terminal without
+  /// room.
+  private static let leavePatience = (whole: Duration.seconds(1), full: Duration.milliseconds(100))
+
+  private let state = Mutex(State())
+  /// A `sem_t` that lives as long as the process.
+  private let wakeAddress: UInt
+  /// A step for each piece that was written.
+  private let progress = WriteProgress()
+  private let output = FileOutput.standardOutput
+  private let error = FileOutput.standardError
+  /// Whether standard output is written here; else the caller writes it, with back-pressure.
+  package let carriesOutput: Bool
+
+  package init() {
+    let wake = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+    sem_init(wake, 0, 0)
+    wakeAddress = UInt(bitPattern: wake)
+    carriesOutput = output.isTerminal || output.isSameFile(as: error)
+  }
+
+  /// The errno of the first write to standard output that failed.
+  package var outputFailure: Int32? { state.withLock { $0.outputFailure } }
+
+  // MARK: Adding
+
+  /// A line that may be left out when a megabyte waits already.
+  package func addRemark(_ text: String) {
+    state.withLock { state in
+      guard state.waitingBytes + text.utf8.count <= Self.waitingBytesMaximum else {
+        state.remarksLeftOut += 1
+        return
+      }
+      add(.text(text, error), to: &state)
+    }
+  }
+
+  /// Text that is never left out.
+  package func addError(_ text: String) { state.withLock { add(.text(text, error), to: &$0) } }
+
+  /// Text for standard output, for a queue that carries it. Waits while too much waits already.
+  package func addResult(_ text: String) {
+    while true {
+      let seen = progress.count
+      let isFull = state.withLock {
+        $0.isServed && $0.waitingBytes > Self.waitingBytesMaximum
+      }
+      guard isFull else { break }
+      _ = progress.wait(after: seen)
+    }
+    state.withLock { add(.text(text, output), to: &$0) }
+  }
+
+  /// The lines that replace the former frame; none to erase it.
+  package func show(_ lines: [Line]) {
+    state.withLock { state in
+      guard !state.isLeft else { return }
+      if let frame = state.frame { state.pieces[frame] = .nothing }
+      if state.isServed { state.frame = state.pieces.count }
+      add(.frame(lines), to: &state)
+    }
+  }
+
+  // MARK: The terminal
+
+  /// Another command uses the terminal.
+  package func enter() { state.withLock { $0.isLeft = false } }
+
+  /// The process continues after it was stopped.
+  package func takeBack() {
+    state.withLock { state in
+      state.renderer.forget()
+      state.isLeft = false
+    }
+  }
+
+  /// Shows the cursor, and draws nothing more. A dying process can call it at any time: the wait
+  /// has a bound, and is short for a terminal that accepts nothing.
+  package func leave() {
+    state.withLock { state in
+      guard !state.isLeft else { return }
+      state.isLeft = true
+      add(.showCursor, to: &state)
+    }
+    let end = ContinuousClock.now + Self.leavePatience.whole
+    while true {
+      let seen = progress.count
+      let left = end - .now
+      guard !isIdle, left > .zero else { return }
+      let isProgress = progress.wait(after: seen, within: min(left, Self.leavePatience.full))
+      guard isProgress || error.isWritable else { return }
+    }
+  }
+
+  /// Waits until everything is written, as long as that takes; signals still end the process.
+  package func drain() {
+    while true {
+      let seen = progress.count
+      guard !isIdle else { return }
+      _ = progress.wait(after: seen)
+    }
+  }
+
+  private var isIdle: Bool {
+    state.withLock { !$0.isServed || !$0.isWriting && $0.next == $0.pieces.count }
+  }
+
+  // MARK: Writing
+
+  /// Writes what is added, on the calling thread, and never returns. Until then each caller writes
+  /// its own text.
+  package func serve() -> Never {
+    state.withLock { $0.isServed = true }
+    while true {
+      while let texts = takeNext() {
+        progress.advance()
+        for (text, file) in texts { record(file.write(text), of: file) }
+      }
+      progress.advance()
+      if let wake = UnsafeMutablePointer<sem_t>(bitPattern: wakeAddress) { sem_wait(wake) }
+    }
+  }
+
+  private func add(_ piece: Piece, to state: inout State) {
+    guard state.isServed else {
+      for (text, file) in texts(of: piece, &state) {
+        let failure = file.write(text)
+        if file.descriptor == output.descriptor { state.outputFailure = failure }
+      }
+      return
+    }
+    if case .text(let text, _) = piece { state.waitingBytes += text.utf8.count }
+    state.pieces.append(piece)
+    if let wake = UnsafeMutablePointer<sem_t>(bitPattern: wakeAddress) { sem_post(wake) }
+  }
+
+  /// The texts of the next piece; `nil` when nothing waits.
+  private func takeNext() -> [(String, FileOutput)]? {
+    state.withLock { state in
+      while state.next < state.pieces.count {
+        let piece = state.pieces[state.next]
+        if state.frame == state.next { state.frame = nil }
+        if case .text(let text, _) = piece { state.waitingBytes -= text.utf8.count }
+        state.next += 1
+        removeWritten(from: &state)
+        let texts = texts(of: piece, &state)
+        guard !texts.isEmpty else { continue }
+        state.isWriting = true
+        return texts
+      }
+      guard state.remarksLeftOut == 0 else {
+        let remark =
+          "(\(Text.counted(state.remarksLeftOut, "line")) left out: the terminal was full)\n"
+        state.remarksLeftOut = 0
+        state.isWriting = true
+        return texts(of: .text(remark, error), &state)
+      }
+      state.isWriting = false
+      return nil
+    }
+  }
+
+  private func removeWritten(from state: inout State) {
+    guard state.next == state.pieces.count || state.next > Self.writtenPiecesMaximum else { return }
+    state.pieces.removeFirst(state.next)
+    state.frame = state.frame.map { $0 - state.next }
+    state.next = 0
+  }
+
+  private func texts(of piece: Piece, _ state: inout State) -> [(String, FileOutput)] {
+    switch piece {
+    case .text(let text, let file):
+      let erased = state.renderer.erase(columns: error.columns)
+      if file.descriptor == error.descriptor { return [(erased + text, error)] }
+      let result = state.outputFailure == nil ? [(text, file)] : []
+      return (erased.isEmpty ? [] : [(erased, error)]) + result
+    case .frame(let lines):
+      let text = state.renderer.draw(lines, columns: error.columns)
+      return text.isEmpty ? [] : [(text, error)]
+    case .showCursor:
+      let text = state.renderer.showCursor()
+      return text.isEmpty ? [] : [(text, error)]
+    case .nothing: return []
+    }
+  }
+
+  /// The failure of standard error cannot be reported; the exit status still tells the outcome.
+  private func record(_ failure: Int32?, of file: FileOutput) {
+    guard let failure, file.descriptor == output.descriptor else { return }
+    state.withLock { $0.outputFailure = $0.outputFailure ?? failure }
+  }
+}

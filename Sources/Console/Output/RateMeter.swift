@@ -1,0 +1,52 @@
+/// The speed of a transfer, from what the device has acknowledged in this run.
+package struct RateMeter: Equatable, Sendable {
+  /// The time over which an old rate loses about two thirds of its weight.
+  private static let smoothing = 3.0
+  /// After this long without an acknowledgement the transfer is called stalled.
+  package static let stallLimit = Duration.seconds(3)
+
+  private let start: Duration
+  private let startOffset: Int
+  private var last: Duration
+  package private(set) var acknowledged: Int
+  private var smoothed: Double?
+
+  package init(offset: Int, at now: Duration) {
+    start = now
+    startOffset = offset
+    last = now
+    acknowledged = offset
+  }
+
+  package mutating func acknowledge(_ offset: Int, at now: Duration) {
+    let seconds = (now - last).inSeconds
+    guard offset > acknowledged, seconds > 0 else {
+      acknowledged = max(acknowledged, offset)
+      return
+    }
+    let sample = Double(offset - acknowledged) / seconds
+    // 1 - e^(-t/T) to second order, capped: exact weights do not matter, independence of the
+    // number of acknowledgements does.
+    let weight = min(1, seconds / (Self.smoothing + seconds / 2))
+    smoothed = smoothed.map { $0 + (sample - $0) * weight } ?? sample
+    acknowledged = offset
+    last = now
+  }
+
+  /// Bytes acknowledged in this run, by the time it took; `nil` before the first.
+  package func rate(at now: Duration) -> Double? {
+    let seconds = (now - start).inSeconds
+    guard acknowledged > startOffset, seconds > 0 else { return nil }
+    return Double(acknowledged - startOffset) / seconds
+  }
+
+  package func remaining(of total: Int) -> Duration? {
+    guard let smoothed, smoothed > 0 else { return nil }
+    return .milliseconds(Int64(Double(max(0, total - acknowledged)) / smoothed * 1000))
+  }
+
+  /// How long nothing was acknowledged, once that is long enough to say so.
+  package func stalled(at now: Duration) -> Duration? {
+    now - last >= Self.stallLimit ? now - last : nil
+  }
+}

@@ -1,0 +1,13 @@
+/// A run whose user may be asked something.
+package protocol InteractiveSession: Sendable {
+  var console: Console { get }
+  var output: OutputOptions { get }
+  var questions: QuestionOptions { get }
+  var environment: [String: String] { get }
+  var interruption: Interruption { get }
+}
+
+extension InteractiveSession {
+  /// Whether the options permit a question.
+  package var mayAsk: Bool { !questions.noInput && !output.json && !output.quiet }
+}

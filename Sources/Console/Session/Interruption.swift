@@ -1,0 +1,170 @@
+import Glibc
+import Synchronization
+
+/// The signals that end or stop this process. The first SIGINT, SIGTERM or SIGHUP asks the running
+/// work to stop at a safe point; a second one, or two seconds without an end, kills the process by
+/// that signal. The same one again from a program in the same moment is the first one's echo:
+/// timeout(1) sends it to its child, and to the group that the child is in. All others that end a
+/// process do so at once. The terminal is put right before each.
+package final class Interruption: Sendable {
+  private struct State {
+    var signal: Int32?
+    var stop: (@Sendable () -> Void)?
+  }
+
+  /// With what a full terminal is waited for after it, two seconds.
+  private static let grace = Duration.milliseconds(1900)
+  private static let echo = Duration.seconds(1)
+  private static let polite = [SIGINT, SIGTERM, SIGHUP]
+  /// What would end the process without a word. Not those that a fault of its own raises.
+  private static let immediate = [
+    SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGIO, SIGPWR, SIGSTKFLT,
+  ]
+
+  private let state = Mutex(State())
+  private let terminal = Mutex<(leave: @Sendable () -> Void, comeBack: @Sendable () -> Void)>(
+    ({}, {}))
+
+  package init() {}
+
+  /// The signal that asked this process to end, if one did.
+  package var signal: Int32? { state.withLock { $0.signal } }
+
+  /// Runs once at the first signal; at once when it has already come.
+  package func onFirstSignal(_ stop: @escaping @Sendable () -> Void) {
+    let isLate = state.withLock { state in
+      state.stop = stop
+      return state.signal != nil
+    }
+    if isLate { stop() }
+  }
+
+  /// How the terminal is put right before the process dies or stops (SIGTSTP), and what follows
+  /// when it goes on.
+  package func onLeaving(
+    _ leave: @escaping @Sendable () -> Void, onReturn comeBack: @escaping @Sendable () -> Void
+  ) {
+    terminal.withLock { $0 = (leave, comeBack) }
+  }
+
+  /// Blocks the signals in every thread that is created from now on, and waits for them in one of
+  /// its own: it works even when every other thread is stuck. A signal that the parent made this
+  /// process ignore (nohup, a shell's background jobs) stays ignored.
+  package func watch() {
+    // A write that a closed pipe or a limit on sizes refuses is an error like others.
+    for number in [SIGPIPE, SIGXFSZ] { Glibc.signal(number, SIG_IGN) }
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    for number in Self.polite + Self.immediate + [SIGTSTP]
+    where !SignalDisposition.isIgnored(number) {
+      sigaddset(&signals, number)
+    }
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    let context = Unmanaged.passRetained(Watch(interruption: self, signals: signals))
+    var thread = pthread_t()
+    let status = pthread_create(
+      &thread, nil,
+      { context in
+        guard let context else { return nil }
+        Unmanaged<Watch>.fromOpaque(context).takeRetainedValue().run()
+        return nil
+      }, context.toOpaque())
+    guard status == 0 else {
+      pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+      context.release()
+      return
+    }
+    pthread_detach(thread)
+  }
+
+  /// Dies by `number`, so that a calling shell sees it and stops its loop. The signal is sent to
+  /// this thread alone: one sent to the process could be taken by the thread that waits for a
+  /// second. No core is written: a signal from outside is no error of ours, and keys may lie in
+  /// memory.
+  package static func die(by number: Int32) -> Never {
+    var none = rlimit(rlim_cur: 0, rlim_max: 0)
+    setrlimit(LimitIdentifier(RLIMIT_CORE.rawValue), &none)
+    deliver(number)
+    _exit(128 + number)
+  }
+
+  /// Lets the kernel do to this process what it does by default.
+  private static func deliver(_ number: Int32) {
+    Glibc.signal(number, SIG_DFL)
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, number)
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    raise(number)
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+  }
+
+  private final class Watch: Sendable {
+    let interruption: Interruption
+    let signals: sigset_t
+
+    init(interruption: Interruption, signals: sigset_t) {
+      self.interruption = interruption
+      self.signals = signals
+    }
+
+    func run() {
+      guard let first = ending(within: nil)?.number else { return }
+      let began = ContinuousClock.now
+      guard Interruption.polite.contains(first) else { die(by: first) }
+      let stop = interruption.state.withLock { state in
+        state.signal = first
+        return state.stop
+      }
+      stop?()
+      while let next = ending(within: began + Interruption.grace) {
+        let isEcho = next.number == first && next.isFromProgram
+        guard isEcho, .now - began < Interruption.echo else { die(by: next.number) }
+      }
+      die(by: first)
+    }
+
+    /// The next signal that ends the process; `nil` when none came in time.
+    private func ending(
+      within deadline: ContinuousClock.Instant?
+    ) -> (number: Int32, isFromProgram: Bool)? {
+      while true {
+        var origin = siginfo_t()
+        let number = next(&origin, before: deadline)
+        if number == SIGTSTP {
+          suspend()
+        } else if number > 0 {
+          // Keys that are pressed come from the kernel.
+          return (number, origin.si_code == SI_USER)
+        } else if errno != EINTR {
+          // Whoever was stopped and continued is interrupted, and waits on.
+          return nil
+        }
+      }
+    }
+
+    private func next(
+      _ origin: inout siginfo_t, before deadline: ContinuousClock.Instant?
+    ) -> Int32 {
+      var signals = signals
+      guard let deadline else { return sigwaitinfo(&signals, &origin) }
+      let left = max(ContinuousClock.now.duration(to: deadline), .zero)
+      let (seconds, fraction) = left.components
+      var limit = timespec(tv_sec: Int(seconds), tv_nsec: Int(fraction / 1_000_000_000))
+      return sigtimedwait(&signals, &origin, &limit)
+    }
+
+    /// Stops the process, as the terminal's user wanted it; returns when it was continued.
+    private func suspend() {
+      let terminal = interruption.terminal.withLock { $0 }
+      terminal.leave()
+      Interruption.deliver(SIGTSTP)
+      terminal.comeBack()
+    }
+
+    private func die(by number: Int32) -> Never {
+      interruption.terminal.withLock { $0 }.leave()
+      Interruption.die(by: number)
+    }
+  }
+}

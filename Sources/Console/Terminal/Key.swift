@@ -1,0 +1,83 @@
+/// What a person presses, as far as a choice cares.
+package enum Key: Equatable, Sendable {
+  case up, down, pageUp, pageDown, first, last
+  case enter
+  /// Escape, `q`, or the end of the input.
+  case leave
+  /// 1…9.
+  case digit(Int)
+  case other
+}
+
+/// Makes keys of what a terminal sends (ECMA-48 control sequences, and what xterm sends for cursor
+/// keys). An escape is a key of its own only where nothing follows it.
+package struct KeyDecoder: Sendable {
+  private static let escape: UInt8 = 0x1B
+  /// A sequence that is longer is none of ours.
+  private static let sequenceMaximum = 16
+
+  private var pending: [UInt8] = []
+
+  /// - Returns: the keys that are complete with these bytes.
+  package mutating func take(_ bytes: some Sequence<UInt8>) -> [Key] {
+    var keys: [Key] = []
+    for byte in bytes {
+      pending.append(byte)
+      if let key = completed() {
+        keys.append(key)
+        pending = []
+      }
+    }
+    return keys
+  }
+
+  /// Nothing more came: what could have been the beginning of a sequence was a key.
+  package mutating func pause() -> [Key] {
+    defer { pending = [] }
+    switch pending.count {
+    case 0: return []
+    case 1: return [.leave]
+    default: return [.other]
+    }
+  }
+
+  /// The key that the pending bytes are; `nil` while more of them must come.
+  private func completed() -> Key? {
+    guard pending[0] == Self.escape else { return Self.plain(pending[0]) }
+    guard pending.count > 1 else { return nil }
+    // CSI and SS3; anything else behind an escape is Alt with a key.
+    guard pending[1] == UInt8(ascii: "[") || pending[1] == UInt8(ascii: "O") else { return .other }
+    guard pending.count > 2 else { return nil }
+    let last = pending[pending.count - 1]
+    guard (0x40...0x7E).contains(last) else {
+      return pending.count < Self.sequenceMaximum ? nil : .other
+    }
+    return Self.sequence(String(decoding: pending.dropFirst(2), as: UTF8.self))
+  }
+
+  private static func plain(_ byte: UInt8) -> Key {
+    switch byte {
+    case UInt8(ascii: "k"): .up
+    case UInt8(ascii: "j"): .down
+    case UInt8(ascii: "g"): .first
+    case UInt8(ascii: "G"): .last
+    case UInt8(ascii: "\r"), UInt8(ascii: "\n"): .enter
+    // Ctrl-C and Ctrl-D, where the terminal makes no signal and no end of them.
+    case UInt8(ascii: "q"), 0x03, 0x04: .leave
+    case UInt8(ascii: "1")...UInt8(ascii: "9"): .digit(Int(byte - UInt8(ascii: "0")))
+    default: .other
+    }
+  }
+
+  private static func sequence(_ text: String) -> Key {
+    switch text {
+    case "A": .up
+    case "B": .down
+    case "H", "1~", "7~": .first
+    case "F", "4~", "8~": .last
+    case "5~": .pageUp
+    case "6~": .pageDown
+    default: .other
+    }
+  }
+}

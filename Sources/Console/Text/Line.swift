@@ -1,0 +1,84 @@
+/// One line for a person: text that is shown as it is or, where it would steer the terminal,
+/// written out; and colours of ours, which nobody else's text can add.
+package struct Line: Equatable, Sendable {
+  private struct Part: Equatable, Sendable {
+    /// The numbers of an SGR sequence (ECMA-48, 8.3.117), or none.
+    let paint: String?
+    var text: String
+  }
+
+  private var parts: [Part] = []
+
+  package init(_ text: String, paint: String? = nil) {
+    if !text.isEmpty { parts = [Part(paint: paint, text: text)] }
+  }
+
+  /// Without its colours.
+  package var text: String { parts.map(\.text).joined() }
+
+  package var isEmpty: Bool { parts.isEmpty }
+
+  /// Those that it takes on a terminal.
+  package var columns: Int { VisibleText.columns(text) }
+
+  /// No wider than so many columns as it is shown, with what is cut off told by an ellipsis.
+  package func clipped(to columns: Int, in style: Style) -> Line {
+    guard self.columns > columns else { return self }
+    var room = max(columns - style.ellipsis.count, 0)
+    var clipped = Line("")
+    for part in parts {
+      let text = VisibleText.prefix(part.text, columns: room)
+      clipped = clipped + Line(text, paint: part.paint)
+      room -= VisibleText.columns(text)
+      // What is left out of the middle would not be told.
+      guard text == VisibleText.escaped(part.text) else { break }
+    }
+    return clipped + style.ellipsis
+  }
+
+  /// As the terminal gets it.
+  package var shown: String {
+    parts.map { part in
+      let text = VisibleText.escaped(part.text)
+      return part.paint.map { "\u{1B}[\($0)m\(text)\u{1B}[0m" } ?? text
+    }.joined()
+  }
+
+  package static func + (left: Line, right: Line) -> Line {
+    var sum = left
+    for part in right.parts {
+      guard let last = sum.parts.last, last.paint == part.paint else {
+        sum.parts.append(part)
+        continue
+      }
+      sum.parts[sum.parts.count - 1].text += part.text
+    }
+    return sum
+  }
+
+  package static func + (left: Line, right: String) -> Line { left + Line(right) }
+}
+
+extension Line: ExpressibleByStringInterpolation {
+  package struct StringInterpolation: StringInterpolationProtocol {
+    fileprivate var line = Line("")
+
+    package init(literalCapacity: Int, interpolationCount: Int) {}
+
+    package mutating func appendLiteral(_ literal: String) { appendInterpolation(literal) }
+    package mutating func appendInterpolation(_ text: some CustomStringConvertible) {
+      line = line + Line(text.description)
+    }
+    package mutating func appendInterpolation(_ part: Line) { line = line + part }
+  }
+
+  package init(stringLiteral value: String) { self.init(value) }
+  package init(stringInterpolation: StringInterpolation) { self = stringInterpolation.line }
+}
+
+extension [Line] {
+  package func joined(separator: Line) -> Line {
+    guard let first else { return "" }
+    return dropFirst().reduce(first) { $0 + separator + $1 }
+  }
+}

@@ -1,0 +1,112 @@
+import OtaflashNumerals
+
+/// Numbers as people read them.
+package enum Text {
+  /// `266,112`
+  package static func grouped(_ number: Int) -> String { Numerals.grouped(number) }
+
+  /// `9f2c01aa`
+  package static func hex(_ value: UInt32) -> String { Numerals.hex(value) }
+  /// `a001`
+  package static func hex(_ value: UInt16) -> String { Numerals.hex(value) }
+  /// `60f8bf3f`
+  package static func hex(_ bytes: [UInt8]) -> String {
+    bytes.map { padded(String($0, radix: 16), 2) }.joined()
+  }
+  /// `0x0d`
+  package static func hex(_ value: UInt8) -> String { "0x" + Numerals.hex(value) }
+
+  /// The bytes that so many pairs of hexadecimal digits stand for.
+  package static func bytes(hex digits: String) -> [UInt8]? {
+    guard digits.utf8.count.isMultiple(of: 2), digits.allSatisfy(\.isHexDigit) else { return nil }
+    var bytes: [UInt8] = []
+    var rest = digits[...]
+    while !rest.isEmpty {
+      guard let byte = UInt8(rest.prefix(2), radix: 16) else { return nil }
+      bytes.append(byte)
+      rest = rest.dropFirst(2)
+    }
+    return bytes
+  }
+
+  /// `0.8 s`, `14.2 s`
+  package static func seconds(_ duration: Duration) -> String { Numerals.seconds(duration) }
+
+  /// `14.250000`, in seconds.
+  package static func microseconds(_ duration: Duration) -> String {
+    let (seconds, attoseconds) = duration.components
+    return "\(seconds)." + padded(String(attoseconds / 1_000_000_000_000), 6)
+  }
+
+  /// `32.9 kB/s`
+  package static func rate(_ bytesPerSecond: Double) -> String {
+    fixed(bytesPerSecond / 1000) + " kB/s"
+  }
+
+  /// `0:04`, `1:02:03`
+  package static func clock(_ duration: Duration) -> String {
+    let all = Int(duration.inSeconds.rounded(.up))
+    let (hours, minutes, seconds) = (all / 3600, all / 60 % 60, all % 60)
+    let tail = padded(String(seconds), 2)
+    return hours > 0 ? "\(hours):\(padded(String(minutes), 2)):\(tail)" : "\(minutes):\(tail)"
+  }
+
+  /// `1 device`, `1,200 devices`
+  package static func counted(_ number: Int, _ noun: String) -> String {
+    "\(grouped(number)) \(noun)" + (number == 1 ? "" : "s")
+  }
+
+  /// One digit after the point.
+  package static func fixed(_ value: Double) -> String { Numerals.fixed(value) }
+
+  /// `15`, `7.5`: no more digits than there are.
+  package static func decimal(_ value: Double) -> String {
+    value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : String(value)
+  }
+
+  package static func padded(_ digits: String, _ count: Int) -> String {
+    String(repeating: "0", count: max(0, count - digits.count)) + digits
+  }
+
+  /// Lines no longer than `columns`, broken at spaces; a longer word has one of its own.
+  package static func wrapped(_ text: String, columns: Int) -> [String] {
+    var lines = [""]
+    for word in text.split(separator: " ") {
+      let line = lines[lines.count - 1]
+      if line.isEmpty {
+        lines[lines.count - 1] = String(word)
+      } else if line.count + 1 + word.count <= columns {
+        lines[lines.count - 1] += " " + word
+      } else {
+        lines.append(String(word))
+      }
+    }
+    return lines
+  }
+
+  /// Columns of equal width with two spaces between them; no space at a line's end. Cells are as
+  /// wide as they are shown.
+  package static func table(_ cells: [[String]]) -> [String] {
+    let rows = cells.map { $0.map(VisibleText.escaped) }
+    let columns = rows.map(\.count).max() ?? 0
+    let widths = (0..<columns).map { column in
+      rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
+    }
+    return rows.map { row in
+      let last = row.lastIndex { !$0.isEmpty } ?? -1
+      return row.prefix(last + 1).enumerated().map { index, cell in
+        index == last ? cell : cell + String(repeating: " ", count: widths[index] - cell.count)
+      }.joined(separator: "  ")
+    }
+  }
+}
+
+extension Duration {
+  package var inSeconds: Double {
+    Double(components.seconds) + Double(components.attoseconds) / 1e18
+  }
+
+  package var inMilliseconds: Int {
+    Int(components.seconds) * 1000 + Int(components.attoseconds / 1_000_000_000_000_000)
+  }
+}

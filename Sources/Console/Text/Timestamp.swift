@@ -1,0 +1,39 @@
+import Glibc
+
+package enum Timestamp {
+  /// This moment in UTC: `2026-11-21T12:00:00.000Z` (RFC 3339).
+  package static func now() -> String {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return text(seconds: time.tv_sec, milliseconds: time.tv_nsec / 1_000_000)
+  }
+
+  /// Seconds since 1970, for what is kept on disk.
+  package static func secondsSince1970() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
+  package static func text(_ secondsSince1970: Double) -> String {
+    text(milliseconds: Int((secondsSince1970 * 1000).rounded(.down)))
+  }
+
+  /// Milliseconds since 1970, also before it, where a wrong clock may be.
+  package static func text(milliseconds: Int) -> String {
+    let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+    return rest < 0
+      ? text(seconds: seconds - 1, milliseconds: rest + 1000)
+      : text(seconds: seconds, milliseconds: rest)
+  }
+
+  package static func text(seconds: Int, milliseconds: Int) -> String {
+    var seconds = time_t(seconds)
+    var fields = tm()
+    gmtime_r(&seconds, &fields)
+    func two(_ value: Int32) -> String { Text.padded(String(value), 2) }
+    return "\(fields.tm_year + 1900)-\(two(fields.tm_mon + 1))-\(two(fields.tm_mday))T"
+      + "\(two(fields.tm_hour)):\(two(fields.tm_min)):\(two(fields.tm_sec))."
+      + Text.padded(String(milliseconds), 3) + "Z"
+  }
+}

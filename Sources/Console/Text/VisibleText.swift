@@ -1,0 +1,56 @@
+/// Text of others (a device, a file, a command line) as a terminal may show it: what would steer
+/// the terminal, or turn the order of what stands beside it, is written out.
+package enum VisibleText {
+  /// Controls and line breaks (Unicode's Cc, Zl and Zp), and what changes the direction of text
+  /// (Bidi_Control).
+  package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x00...0x1F, 0x7F...0x9F: true
+    case 0x2028, 0x2029: true
+    case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+    default: false
+    }
+  }
+
+  /// The text with each of these as JSON writes it: `\u001b`. Text without them stays as it is, so
+  /// escaping twice changes nothing.
+  package static func escaped(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isHidden) else { return text }
+    var shown = ""
+    for scalar in text.unicodeScalars {
+      if isHidden(scalar) { shown += code(scalar) } else { shown.unicodeScalars.append(scalar) }
+    }
+    return shown
+  }
+
+  /// The columns of a terminal that a text takes as it is shown.
+  package static func columns(_ text: String) -> Int {
+    escaped(text).reduce(0) { $0 + columns($1) }
+  }
+
+  /// Two for what is wide in East Asian scripts, and for pictures (Unicode Annex 11).
+  package static func columns(_ character: Character) -> Int {
+    guard let scalar = character.unicodeScalars.first else { return 0 }
+    switch scalar.value {
+    case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+      0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F000...0x1FAFF, 0x20000...0x3FFFD:
+      return 2
+    default: return character.unicodeScalars.contains { $0.value == 0xFE0F } ? 2 : 1
+    }
+  }
+
+  /// As much of a text as so many columns show.
+  package static func prefix(_ text: String, columns room: Int) -> String {
+    var rest = room
+    return String(
+      escaped(text).prefix { character in
+        rest -= columns(character)
+        return rest >= 0
+      })
+  }
+
+  /// `\u001b`; none of the hidden ones lies outside the first plane.
+  package static func code(_ scalar: Unicode.Scalar) -> String {
+    "\\u" + Text.padded(String(scalar.value, radix: 16), 4)
+  }
+}
