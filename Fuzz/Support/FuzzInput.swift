@@ -3,7 +3,7 @@ func inputBytes(_ data: UnsafePointer<UInt8>, _ size: Int) -> [UInt8] {
   [UInt8](UnsafeBufferPointer(start: data, count: size))
 }
 
-/// Cuts an input into messages: a length byte, then as many bytes, or what is left.
+/// Splits an input into messages: a length byte, followed by this number of bytes or the rest.
 func messages(_ input: [UInt8]) -> [[UInt8]] {
   var rest = input[...]
   var messages: [[UInt8]] = []

@@ -1,6 +1,6 @@
 @testable import OtaflashBlueZ
 
-/// Advertisements come from strangers: what is malformed is left out.
+/// Advertisements are untrusted: malformed structures are ignored.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzAdvertising(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let advertising = AdvertisingData(decoding: inputBytes(data, size))

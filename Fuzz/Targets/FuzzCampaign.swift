@@ -1,7 +1,7 @@
 import OtaflashFleet
 import OtaflashFleetFiles
 
-/// Any text is a campaign that can be planned, or is refused with the place of what is wrong.
+/// Any text is a campaign that can be planned, or is rejected with the position of the error.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzCampaign(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let bytes = inputBytes(data, size)

@@ -1,9 +1,9 @@
-/// Any bytes are a stream of parts or are refused: nothing is read outside the base, nothing is made
-/// beyond the image, and the way the stream is cut changes neither result nor image.
+/// Any bytes are a stream of parts, or are rejected: no access is outside of the base or the image,
+/// and the sizes of the pieces affect neither result nor image.
 ///
-/// An input begins with the sizes of base and image and how the stream is cut, one byte each; the
-/// rest is the stream. Where only a part's CRC32 is wrong it is put right, so that what is behind it
-/// is reached.
+/// An input starts with the sizes of base and image and the size of the pieces, one byte each; the
+/// rest is the stream. If only a part's CRC32 is wrong, it is corrected, so that the following
+/// parts are reached.
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static uint32_t take_image(void *context, const uint8_t *bytes, uint32_t size) {
   return size;
 }
 
-/// Runs a stream in pieces of `piece` bytes; `delta` is left as it ended.
+/// Runs a stream in pieces of `piece` bytes; `delta` contains the final state.
 static ota_delta_result run(
     ota_delta *delta, host *h, const uint8_t *stream, uint32_t size, uint32_t piece) {
   const ota_delta_config config = {h, base_read, take_image, PAGE};

@@ -1,20 +1,20 @@
 import OtaflashFleet
 import OtaflashFleetFiles
 
-/// Any text is a table of devices, or is refused with the place of what is wrong.
+/// Any text is a table of devices, or is rejected with the position of the error.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzDeviceTable(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let bytes = inputBytes(data, size)
   do throws(CampaignFileFault) {
     let table = try DeviceTable(path: "devices.csv", bytes: bytes)
     precondition(table.rows.count <= Campaign.devicesMaximum)
-    // A row has a line, of two bytes or more.
+    // Each row is on a line of at least two bytes.
     precondition(table.rows.count * 2 <= bytes.count)
     for row in table.rows {
       precondition(!row.device.id.isEmpty && row.device.name?.isEmpty != true)
       precondition(row.place.line > 1 && row.place.line <= bytes.count + 1)
     }
-    // What was read is a campaign's, or is refused as a whole.
+    // A decoded table forms a campaign, or is rejected completely.
     let devices = table.rows.map(\.device)
     let campaign = Campaign(name: "c", devices: devices, images: [nil: "app.bin"])
     do throws(CampaignFault) {

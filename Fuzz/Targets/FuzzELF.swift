@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// Any file is an ELF program, whose image has no more bytes than its span allows, or is refused.
+/// Any file is an ELF program whose image has at most the bytes of its span, or is rejected.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzELF(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let limit = 1 << 16

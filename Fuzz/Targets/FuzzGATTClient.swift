@@ -3,8 +3,8 @@ import OtaflashGATT
 import OtaflashSimulation
 import OtaflashTestSupport
 
-/// A client that looks at a server and subscribes ends, whatever the server answers: each request
-/// gets the next message of the input, and what follows a message of no bytes comes unasked.
+/// A client that discovers a server and subscribes always ends: each request receives the next
+/// message of the input, and messages after an empty message arrive without a request.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzGATTClient(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let script = messages(inputBytes(data, size))
@@ -33,7 +33,7 @@ private func explore(_ script: [[UInt8]], on clock: VirtualClock) async {
   }
 }
 
-/// Every end but a trap or a hang is a good one.
+/// Every end but a trap or a hang is correct.
 private func look(at peripheral: borrowing Peripheral) async {
   let command = Command<PeripheralTurn, Int, GATTFault>("look") {
     (turn) async throws(GATTFault) -> Int in

@@ -3,8 +3,8 @@ import OtaflashGATT
 
 @testable import OtaflashBlueZ
 
-/// A controller's events are read with the same care as what comes from the air, and what is told of
-/// a link then is what PDUs can be sized for.
+/// Events of a controller are parsed as strictly as data from the air, and the parameters of a link
+/// are valid for the sizes of PDUs.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzHCIEvents(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   var table = LinkTable()
@@ -19,7 +19,7 @@ public func fuzzHCIEvents(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     switch event {
     case .connected(let handle, let peer, let timing):
       guard let facts = table.entry(handle, to: peer)?.facts else {
-        preconditionFailure("the link to \(peer) is not known")
+        preconditionFailure("the link to \(peer) is unknown")
       }
       precondition(facts.connectionInterval == timing.intervalDuration)
       links[handle] = peer

@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// Any file is an image or is refused; a descriptor that is found is written as it was read.
+/// Any file is an image, or is rejected; the encoding of a descriptor equals its bytes in the file.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzImageFile(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let bytes = inputBytes(data, size)

@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
-/// Any bytes are an init packet of one of the two protocols or are refused. The signed bytes are
-/// some that were sent.
+/// Any bytes are an init packet of one of the two protocols, or are rejected. The signed bytes are
+/// part of the input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzInitPacket(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let bytes = inputBytes(data, size)
@@ -14,7 +14,7 @@ public func fuzzInitPacket(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   }
   do throws(InitPacketFault) {
     let packet = try LegacyInitPacket(decoding: bytes)
-    // A packet of 128 bytes, of which 12 are something else.
+    // A packet has 128 bytes, of which 12 are other fields.
     precondition(packet.softdevices.count <= 58)
   } catch {
     _ = error.description

@@ -1,4 +1,4 @@
-/// The host's side of legacy DFU: the way to the bootloader, and the bootloader.
+/// The host's side of legacy DFU: the start of the bootloader, and the bootloader.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzLegacyUpdate(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   fuzzUpdate(

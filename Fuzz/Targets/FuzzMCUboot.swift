@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// Any file is an MCUboot image or is refused; what is found lies within the file.
+/// Any file is an MCUboot image, or is rejected; all parts are within the file.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzMCUboot(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let bytes = inputBytes(data, size)

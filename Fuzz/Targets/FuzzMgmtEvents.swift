@@ -1,6 +1,6 @@
 @testable import OtaflashBlueZ
 
-/// The kernel is trusted more than the air, but a packet from it is read with the same care.
+/// Packets from the kernel are parsed as strictly as data from the air.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzMgmtEvents(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let packet = inputBytes(data, size)

@@ -5,8 +5,8 @@ import OtaflashFirmware
 
 private let image = PrefixChecksums((0..<9000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 
-/// What a bootloader may notify and what a host may write: it is read or refused, what was read is
-/// written back as the same bytes, and a transfer that believes it keeps within the image.
+/// Notifications of a bootloader and writes of a host are decoded or rejected, decoded messages are
+/// encoded to the same bytes, and a transfer that trusts them stays within the image.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzNordicDFU(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   var secure = SecureDFUTransfer(
@@ -35,7 +35,7 @@ private func readAndWrite(_ message: [UInt8]) {
   read(message, LegacyDFUSizes.init(decoding:)) { $0.encoded }
   read(message, LegacyDFUVersion.init(decoding:)) { $0.encoded }
   read(message, ButtonlessResponse.init(decoding:)) { $0.encoded }
-  // These leave bytes alone that have no meaning, and a name that is no UTF-8 is mended.
+  // These ignore bytes without a meaning, and replace invalid UTF-8 in a name.
   read(message, SecureDFUResponse.init(decoding:)) { prefix($0.encoded, of: message) }
   read(message, LegacyDFUNotice.init(decoding:)) { prefix($0.encoded, of: message) }
   read(message, ButtonlessRequest.init(decoding:)) { _ in message }
@@ -53,14 +53,14 @@ private func read<Value>(
   }
 }
 
-/// `message`, if it begins with what was encoded.
+/// `message`, if it starts with the encoded bytes.
 private func prefix(_ encoded: [UInt8], of message: [UInt8]) -> [UInt8] {
   message.starts(with: encoded) ? message : encoded
 }
 
 // MARK: - Transfers
 
-/// Sends until the bootloader must speak, and takes the message for its answer.
+/// Sends until an answer is due, and uses the message as the answer.
 private func take(
   _ message: [UInt8], into transfer: inout SecureDFUTransfer
 ) throws(UpdateFault) {
@@ -86,13 +86,13 @@ private func take(
   }
 }
 
-/// With an even checksum, what an honest bootloader would have said of the same offset.
+/// The decoded progress; with an even checksum, that of a correct bootloader for the same offset.
 private func progress(in message: [UInt8]) -> SecureDFUProgress? {
   do throws(DFUDecodeFault) {
-    guard case .progress(let told) = try SecureDFUResponse(decoding: message) else { return nil }
-    guard told.crc32.isMultiple(of: 2), told.offset <= image.count else { return told }
+    guard case .progress(let stated) = try SecureDFUResponse(decoding: message) else { return nil }
+    guard stated.crc32.isMultiple(of: 2), stated.offset <= image.count else { return stated }
     return SecureDFUProgress(
-      offset: told.offset, crc32: image.checksum(ofFirst: told.offset))
+      offset: stated.offset, crc32: image.checksum(ofFirst: stated.offset))
   } catch {
     return nil
   }

@@ -5,8 +5,8 @@ import OtaflashFirmware
 private let image: [UInt8] = (0..<3000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
 private let prefixes = PrefixChecksums(image)
 
-/// What a device may answer and notify: it is read or refused, and an upload that believes it keeps
-/// within the image, the window and its bounds.
+/// Answers and notifications of a device are decoded or rejected, and an upload that trusts them
+/// stays within the image, the window and its limits.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOTAMessages(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   var transfer = OTATransfer(prefixes: prefixes, startingAt: 0, chunk: 240)
@@ -52,7 +52,7 @@ private func take(_ status: OTAStatus, into transfer: inout OTATransfer) throws(
   precondition(transfer.verified <= transfer.total && transfer.acknowledged <= transfer.total)
 }
 
-/// What an honest device would have said of the same offset.
+/// The status that a correct device would report for the same offset.
 private func corrected(_ status: OTAStatus) -> OTAStatus {
   var corrected = status
   corrected.crc32 = prefixes.checksum(ofFirst: min(status.nextOffset, image.count))

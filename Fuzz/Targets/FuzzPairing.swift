@@ -2,8 +2,8 @@ import OtaflashGATT
 
 @testable import OtaflashBlueZ
 
-/// Whatever the kernel says of pairings, in whatever order: a bond that grows from it has keys of one
-/// device, two at most, and is found again by that device's address.
+/// Pairing events of the kernel in any order: a resulting bond has keys of one device, at most two,
+/// and is found again by that device's address.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzPairing(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   var ledger = PairingLedger()

@@ -2,8 +2,8 @@ import OtaflashDelta
 
 private let base = (0..<200).map { UInt8($0 * 7 % 64) }
 
-/// Any bytes are a patch, or a stream of parts, or are refused at one of them; what is made is no
-/// longer than was permitted.
+/// Any bytes are a patch or a stream of parts, or are rejected at one of the bytes; the image is
+/// never longer than permitted.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzPatch(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let bytes = inputBytes(data, size)
@@ -27,7 +27,7 @@ public func fuzzPatch(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   return 0
 }
 
-/// What a patch says of itself without its base: a patch that can be applied says what it makes.
+/// Compares the description of a patch, which needs no base, with the result of applying it.
 private func describe(_ bytes: [UInt8], _ limit: Int) {
   let file = PatchFile(of: bytes)
   do throws(PatchFault) {
@@ -36,7 +36,7 @@ private func describe(_ bytes: [UInt8], _ limit: Int) {
     precondition(file?.patch?.compression == .known(result.codec))
     precondition(file?.patch?.imageSize == result.image.count)
   } catch {
-    // One for another base may say what it makes, too.
+    // A patch for another base may also state its image size.
     precondition(file?.patch?.imageSize ?? 1 > 0)
   }
   let digest = [UInt8](repeating: 5, count: 32)

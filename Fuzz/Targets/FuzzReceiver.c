@@ -1,12 +1,12 @@
 /// The device side in C: any sequence of writes, polls, disconnections, resets, power failures and
-/// flash faults leaves no undefined behaviour, breaks no rule of flash, and a device that still takes
-/// an update.
+/// flash faults causes no undefined behavior, violates no rule of flash, and leaves a device that
+/// still accepts an update.
 #include "device.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/// Small pages: an execution costs what its bytes cost, and more pages are crossed in it.
+/// Small pages make an execution cheaper and cross more page boundaries.
 enum { FUZZ_PAGE = 256, FUZZ_ROW = 64, IMAGE = 5 * FUZZ_PAGE + 77, STEPS_MAXIMUM = 400 };
 
 typedef struct {
@@ -19,7 +19,7 @@ static void pick_random(void *context, uint8_t *to) {
   for (int i = 0; i < OTA_CHALLENGE_SIZE; i++) to[i] = (uint8_t)random_below(context, 256);
 }
 
-/// The proof of this device is the challenge itself.
+/// The proof for this device is the challenge itself.
 static bool check_proof(void *context, const uint8_t *challenge, const uint8_t *proof) {
   (void)context;
   return memcmp(challenge, proof, OTA_PROOF_SIZE) == 0;
@@ -32,7 +32,7 @@ static void authorize(device *d) {
   request(d, bytes, sizeof bytes);
 }
 
-/// Writes bytes of the input as they are.
+/// Writes bytes of the input unchanged.
 static void write_raw(device *d, input *in, bool control) {
   uint8_t bytes[255], size = byte(in);
   for (uint8_t i = 0; i < size; i++) bytes[i] = byte(in);
@@ -40,7 +40,7 @@ static void write_raw(device *d, input *in, bool control) {
   else ota_receiver_data_write(&d->receiver, bytes, size, byte(in) & 1);
 }
 
-/// Data at the offset that the device wants, as far as it takes them.
+/// Writes data at the offset that the device expects, up to the end of the image.
 static void write_wanted(device *d, const uint8_t *image, uint8_t size) {
   uint8_t status[OTA_STATUS_SIZE];
   ota_receiver_status_read(&d->receiver, status);
@@ -65,12 +65,13 @@ static void begin_some(device *d, input *in, const uint8_t *image) {
   begin(d, image, size < IMAGE ? size : IMAGE, byte(in));
 }
 
-/// What runs on a device that takes patches, and a stream that makes the image, a page a part.
+/// The base of a device that supports patches, and a stream that creates the image with one page
+/// per part.
 static uint8_t base[300];
 static uint8_t stream[4096];
 static uint32_t stream_size;
 
-/// Each part: a difference of nothing to the base, and new bytes.
+/// Each part consists of zero differences to the base, and of new bytes.
 static void make_stream(const uint8_t *image, uint32_t page) {
   stream_size = 0;
   for (uint32_t at = 0; at < IMAGE; at += page) {
@@ -98,7 +99,7 @@ static void announce(device *d, uint8_t how) {
   request(d, bytes, sizeof bytes);
 }
 
-/// Bytes at the offset that the device wants, of the input as they are.
+/// Writes bytes of the input at the offset that the device expects.
 static void write_bytes(device *d, input *in) {
   uint8_t bytes[4 + 64], count = byte(in) % 64;
   uint8_t status[OTA_STATUS_SIZE];
@@ -139,7 +140,8 @@ static void step(device *d, input *in, const uint8_t *image, bool *is_tampered) 
     case 18: write_bytes(d, in); break;
     case 19: write_stream(d, byte(in)); break;
     default: {
-      // Someone else writes to the record: the sanitizers look on, the rules of flash do not apply.
+      // Another program writes to the record: the sanitizers still check, the rules of flash do not
+      // apply.
       uint32_t address = META + (byte(in) & 1) * PAGE + byte(in);
       d->flash.bytes[address] ^= byte(in);
       *is_tampered = true;
@@ -147,7 +149,8 @@ static void step(device *d, input *in, const uint8_t *image, bool *is_tampered) 
   }
 }
 
-/// One of three geometries: marks closer than pages, further apart than pages, and as in the tests.
+/// One of three geometries: write blocks smaller than pages, larger than pages, and as in the
+/// tests.
 static void choose_geometry(device *d, uint8_t kind) {
   static const uint32_t pages[] = {FUZZ_PAGE, SMALL_PAGE, PAGE, FUZZ_PAGE};
   static const uint32_t rows[] = {FUZZ_ROW, SMALL_ROW, ROW, FUZZ_PAGE};
@@ -155,8 +158,8 @@ static void choose_geometry(device *d, uint8_t kind) {
   d->config.row_size = rows[kind >> 4 & 3];
 }
 
-/// Nothing is wrong any more.
-static void mend(device *d) {
+/// Removes all faults.
+static void clear_faults(device *d) {
   d->flash.bad_rows = d->flash.failed_rows = d->flash.failed_erases = d->flash.bad_records = 0;
   d->flash.slow = d->stack_full = false;
   device_boot(d);
@@ -189,10 +192,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     step(&d, &in, image, &is_tampered);
   if (d.flash.violations != 0 && !is_tampered) abort();
   d.flash.violations = 0;
-  mend(&d);
+  clear_faults(&d);
   if (update(&d, image, IMAGE)) return 0;
-  // A record that someone forged may hold a false beginning, or call pages erased that are not: VERIFY
-  // finds it, or what was programmed does not read back, and the next one is right.
+  // A forged record may contain a false first part, or mark pages as erased that are not: VERIFY
+  // detects this, or the programmed bytes do not read back, and the next update succeeds.
   d.flash.violations = 0;
   if (!is_tampered || !update(&d, image, IMAGE)) abort();
   return 0;

@@ -2,9 +2,9 @@ import OtaflashWire
 
 @testable import OtaflashUpdate
 
-/// What an SMP server may notify, and what a host may write to one: it is read or refused, what was
-/// read is written and read again as the same, and an upload that believes it keeps within the image,
-/// its window and its bounds.
+/// Notifications of an SMP server and writes of a host are decoded or rejected, decoded messages
+/// are encoded and decoded again as the same, and an upload that trusts them stays within the
+/// image, its window and its limits.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSMP(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let input = inputBytes(data, size)
@@ -54,7 +54,7 @@ private func decodeAnswer(_ message: SMPMessage) throws(SMPDecodeFault) {
   }
 }
 
-/// An upload of 3000 bytes whose requests the input answers.
+/// An upload of 3000 bytes with answers from the input.
 private struct Upload {
   private static let total = 3000
   private static let reach = 6

@@ -1,4 +1,4 @@
-/// The host's side of SMP: what it asks first, the upload, trial and confirmation.
+/// The host's side of SMP: the first requests, the upload, trial and confirmation.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSMPUpdate(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   fuzzUpdate(

@@ -1,7 +1,7 @@
 import OtaflashFirmware
 import OtaflashFleet
 
-/// Any text selects devices, or is refused with its column.
+/// Any text selects devices, or is rejected with its column.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSelector(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let text = String(decoding: inputBytes(data, size), as: UTF8.self)
@@ -10,7 +10,7 @@ public func fuzzSelector(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
     version: FirmwareVersion(1, 2, 0), rssi: -70)
   do throws(SelectorFault) {
     let expression = try DeviceExpression(parsing: text)
-    // Of a device that is known whole nothing is undecided; of one that is not, not more is sure.
+    // Nothing is undecided for a completely known device; missing facts never add certainty.
     let truth = expression.truth(of: known)
     precondition(truth != .undecided)
     _ = expression.truth(of: FleetDevice(id: "a"))

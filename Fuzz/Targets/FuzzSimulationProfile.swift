@@ -1,6 +1,6 @@
 import OtaflashSimulation
 
-/// Any text names a device that can be built, or is refused in words.
+/// Any text describes a device that can be built, or is rejected with a message.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzSimulationProfile(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   do throws(ProfileFault) {

@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// Any file is an archive or is refused; nothing unpacks to more than the limit.
+/// Any file is an archive, or is rejected; unpacked data never exceeds the limit.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzZip(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
   let limit = 1 << 16

@@ -1,7 +1,8 @@
 import OtaflashTestSupport
 
 extension SplitMix64 {
-  /// What an image may become: runs of it in another order, some bytes changed, some new, some padding.
+  /// Creates a changed image: runs of the base in another order, some changed and new bytes, some
+  /// padding.
   mutating func edited(_ base: [UInt8], pieces: Int) -> [UInt8] {
     var image: [UInt8] = []
     for _ in 0..<pieces {
@@ -29,7 +30,7 @@ func bytes(_ text: String) -> [UInt8] {
 enum Example {
   static let base = (0..<64).map { UInt8($0) }
   static let image = base[..<10] + [0xAA] + base[11..<32] + Array("NEW".utf8) + base[32...]
-  /// As PyPI's detools 0.53.0 makes them.
+  /// The patches by PyPI's detools 0.53.0.
   static let patches = [
     "none": "00 83 01 00 20 10*00 A0 21*00 03 4E 45 57 00 20 32*00 00 60",
     "crle": """

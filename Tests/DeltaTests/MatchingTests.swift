@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  /// Texts that repeat themselves need more than one level of names.
+  /// Repetitive texts need more than one level of names.
   @Test func suffixesOfRepeatedTextAreInOrder() {
     var text: [UInt8] = [0]
     var before: [UInt8] = [1]
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  /// A run of padding must not be searched anew at each of its bytes: this would take minutes.
+  /// A run of padding must not be searched at each of its bytes, which would take minutes.
   @Test func paddingIsCheap() throws {
     let base = [UInt8](repeating: 0xFF, count: 60_000)
     let image = base + [1, 2, 3] + base

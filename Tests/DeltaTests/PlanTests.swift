@@ -11,7 +11,7 @@ import Testing
     DeliveryConditions(bytesPerSecond: rate, isErasedAhead: erasedAhead)
   }
 
-  /// An image in which every sixth byte is another one: a release.
+  /// A release: an image in which every sixth byte is changed.
   private func release(_ count: Int = 60_000) -> (base: [UInt8], image: [UInt8]) {
     var random = SplitMix64(seed: 12)
     let base = random.bytes(count)
@@ -42,7 +42,7 @@ import Testing
     #expect(abs(forecast.seconds - (3 * 0.125 + 0.001)) < 1e-9)
   }
 
-  /// What comes while a page is written waits on the air: the buffer holds no more.
+  /// Data that arrives while a page is written waits on the air, because the buffer is limited.
   @Test func theBufferLimitsTheLeadOfTheLink() {
     var slow = conditions(10_000, erasedAhead: true)
     slow.writeSeconds = 1
@@ -82,7 +82,7 @@ import Testing
     #expect(delivery.partSize == 65_536 && delivery.partCount == 4)
   }
 
-  /// Where the flash decides, all take the same time, and the shortest goes over the air.
+  /// If the flash is the limit, all deliveries take the same time, and the shortest is sent.
   @Test func theShortestOfEquallyFastDeliveriesIsUsed() {
     let (base, image) = release()
     let delivery = best(image, base: base, conditions(1e6, erasedAhead: false))
@@ -105,7 +105,7 @@ import Testing
     #expect(made.image == image)
   }
 
-  /// Streams that were made once tell the same as ones that were made for these conditions.
+  /// Existing streams yield the same prediction as streams that are composed for these conditions.
   @Test(arguments: [(500.0, false), (500, true), (20_000, false), (1e6, true)])
   func aDeliveryIsPredictedUnderAnyConditions(_ rate: Double, _ ahead: Bool) {
     let (base, image) = release()
@@ -122,7 +122,7 @@ import Testing
     #expect(deliveries[0].predicted(under: under).forecast == plain.forecast)
   }
 
-  /// Each part has the codec that makes it smallest.
+  /// Each part has the codec that yields the smallest patch.
   @Test func partsMayDifferInTheirCodec() {
     var random = SplitMix64(seed: 6)
     let base = random.bytes(8192)

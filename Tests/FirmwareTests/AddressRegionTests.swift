@@ -1,7 +1,7 @@
 import OtaflashFirmware
 import Testing
 
-/// Files that have data far from the image: what is left out, what is told, what is chosen.
+/// Files with data far from the image: excluded data, messages, and selected regions.
 @Suite("Addresses of files")
 struct AddressRegionTests {
   private static func region(_ text: String) throws -> AddressRegion {
@@ -25,7 +25,7 @@ struct AddressRegionTests {
     try FirmwareImage.decode(name: "a.hex", bytes: hex(places), region: region)
   }
 
-  @Test("a region is written as two addresses, the second one behind it")
+  @Test("a region is written as two addresses, of which the second is exclusive")
   func text() throws {
     #expect(try Self.region("0x1000..0x12ECC").range == 0x1000..<0x12ECC)
     #expect(try Self.region("0X1000..8192").description == "0x00001000..0x00002000")
@@ -35,7 +35,7 @@ struct AddressRegionTests {
     }
   }
 
-  /// A file with data in one region beside the firmware of its family.
+  /// A file with data in one region in addition to the firmware of its family.
   static let known: [(UInt32, UInt32, String)] = [
     (0xF8000, 0x1000_1014, "UICR"), (0x1000, 0x00FF_8000, "UICR"), (0, 0x00FF_D000, "UICR"),
     (0x0100_0000, 0x01FF_8000, "UICR"), (0x1000, 0x1200_0000, "external flash (QSPI)"),
@@ -46,7 +46,7 @@ struct AddressRegionTests {
     (0, 0x4E02_0000, "CCFG"),
   ]
 
-  @Test("what no update writes is left out and told", arguments: known)
+  @Test("data that updates do not write is excluded and reported", arguments: known)
   func leftOut(firmware: UInt32, other: UInt32, name: String) throws {
     let image = try Self.image([(other, [9, 9]), (firmware, [1, 2])])
     #expect(image.bytes == [1, 2])
@@ -72,17 +72,17 @@ struct AddressRegionTests {
     #expect(image.layout?.lowestAddress == 0x1000)
     #expect(image.bytes.count == 0x2008)
     #expect(image.layout?.leftOut.map { $0.known?.name } == ["master boot record"])
-    // Of nRF51, before the information structure had a magic.
+    // An nRF51, before the information structure had a magic.
     let old = try Self.image([(0, [7, 7]), (0x1000, [1]), (0x1000_1000, [0, 0x40, 1, 0])])
     #expect(old.bytes == [1])
     #expect(old.layout?.leftOut.map { $0.known?.name } == ["master boot record", "UICR"])
-    // Without a SoftDevice it is the application's vector table.
+    // Without a SoftDevice this is the application's vector table.
     let plain = try Self.image([(0, [7, 7]), (0x1000, [1])])
     #expect(plain.layout?.lowestAddress == 0)
     #expect(plain.layout?.leftOut == [])
   }
 
-  @Test("an address means other things on other chips")
+  @Test("an address has different meanings on different chips")
   func otherChips() throws {
     // Flash of an RP2040 at the address of a Nordic's UICR.
     let image = try Self.image([(0x1000_0000, [1]), (0x1000_1014, [2])])
@@ -90,7 +90,7 @@ struct AddressRegionTests {
     #expect(image.layout?.leftOut == [])
   }
 
-  @Test("what is far apart and not known is refused with the places, and each can be chosen")
+  @Test("unknown data far apart is refused with its regions, and each can be selected")
   func farApart() throws {
     let places: [(UInt32, [UInt8])] = [(0x1000, [1, 2]), (0x6000_0000, [3, 4, 5])]
     let first = try Self.region("0x1000..0x1002")
@@ -110,7 +110,7 @@ struct AddressRegionTests {
     }
   }
 
-  @Test("nothing but what no update writes is no image; a binary has no region")
+  @Test("only data that updates do not write is not an image; a binary has no region")
   func nothingElse() throws {
     let own = try Self.region("0..0x1000")
     #expect(throws: FirmwareFault.addresses(.noAddresses)) {

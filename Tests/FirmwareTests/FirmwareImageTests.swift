@@ -8,7 +8,7 @@ struct FirmwareImageTests {
     version: FirmwareVersion(1, 3, 0), hardware: HardwareID(0xA001)
   ).encoded
 
-  @Test("the format is found out from the content")
+  @Test("the format is detected from the content")
   func format() throws {
     let binary = try FirmwareImage.decode(name: "a.bin", bytes: [0x3A, 0x00, 0x01])
     #expect(binary.format == .binary)
@@ -23,7 +23,7 @@ struct FirmwareImageTests {
     #expect(try FirmwareImage.decode(name: "a", bytes: Array("\r\n".utf8) + Self.hex).bytes == [1])
   }
 
-  @Test("what looks or is named like HEX is never sent as a binary")
+  @Test("a file with content or name of HEX is never sent as a binary")
   func damagedHex() {
     #expect(throws: FirmwareFault.malformed(.intelHex(.line(1, .notHexadecimal(0x7A, column: 2)))))
     {
@@ -41,7 +41,7 @@ struct FirmwareImageTests {
     }
   }
 
-  @Test("a byte order mark of UTF-8 is no part of the text")
+  @Test("a UTF-8 byte order mark is ignored")
   func byteOrderMark() throws {
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     #expect(try FirmwareImage.decode(name: "-", bytes: mark + Self.hex).bytes == [1])
@@ -49,7 +49,7 @@ struct FirmwareImageTests {
     #expect(try FirmwareImage.decode(name: "-", bytes: mark + records).bytes == [1, 2])
   }
 
-  @Test("an archive without files is named, not sent")
+  @Test("an archive without files is reported, not sent")
   func foreign() {
     #expect(throws: FirmwareFault.foreignFormat(.emptyZip)) {
       try FirmwareImage.decode(name: "a.bin", bytes: [0x50, 0x4B, 5, 6, 0])
@@ -57,7 +57,7 @@ struct FirmwareImageTests {
   }
 
   @Test(
-    "S-records are found by their name or their first line, and never sent as a binary",
+    "S-records are detected by name or first line, and never sent as a binary",
     arguments: ["a.s19", "A.SREC", "a.mot", "a.bin", "-"])
   func sRecords(_ name: String) throws {
     let text = "S00600004844521B\r\nS10500100102E7\r\nS9030000FC\r\n"
@@ -67,7 +67,7 @@ struct FirmwareImageTests {
   }
 
   @Test(
-    "a damaged first line of S-records is told, whatever the name",
+    "a damaged first line of S-records is reported for every name",
     arguments: [
       ("S0G600004844521B\n", SRecordFault.notHexadecimal(UInt8(ascii: "G"), column: 3)),
       ("S4030000FC\n", .unknownType(UInt8(ascii: "4"))),
@@ -79,7 +79,7 @@ struct FirmwareImageTests {
     }
   }
 
-  @Test("what begins as ELF, UF2 or ZIP is never sent as a binary")
+  @Test("files that start as ELF, UF2 or ZIP are never sent as a binary")
   func damagedFormats() {
     #expect(throws: FirmwareFault.malformed(.elf(.headerCutOff(found: 7)))) {
       try FirmwareImage.decode(name: "a.bin", bytes: [0x7F, 0x45, 0x4C, 0x46, 1, 1, 1])
@@ -125,7 +125,7 @@ struct FirmwareImageTests {
     }
   }
 
-  @Test("the command line wins over the sidecar, the sidecar over the descriptor")
+  @Test("the command line has priority over the sidecar, the sidecar over the descriptor")
   func precedence() throws {
     let sidecar = ImageIdentity(version: FirmwareVersion(1, 3, 0))
     let image = try FirmwareImage.decode(name: "a", bytes: Self.described, sidecar: sidecar)
@@ -142,7 +142,7 @@ struct FirmwareImageTests {
     #expect(overridden.hardware == HardwareID(0xA001))
   }
 
-  @Test("an image for any board may be narrowed down to one, and says so itself")
+  @Test("an image for any board can be restricted to one, and states any itself")
   func anyBoard() throws {
     let bytes = ImageDescriptor(version: FirmwareVersion(1, 3, 0), hardware: nil).encoded
     #expect(try FirmwareImage.decode(name: "a", bytes: bytes).hardware == .any)
@@ -174,7 +174,7 @@ struct FirmwareImageTests {
     }
   }
 
-  @Test("a damaged descriptor is a fault until both facts come from the command line")
+  @Test("a damaged descriptor is a fault unless both values are overridden")
   func damagedDescriptor() throws {
     let damaged = Array(Self.described.dropLast()) + [0]
     let version = FirmwareVersion(1, 0, 0)
@@ -188,7 +188,7 @@ struct FirmwareImageTests {
     #expect(image.version == version)
   }
 
-  @Test("versions and hardware ids are read strictly")
+  @Test("versions and hardware ids are parsed strictly")
   func texts() {
     #expect(FirmwareVersion("255.255.65535") == FirmwareVersion(255, 255, 65535))
     for text in [

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import OtaflashFirmware
 
-/// The files that other makers' tools wrote (`Fixtures/make`).
+/// The files that other tools created (`Fixtures/make`).
 enum Fixture {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "Fixtures")
@@ -31,7 +31,7 @@ enum Fixture {
 }
 
 extension [UInt8] {
-  /// Reads pairs of hexadecimal digits; blanks between them are for the eye.
+  /// Parses pairs of hexadecimal digits; blanks between them are ignored.
   init(hex digits: String) {
     let digits = digits.filter { !$0.isWhitespace }
     self = stride(from: 0, to: digits.count, by: 2).map { index in

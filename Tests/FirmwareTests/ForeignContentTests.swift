@@ -1,7 +1,7 @@
 import OtaflashFirmware
 import Testing
 
-@Suite("What is no firmware")
+@Suite("Files without firmware")
 struct ForeignContentTests {
   private static func image(_ bytes: [UInt8]) -> FirmwareImage {
     FirmwareImage(name: "a.bin", format: .binary, bytes: bytes, version: nil, hardware: nil)
@@ -22,30 +22,30 @@ struct ForeignContentTests {
     ("esp32", esp32, .esp32), ("cut esp32", Array(esp32.dropLast()), .esp32),
     ("no esp32", Array(esp32[..<7] + [0x20] + esp32[8...].dropLast()), nil),
     ("tar", [UInt8](repeating: 0x61, count: 256) + [0] + Array("ustar\u{0}00".utf8), .tar),
-    ("vectors", [0, 0, 1, 0x20, 1, 4, 0, 0], nil), ("MZ alone", Array("MZ\u{1}".utf8), nil),
+    ("vectors", [0, 0, 1, 0x20, 1, 4, 0, 0], nil), ("only MZ", Array("MZ\u{1}".utf8), nil),
     ("erased but one", [UInt8](repeating: 0xFF, count: 5000) + [0], nil),
-    ("text but one", Array("some text".utf8) + [0], nil), ("no UTF-8", [0xC3, 0x28, 0x41], nil),
+    ("text but one", Array("some text".utf8) + [0], nil), ("not UTF-8", [0xC3, 0x28, 0x41], nil),
   ]
 
-  @Test("is called what it is", arguments: contents)
+  @Test("are recognized", arguments: contents)
   func kinds(name: String, bytes: [UInt8], kind: ForeignContent?) {
     #expect(Self.image(bytes).foreignContent == kind)
   }
 
-  @Test("an image with a descriptor of its own is firmware, whatever it begins with")
+  @Test("an image with a descriptor is firmware, regardless of its first bytes")
   func described() {
     let descriptor = ImageDescriptor(version: FirmwareVersion(1, 0, 0), hardware: nil).encoded
     #expect(Self.image(Self.esp32 + descriptor).foreignContent == nil)
   }
 
-  @Test("every kind has words and advice")
+  @Test("every kind has a text and advice")
   func words() {
     for kind in ForeignContent.allCases {
       #expect(!kind.rawValue.isEmpty && kind.advice.hasSuffix("."))
     }
   }
 
-  @Test("an MCUboot image within a file of a whole flash is found, with its addresses")
+  @Test("an MCUboot image in a file of the complete flash is found, with its addresses")
   func embedded() throws {
     let signed = try Fixture.bytes("MCUboot/ed25519.bin")
     let bytes = [UInt8](repeating: 7, count: 0x400) + signed + [0xFF, 0xFF]
@@ -58,7 +58,7 @@ struct ForeignContentTests {
     #expect(region.range == 0x8400..<UInt64(0x8400 + found.image.size))
     #expect(EmbeddedImage(in: Self.image([UInt8](repeating: 1, count: 4096))) == nil)
     #expect(EmbeddedImage(in: Self.image(bytes))?.region(in: Self.image(bytes)) == nil)
-    // Only its magic, everywhere: bounded work, and nothing found.
+    // Only its magic, everywhere: limited work, and no image.
     let magic: [UInt8] = [0x3D, 0xB8, 0xF3, 0x96] + [UInt8](repeating: 0, count: 508)
     let many = [[UInt8]](repeating: magic, count: 2000).flatMap { $0 }
     #expect(EmbeddedImage(in: Self.image([1] + many.dropFirst())) == nil)

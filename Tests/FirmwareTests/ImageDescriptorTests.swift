@@ -11,7 +11,7 @@ struct ImageDescriptorTests {
     0x01, 0x03, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xF5, 0x49, 0xB1, 0xF7,
   ]
 
-  @Test("writes the documented example")
+  @Test("encodes the documented example")
   func encoding() {
     #expect(Self.descriptor.encoded == Self.block)
   }
@@ -30,7 +30,7 @@ struct ImageDescriptorTests {
     #expect(try ImageDescriptor.find(in: [0x4F]) == nil)
   }
 
-  @Test("any changed bit behind the magic is damage")
+  @Test("any changed bit after the magic is detected")
   func damage() {
     for byte in 8..<32 {
       for bit in 0..<8 {
@@ -43,7 +43,7 @@ struct ImageDescriptorTests {
     }
   }
 
-  @Test("cut by the end of the image, or of the 64 KiB, is damage")
+  @Test("a descriptor across the end of the image or of the 64 KiB is damaged")
   func cut() {
     #expect(throws: FirmwareFault.descriptorDamaged(offset: 0)) {
       try ImageDescriptor.find(in: Array(Self.block.dropLast()))
@@ -54,7 +54,7 @@ struct ImageDescriptorTests {
     }
   }
 
-  @Test("the same twice is one, two different ones are a fault")
+  @Test("two equal descriptors count as one, two different ones are a fault")
   func several() throws {
     #expect(try ImageDescriptor.find(in: Self.block + Self.block) == Self.descriptor)
     let other = ImageDescriptor(version: FirmwareVersion(1, 3, 1), hardware: nil)
@@ -63,7 +63,7 @@ struct ImageDescriptorTests {
     }
   }
 
-  @Test("a later layout with a right CRC32 is named as one")
+  @Test("a later layout with a right CRC32 is reported as such")
   func laterLayout() {
     var block = Array(Self.block.dropLast(4))
     block[8] = 2
@@ -74,7 +74,7 @@ struct ImageDescriptorTests {
     }
   }
 
-  @Test("extremes survive writing and reading; hardware 0 says nothing")
+  @Test("extreme values are encoded and decoded; hardware 0 means any")
   func extremes() throws {
     for descriptor in [
       ImageDescriptor(version: FirmwareVersion(255, 255, 65535), hardware: HardwareID(.max)),

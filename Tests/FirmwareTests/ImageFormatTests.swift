@@ -2,7 +2,7 @@ import FoundationEssentials
 import OtaflashFirmware
 import Testing
 
-/// The table of image formats against what people and programs read of them.
+/// Compares the table of image formats with the documents and the schema.
 @Suite struct ImageFormatTests {
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -54,7 +54,7 @@ import Testing
     #expect(!FirmwareImage.Format.addressed.contains("binary"))
   }
 
-  /// Which rule wins where a file could be of several formats.
+  /// The priority of the rules for a file that matches several formats.
   @Test(arguments: [
     ("a.hex", "S10500100102E7\nS9030000FC\n", FirmwareImage.Format.intelHex),
     ("a.mot", ":00000001FF\n", .sRecord), ("a.bin", "S9030000FC\n", .sRecord),

@@ -5,7 +5,7 @@ import Testing
 @Suite struct InstallerContentTests {
   private static let loader: [UInt8] = Array(0..<200)
 
-  /// Header of 32, the body, one entry that the hash covers, and no hash.
+  /// A header of 32 bytes, the body, one protected entry, and no hash.
   private static func file(_ body: [UInt8], entry: [UInt8]) -> [UInt8] {
     [UInt8](hex: "3db8f396 00000000 2000 0900 00000000 00000000 01 02 0300 04000000 00000000")
       .littleEndian(UInt32(body.count), at: 12)
@@ -27,7 +27,7 @@ import Testing
     #expect(content.parts.map(\.kind) == [.softDevice, .firmwareLoader])
     #expect(content.parts.map(\.size) == [3, 200])
     #expect(content.parts.map(\.address) == [0x1000, 0x2000])
-    #expect(content.firmwareLoader?.hash == nil, "these bytes are no MCUboot image")
+    #expect(content.firmwareLoader?.hash == nil, "these bytes are not an MCUboot image")
   }
 
   @Test func theHashOfTheLoaderIsThatOfItsImage() throws {
@@ -36,7 +36,7 @@ import Testing
     #expect(content.firmwareLoader?.hash == (try MCUbootImage(decoding: image).hash))
   }
 
-  /// Other makers may use the same number for what they like.
+  /// Other vendors may use the same number for other purposes.
   @Test func anImageWithoutTheEntryOrTheTableIsNoInstaller() throws {
     #expect(try installer(Self.body, entry: [0xA0, 0, 1, 0, 2]) == nil)
     #expect(try installer(Self.body, entry: [0xA1, 0, 1, 0, 1]) == nil)
@@ -49,7 +49,7 @@ import Testing
     for size in 0..<Self.body.count { #expect(try installer(Array(Self.body[..<size])) == nil) }
   }
 
-  @Test("a package may have an installer and an application for one place; the installer is first")
+  @Test("an installer and an application may share a place; the installer is first")
   func package() throws {
     let application = try Fixture.bytes("MCUboot/ed25519.bin")
     let first = Self.file(Self.body, entry: [0xA0, 0, 1, 0, 1])

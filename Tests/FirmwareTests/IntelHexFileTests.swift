@@ -30,7 +30,7 @@ struct IntelHexFileTests {
           lowestAddress: 0x0800_0004, start: .linear(0x0800_0005), dataCount: 3))
   }
 
-  @Test("takes records in any order of addresses")
+  @Test("accepts records in any order of addresses")
   func order() throws {
     let file = try Self.decode([
       .data(loadOffset: 2, [3, 4]), .data(loadOffset: 0, [1, 2]), .endOfFile,
@@ -38,7 +38,7 @@ struct IntelHexFileTests {
     #expect(file.bytes == [1, 2, 3, 4])
   }
 
-  @Test("a linear record runs on across 64 KiB, a segment's wraps to its start")
+  @Test("a linear record continues across 64 KiB, a segment's record wraps to its start")
   func wrap() throws {
     let linear = try Self.decode([
       .extendedLinearAddress(upper: 1), .data(loadOffset: 0xFFFF, [1, 2]), .endOfFile,
@@ -54,7 +54,7 @@ struct IntelHexFileTests {
     #expect(segment.bytes.last == 1)
   }
 
-  @Test("segments of the 8086 overlap each other by design; only bytes must not")
+  @Test("segments of the 8086 may overlap; bytes must not")
   func segments() throws {
     let file = try Self.decode([
       .extendedSegmentAddress(base: 0x0001), .data(loadOffset: 0, [2]),
@@ -65,7 +65,7 @@ struct IntelHexFileTests {
     #expect(file.layout.start == .segment(cs: 1, ip: 2))
   }
 
-  @Test("CRLF, CR, blank lines, trailing blanks and no last line end are all fine")
+  @Test("CRLF, CR, blank lines, trailing blanks and a missing last line end are accepted")
   func lineEnds() throws {
     let records: [IntelHexRecord] = [.data(loadOffset: 0, [1, 2]), .endOfFile]
     for lineEnd in ["\n", "\r\n", "\r", " \t\r\n", "\n\n\r\n"] {
@@ -78,7 +78,7 @@ struct IntelHexFileTests {
   }
 
   @Test(
-    "names the line and the fault",
+    "reports the line and the fault",
     arguments: [
       ([.data(loadOffset: 0, [1])], 1, .endMissing),
       ([.endOfFile], 1, .noData),
@@ -108,7 +108,7 @@ struct IntelHexFileTests {
     }
   }
 
-  @Test("a Universal Hex is called what it is")
+  @Test("a Universal Hex is reported as such")
   func universal() {
     let text = Array(":0400000A9900C0DEBB\n".utf8)
     #expect(throws: TextFault<IntelHexFault>.line(1, .universalHex(type: 0x0A))) {
@@ -131,7 +131,7 @@ struct IntelHexFileTests {
     #expect(file.bytes.count == 100)
   }
 
-  @Test("cut anywhere, the file is refused; never taken for a shorter image")
+  @Test("a truncated file is refused, never accepted as a shorter image")
   func truncation() throws {
     let whole = Self.text([
       .extendedLinearAddress(upper: 0x0800), .data(loadOffset: 0, Array(0..<32)),
@@ -144,7 +144,7 @@ struct IntelHexFileTests {
     }
   }
 
-  @Test("changed at random it is decoded or refused, but never traps", arguments: 0..<40)
+  @Test("a randomly changed file is decoded or refused, but never traps", arguments: 0..<40)
   func mutation(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let whole = Self.text([

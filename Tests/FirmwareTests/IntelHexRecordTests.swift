@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Intel HEX records")
 struct IntelHexRecordTests {
-  /// The examples of the format's usual descriptions, one of each type.
+  /// The examples of the common descriptions of the format, one of each type.
   static let examples: [(String, IntelHexRecord)] = [
     (
       ":0B0010006164647265737320676170A7",
@@ -27,7 +27,7 @@ struct IntelHexRecordTests {
     (":04000005000000CD2A", .startLinearAddress(0xCD)),
   ]
 
-  @Test("reads and writes each type of record", arguments: examples)
+  @Test("decodes and encodes each type of record", arguments: examples)
   func codec(line: String, record: IntelHexRecord) throws {
     #expect(try IntelHexRecord(decoding: line.utf8) == record)
     #expect(try IntelHexRecord(decoding: line.lowercased().utf8) == record)
@@ -35,7 +35,7 @@ struct IntelHexRecordTests {
   }
 
   @Test(
-    "says what is wrong with a line",
+    "reports the error in a line",
     arguments: [
       ("", .noRecordMark(found: nil)),
       ("00000001FF", .noRecordMark(found: 0x30)),
@@ -59,7 +59,7 @@ struct IntelHexRecordTests {
     #expect(throws: fault) { try IntelHexRecord(decoding: line.utf8) }
   }
 
-  @Test("every record of 0 to 255 bytes survives writing and reading")
+  @Test("every record of 0 to 255 bytes is encoded and decoded")
   func roundTrip() throws {
     for count in 0...255 {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + count) }

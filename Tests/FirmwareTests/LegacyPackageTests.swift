@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Legacy DFU packages")
 struct LegacyPackageTests {
-  /// What adafruit-nrfutil reads in a package.
+  /// The content of a package according to adafruit-nrfutil.
   private struct Said: Decodable {
     let dfuVersion: Double
     let parts: [String: Part]
@@ -41,18 +41,18 @@ struct LegacyPackageTests {
     return try FirmwarePackage.decode(name: "a.zip", bytes: archive.bytes)
   }
 
-  @Test("init packets of every version are read as the tool that made them reads them")
+  @Test("init packets of every version are decoded as by the tool that created them")
   func display() throws {
     let said: [String: Said] = try Fixture.json("Nordic/adafruit.json")
     #expect(said.count == 10)
     #expect(Set(said.values.map(\.dfuVersion)) == [0.5, 0.6, 0.7, 0.8])
-    for (name, told) in said {
+    for (name, expected) in said {
       let package = try Fixture.package("Nordic/\(name).zip")
       #expect(package.kind == .nordicLegacyDFU)
-      #expect(package.parts.count == told.parts.count, "\(name)")
+      #expect(package.parts.count == expected.parts.count, "\(name)")
       for part in package.parts {
         let initPacket = try #require(part.initPacket)
-        let said = try #require(told.parts[initPacket.role.rawValue], "\(name)")
+        let said = try #require(expected.parts[initPacket.role.rawValue], "\(name)")
         #expect(part.name == said.binFile)
         if let softdevice = said.sdSize, let bootloader = said.blSize {
           let sizes = NordicSizes(softdevice: softdevice, bootloader: bootloader)
@@ -81,7 +81,7 @@ struct LegacyPackageTests {
     }
   }
 
-  @Test("SoftDevice and bootloader go before the application, with the manifest's sizes")
+  @Test("SoftDevice and bootloader are sent before the application, with the manifest's sizes")
   func everything() throws {
     for name in ["legacy-everything", "legacy-everything-0.8"] {
       let package = try Fixture.package("Nordic/\(name).zip")
@@ -92,7 +92,7 @@ struct LegacyPackageTests {
     }
   }
 
-  @Test("a signature is by its key alone, and by nobody where there is none")
+  @Test("a signature matches only its key, and an unsigned packet matches no key")
   func signatures() throws {
     let key = try Fixture.key("Nordic/legacy")
     for name in ["legacy-0.8", "legacy-everything-0.8"] {
@@ -116,7 +116,7 @@ struct LegacyPackageTests {
     }
   }
 
-  @Test("one changed bit of a signed packet or its firmware is found")
+  @Test("a changed bit in a signed packet or its firmware is detected")
   func everyByte() throws {
     let key = try Fixture.key("Nordic/legacy")
     let part = try Fixture.image("Nordic/legacy-0.8.zip")
@@ -146,21 +146,21 @@ struct LegacyPackageTests {
     ) { try Self.package(dat: dat, bin: part.bytes.dropLast()) }
   }
 
-  @Test("cut off anywhere, a packet is refused or is that of another firmware")
+  @Test("a truncated packet is refused or belongs to another firmware")
   func truncated() throws {
     for name in ["legacy-0.5", "legacy-0.6", "legacy-0.7", "legacy-0.8"] {
       let part = try Fixture.image("Nordic/\(name).zip")
       let whole = try Self.legacy(part)
       let dat = try #require(part.initPacket).bytes
       for count in 0..<dat.count {
-        // A CRC16 is the rest of a shorter packet as well; the firmware tells.
+        // A truncated packet may end with a valid CRC16; the firmware decides.
         guard let cut = try? LegacyInitPacket(decoding: Array(dat.prefix(count))) else { continue }
         #expect(cut.integrity != whole.integrity)
       }
     }
   }
 
-  /// Every device reads the fields one behind the other, so there are none to leave out.
+  /// Devices read the fields in sequence, so no field can be omitted.
   @Test("a packet without one of its fields is refused")
   func fieldLeftOut() throws {
     #expect(
@@ -170,8 +170,8 @@ struct LegacyPackageTests {
     ) { try Fixture.package("Nordic/legacy-no-type.zip") }
   }
 
-  /// A bootloader's buffer has 128 bytes, and bounds nothing else.
-  @Test("a packet of 128 bytes is read, with all its SoftDevice ids")
+  /// A bootloader's buffer has 128 bytes, which is the only limit.
+  @Test("a packet of 128 bytes is decoded, with all its SoftDevice ids")
   func longest() throws {
     let ids = [UInt8](repeating: 0x64, count: 2 * 58)
     let packet = [UInt8](hex: "5200 0300 09000000 3A00") + ids + [UInt8](hex: "3412")
@@ -179,7 +179,7 @@ struct LegacyPackageTests {
     #expect(try LegacyInitPacket(decoding: packet).softdevices.count == 58)
   }
 
-  @Test("nonsense is refused where it stands")
+  @Test("malformed packets are refused with the offset")
   func nonsense() throws {
     let hash = [UInt8](repeating: 7, count: 32)
     let signature = [UInt8](repeating: 9, count: 64)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("MCUboot images")
 struct MCUbootImageTests {
-  /// What imgtool's own reader finds in an image.
+  /// The content of an image according to imgtool.
   private struct Dump: Decodable {
     struct Header: Decodable {
       let loadAddr: UInt32
@@ -37,7 +37,7 @@ struct MCUbootImageTests {
     entries.map { [.type($0.type.rawValue), .value($0.value.hex)] }
   }
 
-  /// Header of 32, no body, and two areas behind it.
+  /// A header of 32 bytes, no body, and two areas after it.
   private static func image(protected: [UInt8] = [], entries: [UInt8] = [0x07, 0x69, 4, 0])
     -> [UInt8]
   {
@@ -45,7 +45,7 @@ struct MCUbootImageTests {
       .littleEndian(UInt16(protected.count), at: 10) + protected + entries
   }
 
-  @Test("are read as imgtool reads them")
+  @Test("are decoded as by imgtool")
   func dumpinfo() throws {
     let dumps: [String: Dump] = try Fixture.json("MCUboot/dumpinfo.json")
     #expect(dumps.count == 16)
@@ -66,7 +66,7 @@ struct MCUbootImageTests {
     }
   }
 
-  @Test("the header's fields stand where the format has them")
+  @Test("the header's fields have their specified offsets")
   func header() throws {
     let body = [UInt8](repeating: 0xAA, count: 480 + 1000)
     let bytes =
@@ -82,7 +82,7 @@ struct MCUbootImageTests {
     #expect(image.hash == nil)
   }
 
-  @Test("every entry of a rich image is understood")
+  @Test("every entry of an image is decoded")
   func everyEntry() throws {
     let image = try MCUbootImage(decoding: Fixture.bytes("MCUboot/every-entry.bin"))
     #expect(image.version == MCUbootVersion(255, 254, 65535, build: .max))
@@ -105,8 +105,8 @@ struct MCUbootImageTests {
     #expect(image.hash?.algorithm == .sha256)
   }
 
-  /// imgtool was told `--vid example.com --cid door`.
-  @Test("vendor and class are named as imgtool names them, and others are refused")
+  /// imgtool ran with `--vid example.com --cid door`.
+  @Test("vendor and class match those of imgtool, and others are refused")
   func board() throws {
     let image = try Fixture.image("MCUboot/every-entry.bin")
     let vendor = MCUbootIdentifier(name: "example.com", in: .domainNames)
@@ -138,7 +138,7 @@ struct MCUbootImageTests {
     }
   }
 
-  @Test("the trailer of a padded image tells what the bootloader will do")
+  @Test("the trailer of a padded image states the action of the bootloader")
   func trailers() throws {
     let confirmed = try MCUbootImage(decoding: Fixture.bytes("MCUboot/confirmed.bin"))
     #expect(confirmed.trailer?.alignment == 8)
@@ -150,7 +150,7 @@ struct MCUbootImageTests {
     #expect(aligned.trailer?.imageOK == .unset)
   }
 
-  @Test("cut off anywhere, an image is refused with a place in it")
+  @Test("a truncated image is refused with an offset")
   func truncated() throws {
     let whole = try Fixture.bytes("MCUboot/every-entry.bin")
     let size = try MCUbootImage(decoding: whole).size
@@ -164,7 +164,7 @@ struct MCUbootImageTests {
   }
 
   @Test(
-    "damaged headers and areas are refused where they are",
+    "damaged headers and areas are refused with their offset",
     arguments: [
       (image().littleEndian(MCUbootHeader.oldMagic, at: 0), .oldFormat),
       (image().replacing(1, by: 0), .wrongMagic(0x96F3_003D)),
@@ -211,7 +211,7 @@ struct MCUbootImageTests {
   func damaged(bytes: [UInt8], fault: MCUbootFault) {
     #expect(throws: fault) { try MCUbootImage(decoding: bytes) }
     #expect(throws: FirmwareFault.mcuboot(fault)) {
-      // Without its magic a file is a raw binary.
+      // Without its magic, a file is a raw binary.
       guard case .wrongMagic = fault else {
         _ = try FirmwareImage.decode(name: "a.bin", bytes: bytes)
         return
@@ -220,7 +220,7 @@ struct MCUbootImageTests {
     }
   }
 
-  @Test("versions are read as imgtool and devices write them")
+  @Test("versions are parsed in the notations of imgtool and devices")
   func versions() {
     #expect(MCUbootVersion("1.2.3+4") == MCUbootVersion(1, 2, 3, build: 4))
     #expect(MCUbootVersion("1.2.3.4") == MCUbootVersion(1, 2, 3, build: 4))

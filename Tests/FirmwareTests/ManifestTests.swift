@@ -23,7 +23,7 @@ struct ManifestTests {
     return line
   }
 
-  @Test("a Device Manager package gives its images with their places")
+  @Test("a Device Manager package contains images with their places")
   func deviceManager() throws {
     let package = try Fixture.package("DeviceManager/two-images.zip")
     #expect(package.kind == .deviceManager)
@@ -37,9 +37,9 @@ struct ManifestTests {
     #expect(try one.onlyImage().bytes == Fixture.bytes("MCUboot/ed25519.bin"))
   }
 
-  /// As nRF Connect SDK packs them for the nRF54H20.
+  /// In the format of nRF Connect SDK for the nRF54H20.
   @Test(
-    "a package of SUIT envelopes is called that",
+    "a package of SUIT envelopes is reported as such",
     arguments: [
       "{\"type\": \"suit-envelope\", \"image\": \"app.suit\", \"file\": \"root.suit\"}",
       "{\"file\": \"root.suit\", \"size\": \"3\"}",
@@ -53,7 +53,7 @@ struct ManifestTests {
     #expect("\(try #require(fault))".contains("SUIT (nRF54H), which is not supported"))
   }
 
-  @Test("what a manifest says of an image must be true")
+  @Test("a manifest must match its images")
   func deviceManagerContradictions() throws {
     let image = try Fixture.bytes("MCUboot/ed25519.bin")
     func fault(_ fields: String, _ bytes: [UInt8]? = nil) -> FirmwareFault? {
@@ -97,7 +97,7 @@ struct ManifestTests {
     #expect(Self.fault(StoredZip([("a", [1])]).bytes) == .manifest(.missing))
   }
 
-  @Test("Nordic manifests must name files that go together")
+  @Test("Nordic manifests must contain consistent files")
   func nordic() {
     #expect(
       Self.fault(manifest: "{\"manifest\": {}}")
@@ -115,7 +115,7 @@ struct ManifestTests {
         == .manifest(.fileMissing("a")))
   }
 
-  @Test("JSON is read strictly, with the line at fault")
+  @Test("JSON is parsed strictly, with the line of the error")
   func json() {
     #expect(Self.fault(manifest: "\u{FEFF}{ }") == .manifest(.unknownKind))
     #expect(

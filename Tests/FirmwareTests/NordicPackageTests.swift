@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Nordic DFU packages")
 struct NordicPackageTests {
-  /// What nrfutil reads in an init packet.
+  /// The content of an init packet according to nrfutil.
   private struct Said: Decodable {
     let fwVersion: UInt32
     let hwVersion: UInt32
@@ -26,7 +26,7 @@ struct NordicPackageTests {
     return command
   }
 
-  /// A package of one application with other contents.
+  /// A package of one application with the given content.
   private static func package(
     dat: [UInt8], bin: [UInt8], role: String = "application"
   ) throws -> FirmwarePackage {
@@ -39,7 +39,7 @@ struct NordicPackageTests {
     return try FirmwarePackage.decode(name: "a.zip", bytes: archive.bytes)
   }
 
-  @Test("init packets are read as nrfutil reads them")
+  @Test("init packets are decoded as by nrfutil")
   func display() throws {
     let said: [String: [String: Said]] = try Fixture.json("Nordic/nrfutil.json")
     #expect(said.count == 6)
@@ -68,7 +68,7 @@ struct NordicPackageTests {
     }
   }
 
-  @Test("SoftDevice and bootloader go before the application")
+  @Test("SoftDevice and bootloader are sent before the application")
   func order() throws {
     let package = try Fixture.package("Nordic/everything.zip")
     #expect(package.parts.map { $0.initPacket?.role } == [.softdeviceAndBootloader, .application])
@@ -78,7 +78,7 @@ struct NordicPackageTests {
     #expect(throws: FirmwareFault.severalImages(2)) { try package.onlyImage() }
   }
 
-  @Test("signatures of both algorithms pass with their key alone")
+  @Test("signatures of both algorithms pass only with their key")
   func signatures() throws {
     let ecdsa = try Fixture.key("Nordic/ecdsa-p256")
     let ed25519 = try Fixture.key("Nordic/ed25519")
@@ -99,7 +99,7 @@ struct NordicPackageTests {
     #expect(fault?.part == "app.bin")
   }
 
-  @Test("one changed bit of firmware or init packet is found")
+  @Test("a changed bit in firmware or init packet is detected")
   func everyByte() throws {
     let key = try Fixture.key("Nordic/ecdsa-p256")
     let part = try Fixture.package("Nordic/app-signed.zip").onlyImage()
@@ -121,7 +121,7 @@ struct NordicPackageTests {
     }
   }
 
-  @Test("cut off anywhere, an init packet is refused")
+  @Test("a truncated init packet is refused")
   func truncated() throws {
     let dat = try #require(
       Fixture.package("Nordic/app-signed.zip").onlyImage().initPacket
@@ -134,7 +134,7 @@ struct NordicPackageTests {
   }
 
   @Test(
-    "nonsense is refused where it stands",
+    "malformed packets are refused with the offset",
     arguments: [
       ("", .empty),
       ("08", .notProtobuf(offset: 1, "a number is cut off")),
@@ -164,7 +164,7 @@ struct NordicPackageTests {
       ),
     ] as [(String, InitPacketFault)])
   func nonsense(hex: String, fault: InitPacketFault) {
-    // The last is whole; it is its number that is too large.
+    // The last packet is complete, but its number is too large.
     let expected = hex.hasPrefix("0A 0B") ? nil : fault
     let found = #expect(throws: InitPacketFault.self) {
       try SecureInitPacket(decoding: [UInt8](hex: hex))
@@ -172,7 +172,7 @@ struct NordicPackageTests {
     if let expected { #expect(found == expected) }
   }
 
-  @Test("what does not fit together is refused")
+  @Test("inconsistent packages are refused")
   func contradictions() throws {
     let part = try Fixture.package("Nordic/app-signed.zip").onlyImage()
     let dat = try #require(part.initPacket).bytes

@@ -20,7 +20,7 @@ struct ProgramFileTests {
     try UF2File(decoding: blocks, spanLimit: 1 << 16)
   }
 
-  @Test("a UF2 file is memory from its lowest to its highest address")
+  @Test("a UF2 file is one memory range from its lowest to its highest address")
   func uf2() throws {
     let image = try Fixture.image("UF2/gap.uf2")
     #expect(image.format == .uf2)
@@ -49,7 +49,7 @@ struct ProgramFileTests {
     let file = try Self.uf2(first + rest)
     #expect(file.bytes == [1, 2])
     #expect(file.family?.description == "Raspberry Pi RP2350, Arm secure (0xE48BFF59)")
-    // Without the tag it is a block like any other.
+    // Without the tag it is a regular block.
     let untagged = Self.block(
       0, of: 2, at: 0x10FF_FF00, page, flags: 0x2000, family: 0xE48B_FF57, size: 256)
     #expect(throws: UF2Fault.secondFamily(UF2Family(rawValue: 0xE48B_FF59), block: 2)) {
@@ -94,7 +94,7 @@ struct ProgramFileTests {
     expect(Self.block(0, of: 1, at: 0, [9], flags: 1), .noData)
   }
 
-  @Test("an ELF program is what objcopy makes of it", arguments: [32, 64])
+  @Test("an ELF program equals the output of objcopy", arguments: [32, 64])
   func elf(bits: Int) throws {
     let image = try Fixture.image("ELF/firmware-\(bits).elf")
     #expect(image.format == .elf)
@@ -103,10 +103,10 @@ struct ProgramFileTests {
     #expect(image.layout?.start == .linear(0x0800_0100))
   }
 
-  /// As lld links without `--nmagic` where flash begins on a page of its own: the first segment is
-  /// the file from its first byte on.
+  /// As linked by lld without `--nmagic`, with flash at the start of a page: the first segment is
+  /// the file from its first byte.
   @Test(
-    "of a segment that holds the file's own headers the sections are the firmware",
+    "the sections are the firmware of a segment with the file's own headers",
     arguments: [false, true])
   func elfWithHeaders(is64Bit: Bool) throws {
     let good = try Fixture.bytes("ELF/firmware-\(is64Bit ? 64 : 32).elf")
@@ -114,7 +114,7 @@ struct ProgramFileTests {
     func number(_ value: UInt64, at: Int, in bytes: [UInt8]) -> [UInt8] {
       is64Bit ? bytes.littleEndian(value, at: at) : bytes.littleEndian(UInt32(value), at: at)
     }
-    // .vectors and .text lie at 0x1000 ..< 0x1114 of the file.
+    // .vectors and .text are at 0x1000 ..< 0x1114 of the file.
     var whole = number(0, at: header + (is64Bit ? 8 : 4), in: good)
     whole = number(0x07FF_F000, at: header + (is64Bit ? 24 : 12), in: whole)
     whole = number(0x1114, at: header + (is64Bit ? 32 : 16), in: whole)
@@ -126,7 +126,7 @@ struct ProgramFileTests {
         try ELFFile(decoding: bytes, spanLimit: 1 << 16)
       }
     }
-    // Where nothing tells them, or a section is the header or leaves the segment.
+    // Without a section table, or if a section overlaps the header or exceeds the segment.
     let count = is64Bit ? 60 : 48
     isRefused(whole.littleEndian(UInt16(0), at: count))
     isRefused(whole.littleEndian(UInt16.max, at: count))
@@ -148,7 +148,7 @@ struct ProgramFileTests {
         try ELFFile(decoding: bytes, spanLimit: 1 << 16)
       }
     }
-    /// Sets an address-sized field of a program header.
+    /// Changes an address-sized field of a program header.
     func with(_ value: UInt64, segment: Int, _ field: (narrow: Int, wide: Int)) -> [UInt8] {
       let at = header + segment * size + (is64Bit ? field.wide : field.narrow)
       return is64Bit
@@ -165,10 +165,10 @@ struct ProgramFileTests {
     expect(good.replacing(16, by: 1), .notExecutable(type: 1))
     expect(
       good.littleEndian(UInt16(65), at: is64Bit ? 56 : 44), .tooManySegments(count: 65, limit: 64))
-    // Nothing of such a segment is a section's.
+    // A segment without sections.
     let unclaimed = try ELFFile(decoding: with(0, segment: 0, offset), spanLimit: 1 << 16)
     #expect(unclaimed.layout.dataCount == 24)
-    // A segment of nothing but the headers, as lld has it, is no firmware.
+    // A segment that only contains the headers, as by lld, is not firmware.
     let own = UInt64(header + 3 * size)
     let headers =
       is64Bit

@@ -9,7 +9,7 @@ struct ProofTests {
     try Fixture.key("MCUboot/" + name)
   }
 
-  /// What is wrong with an image for a key: its structure, its hash or its signature.
+  /// The fault of an image for a key: its structure, its hash or its signature.
   private static func fault(of bytes: [UInt8], by key: VerificationKey) -> (any Error)? {
     do {
       try FirmwareImage.decode(name: "a.bin", bytes: bytes).checkSignature(by: key)
@@ -19,7 +19,7 @@ struct ProofTests {
     }
   }
 
-  @Test("an image of every algorithm passes with its key and with no other", arguments: keys)
+  @Test("an image of every algorithm passes only with its key", arguments: keys)
   func everyAlgorithm(_ name: String) throws {
     let image = try Fixture.image("MCUboot/\(name).bin")
     let hash = try image.checkIntegrity()
@@ -48,11 +48,11 @@ struct ProofTests {
     #expect(throws: Never.self) { try image.checkSignature(by: Self.key(key)) }
   }
 
-  @Test("one changed bit anywhere is found", arguments: keys + ["every-entry", "ed25519-pure"])
+  @Test("a changed bit anywhere is detected", arguments: keys + ["every-entry", "ed25519-pure"])
   func everyByte(_ name: String) throws {
     let bytes = try Fixture.bytes("MCUboot/\(name).bin")
     let key = try Self.key(Self.keys.contains(name) ? name : "ed25519")
-    // The slow algorithms are asked about every fifth byte, and about each behind the body.
+    // The slow algorithms only check every fifth byte, and each byte after the body.
     let entries = try MCUbootImage(decoding: bytes).coveredSize
     let step = name.hasPrefix("ed25519") ? 1 : 5
     for index in bytes.indices where index.isMultiple(of: step) || index >= entries {
@@ -61,7 +61,7 @@ struct ProofTests {
     }
   }
 
-  @Test("a changed body is a wrong hash, and stays one when the hash is mended")
+  @Test("a changed body is detected, even if the hash is forged")
   func forgedHash() throws {
     let bytes = try Fixture.bytes("MCUboot/ed25519.bin").replacing(100, by: 0)
     let image = try FirmwareImage.decode(name: "a", bytes: bytes)
@@ -70,18 +70,18 @@ struct ProofTests {
       Issue.record("\(String(describing: fault))")
       return
     }
-    // The hash entry stands first: type, length, 32 bytes.
+    // The hash entry is the first: type, length, 32 bytes.
     let start = try MCUbootImage(decoding: bytes).coveredSize + 8
-    var mended = bytes
-    mended.replaceSubrange(start..<(start + 32), with: computed)
-    let forged = try FirmwareImage.decode(name: "a", bytes: mended)
+    var forgedBytes = bytes
+    forgedBytes.replaceSubrange(start..<(start + 32), with: computed)
+    let forged = try FirmwareImage.decode(name: "a", bytes: forgedBytes)
     #expect(try forged.checkIntegrity() == .whole("SHA-256"))
     #expect(throws: ProofFault.signatureWrong) {
       try forged.checkSignature(by: Self.key("ed25519"))
     }
   }
 
-  @Test("without a signature nothing passes")
+  @Test("unsigned files never pass")
   func unsigned() throws {
     let image = try Fixture.image("MCUboot/unsigned.bin")
     #expect(try image.checkIntegrity() == .whole("SHA-256"))
@@ -94,14 +94,14 @@ struct ProofTests {
     }
   }
 
-  @Test("an image that only the device can read is never called good")
+  @Test("an encrypted image never passes")
   func encrypted() throws {
     let image = try Fixture.image("MCUboot/encrypted.bin")
     #expect(try image.checkIntegrity() == .encrypted)
     #expect(throws: ProofFault.encrypted) { try image.checkSignature(by: Self.key("ed25519")) }
   }
 
-  @Test("bytes behind the image that nothing covers are refused, fill is not")
+  @Test("bytes after the image are refused, fill is not")
   func rest() throws {
     let bytes = try Fixture.bytes("MCUboot/ed25519.bin")
     let key = try Self.key("ed25519")
@@ -117,7 +117,7 @@ struct ProofTests {
         == .uncovered(offset: size, count: confirmed.count - size - 40))
   }
 
-  @Test("an image from Intel HEX or UF2 is the image")
+  @Test("an image from Intel HEX or UF2 is verified as well")
   func otherFiles() throws {
     let bytes = try Fixture.bytes("MCUboot/ed25519.bin")
     for file in ["MCUboot/ed25519.hex", "UF2/ed25519.uf2"] {
@@ -131,7 +131,7 @@ struct ProofTests {
     }
   }
 
-  @Test("a key is one public key of a known kind")
+  @Test("a key file contains one public key of a known kind")
   func keyFiles() throws {
     #expect(
       try Self.keys.map { try Self.key($0).algorithm } == [
@@ -159,7 +159,7 @@ struct ProofTests {
     #expect(
       fault("-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA\n-----END PUBLIC KEY-----\n")
         == .malformed)
-    // X25519, which cannot sign: RFC 8410, 10.2 has the same layout with 1.3.101.110.
+    // X25519 cannot sign: RFC 8410, 10.2 has the same layout with 1.3.101.110.
     let point = "MCowBQYDK2VuAyEAhSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo="
     #expect(
       fault("-----BEGIN PUBLIC KEY-----\n\(point)\n-----END PUBLIC KEY-----\n")

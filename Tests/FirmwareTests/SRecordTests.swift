@@ -3,7 +3,8 @@ import Testing
 
 @Suite("Motorola S-records")
 struct SRecordTests {
-  /// The example of the format's usual descriptions: a small program that says "Hello world.".
+  /// The example of the common descriptions of the format: a small program that prints "Hello
+  /// world.".
   private static let hello = """
     S00F000068656C6C6F202020202000003C
     S11F00007C0802A6900100049421FFF07C6C1B787C8C23783C6000003863000026
@@ -27,14 +28,14 @@ struct SRecordTests {
     ("S9030000FC", .end(start: 0)),
   ]
 
-  @Test("reads each type of record, in digits of either case", arguments: records)
+  @Test("decodes each type of record, in upper and lower case", arguments: records)
   func types(line: String, record: SRecord) throws {
     #expect(try SRecord(decoding: line.utf8) == record)
     #expect(try SRecord(decoding: ("S" + line.dropFirst().lowercased()).utf8) == record)
   }
 
   @Test(
-    "says what is wrong with a line",
+    "reports the error in a line",
     arguments: [
       ("", .noRecordMark(found: nil)),
       (":00000001FF", .noRecordMark(found: UInt8(ascii: ":"))),
@@ -59,7 +60,7 @@ struct SRecordTests {
     #expect(found == fault)
   }
 
-  @Test("a whole file is one image", arguments: ["\n", "\r\n", "\r", "  \n\n"])
+  @Test("a complete file is one image", arguments: ["\n", "\r\n", "\r", "  \n\n"])
   func file(lineEnd: String) throws {
     let text = Self.hello.replacing("\n", with: lineEnd)
     let file = try SRecordFile(decoding: Array(text.utf8), spanLimit: 1000)
@@ -79,7 +80,7 @@ struct SRecordTests {
   }
 
   @Test(
-    "what is wrong with a file is told with its line",
+    "errors in a file are reported with their line",
     arguments: [
       ("S10500100102E7", 1, .endMissing),
       ("S9030000FC", 1, .noData),
@@ -94,18 +95,18 @@ struct SRecordTests {
     }
   }
 
-  @Test("a right count of all records ends a file, as srec_cat writes it")
+  @Test("a correct count of all records ends a file, as in the output of srec_cat")
   func counted() throws {
     let whole = try SRecordFile(decoding: Array(Self.hello.utf8), spanLimit: 1000)
     let text = Self.hello.replacing("S9030000FC\n", with: "")
     #expect(try SRecordFile(decoding: Array(text.utf8), spanLimit: 1000) == whole)
   }
 
-  @Test("cut off anywhere, a file is refused")
+  @Test("a truncated file is refused")
   func truncated() {
     let text = Array(Self.hello.utf8)
     let counted = Self.hello.utf8.count - "\nS9030000FC\n".utf8.count
-    // The last line end may be missing, and behind the count nothing need follow.
+    // The last line end may be missing, and no record need follow the count.
     for count in 0..<(text.count - 1) where !(counted...(counted + 1)).contains(count) {
       #expect(throws: TextFault<SRecordFault>.self, "\(count)") {
         try SRecordFile(decoding: Array(text.prefix(count)), spanLimit: 1000)
@@ -119,13 +120,13 @@ struct SRecordTests {
     let whole = try SRecordFile(decoding: text, spanLimit: 1000)
     for index in text.indices {
       let changed = text.replacing(index, by: text[index] ^ 1)
-      // Blank lines and what a header says have no part in the image.
+      // Blank lines and the text of a header are not part of the image.
       guard let file = try? SRecordFile(decoding: changed, spanLimit: 1000) else { continue }
       #expect(file == whole, "character \(index)")
     }
   }
 
-  @Test("what objcopy writes is what objcopy -O binary writes", arguments: ["32", "64"])
+  @Test("the S-records of objcopy equal the output of objcopy -O binary", arguments: ["32", "64"])
   func objcopy(bits: String) throws {
     let image = try Fixture.image("SRecord/firmware-\(bits).srec")
     #expect(image.format == .sRecord)

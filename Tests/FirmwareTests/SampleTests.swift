@@ -25,7 +25,7 @@ struct SampleTests {
       }
   }
 
-  @Test("are what the README's table says")
+  @Test("match the table in the README")
   func table() throws {
     let rows = try Self.rows()
     #expect(rows.count == 7)
@@ -51,7 +51,7 @@ struct SampleTests {
     #expect(image.bytes[40960..<45056].allSatisfy { $0 == 0xFF })
   }
 
-  @Test("the damaged one is refused at its line")
+  @Test("the damaged sample is refused with its line")
   func damaged() throws {
     let text = try Self.sample("damaged-1.4.0.hex")
     let fault = #expect(throws: FirmwareFault.self) {
@@ -63,7 +63,7 @@ struct SampleTests {
     }
   }
 
-  @Test("the C header works the CRC32 out as the encoder does")
+  @Test("the C header computes the same CRC32 as the encoder")
   func header() throws {
     let text = String(decoding: try Self.sample("otaflash_descriptor.h"), as: UTF8.self)
     let zero = text.firstMatch(of: /\(0x([0-9A-F]{8})u \^/).flatMap { UInt32($0.1, radix: 16) }

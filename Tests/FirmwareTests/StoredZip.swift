@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// Writes ZIP archives of stored files, with every field open to be made wrong.
+/// Writes ZIP archives of stored files, in which every field can be wrong.
 struct StoredZip {
   struct File {
     var name: [UInt8]
@@ -9,7 +9,7 @@ struct StoredZip {
     var method: UInt16 = 0
     var crc32: UInt32
     var size: UInt32
-    /// Where the directory has another name than the file's own header.
+    /// The name in the directory, if it differs from the name in the file's header.
     var directoryName: [UInt8]?
 
     init(_ name: String, _ content: [UInt8]) {
@@ -45,7 +45,7 @@ struct StoredZip {
       + littleEndian(UInt16(0))
   }
 
-  /// The fields that both headers have, from the flags to the length of the extra field.
+  /// The fields of both headers, from the flags to the length of the extra field.
   private static func common(_ file: File, _ name: [UInt8]) -> [UInt8] {
     littleEndian(file.flags) + littleEndian(file.method) + littleEndian(UInt16(0))
       + littleEndian(UInt16(0x21))

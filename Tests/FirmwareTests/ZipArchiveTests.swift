@@ -18,7 +18,7 @@ struct ZipArchiveTests {
     fault(of: StoredZip(files).bytes)
   }
 
-  @Test("files come out as they went in, folders are passed over")
+  @Test("files are unpacked unchanged, folders are ignored")
   func plain() throws {
     let archive = try ZipArchive(
       decoding: StoredZip([("folder/", []), ("folder/a.bin", [1, 2, 3]), ("b", [])]).bytes,
@@ -29,7 +29,7 @@ struct ZipArchiveTests {
     #expect(archive["c"] == nil)
   }
 
-  @Test("what is packed to unpack too large is refused, whether it says so or not")
+  @Test("archives that unpack to too many bytes are refused, with true or false sizes")
   func bombs() throws {
     #expect(
       Self.fault(of: try Fixture.bytes("Hostile/bomb.zip"))
@@ -38,7 +38,7 @@ struct ZipArchiveTests {
       case .entryDamaged("zeros.bin", _) = Self.fault(
         of: try Fixture.bytes("Hostile/lying-bomb.zip"))
     else {
-      Issue.record("the lying one was read")
+      Issue.record("the forged archive was accepted")
       return
     }
     var claimed = StoredZip.File("a", [1, 2, 3])
@@ -61,17 +61,17 @@ struct ZipArchiveTests {
     #expect(Self.fault(of: [.init(name, [1])]) == .unsafeName(name))
   }
 
-  @Test("a name that is no UTF-8 is refused")
+  @Test("a name that is not UTF-8 is refused")
   func badText() {
     var file = StoredZip.File("ab", [1])
     file.name = [0xC3, 0x28]
     guard case .unsafeName = Self.fault(of: [file]) else {
-      Issue.record("it was taken")
+      Issue.record("it was accepted")
       return
     }
   }
 
-  @Test("a name twice, an encrypted file and an unknown compression are refused")
+  @Test("a repeated name, an encrypted file and an unknown compression are refused")
   func oddities() {
     #expect(Self.fault(of: [.init("a", [1]), .init("a", [2])]) == .nameRepeated)
     var encrypted = StoredZip.File("a", [UInt8](repeating: 0, count: 20))
@@ -102,18 +102,18 @@ struct ZipArchiveTests {
     var renamed = StoredZip.File("a", [1, 2, 3])
     renamed.directoryName = Array("b".utf8)
     guard case .damaged = Self.fault(of: [renamed]) else {
-      Issue.record("two names of one file were taken")
+      Issue.record("two names of one file were accepted")
       return
     }
     var wrong = StoredZip.File("a", [1, 2, 3])
     wrong.crc32 = 5
     guard case .entryDamaged("a", _) = Self.fault(of: [wrong]) else {
-      Issue.record("a wrong CRC32 was taken")
+      Issue.record("a wrong CRC32 was accepted")
       return
     }
   }
 
-  @Test("cut off anywhere, an archive is refused")
+  @Test("a truncated archive is refused")
   func truncated() throws {
     for name in ["Nordic/everything.zip", "DeviceManager/one-image.zip"] {
       let whole = try Fixture.bytes(name)

@@ -4,7 +4,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-/// Each fault of the catalogue behaves as its description states.
+/// Each fault of the catalog behaves as its description states.
 @Suite struct BoardFaultTests {
   static let newVersion = FirmwareVersion(1, 3, 0)
   static let image = makeImage(40_000)

@@ -135,8 +135,8 @@ import Testing
         await clock.pause(for: .milliseconds(120))
         try await dfu.send(Self.image.prefix(4096))
         for isRight in answers {
-          let told = littleEndian(try await dfu.ask(hex("03"))[7..<11])
-          #expect((told == CRC32.checksum(Self.image.prefix(4096))) == isRight)
+          let reported = littleEndian(try await dfu.ask(hex("03"))[7..<11])
+          #expect((reported == CRC32.checksum(Self.image.prefix(4096))) == isRight)
         }
       }
     }
@@ -155,11 +155,11 @@ import Testing
     ("repeat-offset", [400, 400, 400]), ("jump-back", [400, 0]),
     ("beyond-end", [1000 + 1104]),
   ])
-  func aServerReportsWrongOffsets(fault: String, told: [Int]) throws {
+  func aServerReportsWrongOffsets(fault: String, reported: [Int]) throws {
     let file = BootableFile(body: makeImage(1000))
     try withBoard("smp?\(fault)&slot=64K") { board, _ in
       var host = try await SMPHost.connected(to: board)
-      for (index, offset) in told.enumerated() {
+      for (index, offset) in reported.enumerated() {
         let start = index * 400
         let data = Array(file.bytes[start..<min(start + 400, file.bytes.count)])
         let answer = try await host.call(

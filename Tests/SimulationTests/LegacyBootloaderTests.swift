@@ -4,7 +4,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-/// The bootloaders of SDK 11 and of Adafruit, rule by rule, over the modelled radio.
+/// The bootloaders of SDK 11 and of Adafruit, rule by rule, over the modeled radio.
 @Suite struct LegacyBootloaderTests {
   static let image = makeImage(5000, version: FirmwareVersion(1, 3, 0))
 

@@ -5,7 +5,7 @@ import OtaflashSimulation
 import OtaflashTestSupport
 import Testing
 
-/// Nordic's Secure DFU bootloader of SDK 15, rule by rule, over the modelled radio.
+/// Nordic's Secure DFU bootloader of SDK 15, rule by rule, over the modeled radio.
 @Suite struct SecureBootloaderTests {
   static let newVersion = FirmwareVersion(1, 3, 0)
   /// The bytes 00…FF repeated, with known checksums.

@@ -51,7 +51,7 @@ import Testing
     (.erase(page: 16_384), .outOfBounds(address: 16_384, bytes: 4096, size: 16_384)),
     (.erase(page: -4096), .outOfBounds(address: -4096, bytes: 4096, size: 16_384)),
   ])
-  func operationsThatHardwareToleratesAreRefused(operation: FlashOperation, fault: FlashFault) throws {
+  func toleratedOperationsAreRefused(operation: FlashOperation, fault: FlashFault) throws {
     let flash = try makeFlash()
     #expect(throws: fault) { try flash.perform(operation) }
   }

@@ -2,15 +2,15 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// What becomes of the PDUs that a host receives, over all its connections.
+/// The alteration of the PDUs that a host receives, over all its connections.
 final class AlterationScript: Sendable {
   private let steps: Mutex<ArraySlice<[UInt8]>>
 
-  /// - Parameter steps: one for a PDU each: a byte says how many PDUs pass before it and what is
-  ///   done then, the others are what it is done with. An empty one lets a PDU pass.
+  /// - Parameter steps: one per altered PDU: the first byte states the number of PDUs before it and
+  ///   the kind of alteration, the others are its data. An empty step leaves a PDU unchanged.
   init(_ steps: [[UInt8]]) { self.steps = Mutex(steps[...]) }
 
-  /// The PDUs in place of one, `nil` when the link ends instead.
+  /// The PDUs in place of `pdu`; `nil` if the link ends instead.
   func altered(_ pdu: [UInt8]) -> [[UInt8]]? {
     let step = steps.withLock { steps -> [UInt8]? in
       guard let first = steps.first, let head = first.first else {
@@ -41,7 +41,7 @@ final class AlterationScript: Sendable {
     }
   }
 
-  /// The first byte says where in the value the others go.
+  /// The first byte is the offset in the value at which the others are written.
   private static func overwritten(
     _ pdu: [UInt8], from start: Int, _ bytes: [UInt8]
   ) -> [UInt8] {
@@ -54,13 +54,13 @@ final class AlterationScript: Sendable {
     return pdu
   }
 
-  /// Opcode and handle of a notification or indication; the opcode of anything else.
+  /// The size of opcode and handle of a notification or indication; of the opcode of other PDUs.
   private static func headerSize(of pdu: [UInt8]) -> Int {
     pdu.first == 0x1B || pdu.first == 0x1D ? 3 : 1
   }
 }
 
-/// A host's link to a device whose PDUs do not arrive as they were sent.
+/// A host's link to a device whose PDUs are altered in transit.
 final class AlteringLink: Link {
   private let link: any Link
   private let script: AlterationScript

@@ -4,16 +4,16 @@ import OtaflashSimulation
 import OtaflashSwarm
 import OtaflashUpdate
 
-/// Updates one of the devices while the input alters what the host hears of it. However the update
-/// ends, it ends: no trap, no wait without a bound, no progress beyond the image.
+/// Updates one of the devices while the input alters the PDUs that the host receives. The update
+/// always ends: no trap, no unlimited wait, no progress beyond the image.
 ///
-/// The first byte picks the device and the write mode, the rest is an `AlterationScript`.
+/// The first byte selects the device and the write mode; the rest is an `AlterationScript`.
 func fuzzUpdate(of profiles: [String], _ input: [UInt8]) {
   guard let choice = input.first else { return }
   let profile = profiles[Int(choice >> 1) % profiles.count]
   let script = AlterationScript(messages(Array(input.dropFirst())))
   var options = UpdateOptions()
-  // An odd choice is the third mode where what follows begins with an odd byte.
+  // An odd value selects the third mode if the next byte is odd.
   let isAuto = input.dropFirst().first.map { !$0.isMultiple(of: 2) } ?? false
   options.mode =
     choice.isMultiple(of: 2) ? .withoutResponse : isAuto ? .auto : .withResponse
@@ -31,8 +31,8 @@ func fuzzUpdate(of profiles: [String], _ input: [UInt8]) {
   }
 }
 
-/// What any update ends within: 9 attempts of half a minute for each of its phases, and the device's
-/// own waits; each connection of a script may bring it one step forward.
+/// The time limit of any update: 9 attempts of half a minute for each of its phases, and the
+/// device's own waits; each connection of a script may advance it by one step.
 private let virtualLimit = Duration.seconds(6 * 3600)
 
 @Sendable private func examine(_ event: UpdateEvent) {
@@ -43,7 +43,7 @@ private let virtualLimit = Duration.seconds(6 * 3600)
   }
 }
 
-/// Every end but a trap or a hang is a good one.
+/// Every end but a trap or a hang is correct.
 private func run(
   _ update: FirmwareUpdate, on board: SimulatedBoard, through script: AlterationScript,
   _ clock: VirtualClock

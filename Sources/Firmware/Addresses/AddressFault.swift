@@ -59,7 +59,7 @@ extension AddressFault: CustomStringConvertible {
 
   private static func list(_ places: [Place]) -> String {
     let shown = places.prefix(placesMaximum).map { "\($0.region) (\($0.dataCount) B)" }
-    let rest = places.count - told.count
+    let rest = places.count - shown.count
     return (shown + (rest > 0 ? ["\(rest) more"] : [])).joined(separator: ", ")
   }
 }

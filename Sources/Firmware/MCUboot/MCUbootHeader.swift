@@ -53,7 +53,7 @@ public struct MCUbootHeader: Equatable, Sendable {
   public let loadAddress: UInt32
   /// The number of bytes from the start of the file to the body, 32…65535.
   public let headerSize: UInt16
-  /// The size of the protected TLV area in bytes; 0 if there is none.
+  /// The size of the protected TLV area in bytes; 0 if absent.
   package let protectedSize: UInt16
   /// The size of the body in bytes.
   public let bodySize: UInt32

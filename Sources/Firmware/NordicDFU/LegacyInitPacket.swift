@@ -25,7 +25,7 @@ public struct LegacyInitPacket: Equatable, Sendable {
   public let deviceType: UInt16
   /// The device's revision; 0xFFFF for any.
   public let deviceRevision: UInt16
-  /// The application's version; 0xFFFFFFFF for none.
+  /// The application's version; 0xFFFFFFFF = not stated.
   public let applicationVersion: UInt32
   /// The accepted SoftDevices, by their numbers; 0xFFFE for any.
   public let softdevices: [UInt16]

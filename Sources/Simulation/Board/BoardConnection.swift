@@ -23,7 +23,7 @@ extension SimulatedConnection: BoardConnection {
   func hostVanishes(with loss: LinkLoss) { vanish(.central, with: loss) }
 }
 
-/// A link from elsewhere, such as a real radio. Nothing of the modelled radio applies to it, and it
+/// A link from elsewhere, such as a real radio. Nothing of the modeled radio applies to it, and it
 /// can only be closed: the simulation cannot silence it.
 final class AttachedConnection: BoardConnection {
   let boardLink: any Link

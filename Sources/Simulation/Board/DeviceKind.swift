@@ -1,7 +1,7 @@
 import OtaflashATT
 
 /// The kind of a simulated board: the update service of its firmware, with the settings of this
-/// kind. A kind is a folder with a settings type that describes it completely; the catalogue lists
+/// kind. A kind is a folder with a settings type that describes it completely; the catalog lists
 /// the kinds.
 public struct DeviceKind: Hashable, Sendable {
   private var settings: any KindSettings
@@ -33,7 +33,7 @@ public struct DeviceKind: Hashable, Sendable {
   }
 }
 
-/// The settings of one kind, and the properties that the board and the catalogue need.
+/// The settings of one kind, and the properties that the board and the catalog need.
 protocol KindSettings: Hashable, Sendable {
   /// The named devices of the kind; the first has the default settings.
   static var presets: [ProfilePreset] { get }

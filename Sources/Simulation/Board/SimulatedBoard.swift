@@ -140,7 +140,7 @@ public final class SimulatedBoard: Sendable {
   }
 
   /// Attaches a connection from elsewhere, such as a real radio, to the device, and returns when it
-  /// ends. Waits while the device boots or still has an earlier connection. The modelled radio and
+  /// ends. Waits while the device boots or still has an earlier connection. The modeled radio and
   /// its faults in the profile do not apply.
   public func serve(_ link: any Link) async {
     let connection = AttachedConnection(link)

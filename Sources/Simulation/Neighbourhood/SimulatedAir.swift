@@ -3,7 +3,7 @@ import OtaflashGATT
 import Synchronization
 
 /// Simulated devices in range of one host: a scanner that receives their advertisements, and
-/// connections to them over the modelled radio.
+/// connections to them over the modeled radio.
 ///
 /// Created by `withAir`, and valid only inside its body.
 public final class SimulatedAir: Central {

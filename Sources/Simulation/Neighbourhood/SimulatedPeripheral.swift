@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// A simulated device with any services: it advertises, serves one host at a time over the modelled
+/// A simulated device with any services: it advertises, serves one host at a time over the modeled
 /// radio, and runs its own behavior concurrently.
 ///
 /// ```swift

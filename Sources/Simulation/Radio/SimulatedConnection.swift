@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// A connection over the modelled radio: two links and the link layer between them.
+/// A connection over the modeled radio: two links and the link layer between them.
 ///
 /// Anchors are whole intervals after the start, and every packet ends at its own deadline, so time
 /// does not drift on a real clock. While neither side has data, no events are processed.

@@ -1,18 +1,19 @@
 import Glibc
 import OtaflashDelta
 
-/// The patches of this project as a filter, for Tests/DeltaOracle/oracle.py to compare with others.
+/// A filter that runs the patch code of this project, for comparisons by
+/// Tests/DeltaOracle/oracle.py.
 @main
 enum DeltaCodec {
   private static let usage = """
-    usage: delta-codec <JOBS              one job a line, words separated by tabs; an answer a line:
-             make CODEC OLD NEW PATCH     the seconds of processor time that it took
-             apply OLD PATCH NEW          what it makes is written; "error: " and the fault
-             plan OLD NEW RATE AHEAD OUT  for bytes a second, and pages erased ahead (0 or 1): what is
-                                          sent in parts of which size with which codecs, its size, the
-                                          seconds predicted, those of the image itself, and the seconds
-                                          it took to choose
-    CODEC is none, crle, or heatshrink,WINDOW,LOOKAHEAD.
+    usage: delta-codec <JOBS              one job per line, separated by tabs; one answer per line:
+             make CODEC OLD NEW PATCH     creates a patch; prints the seconds of CPU time
+             apply OLD PATCH NEW          writes the image; prints "error: " and any fault
+             plan OLD NEW RATE AHEAD OUT  for RATE bytes per second, and erasing ahead (0 or 1):
+                                          writes the delivery; prints content, part size,
+                                          codecs, size, predicted seconds, those of the image,
+                                          and the seconds to choose
+    CODEC: none, crle, or heatshrink,WINDOW,LOOKAHEAD.
     """
 
   static func main() {
@@ -100,13 +101,13 @@ enum DeltaCodec {
   }
 }
 
-/// Why a job could not be done.
+/// The reason why a job failed.
 struct JobFault: Error {
   let text: String
   init(_ text: String) { self.text = text }
 }
 
-/// Whole files.
+/// Access to complete files.
 enum File {
   static func read(_ path: String) throws(JobFault) -> [UInt8] {
     guard let file = fopen(path, "rb") else { throw JobFault("\(path) cannot be read") }

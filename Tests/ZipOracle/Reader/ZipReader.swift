@@ -2,9 +2,9 @@ import FoundationEssentials
 import Glibc
 import OtaflashFirmware
 
-/// Reads the archives whose paths come on standard input, a line each, and says of each on one line
-/// what is in it: `ok` and for every file its name in hexadecimal digits, size and CRC32, or
-/// `refused` and why.
+/// Reads the archives whose paths are on standard input, one per line, and prints one line for
+/// each: `ok` and for every file its name in hexadecimal digits, size and CRC32, or `refused` and
+/// the reason.
 @main
 enum ZipReader {
   private static let limit = 1 << 22
@@ -24,7 +24,7 @@ enum ZipReader {
       let archive = try ZipArchive(decoding: bytes, limit: limit)
       return (["ok"] + archive.entries.map(line)).joined(separator: " ")
     } catch {
-      // One line an archive, whatever names are in it.
+      // One line per archive, for all names in it.
       let words = "\(error)".unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) }
       return "refused " + String(words)
     }
