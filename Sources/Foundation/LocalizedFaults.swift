@@ -9,9 +9,7 @@ public protocol LocalizedFault: ExplainedFault, LocalizedError {}
 
 extension LocalizedFault {
   /// The summary as a sentence.
-  public var errorDescription: String? {
-    summary.prefix(1).uppercased() + summary.dropFirst() + "."
-  }
+  public var errorDescription: String? { sentence(summary) }
 
   /// The explanation.
   public var failureReason: String? { explanation }
@@ -27,3 +25,17 @@ extension GATTFault: LocalizedFault {}
 extension PeripheralFault: LocalizedFault {}
 extension QueueFault: LocalizedFault {}
 extension UpdateFault: LocalizedFault {}
+
+// Faults of files have no explanation or remedy.
+extension FirmwareFault: LocalizedError {
+  /// The description as a sentence.
+  public var errorDescription: String? { sentence(description) }
+}
+extension ProofFault: LocalizedError {
+  /// The description as a sentence.
+  public var errorDescription: String? { sentence(description) }
+}
+
+private func sentence(_ text: String) -> String {
+  text.prefix(1).uppercased() + text.dropFirst() + "."
+}

@@ -19,6 +19,9 @@ import Testing
     #expect(queued.localizedDescription == "The device says that the key is wrong.")
     let scan: any Error = ScanFault.notFound(within: .seconds(1))
     #expect(!scan.localizedDescription.contains("could not be completed"))
+    do { _ = try FirmwarePackage.decode(name: "x.hex", data: Data(":0".utf8)) } catch {
+      #expect(!error.localizedDescription.contains("could not be completed"), "\(error)")
+    }
   }
 
   @Test func valuesAreReadAndWrittenAsData() throws {
