@@ -36,6 +36,7 @@ let package = Package(
       targets: [
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
       ]),
+    .library(name: "OtaflashCampaigns", targets: ["OtaflashFleet", "OtaflashFleetEngine"]),
     .library(name: "OtaflashState", targets: ["OtaflashState"]),
     .library(name: "OtaflashFoundation", targets: ["OtaflashFoundation"]),
     .executable(name: "otaflash", targets: ["otaflash"]),
