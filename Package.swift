@@ -131,7 +131,8 @@ let package = Package(
     .target(
       name: "OtaflashFleetFiles",
       dependencies: [
-        "OtaflashFirmware", "OtaflashUpdate", "OtaflashFleet", crypto, fleetOnly("Yams", package: "Yams"),
+        "OtaflashFirmware", "OtaflashUpdate", "OtaflashFleet", crypto,
+        fleetOnly("Yams", package: "Yams"),
       ],
       path: "Sources/FleetFiles", exclude: ["README.md"], swiftSettings: strict),
     .target(

@@ -74,7 +74,8 @@ public struct FleetEngine: Sendable {
     let time = RunClock(environment, after: former.lastAt)
     let coordinator = Coordinator(
       rules: FleetRules(campaign, publishedAhead: publishedAhead), exchange: exchange,
-      ledger: ledger, commands: commands, waits: waitsForOperator, environment: environment, time: time,
+      ledger: ledger, commands: commands, waits: waitsForOperator, environment: environment,
+      time: time,
       hooks: waveHooks, adapters: adapters, workersEnded: workersEnded, observe: observe)
     let workers = WorkerPool(
       worker: worker, campaign: campaign, plan: former, exchange: exchange, transport: transport,

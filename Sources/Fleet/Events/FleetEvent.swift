@@ -13,8 +13,8 @@ public enum FleetEvent: Hashable, Sendable, Codable {
   case waveHookBegan(wave: Int, point: HookPoint)
   case waveHookEnded(wave: Int, point: HookPoint, outcome: HookOutcome)
   case waveBegan(wave: Int)
-  /// The device is to be worked on: attempt 1, 2, …; with `verifyFirst` it may run the new image already,
-  /// and is asked before anything is sent.
+  /// The device is to be worked on: attempt 1, 2, …; with `verifyFirst` it may run the new image
+  /// already, and is asked before anything is sent.
   case devicePublished(device: FleetDevice.ID, attempt: Int, verifyFirst: Bool)
   case deviceClaimed(device: FleetDevice.ID, attempt: Int, worker: String)
   case devicePlaced(device: FleetDevice.ID, attempt: Int, adapter: String)

@@ -174,7 +174,8 @@ public struct FleetRun: Sendable {
       if !workers.contains(worker) { workers.append(worker) }
       devices[index].records.append(
         AttemptRecord(
-          number: attempt, verifyFirst: devices[index].verifiesFirst, worker: worker, began: lastAt))
+          number: attempt, verifyFirst: devices[index].verifiesFirst, worker: worker, began: lastAt)
+      )
     case .devicePlaced(_, _, let adapter):
       devices[index].adapter = adapter
       devices[index].updateLastRecord {
