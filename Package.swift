@@ -36,6 +36,7 @@ let package = Package(
       targets: [
         "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
       ]),
+    .library(name: "OtaflashCampaigns", targets: ["OtaflashFleet", "OtaflashFleetEngine"]),
     .library(name: "OtaflashState", targets: ["OtaflashState"]),
     .library(name: "OtaflashFoundation", targets: ["OtaflashFoundation"]),
     .executable(name: "otaflash", targets: ["otaflash"]),
@@ -138,7 +139,8 @@ let package = Package(
     .target(
       name: "OtaflashFleetFiles",
       dependencies: [
-        "OtaflashFirmware", "OtaflashUpdate", "OtaflashFleet", crypto, fleetOnly("Yams", package: "Yams"),
+        "OtaflashFirmware", "OtaflashUpdate", "OtaflashFleet", crypto,
+        fleetOnly("Yams", package: "Yams"),
       ],
       path: "Sources/FleetFiles", exclude: ["README.md"], swiftSettings: strict),
     .target(

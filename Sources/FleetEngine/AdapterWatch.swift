@@ -3,7 +3,10 @@ import OtaflashFleet
 import Synchronization
 
 /// What a run has to say of this machine, beside its events.
-package enum FleetNotice: Hashable, Sendable {
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
+public enum FleetNotice: Hashable, Sendable {
   /// No adapter is there: nothing is begun until one is.
   case noAdapter
   case adapterLost(String)

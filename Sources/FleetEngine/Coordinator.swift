@@ -2,9 +2,13 @@ import OtaflashFleet
 import OtaflashGATT
 
 /// Why a run could not go on. The run itself is where its events say; the same again goes on.
-package enum FleetEngineFault: Error, Hashable, Sendable {
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
+public enum FleetEngineFault: Error, Hashable, Sendable {
   case storage(StorageFault)
-  case exchange(ExchangeFault)
+  /// A job was lost or offered twice: an error of the program.
+  case exchange(words: String)
   /// It was interrupted.
   case cancelled
 
@@ -12,16 +16,16 @@ package enum FleetEngineFault: Error, Hashable, Sendable {
     if case .storage(let storage) = fault {
       self = .storage(storage)
     } else {
-      self = .exchange(fault)
+      self = .exchange(words: "\(fault)")
     }
   }
 }
 
 extension FleetEngineFault: CustomStringConvertible {
-  package var description: String {
+  public var description: String {
     switch self {
     case .storage(let fault): fault.words
-    case .exchange(let fault): "\(fault)"
+    case .exchange(let words): words
     case .cancelled: "the run was interrupted"
     }
   }

@@ -6,7 +6,7 @@ import OtaflashUpdate
 
 /// The radios that a worker pool has, and the devices that they reach: the kernel's adapters, or
 /// simulated boards in virtual time. The engine knows no difference.
-package protocol DeviceTransport: Sendable {
+public protocol DeviceTransport: Sendable {
   /// The adapters that are there now, by their names.
   func adapters() -> [String]
 
@@ -27,32 +27,32 @@ package protocol DeviceTransport: Sendable {
 }
 
 /// Another process works on the device.
-package struct DeviceHeldElsewhere: Error {
-  package init() {}
+public struct DeviceHeldElsewhere: Error {
+  public init() {}
 }
 
 /// What the engine may ask of the world beside the radio: time, and files that were read.
-package struct FleetEnvironment: Sendable {
+public struct FleetEnvironment: Sendable {
   /// Waits; the links' own.
-  package let clock: any LinkClock
+  public let clock: any LinkClock
   /// The wall's time, for what is recorded.
-  package let wall: @Sendable () -> WallClockTime
+  public let wall: @Sendable () -> WallClockTime
   /// The image with a digest.
-  package let image: @Sendable (String) -> FirmwarePackage?
+  public let image: @Sendable (String) -> FirmwarePackage?
   /// The key of a device that has one.
-  package let key: @Sendable (FleetDevice.ID) -> [UInt8]?
+  public let key: @Sendable (FleetDevice.ID) -> [UInt8]?
   /// Where patches find what devices run; each patch is made once for all of them.
-  package let bases: BaseFinder
+  public let bases: BaseFinder
   /// Where an adapter's updates remember which sizes of data writes were the best; `nil` = nowhere.
-  package let sizes: @Sendable (String) -> SizeMemory?
+  public let sizes: @Sendable (String) -> SizeMemory?
   /// Runs the campaign's hooks; without it a hook cannot be run.
-  package let hooks: (any HookRunner)?
+  public let hooks: (any HookRunner)?
   /// Told what happens on a device, from its own task; must return soon.
-  package let observe: @Sendable (FleetDevice.ID, UpdateEvent) -> Void
+  public let observe: @Sendable (FleetDevice.ID, UpdateEvent) -> Void
   /// Told what happens to this machine; must return soon.
-  package let notice: @Sendable (FleetNotice) -> Void
+  public let notice: @Sendable (FleetNotice) -> Void
 
-  package init(
+  public init(
     clock: any LinkClock, wall: @escaping @Sendable () -> WallClockTime,
     image: @escaping @Sendable (String) -> FirmwarePackage?,
     key: @escaping @Sendable (FleetDevice.ID) -> [UInt8]? = { _ in nil },

@@ -1,22 +1,44 @@
 import OtaflashFleet
 import OtaflashGATT
 
-/// A run of a campaign in this process: the coordinator, and a worker pool with this machine's
-/// adapters. The same on the kernel's adapters and on simulated boards in virtual time.
-package struct FleetEngine: Sendable {
-  package let campaign: Campaign
+/// Runs a campaign in this process: the coordinator, which records events, and workers with this
+/// machine's adapters. The same on the kernel's adapters and on simulated boards in virtual time.
+///
+/// ```swift
+/// let plan = try CampaignPlan(campaign, now: now)
+/// let engine = FleetEngine(
+///   campaign: campaign, ledger: MemoryLedger(), transport: transport, environment: environment)
+/// try await engine.begin(plan, id: "r1")
+/// let run = try await engine.run()
+/// ```
+public struct FleetEngine: Sendable {
+  /// What is to be done.
+  public let campaign: Campaign
   package let exchange: any JobExchange
-  package let ledger: any EventLedger
-  package let transport: any DeviceTransport
-  package let environment: FleetEnvironment
+  /// Where the run's events are recorded.
+  public let ledger: any EventLedger
+  /// The adapters and devices.
+  public let transport: any DeviceTransport
+  /// Time, images and keys.
+  public let environment: FleetEnvironment
   /// Unique among those that work on jobs of the exchange.
   package let worker: FleetWorker
   /// Where people's requests come from; `nil` = nobody can ask.
-  package var commands: (any CommandSource)?
+  public var commands: (any CommandSource)?
   /// Waits for a request when only a person could help; `false` = returns then.
-  package var waitsForOperator = true
+  public var waitsForOperator = true
   /// Told after events were recorded, and once at the beginning; must return soon.
-  package var observe: @Sendable ([FleetEvent], FleetRun) -> Void = { _, _ in }
+  public var observe: @Sendable ([FleetEvent], FleetRun) -> Void = { _, _ in }
+
+  /// A run whose workers are all in this process.
+  public init(
+    campaign: Campaign, ledger: any EventLedger, transport: any DeviceTransport,
+    environment: FleetEnvironment
+  ) {
+    self.init(
+      campaign: campaign, exchange: MemoryExchange(), ledger: ledger, transport: transport,
+      environment: environment)
+  }
 
   package init(
     campaign: Campaign, exchange: any JobExchange, ledger: any EventLedger,
@@ -42,7 +64,7 @@ package struct FleetEngine: Sendable {
   /// - Returns: where the run stands when it has ended, or when only a person could help.
   /// - Throws: what could not be kept, and `.cancelled`. All that was recorded is kept, devices
   ///   were left at a safe point, and the same again goes on.
-  package func run() async throws(FleetEngineFault) -> FleetRun {
+  public func run() async throws(FleetEngineFault) -> FleetRun {
     let history: [RecordedEvent]
     do throws(StorageFault) { history = try await ledger.history() } catch { throw .storage(error) }
     let former = FleetRun(history)
@@ -52,7 +74,8 @@ package struct FleetEngine: Sendable {
     let time = RunClock(environment, after: former.lastAt)
     let coordinator = Coordinator(
       rules: FleetRules(campaign, publishedAhead: publishedAhead), exchange: exchange,
-      ledger: ledger, commands: commands, waits: waitsForOperator, environment: environment, time: time,
+      ledger: ledger, commands: commands, waits: waitsForOperator, environment: environment,
+      time: time,
       hooks: waveHooks, adapters: adapters, workersEnded: workersEnded, observe: observe)
     let workers = WorkerPool(
       worker: worker, campaign: campaign, plan: former, exchange: exchange, transport: transport,
@@ -95,6 +118,21 @@ package struct FleetEngine: Sendable {
       return result ?? .failure(.cancelled)
     }
     return try result.get()
+  }
+
+  /// Records the first events of a run: its devices and waves, frozen.
+  ///
+  /// - Parameters:
+  ///   - plan: of the campaign.
+  ///   - id: of the run.
+  ///   - digests: the digest of each image by its name in the campaign, which `FleetEnvironment`'s
+  ///     `image` is asked for; an image without one is asked for by its name.
+  public func begin(
+    _ plan: CampaignPlan, id: String, imageDigests digests: [String: String] = [:]
+  ) async throws(FleetEngineFault) {
+    let names = Dictionary(uniqueKeysWithValues: Set(campaign.images.values).map { ($0, $0) })
+    try await begin(
+      plan.beginning(id: id, digest: "", imageDigests: names.merging(digests) { $1 }))
   }
 
   /// Records the first events of a run.

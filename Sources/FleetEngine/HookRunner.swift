@@ -2,7 +2,7 @@ import OtaflashFleet
 
 /// Runs the commands of a campaign's owner: as processes of this machine, or, in a simulation, not
 /// at all.
-package protocol HookRunner: Sendable {
+public protocol HookRunner: Sendable {
   /// Runs a command to its end, or to the end of its time. A task that is cancelled ends the
   /// command; nothing of it outlives the call.
   ///
@@ -14,9 +14,9 @@ package protocol HookRunner: Sendable {
 
 /// Does as if every hook had succeeded at once: for forecasts, which must touch nothing.
 package struct HooksLeftOut: HookRunner {
-  package init() {}
+  public init() {}
 
-  package func run(
+  public func run(
     _ hook: HookCommand, environment: [String: String], timeLimit: Duration
   ) async -> HookOutcome { HookOutcome(.exited(code: 0)) }
 }

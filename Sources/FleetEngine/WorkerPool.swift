@@ -76,7 +76,9 @@ struct WorkerPool: Sendable {
   }
 
   /// A job and the adapter for it; `nil` when there is none now.
-  private func next(on pool: inout AdapterPool) async throws(ExchangeFault) -> (JobClaim, AdapterLane)? {
+  private func next(on pool: inout AdapterPool) async throws(ExchangeFault) -> (
+    JobClaim, AdapterLane
+  )? {
     if let placed = try await placeHeld(on: &pool) { return placed }
     while let loads = pool.freeLoads, pool.hasRoomToHold {
       guard

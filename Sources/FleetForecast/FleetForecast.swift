@@ -104,7 +104,8 @@ package struct FleetForecast: Hashable, Sendable {
 extension FleetForecast {
   init(
     of trial: CampaignSimulation, _ runs: [SimulationFigures],
-    whatIf: [(change: ForecastChange, runs: [SimulationFigures])], left: (runs: Int, rows: Int) = (0, 0)
+    whatIf: [(change: ForecastChange, runs: [SimulationFigures])],
+    left: (runs: Int, rows: Int) = (0, 0)
   ) {
     (runsLeftOut, rowsLeftOut) = left
     devices = trial.plan.deviceCount

@@ -24,16 +24,7 @@ extension Row {
 
   /// A column that holds a time.
   func time(_ column: String) throws -> WallClockTime {
-    try moment(self[column], in: column)
-  }
-
-  /// A column that holds a time or NULL.
-  func optionalTime(_ column: String) throws -> WallClockTime? {
-    let milliseconds: Int64? = self[column]
-    return try milliseconds.map { try moment($0, in: column) }
-  }
-
-  private func moment(_ milliseconds: Int64, in column: String) throws -> WallClockTime {
+    let milliseconds: Int64 = self[column]
     guard WallClockTime.range.contains(milliseconds) else {
       throw StorageFault(.unsound, "column \(column) of the store holds the time \(milliseconds)")
     }

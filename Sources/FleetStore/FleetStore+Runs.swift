@@ -109,7 +109,8 @@ extension FleetStore {
   /// - Returns: the request's number.
   @discardableResult
   package func request(
-    _ order: OperatorCommand, by action: OperatorAction? = nil, of run: String, at moment: WallClockTime
+    _ order: OperatorCommand, by action: OperatorAction? = nil, of run: String,
+    at moment: WallClockTime
   ) throws(StorageFault) -> Int {
     try write {
       try $0.execute(
@@ -146,7 +147,9 @@ extension FleetStore {
   }
 
   /// The requests that were put for a run.
-  package func commands(of run: String) -> any CommandSource { StoredCommands(store: self, run: run) }
+  package func commands(of run: String) -> any CommandSource {
+    StoredCommands(store: self, run: run)
+  }
 }
 
 /// A request as the store has it. Former versions stored the order only.
@@ -164,7 +167,8 @@ private struct StoredRequest: Codable {
       let request = try StoredValue.value(StoredRequest.self, text)
       return PendingCommand(number: number, command: request.order, action: request.action)
     } catch is DecodingError {
-      return PendingCommand(number: number, command: try StoredValue.value(OperatorCommand.self, text))
+      return PendingCommand(
+        number: number, command: try StoredValue.value(OperatorCommand.self, text))
     }
   }
 }

@@ -2,8 +2,8 @@
 import GRDB
 import OtaflashFleet
 
-/// What workers reported in stores up to version 4: a table beside the events, which the coordinator
-/// turned into events later.
+/// What workers reported in stores up to version 4: a table, which the coordinator turned into
+/// events later.
 enum FormerNews {
   private enum Report: Codable {
     case placed(adapter: String)

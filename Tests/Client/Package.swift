@@ -32,6 +32,15 @@ package.targets += [
     dependencies: [
       "Elsewhere", "Door", .product(name: "OtaflashSimulation", package: "otaflash"),
     ]),
+  // A campaign over many doors.
+  .testTarget(
+    name: "CampaignTests",
+    dependencies: [
+      .product(name: "OtaflashCampaigns", package: "otaflash"),
+      .product(name: "OtaflashCentral", package: "otaflash"),
+      .product(name: "OtaflashUpdater", package: "otaflash"),
+      .product(name: "OtaflashSimulation", package: "otaflash"),
+    ]),
   // A package that only tests an update needs no other product.
   .testTarget(
     name: "AloneTests", dependencies: [.product(name: "OtaflashSimulation", package: "otaflash")]),
@@ -50,6 +59,7 @@ if !hasBlueZ {
       target.exclude = ["FirstUse.swift", "RealDoor.swift"]
       target.dependencies.removeLast()
     case "DoorTests": target.exclude = ["SocketTests.swift", "StateTests.swift"]
+    case "CampaignTests": target.exclude = ["SocketCampaignTests.swift"]
     default: break
     }
   }

@@ -27,7 +27,9 @@ package struct ExchangeConformance: Sendable, CustomStringConvertible {
   static let other = FleetWorker(name: "b")
   static let lease = Duration.seconds(45)
 
-  static func time(_ seconds: Int64) -> WallClockTime { WallClockTime(milliseconds: seconds * 1000) }
+  static func time(_ seconds: Int64) -> WallClockTime {
+    WallClockTime(milliseconds: seconds * 1000)
+  }
 
   static func job(_ device: String, attempt: Int = 1, site: String? = nil) -> UpdateJob {
     UpdateJob(

@@ -125,7 +125,8 @@ import Testing
     let commands = Requests([(2, .pause), (60, .resume), (61, .resume), (62, .cancel)])
     let outcome = try scene.run(asking: commands)
     #expect(outcome.run.control == .ended(.cancelled))
-    #expect(commands.answers == ["done", "done", CommandRefusal.nothingToResume.description, "done"])
+    #expect(
+      commands.answers == ["done", "done", CommandRefusal.nothingToResume.description, "done"])
     let begun = outcome.history.compactMap { recorded -> Int64? in
       guard case .deviceClaimed = recorded.event else { return nil }
       return recorded.at.milliseconds - 1_800_000_000_000

@@ -31,8 +31,10 @@ import Testing
     #expect(hearing.count == 2 && during == 1 && after == 0)
   }
 
-  private static func link(_ id: String, _ transport: SimulatedFleetTransport) async -> (any Link)? {
-    do throws(ConnectFault) { return try await transport.connect(to: id, at: .home, on: "hci0") } catch
-    { return nil }
+  private static func link(_ id: String, _ transport: SimulatedFleetTransport) async -> (any Link)?
+  {
+    do throws(ConnectFault) {
+      return try await transport.connect(to: id, at: .home, on: "hci0")
+    } catch { return nil }
   }
 }

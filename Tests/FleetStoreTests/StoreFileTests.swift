@@ -113,7 +113,7 @@ import Testing
       }
       let path = folder.path
       try await withThrowingTaskGroup(of: Void.self) { group in
-        for _ in 0..<4 { group.addTask { _ = try FleetStore(path: path).devices() } }
+        for _ in 0..<4 { group.addTask { _ = try FleetStore(path: path).runs() } }
         try await group.waitForAll()
       }
     }
@@ -208,7 +208,6 @@ import Testing
         let store = try folder.store(isReadOnly: isReadOnly)
         #expect(store.setAside == nil)
         _ = try store.runs()
-        _ = try store.devices()
         _ = try await store.ledger(of: "r1").history()
       } catch {
         found = error as? StorageFault

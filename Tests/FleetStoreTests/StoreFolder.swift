@@ -34,7 +34,7 @@ final class StoreFolder: Sendable {
       // Pages leave the cache, and so reach the file, before the commit.
       try database.execute(sql: "PRAGMA cache_size = 1; BEGIN IMMEDIATE")
       try database.execute(sql: "UPDATE run SET campaign = hex(zeroblob(200000)), length = 99")
-      try database.execute(sql: "UPDATE device SET name = hex(zeroblob(20000))")
+      try database.execute(sql: "INSERT INTO blob VALUES ('x', zeroblob(200000))")
       for suffix in ["", "-journal"] {
         try FileManager.default.copyItem(atPath: path + suffix, toPath: other.path + suffix)
       }

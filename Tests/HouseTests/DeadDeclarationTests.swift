@@ -9,6 +9,7 @@ import Testing
     "allValueStrings": "ArgumentParser asks for it",
     "defaultValueDescription": "ArgumentParser asks for it",
     "appendLiteral": "the compiler asks for it",
+    "DevicePublishedCodingKeys": "the compiler asks for it",
     "escapeText": "Mustache asks for it",
     "lowPower": "one of three ways to scan, for apps",
   ]

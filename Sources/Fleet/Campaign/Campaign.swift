@@ -1,28 +1,28 @@
 /// What is to be done: which devices get which image, in which order, and what ends it. Checked as
 /// a whole, so that nothing has begun when something is wrong.
-package struct Campaign: Hashable, Sendable {
-  package var name: String
-  package var devices: [FleetDevice]
+public struct Campaign: Hashable, Sendable {
+  public var name: String
+  public var devices: [FleetDevice]
   /// The firmware file of each kind of board; under `nil` the one for all others.
-  package var images: [String?: String]
+  public var images: [String?: String]
   /// Which of the devices take part; `nil` = all.
   package var selector: DeviceExpression?
   /// In their order; one or more.
-  package var waves: [Wave]
+  public var waves: [Wave]
   package var window: TransferWindow?
   /// The windows of sites that have one of their own, in the place of `window`.
   package var siteWindows: [String: TransferWindow] = [:]
-  package var retries = RetryPolicy()
+  public var retries = RetryPolicy()
   /// Transfers side by side on an adapter; `nil` = learned.
-  package var parallel: Int?
-  package var flash = FlashChoices()
+  public var parallel: Int?
+  public var flash = FlashChoices()
   package var hooks = CampaignHooks()
-  package var requirements = DeviceRequirements()
+  public var requirements = DeviceRequirements()
   /// The file of the public key that every image must be signed by; `nil` = no signature is
   /// required.
   package var keyFile: String?
   /// Orders the devices within waves that name a number of them: the same seed, the same order.
-  package var seed: UInt64 = 1
+  public var seed: UInt64 = 1
 
   /// More devices than any site has; what is beyond it is a slip.
   package static let devicesMaximum = 100_000
@@ -30,7 +30,7 @@ package struct Campaign: Hashable, Sendable {
   /// The range of `parallel`.
   package static let parallelTransfers = 1...64
 
-  package init(
+  public init(
     name: String, devices: [FleetDevice], images: [String?: String],
     waves: [Wave] = [Wave("all", .rest)]
   ) {
@@ -41,7 +41,7 @@ package struct Campaign: Hashable, Sendable {
   }
 
   /// The file for a device.
-  package func image(for device: FleetDevice) -> String? {
+  public func image(for device: FleetDevice) -> String? {
     device.board.flatMap { images[$0] } ?? images[nil]
   }
 
@@ -56,7 +56,10 @@ package struct Campaign: Hashable, Sendable {
 }
 
 /// Why a campaign cannot be carried out; said before anything else is done.
-package enum CampaignFault: Error, Hashable, Sendable {
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
+public enum CampaignFault: Error, Hashable, Sendable {
   case noDevices
   case tooManyDevices(count: Int, limit: Int)
   case duplicateDevice(id: String)
@@ -85,7 +88,7 @@ package enum CampaignFault: Error, Hashable, Sendable {
 
 extension CampaignFault: CustomStringConvertible {
   /// What is wrong: a clause.
-  package var description: String {
+  public var description: String {
     switch self {
     case .noDevices: "there are no devices"
     case .tooManyDevices(let count, let limit):

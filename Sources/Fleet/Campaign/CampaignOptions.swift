@@ -1,27 +1,27 @@
 import OtaflashUpdate
 
 /// How devices are tried, again and again, within bounds.
-package struct RetryPolicy: Hashable, Sendable {
+public struct RetryPolicy: Hashable, Sendable {
   /// The range of `linkAttempts` and `infrastructureFailures`.
   package static let attempts = 1...1000
   /// The range of `sameFailures`.
   package static let repeats = 1...100
 
   /// Attempts of one device that may end by a lost link, or by its not being found.
-  package var linkAttempts: Int
+  public var linkAttempts: Int
   /// A device that fails in the same way so often is quarantined.
-  package var sameFailures: Int
+  public var sameFailures: Int
   /// The wait before the second attempt; each further one is twice as long.
-  package var firstDelay: Duration
+  public var firstDelay: Duration
   /// No wait is longer.
-  package var longestDelay: Duration
+  public var longestDelay: Duration
   /// 0…1: the largest part by which chance shortens a wait.
-  package var jitter: Double
+  public var jitter: Double
   /// Attempts in a row, of any devices, that may fail for a reason of our own machine before the
   /// run pauses.
-  package var infrastructureFailures: Int
+  public var infrastructureFailures: Int
 
-  package init(
+  public init(
     linkAttempts: Int = 5, sameFailures: Int = 2, firstDelay: Duration = .seconds(5),
     longestDelay: Duration = .seconds(600), jitter: Double = 0.3, infrastructureFailures: Int = 20
   ) {
@@ -44,23 +44,23 @@ package struct RetryPolicy: Hashable, Sendable {
 }
 
 /// How each of the campaign's devices is flashed: the options of one update.
-package struct FlashChoices: Hashable, Sendable {
+public struct FlashChoices: Hashable, Sendable {
   /// The range of `mtu`.
   package static let mtus = 23...517
 
-  package var writing = WriteMode.auto
-  package var delta = DeltaPolicy.auto
+  public var writing = WriteMode.auto
+  public var delta = DeltaPolicy.auto
   /// ATT_MTU to ask for, 23…517 bytes.
-  package var mtu = 512
-  package var allowDowngrade = false
-  package var allowUnknown = false
-  package var allowOtherHardware = false
+  public var mtu = 512
+  public var allowDowngrade = false
+  public var allowUnknown = false
+  public var allowOtherHardware = false
   /// Send even where the image runs already.
-  package var force = false
+  public var force = false
   /// The longest time for one attempt.
-  package var attemptLimit = Duration.seconds(1800)
+  public var attemptLimit = Duration.seconds(1800)
 
-  package init() {}
+  public init() {}
 }
 
 extension UpdateOptions {

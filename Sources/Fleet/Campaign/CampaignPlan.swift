@@ -2,24 +2,24 @@ import OtaflashFirmware
 
 /// A campaign that was checked: who takes part, with which file, in which wave. Frozen when a run
 /// begins, so that a list of devices that grows meanwhile changes nothing.
-package struct CampaignPlan: Hashable, Sendable {
-  package struct PlannedWave: Hashable, Sendable {
-    package let wave: Wave
+public struct CampaignPlan: Hashable, Sendable {
+  public struct PlannedWave: Hashable, Sendable {
+    public let wave: Wave
     /// In the order in which they are begun.
-    package let devices: [FleetDevice]
+    public let devices: [FleetDevice]
   }
 
-  package let campaign: Campaign
-  package let waves: [PlannedWave]
+  public let campaign: Campaign
+  public let waves: [PlannedWave]
   /// Devices that the selector leaves out, in the campaign's order.
-  package let leftOut: [FleetDevice]
+  public let leftOut: [FleetDevice]
 
-  package var deviceCount: Int { waves.reduce(0) { $0 + $1.devices.count } }
+  public var deviceCount: Int { waves.reduce(0) { $0 + $1.devices.count } }
 
   /// Checks everything, and deals the devices to the waves.
   ///
   /// - Parameter now: a window that closed before then is refused.
-  package init(_ campaign: Campaign, now: WallClockTime) throws(CampaignFault) {
+  public init(_ campaign: Campaign, now: WallClockTime) throws(CampaignFault) {
     try Self.checkValues(of: campaign)
     try Self.checkNames(of: campaign.devices)
     try Self.checkWindows(of: campaign, now: now)
@@ -55,7 +55,7 @@ package struct CampaignPlan: Hashable, Sendable {
   /// - Parameters:
   ///   - waves: the devices of each wave, as many waves as the campaign has.
   ///   - unsettled: devices that the run still has to update; their windows must open again.
-  package init(
+  public init(
     _ campaign: Campaign, resuming waves: [[FleetDevice]], unsettled: Set<FleetDevice.ID>,
     now: WallClockTime
   ) throws(CampaignFault) {

@@ -2,28 +2,28 @@ import OtaflashFirmware
 
 /// The conditions that a device must meet before anything is sent to it. A device that runs its
 /// image already is not asked.
-package struct DeviceRequirements: Hashable, Sendable {
-  package struct Battery: Hashable, Sendable {
+public struct DeviceRequirements: Hashable, Sendable {
+  public struct Battery: Hashable, Sendable {
     /// The treatment of a device that reports no battery level.
-    package enum Unknown: String, CaseIterable, Sendable {
+    public enum Unknown: String, CaseIterable, Sendable {
       case proceed, refuse
     }
 
     /// The lowest level, 1…100.
-    package var percent: Int
-    package var unknown: Unknown
+    public var percent: Int
+    public var unknown: Unknown
 
-    package init(percent: Int, unknown: Unknown = .proceed) {
+    public init(percent: Int, unknown: Unknown = .proceed) {
       self.percent = percent
       self.unknown = unknown
     }
   }
 
   /// The lowest version that a device may be updated from.
-  package var version: FirmwareVersion?
-  package var battery: Battery?
+  public var version: FirmwareVersion?
+  public var battery: Battery?
 
-  package init(version: FirmwareVersion? = nil, battery: Battery? = nil) {
+  public init(version: FirmwareVersion? = nil, battery: Battery? = nil) {
     self.version = version
     self.battery = battery
   }

@@ -1,29 +1,29 @@
 /// A moment of the wall's clock: whole milliseconds since 1970-01-01T00:00:00Z. What a run records
 /// must mean the same to the process that goes on with it, so no clock of one boot will do.
-package struct WallClockTime: Hashable, Comparable, Sendable, Codable {
+public struct WallClockTime: Hashable, Comparable, Sendable, Codable {
   /// What a stored time may be: some 36 million years, so that sums of times cannot overflow.
   package static let range: ClosedRange<Int64> = -(1 << 60)...(1 << 60)
 
-  package let milliseconds: Int64
+  public let milliseconds: Int64
 
-  package init(milliseconds: Int64) { self.milliseconds = milliseconds }
+  public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-  package static func < (left: WallClockTime, right: WallClockTime) -> Bool {
+  public static func < (left: WallClockTime, right: WallClockTime) -> Bool {
     left.milliseconds < right.milliseconds
   }
 
   /// The moment `duration` later, to the millisecond; the fraction is dropped.
-  package func advanced(by duration: Duration) -> WallClockTime {
+  public func advanced(by duration: Duration) -> WallClockTime {
     WallClockTime(milliseconds: milliseconds + duration.wholeMilliseconds)
   }
 
   /// The time from here to `other`; negative where that is earlier.
-  package func duration(to other: WallClockTime) -> Duration {
+  public func duration(to other: WallClockTime) -> Duration {
     .milliseconds(other.milliseconds - milliseconds)
   }
 
   /// As a number, which is what every stored form of it is.
-  package init(from decoder: any Decoder) throws {
+  public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     milliseconds = try container.decode(Int64.self)
     guard Self.range.contains(milliseconds) else {
@@ -32,7 +32,7 @@ package struct WallClockTime: Hashable, Comparable, Sendable, Codable {
     }
   }
 
-  package func encode(to encoder: any Encoder) throws {
+  public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(milliseconds)
   }

@@ -1,7 +1,7 @@
 /// Devices that are updated together, and what decides whether the next ones are.
-package struct Wave: Hashable, Sendable {
+public struct Wave: Hashable, Sendable {
   /// Who is in a wave.
-  package enum Members: Hashable, Sendable {
+  public enum Members: Hashable, Sendable {
     /// So many more devices.
     case count(Int)
     /// As many more as bring the share of all devices that are in this wave or an earlier one to
@@ -13,15 +13,15 @@ package struct Wave: Hashable, Sendable {
     case rest
   }
 
-  package var name: String
-  package var members: Members
-  package var thresholds: WaveThresholds
+  public var name: String
+  public var members: Members
+  public var thresholds: WaveThresholds
   /// From the last device's end to the verdict's effect: time in which a bad image may show.
-  package var soak: Duration
+  public var soak: Duration
   /// The next wave waits until a person agrees.
-  package var needsApproval: Bool
+  public var needsApproval: Bool
 
-  package init(
+  public init(
     _ name: String, _ members: Members, thresholds: WaveThresholds = WaveThresholds(),
     soak: Duration = .zero, needsApproval: Bool = false
   ) {
@@ -34,9 +34,9 @@ package struct Wave: Hashable, Sendable {
 }
 
 /// What a wave's verdict is made of.
-package struct WaveThresholds: Hashable, Sendable, Codable {
+public struct WaveThresholds: Hashable, Sendable, Codable {
   /// A number of devices, or a share of the wave.
-  package enum Limit: Hashable, Sendable, Codable {
+  public enum Limit: Hashable, Sendable, Codable {
     case count(Int)
     /// 1…100, of the wave's devices; at least one device.
     case percent(Int)
@@ -51,7 +51,7 @@ package struct WaveThresholds: Hashable, Sendable, Codable {
   }
 
   /// What follows when a wave has reached its failure limit.
-  package enum StopAction: String, Hashable, Sendable, Codable, CaseIterable {
+  public enum StopAction: String, Hashable, Sendable, Codable, CaseIterable {
     /// The run ends.
     case end
     /// The run pauses; an operator who resumes it accepts the failures so far.
@@ -60,19 +60,19 @@ package struct WaveThresholds: Hashable, Sendable, Codable {
 
   /// Of the devices that were judged, the least share that must have succeeded for the next wave to
   /// begin, in percent, 0…100.
-  package var successPercent: Int
+  public var successPercent: Int
   /// So many failures end the campaign, at once.
-  package var stop: Limit
+  public var stop: Limit
   /// Of the wave's devices, the least share that must have been seen for a verdict, in percent,
   /// 0…100.
-  package var seenPercent: Int
+  public var seenPercent: Int
   /// `nil` = the run ends.
-  package var stopAction: StopAction?
+  public var stopAction: StopAction?
   /// Failures beyond the limit that devices in flight may still cause: near the limit fewer devices
   /// are updated at the same time. `nil` = as many as are in flight.
-  package var overshoot: Int?
+  public var overshoot: Int?
 
-  package init(
+  public init(
     successPercent: Int = 80, stop: Limit = .percent(20), seenPercent: Int = 50,
     stopAction: StopAction? = nil, overshoot: Int? = nil
   ) {

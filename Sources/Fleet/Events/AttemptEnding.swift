@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
 /// Whose fault a failed attempt was: what counts against a wave, and what is tried again.
-package enum FailureKind: String, Hashable, Sendable, Codable, CaseIterable {
+public enum FailureKind: String, Hashable, Sendable, Codable, CaseIterable {
   /// The device rejected or reverted the image, or runs another one.
   case device
   /// The link was lost, or never made.
@@ -12,7 +12,7 @@ package enum FailureKind: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// How one attempt on one device ended.
-package enum AttemptEnding: Hashable, Sendable, Codable {
+public enum AttemptEnding: Hashable, Sendable, Codable {
   case updated(UpdateFigures)
   /// The image ran already.
   case current(version: FirmwareVersion?)
@@ -24,17 +24,17 @@ package enum AttemptEnding: Hashable, Sendable, Codable {
 }
 
 /// What is known of an update that succeeded.
-package struct UpdateFigures: Hashable, Sendable, Codable {
-  package var from: FirmwareVersion?
-  package var to: FirmwareVersion?
+public struct UpdateFigures: Hashable, Sendable, Codable {
+  public var from: FirmwareVersion?
+  public var to: FirmwareVersion?
   /// How it is known that the image runs: `read-back`, `version`, …
-  package var proof: String
+  public var proof: String
   /// Sent, repeats included.
-  package var bytes: Int
-  package var uploadMilliseconds: Int64
-  package var resumes: Int
+  public var bytes: Int
+  public var uploadMilliseconds: Int64
+  public var resumes: Int
   /// Bytes of the image that the device made of them; `nil` = they were the image's own.
-  package var made: Int?
+  public var made: Int?
 
   private enum CodingKeys: String, CodingKey {
     case from, to, proof, uploadMilliseconds, resumes, made
@@ -42,7 +42,7 @@ package struct UpdateFigures: Hashable, Sendable, Codable {
     case bytes = "octets"
   }
 
-  package init(
+  public init(
     from: FirmwareVersion?, to: FirmwareVersion?, proof: String, bytes: Int,
     uploadMilliseconds: Int64, resumes: Int, made: Int? = nil
   ) {
@@ -56,21 +56,21 @@ package struct UpdateFigures: Hashable, Sendable, Codable {
   }
 }
 
-package struct AttemptFailure: Error, Hashable, Sendable, Codable {
+public struct AttemptFailure: Error, Hashable, Sendable, Codable {
   /// The `code` of devices whose bootloader put the former image back.
   package static let revertedCode = "reverted"
 
-  package var kind: FailureKind
+  public var kind: FailureKind
   /// Equal for failures of the same sort, such as `reverted`.
-  package var code: String
+  public var code: String
   /// For people: a clause.
-  package var words: String
+  public var words: String
   /// Trying again cannot help.
-  package var isFinal: Bool
+  public var isFinal: Bool
   /// The device was heard or answered.
-  package var wasSeen: Bool
+  public var wasSeen: Bool
 
-  package init(
+  public init(
     _ kind: FailureKind, code: String, words: String, isFinal: Bool = false, wasSeen: Bool = true
   ) {
     self.kind = kind
@@ -82,7 +82,7 @@ package struct AttemptFailure: Error, Hashable, Sendable, Codable {
 }
 
 /// Why an attempt was given back.
-package enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
+public enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
   /// No adapter of the one who had it hears the device.
   case notHeard = "not-heard"
   /// Somebody else works on the device.
@@ -99,7 +99,7 @@ package enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
   case outcomeLost = "outcome-lost"
 
   /// For people: a clause.
-  package var words: String {
+  public var words: String {
     switch self {
     case .notHeard: "it was not heard"
     case .deviceBusy: "another process works on it"
@@ -113,7 +113,7 @@ package enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// What became of a device in the end.
-package enum DeviceEnding: Hashable, Sendable, Codable {
+public enum DeviceEnding: Hashable, Sendable, Codable {
   case updated
   case current
   case failed(AttemptFailure)
@@ -125,13 +125,13 @@ package enum DeviceEnding: Hashable, Sendable, Codable {
   case skipped(words: String)
 
   /// How it counts in its wave.
-  package enum Count: String, Hashable, Sendable, CaseIterable {
+  public enum Count: String, Hashable, Sendable, CaseIterable {
     case succeeded, failed, unseen
     /// Neither for nor against.
     case neutral
   }
 
-  package var count: Count {
+  public var count: Count {
     switch self {
     case .updated, .current: .succeeded
     case .failed(let failure), .quarantined(let failure):

@@ -3,15 +3,18 @@
 ///
 /// Cases and labels are the names in the store, where they stay for ever: a later version adds
 /// cases, and takes none away.
-package enum FleetEvent: Hashable, Sendable, Codable {
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
+public enum FleetEvent: Hashable, Sendable, Codable {
   case runBegan(RunBeginning)
   case wavePlanned(wave: Int, name: String, devices: [RunDevice])
   /// A hook of the wave is to run: again, by whoever goes on with the run before it has ended.
   case waveHookBegan(wave: Int, point: HookPoint)
   case waveHookEnded(wave: Int, point: HookPoint, outcome: HookOutcome)
   case waveBegan(wave: Int)
-  /// The device is to be worked on: attempt 1, 2, …; with `verifyFirst` it may run the new image already,
-  /// and is asked before anything is sent.
+  /// The device is to be worked on: attempt 1, 2, …; with `verifyFirst` it may run the new image
+  /// already, and is asked before anything is sent.
   case devicePublished(device: FleetDevice.ID, attempt: Int, verifyFirst: Bool)
   case deviceClaimed(device: FleetDevice.ID, attempt: Int, worker: String)
   case devicePlaced(device: FleetDevice.ID, attempt: Int, adapter: String)
@@ -46,21 +49,21 @@ extension FleetEvent {
 }
 
 /// A device as the run knows it.
-package struct RunDevice: Hashable, Sendable, Codable {
-  package var id: FleetDevice.ID
-  package var name: String?
-  package var board: String?
-  package var site: String?
+public struct RunDevice: Hashable, Sendable, Codable {
+  public var id: FleetDevice.ID
+  public var name: String?
+  public var board: String?
+  public var site: String?
   /// In their order; `nil` = none.
-  package var tags: [String]?
+  public var tags: [String]?
   /// The image's digest.
-  package var image: String
+  public var image: String
   /// The path of the file that holds its key, as the campaign names it.
-  package var keyFile: String?
+  public var keyFile: String?
   /// How strongly its advertisements were received by the scan that found it, in dBm.
-  package var rssi: Int?
+  public var rssi: Int?
 
-  package init(
+  public init(
     id: FleetDevice.ID, name: String? = nil, board: String? = nil, site: String? = nil,
     tags: [String]? = nil, image: String, keyFile: String? = nil, rssi: Int? = nil
   ) {
@@ -75,7 +78,10 @@ package struct RunDevice: Hashable, Sendable, Codable {
   }
 }
 
-package enum PauseReason: Hashable, Sendable, Codable {
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
+public enum PauseReason: Hashable, Sendable, Codable {
   case asked
   /// So many attempts in a row failed for reasons of this side.
   case infrastructure(failures: Int, words: String)
@@ -89,7 +95,7 @@ package enum PauseReason: Hashable, Sendable, Codable {
   case hook(wave: Int, point: HookPoint, words: String)
 }
 
-package enum RunEnding: Hashable, Sendable, Codable {
+public enum RunEnding: Hashable, Sendable, Codable {
   /// Every device was settled; so many of them failed, were never seen, or were left out.
   case complete(failed: Int)
   /// A wave reached its failure threshold.

@@ -1,5 +1,5 @@
 /// What a wave's devices say about going on.
-package enum WaveVerdict: Hashable, Sendable, Codable {
+public enum WaveVerdict: Hashable, Sendable, Codable {
   case `continue`
   case stop(failures: Int, of: Int)
   /// Too few of its devices were seen, or too few could be judged: no verdict is better than a
@@ -8,20 +8,20 @@ package enum WaveVerdict: Hashable, Sendable, Codable {
 }
 
 /// How a wave's devices ended, by number.
-package struct WaveTally: Hashable, Sendable {
-  package let size: Int
-  package var succeeded = 0
-  package var failed = 0
-  package var unseen = 0
-  package var neutral = 0
+public struct WaveTally: Hashable, Sendable {
+  public let size: Int
+  public var succeeded = 0
+  public var failed = 0
+  public var unseen = 0
+  public var neutral = 0
   /// Failures that an operator accepted when he resumed a run which had paused at the limit.
-  package var accepted = 0
+  public var accepted = 0
 
-  package init(size: Int) { self.size = size }
+  public init(size: Int) { self.size = size }
 
-  package var settled: Int { succeeded + failed + unseen + neutral }
+  public var settled: Int { succeeded + failed + unseen + neutral }
 
-  package mutating func count(_ ending: DeviceEnding, by change: Int = 1) {
+  public mutating func count(_ ending: DeviceEnding, by change: Int = 1) {
     switch ending.count {
     case .succeeded: succeeded += change
     case .failed: failed += change
@@ -31,21 +31,21 @@ package struct WaveTally: Hashable, Sendable {
   }
 
   /// Whether the failures so far end the campaign, whatever is still to come.
-  package func reachesStop(of thresholds: WaveThresholds) -> Bool {
+  public func reachesStop(of thresholds: WaveThresholds) -> Bool {
     failed - accepted >= thresholds.stop.devices(of: size)
   }
 
   /// How many more devices may be in flight; `nil` = any number.
   ///
   /// - Parameter open: devices that are in flight.
-  package func room(beside open: Int, by thresholds: WaveThresholds) -> Int? {
+  public func room(beside open: Int, by thresholds: WaveThresholds) -> Int? {
     thresholds.overshoot.map { overshoot in
       max(0, thresholds.stop.devices(of: size) + overshoot - (failed - accepted) - open)
     }
   }
 
   /// The verdict when all devices are settled.
-  package func verdict(by thresholds: WaveThresholds) -> WaveVerdict {
+  public func verdict(by thresholds: WaveThresholds) -> WaveVerdict {
     if reachesStop(of: thresholds) { return .stop(failures: failed, of: size) }
     let judged = succeeded + failed
     guard judged > 0, judged * 100 >= thresholds.seenPercent * size else {

@@ -92,26 +92,26 @@ package enum ExchangeFault: Error, Hashable, Sendable {
 }
 
 /// Why something that must last could not be kept or read.
-package struct StorageFault: Error, Hashable, Sendable {
-  package enum Kind: String, Hashable, Sendable, CaseIterable {
+public struct StorageFault: Error, Hashable, Sendable {
+  public enum Kind: String, Hashable, Sendable, CaseIterable {
     case full, readOnly, locked, newerVersion, damaged
     /// The file can be read, and what it says cannot be: another hand changed it.
     case unsound
     case system
   }
 
-  package let kind: Kind
+  public let kind: Kind
   /// What happened: a clause.
-  package let words: String
+  public let words: String
 
-  package init(_ kind: Kind, _ words: String) {
+  public init(_ kind: Kind, _ words: String) {
     self.kind = kind
     self.words = words
   }
 }
 
 extension StorageFault: CustomStringConvertible {
-  package var description: String { words }
+  public var description: String { words }
 }
 
 extension ExchangeFault: CustomStringConvertible {

@@ -1,5 +1,5 @@
 /// A command of the campaign's owner.
-package enum HookCommand: Hashable, Sendable {
+public enum HookCommand: Hashable, Sendable {
   /// A program and its arguments, run without a shell; one or more.
   case words([String])
   /// A text for `/bin/sh -c`.
@@ -7,7 +7,7 @@ package enum HookCommand: Hashable, Sendable {
 }
 
 /// When a hook runs. The names are those in campaigns and in the store.
-package enum HookPoint: String, Hashable, Sendable, Codable, CaseIterable {
+public enum HookPoint: String, Hashable, Sendable, Codable, CaseIterable {
   case beforeDevice = "before-device"
   case afterDevice = "after-device"
   case beforeWave = "before-wave"

@@ -1,6 +1,6 @@
 /// What became of one hook, as it is recorded.
-package struct HookOutcome: Hashable, Sendable, Codable {
-  package enum End: Hashable, Sendable, Codable {
+public struct HookOutcome: Hashable, Sendable, Codable {
+  public enum End: Hashable, Sendable, Codable {
     /// 0 is success.
     case exited(code: Int)
     case killed(signal: Int)
@@ -14,24 +14,24 @@ package struct HookOutcome: Hashable, Sendable, Codable {
   /// In bytes: what of its output is kept, the end of it.
   package static let outputMaximum = 4096
 
-  package var end: End
+  public var end: End
   /// The end of what it wrote to its standard output and standard error.
-  package var output: String
+  public var output: String
   /// Bytes of output that were dropped before it.
-  package var dropped: Int
-  package var milliseconds: Int64
+  public var dropped: Int
+  public var milliseconds: Int64
 
-  package init(_ end: End, output: String = "", dropped: Int = 0, milliseconds: Int64 = 0) {
+  public init(_ end: End, output: String = "", dropped: Int = 0, milliseconds: Int64 = 0) {
     self.end = end
     self.output = output
     self.dropped = dropped
     self.milliseconds = milliseconds
   }
 
-  package var isSuccess: Bool { end == .exited(code: 0) }
+  public var isSuccess: Bool { end == .exited(code: 0) }
 
   /// For people: a clause without a subject.
-  package var words: String {
+  public var words: String {
     switch end {
     case .exited(0): "succeeded"
     case .exited(let code): "ended with \(code)" + lastLine

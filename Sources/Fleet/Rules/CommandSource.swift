@@ -1,11 +1,11 @@
 /// A request that somebody put, and nobody has answered yet.
-package struct PendingCommand: Hashable, Sendable {
-  package let number: Int
-  package let command: OperatorCommand
+public struct PendingCommand: Hashable, Sendable {
+  public let number: Int
+  public let command: OperatorCommand
   /// Who put it, and why; `nil` = that was not recorded.
-  package let action: OperatorAction?
+  public let action: OperatorAction?
 
-  package init(number: Int, command: OperatorCommand, action: OperatorAction? = nil) {
+  public init(number: Int, command: OperatorCommand, action: OperatorAction? = nil) {
     self.number = number
     self.command = command
     self.action = action
@@ -13,12 +13,12 @@ package struct PendingCommand: Hashable, Sendable {
 }
 
 /// What the answer to a request says; everything else is why it was refused.
-package enum CommandAnswer {
-  package static let done = "done"
+public enum CommandAnswer {
+  public static let done = "done"
 }
 
 /// Where people's requests for a run come from, such as another terminal.
-package protocol CommandSource: Sendable {
+public protocol CommandSource: Sendable {
   /// Those that nobody has answered, the oldest first.
   func pending() async throws(StorageFault) -> [PendingCommand]
 

@@ -1,8 +1,8 @@
 import OtaflashFirmware
 
 /// Where a device of a run stands.
-package struct DeviceProgress: Hashable, Sendable {
-  package enum Phase: Hashable, Sendable {
+public struct DeviceProgress: Hashable, Sendable {
+  public enum Phase: Hashable, Sendable {
     /// For its wave, or for its next attempt.
     case waiting
     /// Its job waits for a worker.
@@ -13,31 +13,31 @@ package struct DeviceProgress: Hashable, Sendable {
     package var isClaimed: Bool { if case .claimed = self { true } else { false } }
   }
 
-  package let device: RunDevice
-  package let wave: Int
-  package internal(set) var phase = Phase.waiting
+  public let device: RunDevice
+  public let wave: Int
+  public internal(set) var phase = Phase.waiting
   /// The next attempt begins no earlier.
-  package internal(set) var notBefore = WallClockTime(milliseconds: 0)
+  public internal(set) var notBefore = WallClockTime(milliseconds: 0)
   /// Attempts that were published.
-  package internal(set) var attempts = 0
+  public internal(set) var attempts = 0
   /// Those that ended by the link, or without the device being found.
-  package internal(set) var linkFailures = 0
+  public internal(set) var linkFailures = 0
   /// Failures by their code.
-  package internal(set) var failures: [String: Int] = [:]
-  package internal(set) var lastFailure: AttemptFailure?
-  package internal(set) var wasSeen = false
+  public internal(set) var failures: [String: Int] = [:]
+  public internal(set) var lastFailure: AttemptFailure?
+  public internal(set) var wasSeen = false
   /// It was told to start the image, or was about to be: what it runs is to be looked at before
   /// anything is sent.
-  package internal(set) var mayRunNewImage = false
-  package internal(set) var adapter: String?
-  package internal(set) var figures: UpdateFigures?
+  public internal(set) var mayRunNewImage = false
+  public internal(set) var adapter: String?
+  public internal(set) var figures: UpdateFigures?
   /// The version that it ran when it last said so after an update, or instead of one.
-  package internal(set) var runs: FirmwareVersion?
+  public internal(set) var runs: FirmwareVersion?
   /// Attempts that a worker claimed.
-  package internal(set) var records: [AttemptRecord] = []
+  public internal(set) var records: [AttemptRecord] = []
   /// The published attempt asks the device what it runs before anything is sent.
   var verifiesFirst = false
-  package internal(set) var settledAt: WallClockTime?
+  public internal(set) var settledAt: WallClockTime?
   /// It has a place in the queue: it waits for its turn or its next attempt.
   var isQueued = false
   /// Counts the places it has had in the queue.
@@ -48,7 +48,7 @@ package struct DeviceProgress: Hashable, Sendable {
     self.wave = wave
   }
 
-  package var ending: DeviceEnding? {
+  public var ending: DeviceEnding? {
     if case .settled(let ending) = phase { ending } else { nil }
   }
 
@@ -72,8 +72,8 @@ package struct DeviceProgress: Hashable, Sendable {
 }
 
 /// Where a wave of a run stands.
-package struct WaveProgress: Hashable, Sendable {
-  package enum Phase: Hashable, Sendable {
+public struct WaveProgress: Hashable, Sendable {
+  public enum Phase: Hashable, Sendable {
     case planned
     case open
     case soaking(until: WallClockTime)
@@ -84,21 +84,21 @@ package struct WaveProgress: Hashable, Sendable {
   }
 
   /// Where one of its hooks stands.
-  package enum Hook: Hashable, Sendable {
+  public enum Hook: Hashable, Sendable {
     case running
     case ended(HookOutcome)
     /// It failed, and a person went on all the same.
     case overridden(HookOutcome)
   }
 
-  package let name: String
+  public let name: String
   /// Its devices, by their place in the run.
-  package let devices: Range<Int>
-  package internal(set) var phase = Phase.planned
-  package internal(set) var tally: WaveTally
-  package internal(set) var verdict: WaveVerdict?
-  package internal(set) var times = WaveTimes()
-  package internal(set) var hooks: [HookPoint: Hook] = [:]
+  public let devices: Range<Int>
+  public internal(set) var phase = Phase.planned
+  public internal(set) var tally: WaveTally
+  public internal(set) var verdict: WaveVerdict?
+  public internal(set) var times = WaveTimes()
+  public internal(set) var hooks: [HookPoint: Hook] = [:]
 
   init(name: String, devices: Range<Int>) {
     self.name = name
@@ -106,7 +106,7 @@ package struct WaveProgress: Hashable, Sendable {
     tally = WaveTally(size: devices.count)
   }
 
-  package var isSettled: Bool { tally.settled == tally.size }
+  public var isSettled: Bool { tally.settled == tally.size }
 
   /// The hook that is to run now, or runs.
   package var runningHook: HookPoint? { hooks.first { $0.value == .running }?.key }

@@ -1,11 +1,11 @@
 /// An event with its place in the run.
-package struct RecordedEvent: Hashable, Sendable {
+public struct RecordedEvent: Hashable, Sendable {
   /// 1, 2, … in the run.
-  package let number: Int
-  package let at: WallClockTime
-  package let event: FleetEvent
+  public let number: Int
+  public let at: WallClockTime
+  public let event: FleetEvent
 
-  package init(number: Int, at: WallClockTime, event: FleetEvent) {
+  public init(number: Int, at: WallClockTime, event: FleetEvent) {
     self.number = number
     self.at = at
     self.event = event
@@ -13,7 +13,7 @@ package struct RecordedEvent: Hashable, Sendable {
 }
 
 /// Where the events of one run are kept, for ever and in their order.
-package protocol EventLedger: Sendable {
+public protocol EventLedger: Sendable {
   /// Keeps the events, all of them or none. What has returned lasts.
   func append(_ events: [FleetEvent], at moment: WallClockTime) async throws(StorageFault)
 
@@ -22,7 +22,7 @@ package protocol EventLedger: Sendable {
 }
 
 extension FleetRun {
-  package init(_ history: [RecordedEvent]) {
+  public init(_ history: [RecordedEvent]) {
     self.init()
     for recorded in history { apply(recorded.event, at: recorded.at) }
   }

@@ -1,5 +1,5 @@
 /// What a person asks of a run.
-package enum OperatorCommand: Hashable, Sendable, Codable {
+public enum OperatorCommand: Hashable, Sendable, Codable {
   case pause
   /// Goes on after a pause, and agrees to what waits for approval.
   case resume

@@ -1,29 +1,29 @@
 /// Where a run stands: a fold over its events, and nothing else. So the process that goes on with
 /// it, the terminal that watches it and the report all see the same.
-package struct FleetRun: Sendable {
-  package enum Control: Hashable, Sendable {
+public struct FleetRun: Sendable {
+  public enum Control: Hashable, Sendable {
     case running
     case paused(PauseReason)
     case cancelling
     case ended(RunEnding)
   }
 
-  package private(set) var beginning: RunBeginning?
-  package private(set) var beganAt: WallClockTime?
-  package private(set) var control = Control.running
-  package private(set) var devices: [DeviceProgress] = []
-  package private(set) var waves: [WaveProgress] = []
+  public private(set) var beginning: RunBeginning?
+  public private(set) var beganAt: WallClockTime?
+  public private(set) var control = Control.running
+  public private(set) var devices: [DeviceProgress] = []
+  public private(set) var waves: [WaveProgress] = []
   /// Who worked on devices, in the order of their first claims.
-  package private(set) var workers: [String] = []
-  package private(set) var pauses: [PauseRecord] = []
+  public private(set) var workers: [String] = []
+  public private(set) var pauses: [PauseRecord] = []
   /// What operators did, in order.
-  package private(set) var operators: [OperatorRecord] = []
+  public private(set) var operators: [OperatorRecord] = []
   /// The command that the next approved wave follows from.
   private var approval: OperatorAction?
   /// When the last event was recorded. Time does not go back in a run; who works on it sees to it
   /// that it goes on where the wall's clock was set back.
-  package private(set) var lastAt = WallClockTime(milliseconds: 0)
-  package private(set) var eventCount = 0
+  public private(set) var lastAt = WallClockTime(milliseconds: 0)
+  public private(set) var eventCount = 0
   /// Attempts in a row, of any devices, that failed for a reason of this side.
   package private(set) var infrastructureFailures = 0
   /// Devices whose job waits for a worker, by the place where they stand.
@@ -45,12 +45,12 @@ package struct FleetRun: Sendable {
     }
   }
 
-  package init() {}
+  public init() {}
 
-  package subscript(id: FleetDevice.ID) -> DeviceProgress? { index[id].map { devices[$0] } }
+  public subscript(id: FleetDevice.ID) -> DeviceProgress? { index[id].map { devices[$0] } }
 
   /// The device that is named so: by its id, however an address is written, or by its name.
-  package func device(called name: String) -> DeviceProgress? {
+  public func device(called name: String) -> DeviceProgress? {
     let identity = FleetDevice.identity(of: name)
     return self[name]
       ?? devices.first { $0.device.name == name }
@@ -174,7 +174,8 @@ package struct FleetRun: Sendable {
       if !workers.contains(worker) { workers.append(worker) }
       devices[index].records.append(
         AttemptRecord(
-          number: attempt, verifyFirst: devices[index].verifiesFirst, worker: worker, began: lastAt))
+          number: attempt, verifyFirst: devices[index].verifiesFirst, worker: worker, began: lastAt)
+      )
     case .devicePlaced(_, _, let adapter):
       devices[index].adapter = adapter
       devices[index].updateLastRecord {

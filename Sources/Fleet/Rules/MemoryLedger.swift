@@ -1,12 +1,12 @@
 import Synchronization
 
 /// A ledger that forgets everything with its process.
-package final class MemoryLedger: EventLedger {
+public final class MemoryLedger: EventLedger {
   private let events = Mutex<[RecordedEvent]>([])
 
-  package init() {}
+  public init() {}
 
-  package func append(
+  public func append(
     _ new: [FleetEvent], at moment: WallClockTime
   ) async throws(StorageFault) {
     events.withLock { events in
@@ -16,5 +16,5 @@ package final class MemoryLedger: EventLedger {
     }
   }
 
-  package func history() async throws(StorageFault) -> [RecordedEvent] { events.withLock { $0 } }
+  public func history() async throws(StorageFault) -> [RecordedEvent] { events.withLock { $0 } }
 }

@@ -1,24 +1,24 @@
 /// When what happened to a wave; the last time, where it happened more than once.
-package struct WaveTimes: Hashable, Sendable {
-  package internal(set) var began: WallClockTime?
-  package internal(set) var soakBegan: WallClockTime?
-  package internal(set) var soakUntil: WallClockTime?
-  package internal(set) var judged: WallClockTime?
-  package internal(set) var approvalAsked: WallClockTime?
-  package internal(set) var approved: WallClockTime?
-  package internal(set) var approvedBy: OperatorAction?
+public struct WaveTimes: Hashable, Sendable {
+  public internal(set) var began: WallClockTime?
+  public internal(set) var soakBegan: WallClockTime?
+  public internal(set) var soakUntil: WallClockTime?
+  public internal(set) var judged: WallClockTime?
+  public internal(set) var approvalAsked: WallClockTime?
+  public internal(set) var approved: WallClockTime?
+  public internal(set) var approvedBy: OperatorAction?
 }
 
 /// A command of an operator.
-package struct OperatorRecord: Hashable, Sendable {
-  package let action: OperatorAction
-  package let at: WallClockTime
+public struct OperatorRecord: Hashable, Sendable {
+  public let action: OperatorAction
+  public let at: WallClockTime
 }
 
 /// A time in which nothing new was begun.
-package struct PauseRecord: Hashable, Sendable {
-  package let reason: PauseReason
-  package let from: WallClockTime
+public struct PauseRecord: Hashable, Sendable {
+  public let reason: PauseReason
+  public let from: WallClockTime
   /// `nil` = it lasts.
-  package internal(set) var until: WallClockTime?
+  public internal(set) var until: WallClockTime?
 }

@@ -1,27 +1,27 @@
 import OtaflashFirmware
 
 /// A device of a campaign, as its owner lists it. What nobody said is `nil`.
-package struct FleetDevice: Hashable, Sendable {
+public struct FleetDevice: Hashable, Sendable {
   /// How a device is named within a campaign and on the command line: `C0:FF:EE:00:00:01`,
   /// `unix:/path`, `sim:PROFILE`. Unique in a campaign.
-  package typealias ID = String
+  public typealias ID = String
 
-  package let id: ID
+  public let id: ID
   /// What people call it. Unique in a campaign where it is given.
-  package var name: String?
+  public var name: String?
   /// The kind of board, which decides which image it gets.
-  package var board: String?
+  public var board: String?
   /// Where it stands: only adapters of this place can reach it. `nil` = anywhere.
-  package var site: String?
-  package var tags: Set<String>
+  public var site: String?
+  public var tags: Set<String>
   /// The file that holds its key.
-  package var keyFile: String?
+  public var keyFile: String?
   /// What it ran when somebody last asked.
-  package var version: FirmwareVersion?
+  public var version: FirmwareVersion?
   /// How strongly it was heard, in dBm, −127…20.
-  package var rssi: Int?
+  public var rssi: Int?
 
-  package init(
+  public init(
     id: ID, name: String? = nil, board: String? = nil, site: String? = nil,
     tags: Set<String> = [], keyFile: String? = nil, version: FirmwareVersion? = nil,
     rssi: Int? = nil

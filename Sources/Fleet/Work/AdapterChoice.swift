@@ -14,12 +14,12 @@ package struct AdapterLoad: Hashable, Sendable {
 }
 
 /// Which adapter hears a device, and how strongly.
-package struct AdapterHearing: Hashable, Sendable {
-  package let adapter: String
+public struct AdapterHearing: Hashable, Sendable {
+  public let adapter: String
   /// In dBm; `nil` = nobody knows.
-  package let rssi: Int?
+  public let rssi: Int?
 
-  package init(adapter: String, rssi: Int? = nil) {
+  public init(adapter: String, rssi: Int? = nil) {
     self.adapter = adapter
     self.rssi = rssi
   }

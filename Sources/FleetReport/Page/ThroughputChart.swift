@@ -19,7 +19,8 @@ struct ThroughputChart {
     let bins = scale.segments.map { max(Int($0.width / 4), 1) }
     let rates = zip(scale.segments, bins).map { segment, bins in
       report.throughput.rates(
-        over: WallClockTime(milliseconds: segment.from)..<WallClockTime(milliseconds: segment.until),
+        over: WallClockTime(
+          milliseconds: segment.from)..<WallClockTime(milliseconds: segment.until),
         bins: bins)
     }
     let peak = rates.joined().max() ?? 0

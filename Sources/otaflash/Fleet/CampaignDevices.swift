@@ -69,9 +69,7 @@ extension DeviceRecord {
   /// fleets have no name that a command takes, and are left out.
   init?(_ progress: DeviceProgress) {
     let device = progress.device
-    do { guard try DeviceSelector.parse(device.id).text == device.id else { return nil } } catch {
-      return nil
-    }
+    guard Self.isCommandWord(device.id) else { return nil }
     var record: DeviceRecord?
     for attempt in progress.records {
       guard let moment = attempt.ended, let ending = attempt.ending else { continue }
@@ -94,6 +92,17 @@ extension DeviceRecord {
     record.site = device.site
     record.tags = device.tags
     self = record
+  }
+
+  private static func isCommandWord(_ id: FleetDevice.ID) -> Bool {
+    do {
+      switch try DeviceSelector.parse(id).kind {
+      case .address, .unix, .simulated: return true
+      case .name, .last, .alias: return false
+      }
+    } catch {
+      return false
+    }
   }
 }
 

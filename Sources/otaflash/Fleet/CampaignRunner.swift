@@ -148,7 +148,7 @@ struct CampaignRunner: Sendable {
     choices.parallel = parallel ?? choices.parallel
     let (packages, keys) = (packages, campaign.keys)
     var engine = FleetEngine(
-      campaign: choices, exchange: MemoryExchange(), ledger: store.ledger(of: run.id), transport: transport,
+      campaign: choices, ledger: store.ledger(of: run.id), transport: transport,
       environment: FleetEnvironment(
         clock: clock, wall: wall, image: { packages[$0] }, key: { keys[$0] },
         bases: records.bases(besides: nil), sizes: { records.sizes(on: $0) },
@@ -173,7 +173,7 @@ extension FleetFault {
       switch fault {
       case .storage(let fault): .store(fault)
       case .cancelled: .interrupted(run: run)
-      case .exchange(let fault): .failed(words: "run \(run) cannot go on: \(fault)")
+      case .exchange(let words): .failed(words: "run \(run) cannot go on: \(words)")
       }
   }
 }

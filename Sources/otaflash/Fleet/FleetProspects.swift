@@ -61,7 +61,9 @@ struct FleetProspects: Sendable {
     let adapters: Set<UInt16>? = session.global.adapterNumber.map { [$0] }
     let transport = AdapterTransport(devices.map(\.id), on: adapters, in: session)
     return try await transport.serve {
-      await withTaskExecutorPreference(EventLoop.shared) { await self.look(at: devices, on: transport) }
+      await withTaskExecutorPreference(EventLoop.shared) {
+        await self.look(at: devices, on: transport)
+      }
     }
   }
 

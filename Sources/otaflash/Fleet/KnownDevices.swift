@@ -43,9 +43,21 @@ extension KnownDevices {
   /// over, once.
   func takeOver(from store: FleetStore) throws(CommandFault) {
     let devices = try former(in: store)
-    guard try devices.isEmpty || StateStore.open(session).noteCampaign(devices) else { return }
+    if !devices.isEmpty {
+      guard try StateStore.open(session).noteCampaign(devices) else { return }
+    }
     do throws(StorageFault) { try store.dropFormerDevices() } catch {
       throw .fleet(.store(error))
+    }
+  }
+
+  /// `nil` for a run that was changed by another program, which its own commands report.
+  private func events(
+    of run: String, in store: FleetStore
+  ) throws(StorageFault) -> [RecordedEvent]? {
+    do throws(StorageFault) { return try store.events(of: run) } catch {
+      guard error.kind == .unsound else { throw error }
+      return nil
     }
   }
 
@@ -55,8 +67,8 @@ extension KnownDevices {
       guard try store.hasFormerDevices() else { return [] }
       var registry = DeviceRegistry()
       for kept in try store.runs() {
-        let run = FleetRun(try store.events(of: kept.id))
-        registry.add(run.devices.compactMap { DeviceRecord($0) })
+        guard let events = try events(of: kept.id, in: store) else { continue }
+        registry.add(FleetRun(events).devices.compactMap { DeviceRecord($0) })
       }
       return registry.records
     } catch {
