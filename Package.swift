@@ -327,7 +327,7 @@ let examples = ["HeartRate", "DeviceInformation", "Battery", "Thermostat"]
 
 package.targets += examples.map { name in
   .executableTarget(
-    name: name, dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashSimulation"],
+    name: name, dependencies: ["OtaflashGATT", "OtaflashSimulation"],
     path: "Examples/\(name)", swiftSettings: strict)
 }
 package.targets += [
@@ -339,7 +339,7 @@ package.targets += [
     path: "Examples/FleetFlash", swiftSettings: strict),
   .executableTarget(
     name: "Nearby",
-    dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashSimulation", "OtaflashBlueZ"],
+    dependencies: ["OtaflashGATT", "OtaflashSimulation", "OtaflashBlueZ"],
     path: "Examples/Nearby", swiftSettings: strict),
   .testTarget(
     name: "ExamplesTests",

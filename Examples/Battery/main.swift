@@ -6,7 +6,6 @@
 // last statement is
 //   try await watchBattery(downTo: 80, from: LocalAdapter(), on: EventLoopClock())
 
-import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
 

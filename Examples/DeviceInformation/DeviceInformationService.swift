@@ -1,4 +1,4 @@
-import OtaflashATT
+import OtaflashGATT
 
 extension BluetoothUUID {
   static let deviceInformation = BluetoothUUID(0x180A)

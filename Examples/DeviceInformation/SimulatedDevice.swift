@@ -1,4 +1,3 @@
-import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
 import Synchronization

@@ -5,7 +5,6 @@
 // last statement is
 //   try await printDeviceInformation(from: LocalAdapter(), on: EventLoopClock())
 
-import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
 

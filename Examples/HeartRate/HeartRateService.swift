@@ -1,4 +1,4 @@
-import OtaflashATT
+import OtaflashGATT
 
 extension BluetoothUUID {
   static let heartRate = BluetoothUUID(0x180D)

@@ -5,7 +5,6 @@
 // last statement is
 //   try await printHeartRate(count: 8, from: LocalAdapter(), on: EventLoopClock())
 
-import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
 

@@ -6,7 +6,6 @@
 //   Nearby NAME-PREFIX READINGS   real devices, with the first adapter (needs CAP_NET_ADMIN)
 
 import Glibc
-import OtaflashATT
 import OtaflashBlueZ
 import OtaflashGATT
 

@@ -1,4 +1,4 @@
-import OtaflashATT
+import OtaflashGATT
 
 /// The service of host and device.
 extension BluetoothUUID {

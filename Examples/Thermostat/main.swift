@@ -7,7 +7,6 @@
 //   try await heat(
 //     to: Temperature(hundredths: 21_50), from: LocalAdapter(), on: EventLoopClock())
 
-import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
 

@@ -3,11 +3,11 @@ import OtaflashATT
 import OtaflashFleet
 import OtaflashNumerals
 
-/// The table of devices. A column that no device has anything for is left out.
+/// The table of devices. Columns without any value are omitted.
 struct DeviceRows {
   private static let textMaximum = 80
-  /// Of a larger fleet paper shows those that did not succeed, and so many of them: nobody reads a
-  /// thousand pages, and no browser prints them.
+  /// Above this number of devices, the printed page shows only devices that did not succeed, at
+  /// most this many: no browser prints a thousand pages.
   private static let paperMaximum = 600
 
   let report: RunReport
@@ -24,7 +24,7 @@ struct DeviceRows {
       var row = figures(of: device)
       row["class"] = device.outcome.rawValue
       row["paper"] = ""
-      if isLarge, onPaper < Self.paperMaximum, device.outcome.wantsLooking {
+      if isLarge, onPaper < Self.paperMaximum, device.outcome.needsAction {
         onPaper += 1
         row["paper"] = " paper"
       }
@@ -52,7 +52,7 @@ struct DeviceRows {
     ]
   }
 
-  /// Numbers, with what they are sorted by.
+  /// Numbers, with their sort keys.
   private func figures(of device: DeviceReport) -> PageValues {
     var row: PageValues = ["rate": "", "rateValue": "", "took": "", "tookValue": ""]
     if let rate = device.figures?.bytesPerSecond {
@@ -70,7 +70,7 @@ struct DeviceRows {
     return row
   }
 
-  /// One attempt is told by the row itself.
+  /// The attempts of a device with more than one; the row itself describes a single attempt.
   private func tries(of device: DeviceReport) -> PageValues {
     let attempts = device.attempts
     guard attempts.count > 1 else { return ["one": String(attempts.count)] }
@@ -99,8 +99,8 @@ struct DeviceRows {
 }
 
 extension Outcome {
-  /// Somebody has to do something about the device.
-  fileprivate var wantsLooking: Bool {
+  /// Whether an operator has to act on the device.
+  fileprivate var needsAction: Bool {
     switch self {
     case .failed, .unseen, .neutral: true
     case .succeeded, .running, .waiting, .leftOut: false

@@ -3,8 +3,8 @@ import OtaflashATT
 import OtaflashFleet
 import OtaflashNumerals
 
-/// Attempts over adapters and time. With few, each is a bar with its device's name; with many, each
-/// adapter is a line of how many it had at a time.
+/// Attempts by adapter and time. A few attempts are bars with the names of devices. For many
+/// attempts, each adapter has a line that shows its number of concurrent attempts.
 struct GanttChart {
   static let width = 1000.0
   static let left = 92.0
@@ -45,25 +45,25 @@ struct GanttChart {
     values["width"] = Self.width.pixels
     values["height"] = (y + 2).pixels
     values["isDetailed"] = isDetailed
-    values["told"] = told(isDetailed)
+    values["summary"] = summary(isDetailed)
     values["hasOpen"] = isDetailed && report.counts[.running] > 0
     let left = report.adapters.count - adapters.count
-    if left > 0 { values["others"] = "\(Figures.counted(left, "further adapter")) not drawn" }
+    if left > 0 { values["others"] = "\(Figures.counted(left, "further adapter")) not shown" }
     return values
   }
 
-  private func told(_ isDetailed: Bool) -> String {
+  private func summary(_ isDetailed: Bool) -> String {
     let names = adapters.prefix(4).map {
       "\(VisibleWords.escaped($0.name, limit: 40)) had "
         + "\(Figures.counted($0.stretches.count, "attempt")) in "
         + Figures.duration($0.busyMilliseconds)
     }
     let rest = adapters.count > 4 ? ", and \(adapters.count - 4) more" : ""
-    return (isDetailed ? "Each bar is an attempt on a device. " : "")
+    return (isDetailed ? "Each bar is one attempt on a device. " : "")
       + names.joined(separator: ", ") + rest + "."
   }
 
-  /// Round times above, and lines down to `bottom`.
+  /// The time axis: labels at round times, and lines down to `bottom`.
   func axis(to bottom: Double) -> PageValues {
     let ticks = scale.ticks(in: zone).map { tick -> PageValues in
       ["x": tick.x.pixels, "label": tick.label, "date": tick.date ?? ""]
@@ -72,7 +72,7 @@ struct GanttChart {
       [
         "x": gap.x.pixels, "width": gap.width.pixels,
         "middle": (gap.x + gap.width / 2).pixels,
-        "words": "\(Figures.duration(gap.milliseconds)) without any attempt",
+        "words": "\(Figures.duration(gap.milliseconds)) without attempts",
       ]
     }
     return [
@@ -107,10 +107,10 @@ struct GanttChart {
     let x = scale.position(stretch.from)
     let width = max(scale.position(stretch.until) - x - 1, 2)
     let name = VisibleWords.escaped(report.devices[stretch.device].label, limit: 60)
-    // Of the font's letters few are wider.
+    // Few letters of the font are wider.
     let room = Int((width - 8) / 6.6)
     let scalars = name.unicodeScalars
-    // On a hatched ground a part of a name cannot be read.
+    // A truncated name is not readable on a hatched bar.
     let least = stretch.attempt.pageClass == Outcome.failed.rawValue ? scalars.count : 5
     let label =
       scalars.count <= room
@@ -172,7 +172,7 @@ struct GanttChart {
     let words =
       "\(VisibleWords.escaped(adapter.name, limit: 40)): "
       + "\(Figures.counted(adapter.stretches.count, "attempt")), "
-      + "\(adapter.mostAtOnce) at a time at most, "
+      + "at most \(adapter.mostAtOnce) at a time, "
       + "\(Numerals.grouped(adapter.failed)) failed"
     return (
       lane(
@@ -192,16 +192,16 @@ extension AttemptRecord {
     }
   }
 
-  /// How it ended: a clause.
+  /// The outcome, as a clause.
   package var words: String {
     switch ending {
     case .updated(let figures): "updated" + (figures.to.map { " to \($0.description)" } ?? "")
-    case .current: "it ran the image already"
+    case .current: "already ran the image"
     case .failed(let failure): failure.words
     case .skipped(let words): words
     case .returned(let reason): reason.words
     case nil:
-      ended == nil ? "in progress" : "the process that worked on it was not heard of any more"
+      ended == nil ? "in progress" : "the process that updated the device stopped responding"
     }
   }
 }

@@ -4,8 +4,8 @@ import Mustache
 import OtaflashATT
 import OtaflashFleet
 
-/// A run's report as one file of HTML that opens from disk: it asks for nothing from anywhere, says
-/// all without its script, and runs no other.
+/// A run's report as one HTML file that opens from disk. The file loads nothing, is complete
+/// without its script, and permits no other script.
 package enum HTMLReport {
   package static func text(
     _ report: RunReport, in surroundings: ReportSurroundings
@@ -16,22 +16,22 @@ package enum HTMLReport {
   private static let template: MustacheTemplate = {
     MustacheContentTypes.register(PageContent(), named: PageContent.name)
     do { return try MustacheTemplate(string: PageTemplate.text) } catch {
-      preconditionFailure("the page's template is ours: \(error)")
+      preconditionFailure("the built-in page template is invalid: \(error)")
     }
   }()
 
-  /// Nothing is loaded, and of what stands in the page only our style and script count.
+  /// The Content Security Policy: no loads, and only the page's own style and script, by hash.
   static let policy: String = {
     "default-src 'none'; style-src '\(hash(of: PageStyle.text))'; "
       + "script-src '\(hash(of: PageScript.text))'; base-uri 'none'; form-action 'none'"
   }()
 
-  /// As Content Security Policy names an inline text (CSP 3, 2.3.1).
+  /// The hash source of an inline text (CSP 3, 2.3.1).
   private static func hash(of text: String) -> String {
     "sha256-" + base64(Array(SHA256.hash(data: Array(text.utf8))))
   }
 
-  /// RFC 4648, 4.
+  /// Base64 encoding (RFC 4648, 4).
   private static func base64(_ bytes: [UInt8]) -> String {
     let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
     var text = ""

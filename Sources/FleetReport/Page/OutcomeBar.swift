@@ -2,9 +2,9 @@
 import OtaflashATT
 import OtaflashNumerals
 
-/// A bar that is divided by outcome, with what its parts mean in words.
+/// A bar that is divided by outcome, with a text for each part.
 enum OutcomeBar {
-  /// Even one of ten thousand is seen, in percent.
+  /// Minimum width of a part in percent, so that one device of ten thousand is visible.
   private static let leastPercent = 0.7
 
   static func values(_ counts: OutcomeCounts) -> PageValues {
@@ -23,13 +23,13 @@ enum OutcomeBar {
       ])
       at += share
     }
-    let told = parts.map { "\(Numerals.grouped(counts[$0])) \($0.words)" }
-    return ["parts": values, "told": told.joined(separator: ", ")]
+    let texts = parts.map { "\(Numerals.grouped(counts[$0])) \($0.words)" }
+    return ["parts": values, "summary": texts.joined(separator: ", ")]
   }
 }
 
 extension Outcome {
-  /// What tells it to who does not see its colour.
+  /// A sign in addition to the color.
   var sign: String {
     switch self {
     case .succeeded: "✓"

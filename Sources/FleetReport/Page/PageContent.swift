@@ -1,12 +1,12 @@
 #if Fleet
 import Mustache
 
-/// Values of the page: what a template fills in.
+/// Values that a template inserts in the page.
 typealias PageValues = [String: Any]
 
-/// Text in HTML, in attributes too: whatever it holds, it stays text. Byte by byte: to Swift `"`
-/// with an accent is one letter, which no look-up of `"` finds; to a browser it ends the
-/// attribute.
+/// Escaped text for HTML content and attributes. It is escaped byte by byte: to Swift, `"` with an
+/// accent is one character, which a search for `"` does not find, while a browser ends the
+/// attribute there.
 struct PageContent: MustacheContentType {
   static let name = "OTAFLASH-PAGE"
 
@@ -39,7 +39,7 @@ struct PageContent: MustacheContentType {
 }
 
 extension Double {
-  /// A coordinate: a tenth of a pixel is enough.
+  /// A coordinate, rounded to a tenth of a pixel.
   var pixels: String {
     let tenths = Int((self * 10).rounded())
     let (whole, rest) = tenths.quotientAndRemainder(dividingBy: 10)

@@ -1,14 +1,13 @@
 #if Fleet
-/// Sorts and filters the table of devices, and shows a part of a long one. It reads what the table
-/// says, and has no other data.
+/// The script that sorts, filters and paginates the table of devices. The table is its only data.
 enum PageScript {
   static let text =
     #"""
 
     "use strict";
     (() => {
-      /* A long table is the text of a noscript element, which a browser with scripts does not take
-         apart. Its rows, a line each, become elements by and by. */
+      /* A long table is the text of a noscript element, which a browser with scripts enabled does
+         not parse. Its rows, one per line, become elements step by step. */
       const source = document.getElementById("long");
       const lines = [];
       if (source) {
@@ -29,8 +28,8 @@ enum PageScript {
       const texts = [];
       const keys = [];
       const isLarge = table.classList.contains("large");
-      /* Rows in the table at a time. A browser lays out a table as one task, whose time grows
-         with its rows; the other rows are kept aside. */
+      /* Rows per page. A browser lays out a table as one task, whose time grows with its rows; the
+         other rows are detached. */
       const pageSize = 200;
       const count = source ? lines.length : rows.length;
       const scratch = document.createElement("table").createTBody();
@@ -95,7 +94,7 @@ enum PageScript {
         shown.textContent = number(fitting.length) + " of " + number(count);
       };
 
-      /* Texts are compared as padded keys: a collator is slow on ten thousand of them. */
+      /* Texts are compared as padded keys: a collator is slow for ten thousand texts. */
       const textKey = (text) => text.normalize("NFKD").toLowerCase()
         .replace(/[0-9]+/g, (digits) => digits.padStart(12, "0"));
       const key = (row, column) => {
@@ -125,7 +124,7 @@ enum PageScript {
         });
       });
 
-      /* Paper has no buttons: it gets all rows that fit, of a large table those of interest. */
+      /* Paper has no buttons: all matching rows are printed; of a large table, only marked rows. */
       window.addEventListener("beforeprint", () => {
         read(count);
         put(isLarge

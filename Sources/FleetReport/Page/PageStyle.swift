@@ -1,6 +1,6 @@
 #if Fleet
-/// How the page looks: on a screen that is light or dark, at any width, and on paper. Colours are
-/// never the only sign.
+/// The style of the page for light and dark screens of any width, and for paper. Colors are never
+/// the only sign.
 enum PageStyle {
   static let text =
     #"""
@@ -38,7 +38,7 @@ enum PageStyle {
     h3 { font-size: 1rem; font-weight: 600; }
     section { margin-top: 2.8rem; }
     section > h3 { margin: 1.4rem 0 .4rem; }
-    .small, .told, footer, caption { color: var(--soft); font-size: .875rem; }
+    .small, .summary, footer, caption { color: var(--soft); font-size: .875rem; }
     .plain li { margin: .2rem 0; padding-left: 1rem; text-indent: -1rem; font-size: .925rem; }
     .plain li::before { content: "– "; color: var(--soft); }
 
@@ -86,7 +86,7 @@ enum PageStyle {
       display: flex; flex-wrap: wrap; gap: 0 1rem; align-items: baseline; margin-bottom: .35rem;
     }
     .verdict { font-weight: 600; font-size: .925rem; }
-    .told { margin: .35rem 0 0; color: var(--ink); }
+    .summary { margin: .35rem 0 0; color: var(--ink); }
 
     .causes {
       display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr));
@@ -161,8 +161,8 @@ enum PageStyle {
       cursor: pointer;
     }
     .pager button:disabled { color: var(--left); cursor: default; }
-    /* The script shows the other rows, page by page; before that the browser need not lay out
-       thousands of them. Without scripts all rows are shown. */
+    /* Hides all rows but the first page until the script runs, so that the browser does not lay out
+       thousands of rows. Without scripts all rows are visible. */
     @media screen and (scripting: enabled) {
       table:not(.paged) tbody tr:nth-child(n+201) { display: none; }
     }
@@ -196,7 +196,7 @@ enum PageStyle {
       .onPaper { display: block; margin-bottom: .4rem; font-size: 9pt; }
       table { font-size: 8pt; }
       th, td { padding: .22rem .6rem .22rem 0; }
-      /* An address has 17 characters: it stays on one line, with its name above it. */
+      /* Wide enough for an address (17 characters) on one line, below the name. */
       tbody th { min-width: 10.5em; }
       td.k { min-width: 5.4em; }
       td small, th small { font-size: 7.5pt; }

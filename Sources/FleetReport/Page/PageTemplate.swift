@@ -1,6 +1,6 @@
 #if Fleet
-/// The page's text. What stands in braces is filled in, and escaped; the two texts in three braces
-/// are ours (`PageStyle`, `PageScript`).
+/// The template of the page. Values in double braces are escaped; the two texts in triple braces
+/// are constants of this target (`PageStyle`, `PageScript`).
 enum PageTemplate {
   static let text =
     #"""
@@ -29,8 +29,8 @@ enum PageTemplate {
     <p class="state"><span class="badge {{stateClass}}"><span aria-hidden="true">{{stateSign}}
     </span>{{stateWords}}</span> <span class="when">{{when}}</span></p>
     {{#bar}}
-    <svg class="bar tall" width="100%" height="26" role="img" aria-label="{{told}}">
-    <title>{{told}}</title>
+    <svg class="bar tall" width="100%" height="26" role="img" aria-label="{{summary}}">
+    <title>{{summary}}</title>
     {{#parts}}
     <rect class="{{class}}" x="{{x}}%" width="{{width}}%" height="26"/>
     {{/parts}}
@@ -44,7 +44,7 @@ enum PageTemplate {
     </header>
     <main>
     <section aria-labelledby="facts">
-    <h2 id="facts">What was done</h2>
+    <h2 id="facts">Overview</h2>
     <dl class="facts">
     {{#facts}}
     <div><dt>{{term}}</dt><dd><bdi>{{text}}</bdi></dd></div>
@@ -68,13 +68,13 @@ enum PageTemplate {
     <span class="verdict {{verdictClass}}"><span aria-hidden="true">{{verdictSign}}</span>
     {{verdict}}</span></div>
     {{#waveBar}}
-    <svg class="bar" width="100%" height="14" role="img" aria-label="{{told}}">
-    <title>{{told}}</title>
+    <svg class="bar" width="100%" height="14" role="img" aria-label="{{summary}}">
+    <title>{{summary}}</title>
     {{#parts}}
     <rect class="{{class}}" x="{{x}}%" width="{{width}}%" height="14"/>
     {{/parts}}
     </svg>
-    <p class="told">{{told}}</p>
+    <p class="summary">{{summary}}</p>
     {{/waveBar}}
     <p class="small">{{waveTimes}}{{#rule}}<br>Rule: {{.}}{{/rule}}</p>
     </li>
@@ -89,7 +89,7 @@ enum PageTemplate {
     </ul>
     {{/hasPauses}}
     {{#hasOperators}}
-    <h3>Commands of operators</h3>
+    <h3>Operator commands</h3>
     <ul class="plain">
     {{#operators}}
     <li><bdi>{{.}}</bdi></li>
@@ -115,7 +115,7 @@ enum PageTemplate {
     <p>{{noFailures}}</p>
     {{/hasFailures}}
     {{#hasOvercome}}
-    <h3>Overcome on the way</h3>
+    <h3>Resolved by retries</h3>
     <ul class="plain">
     {{#overcome}}
     <li>{{.}}</li>
@@ -125,11 +125,11 @@ enum PageTemplate {
     </section>
     {{#gantt}}
     <section aria-labelledby="gantt">
-    <h2 id="gantt">Devices over adapters</h2>
-    <p class="small">{{told}}{{#others}} {{.}}.{{/others}} Times are in {{zoneName}}.</p>
-    <div class="scroll" role="region" aria-label="Chart of devices over adapters" tabindex="0">
+    <h2 id="gantt">Devices by adapter</h2>
+    <p class="small">{{summary}}{{#others}} {{.}}.{{/others}} Times are in {{zoneName}}.</p>
+    <div class="scroll" role="region" aria-label="Chart of devices by adapter" tabindex="0">
     <svg class="chart" viewBox="0 0 {{width}} {{height}}" role="img" aria-labelledby="gt gd">
-    <title id="gt">Devices over adapters and time</title><desc id="gd">{{told}}</desc>
+    <title id="gt">Devices by adapter and time</title><desc id="gd">{{summary}}</desc>
     {{#lanes}}
     <rect class="lane" x="0" y="{{laneY}}" width="1000" height="{{laneHeight}}" rx="3"/>
     {{/lanes}}
@@ -164,13 +164,13 @@ enum PageTemplate {
     {{#isDetailed}}
     <li><span class="key succeeded" aria-hidden="true">✓</span>updated</li>
     <li><span class="key failed" aria-hidden="true">✕</span>failed attempt (hatched)</li>
-    <li><span class="key leftOut" aria-hidden="true">–</span>given back</li>
+    <li><span class="key leftOut" aria-hidden="true">–</span>not completed</li>
     {{#hasOpen}}
     <li><span class="key running" aria-hidden="true">▸</span>in progress</li>
     {{/hasOpen}}
     {{/isDetailed}}
     {{^isDetailed}}
-    <li><span class="key succeeded" aria-hidden="true">▟</span>devices at a time</li>
+    <li><span class="key succeeded" aria-hidden="true">▟</span>concurrent devices</li>
     <li><span class="key failed" aria-hidden="true">✕</span>failed attempts (below the line)</li>
     {{/isDetailed}}
     </ul>
@@ -179,10 +179,10 @@ enum PageTemplate {
     {{#throughput}}
     <section aria-labelledby="throughput">
     <h2 id="throughput">Throughput</h2>
-    <p class="small">{{told}}</p>
+    <p class="small">{{summary}}</p>
     <div class="scroll" role="region" aria-label="Chart of throughput" tabindex="0">
     <svg class="chart" viewBox="0 0 {{width}} {{height}}" role="img" aria-labelledby="tt td">
-    <title id="tt">Throughput of all links over time</title><desc id="td">{{told}}</desc>
+    <title id="tt">Throughput of all links over time</title><desc id="td">{{summary}}</desc>
     {{#levels}}
     <line class="grid" x1="{{left}}" x2="{{width}}" y1="{{levelY}}" y2="{{levelY}}"/>
     <text class="tick end" x="84" y="{{textY}}">{{level}}</text>
@@ -202,8 +202,8 @@ enum PageTemplate {
     <text class="tick end strong" x="996" y="{{limitTextY}}">{{limitLabel}}</text>
     {{/limitLabel}}
     </svg></div>
-    <p class="small">Estimated: what each updated device was sent, spread evenly over its upload.\#
-    {{#untold}} {{.}}{{/untold}}</p>
+    <p class="small">Estimate: the bytes sent to each updated device, distributed evenly over its\#
+     upload.{{#uncounted}} {{.}}{{/uncounted}}</p>
     </section>
     {{/throughput}}
     {{#table}}
@@ -220,17 +220,18 @@ enum PageTemplate {
     </form>
     <div class="scroll" role="region" aria-label="Table of devices" tabindex="0">
     {{#isLarge}}
-    <p class="onPaper">Here stand {{onPaper}} devices that did not succeed; the page has all.</p>
+    <p class="onPaper">This table lists {{onPaper}} devices that did not succeed; the page on\#
+     screen lists all devices.</p>
     {{/isLarge}}
     {{#isLarge}}
     <noscript id="long">
     {{/isLarge}}
     <table id="table"{{#isLarge}} class="large"{{/isLarge}}>
-    <caption>What became of {{count}}; times in {{zoneName}}</caption>
+    <caption>Results of {{count}}; times in {{zoneName}}</caption>
     <thead><tr><th scope="col">Device{{#hasBoards}}<th scope="col">Board{{/hasBoards}}\#
     {{#hasSites}}<th scope="col">Site{{/hasSites}}{{#hasWaves}}<th scope="col">Wave{{/hasWaves}}\#
     <th scope="col">Outcome<th scope="col">Version, verified by<th scope="col">Adapter\#
-    <th scope="col" class="r">Attempts<th scope="col" class="r">Rate<th scope="col" class="r">Took\#
+    <th scope="col" class="r">Attempts<th scope="col" class="r">Rate<th scope="col" class="r">Duration\#
     <th scope="col" class="r">Ended</tr></thead>
     <tbody>
     {{#rows}}
@@ -256,15 +257,15 @@ enum PageTemplate {
     </section>
     {{/table}}
     <section aria-labelledby="proof">
-    <h2 id="proof">Proof</h2>
-    <p>Everything above is counted from {{eventCount}} that were recorded as they happened.\#
-    {{#chain}} Each is chained to the one before it by SHA-256; the last hash is</p>
+    <h2 id="proof">Evidence</h2>
+    <p>This report is computed from {{eventCount}}, each recorded when it occurred.\#
+    {{#chain}} Each event contains the SHA-256 hash of the event before it. The last hash:</p>
     <p><code class="hash">{{head}}</code></p>
-    <p>This command checks that the store still holds these {{chainCount}} events\#
+    <p>This command verifies that the store contains these {{chainCount}} events\#
      unchanged{{/chain}}{{#verification}}: <code>{{.}}</code>{{/verification}}</p>
     </section>
     </main>
-    <footer><p>Written by {{program}} on {{written}}.</p></footer>
+    <footer><p>Created by {{program}} on {{written}}.</p></footer>
     <script>{{{script}}}</script>
     </body>
     </html>

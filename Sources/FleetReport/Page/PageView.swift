@@ -3,7 +3,7 @@ import OtaflashATT
 import OtaflashFleet
 import OtaflashNumerals
 
-/// What the template fills in.
+/// The values for the template.
 struct PageView {
   private static let namesMaximum = 10
 
@@ -45,10 +45,10 @@ struct PageView {
     if !report.adapters.isEmpty { values["gantt"] = gantt.values }
     if !report.throughput.transfers.isEmpty {
       var chart = ThroughputChart(report: report, gantt: gantt, air: surroundings.air).values
-      let untold = report.throughput.untold
-      if untold > 0 {
-        chart["untold"] =
-          "What \(Figures.counted(untold, "attempt")) that ended otherwise sent is not recorded."
+      let uncounted = report.throughput.untold
+      if uncounted > 0 {
+        chart["uncounted"] =
+          "The estimate excludes \(Figures.counted(uncounted, "attempt")) without a byte count."
       }
       values["throughput"] = chart
     }
@@ -77,7 +77,7 @@ struct PageView {
     return "\(calendar.dayWords), \(calendar.minutes) \(surroundings.zoneName)"
   }
 
-  /// From when to when, as short as it can be told.
+  /// A time span, without repeated dates.
   private func span(_ from: WallClockTime, _ until: WallClockTime) -> String {
     let (first, last) = (CalendarTime(from, in: zone), CalendarTime(until, in: zone))
     return first.date == last.date
@@ -96,8 +96,8 @@ struct PageView {
       let until = end.date == day.date ? end.minutes : "\(end.dayWords), \(end.minutes)"
       return "\(day.dayWords), \(day.minutes) to \(until) \(surroundings.zoneName), \(took)"
     }
-    return "since \(moment(report.began)); as of \(CalendarTime(report.last, in: zone).clock), "
-      + "\(took) in"
+    return "since \(moment(report.began)), \(took); as of "
+      + "\(CalendarTime(report.last, in: zone).clock)"
   }
 
   // MARK: Facts
@@ -117,7 +117,7 @@ struct PageView {
         "\(Numerals.grouped(report.devices.count)) in "
           + Figures.counted(report.waves.count, "wave")
       ))
-    if let person = beginning.startedBy { facts.append(("Begun by", DeviceRows.cut(person))) }
+    if let person = beginning.startedBy { facts.append(("Started by", DeviceRows.cut(person))) }
     facts.append(("Begun", moment(report.began)))
     if case .ended = report.state { facts.append(("Ended", moment(report.last))) }
     let names = report.adapters.prefix(6).map { DeviceRows.cut($0.name) }
@@ -132,18 +132,18 @@ struct PageView {
     if !rates.isEmpty {
       facts.append(
         (
-          "Rate of a device",
+          "Rate per device",
           "\(Figures.rate(rates[rates.count / 2])) (median), "
             + "\(Figures.rate(rates[0])) to \(Figures.rate(rates[rates.count - 1]))"
         ))
     }
-    if let savings = report.savings { facts.append(("Sent less", savings.words)) }
+    if let savings = report.savings { facts.append(("Bytes saved", savings.words)) }
     if let words = report.grades.words { facts.append(("Verified by (weakest last)", words)) }
     facts += inForce + files
     return facts.map { ["term": $0.0, "text": $0.1] }
   }
 
-  /// What makes a campaign less strict, and the commands that it ran.
+  /// The options that make a campaign less strict, and the commands of its hooks.
   private var inForce: [(String, String)] {
     (report.beginning.settings ?? []).filter {
       $0.name == "overrides" || $0.name.hasPrefix("hook ")
@@ -160,7 +160,7 @@ struct PageView {
   private var files: [(String, String)] {
     (report.beginning.files ?? []).map { file in
       let hash = file.sha256.map { "SHA-256 \($0)" } ?? "no hash"
-      let words = file.role == .deviceKey ? "a secret: no hash is recorded" : hash
+      let words = file.role == .deviceKey ? "secret: no hash is recorded" : hash
       return (file.role.title, "\(DeviceRows.cut(file.name)), \(words)")
     }
   }
@@ -183,7 +183,7 @@ struct PageView {
   }
 
   private func times(of wave: WaveReport) -> String {
-    guard let began = wave.times.began else { return "Not begun." }
+    guard let began = wave.times.began else { return "Not started." }
     var words: [String] = []
     let settled = report.devices[wave.devices].compactMap(\.settled).max()
     if wave.counts[.running] + wave.counts[.waiting] == 0, let settled {
@@ -204,7 +204,7 @@ struct PageView {
       }
       words.append("approved at \(CalendarTime(approved, in: zone).clock)" + (by ?? ""))
     } else if let asked = wave.times.approvalAsked {
-      words.append("waits for approval since \(CalendarTime(asked, in: zone).clock)")
+      words.append("waiting for approval since \(CalendarTime(asked, in: zone).clock)")
     }
     return words.joined(separator: "; ") + "."
   }
@@ -226,7 +226,7 @@ struct PageView {
     var values: PageValues = [
       "failures": ended.map(failure), "hasFailures": !ended.isEmpty,
       "noFailures": report.counts[.succeeded] == report.counts.total
-        ? "None: every device runs its image." : "None so far.",
+        ? "None: all devices run their image." : "None so far.",
     ]
     if !overcome.isEmpty {
       values["hasOvercome"] = true
@@ -235,7 +235,7 @@ struct PageView {
         return
           "\(DeviceRows.cut(group.cause.title)): on "
           + "\(Figures.counted(group.overcome, "device")) "
-          + "that \(isOne ? "was" : "were") updated all the same."
+          + "that \(isOne ? "was" : "were") updated nevertheless."
       }
     }
     return values
@@ -260,16 +260,16 @@ extension RunFile.Role {
   fileprivate var title: String {
     switch self {
     case .campaign: "Campaign file"
-    case .devices: "Table of devices"
-    case .key: "Public key of images"
-    case .deviceKey: "Key of devices"
-    case .hook: "Program of a hook"
+    case .devices: "Device table"
+    case .key: "Image signing key (public)"
+    case .deviceKey: "Device key"
+    case .hook: "Hook program"
     }
   }
 }
 
 extension RunReport.State {
-  /// A sign, and how it looks.
+  /// A sign, and its CSS class.
   var sign: (String, String) {
     switch self {
     case .running, .cancelling: ("▸", "open")
@@ -284,7 +284,7 @@ extension RunReport.State {
 }
 
 extension WaveReport {
-  /// A sign, and how it looks.
+  /// A sign, and its CSS class.
   var sign: (String, String) {
     switch (phase, verdict) {
     case (.planned, _): ("…", "off")

@@ -1,11 +1,11 @@
 import OtaflashFleet
 
-/// What a page says beside what the events tell.
+/// Facts of a page that are not in the events.
 package struct ReportSurroundings: Sendable {
-  /// What proves the events complete.
+  /// The evidence that the events are complete.
   package struct Chain: Hashable, Sendable {
     package let events: Int
-    /// The hash of the last.
+    /// The hash of the last event.
     package let head: [UInt8]
 
     package init(events: Int, head: [UInt8]) {
@@ -14,11 +14,11 @@ package struct ReportSurroundings: Sendable {
     }
   }
 
-  /// What the air allows.
+  /// The air limit.
   package struct AirLimit: Hashable, Sendable {
-    /// Bytes of image per second that one adapter can send at best.
+    /// Maximum image bytes per second of one adapter.
     package let bytesPerSecond: Double
-    /// Of which links: a clause, such as `2M, 15 ms, with response`.
+    /// The link parameters, such as `2M, 15 ms, with response`.
     package let words: String
 
     package init(bytesPerSecond: Double, words: String) {
@@ -27,14 +27,14 @@ package struct ReportSurroundings: Sendable {
     }
   }
 
-  /// Who wrote it, such as `otaflash 1.4.0`.
+  /// The program that creates the report, such as `otaflash 1.4.0`.
   package var program: String
   package var written: WallClockTime
-  /// Whose clock times are shown by, and what people call it.
+  /// The time zone of displayed times; `zoneName` is its name.
   package var zone = ZoneOffsets.utc
   package var zoneName = "UTC"
   package var chain: Chain?
-  /// What to type to have the chain looked at again.
+  /// The command that verifies the chain.
   package var verification: String?
   package var air: AirLimit?
 

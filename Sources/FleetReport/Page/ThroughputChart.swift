@@ -2,12 +2,13 @@
 import OtaflashATT
 import OtaflashFleet
 
-/// Bytes per second of all links together, over the same time as the chart of adapters.
+/// Total bytes per second of all links, on the time axis of the adapter chart.
 struct ThroughputChart {
   private static let height = 220.0
   private static let top = 34.0
   private static let bottom = 196.0
-  /// A limit that is further above is told in words: a line that high would flatten the rest.
+  /// The highest ratio of limit to peak for which the limit is drawn. A higher line would flatten
+  /// the chart; the text states the limit in any case.
   private static let drawnMaximum = 4.0
 
   let report: RunReport
@@ -50,29 +51,28 @@ struct ThroughputChart {
     if isDrawn, let limit {
       values["limitY"] = y(limit).pixels
       values["limitTextY"] = (y(limit) - 5).pixels
-      values["limitLabel"] = "limit of the air, \(Figures.rate(limit))"
+      values["limitLabel"] = "air limit, \(Figures.rate(limit))"
     }
-    values["told"] = told(peak, limit, isDrawn)
+    values["summary"] = summary(peak, limit, isDrawn)
     return values
   }
 
-  private func told(_ peak: Double, _ limit: Double?, _ isDrawn: Bool) -> String {
+  private func summary(_ peak: Double, _ limit: Double?, _ isDrawn: Bool) -> String {
     let bytes = report.throughput.bytes
     let seconds = gantt.scale.segments.reduce(0) { $0 + Double($1.until - $1.from) } / 1000
     let mean = Double(bytes) / max(seconds, 0.001)
     var words =
-      "\(Figures.size(bytes)) in all; \(Figures.rate(peak)) at most, \(Figures.rate(mean)) on the "
-      + "average while something ran."
+      "\(Figures.size(bytes)) in total; peak \(Figures.rate(peak)), average \(Figures.rate(mean)) "
+      + "during attempts."
     guard let air, let limit, limit > 0 else { return words }
     let share = Int((mean * 100 / limit).rounded())
     words +=
-      " The air allows \(Figures.rate(limit)) with "
-      + "\(Figures.counted(report.adapters.count, "adapter")) (\(air.words)): "
-      + "the average is \(share) % of that."
+      " The air limit of \(Figures.counted(report.adapters.count, "adapter")) is "
+      + "\(Figures.rate(limit)) (\(air.words)): the average is \(share) % of it."
     return words
   }
 
-  /// 1, 2 or 5 times a power of ten: three to six levels.
+  /// The distance of levels: 1, 2 or 5 times a power of ten, for three to six levels.
   private static func step(_ maximum: Double) -> Double {
     var step = 1.0
     while maximum / step > 10 { step *= 10 }

@@ -1,9 +1,9 @@
 import OtaflashFleet
 
-/// Moments on a picture's width. Long times in which nothing ran take little of it: a night between
-/// two waves must not make a line of what happened before and after.
+/// The mapping of moments to horizontal positions. Long times without attempts are shortened, so
+/// that a night between two waves leaves enough width for the waves.
 struct TimeScale {
-  /// A stretch in which something ran.
+  /// A stretch of time with attempts.
   struct Segment: Hashable {
     let from: Int64
     let until: Int64
@@ -13,7 +13,7 @@ struct TimeScale {
     var end: Double { x + width }
   }
 
-  /// What was left out between two segments.
+  /// The shortened time between two segments.
   struct Break: Hashable {
     let x: Double
     let width: Double
@@ -23,7 +23,7 @@ struct TimeScale {
   struct Tick {
     let x: Double
     let label: String
-    /// Where it differs from the tick before.
+    /// The date, if it differs from the date of the previous tick.
     let date: String?
   }
 
@@ -35,8 +35,8 @@ struct TimeScale {
   let breaks: [Break]
 
   /// - Parameters:
-  ///   - busy: when something ran, in any order.
-  ///   - whole: what is shown where nothing did.
+  ///   - busy: times with attempts, in any order.
+  ///   - whole: the time to show if `busy` is empty.
   init(busy: [Range<WallClockTime>], whole: Range<WallClockTime>, left: Double, width: Double) {
     var spans = Self.union(busy)
     if spans.isEmpty {
@@ -87,7 +87,7 @@ struct TimeScale {
     return spans
   }
 
-  /// A moment that is not shown is where it was left out.
+  /// Returns the position of a moment; for a moment in a break, the end of the break.
   func position(_ moment: WallClockTime) -> Double {
     let at = moment.milliseconds
     for segment in segments {
@@ -105,12 +105,12 @@ struct TimeScale {
     172_800, 604_800, 2_592_000,
   ]
 
-  /// A break has a sign above it.
-  private func isBeside(_ x: Double, _ distance: Double) -> Bool {
+  /// Whether a label would overlap the sign above a break.
+  private func overlapsBreak(_ x: Double, _ distance: Double) -> Bool {
     breaks.contains { abs($0.x + $0.width / 2 - x) < distance }
   }
 
-  /// Round times of the zone's clock, far enough apart to be read.
+  /// Returns ticks at round local times, far enough apart for their labels.
   func ticks(in zone: ZoneOffsets, apart: Double = 72) -> [Tick] {
     let shown = segments.reduce(0) { $0 + Double($1.until - $1.from) }
     let width = segments.reduce(0) { $0 + $1.width }
@@ -127,8 +127,8 @@ struct TimeScale {
       while at <= segment.until {
         let moment = WallClockTime(milliseconds: at)
         let x = position(moment)
-        // A label that begins at the picture's edge would be cut.
-        if x - former >= apart * 0.75, x <= end - apart * 0.3, !isBeside(x, apart * 0.5) {
+        // A label at the edge of the chart would be clipped.
+        if x - former >= apart * 0.75, x <= end - apart * 0.3, !overlapsBreak(x, apart * 0.5) {
           let time = CalendarTime(moment, in: zone)
           let isNew = time.date != date
           date = time.date

@@ -1,28 +1,28 @@
 import OtaflashFleet
 
-/// What an adapter did. Events name adapters as their machine does: those of two machines that have
-/// one name are one here.
+/// The work of one adapter. Events name adapters as their machine does, so adapters of two machines
+/// with the same name share one report.
 package struct AdapterReport: Hashable, Sendable {
-  /// An attempt on it, from its placing to its end.
+  /// An attempt on the adapter, from its placement to its end.
   package struct Stretch: Hashable, Sendable {
     package let from: WallClockTime
-    /// Of an attempt that goes on, the report's last moment.
+    /// The end of the attempt; for an attempt in progress, the end of the report.
     package let until: WallClockTime
-    /// By its place in the report.
+    /// The index of the device in the report.
     package let device: Int
     package let attempt: AttemptRecord
   }
 
   package let name: String
-  /// By their beginning.
+  /// Sorted by start.
   package let stretches: [Stretch]
-  /// Times in which it had something to do, put together, in their order.
+  /// Times with at least one attempt, merged and sorted.
   package let busy: [Range<WallClockTime>]
-  /// The most attempts at a time.
+  /// The maximum number of concurrent attempts.
   package let mostAtOnce: Int
   package let succeeded: Int
   package let failed: Int
-  /// Of updates that succeeded.
+  /// The bytes of successful updates.
   package let bytes: Int
 
   package var busyMilliseconds: Int64 {
@@ -61,7 +61,7 @@ package struct AdapterReport: Hashable, Sendable {
   }
 
   private static func most(of stretches: [Stretch]) -> Int {
-    // An end at a moment comes before a beginning.
+    // An end sorts before a start at the same moment.
     let changes = stretches.flatMap { [($0.from, 1), ($0.until, -1)] }.sorted { $0 < $1 }
     var (now, most) = (0, 0)
     for (_, change) in changes {

@@ -1,7 +1,8 @@
 import OtaflashFleet
 
 extension AttemptRecord {
-  /// It says nothing of the device: whoever worked on it was interrupted, ended or called back.
+  /// Whether the worker was interrupted, ended or recalled, so that the attempt is no evidence about
+  /// the device.
   package var wasCutShort: Bool {
     switch ending {
     case .returned(.holderGone), .returned(.stopping), .returned(.recalled),
@@ -12,7 +13,7 @@ extension AttemptRecord {
     }
   }
 
-  /// What went wrong.
+  /// The cause of the failure.
   package var cause: FailureCause? {
     switch ending {
     case .failed(let failure): FailureCause(failure)
@@ -24,8 +25,7 @@ extension AttemptRecord {
 }
 
 extension UpdateFigures {
-  /// Bytes per second of the upload alone; `nil` where it took no time, or had nothing left to
-  /// send.
+  /// Bytes per second of the upload only; `nil` if the upload had no duration or no bytes.
   var bytesPerSecond: Double? {
     uploadMilliseconds > 0 && bytes > 0
       ? Double(bytes) * 1000 / Double(uploadMilliseconds) : nil

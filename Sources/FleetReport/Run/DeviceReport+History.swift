@@ -1,8 +1,8 @@
 import OtaflashFleet
 
 extension DeviceReport {
-  /// The report of one device, from those events of a run that are about it: the run's first, those
-  /// that name the device, and the run's end.
+  /// Creates the report of one device from the events that concern it: the run's first event, the
+  /// events that name the device, and the run's end.
   ///
   /// - Returns: `nil` if the device was not part of the run.
   package init?(of id: FleetDevice.ID, in events: [RecordedEvent]) {
@@ -10,7 +10,7 @@ extension DeviceReport {
     for recorded in events {
       switch recorded.event {
       case .wavePlanned(_, let name, let devices):
-        // The other devices of the wave are not reported, and neither are the other waves.
+        // The report omits the other devices of the wave and the other waves.
         let planned = FleetEvent.wavePlanned(
           wave: run.waves.count, name: name, devices: devices.filter { $0.id == id })
         run.apply(planned, at: recorded.at)

@@ -1,23 +1,23 @@
 import OtaflashFirmware
 import OtaflashFleet
 
-/// What became of one device.
+/// The result of one device.
 package struct DeviceReport: Hashable, Sendable {
   package enum Standing: Hashable, Sendable {
     case settled(DeviceEnding)
-    /// Somebody works on it.
+    /// A worker updates the device.
     case running
-    /// For its wave, its turn or its next attempt.
+    /// The device waits for its wave, its turn or its next attempt.
     case waiting
     /// The run ended before the device was settled.
     case leftOut
   }
 
   package let device: RunDevice
-  /// Its wave, from 0.
+  /// The index of its wave.
   package let wave: Int
   package let standing: Standing
-  /// In their order. A job that nobody took is none.
+  /// In order. A job that no worker claimed is not an attempt.
   package let attempts: [AttemptRecord]
   package let settled: WallClockTime?
 
@@ -36,20 +36,20 @@ package struct DeviceReport: Hashable, Sendable {
 
   package var outcome: Outcome { Outcome(standing) }
 
-  /// What people call it, or its id.
+  /// The name of the device, or its id.
   package var label: String { device.name ?? device.id }
 
-  /// What is known of the update, where one succeeded.
+  /// The figures of the successful update.
   package var figures: UpdateFigures? {
     attempts.lazy.reversed().compactMap { attempt -> UpdateFigures? in
       if case .updated(let figures) = attempt.ending { figures } else { nil }
     }.first
   }
 
-  /// The version that it ran before; `nil` = unknown.
+  /// The version before the update; `nil` = unknown.
   package var from: FirmwareVersion? { figures?.from }
 
-  /// The version that it runs, where it was told in the end.
+  /// The version that the device runs, if it is known.
   package var to: FirmwareVersion? {
     guard outcome == .succeeded else { return nil }
     for attempt in attempts.reversed() {
@@ -62,7 +62,8 @@ package struct DeviceReport: Hashable, Sendable {
     return nil
   }
 
-  /// How it is known that the image runs: the proof's name, or `was-running` where it ran already.
+  /// The evidence that the image runs: the name of the proof, or `was-running` if the image ran
+  /// before.
   package var proof: String? {
     switch standing {
     case .settled(.updated): figures?.proof ?? "looked-at"
@@ -71,7 +72,7 @@ package struct DeviceReport: Hashable, Sendable {
     }
   }
 
-  /// Why it did not succeed.
+  /// The reason why the update did not succeed.
   package var cause: FailureCause? {
     switch standing {
     case .settled(.failed(let failure)), .settled(.quarantined(let failure)): FailureCause(failure)
@@ -81,29 +82,29 @@ package struct DeviceReport: Hashable, Sendable {
     }
   }
 
-  /// The outcome in a word or three, finer than `outcome`.
+  /// The outcome in one to three words, more detailed than `outcome`.
   package var outcomeWords: String {
     switch standing {
-    case .settled(.current): "ran it already"
+    case .settled(.current): "already updated"
     case .settled(.quarantined): "quarantined"
     case .settled, .running, .waiting, .leftOut: outcome.words
     }
   }
 
-  /// The adapter of its last attempt that had one.
+  /// The adapter of the last attempt that had an adapter.
   package var adapter: String? { attempts.last { $0.adapter != nil }?.adapter }
 
-  /// From the first claim on.
+  /// The time of the first claim.
   package var began: WallClockTime? { attempts.first?.began }
 }
 
-/// How a device is counted.
+/// The category in which a device is counted.
 package enum Outcome: String, Hashable, Sendable, CaseIterable {
-  /// It runs the image.
+  /// The device runs the image.
   case succeeded
   /// The device or its link failed.
   case failed
-  /// Nobody ever heard it.
+  /// No advertisement of the device was received.
   case unseen
   /// Skipped: a hook, a condition, or a failure of this host prevented the update.
   case neutral
@@ -126,16 +127,16 @@ package enum Outcome: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// In a table: a word or two.
+  /// One or two words for a table.
   package var words: String {
     switch self {
     case .succeeded: "updated"
     case .failed: "failed"
-    case .unseen: "never heard"
+    case .unseen: "not found"
     case .neutral: "skipped"
     case .running: "in progress"
     case .waiting: "waiting"
-    case .leftOut: "not done"
+    case .leftOut: "not started"
     }
   }
 }

@@ -1,32 +1,32 @@
 import OtaflashFleet
 
-/// Why something failed, and what helps. Two causes are one where kind and code are.
+/// The cause of a failure and its remedy. Causes with equal kind and code are equal.
 package struct FailureCause: Hashable, Sendable {
   package let kind: FailureKind
   package let code: String
-  /// What was said when it happened, where no words of ours fit.
-  private let told: String
+  /// The recorded text, for codes without a known title.
+  private let text: String
 
   init(_ failure: AttemptFailure) {
     kind = failure.kind
     code = failure.code
-    told = failure.words
+    text = failure.words
   }
 
   init(_ reason: ReturnReason) {
     kind = reason == .adapterLost ? .infrastructure : .link
     code = reason.rawValue
-    told = reason.words
+    text = reason.words
   }
 
-  private init(kind: FailureKind, code: String, told: String? = nil) {
+  private init(kind: FailureKind, code: String, text: String? = nil) {
     self.kind = kind
     self.code = code
-    self.told = told ?? code
+    self.text = text ?? code
   }
 
   static func skipped(words: String) -> FailureCause {
-    FailureCause(kind: .infrastructure, code: "skipped", told: words)
+    FailureCause(kind: .infrastructure, code: "skipped", text: words)
   }
 
   static let absent = FailureCause(kind: .link, code: "absent")
@@ -40,131 +40,133 @@ package struct FailureCause: Hashable, Sendable {
     hasher.combine(code)
   }
 
-  /// What happened: a sentence without its full stop.
-  package var title: String { Self.known[code]?.title ?? told }
+  /// The failure, as a sentence without a full stop.
+  package var title: String { Self.known[code]?.title ?? text }
 
-  /// What helps: one whole sentence or two.
+  /// The recommended action, as one or two sentences.
   package var remedy: String {
     if let known = Self.known[code] { return known.remedy }
     switch kind {
-    case .device: return "Look at one of these devices by itself before you try them again."
-    case .link: return "Bring an adapter nearer to these devices, then try them again."
+    case .device: return "Examine one of these devices, then retry them."
+    case .link: return "Move an adapter closer to these devices, then retry them."
     case .infrastructure:
-      return "Look at the machine that ran this, then try these devices again."
+      return "Check the host that ran the campaign, then retry these devices."
     }
   }
 
   private static let nearer =
-    "Bring an adapter nearer, or the device out of its metal box, then try it again."
+    "Move an adapter closer or remove metal around the device, then retry the device."
   private static let image = "Check that the campaign names the right image for these boards."
-  private static let force = "If that is meant, the campaign has to allow it."
+  private static let force = "If this is intended, allow it in the campaign."
 
-  /// By code, as the engine and the rules name them.
+  /// Titles and remedies by the codes of the engine and the rules.
   private static let known: [String: (title: String, remedy: String)] = [
     "absent": (
-      "The device was never heard",
-      "Check that it has power and is within reach of an adapter, then try it again."
+      "The device was not found during the run",
+      "Check that the device has power and is in range of an adapter, then retry it."
     ),
-    "not-heard": ("The device was not heard", nearer),
+    "not-heard": ("The device was not found", nearer),
     "skipped": (
-      "A hook of the campaign left the device out",
-      "Look at what the hook said; retry the devices when its reason is gone."
+      "A hook of the campaign excluded the device",
+      "Read the message of the hook; retry the devices when the reason no longer applies."
     ),
     "hook-not-run": (
-      "A hook of the campaign could not be run",
-      "Check that the command is there and may be run by whoever runs the campaign."
+      "A hook of the campaign could not be started",
+      "Check that the command exists and that the user of the campaign may execute it."
     ),
     "before-device-hook": (
-      "The hook before the device failed", "Look at what the hook said of these devices."
+      "The hook before the device failed", "Read the messages of the hook for these devices."
     ),
     "after-device-hook": (
-      "The hook behind the device failed", "Look at what the hook said of these devices."
+      "The hook after the device failed", "Read the messages of the hook for these devices."
     ),
     "device-busy": (
-      "Another program or host held the device",
-      "Close what else is connected to it, then try it again."
+      "Another program or host used the device",
+      "Close other connections to the device, then retry it."
     ),
     "link-lost": ("The link was lost", nearer),
     "attempt-limit": (
       "The attempt took longer than the campaign allows",
-      "Look at the rate of these devices; a weak link is slow. Else raise the limit."
+      "Check the rates of these devices; a weak link is slow. Otherwise raise the limit."
     ),
     "adapter-lost": (
-      "The adapter vanished", "Check the adapter's plug, cable and power supply."
+      "The adapter was disconnected", "Check the adapter's plug, cable and power supply."
     ),
-    "no-image": ("The image was not there", "Put the image file back, then try again."),
+    "no-image": ("The image file was missing", "Restore the image file, then retry the devices."),
     "wrong-hardware": ("The image is for other hardware", image),
-    "hardware-unknown": ("Nobody knows for which hardware the image is", "\(image) \(force)"),
+    "hardware-unknown": ("The image does not state its hardware", "\(image) \(force)"),
     "does-not-fit": ("The image is larger than the device's slot", image),
     "downgrade": ("The device runs a newer version", force),
-    "version-unknown": ("Nobody knows which version the image or the device has", force),
-    "image-not-taken": ("The device takes no image of this kind", image),
+    "version-unknown": ("The version of the image or the device is unknown", force),
+    "image-not-taken": ("The device does not support this type of image", image),
     "image-rejected": (
       "The device rejected the image",
-      "Check that the image is signed with the key that these devices trust, and for them."
+      "Check that the image is intended for these devices and signed with a key that they trust."
     ),
     "authorization-required": (
-      "The device wants a key", "Name the device's key file in the campaign."
+      "The device requires a key", "Specify the device's key file in the campaign."
     ),
     "wrong-key": (
-      "The key is not the device's", "Name the right key file for these devices in the campaign."
+      "The key is not the device's", "Specify the key file of these devices in the campaign."
     ),
     "no-update-service": (
-      "The device offers no update over the air that we know",
-      "Check that the application with its update service runs on it."
+      "The device offers no supported update service",
+      "Check that the device runs its application with the update service."
     ),
     "protocol-ambiguous": (
-      "The device offers more than one way to update it", "Update it by itself, with one chosen."
+      "The device offers several update protocols",
+      "Update the device with 'otaflash flash' and a specific protocol."
     ),
     "protocol-version": (
-      "The device speaks another version of the update protocol",
-      "Update it by itself with a program that speaks it."
+      "The device uses an unsupported version of the update protocol",
+      "Update the device with a program that supports this version."
     ),
-    "refused": ("The device refused the update", "Ask the device's maker why it refuses."),
+    "refused": ("The device refused the update", "Ask the manufacturer for the reason."),
     "attribute-refused": (
-      "The device refused a request", "Check whether the device has to be paired first."
+      "The device refused a request", "Check whether the device requires pairing."
     ),
     "reverted": (
-      "The device took the image back and runs the old one",
-      "The new image does not confirm itself on these devices: look at one before going on."
+      "The device reverted to the old image",
+      "The new image did not start correctly on these devices. Examine one before you continue."
     ),
     "old-version-runs": (
       "The device still runs the old image",
-      "Restart one of these devices and read its version, then try it again."
+      "Restart one of these devices and read its version, then retry it."
     ),
     "different-image-runs": (
-      "The device runs another image than the one sent", "Ask who else updates these devices."
+      "The device runs a different image than the one sent",
+      "Check whether another program updates these devices."
     ),
     "unreachable-after-activation": (
-      "The device did not come back with the new image",
-      "Go to the device: it may need its power cycled, or its bootloader."
+      "The device was not found after the new image was activated",
+      "Check the device on site: a power cycle or its bootloader may be necessary."
     ),
     "block-keeps-failing": (
-      "The device rejected the same block again and again",
-      "Its flash may be worn out; try it once more by itself."
+      "The device rejected the same block repeatedly",
+      "The device's flash may be worn out; retry the device once."
     ),
     "stalled": (
-      "The device took no more data", "Restart the device, then try it again."
+      "The device stopped accepting data", "Restart the device, then retry it."
     ),
-    "no-progress": ("The transfer got no further", nearer),
+    "no-progress": ("The transfer made no progress", nearer),
     "protocol-violation": (
-      "The device's answers break the update protocol",
-      "Capture the traffic of one such device for its maker."
+      "The device's answers violate the update protocol",
+      "Capture the traffic of one of these devices for its manufacturer."
     ),
   ]
 }
 
-/// What one cause did.
+/// The devices and attempts of one cause.
 package struct FailureGroup: Hashable, Sendable {
   package let cause: FailureCause
-  /// Devices that ended by it, by their place in the report.
+  /// The indexes of the devices that ended by this cause.
   package let devices: [Int]
-  /// Attempts that ended by it, on any device.
+  /// The number of attempts that ended by this cause, on any device.
   package let attempts: Int
-  /// Devices on which it happened, and which run the image all the same.
+  /// The number of devices with this cause that run the image nevertheless.
   package let overcome: Int
 
-  /// The cause of the most devices first.
+  /// Returns the groups, the cause of the most devices first.
   static func groups(of devices: [DeviceReport]) -> [FailureGroup] {
     var ended: [FailureCause: [Int]] = [:]
     var attempts: [FailureCause: Int] = [:]

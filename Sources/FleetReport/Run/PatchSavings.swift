@@ -1,14 +1,14 @@
 import OtaflashFleet
 
-/// What updates that succeeded were sent instead of their images.
+/// The bytes that successful updates saved by patches and compression.
 package struct PatchSavings: Hashable, Sendable {
   package let devices: Int
-  /// Bytes of patches, or of compressed images, repeats included.
+  /// Bytes of patches or compressed images, including repeated bytes.
   package let sent: Int
-  /// Bytes of the images that the devices made of them.
+  /// Bytes of the images that the devices created from them.
   package let made: Int
 
-  /// - Returns: `nil` where images alone were sent.
+  /// - Returns: `nil` if all devices received uncompressed images.
   package init?(_ updates: some Sequence<UpdateFigures>) {
     var (devices, sent, made) = (0, 0, 0)
     for figures in updates {
@@ -21,9 +21,9 @@ package struct PatchSavings: Hashable, Sendable {
     (self.devices, self.sent, self.made) = (devices, sent, made)
   }
 
-  /// `3 devices were sent 64 kB for 786 kB of image`.
+  /// A clause such as `3 devices received 64 kB for 786 kB of images`.
   package var words: String {
-    "\(Figures.counted(devices, "device")) \(devices == 1 ? "was" : "were") sent "
-      + "\(Figures.size(sent)) for \(Figures.size(made)) of image"
+    "\(Figures.counted(devices, "device")) received \(Figures.size(sent)) for "
+      + "\(Figures.size(made)) of images"
   }
 }

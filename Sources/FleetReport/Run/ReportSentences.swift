@@ -3,9 +3,9 @@ import OtaflashFleet
 import OtaflashNumerals
 
 extension RunReport {
-  /// What a manager reads first:
-  /// `47 of 50 devices run 1.3.0, verified by read-back; 2 failed, 1 was never heard`. Devices that
-  /// report no version, or another, are counted apart.
+  /// The headline of the report, such as
+  /// `47 of 50 devices run 1.3.0, verified by read-back; 2 failed, 1 was not found`. Devices that
+  /// report no version or a different version are counted separately.
   package var headline: String {
     let counts = counts
     let done = devices.filter { $0.outcome == .succeeded }
@@ -38,16 +38,16 @@ extension RunReport {
   private func runsVersion(_ device: DeviceReport) -> Bool {
     guard let runs = device.to?.description else { return false }
     let image = image(of: device)
-    // A version in a file may name a build, `1.3.0+7`, which devices do not report.
+    // A version in a file may include a build number, `1.3.0+7`, which devices do not report.
     guard let version = image?.version?.prefix(while: { $0 != "+" }) else { return true }
     return version == runs
   }
 
-  /// The version that the devices are to run; `nil` where there are several, or none is known.
+  /// The target version of the devices; `nil` if there are several versions or none is known.
   package var version: String? {
-    let told = Set(devices.filter(runsVersion).compactMap { $0.to?.description })
+    let reported = Set(devices.filter(runsVersion).compactMap { $0.to?.description })
     let named = Set((beginning.images ?? []).compactMap(\.version))
-    let versions = told.isEmpty ? named : told
+    let versions = reported.isEmpty ? named : reported
     return versions.count == 1 ? versions.first : nil
   }
 
@@ -57,18 +57,18 @@ extension RunReport {
     return switch outcome {
     case .succeeded: nil
     case .failed: "\(number) failed"
-    case .unseen: "\(number) \(isOne ? "was" : "were") never heard"
+    case .unseen: "\(number) \(isOne ? "was" : "were") not found"
     case .neutral: "\(number) \(isOne ? "was" : "were") skipped"
     case .running: "\(number) \(isOne ? "is" : "are") in progress"
     case .waiting: "\(number) \(isOne ? "waits" : "wait")"
-    case .leftOut: "\(number) \(isOne ? "was" : "were") not done"
+    case .leftOut: "\(number) \(isOne ? "was" : "were") not started"
     }
   }
 
-  /// The devices that run their image, by how that is known.
+  /// The devices that run their image, by verification grade.
   package var grades: GradeCounts { GradeCounts(devices) }
 
-  /// How the run ended, or where it stands: a clause.
+  /// The state or the outcome of the run, as a clause.
   package var stateWords: String {
     switch state {
     case .running: "in progress"
@@ -77,18 +77,18 @@ extension RunReport {
     case .paused(let reason): "paused: \(words(of: reason))"
     case .ended(.complete(failed: 0)): "complete"
     case .ended(.complete(let others)): "complete, \(Numerals.grouped(others)) not updated"
-    case .ended(.stopped(let wave)): "stopped by the failures of wave \(waves[wave].name)"
+    case .ended(.stopped(let wave)): "stopped by failures in wave \(waves[wave].name)"
     case .ended(.cancelled): "cancelled"
     }
   }
 
-  /// Why a run paused: a clause.
+  /// Returns the reason why a run paused, as a clause.
   package func words(of reason: PauseReason) -> String {
     switch reason {
-    case .asked: "an operator asked for it"
+    case .asked: "requested by an operator"
     case .infrastructure(let failures, let words):
-      "\(Figures.counted(failures, "attempt")) in a row failed on this side: \(words)"
-    case .noAdapter: "there is no adapter"
+      "\(Figures.counted(failures, "consecutive attempt")) failed on the host: \(words)"
+    case .noAdapter: "no adapter is present"
     case .failureLimit(let wave): "wave \(waves[wave].name) reached its failure limit"
     case .hook(_, let point, let words): "the hook \(point.rawValue) \(words)"
     case .inconclusive(let wave):
@@ -98,12 +98,12 @@ extension RunReport {
 }
 
 extension WaveReport {
-  /// What was decided about it: a clause.
+  /// The decision about the wave, as a clause.
   package var verdictWords: String {
     switch (phase, verdict) {
     case (.planned, _): "not started"
     case (.open, nil) where isOver: "not complete"
-    case (.soaking, _) where isOver: "not judged: the soak time was not over"
+    case (.soaking, _) where isOver: "not judged: the soak time had not ended"
     case (.awaitingApproval, _) where isOver: "good; not approved"
     case (.open, nil): "in progress"
     case (.soaking, _): "soaking"
@@ -119,7 +119,8 @@ extension WaveReport {
     }
   }
 
-  /// What decides about it: `success from 80 %, stops at 2 failures, seen from 50 %, soaks 10 min`.
+  /// The rule of the wave: `success from 80 %, stops at 2 failures, judged from 50 % seen, soaks
+  /// 10 min`.
   package var ruleWords: String? {
     guard let rule else { return nil }
     let stop = rule.thresholds.stop.devices(of: devices.count)

@@ -1,13 +1,14 @@
 import OtaflashFleet
 
-/// A report without what depends on when its processes were ended. Of two runs of one campaign over
-/// devices that behave alike it is the same, however often the processes of one were killed: what
-/// became of each device and why, how each wave was counted and judged, and how the run ended.
+/// The part of a report that does not depend on when processes were killed. Two runs of one campaign
+/// over devices with equal behavior have equal values, however often the processes of one run were
+/// killed: the result and cause of each device, the counts and verdict of each wave, and the end of
+/// the run.
 ///
-/// Not the same are times, rates and adapters; the number of events; attempts (one that a dead
-/// process cut short is followed by another), and so what failed on the way and was overcome; and
-/// the words of failures, which may name a byte. Where a run is stopped or cancelled, it is a
-/// matter of moments which devices were in work by then.
+/// The following values differ: times, rates and adapters; the number of events; attempts (an
+/// attempt that a dead process interrupted is followed by another), and therefore the failures that
+/// were resolved by retries; and the text of failures, which may contain an offset. If a run is
+/// stopped or cancelled, the devices in progress at that moment differ as well.
 package struct RunOutcome: Hashable, Sendable {
   package struct Device: Hashable, Sendable {
     package let id: FleetDevice.ID

@@ -1,13 +1,13 @@
 import OtaflashFirmware
 import OtaflashFleet
 
-/// What a run did, for people: a fold over its events and nothing else, so whoever has the events
-/// has the report. Of a run that goes on it says what is known so far.
+/// The report of a run: a fold over its events, without other input. The report of an unfinished run
+/// contains the results so far.
 package struct RunReport: Hashable, Sendable {
   package enum State: Hashable, Sendable {
     case running
     case paused(PauseReason)
-    /// After that wave.
+    /// The run waits for approval after the wave.
     case awaitingApproval(wave: Int)
     case cancelling
     case ended(RunEnding)
@@ -16,28 +16,28 @@ package struct RunReport: Hashable, Sendable {
   package let beginning: RunBeginning
   package let state: State
   package let began: WallClockTime
-  /// When the last event was recorded.
+  /// The time of the last event.
   package let last: WallClockTime
-  /// How many were recorded.
+  /// The number of recorded events.
   package let events: Int
   package let waves: [WaveReport]
-  /// In the order in which waves and their devices were planned.
+  /// In the planned order of waves and devices.
   package let devices: [DeviceReport]
-  /// By name.
+  /// Sorted by name.
   package let adapters: [AdapterReport]
-  /// Who worked on devices, in the order in which they were first heard of.
+  /// The workers, in the order of their first events.
   package let workers: [String]
   package let pauses: [PauseRecord]
-  /// What operators did, in order.
+  /// The commands of operators, in order.
   package let operators: [OperatorRecord]
   package let failures: [FailureGroup]
   package let throughput: Throughput
-  /// `nil` where images alone were sent.
+  /// `nil` if all devices received uncompressed images.
   package let savings: PatchSavings?
 
-  /// - Parameter history: from the first event on.
-  /// - Returns: `nil` where these are no run's events: the first is not its beginning, or one is of
-  ///   a wave that nobody planned. A hand in the store may have been there.
+  /// - Parameter history: all events, from the first.
+  /// - Returns: `nil` if the events are not those of a run: the first event is not the start of a
+  ///   run, or an event refers to a wave that was not planned. The store may have been edited.
   package init?(_ history: [RecordedEvent]) {
     guard FleetRun.fault(of: history) == nil else { return nil }
     let run = FleetRun(history)
@@ -66,10 +66,10 @@ package struct RunReport: Hashable, Sendable {
 
   package var counts: OutcomeCounts { OutcomeCounts(devices) }
 
-  /// From the first event to the last.
+  /// The time from the first event to the last.
   package var milliseconds: Int64 { last.milliseconds - began.milliseconds }
 
-  /// What is recorded of the image of a device.
+  /// Returns the recorded facts of the image of a device.
   package func image(of device: DeviceReport) -> RunImage? {
     beginning.images?.first { $0.digest == device.device.image }
   }

@@ -2,16 +2,16 @@ import OtaflashATT
 import OtaflashFleet
 import OtaflashNumerals
 
-/// How it is known that a device runs its image, the strongest first.
+/// The evidence that a device runs its image, the strongest first.
 package enum VerificationGrade: Int, Hashable, Sendable, CaseIterable, Comparable {
-  /// The device was asked after its restart, and named the image by its hash or CRC32, or it ran
-  /// the image before anything was sent.
+  /// The device reported the hash or CRC32 of the image after its restart, or ran the image before
+  /// any byte was sent.
   case readBack
   /// The application reports the image's version.
   case version
-  /// The bootloader accepted the image, and starts no other.
+  /// The bootloader accepted the image, and starts no other image.
   case bootloader
-  /// Nothing was read.
+  /// No evidence was read.
   case none
 
   package static func < (left: VerificationGrade, right: VerificationGrade) -> Bool {
@@ -27,7 +27,7 @@ package enum VerificationGrade: Int, Hashable, Sendable, CaseIterable, Comparabl
     }
   }
 
-  /// In a table: two or three words.
+  /// Two or three words for a table.
   package var label: String {
     switch self {
     case .readBack: "read-back"
@@ -37,7 +37,7 @@ package enum VerificationGrade: Int, Hashable, Sendable, CaseIterable, Comparabl
     }
   }
 
-  /// Of so many devices, after "verified".
+  /// The words after "verified", for a number of devices.
   func words(_ count: Int) -> String {
     switch self {
     case .readBack: "by read-back"

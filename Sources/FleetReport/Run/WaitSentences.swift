@@ -1,11 +1,11 @@
 import OtaflashFleet
 
 extension RunWait {
-  /// Why nothing more is started, and until when: a clause.
+  /// Returns the reason why no attempt starts, and the end of the wait, as a clause.
   ///
   /// - Parameters:
   ///   - run: the run that waits.
-  ///   - now: for the time that is left.
+  ///   - now: the current time, for the remaining time.
   package func words(in run: FleetRun, at now: WallClockTime) -> String {
     switch reason {
     case .window(let site, let zone):
@@ -22,7 +22,7 @@ extension RunWait {
     case .paused: return "an operator must resume the run"
     case .noAdapter: return "no adapter is present (\(count))"
     case .hook(let point): return "the hook \(point.rawValue) is running"
-    case .noFreePlace: return "no adapter has a free place (\(count))"
+    case .noFreePlace: return "all adapters are in use (\(count))"
     }
   }
 
@@ -30,8 +30,8 @@ extension RunWait {
     Figures.counted(devices, "device") + (devices == 1 ? " waits" : " wait")
   }
 
-  /// `02:00 Europe/Berlin, in 6 h 13 min`; with the date unless it is the same day there, with
-  /// seconds in the last hour.
+  /// A time such as `02:00 Europe/Berlin, in 6 h 13 min`; with the date if it is another day in the
+  /// zone, with seconds in the last hour.
   private static func moment(
     _ time: WallClockTime, _ zone: ZoneOffsets, _ now: WallClockTime
   ) -> String {
@@ -44,7 +44,7 @@ extension RunWait {
 }
 
 extension RunWait.Reason {
-  /// As programs read it.
+  /// The identifier for programs.
   package var name: String {
     switch self {
     case .window: "window"

@@ -1,16 +1,16 @@
 import OtaflashFleet
 
-/// How a wave went.
+/// The result of one wave.
 package struct WaveReport: Hashable, Sendable {
   package let name: String
-  /// What decides about it; `nil` = a run that did not record it.
+  /// The rule of the wave; `nil` = not recorded.
   package let rule: WaveRule?
-  /// Its devices, by their place in the report.
+  /// The indexes of its devices in the report.
   package let devices: Range<Int>
   package let counts: OutcomeCounts
   package let phase: WaveProgress.Phase
   package let verdict: WaveVerdict?
-  /// The run has ended: what the wave has not reached, it will not reach.
+  /// Whether the run has ended, so that the wave stays incomplete.
   package let isOver: Bool
   package let times: WaveTimes
 

@@ -1,9 +1,9 @@
 import OtaflashFleet
 
-/// A row for each device, for spreadsheets (RFC 4180, UTF-8, times in UTC).
+/// One row for each device, for spreadsheets (RFC 4180, UTF-8, times in UTC).
 ///
-/// A cell that a spreadsheet would take for a formula begins with an apostrophe; controls, and what
-/// turns the direction of text, are written out (`\u001b`).
+/// A cell that a spreadsheet could interpret as a formula starts with an apostrophe. Control and
+/// bidirectional characters are escaped (`\u001b`).
 package enum CSVReport {
   static let columns = [
     "device", "name", "board", "site", "wave", "outcome", "kind", "cause", "words", "from", "to",
@@ -38,7 +38,7 @@ package enum CSVReport {
     cells.map(cell).joined(separator: ",") + "\r\n"
   }
 
-  /// The full-width forms are formulas to some, too.
+  /// Some spreadsheets also accept the full-width forms.
   private static let formulaBeginnings: Set<Unicode.Scalar> = [
     "=", "+", "-", "@", "＝", "＋", "－", "＠",
   ]
@@ -78,7 +78,7 @@ extension RunReport {
 }
 
 extension DeviceReport {
-  /// What was said of its failure.
+  /// The recorded text of the failure.
   package var words: String? {
     switch standing {
     case .settled(.failed(let failure)), .settled(.quarantined(let failure)): failure.words

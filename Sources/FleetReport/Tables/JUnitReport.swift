@@ -1,10 +1,10 @@
 import OtaflashFleet
 
-/// A test suite for each wave and a test case for each device, as continuous integration reads it
-/// (Jenkins' schema of JUnit's XML).
+/// A test suite for each wave and a test case for each device, for continuous integration (Jenkins'
+/// schema of JUnit XML).
 ///
-/// A device or link that failed is a *failure*. A device that nobody heard, or that a fault of this
-/// side held up, is an *error*: it could not be tried. One that is not settled is *skipped*.
+/// A failed device or link is a *failure*. A device that was not found, or whose update failed on
+/// the host, is an *error*: it could not be tried. A device that is not settled is *skipped*.
 package enum JUnitReport {
   package static func text(_ report: RunReport) -> String {
     var xml = XMLText()
@@ -36,7 +36,7 @@ package enum JUnitReport {
       }
     }
 
-    /// Those that `testsuites` has, too.
+    /// The attributes that `testsuites` has as well.
     var attributes: [(String, String)] {
       [("tests", String(tests)), ("failures", String(failures)), ("errors", String(errors))]
     }
@@ -54,7 +54,7 @@ package enum JUnitReport {
       "testsuite",
       [("name", wave.name), ("id", String(number))] + totals.attributes + [
         ("skipped", String(totals.skipped)), ("time", CSVReport.seconds(time)),
-        // The schema has no zone.
+        // The schema has no time zone.
         ("timestamp", String(CalendarTime.text(began).dropLast())),
       ])
     for device in devices { testCase(device, in: wave, of: report, in: &xml) }
@@ -93,7 +93,7 @@ extension DeviceReport {
     case passed
     /// The device or its link failed.
     case failure
-    /// The device was not in range, or this host failed: nothing is known of the image on it.
+    /// The device was not found, or the host failed: the image on the device is unknown.
     case error
     /// The campaign left the device out, or the run has not reached it.
     case skipped
@@ -137,8 +137,9 @@ private struct XMLText {
     text += Self.escaped(content) + "</\(name)>\n"
   }
 
-  /// Controls are written out; what else XML 1.0 has no place for (2.2, Char) is left out. Scalar
-  /// by scalar: a quotation mark with an accent is one letter to Swift, and ends an attribute.
+  /// Escapes control characters, and omits other characters that XML 1.0 (2.2, Char) excludes. Works
+  /// scalar by scalar: a quotation mark with an accent is one character to Swift, and ends an
+  /// attribute.
   private static func escaped(_ text: String) -> String {
     var shown = String.UnicodeScalarView()
     for scalar in VisibleWords.escaped(text).unicodeScalars {

@@ -2,7 +2,7 @@ import OtaflashFleet
 
 /// A run as metrics: Prometheus text format 0.0.4
 /// (prometheus.io/docs/instrumenting/exposition_formats), for node_exporter's textfile collector or
-/// a push gateway. Samples are per wave, not per device: a device is no dimension of a time series.
+/// a push gateway. Samples are per wave: a label per device would create too many time series.
 package enum PrometheusReport {
   private struct Metric {
     let name: String
@@ -31,10 +31,10 @@ package enum PrometheusReport {
         name: "last_event_timestamp_seconds", help: "Time of the last event.",
         samples: [([], seconds(report.last))]),
       Metric(
-        name: "events_total", help: "Events that were recorded.", type: "counter",
+        name: "events_total", help: "Recorded events.", type: "counter",
         samples: [([], String(report.events))]),
       Metric(
-        name: "state", help: "1 for the state that the run is in, otherwise 0.",
+        name: "state", help: "1 for the current state of the run, otherwise 0.",
         samples: State.allCases.map { state in
           ([("state", state.rawValue)], state == State(report.state) ? "1" : "0")
         }),
@@ -86,7 +86,7 @@ package enum PrometheusReport {
     labels.map { "\($0)=\"\(escaped($1))\"" }.joined(separator: ",")
   }
 
-  /// Scalar by scalar: to Swift a quotation mark with an accent is one letter.
+  /// Works scalar by scalar: to Swift, a quotation mark with an accent is one character.
   private static func escaped(_ text: String) -> String {
     var escaped = String.UnicodeScalarView()
     for scalar in VisibleWords.escaped(text).unicodeScalars {

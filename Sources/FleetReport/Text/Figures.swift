@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashFleet
 import OtaflashNumerals
 
-/// Numbers and times as people read them.
+/// Formatted numbers and times.
 enum Figures {
   /// `1 device`, `12,000 devices`
   static func counted(_ count: Int, _ noun: String) -> String {
@@ -48,11 +48,11 @@ enum Figures {
   }
 }
 
-/// A moment as a calendar and a clock show it (the proleptic Gregorian calendar, as ISO 8601).
+/// A moment as date and time of day (the proleptic Gregorian calendar, as in ISO 8601).
 struct CalendarTime {
   let year, month, day, hour, minute, second: Int
 
-  /// - Parameter zone: whose clock.
+  /// - Parameter zone: the time zone.
   init(_ moment: WallClockTime, in zone: ZoneOffsets = .utc) {
     let local = moment.milliseconds + Int64(zone.minutes(at: moment)) * 60_000
     let seconds = Int(local >= 0 ? local / 1000 : (local - 999) / 1000)

@@ -1,8 +1,8 @@
-/// Text of others (a device, a file) as a reader may see it: what would turn the order of what
-/// stands beside it, or is seen by nobody, is written out.
+/// Untrusted text (of a device, a file) for display: invisible characters and characters that change
+/// the order of the surrounding text are escaped.
 enum VisibleWords {
-  /// Controls and line breaks (Unicode's Cc, Zl and Zp), what changes the direction of text
-  /// (Bidi_Control), and the mark that begins files.
+  /// Whether the scalar is a control or line break (Unicode Cc, Zl and Zp), changes the direction of
+  /// text (Bidi_Control), or is the byte order mark.
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029, 0xFEFF: true
@@ -11,9 +11,9 @@ enum VisibleWords {
     }
   }
 
-  /// The text with each of these as JSON writes it: `\u001b`.
+  /// Returns the text with hidden scalars escaped as in JSON: `\u001b`.
   ///
-  /// - Parameter limit: so many scalars at most, then `…`: a letter may carry many marks.
+  /// - Parameter limit: the maximum number of scalars before `…`; a letter may have many marks.
   static func escaped(_ text: String, limit: Int = .max) -> String {
     let scalars = text.unicodeScalars
     if !scalars.contains(where: isHidden), scalars.count <= limit { return text }

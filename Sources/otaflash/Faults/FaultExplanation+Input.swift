@@ -1,55 +1,54 @@
-/// What the user gave, and what is refused before a byte is written.
+/// The input, and refusals before the first byte is written.
 extension FaultExplanation {
   static let bug = FaultExplanation(
     "an error in otaflash itself; please report it",
     causes: """
-      otaflash did something that it must not do, and noticed. Neither the image nor the device \
-      is to blame.
+      otaflash detected an internal error. Neither the image nor the device is the cause.
       """,
     remedy: """
       Run the same command again with -vvv, and report its output with that of `otaflash \
-      --version`. What the device holds is kept; the same command can be tried again.
+      --version`. The device keeps its state; the same command can be tried again.
       """)
 
   static let usage = FaultExplanation(
-    "the command line cannot be understood",
+    "the command line is invalid",
     causes: """
-      A word is misspelt, an option belongs to another command, or a value has no unit or the \
+      A word is misspelled, an option belongs to another command, or a value has no unit or a \
       wrong one. Nothing was done.
       """,
     remedy: """
       The help line names the command's own help, such as `otaflash flash --help`. Options may \
-      also come from the environment: a variable OTAFLASH_X_Y counts as --x-y.
+      also come from the environment: the variable OTAFLASH_X_Y sets --x-y.
       """)
 
   static let image = FaultExplanation(
-    "the image or its sidecar file is malformed, or the image is not what its own hash says",
+    "the image or its sidecar file is malformed, or the image does not match its own hash",
     causes: """
-      A download or a copy was cut short, a build wrote another format than its name says, or \
-      the file is no firmware at all. Nothing was sent.
+      A download or a copy is incomplete, the format of the file is not that of its name, or the \
+      file is not firmware. Nothing was sent.
       """,
     remedy: """
-      `otaflash image info FILE` shows what was understood, and the message tells the line or \
-      the offset. Build or fetch the file anew.
+      `otaflash image info FILE` shows the recognized content, and the message contains the line \
+      or the offset. Build or download the file again.
       """)
 
   static let file = FaultExplanation(
     "a file is missing or unreadable",
     causes: """
-      The path is looked up from the folder that the command runs in. The file may belong to \
-      another user, or be a folder.
+      The path is relative to the directory in which the command runs. The file may belong to \
+      another user, or be a directory.
       """,
-    remedy: "The help line lists what is there. In scripts and services, give whole paths.")
+    remedy: "The help line lists the directory. In scripts and services, use absolute paths.")
 
   static let signature = FaultExplanation(
-    "the image has no signature that holds",
+    "the image has no valid signature",
     causes: """
-      --key asks for a signature, and the image has none, has one over other bytes, or is \
-      encrypted and cannot be checked. Nothing was sent.
+      --key requires a signature. The image has no signature, has a signature over other bytes, \
+      or is encrypted and cannot be checked. Nothing was sent.
       """,
     remedy: """
-      `otaflash image info FILE` tells what the image has. Sign it with the build system's \
-      tool; an image that was changed after it was signed has to be signed again.
+      `otaflash image info FILE` shows the signatures of the image. Sign it with the tool of the \
+      build system; an image that was changed after it was signed must be signed again.
       """)
 
   static let otherSigner = FaultExplanation(
@@ -58,118 +57,119 @@ extension FaultExplanation {
       A development build and a release are often signed with different keys. Nothing was sent.
       """,
     remedy: """
-      Give --key the public half of the key that the device trusts, or take the image that was \
-      signed with it.
+      Set --key to the public half of the key that the device trusts, or use the image that was \
+      signed with that key.
       """)
 
   static let keyFile = FaultExplanation(
     "the key file holds no key",
     causes: """
-      --key wants a public key in PEM; --key-file wants the device's secret, 16 to 64 bytes, \
-      raw or as hex digits. The two are easily confused, and a private key is refused where a \
-      public one is wanted.
+      --key requires a public key in PEM; --key-file requires the device's secret, 16 to 64 \
+      bytes, raw or as hex digits. The two are easily confused, and a private key is refused \
+      where a public one is required.
       """,
     remedy: """
-      Look at the file's first line. The public half of a signing key is written by `openssl \
-      pkey -in private.pem -pubout`.
+      Look at the file's first line. `openssl pkey -in private.pem -pubout` writes the public \
+      half of a signing key.
       """)
 
   static let keyFileExposed = FaultExplanation(
     "others can read the key file",
     causes: """
-      The file's mode lets its group or everybody read it. Who has the key can put any firmware \
-      on the device.
+      The mode of the file permits its group or all users to read it. Anyone with the key can \
+      put any firmware on the device.
       """,
     remedy: """
-      `chmod 600` the file. Where somebody may have read it, give the devices another key.
+      `chmod 600` the file. If another user may have read it, give the devices a new key.
       """)
 
   static let wrongHardware = FaultExplanation(
     "the image is for another board",
     causes: """
-      The image's descriptor, its package or --hardware names a board, and the device says that \
-      it is another one. Nothing was written.
+      The image's descriptor, its package or --hardware names one board, and the device reports \
+      another. Nothing was written.
       """,
     remedy: """
-      Take the image for this board: `otaflash info -d name:door-01` tells which it is, \
-      `otaflash image info FILE` what the image is for. --allow-other-hardware sends it all the \
-      same; do that only where you know that the ids are wrong.
+      Use the image for this board: `otaflash info -d name:door-01` shows the board of the \
+      device, `otaflash image info FILE` the board of the image. --allow-other-hardware sends \
+      the image regardless; use it only if you know that the ids are wrong.
       """)
 
   static let doesNotFit = FaultExplanation(
     "the image is larger than the slot",
     causes: """
-      The device told the size of the place that an image is received in. A build with debug \
-      code, or for a chip with more flash, is the usual reason. Nothing was written.
+      The device reported the size of the slot that receives the image. The usual reason is a \
+      debug build, or a build for a chip with more flash. Nothing was written.
       """,
     remedy: """
-      Build a smaller image. Of a file that holds the whole flash, --region takes the part that \
-      is the application's.
+      Build a smaller image. If the file holds the complete flash, select the part of the \
+      application with --region.
       """)
 
   static let downgrade = FaultExplanation(
-    "the image is older than what runs",
+    "the image is older than the running one",
     causes: """
       The image's version is lower than the one that the device runs. Nothing was written.
       """,
     remedy: """
-      Where you mean it, --allow-downgrade sends it. Some bootloaders refuse an older image \
-      all the same; then nothing helps but a newer one.
+      --allow-downgrade sends it on purpose. Some bootloaders refuse older images regardless; \
+      these devices require a newer image.
       """)
 
   static let versionUnknown = FaultExplanation(
-    "nobody says which version the image is",
+    "the version of the image is unknown",
     causes: """
-      The image has no descriptor, no MCUboot header and no sidecar file, so an update could be \
-      neither compared before nor proved after.
+      The image has no descriptor, no MCUboot header and no sidecar file. Its version can \
+      neither be compared before the update nor verified after it.
       """,
     remedy: """
-      --image-version says it, or a sidecar file beside the image does, for good: see \
-      docs/image-descriptor.md. --allow-unknown goes without.
+      Set --image-version, or add a sidecar file as a permanent solution: see \
+      docs/image-descriptor.md. --allow-unknown sends the image without a version.
       """)
 
   static let hardwareUnknown = FaultExplanation(
-    "nobody says which hardware the image is for",
+    "the hardware of the image is unknown",
     causes: """
-      The image has no descriptor and no sidecar file that names a board, so the wrong board \
-      could not be refused.
+      The image has no descriptor and no sidecar file that names a board, so otaflash cannot \
+      refuse a wrong board.
       """,
     remedy: """
-      --hardware says it, or a sidecar file or the descriptor does, for good: see \
-      docs/image-descriptor.md. --allow-unknown goes without.
+      Set --hardware, or add a sidecar file or a descriptor as a permanent solution: see \
+      docs/image-descriptor.md. --allow-unknown sends the image without this check.
       """)
 
   static let imageNotTaken = FaultExplanation(
     "none of the device's update protocols can carry the image",
     causes: """
-      A device that speaks SMP takes MCUboot images only, a Nordic bootloader packages only. \
-      Often the build wrote several files, and this is the one for a debugger.
+      A device with SMP accepts only MCUboot images, a Nordic bootloader only packages. Often \
+      the build wrote several files, and this one is for a debugger.
       """,
     remedy: """
-      `otaflash info -d name:door-01` tells what the device speaks, docs/image-formats.md which \
-      file each protocol takes. Where the file holds a fitting image, the help line cuts it \
-      out.
+      `otaflash info -d name:door-01` lists the protocols of the device; docs/image-formats.md \
+      lists the files that each protocol accepts. If the file contains a suitable image, the \
+      help line extracts it.
       """)
 
   static let protocolAmbiguous = FaultExplanation(
-    "several of them can; choose one with --protocol",
+    "several update protocols can carry the image; choose one with --protocol",
     causes: """
-      The device offers more than one update service, and the image suits them all. Nothing is \
-      picked for you.
+      The device offers more than one update service, and the image suits all of them. otaflash \
+      does not choose one.
       """,
     remedy: """
-      Choose with --protocol; the help line shows one. The application's own protocol is the \
-      better choice where both lead to the same slot: it proves more.
+      Choose with --protocol; the help line shows one. If both protocols write the same slot, \
+      prefer the application's own protocol: its verification is stronger.
       """)
 
   static let noPatch = FaultExplanation(
-    "only a patch was wanted, and none can be sent, or the device made no image of it",
+    "a patch was required, and none can be sent, or the device could not apply it",
     causes: """
-      --delta require was given. The image that the device runs is not here, or the device \
-      finds it damaged, takes no patches, or would need longer for a patch than for the image.
+      --delta require is set. The image that the device runs is not stored on this host, or the \
+      device finds it damaged, does not support patches, or needs longer for a patch than for \
+      the image.
       """,
     remedy: """
-      --base names a file or a folder with the release that the device runs; --delta auto sends \
-      the image where no patch can be had. docs/delta.md tells how patches are chosen.
+      --base names a file or a directory with the release that the device runs. --delta auto \
+      sends the image if there is no patch. docs/delta.md describes how patches are chosen.
       """)
 }

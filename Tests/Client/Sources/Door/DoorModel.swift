@@ -1,4 +1,3 @@
-import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 import OtaflashUpdate

@@ -1,4 +1,3 @@
-import OtaflashATT
 import OtaflashGATT
 
 /// The service of app and door.

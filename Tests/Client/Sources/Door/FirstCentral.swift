@@ -1,4 +1,3 @@
-import OtaflashATT
 import OtaflashGATT
 
 /// Finds the nearest door, connects, and reads whether it is open.

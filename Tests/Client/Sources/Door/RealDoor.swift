@@ -1,4 +1,3 @@
-import OtaflashATT
 import OtaflashBlueZ
 import OtaflashGATT
 import OtaflashUpdate

@@ -1,4 +1,3 @@
-import OtaflashATT
 import OtaflashGATT
 
 /// The clock of the Swift runtime, for systems without the library's event loop.

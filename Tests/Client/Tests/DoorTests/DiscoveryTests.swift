@@ -1,5 +1,4 @@
 import Door
-import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
 import Synchronization

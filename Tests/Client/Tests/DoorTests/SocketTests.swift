@@ -1,6 +1,5 @@
 import Door
 import Foundation
-import OtaflashATT
 import OtaflashBlueZ
 import OtaflashGATT
 import Synchronization
