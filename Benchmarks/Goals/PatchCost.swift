@@ -1,5 +1,6 @@
 import Glibc
 import OtaflashDelta
+import OtaflashSampleFirmware
 import OtaflashSimulation
 
 /// What it costs this process to make a patch, and what it costs PyPI's detools: the same images and
