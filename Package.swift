@@ -268,8 +268,8 @@ let package = Package(
       name: "OtaflashSampleFirmware", dependencies: ["OtaflashSimulation"],
       path: "Tests/SampleFirmware", swiftSettings: strict),
     .target(
-      name: "OtaflashTestSupport", dependencies: ["OtaflashGATT"], path: "Tests/Support",
-      swiftSettings: strict),
+      name: "OtaflashTestSupport", dependencies: ["OtaflashGATT", "OtaflashFirmware"],
+      path: "Tests/Support", swiftSettings: strict),
     .testTarget(name: "HouseTests", swiftSettings: strict),
     .testTarget(
       name: "ATTTests", dependencies: ["OtaflashATT", "OtaflashTestSupport"], swiftSettings: strict),
