@@ -20,7 +20,14 @@ let simulatedUpdate: [Target.Dependency] = [
 /// The targets needed to update many simulated devices.
 let simulatedFleet = simulatedUpdate + ["OtaflashFleet", "OtaflashFleetEngine"]
 
-/// The targets of `otaflash fleet`.
+/// What the parts of the command line are made of that work on devices.
+let devices: [Target.Dependency] = [
+  "OtaflashConsole", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashDelta",
+  "OtaflashUpdate", "OtaflashSimulation", "OtaflashBlueZ", "OtaflashState",
+  .product(name: "ArgumentParser", package: "swift-argument-parser"),
+]
+
+/// What `otaflash fleet` is made of.
 let campaigns: [Target.Dependency] =
   ["", "Files", "Store", "Engine", "Hooks", "Forecast", "Report"].map {
     .target(name: "OtaflashFleet\($0)", condition: .when(traits: ["Fleet"]))
@@ -124,13 +131,15 @@ let package = Package(
         "OtaflashNumerals", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/Console", exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "OtaflashDevices", dependencies: devices, path: "Sources/Devices",
+      exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "OtaflashBench", dependencies: devices + ["OtaflashDevices"], path: "Sources/Bench",
+      exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
       name: "otaflash",
-      dependencies: [
-        "OtaflashConsole", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashDelta", "OtaflashUpdate",
-        "OtaflashSimulation", "OtaflashBlueZ", "OtaflashState",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ] + campaigns,
+      dependencies: devices + ["OtaflashDevices", "OtaflashBench"] + campaigns,
       path: "Sources/otaflash", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFleet", dependencies: ["OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate"],
@@ -203,7 +212,7 @@ let package = Package(
       path: "Tests/FleetReportPage/Command", swiftSettings: strict),
     .executableTarget(
       name: "fleet-swarm",
-      dependencies: simulatedFleet + ["OtaflashFleetForecast"],
+      dependencies: simulatedFleet + ["OtaflashFleetForecast", "OtaflashSampleFirmware"],
       path: "Tests/FleetSwarm", swiftSettings: strict),
     .testTarget(
       name: "FleetForecastTests", dependencies: simulatedFleet + ["OtaflashFleetForecast"],
@@ -229,12 +238,16 @@ let package = Package(
     .executableTarget(
       name: "goals",
       dependencies: simulatedUpdate + [
-        "OtaflashDelta", "OtaflashBlueZ", "OtaflashSwarm", "PlainHost",
+        "OtaflashDelta", "OtaflashBlueZ", "OtaflashSwarm", "OtaflashSampleFirmware", "PlainHost",
       ],
       path: "Benchmarks/Goals",
       swiftSettings: strict),
     .testTarget(
-      name: "BenchmarkTests", dependencies: simulatedUpdate + ["OtaflashDelta", "OtaflashConsole", "otaflash"],
+      name: "BenchmarkTests",
+      dependencies: simulatedUpdate + [
+        "OtaflashDelta", "OtaflashConsole", "OtaflashDevices", "OtaflashBench",
+        "OtaflashSampleFirmware", "otaflash",
+      ],
       swiftSettings: strict),
     .target(
       name: "OtaflashSwarm", dependencies: simulatedUpdate, path: "Tests/Swarm/Scenario",
@@ -252,9 +265,11 @@ let package = Package(
       name: "delta-codec", dependencies: ["OtaflashDelta"], path: "Tests/DeltaOracle/Codec",
       swiftSettings: strict),
     .target(
+      name: "OtaflashSampleFirmware", dependencies: ["OtaflashSimulation"],
+      path: "Tests/SampleFirmware", swiftSettings: strict),
+    .target(
       name: "OtaflashTestSupport", dependencies: ["OtaflashGATT", "OtaflashFirmware"],
-      path: "Tests/Support",
-      swiftSettings: strict),
+      path: "Tests/Support", swiftSettings: strict),
     .testTarget(name: "HouseTests", swiftSettings: strict),
     .testTarget(
       name: "ATTTests", dependencies: ["OtaflashATT", "OtaflashTestSupport"], swiftSettings: strict),
@@ -284,7 +299,8 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "otaflash", "OtaflashConsole", "OtaflashBlueZ", "OtaflashState", "OtaflashATT", "OtaflashGATT",
+        "otaflash", "OtaflashConsole", "OtaflashDevices", "OtaflashBench", "OtaflashBlueZ",
+        "OtaflashState", "OtaflashATT", "OtaflashGATT",
         "OtaflashFirmware", "OtaflashDelta", "OtaflashUpdate", "OtaflashTestSupport",
         "OtaflashFleet", "OtaflashFleetStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

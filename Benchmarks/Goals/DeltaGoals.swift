@@ -1,3 +1,4 @@
+import OtaflashSampleFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 

@@ -1,5 +1,6 @@
 import Glibc
 import OtaflashDelta
+import OtaflashSampleFirmware
 import OtaflashSimulation
 
 /// The cost of creating a patch in this process and in PyPI's detools, with the same images and

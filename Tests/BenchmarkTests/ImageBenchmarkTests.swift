@@ -1,9 +1,12 @@
 import OtaflashDelta
 import OtaflashFirmware
+import OtaflashSampleFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 import Testing
 
+@testable import OtaflashBench
+@testable import OtaflashDevices
 @testable import otaflash
 
 /// The rows of `otaflash bench --image` for a release, in virtual time.

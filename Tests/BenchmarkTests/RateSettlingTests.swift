@@ -1,6 +1,7 @@
 import OtaflashSimulation
 import Testing
 
+@testable import OtaflashDevices
 @testable import OtaflashUpdate
 @testable import otaflash
 

@@ -3,7 +3,9 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Testing
 
+@testable import OtaflashBench
 @testable import OtaflashConsole
+@testable import OtaflashDevices
 @testable import otaflash
 
 /// The rows of `otaflash bench`, measured in virtual time.

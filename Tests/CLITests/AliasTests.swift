@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import OtaflashDevices
 @testable import otaflash
 
 /// A device under the user's name for it, in the built program.

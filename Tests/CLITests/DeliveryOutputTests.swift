@@ -3,6 +3,7 @@ import OtaflashUpdate
 import Testing
 
 @testable import OtaflashConsole
+@testable import OtaflashDevices
 @testable import otaflash
 
 /// What is said of a patch, and of why there is none.

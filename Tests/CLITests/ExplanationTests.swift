@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import OtaflashDevices
 @testable import otaflash
 
 /// Each code of an error is explained, and wherever it is, in the same words.

@@ -1,5 +1,6 @@
 import Glibc
 import OtaflashATT
+@testable import OtaflashDevices
 @testable import OtaflashFirmware
 import OtaflashGATT
 import OtaflashUpdate

@@ -9,6 +9,7 @@ import OtaflashUpdate
 import Testing
 
 @testable import OtaflashConsole
+@testable import OtaflashDevices
 @testable import otaflash
 
 /// One of every fault that a command can end with. Each kind has a place in a full switch: a new fault
@@ -114,7 +115,7 @@ enum FaultSamples {
     case .imageNotTaken: 25
     case .noLastDevice: 26
     case .withoutCampaigns: 27
-    case .fleet: 28
+    case .campaign: 28
     case .patchFile: 29
     case .readyPatch: 30
     case .file: 31

@@ -2,6 +2,7 @@ import ArgumentParser
 import Testing
 
 @testable import OtaflashConsole
+@testable import OtaflashDevices
 @testable import otaflash
 
 @Suite struct GrammarTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import OtaflashConsole
+@testable import OtaflashDevices
 @testable import otaflash
 
 @Suite struct FaultSampleTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import OtaflashConsole
+@testable import OtaflashDevices
 @testable import otaflash
 
 /// A person at a terminal: keys, signals, and what is left of the terminal.

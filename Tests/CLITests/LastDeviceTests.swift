@@ -1,5 +1,6 @@
 import Testing
 
+@testable import OtaflashDevices
 @testable import otaflash
 
 /// `-d last` of the built program.

@@ -3,6 +3,7 @@ import OtaflashFirmware
 import Testing
 
 @testable import OtaflashConsole
+@testable import OtaflashDevices
 @testable import otaflash
 
 /// The table of what is heard, as values: advertisements and keys in, lines and choices out.

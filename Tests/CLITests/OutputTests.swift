@@ -5,6 +5,7 @@ import OtaflashUpdate
 import Testing
 
 @testable import OtaflashConsole
+@testable import OtaflashDevices
 @testable import otaflash
 
 @Suite struct OutputTests {

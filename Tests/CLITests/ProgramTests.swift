@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import OtaflashDevices
 @testable import otaflash
 
 /// Runs the built program, as a shell would.

@@ -4,6 +4,7 @@ import OtaflashTestSupport
 import OtaflashUpdate
 import Testing
 
+@testable import OtaflashDevices
 @testable import otaflash
 
 /// What the command line adds to pairing and tuning: answers, words.

@@ -3,6 +3,7 @@ import OtaflashFirmware
 import OtaflashSimulation
 import Testing
 
+@testable import OtaflashBench
 @testable import otaflash
 
 /// `otaflash self-test`: it passes here, leaves nothing, and finds what is wrong.

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import OtaflashDevices
 @testable import otaflash
 
 @Suite struct SimulatedDeviceTests {

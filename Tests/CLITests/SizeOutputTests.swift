@@ -3,6 +3,7 @@ import OtaflashUpdate
 import Testing
 
 @testable import OtaflashConsole
+@testable import OtaflashDevices
 @testable import otaflash
 
 /// What is said of sizes of data writes that were tried.

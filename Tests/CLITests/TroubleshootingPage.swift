@@ -1,3 +1,4 @@
+@testable import OtaflashDevices
 @testable import otaflash
 
 /// docs/troubleshooting.md, made of the codes' explanations and of the faults that carry them.

@@ -1,6 +1,7 @@
 import OtaflashUpdate
 
 @testable import OtaflashConsole
+@testable import OtaflashDevices
 @testable import otaflash
 
 /// The lines that `--json` writes of updates, without a console.

@@ -2,6 +2,7 @@ import OtaflashFirmware
 import OtaflashFleet
 import OtaflashFleetForecast
 import OtaflashGATT
+import OtaflashSampleFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 

@@ -43,11 +43,12 @@ import Testing
     "FleetForecast": [""],
     "FleetReport": ["Text", "Run", "Tables", "Page"],
     "Console": ["Text", "Grammar", "Files", "Output", "Session", "Terminal"],
-    "otaflash": [
-      "Grammar", "Files", "Faults", "Output", "Session", "Devices",
-      "Choosing", "Images", "Benchmark",
-      "SelfTest", "Fleet", "Commands", "FleetCommands", "Process",
+    "Devices": [
+      "Grammar", "Faults", "Output", "Session", "Air", "Connection", "Serving", "Images",
+      "Choosing",
     ],
+    "Bench": ["Benchmark", "SelfTest"],
+    "otaflash": ["Faults", "Fleet", "Commands", "FleetCommands", "Process"],
   ]
 
   /// Folders of a target that are independent of each other, whatever their order: the protocols and

@@ -13,7 +13,7 @@ import Testing
     #expect(sections.first == "## [Unreleased]")
     let newest = try #require(
       sections.dropFirst().first?.firstMatch(of: /\[([0-9.]+)\] - \d{4}-\d\d-\d\d$/))
-    let release = try Self.lines(of: "Sources/otaflash/Text/Release.swift").joined()
+    let release = try Self.lines(of: "Sources/Console/Text/Release.swift").joined()
     #expect(release.contains("static let version = \"\(newest.1)\""))
   }
 

@@ -1,5 +1,7 @@
+import OtaflashBench
 import OtaflashBlueZ
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashSimulation
 import OtaflashUpdate
 

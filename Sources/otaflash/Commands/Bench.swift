@@ -1,6 +1,8 @@
 import ArgumentParser
 import OtaflashATT
+import OtaflashBench
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashSimulation
 import OtaflashUpdate
 
@@ -139,7 +141,7 @@ struct Bench: TargetedCommand {
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let earlier = try baseline.map { path throws(CommandFault) in try Self.baseline(path) }
     let pen = try plot?.pen(avoiding: session.inputs)
-    let key = try keyFile.map { path throws(CommandFault) in try Self.key(path) }
+    let key = try keyFile.map { path throws(CommandFault) in try KeyFile.key(at: path) }
     let pair = try images.load(session)
     let sweep = BenchmarkSweep(
       key: key, capture: try session.capture?.file(), device: target.device.text)
@@ -164,10 +166,6 @@ struct Bench: TargetedCommand {
   /// In which writes are measured.
   var modes: [WriteMode] {
     mode?.elements ?? (images.image.isEmpty ? [.withResponse, .withoutResponse] : [.auto])
-  }
-
-  private static func key(_ path: String) throws(CommandFault) -> [UInt8] {
-    do throws(KeyFileFault) { return try KeyFile.load(path) } catch { throw .keyFile(error) }
   }
 
   private static func baseline(_ path: String) throws(CommandFault) -> Baseline {

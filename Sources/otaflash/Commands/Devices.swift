@@ -1,5 +1,6 @@
 import ArgumentParser
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashState
 
 /// The registry: devices seen and flashed, last connected first, under the user's names for them.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashState
 
 /// One known device: its fields, and the campaign runs that it was part of.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import OtaflashBlueZ
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashState
 
 /// Checks everything that flashing needs, and says how to mend what is missing.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OtaflashConsole
+import OtaflashDevices
 
 /// What an error's code says, where no network is to ask.
 struct Explain: Subcommand {

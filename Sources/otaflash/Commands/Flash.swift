@@ -1,5 +1,6 @@
 import ArgumentParser
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashFirmware
 import OtaflashGATT
 import OtaflashState
@@ -199,7 +200,7 @@ struct Flash: DeviceCommand {
     options.mode = mode
     options.mtu = mtu.value
     options.chunk = chunk?.bytes
-    if let keyFile { options.key = try Self.key(keyFile) }
+    if let keyFile { options.key = try KeyFile.key(at: keyFile) }
     options.delta = patches.delta
     options.allowsDowngrade = allowDowngrade
     options.allowsOtherHardware = allowOtherHardware
@@ -208,10 +209,6 @@ struct Flash: DeviceCommand {
     options.sendsAnyway = force
     options.isDryRun = dryRun
     return options
-  }
-
-  private static func key(_ path: String) throws(CommandFault) -> [UInt8] {
-    do throws(KeyFileFault) { return try KeyFile.load(path) } catch { throw .keyFile(error) }
   }
 
   /// The fault, after it was noted in the list of devices.
@@ -239,28 +236,8 @@ struct Flash: DeviceCommand {
     session.console.result(
       result.sentence(in: session.console.settings.outputStyle, naming: name))
     if let warning = result.warning { session.console.result(warning) }
-    if let next = next(after: result, session) { session.console.result("next:   " + next) }
-    let device = Ending.Device(
-      id: target.device?.text ?? "", outcome: result.outcome.rawValue,
-      from: result.from?.description,
-      to: result.to?.description,
-      toBuild: result.to == firmware.version ? firmware.parts.last?.mcuboot?.version.build : nil,
-      proof: result.proof, validation: result.validation,
-      awaitsApplication: result.awaitsApplication, took: result.took, resumes: result.resumes,
-      bottleneck: result.bottleneck,
-      delivery: result.deliveryMembers)
+    if let next = result.next(in: session.context) { session.console.result("next:   " + next) }
+    let device = Ending.Device(id: target.device?.text ?? "", result, of: firmware)
     return .done(result.outcome.rawValue, devices: [device])
-  }
-
-  private func next(after result: UpdateResult, _ session: Session) -> String? {
-    switch result.outcome {
-    case .flashed: session.context.inspectDevice
-    // Two builds may have one version: whoever knows better has the way shown.
-    case .alreadyCurrent where result.proof == .version:
-      session.context.again(with: "--force")
-    case .alreadyCurrent: nil
-    case .wouldFlash:
-      session.context.command(session.context.arguments.filter { $0 != "--dry-run" })
-    }
   }
 }

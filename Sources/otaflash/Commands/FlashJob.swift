@@ -1,4 +1,5 @@
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashFirmware
 import OtaflashUpdate
 

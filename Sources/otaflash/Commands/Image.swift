@@ -1,4 +1,5 @@
 import ArgumentParser
+import OtaflashDevices
 import OtaflashFirmware
 
 /// What can be said of an image file without a device.

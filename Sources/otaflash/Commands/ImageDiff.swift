@@ -1,6 +1,7 @@
 import ArgumentParser
 import OtaflashConsole
 import OtaflashDelta
+import OtaflashDevices
 import OtaflashFirmware
 
 struct ImageDiff: Subcommand {

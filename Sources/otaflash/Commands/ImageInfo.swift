@@ -1,4 +1,5 @@
 import ArgumentParser
+import OtaflashDevices
 import OtaflashFirmware
 
 struct ImageInfo: Subcommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashFirmware
 
 struct ImageVerify: Subcommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import OtaflashATT
 import OtaflashBlueZ
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashGATT
 
 /// Makes a pairing before any attribute asks for it.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import OtaflashATT
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashFirmware
 import OtaflashGATT
 

@@ -1,4 +1,6 @@
 import ArgumentParser
+import OtaflashBench
+import OtaflashDevices
 
 /// The whole chain on simulated boards, as it is installed here.
 struct SelfTestCommand: Subcommand {

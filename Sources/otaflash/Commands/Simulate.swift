@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import OtaflashBlueZ
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashGATT
 import OtaflashSimulation
 import OtaflashUpdate

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashGATT
 import OtaflashUpdate
 
@@ -114,35 +115,5 @@ extension SlotReport {
       (isPending && isPermanent, "starts next, for good"), (!isBootable, "not bootable"),
     ]
     return facts.filter(\.0).map(\.1).joined(separator: ", ")
-  }
-}
-
-extension MCUbootMode {
-  /// For programs.
-  var name: String {
-    switch self {
-    case .unknown: "unknown"
-    case .singleApplication: "single-application"
-    case .swapUsingScratch: "swap-using-scratch"
-    case .overwriteOnly: "overwrite-only"
-    case .swapWithoutScratch: "swap-without-scratch"
-    case .directXIP: "direct-xip"
-    case .directXIPWithRevert: "direct-xip-with-revert"
-    case .ramLoad: "ram-load"
-    case .firmwareLoader: "firmware-loader"
-    }
-  }
-
-  var words: String {
-    switch self {
-    case .unknown: "MCUboot, in a mode that is not known here"
-    case .singleApplication: "MCUboot with one slot"
-    case .swapUsingScratch, .swapWithoutScratch: "MCUboot, swaps the slots and can go back"
-    case .overwriteOnly: "MCUboot, overwrites the old image"
-    case .directXIP: "MCUboot, runs the higher version where it lies"
-    case .directXIPWithRevert: "MCUboot, runs images where they lie and can go back"
-    case .ramLoad: "MCUboot, runs the higher version from RAM"
-    case .firmwareLoader: "MCUboot with a firmware loader"
-    }
   }
 }

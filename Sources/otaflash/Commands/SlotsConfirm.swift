@@ -1,5 +1,6 @@
 import ArgumentParser
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashUpdate
 
 struct SlotsConfirm: TargetedCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OtaflashBlueZ
+import OtaflashDevices
 import OtaflashState
 
 /// Forgets a pairing on this side.

@@ -1,3 +1,5 @@
+import OtaflashDevices
+
 /// A fault code in general, whatever the run: `explain` prints it, docs/troubleshooting.md is made
 /// of it, and otaflash(1) is compared with it.
 struct FaultExplanation: Equatable, Sendable {

@@ -1,8 +1,17 @@
 #if Fleet
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashFleet
 import OtaflashFleetStore
 import OtaflashState
+
+extension CommandFault {
+  static func fleet(_ fault: FleetFault) -> CommandFault { .campaign(fault) }
+}
+
+extension FleetFault: ReportedFault {
+  package func report(in context: FaultContext) -> FaultReport { FaultReport(self, in: context) }
+}
 
 extension FaultReport {
   /// Every fault of a campaign, in words.
@@ -13,7 +22,7 @@ extension FaultReport {
         Self.mistakes(of: path, passages, omitted, in: context)
       case .named(let campaign, let passage, let fault):
         Self.file(named: passage, by: campaign, fault, in: context)
-      case .file(let fault): FaultReport(fault, in: context)
+      case .file(let fault): context.report(.file(fault))
       case .plan(let path, let words):
         FaultReport(
           .campaign, "\(path): \(words)", why: "No run was started.",
@@ -31,7 +40,7 @@ extension FaultReport {
         FaultReport(
           .fleetRun, "\(fault)", why: "Runs are named by the first characters of their names.",
           help: context.command(["fleet", "list"]), exit: .missingInput)
-      case .held(.state(let fault)): FaultReport(fault, in: context)
+      case .held(.state(let fault)): context.report(.state(fault))
       case .held(.held(let store, let holder)): Self.held(store, by: holder, in: context)
       case .refused(let words, let run):
         FaultReport(
@@ -115,7 +124,7 @@ extension FaultReport {
   private static func file(
     named passage: FilePassage, by campaign: String, _ fault: CommandFault, in context: FaultContext
   ) -> FaultReport {
-    let inner = FaultReport(fault, in: context)
+    let inner = context.report(fault)
     var report = FaultReport(
       inner.code, inner.what,
       why: inner.code == .file

@@ -1,5 +1,6 @@
 import Glibc
 import OtaflashConsole
+import OtaflashDevices
 
 extension FaultContext {
   /// This run's command with another value for an option that has one, wherever that came from.

@@ -1,6 +1,7 @@
 import OtaflashATT
 import OtaflashBlueZ
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashGATT
 import OtaflashUpdate
 

@@ -1,5 +1,6 @@
 import OtaflashBlueZ
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashGATT
 
 /// What helps, with this system's commands and this program's options.

@@ -1,6 +1,7 @@
 #if Fleet
 import Glibc
 import OtaflashBlueZ
+import OtaflashDevices
 import OtaflashFleet
 import OtaflashFleetEngine
 import OtaflashGATT

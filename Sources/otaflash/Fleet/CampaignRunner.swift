@@ -1,6 +1,7 @@
 #if Fleet
 import OtaflashBlueZ
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashFirmware
 import OtaflashFleet
 import OtaflashFleetEngine

@@ -1,6 +1,7 @@
 #if Fleet
 import Crypto
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashFirmware
 import OtaflashFleet
 import OtaflashFleetFiles

@@ -1,5 +1,6 @@
 #if Fleet
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashFleet
 import OtaflashFleetReport
 import OtaflashFleetStore

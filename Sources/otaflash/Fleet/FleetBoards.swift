@@ -2,6 +2,7 @@
 import Glibc
 import OtaflashBlueZ
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashFleet
 import OtaflashFleetForecast
 import OtaflashGATT

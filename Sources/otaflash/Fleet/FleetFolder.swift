@@ -1,6 +1,7 @@
 #if Fleet
 import Glibc
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashFleet
 import OtaflashFleetStore
 import OtaflashState

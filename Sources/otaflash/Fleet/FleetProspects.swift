@@ -1,5 +1,6 @@
 #if Fleet
 import OtaflashBlueZ
+import OtaflashDevices
 import OtaflashFirmware
 import OtaflashFleet
 import OtaflashFleetEngine

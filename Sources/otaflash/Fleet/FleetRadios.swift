@@ -1,6 +1,7 @@
 #if Fleet
 import OtaflashBlueZ
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashFleet
 import OtaflashGATT
 import Synchronization

@@ -2,6 +2,7 @@
 import OtaflashATT
 import OtaflashBlueZ
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashFleet
 import OtaflashGATT
 

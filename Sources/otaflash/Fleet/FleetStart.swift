@@ -1,6 +1,7 @@
 #if Fleet
 import Glibc
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashFirmware
 import OtaflashFleet
 import OtaflashFleetFiles
@@ -41,7 +42,9 @@ struct FleetStart: Sendable {
       _ = try store.checkedChain(of: kept.id)
       return Found(kept: kept, run: FleetRun(try await store.history(of: kept.id)))
     } catch {
-      guard again, case .fleet(let fault) = error, let words = fault.damage else { throw error }
+      guard again, case .campaign(let fault as FleetFault) = error, let words = fault.damage else {
+        throw error
+      }
       session.console.note("note: run \(kept.id) is left as it is: \(words)")
       return nil
     }

@@ -1,6 +1,7 @@
 #if Fleet
 import OtaflashATT
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashFleet
 import OtaflashFleetForecast
 import OtaflashSimulation

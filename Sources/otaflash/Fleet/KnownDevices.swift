@@ -1,3 +1,4 @@
+import OtaflashDevices
 import OtaflashState
 
 #if Fleet

@@ -1,5 +1,6 @@
 #if Fleet
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashFirmware
 import OtaflashFleet
 import OtaflashFleetFiles

@@ -1,4 +1,5 @@
 import ArgumentParser
+import OtaflashDevices
 
 #if Fleet
 /// Campaigns: many devices, in waves, with one command to run and the same command to go on.

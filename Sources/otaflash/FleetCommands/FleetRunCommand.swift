@@ -1,6 +1,7 @@
 #if Fleet
 import ArgumentParser
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashFleet
 import OtaflashFleetReport
 import OtaflashFleetStore

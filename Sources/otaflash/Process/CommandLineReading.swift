@@ -1,5 +1,6 @@
 import ArgumentParser
 import OtaflashConsole
+import OtaflashDevices
 
 /// What a command line asks for.
 enum CommandLineReading {
@@ -123,11 +124,13 @@ extension Otaflash: GroupCommand {}
 extension FaultContext {
   /// A context in which remedies are commands of this program.
   init(program: String, arguments: [String], subject: Subject = Subject()) {
-    self.init(program: program, arguments: arguments, subject: subject) { words in
-      guard case .command(_, let name) = CommandLineReading(words, environment: [:]) else {
-        return nil
-      }
-      return name
-    }
+    self.init(
+      program: program, arguments: arguments, subject: subject,
+      commandName: { words in
+        guard case .command(_, let name) = CommandLineReading(words, environment: [:]) else {
+          return nil
+        }
+        return name
+      }, reporting: { FaultReport($0, in: $1) })
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import OtaflashDevices
 
 /// Prints what a shell needs to complete otaflash's words.
 struct Completion: Subcommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import OtaflashConsole
+import OtaflashDevices
 
 /// The root of the grammar.
 struct Otaflash: ParsableCommand, Sendable {

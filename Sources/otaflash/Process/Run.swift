@@ -1,4 +1,5 @@
 import OtaflashConsole
+import OtaflashDevices
 import OtaflashState
 
 /// One run of the program, from its words to its exit status.

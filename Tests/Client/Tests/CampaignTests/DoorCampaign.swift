@@ -40,9 +40,14 @@ struct DoorCampaign: Sendable {
   }
 }
 
-/// Devices by their ids, each reached in its own way, on one adapter.
+/// The way to a door.
+protocol Doorway: Sendable {
+  func dial() async throws(ConnectFault) -> any Link
+}
+
+/// Doors by their ids, on one adapter.
 struct DoorTransport: DeviceTransport {
-  let dialers: [String: @Sendable () async throws(ConnectFault) -> any Link]
+  let doors: [String: any Doorway]
 
   func adapters() -> [String] { ["adapter"] }
 
@@ -51,8 +56,8 @@ struct DoorTransport: DeviceTransport {
   func connect(
     to device: String, at place: DeviceLocation, on adapter: String
   ) async throws(ConnectFault) -> any Link {
-    guard let dial = dialers[device] else { throw .cancelled }
-    return try await dial()
+    guard let door = doors[device] else { throw .cancelled }
+    return try await door.dial()
   }
 
   func holding<Value: Sendable>(

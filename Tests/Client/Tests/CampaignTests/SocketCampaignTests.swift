@@ -5,6 +5,14 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
+private struct SocketDoorway: Doorway {
+  let path: String
+
+  func dial() async throws(ConnectFault) -> any Link {
+    try await UnixLink.connect(path: path, within: .seconds(5))
+  }
+}
+
 /// The same campaign in real time, over sockets of the kernel.
 @Suite struct SocketCampaignTests {
   @Test func devicesBehindSocketsAreUpdated() async throws {
@@ -18,15 +26,8 @@ import Testing
           let listener = try UnixListener(path: path)
           devices.addTask { try await Self.serve(listener, clock) }
         }
-        let dialers = paths.map { path in
-          (
-            "unix:\(path)",
-            { () async throws(ConnectFault) -> any Link in
-              try await UnixLink.connect(path: path, within: .seconds(5))
-            }
-          )
-        }
-        let transport = DoorTransport(dialers: Dictionary(uniqueKeysWithValues: dialers))
+        let doors = paths.map { ("unix:\($0)", SocketDoorway(path: $0)) }
+        let transport = DoorTransport(doors: Dictionary(uniqueKeysWithValues: doors))
         let run = try await DoorCampaign(paths.map { "unix:\($0)" }).run(
           over: transport, clock: clock
         ).run

@@ -1,0 +1,65 @@
+import ArgumentParser
+import OtaflashConsole
+import OtaflashDevices
+import OtaflashState
+
+/// Two images that a benchmark is to send, and what is assumed of the flash that they go to.
+package struct BenchImageOptions: ParsableArguments, Sendable {
+  /// Of a usual microcontroller's page of 4 KiB.
+  private static let usualTimes = ImageBenchmark.FlashTimes(erase: 0.085, write: 0.04)
+
+  @Option(
+    name: .long, parsing: .upToNextOption,
+    help: ArgumentHelp(
+      "Two files, the image that the device runs and the one that it is to run: what the device "
+        + "would gain by patches.", valueName: "files"),
+    completion: .file())
+  package var image: [String] = []
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "How long a device that is no simulation erases a page; with --image, 85ms by default.",
+      valueName: "time"),
+    transform: TimeSpan.parse)
+  package var eraseTime: TimeSpan?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "How long such a device writes a page; with --image, 40ms by default.", valueName: "time"),
+    transform: TimeSpan.parse)
+  package var writeTime: TimeSpan?
+
+  package init() {}
+
+  package func validate() throws {
+    guard [0, 2].contains(image.count) else {
+      throw ValidationError(
+        "--image wants two files, the image that runs and the one that is to run, and got "
+          + "\(image.count)")
+    }
+    if image.count == 2, image.allSatisfy({ $0 == ImageFile.standardInput }) {
+      throw ValidationError("only one of the two files can be standard input")
+    }
+    if image.isEmpty, eraseTime != nil || writeTime != nil {
+      throw ValidationError("--erase-time and --write-time are for --image")
+    }
+  }
+
+  package var paths: [String] { image.flatMap(ImageSource.files) }
+
+  package var setsTimes: Bool { eraseTime != nil || writeTime != nil }
+
+  package var times: ImageBenchmark.FlashTimes {
+    var times = Self.usualTimes
+    if let eraseTime { times.erase = eraseTime.duration.inSeconds }
+    if let writeTime { times.write = writeTime.duration.inSeconds }
+    return times
+  }
+
+  package func load(_ session: Session) throws(CommandFault) -> ImagePair? {
+    guard image.count == 2 else { return nil }
+    return try ImagePair.load(image[0], image[1], session)
+  }
+}

@@ -1,0 +1,105 @@
+import OtaflashBlueZ
+import OtaflashDevices
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashUpdate
+
+/// Measures settings one after the other.
+package struct BenchmarkSweep: Sendable {
+  /// What is measured of a link.
+  package struct Case: Sendable {
+    package var setting: LinkBenchmark.Setting
+    /// Its MTU was found to be the best.
+    package var isBest = false
+
+    package init(setting: LinkBenchmark.Setting, isBest: Bool = false) {
+      self.setting = setting
+      self.isBest = isBest
+    }
+  }
+
+  /// The virtual time that one setting may take.
+  private static let virtualLimit = Duration.seconds(24 * 3600)
+
+  package let key: [UInt8]?
+  package var capture: CaptureFile?
+  /// How a capture names the device that is measured in virtual time.
+  package var device = ""
+
+  package init(key: [UInt8]?, capture: CaptureFile? = nil, device: String = "") {
+    self.key = key
+    self.capture = capture
+    self.device = device
+  }
+
+  /// Measures a simulated device in virtual time: the same code, on a clock that jumps.
+  package func measure(
+    _ entry: Case, inVirtualTime profile: SimulationProfile
+  ) throws(CommandFault) -> BenchmarkRow {
+    let roundTrips = RoundTrips()
+    let timeline = VirtualTimeline()
+    let board: SimulatedBoard
+    do throws(FlashFault) {
+      board = try SimulatedBoard(profile: profile, clock: timeline.clock)
+    } catch {
+      throw .simulation(error.sentence)
+    }
+    let result: Result<[LinkBenchmark.Measurement], UpdateFault>
+    do throws(SimulationFault) {
+      result = try timeline.run(limit: Self.virtualLimit) { clock in
+        await withTaskGroup(of: Void.self) { group in
+          group.addTask { await board.run() }
+          defer { group.cancelAll() }
+          let dialer = Dialer { () async throws(ConnectFault) -> any Link in
+            try await board.dial()
+          }
+          let recorded = capture?.recording(
+            dialer, to: CapturedPeer(standingFor: device), on: clock)
+          return await measure(entry.setting, over: recorded ?? dialer, clock, roundTrips)
+        }
+      }
+    } catch {
+      throw .simulation("the simulated device did not come to an end: \(error)")
+    }
+    return try row(entry, result, roundTrips, profile.radio)
+  }
+
+  /// Measures a device as it is, at the pace of the clock on the wall.
+  ///
+  /// - Parameter profile: what is known of a simulated one.
+  package func measure(
+    _ entry: Case, at destination: ResolvedDevice, profile: SimulationProfile?
+  ) async throws(CommandFault) -> BenchmarkRow {
+    let roundTrips = RoundTrips()
+    let result = await destination.withDevice {
+      await measure(entry.setting, over: destination.dialer, destination.clock, roundTrips)
+    }
+    return try row(entry, result, roundTrips, profile?.radio)
+  }
+
+  private func measure(
+    _ setting: LinkBenchmark.Setting, over dialer: Dialer, _ clock: any LinkClock,
+    _ roundTrips: RoundTrips
+  ) async -> Result<[LinkBenchmark.Measurement], UpdateFault> {
+    let benchmark = LinkBenchmark(setting: setting, key: key) { roundTrips.record($0) }
+    do throws(UpdateFault) {
+      return .success(try await benchmark.run(on: dialer, clock: clock))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func row(
+    _ entry: Case,
+    _ result: Result<[LinkBenchmark.Measurement], UpdateFault>, _ roundTrips: RoundTrips,
+    _ model: RadioModel?
+  ) throws(CommandFault) -> BenchmarkRow {
+    do throws(UpdateFault) {
+      return BenchmarkRow(
+        setting: entry.setting, measurements: try result.get(), roundTrips: roundTrips,
+        model: model, isBest: entry.isBest)
+    } catch {
+      throw .update(error)
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import OtaflashConsole
+import OtaflashDelta
+import OtaflashDevices
+import OtaflashFirmware
+import OtaflashSimulation
+import OtaflashUpdate
+
+/// What a device would gain by patches: the rows of one image over each link that was measured.
+package struct ImageBenchmark {
+  /// Where what comes out is from.
+  private enum Source {
+    case trial(ImageTrial)
+    case forecast(ImageForecast)
+  }
+
+  /// What a page of flash takes, which no device tells.
+  package struct FlashTimes: Equatable, Sendable {
+    package var erase: Double
+    package var write: Double
+
+    /// Of a simulated device: all of it is known, for 4 KiB.
+    package init(of profile: SimulationProfile) {
+      erase = profile.eraseTime.inSeconds
+      write = profile.writeTimePer4KiB.inSeconds
+    }
+
+    package init(erase: Double, write: Double) {
+      self.erase = erase
+      self.write = write
+    }
+  }
+
+  package let pair: ImagePair
+  package let flash: FlashTimes
+  private let receiver: ReceiverFacts
+  private let source: Source
+
+  /// Updates a simulated device in virtual time.
+  package init(
+    _ pair: ImagePair, on profile: SimulationProfile, telling receiver: ReceiverFacts,
+    key: [UInt8]?
+  ) throws(CommandFault) {
+    self.pair = pair
+    self.receiver = receiver
+    flash = FlashTimes(of: profile)
+    source = .trial(try ImageTrial(pair, on: profile, key: key))
+  }
+
+  /// Predicts what updates would take.
+  package init(_ pair: ImagePair, to receiver: ReceiverFacts, flash: FlashTimes) {
+    self.pair = pair
+    self.receiver = receiver
+    self.flash = flash
+    source = .forecast(ImageForecast(pair, to: receiver))
+  }
+
+  package var isPredicted: Bool {
+    switch source {
+    case .trial: false
+    case .forecast: true
+    }
+  }
+
+  /// The image as it is, then compressed where that is worth sending, then as a patch.
+  ///
+  /// - Parameter profile: the simulated device over that link.
+  package func rows(
+    over link: BenchmarkRow, to profile: SimulationProfile?
+  ) throws(CommandFault) -> [ImageRow] {
+    let conditions = conditions(over: link)
+    var found: [(content: Delivery.Content, bytes: Int, seconds: Double)] = []
+    switch source {
+    case .forecast(let forecast):
+      found = forecast.deliveries(under: conditions).map {
+        ($0.content, $0.bytes.count, $0.forecast.seconds)
+      }
+    case .trial(let trial):
+      guard let profile else { preconditionFailure("a trial is of a simulated device") }
+      for content in contents {
+        let finding = try trial.sending(content, by: link.setting, to: profile)
+        guard finding.content == content else { continue }
+        found.append((content, finding.bytes, finding.took.inSeconds))
+      }
+    }
+    let size = pair.new.bytes.count
+    let worthwhile = found.filter {
+      $0.content != .compressed || Double($0.bytes) < ImageBenchmark.worthwhile * Double(size)
+    }
+    return worthwhile.map { content, bytes, seconds in
+      ImageRow(
+        link: link, content: content, bytes: bytes, imageSize: size, seconds: seconds,
+        isPredicted: isPredicted, plainSeconds: found[0].seconds, conditions: conditions)
+    }
+  }
+
+  /// Of the image's bytes, the share that compressed ones may have and still be sent.
+  private static let worthwhile = 0.9
+
+  private var contents: [Delivery.Content] {
+    receiver.decoder == nil ? [.plain] : [.plain, .compressed, .difference]
+  }
+
+  private func conditions(over link: BenchmarkRow) -> DeliveryConditions {
+    DeliveryConditions(
+      bytesPerSecond: link.rate(at: 50), pageSize: receiver.pageSize,
+      eraseSeconds: flash.erase, writeSeconds: flash.write,
+      isErasedAhead: receiver.erasesAhead, receiveBuffer: receiver.bufferSize)
+  }
+}
+
+// MARK: - For people
+
+extension ImageBenchmark {
+  /// What must be known to read the rows.
+  package var notes: [String] {
+    var notes: [String] = []
+    if isPredicted {
+      notes.append(
+        "predicted from the rate to the device's sink: nothing of these images was sent")
+    }
+    notes.append(flashSentence)
+    if receiver.decoder == nil {
+      notes.append("the device takes no patches: it is sent images as they are")
+    } else if isPredicted, let running = receiver.running, running != ContentIdentity(pair.old) {
+      notes.append("the device runs another image than \(pair.old.name): \(running.words)")
+    }
+    return notes
+  }
+
+  /// `flash: 102.4 kB/s of image at most, 40 ms to write a page of 4,096 B, erased ahead`
+  private var flashSentence: String {
+    let page = flash.write + (receiver.erasesAhead ? 0 : flash.erase)
+    guard page > 0 else { return "flash: it takes no time" }
+    let times = [
+      Text.decimal(flash.write * 1000) + " ms to write",
+      receiver.erasesAhead ? nil : Text.decimal(flash.erase * 1000) + " ms to erase",
+    ]
+    return "flash: \(Text.rate(Double(receiver.pageSize) / page)) of image at most, "
+      + times.compactMap(\.self).joined(separator: " and ")
+      + " a page of \(Text.grouped(receiver.pageSize)) B"
+      + (receiver.erasesAhead ? ", erased ahead" : "") + (isPredicted ? " (assumed)" : "")
+  }
+}
+
+extension ContentIdentity {
+  fileprivate init(_ image: FirmwareImage) {
+    self.init(size: image.bytes.count, crc32: image.crc32)
+  }
+}

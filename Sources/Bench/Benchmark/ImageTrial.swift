@@ -1,0 +1,127 @@
+import OtaflashDelta
+import OtaflashDevices
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashUpdate
+import Synchronization
+
+/// Whole updates of a simulated device from one image to another, in virtual time.
+package struct ImageTrial: Sendable {
+  /// What an update has shown.
+  package struct Finding: Sendable {
+    /// What was sent.
+    package let content: Delivery.Content
+    package let bytes: Int
+    /// Upload and VERIFY together, so that what the device still holds in RAM counts, too.
+    package let took: Duration
+  }
+
+  /// The virtual time that an update may take: an image of 8 MiB in packets of 20 bytes.
+  private static let limit = Duration.seconds(7 * 86_400)
+  /// Erased ahead before an update is what a device had time for since its last one.
+  private static let eraseTimes = 2
+
+  private let pair: ImagePair
+  private let key: [UInt8]?
+  private let flash: FlashMemory
+
+  /// Has a device of this profile run the old image first.
+  package init(_ pair: ImagePair, on profile: SimulationProfile, key: [UInt8]?) throws(CommandFault)
+  {
+    self.pair = pair
+    self.key = key
+    flash = FlashMemory(size: profile.flashSize)
+    var quiet = profile
+    quiet.faults = FaultPlan()
+    quiet.radio = RadioModel()
+    var options = Self.options(key)
+    options.delta = .never
+    options.mode = .withoutResponse
+    _ = try Self.update(quiet, flash, FirmwareUpdate(image: pair.old, options: options))
+  }
+
+  /// The same device over a link of its own.
+  package func sending(
+    _ content: Delivery.Content, by setting: LinkBenchmark.Setting, to profile: SimulationProfile
+  ) throws(CommandFault) -> Finding {
+    var options = Self.options(key)
+    options.mode = setting.mode
+    options.mtu = setting.mtu
+    options.windowLimit = setting.window
+    let old = pair.old.bytes
+    switch content {
+    case .plain: options.delta = .never
+    case .compressed: options.bases = BaseFinder.none
+    case .difference:
+      options.delta = .require
+      options.bases = BaseFinder { _ in old }
+    }
+    let time = Mutex(Duration.zero)
+    let update = FirmwareUpdate(image: pair.new, options: options) { event in
+      switch event {
+      case .stageEnded(.upload, let took), .stageEnded(.verify, let took):
+        time.withLock { $0 += took }
+      default: break
+      }
+    }
+    let flash = FlashMemory(size: flash.size)
+    flash.write(self.flash.read(0..<flash.size), at: 0)
+    let result = try Self.update(profile, flash, update)
+    let delivery = result.delivery
+    return Finding(
+      content: delivery?.planned ?? .plain, bytes: delivery?.bytes ?? pair.new.bytes.count,
+      took: time.withLock { $0 })
+  }
+
+  /// What stands between two images is not the question here.
+  private static func options(_ key: [UInt8]?) -> UpdateOptions {
+    var options = UpdateOptions()
+    options.key = key
+    options.allowsDowngrade = true
+    options.allowsOtherHardware = true
+    options.allowsUnknown = true
+    options.sendsAnyway = true
+    return options
+  }
+
+  private static func update(
+    _ profile: SimulationProfile, _ flash: FlashMemory, _ update: FirmwareUpdate
+  ) throws(CommandFault) -> UpdateResult {
+    let timeline = VirtualTimeline()
+    let board: SimulatedBoard
+    do throws(FlashFault) {
+      board = try SimulatedBoard(profile: profile, storage: flash, clock: timeline.clock)
+    } catch {
+      throw .simulation(error.sentence)
+    }
+    let pages = profile.slotSize / 4096
+    let result: Result<UpdateResult, UpdateFault>
+    do throws(SimulationFault) {
+      result = try timeline.run(limit: limit) { clock in
+        await withService {
+          await board.run()
+        } _: {
+          _ = await clock.pause(for: profile.eraseTime * (pages * eraseTimes))
+          do throws(UpdateFault) {
+            return .success(try await update.run(on: board.dialer, clock: clock))
+          } catch {
+            return .failure(error)
+          }
+        }
+      }
+    } catch {
+      throw .simulation("the simulated device did not come to an end: \(error)")
+    }
+    do throws(UpdateFault) { return try result.get() } catch { throw .update(error) }
+  }
+}
+
+extension DeliveryReport {
+  fileprivate var planned: Delivery.Content {
+    switch content {
+    case .image: .plain
+    case .compressed: .compressed
+    case .patch: .difference
+    }
+  }
+}

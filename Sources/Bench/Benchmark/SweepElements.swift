@@ -1,0 +1,73 @@
+import OtaflashConsole
+import OtaflashUpdate
+
+// What the lists of `otaflash bench` are made of.
+
+package enum MTUChoice: ListElement, Hashable {
+  case bytes(Int)
+  /// The size that fills the link's connection events, which is known once it was measured.
+  case best
+
+  package static let expected =
+    "an ATT_MTU; it is 23 to 517, or best for what fills connection events"
+
+  package init?(listText: String) {
+    if listText == "best" {
+      self = .best
+      return
+    }
+    guard let bytes = Quantity.whole(listText), (23...517).contains(bytes) else { return nil }
+    self = .bytes(bytes)
+  }
+
+  package var listText: String {
+    switch self {
+    case .bytes(let bytes): String(bytes)
+    case .best: "best"
+    }
+  }
+
+  package var bytes: Int? {
+    switch self {
+    case .bytes(let bytes): bytes
+    case .best: nil
+    }
+  }
+}
+
+extension WriteMode: ListElement {
+  package static let expected = "a mode; there are auto, with-response and without-response"
+  package init?(listText: String) { self.init(rawValue: listText) }
+  package var listText: String { rawValue }
+}
+
+package enum WindowChoice: ListElement, Hashable {
+  case device
+  case bytes(Int)
+
+  package static let expected =
+    "a window; write bytes such as 2K, or device for what the device permits"
+
+  package init?(listText: String) {
+    if listText == "device" {
+      self = .device
+      return
+    }
+    guard let count = ByteCount(listText), count.bytes > 0 else { return nil }
+    self = .bytes(count.bytes)
+  }
+
+  package var listText: String {
+    switch self {
+    case .device: "device"
+    case .bytes(let bytes): String(bytes)
+    }
+  }
+
+  package var bytes: Int? {
+    switch self {
+    case .device: nil
+    case .bytes(let bytes): bytes
+    }
+  }
+}

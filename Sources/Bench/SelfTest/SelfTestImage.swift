@@ -1,0 +1,73 @@
+import OtaflashFirmware
+import OtaflashSimulation
+
+/// Images of the self-test, one for each kind of simulated board, made in memory.
+package enum SelfTestImage {
+  private static let size = 48 * 1024
+  /// Behind the vectors, where a build puts it.
+  private static let descriptorOffset = 0x100
+  private static let nordicVersion: UInt32 = 2
+
+  /// What the boards of the simulation are updated to; they leave the factory with 1.2.0.
+  package static let version = FirmwareVersion(1, 3, 0)
+  /// The board that plain images are for.
+  package static let hardware = HardwareID(0x0000_A001)
+
+  /// The image that such a board takes.
+  ///
+  /// - Parameters:
+  ///   - hardware: the board that a plain image says it is for.
+  ///   - change: bytes that differ; images of two changes are two releases of one program.
+  /// - Throws: what the readers of its format do, which is a failure of this program.
+  package static func of(
+    _ device: DeviceKind, hardware: HardwareID = hardware, version: FirmwareVersion = version,
+    change: UInt8 = 0
+  ) throws -> FirmwareImage {
+    let plain = bytes(for: hardware, version: version, change: change)
+    if let settings: SecureBootloaderSettings = device.settings() {
+      let packet = SampleImage.secureInitPacket(
+        for: plain, version: nordicVersion, settings: settings)
+      return nordic(plain, packet, .secure(try SecureInitPacket(decoding: packet)))
+    }
+    if let settings: LegacyBootloaderSettings = device.settings() {
+      let packet = SampleImage.legacyInitPacket(
+        for: plain, version: nordicVersion, settings: settings)
+      return nordic(plain, packet, .legacy(try LegacyInitPacket(decoding: packet)))
+    }
+    let isMCUboot = device.settings() as SMPServerSettings? != nil
+    // As a file of these bytes would be read.
+    return try FirmwareImage.decode(
+      name: "self-test.bin", bytes: isMCUboot ? SampleImage.mcuboot(plain, version: version) : plain
+    )
+  }
+
+  private static func nordic(
+    _ bytes: [UInt8], _ packet: [UInt8], _ command: NordicInitPacket.Command
+  ) -> FirmwareImage {
+    FirmwareImage(
+      name: "self-test.bin", format: .binary, bytes: bytes, version: version, hardware: nil,
+      content: .nordic(
+        NordicInitPacket(
+          bytes: packet, role: .application,
+          sizes: NordicSizes(application: UInt32(bytes.count)), command: command)))
+  }
+
+  /// A vector table, a descriptor, and what looks like code: the same in every run.
+  private static func bytes(
+    for hardware: HardwareID, version: FirmwareVersion, change: UInt8
+  ) -> [UInt8] {
+    var state: UInt32 = 0x2545_F491
+    var bytes = (0..<size).map { _ -> UInt8 in
+      state ^= state << 13
+      state ^= state >> 17
+      state ^= state << 5
+      return UInt8(truncatingIfNeeded: state >> 24)
+    }
+    bytes.replaceSubrange(0..<8, with: [0x00, 0x00, 0x01, 0x20, 0xC1, 0x01, 0x00, 0x00])
+    let descriptor = ImageDescriptor(version: version, hardware: hardware).encoded
+    bytes.replaceSubrange(
+      descriptorOffset..<descriptorOffset + descriptor.count, with: descriptor)
+    bytes[size / 2] ^= change
+    return bytes
+  }
+}

@@ -1,0 +1,145 @@
+import OtaflashConsole
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashUpdate
+import Synchronization
+
+/// An update of a simulated board in virtual time, and how it must end.
+package struct UpdateTrial: Sendable {
+  package enum Wanted: Sendable {
+    /// The new image is proven to run, although the link was lost once.
+    ///
+    /// - Parameter resumes: the transfer must go on where it was; else the device begins anew.
+    case proof(UpdateResult.Proof, resumes: Bool)
+    /// The new image is proven to run, and less than the image was sent.
+    case patch
+    /// The update must not be called done.
+    ///
+    /// - Parameter writes: whether anything may have been written to flash by then.
+    case fault(writes: Bool, @Sendable (UpdateFault) -> Bool)
+  }
+
+  /// The virtual time that one update may take.
+  private static let limit = Duration.seconds(3600)
+
+  package let profile: String
+  package var image = { @Sendable (device: DeviceKind) throws -> FirmwareImage in
+    try SelfTestImage.of(device)
+  }
+  /// What the board is given before; `nil` = it has what it left the factory with.
+  package var former: (@Sendable (DeviceKind) throws -> FirmwareImage)?
+  package var options = UpdateOptions()
+  package let wanted: Wanted
+
+  /// What was seen of an update.
+  private struct Account: Sendable {
+    var result: Result<UpdateResult, UpdateFault>
+    /// Where the link was lost.
+    var losses: [Int]
+    /// Bytes that were in the device when the transfer went on.
+    var resumes: [Int]
+    var imageSize: Int
+    /// Bytes written to the device's flash.
+    var written: Int
+  }
+
+  package func perform() throws(SelfTestCheck.Failure) -> String {
+    let account: Account
+    do {
+      account = try take()
+    } catch {
+      throw SelfTestCheck.Failure(of: error)
+    }
+    return try verdict(on: account)
+  }
+
+  private func take() throws -> Account {
+    let profile = try SimulationProfile(parsing: profile)
+    let image = try image(profile.device)
+    let former = try former?(profile.device)
+    return try simulate(boards: [profile], limit: Self.limit) { boards, clock in
+      let board = boards[0]
+      var options = options
+      if let former {
+        _ = try await FirmwareUpdate(image: former, options: options)
+          .run(on: board.dialer, clock: clock)
+        options.bases = BaseFinder { _ in former.bytes }
+        options.delta = .require
+      }
+      return await Self.update(board, to: image, options, clock)
+    }
+  }
+
+  private static func update(
+    _ board: SimulatedBoard, to image: FirmwareImage, _ options: UpdateOptions,
+    _ clock: VirtualClock
+  ) async -> Account {
+    let before = board.counters.flash.bytesWritten
+    let seen = Mutex<(losses: [Int], resumes: [Int])>(([], []))
+    let update = FirmwareUpdate(image: image, options: options) { event in
+      switch event {
+      case .linkLost(_, let acknowledged, _, _): seen.withLock { $0.losses.append(acknowledged) }
+      case .transferBegan(let offset, _, true): seen.withLock { $0.resumes.append(offset) }
+      default: break
+      }
+    }
+    let result: Result<UpdateResult, UpdateFault>
+    do throws(UpdateFault) {
+      result = .success(try await update.run(on: board.dialer, clock: clock))
+    } catch {
+      result = .failure(error)
+    }
+    let (losses, resumes) = seen.withLock { $0 }
+    return Account(
+      result: result, losses: losses, resumes: resumes, imageSize: image.bytes.count,
+      written: board.counters.flash.bytesWritten - before)
+  }
+
+  private func verdict(on account: Account) throws(SelfTestCheck.Failure) -> String {
+    switch (wanted, account.result) {
+    case (.proof(let proof, let resumes), .success(let result)):
+      try expect(result.proof == proof, "the proof is \(result.proof.rawValue), not \(proof)")
+      try expect(account.losses.count == 1, "the link was lost \(account.losses.count) times")
+      try expect(!resumes || !account.resumes.isEmpty, "it did not go on where it was")
+      let start = account.resumes.first.map { "resumed at \(Text.grouped($0))" } ?? "begun anew"
+      return """
+        \(Text.grouped(account.imageSize)) B, link lost at \(Text.grouped(account.losses[0])), \
+        \(start), proven by \(proof.words)
+        """
+    case (.patch, .success(let result)):
+      try expect(result.proof == .readBack, "the proof is \(result.proof.rawValue)")
+      try expect(result.bytesSent < account.imageSize / 2, "\(result.bytesSent) B were sent")
+      return """
+        \(Text.grouped(result.bytesSent)) B sent for \(Text.grouped(account.imageSize)), proven \
+        by \(result.proof.words)
+        """
+    case (.fault(let writes, let isWanted), .failure(let fault)):
+      try expect(isWanted(fault), "it ended otherwise: \(fault.summary)")
+      try expect(writes || account.written == 0, "\(account.written) B were written before")
+      return fault.summary
+    case (.proof, .failure(let fault)), (.patch, .failure(let fault)):
+      throw SelfTestCheck.Failure(fault.summary)
+    case (.fault, .success(let result)):
+      throw SelfTestCheck.Failure("it was called \(result.outcome.rawValue)")
+    }
+  }
+
+  private func expect(
+    _ isSo: Bool, _ otherwise: @autoclosure () -> String
+  ) throws(SelfTestCheck.Failure) {
+    if !isSo { throw SelfTestCheck.Failure(otherwise()) }
+  }
+}
+
+extension UpdateResult.Proof {
+  fileprivate var words: String {
+    switch self {
+    case .none: "nothing"
+    case .bootloader: "its bootloader"
+    case .changed: "what the application tells"
+    case .version: "the version that the application tells"
+    case .readBack: "reading back what runs"
+    }
+  }
+}

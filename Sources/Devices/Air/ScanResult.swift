@@ -1,0 +1,86 @@
+import OtaflashATT
+import OtaflashBlueZ
+import OtaflashConsole
+import OtaflashGATT
+
+/// A device as it was heard while scanning.
+package struct ScanResult: Equatable, Sendable {
+  /// What stands behind `-d` for it: an address or, of the simulated air, `sim:PROFILE`.
+  package let id: String
+  /// `nil` for what has none.
+  package let address: BluetoothAddress?
+  package var name: String?
+  /// Received signal strength, in dBm.
+  package var rssi: Int?
+  package var services: [BluetoothUUID]
+
+  package init(_ device: DiscoveredDevice) {
+    id = device.address.description
+    address = device.address
+    name = device.name
+    rssi = device.rssi.map { Int($0) }
+    services = device.services
+  }
+
+  /// One of the simulated air.
+  package init(simulated id: String, name: String?, rssi: Int?, services: [BluetoothUUID]) {
+    self.id = id
+    address = nil
+    self.name = name
+    self.rssi = rssi
+    self.services = services
+  }
+
+  /// The first two have their widest value's width, so that lines written one by one stand below
+  /// each other too.
+  package static let columns = ["ADDRESS          ", "RSSI    ", "NAME", "SERVICES"]
+
+  package var row: [String] {
+    [
+      id, rssi.map { "\($0) dBm" } ?? "", name ?? "",
+      services.map(\.description).joined(separator: " "),
+    ]
+  }
+
+  package var members: [JSONValue.Member] {
+    JSONValue.fields([
+      "id": .string(id), "name": name.map { .string($0) }, "rssi": .integer(rssi),
+      "services": .array(services.map { .string($0.description) }),
+    ])
+  }
+}
+
+/// Which devices of a scan are told. Every condition that is set must hold.
+package struct ScanFilter: Sendable {
+  /// Matches anywhere in the name.
+  package var name: NamePattern?
+  package var service: BluetoothUUID?
+  /// In dBm; a device whose strength is unknown does not pass.
+  package var rssiMinimum: Int8?
+  package var takesNameless = true
+
+  package init(
+    name: NamePattern? = nil, service: BluetoothUUID? = nil, rssiMinimum: Int8? = nil,
+    takesNameless: Bool = true
+  ) {
+    self.name = name
+    self.service = service
+    self.rssiMinimum = rssiMinimum
+    self.takesNameless = takesNameless
+  }
+
+  /// For the kernel's discovery.
+  package var discovery: DiscoveryFilter {
+    let takesNameless = takesNameless
+    return DiscoveryFilter(
+      name: name, services: service.map { [$0] } ?? [], rssiMinimum: rssiMinimum
+    ) { takesNameless || $0.name != nil }
+  }
+
+  package func accepts(_ device: ScanResult) -> Bool {
+    if let name, device.name?.contains(name.expression) != true { return false }
+    if let service, !device.services.contains(service) { return false }
+    if let rssiMinimum, device.rssi.map({ $0 < Int(rssiMinimum) }) ?? true { return false }
+    return takesNameless || device.name != nil
+  }
+}

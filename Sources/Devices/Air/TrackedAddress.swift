@@ -1,0 +1,76 @@
+import OtaflashBlueZ
+import OtaflashGATT
+import OtaflashState
+import Synchronization
+
+/// The address at which a device on the air was found last, and the search for a new one: a device
+/// that was named by a pattern may draw another random address at each start.
+package final class TrackedAddress: Sendable {
+  /// Keeps other processes from the device under its new address.
+  private final class Hold: Sendable {
+    private let lock: DeviceLock
+
+    init(_ device: BluetoothAddress) throws(StateFault) {
+      lock = try DeviceLock(DeviceIdentity(device))
+    }
+  }
+
+  private struct State {
+    var address: BluetoothAddress
+    var hold: Hold?
+  }
+
+  private let state: Mutex<State>
+  /// `nil` where the user gave an address: no other one is accepted then.
+  private let pattern: NamePattern?
+  private let moved: @Sendable (_ former: BluetoothAddress, _ new: BluetoothAddress) -> Void
+
+  /// - Parameter moved: is called with the former and the new address. It must return soon.
+  package init(
+    _ address: BluetoothAddress, matching pattern: NamePattern?,
+    moved: @escaping @Sendable (BluetoothAddress, BluetoothAddress) -> Void
+  ) {
+    state = Mutex(State(address: address))
+    self.pattern = pattern
+    self.moved = moved
+  }
+
+  package var address: BluetoothAddress { state.withLock { $0.address } }
+
+  /// The address at which to connect. Where the device may have a new one, this listens first.
+  package func address(
+    at place: DeviceLocation, hearing scanner: some Scanner, on clock: any LinkClock
+  ) async throws(ConnectFault) -> BluetoothAddress {
+    let known = address
+    guard place == .homeOrNewAddress, let pattern else {
+      return try await known.search(at: place, hearing: scanner, on: clock)
+    }
+    let found: Advertisement
+    do throws(ConnectFault) {
+      found = try await scanner.relocated(
+        known.description, orMatching: AdvertisementFilter(name: pattern), on: clock)
+    } catch {
+      switch error {
+      case .deviceNotFound, .lostWhileConnecting, .cancelled: throw error
+      // Without a scan the device is found at its known address only.
+      case .adapterUnavailable, .busy, .permissionDenied, .systemCall: return known
+      }
+    }
+    guard let new = BluetoothAddress(found.id), new != known else { return known }
+    try move(to: new, from: known)
+    return new
+  }
+
+  private func move(
+    to new: BluetoothAddress, from known: BluetoothAddress
+  ) throws(ConnectFault) {
+    do throws(StateFault) {
+      let hold = try Hold(new)
+      state.withLock { $0 = State(address: new, hold: hold) }
+    } catch {
+      // It may end, so that another attempt is worthwhile.
+      throw .lostWhileConnecting(.failed(errno: 0, reason: "\(error)"))
+    }
+    moved(known, new)
+  }
+}

@@ -1,0 +1,125 @@
+import OtaflashConsole
+import OtaflashFirmware
+import OtaflashState
+
+/// Who is flashed, where the command line does not say it: a person at a terminal chooses among
+/// what is heard; everybody else is told what there is. Nothing is ever chosen for anybody.
+package struct DeviceChoice: Sendable {
+  /// How long is listened where nobody can choose.
+  private static let listening = Duration.seconds(5)
+  /// A person's choice has no limit of its own; this is its bound.
+  private static let patience = Duration.seconds(24 * 3600)
+  /// Devices that an error names.
+  private static let namedMaximum = 8
+  private static let advice = "At a terminal a person chooses; in a script -d names the device."
+
+  /// `nil` where the image is not known yet.
+  package let package: FirmwarePackage?
+  package let session: Session
+
+  package init(package: FirmwarePackage?, session: Session) {
+    self.package = package
+    self.session = session
+  }
+
+  /// The run that goes on with the chosen device.
+  package func ending() async throws(CommandFault) -> Ending {
+    guard package != nil, Keyboard.isAvailable(in: session) else { throw try await refusal() }
+    let records = try StateStore.open(session)
+    let table = try table(records)
+    session.console.note(title)
+    let scan = LiveScan(
+      table, ScanFilter(), for: session.global.timeout?.duration ?? Self.patience, in: session)
+    let ending = try await scan.run()
+    records.seen(scan.heard)
+    switch ending {
+    case .chosen(let id):
+      records.chosen(id)
+      let words = Self.words(session.context.arguments, naming: id)
+      session.console.note("  " + session.context.command(words))
+      return Ending(exit: .done, outcome: "chosen", next: words)
+    case .left: throw .noDeviceNamed(why: "None was chosen. Nothing was sent.", suggestion: nil)
+    case .over:
+      guard session.interruption.signal == nil else { throw .stopped }
+      throw .noDeviceNamed(why: "None was chosen in time. Nothing was sent.", suggestion: nil)
+    }
+  }
+
+  private var title: Line {
+    let style = session.console.settings.errorStyle
+    guard let package else { return "" }
+    let version = package.versionName.map { "  \($0)" } ?? ""
+    return "\(style.bold(package.name))\(version)  \(Text.grouped(package.size)) B: which device?"
+  }
+
+  private func table(_ records: StateStore) throws(CommandFault) -> LiveTable {
+    let aliases = try records.aliases().all.map { ($0.device, $0.alias.description) }
+    let last = try records.lastChosen()
+    return LiveTable(
+      fit: package.map(ImageFit.init), aliases: Dictionary(aliases) { first, _ in first },
+      isChoice: true, preferred: last.map { ($0.id, $0.name) })
+  }
+
+  /// The words of the command line with the device.
+  package static func words(_ words: [String], naming id: String) -> [String] {
+    let end = words.firstIndex(of: "--") ?? words.endIndex
+    return words[..<end] + ["-d", id] + words[end...]
+  }
+
+  // MARK: Without a person
+
+  private func refusal() async throws(CommandFault) -> CommandFault {
+    let limit = session.global.timeout?.duration ?? Self.listening
+    session.console.note("no device was named; listening for \(Text.seconds(limit))")
+    let heard: [ScanResult]
+    do throws(CommandFault) {
+      heard = try await Air(session.global).survey(ScanFilter(), for: limit) { [session] in
+        session.console.event("advertisement", $0.members)
+      }
+    } catch {
+      if case .stopped = error { throw error }
+      let why = session.context.report(error)
+      return .noDeviceNamed(
+        why: "Nobody could be heard: \(why.what). \(Self.advice)", suggestion: nil)
+    }
+    return Self.refusal(heard, for: package.map(ImageFit.init))
+  }
+
+  package static func refusal(_ heard: [ScanResult], for fit: ImageFit?) -> CommandFault {
+    let candidates = heard.map { Candidate($0, fit) }.sorted { $0.stands(before: $1) }
+    guard let first = candidates.first else {
+      return .noDeviceNamed(why: "None was heard. " + advice, suggestion: nil)
+    }
+    let list = candidates.prefix(namedMaximum).map(\.words).joined(separator: ", ")
+    let hidden = candidates.count - namedMaximum
+    let rest = hidden > 0 ? ", and \(Text.grouped(hidden)) more. " : ". "
+    let suggestion: String? = first.verdict == .other ? nil : first.device.id
+    return .noDeviceNamed(why: "Heard: " + list + rest + advice, suggestion: suggestion)
+  }
+
+  private struct Candidate {
+    let device: ScanResult
+    let verdict: ImageFit.Verdict
+    private let isJudged: Bool
+
+    init(_ device: ScanResult, _ fit: ImageFit?) {
+      self.device = device
+      verdict = fit?.verdict(on: device.services) ?? .unknown
+      isJudged = fit != nil
+    }
+
+    func stands(before other: Candidate) -> Bool {
+      guard verdict == other.verdict else { return verdict < other.verdict }
+      return device.rssi ?? .min > other.device.rssi ?? .min
+    }
+
+    /// `sim:smp (sensor-02, -50 dBm, fits)`
+    var words: String {
+      var facts: [String] = []
+      if let name = device.name { facts.append(name) }
+      if let rssi = device.rssi { facts.append("\(rssi) dBm") }
+      if isJudged { facts.append(verdict.word) }
+      return facts.isEmpty ? device.id : "\(device.id) (\(facts.joined(separator: ", ")))"
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashUpdate
+
+/// Which devices an image can be for, as far as what they advertise tells.
+package struct ImageFit: Equatable, Sendable {
+  package enum Verdict: Int, Comparable, Sendable {
+    /// It advertises the service of a protocol that carries the image.
+    case fits
+    /// It advertises no update service. Many have one all the same.
+    case unknown
+    /// It advertises other update services.
+    case other
+
+    package static func < (left: Verdict, right: Verdict) -> Bool { left.rawValue < right.rawValue }
+
+    package var word: String {
+      switch self {
+      case .fits: "fits"
+      case .unknown: "?"
+      case .other: "no"
+      }
+    }
+  }
+
+  /// The image's name, for people.
+  package let name: String
+  /// The names of the protocols that carry it.
+  package let protocols: [String]
+  private let services: Set<BluetoothUUID>
+
+  package init(_ package: FirmwarePackage) {
+    let able = UpdateProtocol.all.filter { session in package.parts.allSatisfy { session.takes($0) }
+    }
+    name = package.name
+    protocols = able.map { $0.updateProtocol.name }
+    services = Set(able.flatMap { $0.services })
+  }
+
+  package func verdict(on advertised: [BluetoothUUID]) -> Verdict {
+    if advertised.contains(where: services.contains) { return .fits }
+    return Self.protocols(behind: advertised).isEmpty ? .unknown : .other
+  }
+
+  /// The update protocols that a device with these services speaks.
+  package static func protocols(behind advertised: [BluetoothUUID]) -> [String] {
+    UpdateProtocol.all.filter { session in
+      session.services.contains { advertised.contains($0) }
+    }.map { $0.updateProtocol.name }
+  }
+
+  /// Why, as a clause.
+  package func reason(_ advertised: [BluetoothUUID]) -> String {
+    let spoken = Self.protocols(behind: advertised).joined(separator: ", ")
+    return switch verdict(on: advertised) {
+    case .fits: "speaks \(spoken), which carries \(name)"
+    case .unknown: "advertises no update service; it may have one"
+    case .other: "speaks \(spoken); \(name) is for \(protocols.joined(separator: ", "))"
+    }
+  }
+}

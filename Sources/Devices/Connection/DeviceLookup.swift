@@ -1,0 +1,102 @@
+import OtaflashConsole
+import OtaflashGATT
+import OtaflashState
+
+/// A command that works on a device.
+package protocol DeviceCommand: Subcommand {
+  /// `nil` where a person is still to choose one.
+  var device: DeviceSelector? { get set }
+}
+
+/// A device command that is nothing without a device.
+package protocol TargetedCommand: DeviceCommand {
+  var target: DeviceOption { get set }
+}
+
+extension TargetedCommand {
+  package var device: DeviceSelector? {
+    get { target.device }
+    set { if let newValue { target.device = newValue } }
+  }
+}
+
+extension DeviceCommand {
+  /// The same command for another device.
+  package func naming(_ device: DeviceSelector) -> Self {
+    var command = self
+    command.device = device
+    return command
+  }
+}
+
+/// What `-d last` and an alias stand for. They are looked up before anything is done: another run
+/// may connect to another device, or give the alias to it, meanwhile.
+package struct DeviceLookup: Sendable {
+  package let environment: [String: String]
+
+  package init(environment: [String: String]) { self.environment = environment }
+
+  /// The device itself, whatever it was called by.
+  package func resolved(_ device: DeviceSelector) throws(CommandFault) -> DeviceSelector {
+    switch device.kind {
+    case .address, .name, .unix, .simulated: device
+    case .alias(let alias): try self.device(of: alias)
+    case .last: try last()
+    }
+  }
+
+  /// The device that was connected to last.
+  package func last() throws(CommandFault) -> DeviceSelector {
+    let last: KnownDevice?
+    do throws(StateFault) {
+      let directory = try StateDirectory.locate(environment: environment)
+      try directory.create()
+      last = try RegistryFile(in: directory).devices().first
+    } catch {
+      throw .state(error)
+    }
+    do {
+      guard let last else { throw CommandFault.noLastDevice }
+      return try DeviceSelector.parse(last.id)
+    } catch {
+      throw .noLastDevice
+    }
+  }
+
+  /// The device of an alias, under that name.
+  package func device(of alias: DeviceAlias) throws(CommandFault) -> DeviceSelector {
+    let aliases = try aliases()
+    guard let device = aliases[alias] else {
+      let known = aliases.all.map(\.alias.description)
+      throw .noSuchAlias(
+        alias.description, nearest: Suggestion.nearest(to: alias.description, among: known))
+    }
+    do {
+      return try DeviceSelector.parse(device).called(alias)
+    } catch {
+      throw .noSuchAlias(alias.description, nearest: nil)
+    }
+  }
+
+  package func aliases() throws(CommandFault) -> DeviceAliases {
+    do throws(StateFault) {
+      let directory = try StateDirectory.locate(environment: environment)
+      return try AliasFile(in: directory).load().content ?? DeviceAliases()
+    } catch {
+      throw .state(error)
+    }
+  }
+
+  /// The words of the command line with the device in the place of `last`, so that what is told and
+  /// printed names it.
+  package static func words(_ words: [String], naming device: String) -> [String] {
+    let before = [""] + words
+    return zip(before, words).map { former, word in
+      switch (former, word) {
+      case ("-d", "last"), ("--device", "last"): device
+      case (_, "-d=last"), (_, "-dlast"), (_, "--device=last"): "--device=" + device
+      default: word
+      }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import OtaflashConsole
+import OtaflashFirmware
+import OtaflashState
+import OtaflashUpdate
+import Synchronization
+
+/// Notes how far an update came, so that a later run can say that one was broken off. Only a hint:
+/// where a transfer really goes on, the device says.
+package final class JournalWriter: Sendable {
+  /// Every note waits for the disk, so they are rare.
+  private static let noteStep = 64 * 1024
+
+  private struct Page: Sendable {
+    var entry: UpdateJournal.Entry
+    var noted = 0
+    /// Bytes of the images before the one that is sent.
+    var before = 0
+    /// A note could not be kept, and the user was told; the disk is not tried again.
+    var isGivenUp = false
+  }
+
+  private let records: StateStore
+  private let journal: UpdateJournal
+  private let sizes: [Int]
+  private let page: Mutex<Page>
+
+  package init(_ package: FirmwarePackage, on device: ResolvedDevice, in records: StateStore) {
+    let now = Timestamp.secondsSince1970()
+    self.records = records
+    sizes = package.parts.map(\.bytes.count)
+    journal = UpdateJournal(device: device.identity, in: records.directory)
+    page = Mutex(
+      Page(
+        entry: UpdateJournal.Entry(
+          device: device.identity, imageName: package.name, imageSize: package.size,
+          imageCRC32: package.crc32, acknowledged: 0, started: now, updated: now)))
+  }
+
+  /// The update of this device that was broken off before, if one was.
+  package func earlier() -> UpdateJournal.Entry? {
+    let recalled = records.console.attempt(orNote: "the note of an earlier run was not read") {
+      () throws(StateFault) in try journal.read()
+    }
+    records.console.note("note of an earlier run", setAside: recalled?.setAside)
+    return recalled?.content
+  }
+
+  package func observe(_ event: UpdateEvent) {
+    switch event {
+    case .part(_, let number, _):
+      page.withLock { $0.before = sizes.prefix(number - 1).reduce(0, +) }
+    case .progress(let acknowledged, _): note(acknowledged)
+    default: break
+    }
+  }
+
+  private func note(_ acknowledged: Int) {
+    let due = page.withLock { page -> UpdateJournal.Entry? in
+      let acknowledged = page.before + acknowledged
+      page.entry.acknowledged = acknowledged
+      guard acknowledged - page.noted >= Self.noteStep, acknowledged < page.entry.imageSize else {
+        return nil
+      }
+      page.noted = acknowledged
+      page.entry.updated = Timestamp.secondsSince1970()
+      return page.entry
+    }
+    if let due { write(due) }
+  }
+
+  /// The update ended without being done; what the device holds stays known, if it holds anything.
+  package func brokenOff(by fault: UpdateFault) {
+    if fault.endsTransfer { return done() }
+    let entry = page.withLock { $0.entry }
+    if entry.acknowledged > 0 { write(entry) }
+  }
+
+  package func done() {
+    records.console.attempt(orNote: "the resume hint was not removed") { () throws(StateFault) in
+      try journal.remove()
+    }
+  }
+
+  private func write(_ entry: UpdateJournal.Entry) {
+    guard !page.withLock({ $0.isGivenUp }) else { return }
+    let kept: Void? = records.console.attempt(orNote: "the resume hint was not kept") {
+      () throws(StateFault) in try journal.write(entry)
+    }
+    if kept == nil { page.withLock { $0.isGivenUp = true } }
+  }
+}

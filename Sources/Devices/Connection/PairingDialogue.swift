@@ -1,0 +1,94 @@
+import Glibc
+import OtaflashBlueZ
+import OtaflashConsole
+
+/// The questions of a pairing at a terminal, or in a script: `echo 123456 | otaflash pair …`.
+package struct PairingDialogue: Sendable {
+  private static let pollInterval = Duration.milliseconds(50)
+  /// More than a person types in answer to any of the questions.
+  private static let lineMaximum = 64
+  private static let passkeyDigits = 6
+
+  package let session: Session
+
+  package var user: PairingUser {
+    guard canAsk else { return .nobody }
+    return PairingUser(
+      capability: .keyboardDisplay, confirm: { await confirm($0) },
+      passkey: { await passkey(of: $0) },
+      show: { device, passkey in
+        session.console.prompt(
+          "type \(Self.digits(passkey)) at \(device)", breaksLine: true)
+        session.console.event(
+          "passkey", ["device": .string("\(device)"), "passkey": .string(Self.digits(passkey))])
+      })
+  }
+
+  package static func digits(_ passkey: UInt32) -> String {
+    Text.padded(String(passkey), passkeyDigits)
+  }
+
+  /// The passkey in a line of input; `nil` for what is none.
+  package static func passkey(in line: String) -> UInt32? {
+    let digits = line.filter { !" \t".contains($0) }
+    guard digits.count == passkeyDigits, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else {
+      return nil
+    }
+    return UInt32(digits)
+  }
+
+  /// Standard input may be a terminal or a pipe that holds the answers, but not the image, and not
+  /// the void that background jobs get.
+  private var canAsk: Bool {
+    guard !session.global.noInput, session.context.subject.image != "-" else { return false }
+    var status = stat()
+    guard fstat(STDIN_FILENO, &status) == 0 else { return false }
+    return isatty(STDIN_FILENO) == 1
+      || [S_IFIFO, S_IFREG, S_IFSOCK].contains(status.st_mode & S_IFMT)
+  }
+
+  private func confirm(_ question: PairingUser.Question) async -> Bool {
+    switch question {
+    // Who named the device on the command line has consented to talk to it.
+    case .consent: return true
+    case .comparison(let device, let number):
+      if session.global.yes { return true }
+      prompt("does \(device) show \(Self.digits(number))? [y/N] ")
+      let answer = await line()?.lowercased()
+      return answer == "y" || answer == "yes"
+    }
+  }
+
+  private func passkey(of device: BluetoothAddress) async -> UInt32? {
+    prompt("passkey that \(device) shows: ")
+    guard let line = await line() else { return nil }
+    guard let passkey = Self.passkey(in: line) else {
+      session.console.note("note: '\(line)' is no passkey; it has \(Self.passkeyDigits) digits")
+      return nil
+    }
+    return passkey
+  }
+
+  /// A pipe does not echo the line break that a person types.
+  private func prompt(_ text: String) {
+    session.console.prompt(text, breaksLine: isatty(STDIN_FILENO) != 1)
+  }
+
+  /// One line of standard input, without stopping the thread that the links live on; `nil` at the
+  /// end of the input, or when the task is cancelled.
+  private func line() async -> String? {
+    var bytes: [UInt8] = []
+    while bytes.count < Self.lineMaximum {
+      var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+      guard poll(&entry, 1, 0) != 0 else {
+        guard await Pause.sleep(for: Self.pollInterval) else { return nil }
+        continue
+      }
+      var byte: UInt8 = 0
+      guard read(STDIN_FILENO, &byte, 1) == 1 else { break }
+      if byte == UInt8(ascii: "\n") { return String(decoding: bytes, as: UTF8.self) }
+      bytes.append(byte)
+    }
+    return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+  }
+}

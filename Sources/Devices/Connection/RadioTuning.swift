@@ -1,0 +1,51 @@
+import OtaflashBlueZ
+import OtaflashConsole
+import OtaflashGATT
+
+/// How the commands tune links, and what they say about it.
+package enum RadioTuning {
+  /// A tuner for an adapter, not yet started.
+  ///
+  /// - Parameters:
+  ///   - adapter: the session's unless told otherwise.
+  ///   - isExplicit: the user asked for it, and wants to know what was not granted.
+  package static func tuner(
+    _ tuning: LinkTuning?, of adapter: UInt16? = nil, isExplicit: Bool, in session: Session
+  ) -> LinkTuner {
+    let console = session.console
+    let adapter = adapter ?? session.global.adapterNumber ?? 0
+    return LinkTuner(adapter: adapter, tuning: tuning) { _, steps in
+      for step in steps {
+        console.event("tuning", step.members)
+        let isGranted = step.outcome == .granted
+        console.note("  " + step.sentence, verbosity: isGranted || !isExplicit ? 1 : 0)
+      }
+    }
+  }
+}
+
+extension TuningStep {
+  /// `interval 7.5…15 ms asked, granted: 15 ms`
+  package var sentence: String {
+    let head = "\(subject.rawValue) \(asked) asked, "
+    let rest = now.map { "; the link has \($0)" } ?? ""
+    switch outcome {
+    case .granted: return head + "granted" + (now.map { ": \($0)" } ?? "")
+    case .refused(let reason): return head + "not granted: \(reason)\(rest)"
+    case .notPermitted: return head + "not granted: it needs CAP_NET_RAW\(rest)"
+    }
+  }
+
+  package var members: [JSONValue.Member] {
+    let reason: String? =
+      switch outcome {
+      case .granted: nil
+      case .refused(let reason): reason
+      case .notPermitted: "it needs CAP_NET_RAW"
+      }
+    return JSONValue.fields([
+      "subject": .string(subject.rawValue.lowercased()), "asked": .string(asked),
+      "granted": .bool(outcome == .granted), "now": .text(now), "reason": .text(reason),
+    ])
+  }
+}

@@ -1,0 +1,173 @@
+import OtaflashBlueZ
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashState
+
+/// A device that a selector led to: how to reach it, and how it is remembered.
+package struct ResolvedDevice: Sendable {
+  /// As it was found first: its address, socket or profile.
+  private let firstIdentity: String
+  /// What is locked, however the device was written.
+  private let lockIdentity: DeviceIdentity
+  package let name: String?
+  /// Where a device on the air was found last; `nil` for every other one.
+  private let location: TrackedAddress?
+  package private(set) var dialer: Dialer
+  package let clock: any LinkClock
+  /// The device itself, where it lives in this process.
+  private let device: SimulatedDevice?
+  /// Who pairs with it and tunes the link, where it is reached over the air.
+  package let pairing: PairingAgent?
+  private var tuner: LinkTuner?
+
+  /// The name of its records: its address, socket or profile.
+  package var identity: String { address ?? firstIdentity }
+
+  /// Its Bluetooth address, which may be a new one after a restart.
+  package var address: String? { location?.address.description }
+
+  private static let connectLimit = Duration.seconds(20)
+
+  /// Finds the device; with -vv and -vvv the session hears of its connections and their PDUs, and
+  /// with --capture they are recorded.
+  package static func resolve(
+    _ selector: DeviceSelector, in session: Session,
+    pairing policy: RadioPairing.Policy = .onDemand, tuning: LinkTuning? = nil,
+    isTuningExplicit: Bool = false
+  ) async throws(CommandFault) -> ResolvedDevice {
+    let tuner = RadioTuning.tuner(tuning, isExplicit: isTuningExplicit, in: session)
+    var destination = try await locate(selector, in: session, policy, tuner)
+    if let limit = session.global.transactionLimit {
+      destination.dialer = destination.dialer.answering(within: limit.duration)
+    }
+    destination.dialer = ConnectionLog(console: session.console).watching(
+      destination.dialer, on: destination.clock)
+    if let capture = try session.capture?.file() {
+      destination.dialer = capture.recording(
+        destination.dialer, to: destination.capturedPeer, on: destination.clock)
+    }
+    return destination
+  }
+
+  private static func locate(
+    _ selector: DeviceSelector, in session: Session, _ policy: RadioPairing.Policy,
+    _ tuner: LinkTuner
+  ) async throws(CommandFault) -> ResolvedDevice {
+    let limit = session.global.timeout?.duration ?? connectLimit
+    switch selector.kind {
+    case .address(let address):
+      guard session.global.simulatedAir == nil else {
+        throw .usage(
+          message: "--adapter sim hears no '\(selector.text)', only devices that begin with sim:",
+          command: "scan")
+      }
+      return radio(address, matching: nil, name: nil, in: session, within: limit, policy, tuner)
+    case .name(let pattern):
+      let found = try await find(pattern, within: limit, in: session)
+      if let address = found.address {
+        return radio(
+          address, matching: pattern, name: found.name, in: session, within: limit, policy, tuner)
+      }
+      let simulated: DeviceSelector
+      do { simulated = try DeviceSelector.parse(found.id) } catch {
+        preconditionFailure("the simulated air names devices: \(error)")
+      }
+      return try await locate(simulated, in: session, policy, tuner)
+    case .unix(let path):
+      let dialer = Dialer { () async throws(ConnectFault) -> any Link in
+        try await UnixLink.connect(path: path, within: limit)
+      }
+      return ResolvedDevice(
+        firstIdentity: selector.id,
+        lockIdentity: DeviceIdentity(path: path, device: selector.id),
+        name: nil, location: nil, dialer: dialer, clock: EventLoopClock(), device: nil, pairing: nil
+      )
+    case .simulated(let profile):
+      let (device, path) = try SimulatedDevice.persistent(selector.id, profile, in: session)
+      return ResolvedDevice(
+        firstIdentity: selector.id,
+        lockIdentity: DeviceIdentity(path: path, device: selector.id),
+        name: nil, location: nil, dialer: device.dialer, clock: EventLoopClock(), device: device,
+        pairing: nil)
+    case .last, .alias: preconditionFailure("a run names its device before it begins")
+    }
+  }
+
+  /// A simulated device that forgets everything with this process.
+  package static func transient(
+    _ text: String, _ profile: SimulationProfile, capture: CaptureFile?
+  ) throws(CommandFault) -> ResolvedDevice {
+    let device = try SimulatedDevice(profile, storage: nil)
+    let clock = EventLoopClock()
+    let recorded = capture?.recording(
+      device.dialer, to: CapturedPeer(standingFor: text), on: clock)
+    return ResolvedDevice(
+      firstIdentity: text, lockIdentity: DeviceIdentity(path: text, device: text), name: nil,
+      location: nil, dialer: recorded ?? device.dialer, clock: clock, device: device, pairing: nil)
+  }
+
+  /// Keeps every other process from changing the device until the lock is released.
+  package func lock() throws(CommandFault) -> DeviceLock {
+    do throws(StateFault) { return try DeviceLock(lockIdentity) } catch { throw .state(error) }
+  }
+
+  /// Runs `body` while the device is there to be dialed, and to be paired with.
+  package func withDevice<Success: Sendable>(
+    _ body: @escaping @Sendable () async -> Success
+  ) async -> Success {
+    await withTaskExecutorPreference(EventLoop.shared) {
+      if let device { return await device.run(while: body) }
+      guard let pairing, let tuner else { return await body() }
+      return await tuner.serve { await pairing.serve(while: body) }
+    }
+  }
+
+  private static func radio(
+    _ address: BluetoothAddress, matching pattern: NamePattern?, name: String?,
+    in session: Session, within limit: Duration, _ policy: RadioPairing.Policy, _ tuner: LinkTuner
+  ) -> ResolvedDevice {
+    let pairing = RadioPairing.agent(policy, in: session)
+    let console = session.console
+    let location = TrackedAddress(address, matching: pattern) { former, new in
+      console.note("  the device has a new address: \(new) (it was \(former))")
+      console.event("link", ["event": .string("moved"), "address": .string("\(new)")])
+    }
+    return ResolvedDevice(
+      firstIdentity: address.description,
+      lockIdentity: DeviceIdentity(address),
+      name: name, location: location,
+      dialer: BluetoothAir.dialer(
+        to: location, adapter: session.global.adapterNumber, within: limit, pairing: pairing,
+        tuner: tuner),
+      clock: EventLoopClock(), device: nil, pairing: pairing, tuner: tuner)
+  }
+
+  /// The address of a device that is given by its address or its name.
+  package static func address(
+    of selector: DeviceSelector, in session: Session
+  ) async throws(CommandFault) -> BluetoothAddress {
+    if case .address(let address) = selector.kind { return address }
+    if case .name(let pattern) = selector.kind {
+      let limit = session.global.timeout?.duration ?? connectLimit
+      if let address = try await find(pattern, within: limit, in: session).address {
+        return address
+      }
+    }
+    throw .usage(message: "'\(selector.text)' has no address", command: "unpair")
+  }
+
+  /// The one device whose name matches; with none or several nothing is picked.
+  private static func find(
+    _ pattern: NamePattern, within limit: Duration, in session: Session
+  ) async throws(CommandFault) -> ScanResult {
+    session.console.note("looking for a device with a name like '\(pattern.text)'")
+    let found = try await Air(session.global).survey(
+      ScanFilter(name: pattern), for: limit, found: { _ in })
+    guard let first = found.first else { throw .noMatch(pattern: pattern.text, waited: limit) }
+    guard found.count == 1 else {
+      throw .ambiguous(
+        pattern: pattern.text, matches: found.map { "\($0.id) (\($0.name ?? "no name"))" })
+    }
+    return first
+  }
+}

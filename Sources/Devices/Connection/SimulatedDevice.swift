@@ -1,0 +1,132 @@
+import Glibc
+import OtaflashBlueZ
+import OtaflashConsole
+import OtaflashFirmware
+import OtaflashGATT
+import OtaflashSimulation
+import OtaflashState
+
+/// A simulated device in this process. Its flash lies in the state directory, one file for each way
+/// of writing the profile, so that what a run left behind is there for the next.
+package struct SimulatedDevice: Sendable {
+  /// The longest file name that every file system takes, with room for the suffix.
+  private static let nameMaximum = 200
+
+  private let board: SimulatedBoard
+
+  package init(
+    _ profile: SimulationProfile, storage: (any FlashMedium)?
+  ) throws(CommandFault) {
+    do throws(FlashFault) {
+      board = try SimulatedBoard(profile: profile, storage: storage, clock: EventLoopClock())
+    } catch {
+      throw .simulation(error.sentence, errno: error.errno)
+    }
+  }
+
+  /// The device that `text` (`sim:…`) stands for, as its last run left it, and where its flash
+  /// lies.
+  package static func persistent(
+    _ text: String, _ profile: SimulationProfile, in session: Session
+  ) throws(CommandFault) -> (SimulatedDevice, path: String) {
+    let path = try flashPath(text, in: StateStore.open(session).directory)
+    return (try SimulatedDevice(profile, storage: try file(path, for: profile)), path)
+  }
+
+  package static func folder(in directory: StateDirectory) -> String { directory.path + "/sim" }
+
+  /// Where the flash of `text` lies.
+  package static func flashPath(
+    _ text: String, in directory: StateDirectory
+  ) throws(CommandFault) -> String {
+    let folder = folder(in: directory)
+    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+      let failure = errno
+      throw .simulation("\(folder) cannot be made: \(SystemError.text(failure))", errno: failure)
+    }
+    return "\(folder)/\(fileName(text)).flash"
+  }
+
+  package static func file(
+    _ path: String, for profile: SimulationProfile
+  ) throws(CommandFault) -> FlashFile {
+    do throws(FlashFault) {
+      return try FlashFile(path: path, size: profile.flashSize)
+    } catch {
+      throw .simulation("\(path): \(error.sentence)", errno: error.errno)
+    }
+  }
+
+  /// Whoever names a file is not to lose another one: what is removed has a flash's size.
+  package static func checkIsFlash(
+    _ path: String, of profile: SimulationProfile
+  ) throws(CommandFault) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFREG, [0, profile.flashSize].contains(Int(status.st_size))
+    else {
+      throw .simulation(
+        "\(path) is not removed: it is no flash of such a device, which has "
+          + "\(Text.grouped(profile.flashSize)) B", errno: EFBIG)
+    }
+  }
+
+  /// Different for different profiles; of two whose names would be too long, up to their CRC32.
+  package static func fileName(_ text: String) -> String {
+    let body = text.removingPrefix("sim:") ?? text
+    guard !body.isEmpty else { return "plain" }
+    let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=&.".utf8)
+    let escaped = body.utf8.map { byte in
+      plain.contains(byte)
+        ? String(UnicodeScalar(byte)) : "%" + Text.padded(String(byte, radix: 16), 2)
+    }.joined()
+    guard escaped.utf8.count > nameMaximum else { return escaped }
+    // `~` comes out of no character.
+    return escaped.prefix(nameMaximum) + "~" + String(CRC32.checksum(body.utf8), radix: 16)
+  }
+
+  package var dialer: Dialer {
+    Dialer(at: { (place) async throws(ConnectFault) -> any Link in try await dial(at: place) })
+  }
+
+  /// Connects to the device where it went.
+  package func dial(at place: DeviceLocation) async throws(ConnectFault) -> any Link {
+    try await board.dial(at: place)
+  }
+
+  /// Connects to whatever the device runs now: a socket has no addresses to tell them apart.
+  package func dial() async throws(ConnectFault) -> any Link { try await board.dial(address: nil) }
+
+  /// What the device has done since it was made.
+  package var counters: BoardCounters { board.counters }
+
+  /// Gives the device a host over a link of a real radio; returns when the host is gone.
+  package func serve(_ link: any Link) async { await board.serve(link) }
+
+  /// Powers the device until `body` has ended. Cancelling reaches the body alone: the device must
+  /// still be there when the body says goodbye to it.
+  package func run<Success: Sendable>(
+    while body: @escaping @Sendable () async -> Success
+  ) async -> Success {
+    let board = board
+    return await withService({ await board.run() }, body)
+  }
+}
+
+extension FlashFault {
+  /// What the file behind the flash failed with; EIO for a flash that holds what no bootloader
+  /// wrote.
+  fileprivate var errno: Int32 {
+    if case .medium(_, let errno) = self { errno } else { EIO }
+  }
+
+  package var sentence: String {
+    switch self {
+    case .medium(_, EWOULDBLOCK): "another process simulates this device"
+    case .medium(_, EFBIG):
+      "the flash of this device was made with another slot size"
+    case .medium(let operation, let errno): "\(operation) failed: \(SystemError.text(errno))"
+    case let fault: "the simulated flash was misused: \(fault)"
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import OtaflashConsole
+
+/// A fault as it is told: to a person in three lines, to a program in one JSON object.
+package struct FaultReport: Equatable, Sendable {
+  package let code: FaultCode
+  /// What happened; no full stop, no line break.
+  package let what: String
+  /// Why, or what it means for the device; one or more sentences.
+  package let why: String
+  /// A command that works as printed.
+  package let help: String
+  package let exit: ExitStatus
+  /// The same command can succeed when it is run again as it is.
+  package let retryable: Bool
+  /// Where in a file the fault is, and further ones of the file.
+  package var passages: [FilePassage] = []
+  /// Faults of the file that are not among them.
+  package var omitted = 0
+  /// Further clauses about what happened.
+  package var details: [String] = []
+  /// The state of the image on the device, where the fault leaves one that a program must know.
+  package var imageState: ImageState?
+
+  /// The state of an image whose update ended early.
+  package enum ImageState: String {
+    /// The device was asked to restart into the image. The outcome is not known.
+    case restartRequested = "restart-requested"
+  }
+
+  package init(
+    _ code: FaultCode, _ what: String, why: String, help: String, exit: ExitStatus,
+    retryable: Bool = false
+  ) {
+    self.code = code
+    self.what = what
+    self.why = why
+    self.help = help
+    self.exit = exit
+    self.retryable = retryable
+  }
+}
+
+extension FaultReport {
+  /// The passages with their lines, for a person.
+  package var excerpts: [String] {
+    var lines = details.map { "  - " + $0 } + (passages.first?.excerpt ?? [])
+    for passage in passages.dropFirst() { lines += ["  " + passage.what] + passage.excerpt }
+    if omitted > 0 { lines.append("  and \(Text.counted(omitted, "more mistake"))") }
+    return lines
+  }
+}
+
+/// What a fault's remedies are made of: the words of this very run.
+package struct FaultContext: Sendable {
+  /// The program as it was called, so that printed commands work as they stand.
+  package let program: String
+  /// All words behind it.
+  package let arguments: [String]
+  package let subject: Subject
+  /// The command that words call; `nil` when they are not understood.
+  package let commandName: @Sendable ([String]) -> String?
+  private let reporting: @Sendable (CommandFault, FaultContext) -> FaultReport
+
+  /// - Parameters:
+  ///   - program: as it was called.
+  ///   - arguments: all words behind it.
+  ///   - commandName: the command that words call; `nil` when they are not understood.
+  ///   - reporting: the table of all faults.
+  package init(
+    program: String, arguments: [String], subject: Subject,
+    commandName: @escaping @Sendable ([String]) -> String?,
+    reporting: @escaping @Sendable (CommandFault, FaultContext) -> FaultReport
+  ) {
+    self.program = program
+    self.arguments = arguments
+    self.subject = subject
+    self.commandName = commandName
+    self.reporting = reporting
+  }
+
+  package func report(_ fault: CommandFault) -> FaultReport { reporting(fault, self) }
+
+  /// This run's command. `--restart` is left out: what is printed must go on, not start over.
+  package var again: String { command(arguments.filter { $0 != "--restart" }) }
+
+  /// This run's command, which shall go on with what it has begun.
+  package var goingOn: String { command(arguments.filter { $0 != "--restart" && $0 != "--again" }) }
+
+  /// This run's command with another value of an option.
+  package func again(choosing option: String, _ value: String) -> String {
+    var rest: [String] = []
+    var isValue = false
+    for word in arguments where word != "--restart" {
+      if isValue {
+        isValue = false
+      } else if word == option {
+        isValue = true
+      } else if !word.hasPrefix(option + "=") {
+        rest.append(word)
+      }
+    }
+    return working(rest, adding: [option, value])
+  }
+
+  /// This run's command with more words at its end.
+  package func again(with words: String...) -> String { working(arguments, adding: words) }
+
+  /// `words` with more at their end. Where that command knows them not, `flash` with them; and
+  /// where there is nothing to flash, or `flash` knows them as little, the command's own help.
+  package func working(_ words: [String], adding more: [String]) -> String {
+    guard let name = commandName(arguments), commandName(words + more) == nil else {
+      return command(words + more)
+    }
+    if let image = subject.image, let device = subject.device {
+      let flash = ["flash", image, "-d", device] + more
+      if commandName(flash) != nil { return command(flash) }
+    }
+    return command(name.split(separator: " ").map(String.init) + ["--help"])
+  }
+
+  package var inspectDevice: String { inspect(with: ["info"]) }
+
+  /// Shows that part of the device which refused.
+  package var inspectSubject: String { inspect(with: subject.inspection) }
+
+  private func inspect(with words: [String]) -> String {
+    subject.device.map { command(words + ["-d", $0]) } ?? command(["devices"])
+  }
+
+  package var inspectImage: String { inspect(image: subject.image ?? "-") }
+
+  /// What is standard input is gone.
+  package func inspect(image: String) -> String {
+    guard image != "-" else { return command(["image", "info", "--help"]) }
+    return command(["image", "info", image.hasPrefix("-") ? "./" + image : image])
+  }
+
+  /// The command that puts this run's simulated device back into its factory state.
+  package var resetSimulation: String {
+    guard let profile = subject.device?.removingPrefix("sim:") else {
+      return again(with: "--reset")
+    }
+    return command(["simulate", "--reset"] + (profile.isEmpty ? [] : ["--profile", profile]))
+  }
+
+  package var doctor: String { command(["doctor"]) }
+
+  package func command(_ words: [String]) -> String { ShellWords.join([program] + words) }
+}

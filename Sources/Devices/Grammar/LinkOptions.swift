@@ -1,0 +1,93 @@
+import ArgumentParser
+import OtaflashATT
+import OtaflashBlueZ
+import OtaflashConsole
+import OtaflashSimulation
+
+/// What the link to a device on the air shall be like.
+package struct LinkOptions: ParsableArguments, Sendable {
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The connection interval to ask for, 7.5ms to 4s; by default 7.5 to 15 ms to flash.",
+      valueName: "time"),
+    transform: LinkOptions.interval)
+  package var interval: ConnectionInterval?
+
+  @Option(
+    name: .long, help: ArgumentHelp("The PHY to ask for: 1M, 2M or coded.", valueName: "phy"),
+    transform: LinkOptions.phy)
+  package var phy: PHY?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "How long the device may be silent before the link counts as lost; by default 2s to flash.",
+      valueName: "time"),
+    transform: TimeSpan.parse)
+  package var supervision: TimeSpan?
+
+  @Flag(name: .long, help: "Ask for nothing; take the link as it comes.")
+  package var keepLink = false
+
+  package init() {}
+
+  private static func interval(_ text: String) throws -> ConnectionInterval {
+    guard let interval = ConnectionInterval(listText: text) else {
+      throw ValidationError("'\(text)' is not \(ConnectionInterval.expected)")
+    }
+    return interval
+  }
+
+  private static func phy(_ text: String) throws -> PHY {
+    guard let phy = PHY(listText: text), phy == phy.withoutCoding else {
+      throw ValidationError("'\(text)' is no PHY; there are 1M, 2M and coded")
+    }
+    return phy
+  }
+
+  /// Whether the user asked for anything, so that a refusal is worth a word.
+  package var asksForSomething: Bool { interval != nil || phy != nil || supervision != nil }
+
+  package func validate() throws {
+    guard !keepLink || !asksForSomething else {
+      throw ValidationError("--keep-link excludes --interval, --phy and --supervision")
+    }
+    guard tuning(else: .flashing)?.isPossible ?? true else {
+      throw ValidationError("--supervision must be 100ms to 32s, and more than twice --interval")
+    }
+  }
+
+  /// - Parameter usual: what the command asks for by itself.
+  package func tuning(else usual: LinkTuning?) -> LinkTuning? {
+    guard !keepLink else { return nil }
+    guard asksForSomething else { return usual }
+    var tuning = usual ?? LinkTuning()
+    if let interval {
+      tuning.interval = interval.duration...interval.duration
+      tuning.supervisionTimeout = max(tuning.supervisionTimeout, interval.duration * 4)
+    }
+    if let supervision {
+      tuning.supervisionTimeout = supervision.duration
+      // The three are asked for together, in one procedure.
+      if tuning.interval == nil { tuning.interval = LinkTuning.flashing.interval }
+    }
+    if let phy { tuning.phy = phy }
+    return tuning
+  }
+}
+
+extension DeviceSelector {
+  /// - Throws: for a device that is not on the air, whose link cannot be tuned.
+  package func check(_ options: LinkOptions) throws {
+    switch kind {
+    case .address, .name, .last, .alias: return
+    case .unix, .simulated:
+      guard !options.asksForSomething else {
+        throw ValidationError(
+          "--interval, --phy and --supervision are for devices on the air; a simulated one takes "
+            + "'sim:?interval=15ms&phy=2M'")
+      }
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import OtaflashATT
+import OtaflashConsole
+import OtaflashSimulation
+
+/// `--adapter sim:8`: an adapter that hears simulated devices, to see what a scan or a choice is
+/// like without one. Each is a `sim:` device, which keeps its flash as those do.
+package struct SimulatedAir: Equatable, Sendable {
+  /// One device of the air.
+  package struct Station: Equatable, Sendable {
+    /// `sim:PROFILE`
+    package let id: String
+    package let name: String
+    package let services: [BluetoothUUID]
+    /// In dBm, about which the strength wanders.
+    package let strength: Int
+  }
+
+  package static let expected = "sim, or sim:8 for so many simulated devices, 1 to 100"
+  private static let usualCount = 6
+  private static let counts = 1...100
+  private static let kinds: [(profile: String, name: String)] = [
+    ("plain", "door"), ("smp", "sensor"), ("nordic-dfu", "lamp"), ("plain", "door"),
+    ("infinitime", "watch"), ("nordic-legacy", "tag"), ("smp?address=random", "node"),
+  ]
+
+  package let stations: [Station]
+
+  /// `nil` where `text` is something else.
+  package init?(_ text: String) {
+    guard text == "sim" || text.hasPrefix("sim:") else { return nil }
+    guard let count = text == "sim" ? Self.usualCount : Quantity.whole(text.dropFirst(4)),
+      Self.counts.contains(count)
+    else { return nil }
+    stations = (1...count).compactMap(Self.station)
+  }
+
+  private static func station(_ number: Int) -> Station? {
+    let (profile, name) = kinds[(number - 1) % kinds.count]
+    let id = "sim:\(profile)\(profile.contains("?") ? "&" : "?")seed=\(number)"
+    guard let device = SimulationProfile.read(id)?.device else { return nil }
+    var random = SeededRandom(seed: UInt64(number))
+    return Station(
+      id: id, name: "\(name)-" + Text.padded(String(number), 2), services: [device.service],
+      strength: -45 - Int(random.next() % 40))
+  }
+}
+
+extension SimulationProfile {
+  fileprivate static func read(_ text: String) -> SimulationProfile? {
+    do throws(ProfileFault) { return try SimulationProfile(parsing: text) } catch { return nil }
+  }
+}

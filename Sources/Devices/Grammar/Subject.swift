@@ -1,0 +1,18 @@
+/// The DEVICE and the IMAGE that a command is about, as they were written.
+package struct Subject: Equatable, Sendable {
+  package var device: String?
+  package var image: String?
+  /// The command that shows the part of the device which this one changes.
+  package var inspection = ["info"]
+
+  package init(device: String? = nil, image: String? = nil, inspection: [String] = ["info"]) {
+    self.device = device
+    self.image = image
+    self.inspection = inspection
+  }
+
+  /// A command that changes slots.
+  package static func slots(of device: String) -> Subject {
+    Subject(device: device, inspection: ["slots", "list"])
+  }
+}

@@ -1,0 +1,141 @@
+import Glibc
+import OtaflashConsole
+import OtaflashDelta
+import OtaflashFirmware
+import OtaflashState
+import OtaflashUpdate
+import Synchronization
+
+/// What `--base` points at: an image, or a folder in which one may be what a device runs.
+package final class GivenBases: Sendable {
+  /// Files of a folder that are looked into.
+  private static let filesMaximum = 1000
+
+  private enum Content: Sendable {
+    case image(name: String, parts: [[UInt8]])
+    /// Files that are read once it is known what is looked for.
+    case folder(String, files: [String], hasMore: Bool)
+  }
+
+  private let content: Content
+  private let region: AddressRegion?
+  private let console: Console
+  /// The user was told that what runs is not there.
+  private let hasTold = Mutex(false)
+
+  /// - Throws: for a file that is no image, such as a patch, or that cannot be read.
+  package init(_ path: String, in region: AddressRegion?, _ session: Session) throws(CommandFault) {
+    self.region = region
+    console = session.console
+    if let files = FolderContent.files(of: path, atMost: Self.filesMaximum + 1) {
+      content = .folder(
+        path, files: Array(files.prefix(Self.filesMaximum)),
+        hasMore: files.count > Self.filesMaximum)
+    } else {
+      let package = try ImageSource.loadPackage(path, saying: ImageIdentity(), in: region, session)
+      for part in package.parts {
+        guard let patch = part.patchFile else { continue }
+        throw .patchFile(name: part.name, path: path, patch)
+      }
+      content = .image(name: path, parts: package.parts.map(\.bytes))
+    }
+  }
+
+  /// The bytes of the one image that was given, where it is one.
+  package var onlyImage: [UInt8]? {
+    if case .image(_, let parts) = content, parts.count == 1 { parts[0] } else { nil }
+  }
+
+  /// The bytes of what a device runs, where they are here.
+  package func bytes(of running: ContentIdentity) -> [UInt8]? {
+    let found =
+      switch content {
+      case .image(_, let parts): parts.first { Self.identity($0) == running }
+      case .folder(let folder, let files, _): search(folder, files, for: running)
+      }
+    if found == nil { tell(running) }
+    return found
+  }
+
+  /// Files that are no images are passed over.
+  private func search(
+    _ folder: String, _ files: [String], for running: ContentIdentity
+  ) -> [UInt8]? {
+    for file in files where Self.mayHoldImage("\(folder)/\(file)") {
+      do throws(ImageFileFault) {
+        let package = try ImageFile.loadPackage("\(folder)/\(file)", region: region)
+        let bytes = package.parts.map(\.bytes).first { Self.identity($0) == running }
+        if let bytes { return bytes }
+      } catch {
+        console.note("  \(folder)/\(file) is no base: \(error)", verbosity: 1)
+      }
+    }
+    return nil
+  }
+
+  /// Whether reading cannot wait: a link may lead to a pipe, and files of /proc, which have no size,
+  /// may block.
+  private static func mayHoldImage(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
+  }
+
+  private func tell(_ running: ContentIdentity) {
+    let isNews = hasTold.withLock { hasTold in
+      defer { hasTold = true }
+      return !hasTold
+    }
+    guard isNews else { return }
+    switch content {
+    case .image(let name, let parts):
+      let words = parts.map { Self.identity($0).words }.joined(separator: "; ")
+      console.note("  \(name) (\(words)) is not what the device runs (\(running.words))")
+    case .folder(let folder, let files, let hasMore):
+      let count = Text.grouped(files.count)
+      console.note(
+        "  none of \(hasMore ? "\(count) files" : "the \(count) files") in \(folder) is what the "
+          + "device runs (\(running.words))"
+          + (hasMore ? "; the folder has more, which were not read" : ""))
+    }
+  }
+
+  private static func identity(_ bytes: [UInt8]) -> ContentIdentity {
+    ContentIdentity(size: bytes.count, crc32: CRC32.checksum(bytes))
+  }
+}
+
+extension StateStore {
+  /// Where an update finds what devices run: among what the user gave, then what was kept.
+  package func bases(besides given: GivenBases?) -> BaseFinder {
+    BaseFinder(computation: Self.computation) { running in
+      given?.bytes(of: running) ?? keptImage(running)
+    }
+  }
+
+  /// Patches leave one processor to the links, where there are several.
+  private static let computation = Computation.threads(
+    atMost: max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) - 1))
+
+  private var images: BaseImages {
+    BaseImages(in: directory) { [console] path in console.note("kept image", setAside: path) }
+  }
+
+  private func keptImage(_ running: ContentIdentity) -> [UInt8]? {
+    guard let size = UInt32(exactly: running.size) else { return nil }
+    let found = console.attempt(orNote: "the images kept here were not read") {
+      () throws(StateFault) in try images.find(size: size, crc32: running.crc32)
+    }
+    return found ?? nil
+  }
+
+  /// Keeps what a device was seen running: the next image may be sent as a patch against it.
+  package func keep(_ package: FirmwarePackage) {
+    // The devices that take patches have one image.
+    guard let part = package.parts.first, package.parts.count == 1, !part.bytes.isEmpty else {
+      return
+    }
+    console.attempt(orNote: "\(part.name) was not kept for patches") { () throws(StateFault) in
+      try images.keep(part.bytes)
+    }
+  }
+}

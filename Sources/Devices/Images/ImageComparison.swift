@@ -1,0 +1,154 @@
+import OtaflashConsole
+import OtaflashDelta
+import OtaflashFirmware
+
+/// What it takes to bring a device from one image to another.
+package struct ImageComparison {
+  /// Bytes that would be sent, whatever the link.
+  package struct Size: Equatable {
+    package let content: Delivery.Content
+    /// `nil` for the image itself.
+    package let codec: PatchCodec?
+    package let bytes: Int
+  }
+
+  /// What is sent over one link into one flash, and how long that takes.
+  package struct Prediction {
+    package let conditions: DeliveryConditions
+    package let plain: Delivery
+    package let best: Delivery
+
+    /// How many times the whole image takes as long.
+    package var gain: Double { plain.forecast.seconds / best.forecast.seconds }
+  }
+
+  /// Windows that devices have: that of ESP-IDF, our own, and the largest of ours.
+  private static let windows = [8, 10, 11]
+
+  package let imageSize: Int
+  package let sizes: [Size]
+  private let deliveries: [Delivery]
+
+  package init(_ pair: ImagePair, window: Int, conditions: DeliveryConditions) {
+    let image = pair.new.bytes
+    let base = PatchBase(pair.old.bytes)
+    let empty = PatchBase([])
+    let windows = Set(Self.windows + [window]).sorted()
+    imageSize = image.count
+    sizes =
+      [Size(content: .plain, codec: nil, bytes: image.count)]
+      + Self.sizes(.compressed, of: image, against: empty, [.crle], windows)
+      + Self.sizes(.difference, of: image, against: base, [.none, .crle], windows)
+    let abilities = DecoderAbilities(
+      hasCRLE: true, largestWindow: window, largestLookahead: window,
+      pageSize: conditions.pageSize)
+    deliveries = DeliveryPlanner(image: image, abilities: abilities, conditions: conditions)
+      .deliveries(base: base)
+  }
+
+  /// Of each window the smallest.
+  private static func sizes(
+    _ content: Delivery.Content, of image: [UInt8], against base: PatchBase,
+    _ codecs: [PatchCodec], _ windows: [Int]
+  ) -> [Size] {
+    let heatshrink = windows.flatMap { window in
+      DecoderAbilities(
+        hasCRLE: false, largestWindow: window, largestLookahead: window, pageSize: 1
+      ).codecs
+    }
+    var sizes: [Size] = []
+    Patch.each(from: base, to: image[...], codecs: codecs + heatshrink) { patch in
+      let size = Size(content: content, codec: patch.codec, bytes: patch.bytes.count)
+      guard let window = patch.codec.window, let last = sizes.last, last.codec?.window == window
+      else { return sizes.append(size) }
+      if size.bytes < last.bytes { sizes[sizes.count - 1] = size }
+    }
+    return sizes
+  }
+
+  /// What would be sent under some conditions, with the pages that the comparison was made for.
+  package func prediction(under conditions: DeliveryConditions) -> Prediction {
+    let predicted = deliveries.map { $0.predicted(under: conditions) }
+    let plain = predicted[0]
+    let best = DeliveryPlanner.best(of: predicted)
+    return Prediction(
+      conditions: conditions, plain: plain, best: best.isWorthwhile(against: plain) ? best : plain)
+  }
+}
+
+extension PatchCodec {
+  /// Bits of heatshrink's window.
+  fileprivate var window: Int? {
+    if case .heatshrink(let parameters) = self { parameters.window } else { nil }
+  }
+}
+
+extension ImageComparison.Size {
+  package func cells(of imageSize: Int) -> [String] {
+    [
+      content.words, codec?.words ?? "", Text.grouped(bytes) + " B",
+      Text.fixed(100 * Double(bytes) / Double(imageSize)) + "%",
+    ]
+  }
+
+  package var members: [JSONValue.Member] {
+    JSONValue.fields(["content": .string(content.name), "size": .integer(bytes)])
+      + (codec?.members ?? [])
+  }
+}
+
+extension ImageComparison.Prediction {
+  package static let titles = [
+    "link", "flash", "as it is", "sent", "bytes", "parts", "takes", "gain", "limit",
+  ]
+
+  package var cells: [String] {
+    [
+      Text.rate(conditions.bytesPerSecond), conditions.isErasedAhead ? "erased ahead" : "erased",
+      Text.seconds(.seconds(plain.forecast.seconds)), best.words,
+      Text.grouped(best.bytes.count) + " B", String(best.partCount),
+      Text.seconds(.seconds(best.forecast.seconds)), Text.fixed(gain) + "x", limit,
+    ]
+  }
+
+  private var limit: String { best.forecast.isLimitedByFlash ? "flash" : "air" }
+
+  package var members: [JSONValue.Member] {
+    let codecs: [JSONValue] = best.codecs.map { .object($0.members) }
+    return JSONValue.fields([
+      "rate_bytes_per_second": .number(conditions.bytesPerSecond),
+      "erased_ahead": .bool(conditions.isErasedAhead),
+      "plain_ms": .integer(Int((plain.forecast.seconds * 1000).rounded())),
+      "content": .string(best.content.name), "size": .integer(best.bytes.count),
+      "codecs": .array(codecs), "parts": .integer(best.partCount),
+      "part_size": .integer(best.partSize),
+      "ms": .integer(Int((best.forecast.seconds * 1000).rounded())), "limit": .string(limit),
+    ])
+  }
+}
+
+extension Delivery {
+  /// `patch, crle + heatshrink 10,8`
+  fileprivate var words: String {
+    let codecs = codecs.map(\.words).joined(separator: " + ")
+    return codecs.isEmpty ? content.words : content.words + ", " + codecs
+  }
+}
+
+extension Delivery.Content {
+  package var words: String {
+    switch self {
+    case .plain: "as it is"
+    case .compressed: "compressed"
+    case .difference: "patch"
+    }
+  }
+
+  package var name: String {
+    switch self {
+    case .plain: "plain"
+    case .compressed: "compressed"
+    case .difference: "difference"
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import OtaflashDelta
+import OtaflashFirmware
+import OtaflashState
+
+/// The firmware file that a command was given.
+package enum ImageSource {
+  /// What is read for a firmware file: itself and what stands beside it.
+  package static func files(of path: String) -> [String] {
+    path == ImageFile.standardInput ? [] : [path, path + ImageFile.sidecarSuffix]
+  }
+
+  /// All images in a file, without their proof.
+  package static func loadPackage(
+    _ path: String, saying identity: ImageIdentity, in region: AddressRegion?,
+    _ session: Session
+  ) throws(CommandFault) -> FirmwarePackage {
+    do throws(ImageFileFault) {
+      return try ImageFile.loadPackage(path, overrides: identity, region: region) {
+        let name = path == ImageFile.standardInput ? "standard input" : path
+        session.console.note("waiting for \(name): nothing has come yet")
+      }
+    } catch {
+      if case .cancelled = error { throw .stopped }
+      throw .image(error)
+    }
+  }
+
+  /// Compares every image with the hash that it carries and, with a key, checks its signature.
+  package static func prove(
+    _ package: FirmwarePackage, signedBy keyPath: String?
+  ) throws(CommandFault) {
+    try prove(
+      package,
+      by: try keyPath.map { path throws(CommandFault) in try VerificationKeyFile.load(path) }
+    )
+  }
+
+  /// The same with a key that was read.
+  package static func prove(
+    _ package: FirmwarePackage, by key: VerificationKey?
+  ) throws(CommandFault) {
+    do throws(PartFault) {
+      try package.checkIntegrity()
+      if let key { try package.checkSignatures(by: key) }
+    } catch {
+      throw .unproved(name: package.name, error)
+    }
+  }
+
+  /// Refuses what is no firmware: a device that compares a checksum alone would take it.
+  package static func checkContent(of package: FirmwarePackage) throws(CommandFault) {
+    for part in package.parts {
+      if let content = part.foreignContent {
+        throw .notFirmware(name: part.name, content)
+      }
+      if let patch = part.patchFile { throw .patchFile(name: part.name, patch) }
+    }
+  }
+
+  /// Compares every image with the devices that it must be for.
+  package static func check(
+    _ package: FirmwarePackage, isFor board: MCUbootBoard
+  ) throws(CommandFault) {
+    for part in package.parts {
+      do throws(BoardFault) { try board.check(part) } catch {
+        throw .otherBoard(name: part.name, error)
+      }
+    }
+  }
+}

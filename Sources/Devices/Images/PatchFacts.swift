@@ -1,0 +1,69 @@
+import OtaflashConsole
+import OtaflashDelta
+
+extension PatchFile {
+  /// All that is known of a patch, a row for each fact.
+  package var facts: [[String]] {
+    var rows = [["holds", name + ": no firmware"]]
+    if let patch {
+      rows.append(["patch", "\(patch.kind.name), \(patch.compression.words)"])
+      rows.append(["makes", Text.grouped(patch.imageSize) + " B"])
+      if patch.hasDataFormat { rows.append(["data format", "yes: few devices know one"]) }
+    } else {
+      rows.append(["patch", "damaged, or of a kind that is not known"])
+    }
+    if let baseDigest { rows.append(["base sha256", Text.hex(baseDigest)]) }
+    return rows
+  }
+
+  package var json: JSONValue {
+    let fields: [JSONValue.Member] =
+      if let patch {
+        JSONValue.fields([
+          "kind": .string(patch.kind.name), "makes": .integer(patch.imageSize),
+          "data_format": .bool(patch.hasDataFormat),
+        ]) + patch.compression.members
+      } else {
+        []
+      }
+    return .object(
+      JSONValue.fields([
+        "wrapping": .string(baseDigest == nil ? "none" : "esp_delta_ota"),
+        "base_sha256": baseDigest.map { .string(Text.hex($0)) },
+      ]) + fields)
+  }
+}
+
+extension PatchDescription.Compression {
+  fileprivate var words: String {
+    switch self {
+    case .known(let codec): codec.words
+    case .foreign(let name): name
+    }
+  }
+
+  fileprivate var members: [JSONValue.Member] {
+    switch self {
+    case .known(let codec): codec.members
+    case .foreign(let name): JSONValue.fields(["codec": .string(name)])
+    }
+  }
+}
+
+extension PatchCodec {
+  /// `heatshrink 10,8`
+  package var words: String { self == .none ? "not compressed" : description }
+
+  /// detools' name, and heatshrink's two numbers.
+  package var members: [JSONValue.Member] {
+    switch self {
+    case .none: JSONValue.fields(["codec": "none"])
+    case .crle: JSONValue.fields(["codec": "crle"])
+    case .heatshrink(let parameters):
+      JSONValue.fields([
+        "codec": "heatshrink", "window": .integer(parameters.window),
+        "lookahead": .integer(parameters.lookahead),
+      ])
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import ArgumentParser
+import Glibc
+import OtaflashConsole
+import OtaflashGATT
+import Synchronization
+
+/// `--capture FILE`, wherever a device is talked to.
+package struct CaptureOption: ParsableArguments, Sendable {
+  @Option(
+    name: .customLong("capture"),
+    help: ArgumentHelp(
+      "Record what crosses the link in this file, for btmon, Wireshark and tshark.",
+      valueName: "path"),
+    completion: .file(extensions: ["btsnoop"]))
+  package var path: String?
+
+  package init() {}
+
+  package var file: OutputFile? {
+    path.map { OutputFile(path: $0, kind: .btsnoop, option: "--capture") }
+  }
+}
+
+/// A run's wish to have its links recorded. The file is not touched before somebody has read what
+/// the run needs and is about to connect.
+package final class Capture: Sendable {
+  private let output: OutputFile
+  private let inputs: InputFiles
+  private let opened = Mutex<CaptureFile?>(nil)
+
+  package init(file: OutputFile, inputs: InputFiles) {
+    output = file
+    self.inputs = inputs
+  }
+
+  /// The file, opened at the first call.
+  package func file() throws(CommandFault) -> CaptureFile {
+    try opened.withLock { file throws(CommandFault) in
+      if let file { return file }
+      let new = try CaptureFile(output, avoiding: inputs)
+      file = new
+      return new
+    }
+  }
+
+  /// - Throws: what could not be written, now or before.
+  package func close() throws(CommandFault) { try opened.withLock { $0.take() }?.close() }
+}
+
+/// The file that a run's links are recorded in. What cannot be written ends the recording, not the
+/// work: the run goes on and says so at its end.
+package struct CaptureFile: Sendable {
+  private let file: OutputFile
+  private let output: CaptureOutput
+  private let capture: LinkCapture
+
+  /// Makes the file, for its owner alone, or an old capture empty.
+  package init(_ file: OutputFile, avoiding inputs: InputFiles) throws(CommandFault) {
+    let descriptor: Int32
+    do throws(OutputFileFault) {
+      descriptor = try file.open(avoiding: inputs, isPrivate: true)
+    } catch {
+      throw .outputFile(file, error)
+    }
+    let output = CaptureOutput(descriptor)
+    self.file = file
+    self.output = output
+    capture = LinkCapture { output.append($0) }
+  }
+
+  /// The dialer, with its links recorded.
+  package func recording(
+    _ dialer: Dialer, to peer: CapturedPeer, on clock: any LinkClock
+  ) -> Dialer {
+    dialer.capturing(
+      into: capture, as: peer, on: clock, now: Int64(Timestamp.secondsSince1970() * 1_000_000))
+  }
+
+  /// Writes what is still kept back.
+  /// - Throws: what failed, now or before.
+  package func close() throws(CommandFault) {
+    if let errno = output.close() { throw .outputFile(file, .system(errno: errno)) }
+  }
+}
+
+/// The bytes of a capture on their way to its file.
+private final class CaptureOutput: Sendable {
+  /// Bytes kept back at most. Only whole records are handed on.
+  private static let bufferMaximum = 32 * 1024
+
+  private struct State {
+    var descriptor: Int32?
+    var buffer = BTSnoop.fileHeader
+    /// The first errno.
+    var failure: Int32?
+  }
+
+  private let state: Mutex<State>
+
+  init(_ descriptor: Int32) { state = Mutex(State(descriptor: descriptor)) }
+
+  func append(_ record: [UInt8]) {
+    state.withLock { state in
+      if state.buffer.count + record.count > Self.bufferMaximum { Self.flush(&state) }
+      guard state.failure == nil, state.descriptor != nil else { return }
+      state.buffer += record
+    }
+  }
+
+  /// The errno of what failed, now or before; else `nil`.
+  func close() -> Int32? {
+    state.withLock { state in
+      Self.flush(&state)
+      guard let descriptor = state.descriptor.take() else { return state.failure }
+      if Glibc.close(descriptor) != 0 { state.failure = state.failure ?? errno }
+      return state.failure
+    }
+  }
+
+  private static func flush(_ state: inout State) {
+    guard let descriptor = state.descriptor, state.failure == nil else { return }
+    state.failure = FileOutput(descriptor: descriptor).write(state.buffer)
+    state.buffer.removeAll(keepingCapacity: true)
+  }
+}

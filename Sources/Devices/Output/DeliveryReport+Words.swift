@@ -1,0 +1,70 @@
+import OtaflashConsole
+import OtaflashUpdate
+
+extension DeliveryReport {
+  /// The line that says what is sent.
+  package var sentence: String {
+    let other = unused.map { "; \($0.clause)" } ?? ""
+    return "sending " + what + other
+  }
+
+  private var what: String {
+    let size = Text.grouped(imageSize)
+    let why = obstacle.map(\.clause)
+    switch content {
+    case .image: return "the image itself" + (why.map { ": \($0)" } ?? "")
+    case .compressed:
+      return "\(Text.grouped(bytes)) B for \(size), compressed"
+        + (why.map { ": \($0)" } ?? "")
+    case .patch(let base):
+      return "\(Text.grouped(bytes)) B for \(size), a patch of \(Text.hex(base.crc32))"
+    }
+  }
+
+  /// As events and results have it.
+  package var members: [JSONValue.Member] {
+    let base: ContentIdentity? = if case .patch(let base) = content { base } else { nil }
+    return JSONValue.fields([
+      "content": .string(word), "octets": .integer(bytes), "image": .integer(imageSize),
+      "base_size": .integer(base?.size),
+      "base_crc32": base.map { .string(Text.hex($0.crc32)) },
+      "obstacle": obstacle.map { .string($0.code) },
+      "message": obstacle.map { .string($0.clause) },
+      "unused_patch": unused.map { .string($0.code) },
+      "limited_by_flash": .bool(isLimitedByFlash),
+    ])
+  }
+
+  private var word: String {
+    switch content {
+    case .image: "image"
+    case .compressed: "compressed"
+    case .patch: "patch"
+    }
+  }
+}
+
+extension UpdateResult {
+  /// Of less than the image, the upload ends before the device has written what it makes of it: the
+  /// image is there when it was read back.
+  package var madeIn: Duration { uploadTook + verifyTook }
+
+  /// Bytes of the image that came in a second, where less was sent.
+  package var imageRate: Double? {
+    guard let bytesMade, madeIn > .zero else { return nil }
+    return Double(bytesMade) / madeIn.inSeconds
+  }
+
+  /// What was sent, and how fast; `nil` where the device takes nothing but images.
+  package var deliveryMembers: [JSONValue.Member]? {
+    delivery.map { delivery in
+      let air = uploadTook > .zero ? Double(bytesSent) / uploadTook.inSeconds : nil
+      return delivery.members
+        + JSONValue.fields([
+          "sent": .integer(bytesSent), "made": .integer(bytesMade),
+          "image_rate_bytes_per_second": imageRate.map { .integer(Int($0)) },
+          "air_rate_bytes_per_second": air.map { .integer(Int($0)) },
+        ])
+    }
+  }
+}

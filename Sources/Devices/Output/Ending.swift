@@ -1,0 +1,93 @@
+import OtaflashConsole
+import OtaflashUpdate
+
+/// How a run ended: its exit status, and the one result that `--json` writes last.
+package struct Ending: Equatable, Sendable {
+  /// One device's part of the result.
+  package struct Device: Equatable, Sendable {
+    package var id: String
+    package var outcome: String
+    package var from: String?
+    package var to: String?
+    /// Of an MCUboot image.
+    package var toBuild: UInt32?
+    package var proof: UpdateResult.Proof?
+    /// What only the device's user can do so that the image stays.
+    package var validation: String?
+    /// The device has no application, and waits for one.
+    package var awaitsApplication = false
+    package var took: Duration?
+    package var resumes: Int?
+    /// What held the upload back.
+    package var bottleneck: Bottleneck?
+    /// What was sent, where the device takes more than images.
+    package var delivery: [JSONValue.Member]?
+
+    package init(
+      id: String, outcome: String, from: String? = nil, to: String? = nil, toBuild: UInt32? = nil,
+      proof: UpdateResult.Proof? = nil, validation: String? = nil, awaitsApplication: Bool = false,
+      took: Duration? = nil, resumes: Int? = nil, bottleneck: Bottleneck? = nil,
+      delivery: [JSONValue.Member]? = nil
+    ) {
+      self.id = id
+      self.outcome = outcome
+      self.from = from
+      self.to = to
+      self.toBuild = toBuild
+      self.proof = proof
+      self.validation = validation
+      self.awaitsApplication = awaitsApplication
+      self.took = took
+      self.resumes = resumes
+      self.bottleneck = bottleneck
+      self.delivery = delivery
+    }
+
+    package var json: JSONValue {
+      .object([
+        "id": .string(id), "outcome": .string(outcome), "from": from.map { .string($0) },
+        "to": to.map { .string($0) }, "to_build": .integer(toBuild.map { Int($0) }),
+        "verified": proof.map { .bool($0 != .none) },
+        "proof": proof.map { .string($0.rawValue) },
+        "validation": validation.map { .string($0) },
+        "awaits_application": awaitsApplication ? .bool(true) : nil,
+        "ms": .integer(took?.inMilliseconds), "resumes": .integer(resumes),
+        "bottleneck": bottleneck.map { .string($0.rawValue) },
+        "delivery": delivery.map { .object($0) },
+      ])
+    }
+  }
+
+  package var exit: ExitStatus
+  /// One word: `flashed`, `listed`, `failed` …
+  package var outcome: String
+  package var devices: [Device] = []
+  /// The words of the run that goes on from here, where one does.
+  package var next: [String]?
+
+  package init(exit: ExitStatus, outcome: String, devices: [Device] = [], next: [String]? = nil) {
+    self.exit = exit
+    self.outcome = outcome
+    self.devices = devices
+    self.next = next
+  }
+
+  package static func done(_ outcome: String, devices: [Device] = []) -> Ending {
+    Ending(exit: .done, outcome: outcome, devices: devices)
+  }
+
+  package static func failed(_ exit: ExitStatus, outcome: String = "failed", device: String? = nil)
+    -> Ending
+  {
+    Ending(
+      exit: exit, outcome: outcome,
+      devices: device.map { [Device(id: $0, outcome: outcome)] } ?? [])
+  }
+
+  package var members: [JSONValue.Member] {
+    JSONValue.fields([
+      "exit": .integer(Int(exit.code)), "outcome": .string(outcome),
+      "devices": .array(devices.map(\.json)),
+    ])
+  }
+}

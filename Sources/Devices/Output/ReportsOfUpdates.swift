@@ -1,0 +1,79 @@
+import OtaflashConsole
+import OtaflashUpdate
+
+extension LinkReport {
+  /// As reports have it.
+  package var intervalMilliseconds: Double? { connectionInterval.map { $0 / .milliseconds(1) } }
+  package var supervisionMilliseconds: Int? { supervisionTimeout?.inMilliseconds }
+
+  package var members: [JSONValue.Member] {
+    JSONValue.fields([
+      "mtu": .integer(mtu), "phy": .text(phy?.rawValue),
+      "interval_ms": intervalMilliseconds.map { .number($0) },
+      "ll_payload": .integer(linkLayerPayload), "latency": .integer(peripheralLatency),
+      "supervision_ms": .integer(supervisionMilliseconds),
+    ])
+  }
+}
+
+extension DeviceReport {
+  /// With the build number, where there is one: `2.1.3+8`.
+  package var runningName: String? {
+    runningVersion.map { "\($0)" + ((runningBuild ?? 0) > 0 ? "+\(runningBuild ?? 0)" : "") }
+  }
+
+  package func members(id: String, link: LinkReport?) -> [JSONValue.Member] {
+    JSONValue.fields([
+      "id": .string(id), "protocol": .string(updateProtocol.name),
+      "protocol_version": .integer(protocolVersion), "hardware": .text(hardware),
+      "running": .text(runningVersion), "running_build": .integer(runningBuild.map { Int($0) }),
+      "running_crc32": runningCRC32.map { .string(Text.hex($0)) },
+      "slot_size": .integer(slotSize), "page_size": .integer(pageSize),
+      "largest_chunk": .integer(largestChunk), "buffer_size": .integer(bufferSize),
+      "needs_authorization": .bool(needsAuthorization),
+      "takes_patches": takesPatches ? .bool(true) : nil,
+      "last_boot": lastBoot.map { .string($0.rawValue) }, "on_trial": .bool(isOnTrial),
+      "buffer_count": .integer(bufferCount),
+      "boot_loader": bootloaderMode.map { .string($0.name) },
+      "resume_offset": .integer(resumePoint?.offset),
+      "held_stream": heldStream.map { held in
+        .object(
+          JSONValue.fields([
+            "octets": .integer(held.stream.size), "crc32": .string(Text.hex(held.stream.crc32)),
+            "offset": .integer(held.offset),
+          ]))
+      },
+      "link": link.map { .object($0.members) },
+    ])
+  }
+}
+
+extension MCUbootMode {
+  /// For programs.
+  package var name: String {
+    switch self {
+    case .unknown: "unknown"
+    case .singleApplication: "single-application"
+    case .swapUsingScratch: "swap-using-scratch"
+    case .overwriteOnly: "overwrite-only"
+    case .swapWithoutScratch: "swap-without-scratch"
+    case .directXIP: "direct-xip"
+    case .directXIPWithRevert: "direct-xip-with-revert"
+    case .ramLoad: "ram-load"
+    case .firmwareLoader: "firmware-loader"
+    }
+  }
+
+  package var words: String {
+    switch self {
+    case .unknown: "MCUboot, in a mode that is not known here"
+    case .singleApplication: "MCUboot with one slot"
+    case .swapUsingScratch, .swapWithoutScratch: "MCUboot, swaps the slots and can go back"
+    case .overwriteOnly: "MCUboot, overwrites the old image"
+    case .directXIP: "MCUboot, runs the higher version where it lies"
+    case .directXIPWithRevert: "MCUboot, runs images where they lie and can go back"
+    case .ramLoad: "MCUboot, runs the higher version from RAM"
+    case .firmwareLoader: "MCUboot with a firmware loader"
+    }
+  }
+}

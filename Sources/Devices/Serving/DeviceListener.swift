@@ -1,0 +1,111 @@
+import Glibc
+import OtaflashATT
+import OtaflashBlueZ
+import OtaflashGATT
+
+/// Where a simulated device waits for its hosts.
+package protocol DeviceListener: Sendable {
+  /// How a host names the device.
+  var selector: String { get }
+
+  /// Waits for the next host and serves it until it is gone; `connected` is told in between.
+  func serveNext(
+    _ device: SimulatedDevice, connected: @Sendable () -> Void
+  ) async throws(ConnectFault)
+
+  func close()
+
+  /// Runs `body` while hosts can reach the device.
+  func serve<Success: Sendable>(while body: @escaping @Sendable () async -> Success) async
+    -> Success
+}
+
+extension DeviceListener {
+  package func serve<Success: Sendable>(
+    while body: @escaping @Sendable () async -> Success
+  ) async -> Success { await body() }
+}
+
+/// A Unix socket, with the modelled radio behind it.
+package struct SocketListener: DeviceListener {
+  private let listener: UnixListener
+
+  package init(path: String) throws(CommandFault) {
+    do throws(ConnectFault) {
+      listener = try UnixListener(path: path)
+    } catch .systemCall(_, let errno, let cause, _) where errno == ENOENT || errno == ENOTDIR {
+      throw .simulation("cannot listen: \(cause)", errno: errno)
+    } catch {
+      throw .connect(error)
+    }
+  }
+
+  package var selector: String { "unix:" + listener.path }
+
+  package func serveNext(
+    _ device: SimulatedDevice, connected: @Sendable () -> Void
+  ) async throws(ConnectFault) {
+    let host = try await listener.accept()
+    connected()
+    do throws(ConnectFault) {
+      await LinkBridge(near: host, far: try await device.dial()).run()
+    } catch {
+      // A device that takes nobody now may take the next one.
+      host.close()
+      if error == .cancelled { throw error }
+    }
+  }
+
+  package func close() { listener.close() }
+}
+
+/// A real adapter in the peripheral's role: advertises, and listens on the attribute channel.
+package struct RadioListener: DeviceListener {
+  private let listener: L2CAPListener
+  private let advertiser: Advertiser
+  private let pairing: PairingAgent
+
+  package init(
+    adapter: UInt16, advertisement: PeripheralAdvertising, pairing: PairingAgent
+  ) async throws(CommandFault) {
+    self.pairing = pairing
+    do throws(MgmtFault) {
+      advertiser = try await Advertiser(adapter: adapter)
+    } catch {
+      throw .survey(error)
+    }
+    do throws(ConnectFault) {
+      listener = try L2CAPListener(adapter: advertiser.address)
+    } catch {
+      throw .connect(error)
+    }
+    // Listening comes first: who answers the first advertisement must find the channel.
+    do throws(MgmtFault) { try await advertiser.start(advertisement) } catch {
+      throw .survey(error)
+    }
+  }
+
+  package var selector: String { advertiser.address.description }
+
+  package func serveNext(
+    _ device: SimulatedDevice, connected: @Sendable () -> Void
+  ) async throws(ConnectFault) {
+    let socket = try await listener.accept()
+    let central = socket.peer
+    connected()
+    let host = HostLink(socket)
+    await device.serve(host)
+    // The kernel would keep the link for 4 s more, and a host that connects again meanwhile would
+    // find nobody on the channel. A host that ended the link itself may be connected again by now.
+    if let central, !host.isEndedByHost { advertiser.disconnect(central) }
+  }
+
+  package func serve<Success: Sendable>(
+    while body: @escaping @Sendable () async -> Success
+  ) async -> Success { await pairing.serve(while: body) }
+
+  package func close() {
+    listener.close()
+    advertiser.stop()
+  }
+}

@@ -1,0 +1,37 @@
+import OtaflashConsole
+
+/// One run of one command: where it writes, what it was asked, and who may stop it.
+package struct Session: InteractiveSession {
+  package let console: Console
+  package let updates: UpdateDisplay
+  package let global: GlobalOptions
+  package let context: FaultContext
+  package let environment: [String: String]
+  package let interruption: Interruption
+  /// What the run reads and keeps, which nothing of it may be written over.
+  package let inputs: InputFiles
+  /// Where links are recorded, if anywhere.
+  package let capture: Capture?
+
+  package init(
+    console: Console, updates: UpdateDisplay, global: GlobalOptions, context: FaultContext,
+    environment: [String: String], interruption: Interruption, inputs: InputFiles, capture: Capture?
+  ) {
+    self.console = console
+    self.updates = updates
+    self.global = global
+    self.context = context
+    self.environment = environment
+    self.interruption = interruption
+    self.inputs = inputs
+    self.capture = capture
+  }
+
+  package var output: OutputOptions { global.output }
+  package var questions: QuestionOptions { global.questions }
+
+  /// The program as it was called, for commands that are printed to be pasted.
+  package func command(_ words: String...) -> String {
+    ([context.program] + words.map(ShellWords.quote)).joined(separator: " ")
+  }
+}
