@@ -1,14 +1,15 @@
 #if Fleet
-/// The records of a CSV text (RFC 4180), strictly: what is neither quoted nor unquoted is refused.
+/// A strict reader for the records of a CSV text (RFC 4180).
 struct CSVReader {
   struct Field: Hashable {
     let text: String
     let place: FilePlace
   }
 
-  /// In characters; a longer field is a quotation mark that was never closed.
+  /// The maximum length of a field in characters; longer fields result from unclosed quotation
+  /// marks.
   private static let fieldMaximum = 4096
-  /// In a record: there are seven columns. A line of commas alone must not take the memory.
+  /// The maximum number of fields in a record, to limit memory; there are seven columns.
   private static let fieldsMaximum = 64
 
   private let characters: [Unicode.Scalar]
@@ -16,8 +17,8 @@ struct CSVReader {
   private var index: Int
   private var place = FilePlace.start
 
-  /// What separates fields: a comma, or what the first line has instead. Spreadsheets write
-  /// semicolons where the comma is the decimal separator, and tabs as "Unicode text".
+  /// The field separator: a comma, or a semicolon or tab in the first line. Spreadsheets write
+  /// semicolons if the comma is the decimal separator, and tabs in "Unicode text".
   let separator: Unicode.Scalar
 
   init(text: String, file: CampaignFileFault.File) {
@@ -28,15 +29,15 @@ struct CSVReader {
     separator = header.contains(",") ? "," : header.first { $0 == ";" || $0 == "\t" } ?? ","
   }
 
-  /// Passes over the rest of a row with a mistake.
+  /// Skips the rest of a row with a mistake.
   mutating func skipRow() {
     while index < characters.count, characters[index] != "\n" { advance() }
   }
 
-  /// The line that is read next.
+  /// The number of the next line.
   var line: Int { place.line }
 
-  /// The next record, which has one field or more; `nil` at the end. Empty lines are none.
+  /// Returns the next record, of one or more fields; `nil` at the end. Empty lines are skipped.
   mutating func next() throws(CampaignFileFault) -> [Field]? {
     while skipLineEnd() {}
     guard index < characters.count else { return nil }
@@ -51,7 +52,7 @@ struct CSVReader {
     }
     guard index == characters.count || skipLineEnd() else {
       throw CampaignFileFault(
-        file, at: place, "after a closing quotation mark comes a \(separatorName) or the line's end"
+        file, at: place, "expected a \(separatorName) or the end of the line after the quotation mark"
       )
     }
     return fields
@@ -89,10 +90,10 @@ struct CSVReader {
       if character == separator || character == "\n" || isCarriageReturn(at: index) { break }
       guard character != "\"" else {
         throw CampaignFileFault(
-          file, at: place, "a field with a quotation mark in it stands in quotation marks")
+          file, at: place, "a field that contains a quotation mark must be in quotation marks")
       }
       guard character.properties.generalCategory != .control else {
-        throw CampaignFileFault(file, at: place, "there is a control character")
+        throw CampaignFileFault(file, at: place, "control character in a field")
       }
       text.append(character)
       advance()
@@ -101,10 +102,10 @@ struct CSVReader {
           file, at: start, "a field has at most \(Self.fieldMaximum) characters")
       }
     }
-    // Blanks around a field are seen by nobody and make two ids of one.
+    // Spaces around a field are invisible, and would create a second id.
     let characters = String(text)
     guard characters.first?.isWhitespace != true, characters.last?.isWhitespace != true else {
-      throw CampaignFileFault(file, at: start, "there are blanks around '\(characters)'")
+      throw CampaignFileFault(file, at: start, "spaces around '\(characters)'")
     }
     return characters
   }
@@ -117,7 +118,7 @@ struct CSVReader {
     }
   }
 
-  /// One that ends a line; another is a control character in a field.
+  /// Whether a carriage return ends a line; otherwise it is a control character in a field.
   private func isCarriageReturn(at index: Int) -> Bool {
     characters[index] == "\r"
       && (index + 1 == characters.count || characters[index + 1] == "\n")

@@ -3,8 +3,7 @@ import OtaflashFirmware
 import OtaflashFleet
 import Yams
 
-/// A campaign as its owner wrote it (docs/fleet.md), with the places of what may turn out to be
-/// wrong.
+/// A parsed campaign file (docs/fleet.md), with positions for later error messages.
 package struct CampaignFile: Sendable {
   static let keys = [
     "campaign", "image", "images", "key", "devices", "devices-file", "devices-scan",
@@ -12,24 +11,24 @@ package struct CampaignFile: Sendable {
     "parallel", "flash", "hooks", "seed",
   ]
 
-  /// Without the devices of the devices' file, of the scan and of the simulated fleet.
+  /// The campaign without the devices of the device table, the scan and the simulated fleet.
   package private(set) var campaign: Campaign
-  /// The list of devices that the campaign names, beside its own.
+  /// The device table, in addition to the devices in the campaign.
   package let devicesFile: String?
-  /// The devices that are to be looked for; those that are found are added (`adding`).
+  /// The scan whose devices are added to the campaign (`adding`).
   package let devicesScan: DeviceScan?
-  /// `devices-from: known`: the devices that are known from earlier commands are added.
+  /// Whether the known devices of earlier commands are added (`devices-from: known`).
   package let usesKnownDevices: Bool
-  /// `sim-fleet:N?…`, a neighbourhood of simulated boards; its devices are added, too.
+  /// `sim-fleet:N?…`, a fleet of simulated boards whose devices are added to the campaign.
   package let simulatedFleet: String?
-  /// By device id, or by `wave NAME`, or by key.
+  /// Positions by device id, by `wave NAME`, or by key.
   private var places: [String: FilePlace]
   private var devicePlaces: [(file: CampaignFileFault.File, place: FilePlace)]
 
   /// - Parameters:
-  ///   - bytes: what the file holds.
-  ///   - now: zones are known from a year before then to three years after.
-  /// - Throws: what is wrong, with its place.
+  ///   - bytes: the content of the file.
+  ///   - now: the current time; zones are known from one year before to three years after it.
+  /// - Throws: the mistakes in the file, with their positions.
   package init(bytes: [UInt8], now: WallClockTime) throws(CampaignFileFault) {
     let mistakes = MistakeList()
     let fields = YAMLFields(
@@ -38,11 +37,11 @@ package struct CampaignFile: Sendable {
       guard fields.isComplete, keys.allSatisfy({ fields[$0] == nil }) else { return }
       mistakes.note(at: fields.place, words)
     }
-    require(["campaign"], "'campaign', its name, is missing")
+    require(["campaign"], "'campaign' is missing, the name of the campaign")
     require(
       ["devices", "devices-file", "devices-scan", KnownSource.key],
-      "there are neither 'devices' nor a 'devices-file' nor a 'devices-scan' nor 'devices-from'")
-    require(["image", "images"], "there is neither an 'image' nor 'images'")
+      "one of 'devices', 'devices-file', 'devices-scan' and 'devices-from' is required")
+    require(["image", "images"], "'image' or 'images' is required")
     var places = Dictionary(
       uniqueKeysWithValues: Self.keys.map { ($0, fields.place(of: $0)) })
     let (devices, simulated) = DeviceListReading.devices(in: fields)
@@ -54,7 +53,7 @@ package struct CampaignFile: Sendable {
     if usesKnownDevices, fields["select"] == nil {
       mistakes.note(
         at: fields.place(of: KnownSource.key),
-        "'devices-from: known' requires 'select': without it every known device takes part")
+        "'devices-from: known' requires 'select'; otherwise all known devices would be updated")
     }
     let images = Self.images(in: fields)
     for (file, place) in images.places { places["file \(file)"] = place }
@@ -96,7 +95,7 @@ package struct CampaignFile: Sendable {
     try mistakes.finish()
   }
 
-  /// The same, with the devices of its devices' file behind its own.
+  /// Returns the campaign file with the devices of its device table appended.
   package func adding(_ table: DeviceTable, path: String) -> CampaignFile {
     var whole = self
     whole.campaign.devices += table.rows.map(\.device)
@@ -104,10 +103,10 @@ package struct CampaignFile: Sendable {
     return whole
   }
 
-  /// The same, with the ids of devices in the place of the user's own names for them.
+  /// Returns the campaign file with the user's aliases replaced by the ids of devices.
   ///
-  /// - Parameter device: the id that a name stands for; `nil` = it is nobody's.
-  /// - Returns: the names that stood for a device, and which, beside it.
+  /// - Parameter device: the id of an alias; `nil` = not an alias.
+  /// - Returns: the file, and the aliases that were replaced, with their ids.
   package func resolvingAliases(
     by device: (String) -> FleetDevice.ID?
   ) -> (file: CampaignFile, used: [String: FleetDevice.ID]) {
@@ -116,7 +115,7 @@ package struct CampaignFile: Sendable {
     return (whole, used)
   }
 
-  /// Where devices that the file does not list come from.
+  /// The source of devices that the file does not list.
   package enum Source: Hashable, Sendable {
     case scan, simulatedFleet, known
 
@@ -129,8 +128,8 @@ package struct CampaignFile: Sendable {
     }
   }
 
-  /// The same, with devices that were found for it behind its own. One that it has already stays as
-  /// it is listed; a name that several have is nobody's.
+  /// Returns the campaign file with found devices appended. Devices that are already listed stay
+  /// unchanged, and names that are not unique are removed.
   package func adding(_ found: [FleetDevice], from source: Source) -> CampaignFile {
     let known = Set(campaign.devices.map(\.identity))
     let fresh = found.filter { !known.contains($0.identity) }
@@ -147,11 +146,10 @@ package struct CampaignFile: Sendable {
     return whole
   }
 
-  /// The same with the versions of its devices that are known and that the file does not give. If
+  /// Returns the campaign file with known versions of devices that the file does not specify. If
   /// the file has `devices-from: known`, the known devices are added.
   ///
-  /// - Returns: the file, and the known devices for which `select` cannot be answered: they are not
-  ///   added.
+  /// - Returns: the file, and the known devices for which `select` is undecided: they are not added.
   package func knowing(
     _ known: [FleetDevice]
   ) -> (file: CampaignFile, undecided: [FleetDevice]) {
@@ -173,18 +171,18 @@ package struct CampaignFile: Sendable {
     )
   }
 
-  /// Checks the whole, and deals the devices to the waves.
+  /// Checks the campaign, and assigns the devices to waves.
   ///
-  /// - Throws: what is wrong, with its place.
+  /// - Throws: the mistake, with its position.
   package func plan(now: WallClockTime) throws(CampaignFileFault) -> CampaignPlan {
     let plan = try placed { () throws(CampaignFault) in try CampaignPlan(campaign, now: now) }
     try checkStops(of: plan)
     return plan
   }
 
-  /// The plan of a run that was started before, over the devices of its waves.
+  /// Returns the plan of an earlier run, for the devices of its waves.
   ///
-  /// - Parameter unsettled: devices that the run still has to update.
+  /// - Parameter unsettled: the devices that the run still has to update.
   package func plan(
     resuming waves: [[FleetDevice]], unsettled: Set<FleetDevice.ID>, now: WallClockTime
   ) throws(CampaignFileFault) -> CampaignPlan {
@@ -202,37 +200,37 @@ package struct CampaignFile: Sendable {
     }
   }
 
-  /// A limit above a wave's size never stops it, which its owner cannot have meant.
+  /// Rejects a failure limit above the size of a wave: it would never stop the wave.
   private func checkStops(of plan: CampaignPlan) throws(CampaignFileFault) {
     for planned in plan.waves {
       let (wave, size) = (planned.wave, planned.devices.count)
       guard case .count(let failures) = wave.thresholds.stop, failures > size else { continue }
       throw CampaignFileFault(
         at: places["stop \(wave.name)"] ?? places["wave \(wave.name)"] ?? .start,
-        "wave '\(wave.name)' stops at \(failures) failed devices, and it has \(size); write 100% "
-          + "for a wave that stops only when all have failed")
+        "wave '\(wave.name)' stops at \(failures) failed devices, but has only \(size); write "
+          + "100% to stop after all devices failed")
     }
   }
 
-  // MARK: Places
+  // MARK: Positions
 
-  /// What is wrong with a device, at the place where it is listed.
+  /// Returns a fault of a device, at its position in the list.
   package func fault(of device: FleetDevice.ID, _ words: String) -> CampaignFileFault {
     let (file, place) = place(ofLast: { $0.id == device }) ?? (.campaign, .start)
     return CampaignFileFault(file, at: place, words)
   }
 
-  /// What is wrong with a file that the campaign names.
+  /// Returns a fault of a file of the campaign.
   package func fault(ofFile name: String, _ words: String) -> CampaignFileFault {
     CampaignFileFault(at: places["file \(name)"] ?? .start, words)
   }
 
-  /// What is wrong with one of its hooks.
+  /// Returns a fault of a hook.
   package func fault(of hook: HookPoint, _ words: String) -> CampaignFileFault {
     CampaignFileFault(at: places["hook \(hook.rawValue)"] ?? places["hooks"] ?? .start, words)
   }
 
-  /// What is wrong with its simulated fleet.
+  /// Returns a fault of the simulated fleet.
   package func faultOfSimulatedFleet(_ words: String) -> CampaignFileFault {
     CampaignFileFault(at: places[DeviceListReading.simulatedFleet] ?? .start, words)
   }
@@ -283,7 +281,7 @@ package struct CampaignFile: Sendable {
     }
     guard let node = fields["images"] else { return (files, places) }
     guard case .mapping(let mapping) = node, !mapping.isEmpty else {
-      fields.mistakes.note(at: node.place, "images are written as 'BOARD: FILE'")
+      fields.mistakes.note(at: node.place, "write images as 'BOARD: FILE'")
       return (files, places)
     }
     for (board, file) in mapping {
@@ -299,7 +297,7 @@ package struct CampaignFile: Sendable {
   private static func selector(in fields: YAMLFields) -> DeviceExpression? {
     guard let node = fields["select"], let text = fields.text("select") else { return nil }
     do throws(SelectorFault) { return try DeviceExpression(parsing: text) } catch {
-      // The column within the text; a quoted one begins behind its quotation mark.
+      // The column within the text, which starts after the quotation mark if it is quoted.
       let isQuoted = node.scalar.map { $0.style != .plain } ?? false
       let column = node.place.column + error.column - 1 + (isQuoted ? 1 : 0)
       fields.mistakes.note(at: FilePlace(line: node.place.line, column: column), "\(error)")

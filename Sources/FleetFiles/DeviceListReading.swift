@@ -3,7 +3,7 @@ import OtaflashFirmware
 import OtaflashFleet
 import Yams
 
-/// `devices:` of a campaign: a list of ids, or of devices with what is known of them.
+/// `devices:` of a campaign: a list of ids, or of devices with their facts.
 enum DeviceListReading {
   struct Listed {
     let device: FleetDevice
@@ -12,7 +12,7 @@ enum DeviceListReading {
 
   static let keys = ["id", "name", "board", "site", "tags", "key-file", "version"]
 
-  /// A whole neighbourhood of simulated boards begins so; one entry of a list may be one.
+  /// The prefix of a simulated fleet; a list may contain one such entry.
   static let simulatedFleet = "sim-fleet:"
 
   struct Simulated {
@@ -31,7 +31,7 @@ enum DeviceListReading {
       if listed.device.id.hasPrefix(simulatedFleet) {
         guard case .scalar = element, simulated == nil else {
           fields.mistakes.note(
-            at: element.place, "a campaign has one simulated fleet, written as a text")
+            at: element.place, "a campaign supports one simulated fleet, as a text")
           continue
         }
         simulated = Simulated(text: listed.device.id, place: listed.place)

@@ -2,45 +2,45 @@
 import OtaflashFirmware
 import OtaflashFleet
 
-/// Devices in a CSV file (RFC 4180): the first line names the columns, each of the others is a
-/// device. Commas separate, or semicolons or tabs where the first line has those instead; a field
-/// in double quotation marks may hold them, line ends, and doubled quotation marks. CR LF and LF
-/// end a line. The text is UTF-8, or UTF-16 with a byte order mark.
+/// Devices in a CSV file (RFC 4180): the first line contains the column names, each other line a
+/// device. The separator is a comma, or a semicolon or tab in the first line. A field in double
+/// quotation marks may contain separators, line ends and doubled quotation marks. CR LF or LF ends a
+/// line. The text is UTF-8, or UTF-16 with a byte order mark.
 package struct DeviceTable: Sendable {
-  /// What a column may be called; `id` must be there.
+  /// The permitted columns; `id` is required.
   package enum Column: String, Hashable, Sendable, CaseIterable {
     case id, name, board, site, tags, version
     case keyFile = "key-file"
   }
 
-  /// A device and where its row begins.
+  /// A device and the position of its row.
   package struct Row: Hashable, Sendable {
     package let device: FleetDevice
     package let place: FilePlace
   }
 
-  /// In bytes; 100,000 devices with long names are a tenth of it.
+  /// The maximum size in bytes; 100,000 devices with long names need a tenth of it.
   package static let sizeLimit = 64 * 1024 * 1024
 
   package let rows: [Row]
 
   /// - Parameters:
-  ///   - path: of the file, for faults.
-  ///   - bytes: what it holds.
+  ///   - path: the path of the file, for faults.
+  ///   - bytes: the content of the file.
   package init(path: String, bytes: [UInt8]) throws(CampaignFileFault) {
     let file = CampaignFileFault.File.devices(path: path)
     guard bytes.count <= Self.sizeLimit else {
       throw CampaignFileFault(
-        file, at: .start, "it has more than \(Self.sizeLimit / 1024 / 1024) MiB")
+        file, at: .start, "the file is larger than \(Self.sizeLimit / 1024 / 1024) MiB")
     }
     let text = try FileText.utf8(bytes, of: file)
     var reader = CSVReader(text: String(decoding: text, as: UTF8.self), file: file)
     guard let header = try reader.next() else {
-      throw CampaignFileFault(file, at: .start, "it is empty; its first line names the columns")
+      throw CampaignFileFault(file, at: .start, "the file is empty; its first line must contain the column names")
     }
     let mistakes = MistakeList()
     let columns = Self.columns(of: header, in: file, mistakes)
-    // Without its columns no row can be read.
+    // Rows cannot be read without valid columns.
     try mistakes.finish()
     rows = Self.rows(of: &reader, columns, in: file, mistakes)
     try mistakes.finish()
@@ -55,7 +55,7 @@ package struct DeviceTable: Sendable {
       let record: [CSVReader.Field]?
       do throws(CampaignFileFault) { record = try reader.next() } catch {
         mistakes.note(error)
-        // An open quotation mark may enclose all that follows.
+        // An unclosed quotation mark may enclose all following rows.
         guard error.place.line == reader.line else { return rows }
         reader.skipRow()
         continue
@@ -88,13 +88,13 @@ package struct DeviceTable: Sendable {
         mistakes.note(
           CampaignFileFault(
             file, at: field.place,
-            "there is no column '\(field.text)'"
-              + (hint.isEmpty ? "; there are " + names.joined(separator: ", ") : hint)))
+            "unknown column '\(field.text)'"
+              + (hint.isEmpty ? "; the columns are " + names.joined(separator: ", ") : hint)))
         continue
       }
       if columns.contains(column) {
         mistakes.note(
-          CampaignFileFault(file, at: field.place, "column '\(field.text)' is there twice"))
+          CampaignFileFault(file, at: field.place, "duplicate column '\(field.text)'"))
       }
       columns.append(column)
     }
@@ -104,14 +104,14 @@ package struct DeviceTable: Sendable {
     return columns
   }
 
-  /// What others call our columns.
+  /// Common names of columns in other programs.
   private static let otherNames = [
     "address": "id", "mac": "id", "mac address": "id", "device": "id", "device id": "id",
     "device-id": "id", "location": "site", "type": "board", "model": "board", "tag": "tags",
     "key": "key-file", "firmware": "version",
   ]
 
-  /// A cell holds several tags as people separate words in a cell.
+  /// The separators of several tags in a cell.
   private static let tagSeparators: Set<Character> = [" ", ",", ";"]
 
   private static func row(
@@ -120,7 +120,7 @@ package struct DeviceTable: Sendable {
     guard record.count == columns.count else {
       throw CampaignFileFault(
         file, at: record[0].place,
-        "the row has \(record.count) fields, and there are \(columns.count) columns")
+        "the row has \(record.count) fields, but the table has \(columns.count) columns")
     }
     var device: FleetDevice?
     if let index = columns.firstIndex(of: .id), !record[index].text.isEmpty {
@@ -131,7 +131,7 @@ package struct DeviceTable: Sendable {
     }
     guard !device.id.hasPrefix(DeviceListReading.simulatedFleet) else {
       throw CampaignFileFault(
-        file, at: record[0].place, "a simulated fleet stands in the campaign, under 'devices'")
+        file, at: record[0].place, "write a simulated fleet in the campaign, in 'devices'")
     }
     for (column, field) in zip(columns, record) where !field.text.isEmpty {
       switch column {
@@ -145,7 +145,7 @@ package struct DeviceTable: Sendable {
       case .version:
         guard let version = FirmwareVersion(field.text) else {
           throw CampaignFileFault(
-            file, at: field.place, "'\(field.text)' is no version; write it as 1.2.0")
+            file, at: field.place, "'\(field.text)' is not a version; write it as 1.2.0")
         }
         device.version = version
       }

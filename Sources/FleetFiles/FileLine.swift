@@ -1,15 +1,15 @@
 #if Fleet
-/// One line of a file, as far as it is text.
+/// One line of a file.
 package struct FileLine: Hashable, Sendable {
-  /// In bytes; what is beyond it is not looked at.
+  /// The maximum length in bytes; longer lines are truncated.
   private static let sizeMaximum = 1 << 16
 
   package let text: String
 
   /// - Parameters:
-  ///   - number: counts from 1.
-  ///   - bytes: of the file.
-  /// - Returns: `nil` for a line that the file has not.
+  ///   - number: the number of the line, from 1.
+  ///   - bytes: the content of the file.
+  /// - Returns: `nil` if the file does not have the line.
   package init?(_ number: Int, of bytes: [UInt8]) {
     let content = FileText.shown(bytes)
     var rest = content[...]

@@ -1,5 +1,5 @@
 #if Fleet
-/// A place in a text file; both count from 1.
+/// A position in a text file; line and column count from 1.
 package struct FilePlace: Hashable, Comparable, Sendable {
   package let line: Int
   package let column: Int
@@ -16,22 +16,22 @@ package struct FilePlace: Hashable, Comparable, Sendable {
   }
 }
 
-/// Why a file of a campaign was not taken: where, and what is wrong there.
+/// A mistake in a file of a campaign, with its position.
 package struct CampaignFileFault: Error, Hashable, Sendable {
-  /// Which of a campaign's files.
+  /// A file of a campaign.
   package enum File: Hashable, Sendable {
     case campaign
-    /// The list of devices that the campaign names, by this path.
+    /// The device table of the campaign.
     case devices(path: String)
   }
 
   package let file: File
   package let place: FilePlace
-  /// A clause.
+  /// The message, as a clause.
   package let words: String
-  /// The other mistakes of the file, in the order of their places.
+  /// The other mistakes of the file, sorted by position.
   package var further: [CampaignFileFault] = []
-  /// Mistakes beyond those.
+  /// The number of further mistakes that are not listed.
   package var omitted = 0
 
   package init(_ file: File = .campaign, at place: FilePlace, _ words: String) {

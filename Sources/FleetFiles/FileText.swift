@@ -1,11 +1,11 @@
 #if Fleet
-/// The text of a file as editors and spreadsheets save it: UTF-8, or UTF-16 with a byte order mark.
+/// The text of a file from an editor or a spreadsheet: UTF-8, or UTF-16 with a byte order mark.
 enum FileText {
   private static let markUTF8: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// UTF-8 without a byte order mark.
+  /// Returns the text as UTF-8 without a byte order mark.
   ///
-  /// - Throws: the place of the first byte that is not text.
+  /// - Throws: the position of the first byte that is not text.
   static func utf8(
     _ bytes: [UInt8], of file: CampaignFileFault.File
   ) throws(CampaignFileFault) -> [UInt8] {
@@ -15,7 +15,7 @@ enum FileText {
     return try checked(bytes, of: file)
   }
 
-  /// The same for a person to look at, whatever is wrong with it.
+  /// Returns the text for display, even if it is invalid.
   static func shown(_ bytes: [UInt8]) -> [UInt8] {
     do throws(CampaignFileFault) { return try utf8(bytes, of: .campaign) } catch { return bytes }
   }
@@ -32,7 +32,7 @@ enum FileText {
     guard bytes.count.isMultiple(of: 2), let text = String(validating: units, as: UTF16.self) else {
       throw CampaignFileFault(
         file, at: .start,
-        "it starts with the byte order mark of UTF-16 and is not UTF-16 text; save it as UTF-8")
+        "the file has a byte order mark of UTF-16 but is not UTF-16 text; save it as UTF-8")
     }
     return Array(text.utf8)
   }
@@ -43,7 +43,7 @@ enum FileText {
     guard String(validating: bytes, as: UTF8.self) == nil else { return bytes }
     let (place, byte) = firstInvalid(in: bytes)
     let digits = String(byte, radix: 16, uppercase: true)
-    // Latin-1 has no printable characters from 0x80 to 0x9F; Windows-1252 has other ones there.
+    // Latin-1 has no printable characters from 0x80 to 0x9F; Windows-1252 has.
     let character = byte >= 0xA0 ? ", '\(Character(Unicode.Scalar(byte)))' in Latin-1" : ""
     throw CampaignFileFault(
       file, at: place,
@@ -51,7 +51,7 @@ enum FileText {
         + "save it as UTF-8")
   }
 
-  /// The first byte that belongs to no character; columns count characters.
+  /// Returns the first byte that is not part of a character; columns count characters.
   private static func firstInvalid(in bytes: [UInt8]) -> (FilePlace, UInt8) {
     var decoder = Unicode.UTF8.ForwardParser()
     var rest = bytes.makeIterator()

@@ -17,11 +17,11 @@ enum HookReading {
       }
     }
     if fields.isComplete, HookPoint.allCases.allSatisfy({ fields[$0.rawValue] == nil }) {
-      fields.mistakes.note(at: fields.place, "the hooks name no command")
+      fields.mistakes.note(at: fields.place, "the hooks contain no command")
     }
     hooks.timeLimit = fields.duration("time-limit") ?? hooks.timeLimit
     if hooks.timeLimit <= .zero {
-      fields.mistakes.note(at: fields.place(of: "time-limit"), "a hook takes more than no time")
+      fields.mistakes.note(at: fields.place(of: "time-limit"), "the time limit must be above 0")
     }
     hooks.onFailure =
       fields.choice("on-failure", CampaignHooks.BeforeFailure.self) ?? hooks.onFailure
@@ -40,15 +40,15 @@ enum HookReading {
       let text = try node.text(of: key)
       guard scalar.style != .plain || Double(text) == nil else {
         throw CampaignFileFault(
-          at: node.place, "\(key) is a command, and \(text) is a number")
+          at: node.place, "\(key) must be a command, not the number \(text)")
       }
       command = .shell(text)
     case .mapping, .alias:
       throw CampaignFileFault(
-        at: node.place, "\(key) is a list of words, or one text for /bin/sh")
+        at: node.place, "\(key) must be a list of words or a text for /bin/sh")
     }
     guard !command.hasNull else {
-      throw CampaignFileFault(at: node.place, "no command can hold the character U+0000")
+      throw CampaignFileFault(at: node.place, "a command cannot contain the character U+0000")
     }
     return command
   }

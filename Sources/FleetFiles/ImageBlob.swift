@@ -3,9 +3,8 @@ import Crypto
 import FoundationEssentials
 import OtaflashFirmware
 
-/// A firmware file as it is kept with a run, and given to whoever works on it: its bytes with all
-/// that else decides what they are. So a run goes on with the image that it began with, whatever
-/// has become of the file.
+/// A firmware file as it is stored with a run and passed to workers: its bytes, with the facts that
+/// determine their format. A run therefore continues with its first image, even if the file changed.
 package struct ImageBlob: Hashable, Sendable {
   /// The line before the file's bytes.
   private struct Header: Hashable, Sendable, Codable {
@@ -14,15 +13,15 @@ package struct ImageBlob: Hashable, Sendable {
     var hardware: UInt32?
   }
 
-  /// Header and file; what is kept.
+  /// Header and file, the stored bytes.
   package let bytes: [UInt8]
   private let header: Header
   private let contentStart: Int
 
   /// - Parameters:
   ///   - name: the file's last path component.
-  ///   - content: the whole file.
-  ///   - sidecar: what the file beside it says.
+  ///   - content: the complete file.
+  ///   - sidecar: the values of its sidecar file.
   package init(name: String, content: [UInt8], sidecar: ImageIdentity?) throws(ImageBlobFault) {
     header = Header(
       name: name, version: sidecar?.version?.description, hardware: sidecar?.hardware?.rawValue)
@@ -37,7 +36,7 @@ package struct ImageBlob: Hashable, Sendable {
     }
   }
 
-  /// - Throws: when they are no such bytes.
+  /// - Throws: a fault if the bytes are not an image with its header.
   package init(bytes: [UInt8]) throws(ImageBlobFault) {
     guard let lineEnd = bytes.firstIndex(of: UInt8(ascii: "\n")) else { throw ImageBlobFault() }
     do {
@@ -65,7 +64,7 @@ package struct ImageBlob: Hashable, Sendable {
     }.joined()
   }
 
-  /// What the bytes are.
+  /// Returns the firmware in the bytes.
   package func package() throws(FirmwareFault) -> FirmwarePackage {
     var sidecar = ImageIdentity()
     sidecar.version = header.version.flatMap { FirmwareVersion($0) }
@@ -76,10 +75,10 @@ package struct ImageBlob: Hashable, Sendable {
   }
 }
 
-/// Bytes that are no image with its header.
+/// The fault of bytes that are not an image with its header.
 package struct ImageBlobFault: Error, Hashable, Sendable, CustomStringConvertible {
   package init() {}
 
-  package var description: String { "the image that the run began with cannot be read any more" }
+  package var description: String { "the image of the run cannot be read" }
 }
 #endif

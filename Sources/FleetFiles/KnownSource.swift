@@ -1,7 +1,7 @@
 #if Fleet
 /// The value of `devices-from` in a campaign.
 enum KnownSource: String, CaseIterable {
-  /// The devices that are known from earlier commands and campaigns.
+  /// The known devices of earlier commands and campaigns.
   case known
 
   static let key = "devices-from"

@@ -1,8 +1,7 @@
 #if Fleet
-/// The mistakes of one file, collected while the rest of it is read, so that all are reported
-/// together.
+/// The mistakes of one file, collected while the file is read, and reported together.
 final class MistakeList {
-  /// Mistakes that are reported in full; further ones are counted.
+  /// The maximum number of listed mistakes; the others are counted.
   static let maximum = 20
 
   private var mistakes: [CampaignFileFault] = []
@@ -20,7 +19,7 @@ final class MistakeList {
 
   func note(at place: FilePlace, _ words: String) { note(CampaignFileFault(at: place, words)) }
 
-  /// The value of `body`; `nil` where it is a mistake.
+  /// Returns the value of `body`; `nil` after a mistake.
   func attempt<Value>(_ body: () throws(CampaignFileFault) -> Value) -> Value? {
     do throws(CampaignFileFault) { return try body() } catch {
       note(error)
@@ -28,7 +27,7 @@ final class MistakeList {
     }
   }
 
-  /// - Throws: all mistakes as one fault, in the order of their places.
+  /// - Throws: all mistakes as one fault, sorted by position.
   func finish() throws(CampaignFileFault) {
     let sorted = mistakes.sorted { $0.place < $1.place }
     guard var first = sorted.first else { return }

@@ -1,12 +1,12 @@
 #if Fleet
-/// The name that a misspelled one may stand for.
+/// A suggestion for a misspelled name.
 enum NameSuggestion {
-  /// More differs in another word.
+  /// The maximum edit distance of a suggestion.
   private static let distanceMaximum = 2
 
-  /// `; did you mean 'id'?`, or nothing.
+  /// Returns `; did you mean 'id'?`, or an empty text.
   ///
-  /// - Parameter others: other words for some of the names.
+  /// - Parameter others: synonyms of some of the names.
   static func words(
     for word: String, among names: [String], others: [String: String] = [:]
   ) -> String {
@@ -16,7 +16,7 @@ enum NameSuggestion {
   }
 
   private static func nearest(to word: String, among names: [String]) -> String? {
-    // A name of a file may be a line of megabytes.
+    // A name may be as long as the file.
     guard word.utf8.count <= 64 else { return nil }
     let scored = names.map { (name: $0, distance: distance(Array(word), Array($0))) }
     guard let best = scored.min(by: { $0.distance < $1.distance }),
@@ -25,7 +25,7 @@ enum NameSuggestion {
     return best.name
   }
 
-  /// Edit distance (Levenshtein).
+  /// The Levenshtein distance.
   private static func distance(_ left: [Character], _ right: [Character]) -> Int {
     var row = Array(0...right.count)
     for (i, letter) in left.enumerated() {

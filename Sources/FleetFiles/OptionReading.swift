@@ -27,7 +27,7 @@ enum OptionReading {
     if retries.firstDelay <= .zero || retries.longestDelay < retries.firstDelay {
       fields.mistakes.note(
         at: fields.place(of: "longest-delay"),
-        "the delays begin above zero, and the longest is no shorter than the first")
+        "the delays must be above 0, and 'longest-delay' at least 'first-delay'")
     }
     return retries
   }
@@ -47,7 +47,7 @@ enum OptionReading {
     flash.attemptLimit = fields.duration("attempt-limit") ?? flash.attemptLimit
     if flash.attemptLimit <= .zero {
       fields.mistakes.note(
-        at: fields.place(of: "attempt-limit"), "an attempt takes more than no time")
+        at: fields.place(of: "attempt-limit"), "the time limit must be above 0")
     }
     return flash
   }

@@ -2,15 +2,14 @@
 import FoundationEssentials
 import OtaflashFleet
 
-/// A plan as it was reviewed: all that a run of it would do, for comparison with what a campaign
-/// would do later.
+/// A reviewed plan, for comparison with the later plan of a campaign.
 package struct SavedPlan: Hashable, Sendable, Codable {
   package struct Image: Hashable, Sendable, Codable {
-    /// As the campaign names it.
+    /// The name of the file in the campaign.
     package let file: String
     /// SHA-256 of the file, in hex digits.
     package let sha256: String
-    /// SHA-256 of the file and of what its sidecar says, in hex digits.
+    /// SHA-256 of the file and of the values in its sidecar, in hex digits.
     package let identity: String
 
     package init(file: String, sha256: String, identity: String) {
@@ -34,7 +33,7 @@ package struct SavedPlan: Hashable, Sendable, Codable {
     }
   }
 
-  /// Differences of one sort that are named; further ones are counted.
+  /// The maximum number of differences of one kind that are listed; the others are counted.
   private static let namedMaximum = 3
   private static let formatVersion = 1
 
@@ -48,12 +47,12 @@ package struct SavedPlan: Hashable, Sendable, Codable {
   package let devices: [Device]
 
   private enum CodingKeys: String, CodingKey {
-    // Sorts before the others, so that the file starts with it.
+    // Sorts before the other keys, so that the file starts with it.
     case format = "_otaflash_plan"
     case campaign, text, settings, images, devices
   }
 
-  /// How every saved plan starts.
+  /// The start of every saved plan.
   package static let head = "{\n  \"_otaflash_plan\" : "
 
   package init(
@@ -70,13 +69,13 @@ package struct SavedPlan: Hashable, Sendable, Codable {
     }
   }
 
-  /// - Throws: what is wrong with the file.
+  /// - Throws: the reason why the file is not a plan.
   package init(json: [UInt8]) throws(SavedPlanFault) {
     do { self = try JSONDecoder().decode(SavedPlan.self, from: Data(json)) } catch {
-      throw SavedPlanFault(words: "it is not a saved plan")
+      throw SavedPlanFault(words: "the file is not a saved plan")
     }
     guard format == Self.formatVersion else {
-      throw SavedPlanFault(words: "it is a plan in format \(format), and this program reads 1")
+      throw SavedPlanFault(words: "the plan has format \(format); this program supports format 1")
     }
   }
 
@@ -88,14 +87,15 @@ package struct SavedPlan: Hashable, Sendable, Codable {
     }
   }
 
-  /// How `other` differs from this plan: clauses, a bounded number; empty = not at all.
+  /// Returns the differences of `other` from this plan, as a limited number of clauses; empty = no
+  /// differences.
   package func differences(from other: SavedPlan) -> [String] {
     var words: [String] = []
     if campaign != other.campaign { words.append("the name is '\(other.campaign)'") }
     words += RunSetting.differences(from: settings, to: other.settings, origin: "plan")
     words += imageDifferences(from: other)
     words += deviceDifferences(from: other)
-    // A comment, or a key whose value had no effect.
+    // A comment changed, or a value without effect.
     if words.isEmpty, text != other.text { words.append("the text of the campaign was changed") }
     return words
   }
@@ -120,7 +120,7 @@ package struct SavedPlan: Hashable, Sendable, Codable {
     let changed = other.devices.filter { mine[$0.id] != nil && mine[$0.id] != $0 }
     var words: [String] = []
     if !added.isEmpty { words.append(Self.counted(added, "added")) }
-    if !removed.isEmpty { words.append(Self.counted(removed, "left out")) }
+    if !removed.isEmpty { words.append(Self.counted(removed, "removed")) }
     if !changed.isEmpty {
       words.append(Self.counted(changed.map(\.id), "in another wave or with other properties"))
     }
@@ -139,9 +139,9 @@ package struct SavedPlan: Hashable, Sendable, Codable {
   }
 }
 
-/// Why a file is not a plan that can be compared.
+/// The reason why a file is not a valid plan.
 package struct SavedPlanFault: Error, Hashable, Sendable {
-  /// A clause.
+  /// The reason, as a clause.
   package let words: String
 }
 #endif

@@ -11,22 +11,22 @@ enum ScanReading {
     }
     var scan = DeviceScan()
     scan.namePattern = fields.text("name")
-    scan.service = fields.read("service", "a UUID: fe59, or all of its 36 characters") {
+    scan.service = fields.read("service", "a UUID, such as fe59 or one of 36 characters") {
       DeviceScan.serviceUUID($0)
     }
     if fields.isComplete, fields["name"] == nil, fields["service"] == nil {
       fields.mistakes.note(
         at: fields.place,
-        "a scan needs a 'name' or a 'service': it takes whoever is near otherwise")
+        "a scan requires 'name' or 'service'; otherwise it accepts all devices in range")
     }
-    scan.rssiMinimum = fields.read("rssi", "a strength in dBm, -127 to 20") {
+    scan.rssiMinimum = fields.read("rssi", "an RSSI in dBm, -127 to 20") {
       Int($0).flatMap { DeviceScan.strengths.contains($0) ? $0 : nil }
     }
     scan.duration = fields.duration("for") ?? scan.duration
     if scan.duration <= .zero || scan.duration > DeviceScan.longest {
       fields.mistakes.note(
         at: fields.place(of: "for"),
-        "a scan takes more than no time, and at most \(DeviceScan.longest.components.seconds) s")
+        "the scan time must be above 0 and at most \(DeviceScan.longest.components.seconds) s")
     }
     scan.board = fields.text("board")
     scan.site = fields.text("site")

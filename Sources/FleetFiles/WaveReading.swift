@@ -38,7 +38,7 @@ enum WaveReading {
     return members == nil ? nil : wave
   }
 
-  /// `stop` is a limit, or a mapping of a limit and of what follows.
+  /// Reads `stop`: a limit, or a mapping of a limit and an action.
   private static func readStop(
     in fields: YAMLFields, into thresholds: inout WaveThresholds
   ) {
@@ -75,12 +75,12 @@ enum WaveReading {
     if let count = Int(count: text), count > 0 { return .count(count) }
     throw CampaignFileFault(
       at: node.place,
-      "'\(text)' is no number (3), no share (10%), no list ([a, b]), and not 'rest'")
+      "'\(text)' is not a number (3), a share (10%), a list ([a, b]) or 'rest'")
   }
 }
 
 extension Int {
-  /// Digits alone.
+  /// Parses a number of digits only.
   init?(count text: String) {
     guard !text.isEmpty, text.allSatisfy({ $0.isASCII && $0.isNumber }), let value = Int(text)
     else { return nil }

@@ -3,7 +3,7 @@ import Foundation
 import OtaflashFleet
 import Yams
 
-/// `window:` of a campaign: days, times of day in a zone, and moments.
+/// `window:` of a campaign: days, times of day in a zone, and dates.
 enum WindowReading {
   static let keys = [
     "days", "from", "to", "zone", "at-end", "not-before", "not-after",
@@ -13,15 +13,15 @@ enum WindowReading {
     "sat": .saturday, "sun": .sunday,
   ]
 
-  /// The windows of sites.
+  /// Returns the windows of sites.
   ///
-  /// - Parameter window: the campaign's, whose values stand in for keys that a site leaves out.
+  /// - Parameter window: the window of the campaign, with the values of keys that a site omits.
   static func sites(
     in fields: YAMLFields, default window: TransferWindow?, now: WallClockTime
   ) -> [(name: String, window: TransferWindow, place: FilePlace)] {
     guard let node = fields["sites"] else { return [] }
     guard case .mapping(let mapping) = node, !mapping.isEmpty else {
-      fields.mistakes.note(at: node.place, "sites are written as 'SITE: {zone: …, from: …}'")
+      fields.mistakes.note(at: node.place, "write sites as 'SITE: {zone: …, from: …}'")
       return []
     }
     var sites: [(name: String, window: TransferWindow, place: FilePlace)] = []
@@ -36,7 +36,7 @@ enum WindowReading {
     return sites
   }
 
-  /// - Parameter window: its values stand in for keys that are left out.
+  /// - Parameter window: the values of omitted keys.
   static func window(
     in fields: YAMLFields, default window: TransferWindow = TransferWindow(), now: WallClockTime
   ) -> TransferWindow {
@@ -56,7 +56,7 @@ enum WindowReading {
         zone($0, around: now)
       } ?? window.zone
     window.atEnd = fields.choice("at-end", TransferWindow.AtEnd.self) ?? window.atEnd
-    let moment = "a moment, such as 2026-11-23T22:00:00Z"
+    let moment = "a date and time, such as 2026-11-23T22:00:00Z"
     window.notBefore =
       fields.read("not-before", moment) { WallClockTime(iso8601: $0) } ?? window.notBefore
     window.notAfter =
@@ -70,7 +70,7 @@ enum WindowReading {
       let text = element.scalar?.string ?? ""
       guard let day = Self.days[text] else {
         fields.mistakes.note(
-          at: element.place, "'\(text)' is no day; there are mon, tue, wed, thu, fri, sat, sun")
+          at: element.place, "'\(text)' is not a day; use mon, tue, wed, thu, fri, sat, sun")
         continue
       }
       days.insert(day)
@@ -78,8 +78,8 @@ enum WindowReading {
     return days
   }
 
-  /// Of `22:00` or `24:00`. Without quotation marks YAML 1.1 has 22:00 as a number to the base of
-  /// 60; here it is read as the text that it is.
+  /// Returns the minutes of `22:00` or `24:00`. Unquoted, 22:00 is a base-60 number in YAML 1.1;
+  /// here it is a text.
   private static func minutes(_ text: String) -> Int? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, parts.allSatisfy({ $0.count == 2 }),
@@ -102,7 +102,7 @@ enum WindowReading {
 
 extension ZoneOffsets {
   private static let year: TimeInterval = 366 * 86_400
-  /// Two changes a year, and room for a government.
+  /// The maximum number of changes: two a year, and some changes by governments.
   private static let changesMaximum = 40
 
   fileprivate init(_ zone: TimeZone, around now: WallClockTime) {
@@ -123,7 +123,7 @@ extension ZoneOffsets {
 }
 
 extension WallClockTime {
-  /// Reads `2026-11-23T22:00:00Z`, or with an offset instead of `Z`.
+  /// Parses `2026-11-23T22:00:00Z`, or the same with an offset instead of `Z`.
   init?(iso8601 text: String) {
     do {
       let date = try Date(text, strategy: .iso8601)

@@ -1,12 +1,12 @@
 #if Fleet
 import Yams
 
-/// The fields of a mapping. A mistake is noted, and its field counts as left out, so that the
-/// others are read all the same.
+/// The fields of a mapping. A mistake is noted, and its field counts as missing, so that the other
+/// fields are still read.
 struct YAMLFields {
   let place: FilePlace
   let mistakes: MistakeList
-  /// What may be missing is worth reporting: it is a mapping, and no key of it is unknown.
+  /// Whether missing keys should be reported: the node is a mapping without unknown keys.
   let isComplete: Bool
   private let known: [String]
   private let values: [String: Node]
@@ -14,13 +14,13 @@ struct YAMLFields {
 
   /// - Parameters:
   ///   - node: a mapping.
-  ///   - what: it is, for the fault.
-  ///   - known: every key that it may have.
+  ///   - what: the name of the mapping, for faults.
+  ///   - known: all permitted keys.
   init(_ node: Node, of what: String, known: [String], _ mistakes: MistakeList) {
     (place, self.known, self.mistakes) = (node.place, known, mistakes)
     var (values, places): ([String: Node], [String: FilePlace]) = ([:], [:])
     guard case .mapping(let mapping) = node else {
-      mistakes.note(at: node.place, "\(what) is written as 'key: value'")
+      mistakes.note(at: node.place, "write \(what) as 'key: value'")
       (self.values, self.places, isComplete) = (values, places, false)
       return
     }
@@ -32,7 +32,8 @@ struct YAMLFields {
         let hint = NameSuggestion.words(for: name, among: known)
         mistakes.note(
           at: key.place,
-          "\(what) has no '\(name)'" + (hint.isEmpty ? "; it has \(Self.list(known))" : hint))
+          "\(what) has no key '\(name)'"
+            + (hint.isEmpty ? "; its keys are \(Self.list(known))" : hint))
         continue
       }
       values[name] = value
@@ -44,17 +45,17 @@ struct YAMLFields {
   private static func list(_ names: [String]) -> String { names.joined(separator: ", ") }
 
   subscript(_ key: String) -> Node? {
-    precondition(known.contains(key), "'\(key)' is a key of it")
+    precondition(known.contains(key), "'\(key)' is a known key")
     return values[key]
   }
 
-  /// Where a key stands; the mapping's beginning for one that is not there.
+  /// Returns the position of a key; for a missing key, the start of the mapping.
   func place(of key: String) -> FilePlace { places[key] ?? place }
 
-  /// Where the value of a key is.
+  /// Returns the position of the value of a key.
   func placeOfValue(_ key: String) -> FilePlace { self[key]?.place ?? place(of: key) }
 
-  /// The fields of a key whose value is a mapping.
+  /// Returns the fields of a key whose value is a mapping.
   func fields(_ key: String, of what: String, known: [String]) -> YAMLFields? {
     self[key].map { YAMLFields($0, of: what, known: known, mistakes) }
   }
@@ -74,7 +75,7 @@ struct YAMLFields {
     return mistakes.attempt { () throws(CampaignFileFault) in try node.texts(of: key) }
   }
 
-  /// Words for `select`. One with a comma was meant as several.
+  /// Returns the tags for `select`. A tag with a comma is a mistake: several tags were meant.
   func tags() -> Set<String> {
     var tags: Set<String> = []
     for node in list("tags") {
@@ -82,7 +83,7 @@ struct YAMLFields {
       guard let text else { continue }
       guard !text.contains(",") else {
         let several = text.split(separator: ",").joined(separator: ", ")
-        mistakes.note(at: node.place, "a tag has no comma; write several as [\(several)]")
+        mistakes.note(at: node.place, "a tag cannot contain a comma; write several tags as [\(several)]")
         continue
       }
       tags.insert(text)
@@ -90,14 +91,16 @@ struct YAMLFields {
     return tags
   }
 
-  /// - Parameter range: of the value; `what` names it in a mistake.
+  /// Returns a whole number.
+  ///
+  /// - Parameter range: the permitted range.
   func whole(_ key: String, in range: ClosedRange<Int>) -> Int? {
     let words = "a whole number, \(range.lowerBound) to \(range.upperBound)"
     guard let value = whole(key, words) else { return nil }
     guard range.contains(value) else {
       mistakes.note(
         at: placeOfValue(key),
-        "\(key) is \(value); it is \(range.lowerBound) to \(range.upperBound)")
+        "\(key) is \(value); the permitted range is \(range.lowerBound) to \(range.upperBound)")
       return nil
     }
     return value
@@ -119,17 +122,17 @@ struct YAMLFields {
     read(key, "a share, such as 90%") { Int(percent: $0) }
   }
 
-  /// A text that `body` makes a value of.
+  /// Returns the value that `body` creates from a text.
   func read<Value>(_ key: String, _ what: String, _ body: (String) -> Value?) -> Value? {
     guard let node = self[key], let text = text(key) else { return nil }
     guard let value = body(text) else {
-      mistakes.note(at: node.place, "'\(text)' is no \(key); it is \(what)")
+      mistakes.note(at: node.place, "'\(text)' is not a valid \(key); expected \(what)")
       return nil
     }
     return value
   }
 
-  /// One of the names of an enumeration.
+  /// Returns the case of an enumeration.
   func choice<Value: RawRepresentable & CaseIterable>(
     _ key: String, _ type: Value.Type
   ) -> Value? where Value.RawValue == String {
@@ -139,10 +142,10 @@ struct YAMLFields {
 }
 
 extension Node {
-  /// A scalar that is not empty.
+  /// Returns a non-empty scalar.
   func text(of what: String) throws(CampaignFileFault) -> String {
     guard case .scalar(let scalar) = self else {
-      throw CampaignFileFault(at: place, "\(what) is a text")
+      throw CampaignFileFault(at: place, "\(what) must be a text")
     }
     guard !scalar.string.isEmpty else {
       throw CampaignFileFault(at: place, "\(what) is empty")
@@ -150,10 +153,10 @@ extension Node {
     return scalar.string
   }
 
-  /// A list of at least one.
+  /// Returns a non-empty list.
   func list(of what: String) throws(CampaignFileFault) -> [Node] {
     guard case .sequence(let sequence) = self else {
-      throw CampaignFileFault(at: place, "\(what) is a list")
+      throw CampaignFileFault(at: place, "\(what) must be a list")
     }
     guard !sequence.isEmpty else { throw CampaignFileFault(at: place, "\(what) is empty") }
     return Array(sequence)
@@ -170,10 +173,10 @@ extension Duration {
   private static let units: [(suffix: String, milliseconds: Int64)] = [
     ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
   ]
-  /// A year.
+  /// The maximum duration in milliseconds, one year.
   private static let spelledMaximum: Int64 = 366 * 86_400_000
 
-  /// Reads `500ms`, `30s`, `10m`, `2h` or `2d`, up to a year.
+  /// Parses `500ms`, `30s`, `10m`, `2h` or `2d`, up to a year.
   init?(spelled text: String) {
     for (suffix, scale) in Self.units where text.hasSuffix(suffix) {
       let digits = text.dropLast(suffix.count)
@@ -187,7 +190,7 @@ extension Duration {
 }
 
 extension Int {
-  /// Reads `90%`, 0…100.
+  /// Parses `90%`, 0…100.
   init?(percent text: String) {
     let digits = text.dropLast()
     guard text.hasSuffix("%"), !digits.isEmpty,

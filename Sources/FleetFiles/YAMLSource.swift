@@ -1,24 +1,24 @@
 #if Fleet
-/// The text of a YAML document, for what its parser does not report.
+/// The text of a YAML document, for details that its parser does not report.
 struct YAMLSource {
   private let lines: [[Character]]
 
   init(_ text: String) {
-    // A file with a mistake is read by a person; the rest of a long one is not searched.
+    // Only the start of a long file is searched.
     let start = text.prefix(Self.sizeMaximum)
     lines = start.split(separator: "\n", omittingEmptySubsequences: false).map(Array.init)
   }
 
   private static let sizeMaximum = 1 << 20
 
-  /// The parser's message, in words for what people type.
+  /// Returns the message of the parser, with a clearer text for frequent mistakes.
   func words(of message: String, at place: FilePlace) -> String {
     guard message.contains("cannot start any token"), let character = character(at: place) else {
       return message
     }
     return character == "\t"
-      ? "there is a tab; YAML is indented with spaces"
-      : "no value starts with '\(character)'; write it in quotation marks"
+      ? "tab character; YAML requires spaces for indentation"
+      : "a value cannot start with '\(character)'; write it in quotation marks"
   }
 
   private func character(at place: FilePlace) -> Character? {
@@ -27,10 +27,10 @@ struct YAMLSource {
     return line.indices.contains(place.column - 1) ? line[place.column - 1] : nil
   }
 
-  /// Where a key is the second time in a mapping: in the column of the mapping, or within its
-  /// braces. `nil` = the text does not show it.
+  /// Returns the position of the second occurrence of a key in a mapping: in the column of the
+  /// mapping, or within its braces. `nil` = not found.
   func place(ofSecond key: String, inMappingAt mapping: FilePlace) -> FilePlace? {
-    // The parser names a mapping by its brace, or by its first key.
+    // The parser reports the position of the brace or of the first key.
     let line = lines.indices.contains(mapping.line - 1) ? lines[mapping.line - 1] : []
     let isFlow =
       character(at: mapping) == "{" || line.prefix(mapping.column - 1).last { $0 != " " } == "{"
@@ -46,7 +46,7 @@ struct YAMLSource {
     return nil
   }
 
-  /// Columns at which `key:` begins in a line, in quotation marks or not.
+  /// Returns the columns at which `key:` starts in a line, with or without quotation marks.
   private func columns(of key: String, in line: [Character]) -> [Int] {
     let separators: Set<Character> = [" ", "{", ",", "-", "\"", "'"]
     var columns: [Int] = []

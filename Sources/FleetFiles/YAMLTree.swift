@@ -1,16 +1,16 @@
 #if Fleet
 import Yams
 
-/// A YAML document as a tree with places: texts, lists and mappings, nothing else. Anchors, aliases
-/// and further documents are refused, and so is a key that comes twice.
+/// A YAML document as a tree with positions. Only texts, lists and mappings are supported: anchors,
+/// aliases, further documents and duplicate keys are errors.
 struct YAMLTree {
-  /// In bytes; 100,000 devices with all their facts are half of it.
+  /// The maximum size in bytes; 100,000 devices with all facts need half of it.
   static let sizeLimit = 16 * 1024 * 1024
-  /// Places in a text where an alias could stand. Yams takes time in proportion to what aliases
-  /// stand for before anybody sees them: 16 of them stand for 256 nodes at most.
+  /// The maximum number of possible aliases in a text. Yams expands aliases, in time proportional to
+  /// their contents, before they can be rejected: 16 aliases expand to at most 256 nodes.
   private static let aliasPlacesMaximum = 16
-  /// Places at which a part of the document may begin: 100,000 devices with all their facts have
-  /// 1,500,000, and a part takes some hundred bytes of memory.
+  /// The maximum number of possible parts of a document: 100,000 devices with all facts have
+  /// 1,500,000 parts, and a part needs some hundred bytes of memory.
   private static let partsMaximum = 2_000_000
 
   let root: Node
@@ -18,7 +18,7 @@ struct YAMLTree {
   init(_ bytes: [UInt8]) throws(CampaignFileFault) {
     guard bytes.count <= Self.sizeLimit else {
       throw CampaignFileFault(
-        at: .start, "it has more than \(Self.sizeLimit / 1024 / 1024) MiB")
+        at: .start, "the file is larger than \(Self.sizeLimit / 1024 / 1024) MiB")
     }
     let text = try FileText.utf8(bytes, of: .campaign)
     try Self.checkAliases(in: text)
@@ -26,10 +26,10 @@ struct YAMLTree {
     root = try Self.compose(String(decoding: text, as: UTF8.self))
   }
 
-  /// What an alias may stand behind: a blank, a line's end, an indicator (in a flow collection also
-  /// `:` and `?`, without a blank).
+  /// The characters that may precede an alias: a space, a line end, an indicator (in a flow
+  /// collection also `:` and `?` without a space).
   private static let aliasPredecessors = Set(" \t\r\n[]{},:?!&|>%@#`".utf8)
-  /// The ends of lines that have several bytes, and the byte order mark.
+  /// Line ends of several bytes, and the byte order mark.
   private static let longBreaks: Set<UInt32> = [0xE280A8, 0xE280A9, 0xEFBBBF]
   private static let nextLine: UInt32 = 0xC285
 
@@ -43,7 +43,7 @@ struct YAMLTree {
         guard places <= aliasPlacesMaximum else {
           throw CampaignFileFault(
             at: FilePlace(line: line, column: column),
-            "aliases are not taken, and there is the \(places)th '*' that could be one")
+            "aliases are not supported; this is the \(places)th '*' that could be an alias")
         }
       }
       former = former << 8 | UInt32(byte)
@@ -51,7 +51,7 @@ struct YAMLTree {
     }
   }
 
-  /// - Parameter former: the last bytes, the very last one lowest.
+  /// - Parameter former: the last bytes, the last byte in the lowest bits.
   private static func isBeginning(after former: UInt32) -> Bool {
     aliasPredecessors.contains(UInt8(truncatingIfNeeded: former))
       || longBreaks.contains(former & 0xFF_FFFF) || former & 0xFFFF == nextLine
@@ -67,7 +67,7 @@ struct YAMLTree {
       }
       guard parts <= partsMaximum else {
         throw CampaignFileFault(
-          at: FilePlace(line: line, column: 1), "it has more than \(partsMaximum) parts")
+          at: FilePlace(line: line, column: 1), "the file has more than \(partsMaximum) parts")
       }
     }
   }
@@ -77,7 +77,7 @@ struct YAMLTree {
     do {
       let parser = try Parser(yaml: text, encoding: .utf8)
       root = try parser.singleRoot()
-      // Nodes know their anchors for as long as the parser lives.
+      // The anchors of nodes are valid only while the parser exists.
       if let root { try checkPlain(root) }
       extendLifetime(parser)
     } catch let fault as CampaignFileFault {
@@ -85,25 +85,26 @@ struct YAMLTree {
     } catch let fault as YamlError {
       throw CampaignFileFault(fault, in: text)
     } catch {
-      throw CampaignFileFault(at: .start, "it cannot be read: \(error)")
+      throw CampaignFileFault(at: .start, "the file cannot be parsed: \(error)")
     }
-    guard let root else { throw CampaignFileFault(at: .start, "it is empty") }
+    guard let root else { throw CampaignFileFault(at: .start, "the file is empty") }
     return root
   }
 
-  /// In the order of the document, so that an anchor is found before what refers to it.
+  /// Rejects anchors, aliases and keys that are not texts, in the order of the document: an anchor
+  /// precedes its aliases.
   private static func checkPlain(_ node: Node) throws(CampaignFileFault) {
     guard node.anchor == nil else {
-      throw CampaignFileFault(at: node.place, "anchors (&) and aliases (*) are not taken")
+      throw CampaignFileFault(at: node.place, "anchors (&) and aliases (*) are not supported")
     }
     switch node {
-    case .alias: throw CampaignFileFault(at: node.place, "anchors and aliases are not taken")
+    case .alias: throw CampaignFileFault(at: node.place, "anchors and aliases are not supported")
     case .scalar: break
     case .sequence(let sequence): for element in sequence { try checkPlain(element) }
     case .mapping(let mapping):
       for (key, value) in mapping {
         guard case .scalar = key else {
-          throw CampaignFileFault(at: key.place, "a key is a text")
+          throw CampaignFileFault(at: key.place, "a key must be a text")
         }
         try checkPlain(key)
         try checkPlain(value)
@@ -119,7 +120,7 @@ extension Node {
 }
 
 extension CampaignFileFault {
-  /// What Yams says, with its place.
+  /// Converts an error of Yams to a fault with its position.
   fileprivate init(_ fault: YamlError, in text: String) {
     switch fault {
     case .scanner(let context, let problem, let mark, _),
@@ -133,10 +134,10 @@ extension CampaignFileFault {
       let key = keys.first.map { "\($0)" } ?? ""
       self.init(
         at: YAMLSource(text).place(ofSecond: key, inMappingAt: mapping) ?? mapping,
-        "'\(key)' is there twice")
+        "duplicate key '\(key)'")
     case .reader(let problem, _, _, _): self.init(at: .start, problem)
     case .no, .memory, .writer, .emitter, .representer, .dataCouldNotBeDecoded:
-      self.init(at: .start, "it cannot be read: \(fault)")
+      self.init(at: .start, "the file cannot be parsed: \(fault)")
     }
   }
 }

@@ -8,30 +8,30 @@ extension DatabaseValue {
 }
 
 extension Row {
-  /// More than any store holds of anything, and far from overflow.
+  /// The maximum of all counts: larger than in any store, and far from overflow.
   private static let countMaximum = 1 << 48
 
-  /// A column that counts something.
+  /// Returns a count in a column.
   ///
-  /// - Throws: a fault where another hand wrote a number that otaflash never writes.
+  /// - Throws: a fault if another program wrote a number that otaflash never writes.
   func count(_ column: String) throws -> Int {
     let value: Int = self[column]
     guard (0...Self.countMaximum).contains(value) else {
-      throw StorageFault(.unsound, "column \(column) of the store holds \(value)")
+      throw StorageFault(.unsound, "column \(column) of the store contains \(value)")
     }
     return value
   }
 
-  /// A column that holds a time.
+  /// Returns a time in a column.
   func time(_ column: String) throws -> WallClockTime {
     let milliseconds: Int64 = self[column]
     guard WallClockTime.range.contains(milliseconds) else {
-      throw StorageFault(.unsound, "column \(column) of the store holds the time \(milliseconds)")
+      throw StorageFault(.unsound, "column \(column) of the store contains the time \(milliseconds)")
     }
     return WallClockTime(milliseconds: milliseconds)
   }
 
-  /// A column that holds bytes; an empty one is stored as such, not as NULL.
+  /// Returns the bytes in a column; empty bytes are not stored as NULL.
   func bytes(_ column: String) -> [UInt8] {
     let data: Data = self[column]
     return [UInt8](data)

@@ -1,11 +1,11 @@
 #if Fleet
 import Crypto
 
-/// SHA-256 over each event and the one before it: nobody changes, takes out or puts in an event
-/// without changing the hash of the last, which a report carries.
+/// The chain of SHA-256 hashes over the events of a run. Each change, removal or insertion of an
+/// event changes the last hash, which reports contain.
 ///
 /// `hash(0) = SHA-256(run id)`, and `hash(n) = SHA-256(hash(n − 1) ‖ n ‖ at ‖ payload)`, with the
-/// number and the time in milliseconds as 8 bytes each, the highest first.
+/// number and the time in milliseconds as 8 bytes each, big-endian.
 package enum EventChain {
   package static func start(of run: String) -> [UInt8] { Array(SHA256.hash(data: Array(run.utf8))) }
 
@@ -25,11 +25,11 @@ package enum EventChain {
   }
 }
 
-/// What a look at a whole chain has found.
+/// The result of verifying a chain.
 package enum ChainVerdict: Hashable, Sendable {
-  /// Every event is as it was recorded; the hash of the last.
+  /// All events are unchanged; `head` is the hash of the last event.
   case intact(events: Int, head: [UInt8])
-  /// The first event that is not as it was recorded.
+  /// The first changed event.
   case changed(event: Int)
   /// Events are missing at the end.
   case cut(found: Int, recorded: Int)

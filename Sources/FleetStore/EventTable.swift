@@ -2,14 +2,14 @@
 import GRDB
 import OtaflashFleet
 
-/// The events of runs, each hashed with the one before it.
+/// The table of events, each hashed with the hash of the event before it.
 enum EventTable {
   static func append(
     _ events: [FleetEvent], to run: String, at moment: WallClockTime, in database: Database
   ) throws {
     let row = try Row.fetchOne(
       database, sql: "SELECT length, head FROM run WHERE id = ?", arguments: [run])
-    guard let row else { throw StorageFault(.system, "run \(run) has not begun") }
+    guard let row else { throw StorageFault(.system, "run \(run) has not started") }
     var (count, hash) = (try row.count("length"), row.bytes("head"))
     for event in events {
       count += 1

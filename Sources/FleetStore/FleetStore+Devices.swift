@@ -2,9 +2,9 @@
 import GRDB
 import OtaflashFleet
 
-/// What runs say of one device.
+/// The events of runs about one device.
 extension FleetStore {
-  /// The events about one device, with those that start and end a run, by run; the last run first.
+  /// Returns the events about one device, with the start and end of each run, the last run first.
   package func history(
     ofDevice id: FleetDevice.ID
   ) throws(StorageFault) -> [(run: KeptRun, events: [RecordedEvent])] {
@@ -16,8 +16,8 @@ extension FleetStore {
     return history
   }
 
-  /// Searches the stored texts first, because few events of a run are about one device. Empty if
-  /// the device is not part of the run.
+  /// Returns the events of a run about a device; empty if the device is not part of the run. The
+  /// stored texts are searched first, because few events are about one device.
   private func events(
     of run: String, about id: FleetDevice.ID
   ) throws(StorageFault) -> [RecordedEvent] {
@@ -51,7 +51,7 @@ extension FleetStore {
     try read { try $0.tableExists("device") }
   }
 
-  /// The registry has what the table said.
+  /// Drops the table, after the registry imported its rows.
   package func dropFormerDevices() throws(StorageFault) {
     try write { try StoreSchema.dropDevices(in: $0) }
   }

@@ -2,7 +2,7 @@
 import GRDB
 import OtaflashFleet
 
-/// What the list of runs shows of one.
+/// An entry in the list of runs.
 package struct KeptRun: Hashable, Sendable {
   package let id: String
   package let campaign: String
@@ -11,7 +11,7 @@ package struct KeptRun: Hashable, Sendable {
   package let events: Int
 }
 
-/// Why a text names no run.
+/// The reason why a text does not select a run.
 package enum RunSearchFault: Error, Hashable, Sendable, CustomStringConvertible {
   case none
   case unknown(String)
@@ -20,18 +20,18 @@ package enum RunSearchFault: Error, Hashable, Sendable, CustomStringConvertible 
 
   package var description: String {
     switch self {
-    case .none: "there is no run yet"
+    case .none: "there are no runs"
     case .unknown(let text): "there is no run '\(text)'"
     case .ambiguous(let text, let runs):
-      "'\(text)' begins the names of \(runs.count) runs: \(runs.joined(separator: ", "))"
+      "'\(text)' matches \(runs.count) runs: \(runs.joined(separator: ", "))"
     case .storage(let fault): fault.words
     }
   }
 }
 
 extension FleetStore {
-  /// The runs that are kept, the newest first. The order is that of insertion: the wall's clock may
-  /// have been wrong when one of them began.
+  /// Returns the stored runs, the newest first, in the order of insertion: the wall clock may have
+  /// been wrong at the start of a run.
   package func runs() throws(StorageFault) -> [KeptRun] {
     try read { database in
       guard try database.tableExists("run") else { return [] }
@@ -43,8 +43,8 @@ extension FleetStore {
     }
   }
 
-  /// The run whose name is `text` or starts with it. Without a text it is the run that a process
-  /// works on, else the newest.
+  /// Returns the run whose name is `text` or starts with it; without a text, the run on which a
+  /// process works, else the newest run.
   ///
   /// - Parameter isActive: whether a process works on the run with this name.
   package func run(
@@ -61,23 +61,23 @@ extension FleetStore {
     return first
   }
 
-  /// Where the events of a run are kept. The run is there with its first event, `runBegan`.
+  /// Returns the event log of a run. The first event, `runBegan`, creates the run.
   package func ledger(of run: String) -> any EventLedger { StoredLedger(store: self, run: run) }
 
-  /// The events of a run, checked that they can be those of one.
+  /// Returns the validated events of a run.
   package func events(of run: String) throws(StorageFault) -> [RecordedEvent] {
     try read { database in
       let events = try EventTable.events(of: run, in: database)
       let row = try Row.fetchOne(
         database, sql: "SELECT id FROM run WHERE id = ?", arguments: [run])
       if row != nil, let fault = FleetRun.fault(of: events) {
-        throw StorageFault(.unsound, "the events of run \(run) cannot be: \(fault)")
+        throw StorageFault(.unsound, "the events of run \(run) are invalid: \(fault)")
       }
       return events
     }
   }
 
-  /// Looks at every event of a run.
+  /// Verifies the chain of a run's events.
   package func verify(run: String) throws(StorageFault) -> ChainVerdict {
     try read { database in
       let row = try Row.fetchOne(
@@ -103,10 +103,10 @@ extension FleetStore {
 
   // MARK: Requests
 
-  /// Asks the process that works on a run, now or later.
+  /// Adds a request for the current or the next process that works on a run.
   ///
-  /// - Parameter action: who asks, and why.
-  /// - Returns: the request's number.
+  /// - Parameter action: the operator and the reason.
+  /// - Returns: the number of the request.
   @discardableResult
   package func request(
     _ order: OperatorCommand, by action: OperatorAction? = nil, of run: String,
@@ -120,7 +120,7 @@ extension FleetStore {
     }
   }
 
-  /// What became of a request, in words; `nil` while nobody has answered it.
+  /// Returns the answer to a request as text; `nil` = no answer yet.
   package func answer(to request: Int) throws(StorageFault) -> String? {
     try read {
       try String.fetchOne(
@@ -128,11 +128,11 @@ extension FleetStore {
     }
   }
 
-  /// The last event that decides what the list of runs says of a run: it ended, paused, waits for
-  /// approval, or continued.
+  /// Returns the last event that determines the state in the list of runs: the run ended, paused,
+  /// waits for approval, or continued.
   package func lastTurn(of run: String) throws(StorageFault) -> FleetEvent? {
     try read { database in
-      // Payloads start with the name of the event, and are read from the last one back.
+      // Payloads start with the name of the event, and are searched backwards.
       let payload = try String.fetchOne(
         database,
         sql: """
@@ -146,13 +146,13 @@ extension FleetStore {
     }
   }
 
-  /// The requests that were put for a run.
+  /// Returns the requests for a run.
   package func commands(of run: String) -> any CommandSource {
     StoredCommands(store: self, run: run)
   }
 }
 
-/// A request as the store has it. Former versions stored the order only.
+/// The stored form of a request. Former versions stored only the command.
 private struct StoredRequest: Codable {
   let order: OperatorCommand
   let action: OperatorAction
@@ -173,7 +173,7 @@ private struct StoredRequest: Codable {
   }
 }
 
-/// The requests for one run, from whatever process.
+/// The requests for one run, from any process.
 private struct StoredCommands: CommandSource {
   let store: FleetStore
   let run: String

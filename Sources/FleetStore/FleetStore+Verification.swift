@@ -10,14 +10,14 @@ package struct ChainHead: Hashable, Sendable {
   package let hash: [UInt8]
 }
 
-/// An event that has a certain hash.
+/// The event with a certain hash.
 package struct HashedEvent: Hashable, Sendable {
   package let run: String
   package let number: Int
 }
 
 extension FleetStore {
-  /// The head as it was recorded; `nil` if there is no such run. Nothing is compared.
+  /// Returns the recorded head without verification; `nil` if there is no such run.
   package func head(of run: String) throws(StorageFault) -> ChainHead? {
     try read { database in
       try Row.fetchOne(
@@ -26,7 +26,7 @@ extension FleetStore {
     }
   }
 
-  /// The event with this hash, of whichever run; `nil` if there is none.
+  /// Returns the event with a hash, of any run; `nil` if there is no such event.
   package func event(withHash hash: [UInt8]) throws(StorageFault) -> HashedEvent? {
     try read { database in
       try Row.fetchOne(
@@ -36,7 +36,7 @@ extension FleetStore {
     }
   }
 
-  /// Runs that were started in this store, and are not in it as they were recorded.
+  /// Returns runs of this store that were deleted or rewritten.
   package func lostRuns() throws(StorageFault) -> [LostRun] { try read(StartedRuns.lost) }
 }
 #endif

@@ -2,25 +2,25 @@
 import GRDB
 import OtaflashFleet
 
-/// Runs with their events and images, and the devices, in one SQLite file. What a call has returned
-/// lasts, whatever happens to the process or the power.
+/// Runs with their events and images in one SQLite file. Changes are durable when a call returns,
+/// also after a crash or a power loss.
 ///
-/// One process adds events to a run at a time; who that is, its user sees to. Others may read runs
-/// and put requests.
+/// One process at a time adds events to a run; the caller ensures this. Other processes may read
+/// runs and add requests.
 package final class FleetStore: Sendable {
   let file: StoreFile
 
   /// - Parameters:
-  ///   - path: of the file, in a folder that is there.
-  ///   - isReadOnly: for who only looks; nothing is made, mended or written.
-  /// - Throws: what stands in the way. A damaged file is none: it is put aside (`setAside`).
+  ///   - path: the path of the file, in an existing folder.
+  ///   - isReadOnly: whether the store is only read; nothing is created, repaired or written.
+  /// - Throws: a fault if the file cannot be opened. A damaged file is set aside (`setAside`).
   package convenience init(path: String, isReadOnly: Bool = false) throws(StorageFault) {
     self.init(try StoreFile(path: path, isReadOnly: isReadOnly))
   }
 
   init(_ file: StoreFile) { self.file = file }
 
-  /// Where a damaged store was put, when there was one: what its devices run, they know themselves.
+  /// The new path of a damaged store, if there was one. Devices report their images themselves.
   package var setAside: String? { file.setAside }
 
   func write<Value>(_ body: (Database) throws -> Value) throws(StorageFault) -> Value {
@@ -33,7 +33,7 @@ package final class FleetStore: Sendable {
 
   // MARK: Images
 
-  /// Keeps an image under its digest.
+  /// Stores an image under its digest.
   package func keep(blob: [UInt8], digest: String) throws(StorageFault) {
     try write {
       try $0.execute(
@@ -42,7 +42,7 @@ package final class FleetStore: Sendable {
     }
   }
 
-  /// The image with this digest.
+  /// Returns the image with a digest.
   package func blob(_ digest: String) throws(StorageFault) -> [UInt8] {
     let found = try read {
       try Row.fetchOne($0, sql: "SELECT content FROM blob WHERE digest = ?", arguments: [digest])?

@@ -2,8 +2,8 @@
 import GRDB
 import OtaflashFleet
 
-/// What workers reported in stores up to version 4: a table, which the coordinator turned into
-/// events later.
+/// The reports of workers in stores up to version 4: a table, whose rows the coordinator converted
+/// to events later.
 enum FormerNews {
   private enum Report: Codable {
     case placed(adapter: String)
@@ -31,15 +31,15 @@ enum FormerNews {
     }
   }
 
-  /// Removes the tables of jobs and news, once all news are events.
+  /// Converts all news to events, and removes the tables of jobs and news.
   static func takeOver(in database: Database) throws {
     try record(in: database)
     try database.execute(
       sql: "DROP TABLE news; DROP TABLE job; ALTER TABLE run DROP COLUMN news_seen;")
   }
 
-  /// Records what the coordinator had not read when its process died. A device whose attempt has
-  /// ended, with nothing recorded that follows, is asked again by whoever continues the run.
+  /// Records the reports that the coordinator had not read when its process died. The process that
+  /// continues the run asks each device again whose attempt ended without a recorded next step.
   private static func record(in database: Database) throws {
     let unread = try Row.fetchAll(
       database,
@@ -64,7 +64,7 @@ enum FormerNews {
     }
   }
 
-  /// `nil` = its events are not sound, which is reported when they are read.
+  /// Returns the run; `nil` = its events are invalid, which is reported when they are read.
   private static func run(_ id: String, in database: Database) throws -> FleetRun? {
     let history = try EventTable.events(of: id, in: database)
     return FleetRun.fault(of: history) == nil ? FleetRun(history) : nil

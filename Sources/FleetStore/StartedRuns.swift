@@ -2,11 +2,11 @@
 import GRDB
 import OtaflashFleet
 
-/// A run that is not in the store as it was recorded, although its own chain may hold or be gone.
+/// A run that was deleted or rewritten, even if its own chain is intact.
 package struct LostRun: Hashable, Sendable {
   package enum Loss: Hashable, Sendable {
     case deleted
-    /// Its events are not those that a later run names.
+    /// Its events differ from the state that a later run recorded.
     case rewritten
   }
 
@@ -15,7 +15,7 @@ package struct LostRun: Hashable, Sendable {
   package let loss: Loss
 }
 
-/// Which runs were started: the table `started`, and the former run that each run names.
+/// The started runs: the table `started`, and the former run in the first event of each run.
 enum StartedRuns {
   static func note(
     _ run: String, of campaign: String, at moment: WallClockTime, in database: Database
@@ -25,7 +25,7 @@ enum StartedRuns {
       arguments: [run, campaign, moment.milliseconds])
   }
 
-  /// The newest run, as the next one names it.
+  /// Returns the newest run, for the first event of the next run.
   static func newest(in database: Database) throws -> FormerRun? {
     try Row.fetchOne(
       database, sql: "SELECT id, length, head FROM run ORDER BY rowid DESC LIMIT 1"
@@ -35,7 +35,7 @@ enum StartedRuns {
     }
   }
 
-  /// Runs that were deleted or rewritten, in the order of their starts.
+  /// Returns runs that were deleted or rewritten, in the order of their starts.
   static func lost(in database: Database) throws -> [LostRun] {
     var lost: [LostRun] = []
     // A store of an older version that is only read has no such table.

@@ -3,8 +3,7 @@ import FoundationEssentials
 import GRDB
 import OtaflashFleet
 
-/// How a store is opened by a process that only reads it, also after a process was killed inside a
-/// commit.
+/// Opening a store for reading, also after a process was killed during a commit.
 extension StoreFile {
   /// Opens the file for reading. A journal that a killed process left is played back first
   /// (sqlite.org/lockingv3.html, 4.0 "Rollback"), which a read-only connection cannot do: in the
@@ -39,8 +38,8 @@ extension StoreFile {
     }
   }
 
-  /// The state as of the last commit, in a copy: on a file system that cannot be written. The copy
-  /// has no name once it is open, and ends with its connection.
+  /// Opens a copy with the state of the last commit, for a read-only file system. The copy is
+  /// unlinked after opening, and ends with its connection.
   private static func openCopy(
     of path: String, _ patience: Duration
   ) throws(StorageFault) -> DatabaseQueue {
@@ -59,7 +58,7 @@ extension StoreFile {
     } catch {
       throw StorageFault(
         .readOnly,
-        "\(path) holds an unfinished commit, and a copy to read it from cannot be written in "
+        "\(path) contains an unfinished commit, and its copy cannot be written to "
           + "\(files.temporaryDirectory.path): \(error)")
     }
     try recover(copy, patience)
@@ -68,7 +67,7 @@ extension StoreFile {
 
   private static func remove(_ folder: String) {
     do { try FileManager.default.removeItem(atPath: folder) } catch {
-      // What stays is readable by this user only, in the folder for temporary files.
+      // Remaining files are readable only by this user, in the folder for temporary files.
     }
   }
 }

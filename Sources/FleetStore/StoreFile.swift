@@ -3,30 +3,30 @@ import FoundationEssentials
 import GRDB
 import OtaflashFleet
 
-/// The SQLite file of a store, opened so that what was committed lasts.
+/// The SQLite file of a store, opened with durable commits.
 ///
-/// One connection in a process, and a rollback journal: SQLite before 3.51.3 may damage a file in
+/// A process has one connection, with a rollback journal: SQLite before 3.51.3 may damage a file in
 /// WAL mode that two connections write to (sqlite.org/wal.html, "The WAL-Reset Bug"), and Debian 12
-/// has 3.40. Each commit is flushed (`synchronous=FULL`), which is read back: GRDB sets what it
-/// thinks best in some modes, and a store that loses commits would look like one that does not.
+/// has 3.40. Each commit is flushed (`synchronous=FULL`). The setting is read back, because GRDB
+/// changes it in some modes, and a store that loses commits would not be noticed.
 struct StoreFile {
-  /// What the file says it is (`PRAGMA application_id`): "OTAF".
+  /// The application id of the file (`PRAGMA application_id`): "OTAF".
   static let applicationID: Int32 = 0x4F54_4146
-  /// How long another process may keep the file.
+  /// The default time limit for locks of other processes.
   static let patience = Duration.seconds(5)
   /// `PRAGMA synchronous`: 2 is FULL.
   private static let synchronousFull = 2
 
   let queue: DatabaseQueue
   let path: String
-  /// Where a damaged file was put, when there was one.
+  /// The new path of a damaged file, if there was one.
   let setAside: String?
 
   /// - Parameters:
-  ///   - path: in a folder that is there.
-  ///   - isReadOnly: nothing is created or written, except that a commit which a process did not
-  ///     finish is rolled back first.
-  ///   - patience: how long another process may keep the file.
+  ///   - path: the path of the file, in an existing folder.
+  ///   - isReadOnly: whether nothing is created or written, except that an unfinished commit is
+  ///     rolled back first.
+  ///   - patience: the time limit for locks of other processes.
   init(
     path: String, isReadOnly: Bool, patience: Duration = StoreFile.patience
   ) throws(StorageFault) {
@@ -49,7 +49,7 @@ struct StoreFile {
     }
   }
 
-  /// SQLite would wait without a limit to open a pipe.
+  /// Rejects paths that are not regular files: SQLite would wait indefinitely to open a pipe.
   private static func checkIsFile(_ path: String) throws(StorageFault) {
     let found = URL(filePath: path).resolvingSymlinksInPath().path
     guard FileManager.default.fileExists(atPath: found) else { return }
@@ -57,27 +57,28 @@ struct StoreFile {
       let type = try FileManager.default.attributesOfItem(atPath: found)[.type]
       guard let type = type as? FileAttributeType, type != .typeRegular else { return }
     } catch {
-      // What cannot be looked at is reported by the opening that follows.
+      // The following open reports other errors.
       return
     }
     throw StorageFault(
-      .system, "\(path) is not a regular file; move it away, and the runs are recorded anew")
+      .system, "\(path) is not a regular file; move it away to create a new store")
   }
 
-  /// The file is for its user only, whatever the umask says; its journal receives the same mode.
+  /// Makes the file readable only by its user, regardless of the umask; its journal receives the
+  /// same mode.
   private static func keepPrivate(_ path: String) throws(StorageFault) {
     let (files, mode) = (FileManager.default, [FileAttributeKey.posixPermissions: 0o600])
-    // Not by `createFile`, which renames a new file to the path: another process may have created
-    // the store meanwhile, and would lose it.
+    // `createFile` would rename a new file to the path, and could replace a store that another
+    // process creates at the same time.
     do { try Data().write(to: URL(filePath: path), options: .withoutOverwriting) } catch {
-      // It exists, or its folder does not: the opening that follows reports what matters.
+      // The file exists, or its folder does not: the following open reports errors.
     }
     do {
       let found = try files.attributesOfItem(atPath: path)[.posixPermissions] as? Int
       guard let found, found & 0o077 != 0 else { return }
       try files.setAttributes(mode, ofItemAtPath: path)
     } catch {
-      // No file, or another user's: whether it can be used, the opening that follows finds out.
+      // There is no file, or it belongs to another user: the following open reports errors.
     }
   }
 
@@ -100,7 +101,7 @@ struct StoreFile {
   }
 
   private static func check(_ database: Database, _ path: String) throws {
-    // In one transaction: another process may make it ours between two looks.
+    // In one transaction: another process may initialize the file between two reads.
     try database.inTransaction(.deferred) {
       try checkOwner(database, path)
       return .commit
@@ -115,7 +116,7 @@ struct StoreFile {
     let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
     let isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0
     guard application == applicationID || (application == 0 && isEmpty) else {
-      throw StorageFault(.system, "\(path) is another program's database")
+      throw StorageFault(.system, "\(path) is the database of another program")
     }
     let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     guard version >= 0 else {
@@ -124,7 +125,7 @@ struct StoreFile {
     guard version <= StoreSchema.version else {
       throw StorageFault(
         .newerVersion,
-        "\(path) has version \(version), written by a later otaflash; this one knows "
+        "\(path) has version \(version), from a later version of otaflash; this version supports "
           + "\(StoreSchema.version)")
     }
   }
@@ -135,12 +136,12 @@ struct StoreFile {
     let journal = try String.fetchOne(database, sql: "PRAGMA journal_mode")
     guard synchronous == synchronousFull, journal == "delete" else {
       throw StorageFault(
-        .system, "\(path) cannot be opened so that commits last (journal \(journal ?? "unknown"))")
+        .system, "\(path) does not support durable commits (journal \(journal ?? "unknown"))")
     }
   }
 
-  /// Renames a file that cannot be understood, so that a person can look at it. One that was put
-  /// aside before stays.
+  /// Renames a damaged file, so that a user can examine it. Files that were set aside before are
+  /// kept.
   private static func putAside(_ path: String) throws(StorageFault) -> String {
     let files = FileManager.default
     var aside = path + ".damaged"
@@ -151,12 +152,12 @@ struct StoreFile {
     }
     do {
       try files.moveItem(atPath: path, toPath: aside)
-      // The journal belongs to the file: with a new one it would be played back into it.
+      // The journal belongs to the damaged file; SQLite would apply it to a new file.
       if files.fileExists(atPath: path + "-journal") {
         try files.moveItem(atPath: path + "-journal", toPath: aside + "-journal")
       }
     } catch {
-      throw StorageFault(.system, "\(path) is damaged and cannot be put aside: \(error)")
+      throw StorageFault(.system, "\(path) is damaged and cannot be renamed: \(error)")
     }
     return aside
   }

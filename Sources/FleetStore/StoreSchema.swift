@@ -5,10 +5,10 @@ import GRDB
 enum StoreSchema {
   static var version: Int { migrations.count }
 
-  /// What a migration does beside its statements.
+  /// The code of a migration, after its statements.
   private typealias Step = @Sendable (Database) throws -> Void
 
-  /// The n-th brings a store of version n − 1 to version n.
+  /// The n-th migration converts a store of version n − 1 to version n.
   private static let migrations: [(sql: String, step: Step)] = [
     (first, { _ in }), (devices, { _ in }), (versionTimes, { _ in }),
     (started, { _ in }), ("", FormerNews.takeOver), ("", dropUnusedDevices),
@@ -17,7 +17,7 @@ enum StoreSchema {
   static func migrate(_ queue: DatabaseQueue) throws {
     let found = try queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
     for (index, migration) in migrations.enumerated().dropFirst(found) {
-      // Looked at once more within the transaction: another process may be about the same.
+      // Checked again within the transaction, because another process may do the same.
       try queue.inTransaction(.immediate) { database in
         let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         guard found == index else { return .rollback }
@@ -30,8 +30,8 @@ enum StoreSchema {
     }
   }
 
-  /// Waves and where a device stands are no tables: they are folds over `event`, and a second truth
-  /// would differ from the first one day.
+  /// There are no tables of waves and the progress of devices: both are folds over `event`, and
+  /// redundant data could differ.
   private static let first = """
     CREATE TABLE run (
       id TEXT PRIMARY KEY, campaign TEXT NOT NULL, digest TEXT NOT NULL, began INTEGER NOT NULL,
@@ -66,7 +66,7 @@ enum StoreSchema {
     CREATE TABLE blob (digest TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT, WITHOUT ROWID;
     """
 
-  /// What was known of devices, until version 6: `RegistryFile` has it now.
+  /// The known devices, until version 6: `RegistryFile` replaces the table.
   private static let devices = """
     CREATE TABLE device (
       id TEXT PRIMARY KEY, name TEXT, address TEXT, seen INTEGER, connected INTEGER, outcome TEXT,
@@ -78,7 +78,8 @@ enum StoreSchema {
 
   private static let versionTimes = "ALTER TABLE device ADD COLUMN version_at INTEGER;"
 
-  /// A store with runs keeps the table until the registry has taken their devices over.
+  /// Drops the table if there are no runs. A store with runs keeps the table until the registry has
+  /// imported its devices.
   private static func dropUnusedDevices(in database: Database) throws {
     if try Int.fetchOne(database, sql: "SELECT count(*) FROM run") == 0 {
       try dropDevices(in: database)
@@ -89,8 +90,8 @@ enum StoreSchema {
     try database.execute(sql: "DROP TABLE IF EXISTS device; DROP TABLE IF EXISTS taken_over;")
   }
 
-  /// Every run that was started, in the order of the starts. The table only grows, so a run that is
-  /// no longer in `run` was deleted.
+  /// All started runs, in order. The table only grows, so a run that is missing in `run` was
+  /// deleted.
   private static let started = """
     CREATE TABLE started (
       number INTEGER PRIMARY KEY, run TEXT NOT NULL UNIQUE, campaign TEXT NOT NULL,

@@ -1,7 +1,7 @@
 #if Fleet
 import FoundationEssentials
 
-/// Values as JSON texts, the same text for the same value: keys are sorted.
+/// Values as JSON texts with sorted keys, so that equal values have equal texts.
 enum StoredValue {
   static func text(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()

@@ -143,7 +143,7 @@ import Testing
     let refused = try program.run(["flash", path, "-d", "sim:fast"] + said)
     #expect(refused.status == 65)
     #expect(refused.code == "E-IMAGE")
-    #expect(refused.errors.contains("image.bin is \(words), no firmware"), "\(refused.errors)")
+    #expect(refused.errors.contains("image.bin is \(words), not firmware"), "\(refused.errors)")
     #expect(!refused.errors.contains("--allow-unknown") && !refused.errors.contains("--force"))
     #expect(try program.run(["image", "verify", path] + said).status == 65)
     #expect(try program.run(["image", "info", path]).output.contains(words))

@@ -83,7 +83,7 @@ import Testing
     #expect(plan.status == 0, "\(plan.errors)")
     let words = "as in 1 earlier run of these devices: sim-fleet:4?adapters=2&away=25.0%"
     #expect(plan.errors.contains(words), "\(plan.errors)")
-    #expect(plan.output.contains("3 updated, 1 never heard"), "\(plan.output)")
+    #expect(plan.output.contains("3 updated, 1 not found"), "\(plan.output)")
     #expect(plan.output.contains("counted with whole images"), "\(plan.output)")
     let events = try fleet("plan", file, "--forecast", "--seeds", "1", "--json")
     #expect(events.output.contains(#""counts_whole_images":true"#), "\(events.output)")

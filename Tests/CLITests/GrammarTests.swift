@@ -151,7 +151,7 @@ import Testing
     (
       ["image", "diff", "a", "b", "--rate", "6k"],
       "The value '6k' is invalid for '--rate <list>': "
-        + "'6k' is not a number of bytes a second, 1 to 1G; write 6000 or 20K"
+        + "'6k' is not a number of bytes per second, 1 to 1G; write 6000 or 20K"
     ),
     (["image", "diff", "a", "b", "--page", "0"], "--page 0 is out of range; it is 256 to 1M"),
     (

@@ -224,7 +224,7 @@ import Testing
     let (patch, _) = try Self.patch(program)
     let empty = try program.file("empty.bin", [])
     for (base, status, code, words) in [
-      (patch, Int32(65), "E-IMAGE", "is a detools patch, no firmware"),
+      (patch, Int32(65), "E-IMAGE", "is a detools patch, not firmware"),
       (empty, 65, "E-IMAGE", "the image has no bytes"),
       (program.home.path + "/none.bin", 66, "E-FILE", "there is no file"),
     ] {
@@ -263,7 +263,7 @@ import Testing
     ] {
       let outcome = try program.run(["flash", path, "-d", "sim:fast"])
       #expect(outcome.status == 65 && outcome.code == "E-IMAGE", "\(outcome.errors)")
-      #expect(outcome.errors.contains("is \(name), no firmware"), "\(outcome.errors)")
+      #expect(outcome.errors.contains("is \(name), not firmware"), "\(outcome.errors)")
       #expect(outcome.errors.contains("with --base"), "\(outcome.errors)")
       #expect(outcome.errors.contains("image info \(path)"), "\(outcome.errors)")
       #expect(try program.run(["image", "verify", path]).status == 65)

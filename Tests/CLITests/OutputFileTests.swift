@@ -180,7 +180,7 @@ import Testing
 
   @Test(arguments: [100_000, 120_000, 160_000])
   func tooLittleAddressSpaceIsAnErrorInWords(_ limit: Int) throws {
-    try expectShortage("ulimit -v \(limit)", saying: "MiB of addresses")
+    try expectShortage("ulimit -v \(limit)", saying: "MiB of address space")
   }
 
   private func expectShortage(_ limit: String, saying words: String) throws {

@@ -229,7 +229,7 @@ import Testing
     device.hardware = HardwareID(1)
     device.runningVersion = FirmwareVersion(1, 3, 0)
     device.runningCRC32 = 0xCBF4_3926
-    #expect(forecast() == "send nothing: the device runs this image already")
+    #expect(forecast() == "send nothing: the device already runs this image")
   }
 
   @Test func textIsQuotedForJSON() {

@@ -87,7 +87,7 @@ import Testing
   @Test func aHookThatFailsIsReportedAndChangesNothing() throws {
     let run = try fleet("run", try campaign("run-ended: 'echo no chat; exit 3'"))
     #expect(run.status == 0, "\(run.errors)")
-    #expect(run.errors.contains("hook run-ended ended with 3: no chat"), "\(run.errors)")
+    #expect(run.errors.contains("hook run-ended exited with code 3: no chat"), "\(run.errors)")
   }
 
   @Test func thePlanListsHooksAndRefusesMissingPrograms() throws {

@@ -1,7 +1,7 @@
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// docs/troubleshooting.md, made of the codes' explanations and of the faults that carry them.
+/// docs/troubleshooting.md, generated from the explanations and the samples of the fault codes.
 enum TroubleshootingPage {
   static let path = "docs/troubleshooting.md"
 
@@ -9,18 +9,17 @@ enum TroubleshootingPage {
     let head = """
       # Troubleshooting, by error code
 
-      An error says what happened, why, and a command that helps:
+      An error states the problem, the reason, and a command that helps:
 
       ```
       error[E-DEVICE-NOT-FOUND]: no device with a name like 'door-01' was found
-        Nothing that matches advertised within 5 s.
+        No matching device advertised within 5 s.
         help: otaflash scan
       ```
 
-      This page tells what each code means in general, as `otaflash explain` does without a \
-      network. With `--json` the code stands in the event `error`, and `retryable` there says \
-      whether the same command can succeed as it is. What the exit codes mean is in the manual, \
-      otaflash(1).
+      This page explains each code; `otaflash explain` prints the same text without a network. \
+      With `--json`, the event `error` contains the code; its member `retryable` states whether \
+      the same command can succeed unchanged. The manual, otaflash(1), lists the exit codes.
 
       | code | what happened | exit |
       |---|---|---|
@@ -35,12 +34,12 @@ enum TroubleshootingPage {
     return head + "\n" + rows.joined(separator: "\n") + "\n" + sections.joined()
   }
 
-  /// The codes that the groups begin with.
+  /// The first code of each group with the heading of the group.
   private static let headings: [FaultCode: String] = [
-    .bug: "What was given", .wrongHardware: "Refused before a byte was written",
+    .bug: "Input", .wrongHardware: "Refused before the first byte was written",
     .deviceRefused: "The device's answers", .blockKeepsFailing: "The transfer and the link",
-    .noAdapter: "Finding and reaching the device", .baseline: "Benchmarks",
-    .campaign: "Campaigns", .state: "This computer",
+    .noAdapter: "Discovery and connection", .baseline: "Benchmarks",
+    .campaign: "Campaigns", .state: "The host",
   ]
 
   private static func section(on code: FaultCode) -> String {
@@ -60,14 +59,14 @@ enum TroubleshootingPage {
   }
 
   private static func exits(of code: FaultCode) -> String {
-    // Whatever was begun, the process dies by the signal.
+    // In any state, the process ends by the signal.
     if code == .interrupted { return "128 and the signal's number, as 130 by Ctrl-C" }
     let codes = exits[code, default: []].sorted().map(String.init)
     return codes.count < 2
       ? codes.joined() : codes.dropLast().joined(separator: ", ") + " or " + codes[codes.count - 1]
   }
 
-  /// The exit codes that the samples of each code end with.
+  /// The exit codes of the samples of each code.
   static let exits: [FaultCode: Set<Int32>] = {
     let context = FaultContext(
       program: "otaflash", arguments: ["flash", "app.hex", "-d", "name:door-01"],

@@ -112,7 +112,7 @@ final class ScriptedHooks: HookRunner {
     guard case .skipped(let words)? = outcome.run["board2"]?.ending else {
       return #expect(Bool(false), "it is skipped")
     }
-    #expect(words == "the hook before the device ended with 3: said so")
+    #expect(words == "the hook before the device exited with code 3: said so")
     #expect(outcome.sent["board2"] == 0 && outcome.truth["board2"] != FleetEngineTests.new)
     let tally = outcome.run.waves[0].tally
     #expect(tally.succeeded == 5 && tally.failed == 0 && tally.neutral == 1)
@@ -170,7 +170,7 @@ final class ScriptedHooks: HookRunner {
     }
     scene.campaign.retries.infrastructureFailures = 4
     let outcome = try scene.run()
-    let words = "the hook before the device could not be run: there is no program 'hook'"
+    let words = "the hook before the device could not be started: there is no program 'hook'"
     guard case .paused(.infrastructure(let failures, words)) = outcome.run.control else {
       return #expect(Bool(false), "\(outcome.run.control)")
     }

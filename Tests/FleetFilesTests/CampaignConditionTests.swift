@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("sites: {tokyo: {from: 08:00}}", 4, 9, "no device is at site 'tokyo'"),
+    ("sites: {tokyo: {from: 08:00}}", 4, 9, "no device has the site 'tokyo'"),
     ("waves: [{devices: rest, stop: 3}]", 4, 31, "stops at 3 failed devices, and it has 2"),
     ("waves: [{devices: 1, stop: 1}, {devices: rest, stop: {failures: 2}}]", 4, 54, "it has 1"),
   ])

@@ -186,7 +186,7 @@ import Testing
     for words in [["no-such-program-at-all"], [folder.url.path + "/none"], ["./no-such"]] {
       let outcome = await Self.run(.words(words))
       #expect(outcome.end == .notRun(words: "there is no program '\(words[0])'"))
-      #expect(outcome.words == "could not be run: there is no program '\(words[0])'")
+      #expect(outcome.words == "could not be started: there is no program '\(words[0])'")
     }
   }
 

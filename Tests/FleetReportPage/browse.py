@@ -35,12 +35,12 @@ SOUND = {
         .content.startsWith("default-src 'none'")""",
 }
 
-# The table, with its script: the second click on Took sorts the longest first; a filter keeps some rows.
+# The table, with its script: the second click on Duration sorts the longest first; a filter keeps some rows.
 TABLE = r"""(() => {
   const rows = () => [...document.querySelectorAll('#table tbody tr')].filter((r) => !r.hidden);
   const all = rows().length;
   const heads = [...document.querySelectorAll('#table thead th')];
-  const took = heads.findIndex((h) => h.textContent.startsWith('Took'));
+  const took = heads.findIndex((h) => h.textContent.startsWith('Duration'));
   const button = heads[took].querySelector('button');
   const values = () => rows().map((r) => r.cells[took].dataset.v).filter((v) => v !== '').map(Number);
   button.click();

@@ -80,7 +80,7 @@ import Testing
         ])))
     let page = Self.page(report)
     for text in [
-      hash, "doors.yaml, SHA-256 5a5a", "k.bin, a secret: no hash is recorded",
+      hash, "doors.yaml, SHA-256 5a5a", "k.bin, secret: no hash is recorded",
       "allow-downgrade, force", "./fetch-key --quiet", "All options of the campaign", "5 attempts",
     ] {
       #expect(page.contains(text), "\(text)")
@@ -120,7 +120,7 @@ import Testing
     (RunWait(.approval(wave: 0), devices: 1), "wave canary needs an operator's approval"),
     (RunWait(.paused, devices: 1), "an operator must resume the run"),
     (RunWait(.noAdapter, devices: 4), "no adapter is present (4 devices wait)"),
-    (RunWait(.noFreePlace, devices: 4), "no adapter has a free place (4 devices wait)"),
+    (RunWait(.noFreePlace, devices: 4), "all adapters are in use (4 devices wait)"),
     (RunWait(.hook(.beforeWave), devices: 4), "the hook before-wave is running"),
   ])
   func aWaitIsOneClauseWithItsTime(_ wait: RunWait, _ words: String) {

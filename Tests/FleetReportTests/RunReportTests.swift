@@ -150,7 +150,7 @@ import Testing
     let failed = DeviceEnding.failed(Self.lost)
     #expect(
       try headline([.updated, .updated, failed, failed, .absent])
-        == "2 of 5 devices run 1.3.0, verified by read-back; 2 failed, 1 was never heard")
+        == "2 of 5 devices run 1.3.0, verified by read-back; 2 failed, 1 was not found")
     #expect(try headline([.updated, .updated]) == "All 2 devices run 1.3.0, verified by read-back")
     #expect(try headline([.updated]) == "1 of 1 device runs 1.3.0, verified by read-back")
     #expect(try headline([failed]) == "0 of 1 device run the new image; 1 failed")
@@ -170,11 +170,11 @@ import Testing
     #expect(
       report.waves[0].ruleWords
         == "success from 80 %, stops at 1 failure, judged from 50 % seen")
-    #expect(report.stateWords == "stopped by the failures of wave all")
+    #expect(report.stateWords == "stopped by failures in wave all")
   }
 
   @Test func pausesHaveTheirReasonAndTheirTime() throws {
-    let reason = PauseReason.infrastructure(failures: 20, words: "the adapter vanished")
+    let reason = PauseReason.infrastructure(failures: 20, words: "the adapter was disconnected")
     let events =
       Self.beginning(["a"]) + [
         (5, .runPaused(because: reason)), (9, .runResumed), (12, .runPaused(because: .asked)),
@@ -185,7 +185,7 @@ import Testing
     #expect(report.state == .paused(.asked))
     #expect(
       report.words(of: reason)
-        == "20 attempts in a row failed on this side: the adapter vanished")
+        == "20 consecutive attempts failed on the host: the adapter was disconnected")
   }
 
   /// A claim that ran out is a try of its own; whoever died leaves no cause behind.
@@ -210,7 +210,7 @@ import Testing
     let events = Self.beginning(["a"]) + [(5, .runCancelled), (5, .runEnded(.cancelled))]
     let report = try #require(RunReport(Self.history(events)))
     #expect(report.devices[0].outcome == .leftOut && report.stateWords == "cancelled")
-    #expect(report.headline == "0 of 1 device run the new image; 1 was not done")
+    #expect(report.headline == "0 of 1 device run the new image; 1 was not started")
   }
 
   @Test func theSamplesAreRunsAsTheRulesKnowThem() throws {

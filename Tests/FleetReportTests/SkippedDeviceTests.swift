@@ -39,7 +39,7 @@ import Testing
     ([FleetEvent.runCancelled, .runEnded(.cancelled)], "not complete"),
     (
       [.waveSoaking(wave: 0, until: WallClockTime(milliseconds: 9)), .runEnded(.cancelled)],
-      "not judged: the soak time was not over"
+      "not judged: the soak time had not ended"
     ),
     (
       [.waveJudged(wave: 0, verdict: .continue), .approvalAwaited(wave: 0), .runEnded(.cancelled)],

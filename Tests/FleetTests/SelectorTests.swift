@@ -51,9 +51,9 @@ import Testing
     ("rssi<weak", 6, .badValue(fact: "rssi", value: "weak")),
     ("board=x and", 12, .expected("a fact such as board")),
     ("board=x board=y", 9, .expected("'and', 'or' or the end")),
-    ("(board=x", 9, .expected("a closing bracket")), ("board=x)", 8, .expected("…")),
+    ("(board=x", 9, .expected("a closing parenthesis")), ("board=x)", 8, .expected("…")),
     ("name=\"x", 6, .unclosedQuote), ("board=x; rm", 8, .expected("…")),
-    ("tag:", 5, .expected("the tag's name")), ("\"board\"=x", 1, .expected("a fact such as board")),
+    ("tag:", 5, .expected("the name of the tag")), ("\"board\"=x", 1, .expected("a fact such as board")),
   ])
   func aFaultSaysWhere(_ text: String, _ column: Int, _ reason: SelectorFault.Reason) {
     do throws(SelectorFault) {

@@ -1,10 +1,10 @@
 import OtaflashConsole
 
-/// Why an earlier benchmark cannot be compared with.
+/// The reason why an earlier benchmark cannot serve as a baseline.
 package enum BaselineFault: Error, Equatable {
   case file(FileFault)
-  /// No `otaflash bench --json` wrote it.
+  /// The file was not written by `otaflash bench --json`.
   case malformed(path: String)
-  /// It measured other settings.
+  /// The file has no case in common with this run.
   case nothingInCommon(path: String)
 }

@@ -6,70 +6,70 @@ import OtaflashGATT
 import OtaflashState
 import OtaflashUpdate
 
-/// Every way a command can fail.
+/// A failure of a command.
 package enum CommandFault: Error {
   case usage(message: String, command: String)
   case image(ImageFileFault)
-  /// A file beside the image that cannot be read.
+  /// A file other than the image that cannot be read.
   case file(FileFault)
   case checksumDiffers(name: String, wanted: UInt32, found: UInt32)
-  /// An image that is not what it says, or not by whom it must be.
+  /// An image with a wrong hash, or without the required signature.
   case unproved(name: String, PartFault)
-  /// A file with something else than firmware in it.
+  /// A file that does not contain firmware.
   case notFirmware(name: String, ForeignContent)
-  /// A patch where an image is wanted; without a path it is the run's image.
+  /// A patch in place of an image; without a path, in place of the run's image.
   case patchFile(name: String, path: String? = nil, PatchFile)
-  /// What was given as a patch for the image.
+  /// An invalid file for `--patch`.
   case readyPatch(path: String, PrebuiltPatchFault)
-  /// An image of which nobody says the version, the hardware, or both.
+  /// An image without a known version, without known hardware, or without both.
   case identityUnknown(name: String, version: Bool, hardware: Bool)
-  /// An image that none of the device's protocols carries, and what is known of it.
+  /// An image that no protocol of the device supports, and the content of its file.
   case imageNotTaken(by: [UpdateProtocol], FirmwarePackage)
-  /// An image for other devices than those that were named.
+  /// An image for another board than that of the given devices.
   case otherBoard(name: String, BoardFault)
   case verificationKey(path: String, VerificationKeyFault)
   case keyFile(KeyFileFault)
   case update(UpdateFault)
   case connect(ConnectFault)
-  /// A link that was to be secured.
+  /// A link that could not be secured.
   case security(SecurityFault)
-  /// Looking for devices.
+  /// A failed scan.
   case survey(MgmtFault)
   /// No device advertises a name that matches.
   case noMatch(pattern: String, waited: Duration)
-  /// `last`, and none was connected to.
+  /// `last` without an earlier connection.
   case noLastDevice
-  /// No device was named, and nobody has chosen one.
+  /// No device was given, and the user has not chosen one.
   ///
   /// - Parameters:
-  ///   - why: which ones there are, or why none was chosen, as sentences.
-  ///   - suggestion: what a person may want to name.
+  ///   - why: the available devices, or the reason why none was chosen, as sentences.
+  ///   - suggestion: a device that the user may choose.
   case noDeviceNamed(why: String, suggestion: String?)
-  /// A word that is neither a form of DEVICE nor an alias, and the alias that is most like it.
+  /// A word that is neither a form of DEVICE nor an alias, and the most similar alias.
   case noSuchAlias(String, nearest: String?, mayBeDevice: Bool = true)
-  /// A device that cannot be called so.
+  /// An alias that a device cannot have.
   case aliasRefused(String, DeviceAliases.Fault)
-  /// A device that no command and no campaign from here has met.
+  /// A device that no command and no campaign on this host has connected to.
   case unknownDevice(String)
   /// Several devices match; each with address and name.
   case ambiguous(pattern: String, matches: [String])
   case state(StateFault)
   /// Checks of `doctor` that failed.
   ///
-  /// - Parameter command: what mends the first of them.
+  /// - Parameter command: the remedy of the first of them.
   case unhealthy(failed: Int, command: String)
   /// Checks of `self-test` that failed, by their names.
   case selfTestFailed([String], of: Int)
   case baseline(BaselineFault)
-  /// A benchmark was slower than an earlier one; `worst` says which case, as a sentence.
+  /// A benchmark was slower than an earlier one; `worst` describes the slowest case.
   case belowBaseline(count: Int, worst: String, wanted: Percentage)
   case stopped
   /// A simulated device's profile or, with an `errno`, its flash file.
   case simulation(String, errno: Int32? = nil)
   case output(errno: Int32)
-  /// A file that was to be written.
+  /// A file that cannot be written.
   case outputFile(OutputFile, OutputFileFault)
-  /// Too little to start with.
+  /// Too few resources to start.
   case shortage(ResourceShortage)
   /// This program was built without campaigns.
   case withoutCampaigns
@@ -78,7 +78,7 @@ package enum CommandFault: Error {
 }
 
 extension CommandFault {
-  /// Something was, or may have been, sent to the device.
+  /// Whether data was, or may have been, sent to the device.
   package var reachedDevice: Bool {
     switch self {
     case .update(.couldNotConnect): false

@@ -1,10 +1,10 @@
-/// What the process tells its parent; the numbers are those of sysexits(3) where one fits.
+/// The exit status of the process. Numbers follow sysexits(3) where possible.
 package enum ExitStatus: Hashable, Sendable {
   case done
   case bug
-  /// Of a campaign's devices, some failed.
+  /// Some devices of a campaign failed.
   case someFailed
-  /// A campaign stopped, and the devices that were left were held.
+  /// A campaign stopped, and the remaining devices are on hold.
   case fleetStopped
   case refusedBeforeWriting
   case rejectedByDevice

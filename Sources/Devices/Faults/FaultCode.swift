@@ -1,7 +1,7 @@
-/// The stable names of everything that can go wrong; otaflash(1) lists them all.
+/// The stable error codes; otaflash(1) lists them all.
 package enum FaultCode: String, CaseIterable, Sendable {
   case bug = "E-BUG"
-  // What the user gave.
+  // Input.
   case usage = "E-USAGE"
   case image = "E-IMAGE"
   case file = "E-FILE"
@@ -9,7 +9,7 @@ package enum FaultCode: String, CaseIterable, Sendable {
   case otherSigner = "E-OTHER-SIGNER"
   case keyFile = "E-KEY-FILE"
   case keyFileExposed = "E-KEY-FILE-EXPOSED"
-  // Refused before a byte was written.
+  // Refused before the first byte was written.
   case wrongHardware = "E-WRONG-HARDWARE"
   case doesNotFit = "E-DOES-NOT-FIT"
   case downgrade = "E-DOWNGRADE"
@@ -39,7 +39,7 @@ package enum FaultCode: String, CaseIterable, Sendable {
   case protocolViolation = "E-PROTOCOL-VIOLATION"
   case timeLimit = "E-TIME-LIMIT"
   case interrupted = "E-INTERRUPTED"
-  // Finding and reaching the device.
+  // Discovery and connection.
   case noAdapter = "E-NO-ADAPTER"
   case deviceNotFound = "E-DEVICE-NOT-FOUND"
   case deviceAmbiguous = "E-DEVICE-AMBIGUOUS"
@@ -49,7 +49,7 @@ package enum FaultCode: String, CaseIterable, Sendable {
   case pairingFailed = "E-PAIRING-FAILED"
   case bondForgotten = "E-BOND-FORGOTTEN"
   case systemCall = "E-SYSTEM-CALL"
-  // A benchmark against an earlier one.
+  // Benchmarks with a baseline.
   case baseline = "E-BASELINE"
   case belowBaseline = "E-BELOW-BASELINE"
   // Campaigns.
@@ -60,7 +60,7 @@ package enum FaultCode: String, CaseIterable, Sendable {
   case fleetPaused = "E-FLEET-PAUSED"
   case fleetChain = "E-FLEET-CHAIN"
   case fleetStore = "E-FLEET-STORE"
-  // Our own side.
+  // The host.
   case selfTest = "E-SELF-TEST"
   case state = "E-STATE"
   case output = "E-OUTPUT"

@@ -1,24 +1,24 @@
 import OtaflashConsole
 
-/// A fault as it is told: to a person in three lines, to a program in one JSON object.
+/// A fault as it is printed: as text in three lines, or as one JSON object.
 package struct FaultReport: Equatable, Sendable {
   package let code: FaultCode
-  /// What happened; no full stop, no line break.
+  /// The event, without a full stop or a line break.
   package let what: String
-  /// Why, or what it means for the device; one or more sentences.
+  /// The reason, or the consequence for the device; one or more sentences.
   package let why: String
   /// A command that works as printed.
   package let help: String
   package let exit: ExitStatus
-  /// The same command can succeed when it is run again as it is.
+  /// Whether the same command can succeed when it is run again unchanged.
   package let retryable: Bool
-  /// Where in a file the fault is, and further ones of the file.
+  /// The location of the fault in a file, and of further faults in the file.
   package var passages: [FilePassage] = []
-  /// Faults of the file that are not among them.
+  /// The number of faults of the file that are not in `passages`.
   package var omitted = 0
-  /// Further clauses about what happened.
+  /// Further clauses about the event.
   package var details: [String] = []
-  /// The state of the image on the device, where the fault leaves one that a program must know.
+  /// The state of the image on the device, if a program must know it.
   package var imageState: ImageState?
 
   /// The state of an image whose update ended early.
@@ -41,7 +41,7 @@ package struct FaultReport: Equatable, Sendable {
 }
 
 extension FaultReport {
-  /// The passages with their lines, for a person.
+  /// The passages with their lines, as text.
   package var excerpts: [String] {
     var lines = details.map { "  - " + $0 } + (passages.first?.excerpt ?? [])
     for passage in passages.dropFirst() { lines += ["  " + passage.what] + passage.excerpt }
@@ -50,14 +50,14 @@ extension FaultReport {
   }
 }
 
-/// What a fault's remedies are made of: the words of this very run.
+/// The data for the remedies of a fault: the words of this command line.
 package struct FaultContext: Sendable {
-  /// The program as it was called, so that printed commands work as they stand.
+  /// The program as it was called, so that printed commands work unchanged.
   package let program: String
-  /// All words behind it.
+  /// All words after the program.
   package let arguments: [String]
   package let subject: Subject
-  /// The command that words call; `nil` when they are not understood.
+  /// Returns the command that the words call; `nil` if they are invalid.
   package let commandName: @Sendable ([String]) -> String?
   private let reporting: @Sendable (CommandFault, FaultContext) -> FaultReport
 
@@ -80,10 +80,10 @@ package struct FaultContext: Sendable {
 
   package func report(_ fault: CommandFault) -> FaultReport { reporting(fault, self) }
 
-  /// This run's command. `--restart` is left out: what is printed must go on, not start over.
+  /// This run's command without `--restart`, so that it resumes the transfer.
   package var again: String { command(arguments.filter { $0 != "--restart" }) }
 
-  /// This run's command, which shall go on with what it has begun.
+  /// This run's command without the options that start a transfer or a run again.
   package var goingOn: String { command(arguments.filter { $0 != "--restart" && $0 != "--again" }) }
 
   /// This run's command with another value of an option.
@@ -105,8 +105,8 @@ package struct FaultContext: Sendable {
   /// This run's command with more words at its end.
   package func again(with words: String...) -> String { working(arguments, adding: words) }
 
-  /// `words` with more at their end. Where that command knows them not, `flash` with them; and
-  /// where there is nothing to flash, or `flash` knows them as little, the command's own help.
+  /// Returns `words` followed by `more`. If that command does not accept them, returns `flash` with
+  /// them; if there is no image, or `flash` does not accept them either, the command's own help.
   package func working(_ words: [String], adding more: [String]) -> String {
     guard let name = commandName(arguments), commandName(words + more) == nil else {
       return command(words + more)
@@ -120,7 +120,7 @@ package struct FaultContext: Sendable {
 
   package var inspectDevice: String { inspect(with: ["info"]) }
 
-  /// Shows that part of the device which refused.
+  /// The command that shows the part of the device that refused.
   package var inspectSubject: String { inspect(with: subject.inspection) }
 
   private func inspect(with words: [String]) -> String {
@@ -129,13 +129,13 @@ package struct FaultContext: Sendable {
 
   package var inspectImage: String { inspect(image: subject.image ?? "-") }
 
-  /// What is standard input is gone.
+  /// Returns the command that shows an image. Standard input cannot be read a second time.
   package func inspect(image: String) -> String {
     guard image != "-" else { return command(["image", "info", "--help"]) }
     return command(["image", "info", image.hasPrefix("-") ? "./" + image : image])
   }
 
-  /// The command that puts this run's simulated device back into its factory state.
+  /// The command that resets this run's simulated device to its factory state.
   package var resetSimulation: String {
     guard let profile = subject.device?.removingPrefix("sim:") else {
       return again(with: "--reset")

@@ -1,10 +1,10 @@
 extension Campaign {
-  /// Puts the ids of devices in the place of the user's own names for them: in the list of devices,
-  /// in waves, and where `select` compares ids. A name becomes that of its device, where the list
-  /// gives it none. What is an id or a name in the list itself is no other device's.
+  /// Replaces the user's aliases by the ids of devices: in the list of devices, in waves, and in id
+  /// comparisons of `select`. The alias becomes the name of its device if the list states none. An
+  /// id or a name in the list itself is not an alias.
   ///
-  /// - Parameter device: the id that a name stands for; `nil` = it is nobody's.
-  /// - Returns: the names that stood for a device, and which.
+  /// - Parameter device: the id of an alias; `nil` = not an alias.
+  /// - Returns: the aliases that were replaced, with their ids.
   package mutating func resolveAliases(
     by device: (String) -> FleetDevice.ID?
   ) -> [String: FleetDevice.ID] {

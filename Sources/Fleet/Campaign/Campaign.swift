@@ -1,30 +1,30 @@
-/// What is to be done: which devices get which image, in which order, and what ends it. Checked as
-/// a whole, so that nothing has begun when something is wrong.
+/// A campaign: which devices receive which image, in which order, and when to stop. The complete
+/// campaign is checked before a run starts.
 public struct Campaign: Hashable, Sendable {
   public var name: String
   public var devices: [FleetDevice]
-  /// The firmware file of each kind of board; under `nil` the one for all others.
+  /// The firmware file of each kind of board; the file under `nil` is for all others.
   public var images: [String?: String]
-  /// Which of the devices take part; `nil` = all.
+  /// The condition for participating devices; `nil` = all.
   package var selector: DeviceExpression?
-  /// In their order; one or more.
+  /// One or more waves, in order.
   public var waves: [Wave]
   package var window: TransferWindow?
-  /// The windows of sites that have one of their own, in the place of `window`.
+  /// The windows of sites that replace `window`.
   package var siteWindows: [String: TransferWindow] = [:]
   public var retries = RetryPolicy()
-  /// Transfers side by side on an adapter; `nil` = learned.
+  /// Concurrent transfers on an adapter; `nil` = automatic.
   public var parallel: Int?
   public var flash = FlashChoices()
   package var hooks = CampaignHooks()
   public var requirements = DeviceRequirements()
-  /// The file of the public key that every image must be signed by; `nil` = no signature is
+  /// The file of the public key that verifies the signature of every image; `nil` = no signature is
   /// required.
   package var keyFile: String?
-  /// Orders the devices within waves that name a number of them: the same seed, the same order.
+  /// The seed of the order in which devices are assigned to waves.
   public var seed: UInt64 = 1
 
-  /// More devices than any site has; what is beyond it is a slip.
+  /// More devices than any site has; a larger number is a mistake.
   package static let devicesMaximum = 100_000
   package static let wavesMaximum = 100
   /// The range of `parallel`.
@@ -40,7 +40,7 @@ public struct Campaign: Hashable, Sendable {
     self.waves = waves
   }
 
-  /// The file for a device.
+  /// Returns the image file for a device.
   public func image(for device: FleetDevice) -> String? {
     device.board.flatMap { images[$0] } ?? images[nil]
   }
@@ -49,13 +49,13 @@ public struct Campaign: Hashable, Sendable {
     TransferWindows(general: window, sites: siteWindows)
   }
 
-  /// When transfers to devices of a site may begin; `nil` = always.
+  /// Returns the window of the devices of a site; `nil` = always open.
   package func window(at site: String?) -> TransferWindow? {
     site.flatMap { siteWindows[$0] } ?? window
   }
 }
 
-/// Why a campaign cannot be carried out; said before anything else is done.
+/// The reason why a campaign cannot be executed, reported before a run starts.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -63,12 +63,12 @@ public enum CampaignFault: Error, Hashable, Sendable {
   case noDevices
   case tooManyDevices(count: Int, limit: Int)
   case duplicateDevice(id: String)
-  /// Two devices have one name, or the id of one is the name of another.
+  /// Two devices have the same name, or the id of one device is the name of another.
   case ambiguousName(String)
   case noImage(device: String, board: String?)
   case imageForNoDevice(board: String)
   case noSelection
-  /// What the selector asks about is not known of these devices.
+  /// The selector uses facts that are unknown for these devices.
   case undecided(devices: [String], facts: [String])
   case noWaves
   case tooManyWaves(count: Int, limit: Int)
@@ -81,52 +81,52 @@ public enum CampaignFault: Error, Hashable, Sendable {
   case tooFewDevices(wave: String, wanted: Int, left: Int)
   case uncovered(count: Int)
   case valueOutOfRange(what: String, value: Int, range: ClosedRange<Int>)
-  /// The window closed before the campaign began; `site` = that of a site.
+  /// The window closed before the campaign started; `site` = the site with its own window.
   case windowInThePast(site: String?)
   case unknownSite(String)
 }
 
 extension CampaignFault: CustomStringConvertible {
-  /// What is wrong: a clause.
+  /// The fault, as a clause.
   public var description: String {
     switch self {
     case .noDevices: "there are no devices"
     case .tooManyDevices(let count, let limit):
-      "there are \(count) devices; \(limit) is the most that one campaign takes"
+      "there are \(count) devices; a campaign supports at most \(limit)"
     case .duplicateDevice(let id): "device \(id) is listed twice"
-    case .ambiguousName(let name): "'\(name)' names two devices"
+    case .ambiguousName(let name): "'\(name)' is the name of two devices"
     case .noImage(let device, let board?): "there is no image for board '\(board)' of \(device)"
     case .noImage(let device, nil):
-      "there is no image for \(device), whose board is not said"
-    case .imageForNoDevice(let board): "no device is a '\(board)', which has an image"
-    case .noSelection: "the selector takes none of the devices"
+      "there is no image for \(device), which has no board"
+    case .imageForNoDevice(let board): "there is an image for board '\(board)', but no such device"
+    case .noSelection: "the selector matches no device"
     case .undecided(let devices, let facts):
-      "the selector asks for \(facts.joined(separator: ", ")), which is not known of "
+      "the selector uses \(facts.joined(separator: ", ")), which is unknown for "
         + Self.list(devices)
     case .noWaves: "there are no waves"
     case .tooManyWaves(let count, let limit):
-      "there are \(count) waves; \(limit) is the most that one campaign takes"
-    case .duplicateWave(let name): "two waves are called '\(name)'"
+      "there are \(count) waves; a campaign supports at most \(limit)"
+    case .duplicateWave(let name): "two waves have the name '\(name)'"
     case .emptyWave(let name): "wave '\(name)' has no devices"
     case .shrinkingWave(let name, let percent):
-      "wave '\(name)' ends at \(percent) % of the devices, which earlier waves have reached"
+      "wave '\(name)' ends at \(percent) % of the devices, but earlier waves contain as many"
     case .unknownMember(let wave, let member):
-      "wave '\(wave)' names '\(member)', which is no device"
+      "wave '\(wave)' names '\(member)', which is not a device of the campaign"
     case .memberTwice(let wave, let member):
-      "wave '\(wave)' names '\(member)', which is in a wave already"
+      "wave '\(wave)' names '\(member)', which is already in a wave"
     case .tooFewDevices(let wave, let wanted, let left):
-      "wave '\(wave)' wants \(wanted) devices, and \(left) are left"
-    case .uncovered(let count): "\(count) devices are in no wave; end with a wave of the rest"
+      "wave '\(wave)' requires \(wanted) devices, but only \(left) remain"
+    case .uncovered(let count): "\(count) devices are in no wave; add a last wave for the rest"
     case .valueOutOfRange(let what, let value, let range):
-      "\(what) is \(value); it is \(range.lowerBound) to \(range.upperBound)"
-    case .windowInThePast(nil): "the time in which transfers may begin is over"
+      "\(what) is \(value); the permitted range is \(range.lowerBound) to \(range.upperBound)"
+    case .windowInThePast(nil): "the transfer window is over"
     case .windowInThePast(let site?):
-      "the time in which transfers may begin at site '\(site)' is over"
-    case .unknownSite(let site): "no device is at site '\(site)'"
+      "the transfer window of site '\(site)' is over"
+    case .unknownSite(let site): "no device has the site '\(site)'"
     }
   }
 
-  /// The first few by name, the others by number.
+  /// Returns the first names, and the number of the others.
   private static func list(_ names: [String]) -> String {
     let shown = names.prefix(3).joined(separator: ", ")
     guard names.count > 3 else { return shown }

@@ -1,24 +1,24 @@
 import OtaflashFirmware
 
-/// A campaign that was checked: who takes part, with which file, in which wave. Frozen when a run
-/// begins, so that a list of devices that grows meanwhile changes nothing.
+/// A checked campaign: the devices with their image files and waves. The plan is frozen when a run
+/// starts, so later changes of the device list have no effect.
 public struct CampaignPlan: Hashable, Sendable {
   public struct PlannedWave: Hashable, Sendable {
     public let wave: Wave
-    /// In the order in which they are begun.
+    /// In the order in which they start.
     public let devices: [FleetDevice]
   }
 
   public let campaign: Campaign
   public let waves: [PlannedWave]
-  /// Devices that the selector leaves out, in the campaign's order.
+  /// Devices that the selector excludes, in the order of the campaign.
   public let leftOut: [FleetDevice]
 
   public var deviceCount: Int { waves.reduce(0) { $0 + $1.devices.count } }
 
-  /// Checks everything, and deals the devices to the waves.
+  /// Checks the campaign, and assigns the devices to waves.
   ///
-  /// - Parameter now: a window that closed before then is refused.
+  /// - Parameter now: a window that closed before this time is an error.
   public init(_ campaign: Campaign, now: WallClockTime) throws(CampaignFault) {
     try Self.checkValues(of: campaign)
     try Self.checkNames(of: campaign.devices)
@@ -49,19 +49,19 @@ public struct CampaignPlan: Hashable, Sendable {
     }
   }
 
-  /// The plan of a run that was started before: its devices are frozen, so nothing is selected or
-  /// dealt again.
+  /// Creates the plan of an earlier run from its frozen devices, without selecting or assigning
+  /// devices again.
   ///
   /// - Parameters:
   ///   - waves: the devices of each wave, as many waves as the campaign has.
-  ///   - unsettled: devices that the run still has to update; their windows must open again.
+  ///   - unsettled: the devices that the run still has to update; their windows must open again.
   public init(
     _ campaign: Campaign, resuming waves: [[FleetDevice]], unsettled: Set<FleetDevice.ID>,
     now: WallClockTime
   ) throws(CampaignFault) {
     let windows = campaign.windows
     let left = waves.joined().filter { unsettled.contains($0.id) }
-    // The campaign's own window comes first, then those of sites by name.
+    // The window of the campaign comes first, then the windows of sites by name.
     for site in Set(left.map { windows.decidingSite(for: $0.site) })
       .sorted(by: { ($0 ?? "") < ($1 ?? "") })
     where windows.window(at: site)?.standing(at: now) == .over {
@@ -197,8 +197,8 @@ public struct CampaignPlan: Hashable, Sendable {
     return (wave, members)
   }
 
-  /// Fisher and Yates' shuffle by SplitMix64: a canary is a sample, not
-  /// the first of a list that is sorted by site, and the same for every run of the campaign.
+  /// Returns a Fisher-Yates shuffle by SplitMix64: a canary is a random sample, not the start of a
+  /// list that is sorted by site, and it is the same for every run of the campaign.
   private static func shuffled(_ devices: [FleetDevice], seed: UInt64) -> [FleetDevice] {
     var devices = devices
     var random = SplitMix64(seed: seed)

@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
-/// The conditions that a device must meet before anything is sent to it. A device that runs its
-/// image already is not asked.
+/// The conditions that a device must meet before an update. They do not apply to a device that
+/// already runs its image.
 public struct DeviceRequirements: Hashable, Sendable {
   public struct Battery: Hashable, Sendable {
     /// The treatment of a device that reports no battery level.
@@ -30,8 +30,9 @@ public struct DeviceRequirements: Hashable, Sendable {
 
   package var isEmpty: Bool { version == nil && battery == nil }
 
-  /// Why a device that runs `running` is left out: a clause; `nil` = it is not. A device that
-  /// reports no version is: an update that skips a version may not be reversible.
+  /// Returns the reason why a device that runs `running` is skipped, as a clause; `nil` = the
+  /// device is updated. A device that reports no version is skipped: an update that skips a version
+  /// may be irreversible.
   package func refusal(running: FirmwareVersion?) -> String? {
     guard let version else { return nil }
     guard let running else {
@@ -41,7 +42,8 @@ public struct DeviceRequirements: Hashable, Sendable {
       ? "it runs \(running), and the campaign requires \(version) or later" : nil
   }
 
-  /// Why a device with a battery level is left out: a clause; `nil` = it is not.
+  /// Returns the reason why a device with a battery level is skipped, as a clause; `nil` = the
+  /// device is updated.
   ///
   /// - Parameter level: in percent; `nil` = the device reports none.
   package func refusal(batteryLevel level: Int?) -> String? {

@@ -1,26 +1,26 @@
-/// The times in which transfers may begin: on some days of the week between two times of day, and
-/// within two moments.
+/// The times in which transfers may start: on some days of the week between two times of day, and
+/// between two dates.
 package struct TransferWindow: Hashable, Sendable, Codable {
   package enum Weekday: Int, Hashable, Sendable, Codable, CaseIterable {
     case monday = 0
     case tuesday, wednesday, thursday, friday, saturday, sunday
   }
 
-  /// What becomes of a transfer that runs when the window closes.
+  /// The treatment of a running transfer when the window closes.
   package enum AtEnd: String, Hashable, Sendable, Codable, CaseIterable {
-    /// It goes on to its end.
+    /// The transfer continues to its end.
     case finish
-    /// It is ended where the device keeps what it has.
+    /// The transfer is interrupted at a point from which it can be resumed.
     case breakOff = "break-off"
   }
 
   static let dayMinutes = 24 * 60
 
-  /// The days on which it opens.
+  /// The days on which the window opens.
   package var days: Set<Weekday>
-  /// In minutes from midnight, 0…1439.
+  /// The opening time in minutes from midnight, 0…1439.
   package var opens: Int
-  /// In minutes from midnight, 1…1440. Not after `opens` means: on the next day.
+  /// The closing time in minutes from midnight, 1…1440; on the next day if it is not after `opens`.
   package var closes: Int
   package var zone: ZoneOffsets
   package var atEnd: AtEnd
@@ -41,16 +41,16 @@ package struct TransferWindow: Hashable, Sendable, Codable {
     self.notAfter = notAfter
   }
 
-  /// Whether a transfer may begin, and until when that stays so.
+  /// The state of a window, and the time of its next change.
   package enum Standing: Hashable, Sendable {
-    /// Until then; `nil` = for ever.
+    /// Open until a time; `nil` = indefinitely.
     case open(until: WallClockTime?)
     case closed(until: WallClockTime)
-    /// It opens no more.
+    /// The window does not open again.
     case over
   }
 
-  /// The longest time to the next opening: a week, and the hours by which clocks are changed.
+  /// The maximum number of days to the next opening: a week and the hours of a clock change.
   private static let daysAhead = 8
 
   package func standing(at now: WallClockTime) -> Standing {
@@ -73,7 +73,7 @@ package struct TransferWindow: Hashable, Sendable, Codable {
     var end: WallClockTime
   }
 
-  /// The openings from the day before `moment` on, those that touch put together.
+  /// Returns the openings from the day before `moment`; adjacent openings are merged.
   private func spans(around moment: WallClockTime) -> [Span] {
     let today = zone.localMinutes(at: moment).flooringDivision(by: Self.dayMinutes)
     var spans: [Span] = []
@@ -95,18 +95,18 @@ package struct TransferWindow: Hashable, Sendable, Codable {
 }
 
 extension TransferWindow.Weekday {
-  /// Day 0, 1970-01-01, was a Thursday.
+  /// Creates the weekday of a day number; day 0, 1970-01-01, was a Thursday.
   init(ofDay day: Int64) {
     let index = Int((day + 3).flooringRemainder(by: 7))
     self = Self.allCases[index]
   }
 }
 
-/// How far a place's clocks are ahead of UTC, and when that changes.
+/// The UTC offsets of a time zone, and the times of their changes.
 package struct ZoneOffsets: Hashable, Sendable, Codable {
   package struct Change: Hashable, Sendable, Codable {
     package let at: WallClockTime
-    /// From then on, in minutes, −1439…1439.
+    /// The new offset in minutes, −1439…1439.
     package let minutes: Int
 
     package init(at: WallClockTime, minutes: Int) {
@@ -117,15 +117,15 @@ package struct ZoneOffsets: Hashable, Sendable, Codable {
 
   package static let utc = ZoneOffsets(minutes: 0)
 
-  /// As the campaign names it; `nil` = by its offset.
+  /// The name in the campaign; `nil` = specified by its offset.
   package let name: String?
   private let first: Int
   private let changes: [Change]
 
   /// - Parameters:
-  ///   - minutes: before the first change.
-  ///   - changes: in the order of time.
-  ///   - name: such as `Europe/Berlin`.
+  ///   - minutes: the offset before the first change.
+  ///   - changes: the changes, sorted by time.
+  ///   - name: the name of the zone, such as `Europe/Berlin`.
   package init(minutes: Int, changes: [Change] = [], name: String? = nil) {
     self.name = name
     first = minutes
@@ -136,13 +136,13 @@ package struct ZoneOffsets: Hashable, Sendable, Codable {
     changes.last { $0.at <= moment }?.minutes ?? first
   }
 
-  /// Minutes of the place's own clock since its 1970.
+  /// Returns the minutes since 1970-01-01 00:00 in local time.
   func localMinutes(at moment: WallClockTime) -> Int64 {
     moment.milliseconds.flooringDivision(by: 60_000) + Int64(minutes(at: moment))
   }
 
-  /// The moment at which the place's clock shows so many minutes since 1970. A time that the clock
-  /// leaves out is taken by the offset before the change, one that it shows twice by the first.
+  /// Returns the moment of a local time in minutes since 1970. A local time that a clock change
+  /// skips uses the offset before the change; a repeated local time is the first one.
   func moment(ofLocalMinutes local: Int64) -> WallClockTime {
     let earlier = WallClockTime(milliseconds: (local - Int64(dayBefore)) * 60_000)
     let before = minutes(at: earlier)
@@ -155,7 +155,7 @@ package struct ZoneOffsets: Hashable, Sendable, Codable {
 
   private var dayBefore: Int { TransferWindow.dayMinutes }
 
-  /// `Europe/Berlin`, `+05:30` or `UTC`: as the zone is named, else by its offset.
+  /// Returns the name of the zone, else its offset: `Europe/Berlin`, `+05:30` or `UTC`.
   package func label(at moment: WallClockTime) -> String {
     if let name { return name }
     let minutes = minutes(at: moment)
@@ -165,12 +165,12 @@ package struct ZoneOffsets: Hashable, Sendable, Codable {
 }
 
 extension TransferWindow {
-  /// `02:00` of so many minutes.
+  /// Returns the time of day, such as `02:00`, for a number of minutes.
   package static func clock(_ minutes: Int) -> String {
     [minutes / 60, minutes % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
   }
 
-  /// The same text for the same window: a set has no order.
+  /// Encodes the days in sorted order, so that equal windows have equal texts.
   package func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(days.map(\.rawValue).sorted(), forKey: .days)
@@ -182,7 +182,7 @@ extension TransferWindow {
     try container.encodeIfPresent(notAfter, forKey: .notAfter)
   }
 
-  /// The times of day and the zone can be those of a window.
+  /// Whether the times of day and the zone are in range.
   var isSound: Bool {
     (0..<Self.dayMinutes).contains(opens) && (1...Self.dayMinutes).contains(closes)
       && zone.isSound

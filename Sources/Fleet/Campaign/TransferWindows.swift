@@ -1,4 +1,4 @@
-/// The windows of a campaign: one for all devices, and those of sites that have their own.
+/// The windows of a campaign: one for all devices, and the windows of single sites.
 package struct TransferWindows: Hashable, Sendable, Codable {
   package var general: TransferWindow?
   package var sites: [String: TransferWindow]
@@ -10,12 +10,13 @@ package struct TransferWindows: Hashable, Sendable, Codable {
 
   package var all: [TransferWindow] { (general.map { [$0] } ?? []) + sites.values }
 
-  /// The site whose window decides about devices at `site`; `nil` = the one for all devices does.
+  /// Returns the site whose window applies to devices at `site`; `nil` = the window for all
+  /// devices.
   package func decidingSite(for site: String?) -> String? {
     site.flatMap { sites[$0] == nil ? nil : $0 }
   }
 
-  /// When transfers to devices of a site may start; `nil` = always.
+  /// Returns the window of the devices of a site; `nil` = always open.
   package func window(at site: String?) -> TransferWindow? {
     site.flatMap { sites[$0] } ?? general
   }

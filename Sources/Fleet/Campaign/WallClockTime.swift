@@ -1,7 +1,7 @@
-/// A moment of the wall's clock: whole milliseconds since 1970-01-01T00:00:00Z. What a run records
-/// must mean the same to the process that goes on with it, so no clock of one boot will do.
+/// A wall-clock time: whole milliseconds since 1970-01-01T00:00:00Z. Times in a run must be valid
+/// for the next process of the run, so the monotonic clock of one boot is not sufficient.
 public struct WallClockTime: Hashable, Comparable, Sendable, Codable {
-  /// What a stored time may be: some 36 million years, so that sums of times cannot overflow.
+  /// The range of a stored time: about 36 million years, so that sums of times cannot overflow.
   package static let range: ClosedRange<Int64> = -(1 << 60)...(1 << 60)
 
   public let milliseconds: Int64
@@ -12,17 +12,17 @@ public struct WallClockTime: Hashable, Comparable, Sendable, Codable {
     left.milliseconds < right.milliseconds
   }
 
-  /// The moment `duration` later, to the millisecond; the fraction is dropped.
+  /// Returns the time after `duration`, truncated to milliseconds.
   public func advanced(by duration: Duration) -> WallClockTime {
     WallClockTime(milliseconds: milliseconds + duration.wholeMilliseconds)
   }
 
-  /// The time from here to `other`; negative where that is earlier.
+  /// Returns the duration to `other`; negative if `other` is earlier.
   public func duration(to other: WallClockTime) -> Duration {
     .milliseconds(other.milliseconds - milliseconds)
   }
 
-  /// As a number, which is what every stored form of it is.
+  /// Decodes a number, the stored form of a time.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     milliseconds = try container.decode(Int64.self)
@@ -39,7 +39,7 @@ public struct WallClockTime: Hashable, Comparable, Sendable, Codable {
 }
 
 extension Duration {
-  /// Without the fraction of a millisecond.
+  /// The duration in milliseconds, truncated.
   package var wholeMilliseconds: Int64 {
     let (seconds, attoseconds) = components
     return seconds * 1000 + attoseconds / 1_000_000_000_000_000

@@ -1,24 +1,24 @@
-/// Devices that are updated together, and what decides whether the next ones are.
+/// A group of devices that are updated together, and the rule for the next wave.
 public struct Wave: Hashable, Sendable {
-  /// Who is in a wave.
+  /// The devices of a wave.
   public enum Members: Hashable, Sendable {
-    /// So many more devices.
+    /// A number of devices.
     case count(Int)
-    /// As many more as bring the share of all devices that are in this wave or an earlier one to
-    /// so many percent, 1…100; rounded up.
+    /// The devices that raise the share of this and all earlier waves to a percentage of all
+    /// devices, 1…100; rounded up.
     case percent(Int)
-    /// These, by id or name.
+    /// Devices by id or name.
     case named([String])
-    /// All that are in no earlier wave.
+    /// All devices that are in no earlier wave.
     case rest
   }
 
   public var name: String
   public var members: Members
   public var thresholds: WaveThresholds
-  /// From the last device's end to the verdict's effect: time in which a bad image may show.
+  /// The wait between the last device and the verdict, in which problems of an image may show.
   public var soak: Duration
-  /// The next wave waits until a person agrees.
+  /// Whether the next wave requires an operator's approval.
   public var needsApproval: Bool
 
   public init(
@@ -33,15 +33,15 @@ public struct Wave: Hashable, Sendable {
   }
 }
 
-/// What a wave's verdict is made of.
+/// The thresholds of a wave's verdict.
 public struct WaveThresholds: Hashable, Sendable, Codable {
   /// A number of devices, or a share of the wave.
   public enum Limit: Hashable, Sendable, Codable {
     case count(Int)
-    /// 1…100, of the wave's devices; at least one device.
+    /// A percentage of the wave's devices, 1…100; at least one device.
     case percent(Int)
 
-    /// The number of devices it means in a wave of `size`.
+    /// Returns the number of devices in a wave of `size`.
     package func devices(of size: Int) -> Int {
       switch self {
       case .count(let count): count
@@ -50,7 +50,7 @@ public struct WaveThresholds: Hashable, Sendable, Codable {
     }
   }
 
-  /// What follows when a wave has reached its failure limit.
+  /// The action when a wave reaches its failure limit.
   public enum StopAction: String, Hashable, Sendable, Codable, CaseIterable {
     /// The run ends.
     case end
@@ -58,13 +58,12 @@ public struct WaveThresholds: Hashable, Sendable, Codable {
     case pause
   }
 
-  /// Of the devices that were judged, the least share that must have succeeded for the next wave to
-  /// begin, in percent, 0…100.
+  /// The minimum percentage of successful devices among the judged devices for the next wave to
+  /// start, 0…100.
   public var successPercent: Int
-  /// So many failures end the campaign, at once.
+  /// The number of failures that stops the wave immediately.
   public var stop: Limit
-  /// Of the wave's devices, the least share that must have been seen for a verdict, in percent,
-  /// 0…100.
+  /// The minimum percentage of seen devices in the wave for a verdict, 0…100.
   public var seenPercent: Int
   /// `nil` = the run ends.
   public var stopAction: StopAction?

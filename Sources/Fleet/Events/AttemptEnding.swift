@@ -1,39 +1,40 @@
 import OtaflashFirmware
 
-/// Whose fault a failed attempt was: what counts against a wave, and what is tried again.
+/// The origin of a failure: decides whether it counts against a wave, and whether it is retried.
 public enum FailureKind: String, Hashable, Sendable, Codable, CaseIterable {
-  /// The device rejected or reverted the image, or runs another one.
+  /// The device rejected or reverted the image, or runs another image.
   case device
-  /// The link was lost, or never made.
+  /// The link was lost or not established.
   case link
-  /// This side: an adapter that vanished, a full disk, an error of ours. Never counts against a
-  /// wave.
+  /// The host failed: an adapter disappeared, a disk is full, or otaflash has a bug. Never counts
+  /// against a wave.
   case infrastructure
 }
 
-/// How one attempt on one device ended.
+/// The outcome of one attempt on one device.
 public enum AttemptEnding: Hashable, Sendable, Codable {
   case updated(UpdateFigures)
-  /// The image ran already.
+  /// The device already ran the image.
   case current(version: FirmwareVersion?)
   case failed(AttemptFailure)
-  /// The campaign's owner left the device out, by a hook; why, in words.
+  /// A hook or a condition of the campaign excluded the device; `words` is the reason.
   case skipped(words: String)
-  /// Given back without a judgement on the device.
+  /// The worker returned the job without a judgment on the device.
   case returned(ReturnReason)
 }
 
-/// What is known of an update that succeeded.
+/// The figures of a successful update.
 public struct UpdateFigures: Hashable, Sendable, Codable {
   public var from: FirmwareVersion?
   public var to: FirmwareVersion?
-  /// How it is known that the image runs: `read-back`, `version`, …
+  /// The evidence that the image runs: `read-back`, `version`, …
   public var proof: String
-  /// Sent, repeats included.
+  /// The bytes sent, including repeated bytes.
   public var bytes: Int
   public var uploadMilliseconds: Int64
   public var resumes: Int
-  /// Bytes of the image that the device made of them; `nil` = they were the image's own.
+  /// The bytes of the image that the device created from a patch or compressed image; `nil` = the
+  /// device received the image itself.
   public var made: Int?
 
   private enum CodingKeys: String, CodingKey {
@@ -57,17 +58,17 @@ public struct UpdateFigures: Hashable, Sendable, Codable {
 }
 
 public struct AttemptFailure: Error, Hashable, Sendable, Codable {
-  /// The `code` of devices whose bootloader put the former image back.
+  /// The `code` of devices whose bootloader reverted to the previous image.
   package static let revertedCode = "reverted"
 
   public var kind: FailureKind
-  /// Equal for failures of the same sort, such as `reverted`.
+  /// The kind of failure, such as `reverted`; equal for equal failures.
   public var code: String
-  /// For people: a clause.
+  /// The message, as a clause.
   public var words: String
-  /// Trying again cannot help.
+  /// Whether a retry cannot succeed.
   public var isFinal: Bool
-  /// The device was heard or answered.
+  /// Whether the device advertised or answered.
   public var wasSeen: Bool
 
   public init(
@@ -81,53 +82,53 @@ public struct AttemptFailure: Error, Hashable, Sendable, Codable {
   }
 }
 
-/// Why an attempt was given back.
+/// The reason why a worker returned an attempt.
 public enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
-  /// No adapter of the one who had it hears the device.
+  /// No adapter of the worker discovered the device.
   case notHeard = "not-heard"
-  /// Somebody else works on the device.
+  /// Another process uses the device.
   case deviceBusy = "device-busy"
-  /// The coordinator wanted it back.
+  /// The coordinator recalled the job.
   case recalled
-  /// The process that had it ends.
+  /// The process of the worker is ending.
   case stopping
-  /// The process that had it is gone without a word.
+  /// The process of the worker ended without a report.
   case holderGone = "holder-gone"
-  /// The adapter that it ran on vanished.
+  /// The adapter of the attempt disappeared.
   case adapterLost = "adapter-lost"
-  /// Its job is over, and no event and no news says how it ended: a part of the store was lost.
+  /// The job is over, and no event states its outcome: a part of the store was lost.
   case outcomeLost = "outcome-lost"
 
-  /// For people: a clause.
+  /// The reason, as a clause.
   public var words: String {
     switch self {
-    case .notHeard: "it was not heard"
-    case .deviceBusy: "another process works on it"
-    case .recalled: "it was called back"
+    case .notHeard: "the device was not found"
+    case .deviceBusy: "another process uses the device"
+    case .recalled: "the attempt was recalled"
     case .stopping: "the run was interrupted"
-    case .holderGone: "the process that worked on it is gone"
-    case .adapterLost: "the adapter vanished"
-    case .outcomeLost: "its outcome was not recorded"
+    case .holderGone: "the process that updated the device ended"
+    case .adapterLost: "the adapter was disconnected"
+    case .outcomeLost: "the outcome was not recorded"
     }
   }
 }
 
-/// What became of a device in the end.
+/// The final outcome of a device.
 public enum DeviceEnding: Hashable, Sendable, Codable {
   case updated
   case current
   case failed(AttemptFailure)
-  /// It failed in the same way again and again.
+  /// The device failed repeatedly in the same way.
   case quarantined(AttemptFailure)
-  /// Nobody has ever heard it.
+  /// No advertisement of the device was received.
   case absent
-  /// The campaign's owner left it out, by a hook; why, in words.
+  /// A hook or a condition of the campaign excluded the device; `words` is the reason.
   case skipped(words: String)
 
-  /// How it counts in its wave.
+  /// The category in which the device counts in its wave.
   public enum Count: String, Hashable, Sendable, CaseIterable {
     case succeeded, failed, unseen
-    /// Neither for nor against.
+    /// Neither a success nor a failure.
     case neutral
   }
 

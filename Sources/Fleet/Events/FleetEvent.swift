@@ -1,26 +1,26 @@
-/// What happened in a run, in the order in which it was recorded. Everything that is shown is a
-/// fold over these (`FleetRun`); an intent is recorded before it is carried out, an outcome after.
+/// An event of a run. The state of a run is a fold over its events in their order (`FleetRun`). An
+/// intent is recorded before it is carried out, an outcome after.
 ///
-/// Cases and labels are the names in the store, where they stay for ever: a later version adds
-/// cases, and takes none away.
+/// Cases and labels are permanent names in the store: a later version adds cases and removes none.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum FleetEvent: Hashable, Sendable, Codable {
   case runBegan(RunBeginning)
   case wavePlanned(wave: Int, name: String, devices: [RunDevice])
-  /// A hook of the wave is to run: again, by whoever goes on with the run before it has ended.
+  /// A hook of the wave must run. A process that continues the run before the hook ended runs it
+  /// again.
   case waveHookBegan(wave: Int, point: HookPoint)
   case waveHookEnded(wave: Int, point: HookPoint, outcome: HookOutcome)
   case waveBegan(wave: Int)
-  /// The device is to be worked on: attempt 1, 2, …; with `verifyFirst` it may run the new image
-  /// already, and is asked before anything is sent.
+  /// The device is offered to workers for attempt 1, 2, …. With `verifyFirst`, the device may
+  /// already run the new image, and the attempt reads it before it sends anything.
   case devicePublished(device: FleetDevice.ID, attempt: Int, verifyFirst: Bool)
   case deviceClaimed(device: FleetDevice.ID, attempt: Int, worker: String)
   case devicePlaced(device: FleetDevice.ID, attempt: Int, adapter: String)
-  /// The device is about to be told to start the image.
+  /// The activation command is about to be sent to the device.
   case deviceActivating(device: FleetDevice.ID, attempt: Int)
-  /// Whoever had it has not been heard of in time; somebody else may take it.
+  /// The worker did not renew its claim in time; another worker may claim the device.
   case claimExpired(device: FleetDevice.ID, attempt: Int)
   case deviceHookEnded(
     device: FleetDevice.ID, attempt: Int, point: HookPoint, outcome: HookOutcome)
@@ -48,19 +48,19 @@ extension FleetEvent {
   }
 }
 
-/// A device as the run knows it.
+/// A device of a run.
 public struct RunDevice: Hashable, Sendable, Codable {
   public var id: FleetDevice.ID
   public var name: String?
   public var board: String?
   public var site: String?
-  /// In their order; `nil` = none.
+  /// In order; `nil` = none.
   public var tags: [String]?
   /// The image's digest.
   public var image: String
-  /// The path of the file that holds its key, as the campaign names it.
+  /// The path of its key file, as in the campaign.
   public var keyFile: String?
-  /// How strongly its advertisements were received by the scan that found it, in dBm.
+  /// The RSSI of its advertisements in the scan that found it, in dBm.
   public var rssi: Int?
 
   public init(
@@ -83,9 +83,9 @@ public struct RunDevice: Hashable, Sendable, Codable {
 #endif
 public enum PauseReason: Hashable, Sendable, Codable {
   case asked
-  /// So many attempts in a row failed for reasons of this side.
+  /// The number of consecutive attempts that failed for reasons on the host.
   case infrastructure(failures: Int, words: String)
-  /// No adapter was there for too long; the run goes on by itself when one is.
+  /// No adapter was present for too long; the run resumes automatically when an adapter appears.
   case noAdapter
   /// Too few devices were seen for a verdict on the wave.
   case inconclusive(wave: Int)
@@ -96,7 +96,7 @@ public enum PauseReason: Hashable, Sendable, Codable {
 }
 
 public enum RunEnding: Hashable, Sendable, Codable {
-  /// Every device was settled; so many of them failed, were never seen, or were left out.
+  /// Every device was settled; `failed` devices failed, were absent, or were skipped.
   case complete(failed: Int)
   /// A wave reached its failure threshold.
   case stopped(wave: Int)

@@ -1,5 +1,5 @@
-/// The run that was started before another one in the same store, as it was at that moment. A later
-/// run names it in its first event, so a run that was deleted or rewritten since is noticed.
+/// The state of the previous run in the same store when a run started. The first event of the new
+/// run contains it, so that a later deletion or change of the previous run is detected.
 public struct FormerRun: Hashable, Sendable, Codable {
   public var id: String
   /// The number of its events.

@@ -5,7 +5,7 @@ public struct OperatorAction: Hashable, Sendable, Codable {
   }
 
   public let kind: Kind
-  /// Who gave it, such as `anna@line-3`. The name is the operator's own statement.
+  /// The operator, such as `anna@line-3`. The name is not authenticated.
   public let by: String
   public let reason: String?
 

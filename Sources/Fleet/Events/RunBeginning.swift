@@ -1,26 +1,26 @@
-/// Who began what. What is optional was not recorded by the first versions.
+/// The start of a run. The first versions did not record the optional values.
 public struct RunBeginning: Hashable, Sendable, Codable {
-  /// Of the run: short, unique in a store.
+  /// The id of the run: short, and unique in a store.
   public var id: String
   public var campaign: String
-  /// Of the campaign file and the images: a run goes on only with the same.
+  /// The digest of the campaign file and the images: a run continues only with the same digest.
   public var digest: String
   public var devices: Int
   public var waves: Int
-  /// The person and machine, such as `anna@line-3`.
+  /// The operator and host, such as `anna@line-3`.
   public var startedBy: String?
   public var images: [RunImage]?
-  /// What decides about each wave, in their order.
+  /// The rules of the waves, in order.
   public var waveRules: [WaveRule]?
-  /// The absolute path of the campaign's file: what to pass to `fleet run` again.
+  /// The absolute path of the campaign file, for the next `fleet run`.
   public var file: String?
-  /// The run that was started before it; `nil` = none. The store fills it in.
+  /// The run that was started before; `nil` = none. The store sets the value.
   public var former: FormerRun?
-  /// When transfers may start.
+  /// The times in which transfers may start.
   package var windows: TransferWindows?
-  /// The files that the campaign consists of.
+  /// The files of the campaign, except images.
   public var files: [RunFile]?
-  /// Its options, as `fleet plan` prints them.
+  /// The options of the campaign, as `fleet plan` prints them.
   public var settings: [RunSetting]?
 
   public init(
@@ -38,15 +38,15 @@ public struct RunBeginning: Hashable, Sendable, Codable {
   }
 }
 
-/// An image of a run, as people know it.
+/// An image of a run, with its name and version.
 public struct RunImage: Hashable, Sendable, Codable {
-  /// The digest by which devices name it.
+  /// The digest that devices of the run refer to.
   public var digest: String
-  /// Of its file, without the folder.
+  /// The name of its file, without the folder.
   public var name: String
-  /// As the file says it.
+  /// The version in the file.
   public var version: String?
-  /// Bytes that a device stores.
+  /// The number of bytes that a device stores.
   public var size: Int?
   /// SHA-256 of the file, in hex digits, as `sha256sum` prints it.
   public var sha256: String?
@@ -66,19 +66,19 @@ public struct RunImage: Hashable, Sendable, Codable {
 public struct RunFile: Hashable, Sendable, Codable {
   public enum Role: String, Hashable, Sendable, Codable, CaseIterable {
     case campaign, devices
-    /// The public key that images must be signed by.
+    /// The public key that verifies the signatures of images.
     case key
-    /// The key of devices: a secret.
+    /// The secret key of devices.
     case deviceKey = "device-key"
-    /// The program of a hook, where the campaign gives its path.
+    /// The program of a hook, if the campaign specifies its path.
     case hook
   }
 
   public let role: Role
-  /// As the campaign names it.
+  /// The name in the campaign.
   public let name: String
-  /// SHA-256 of the file in hex digits; `nil` = a secret, which a hash could help to guess, or a
-  /// file that cannot be read.
+  /// SHA-256 of the file in hex digits; `nil` = a secret, which a hash could help to guess, or an
+  /// unreadable file.
   public let sha256: String?
 
   public init(_ role: Role, name: String, sha256: String? = nil) {
@@ -88,7 +88,7 @@ public struct RunFile: Hashable, Sendable, Codable {
   }
 }
 
-/// An option of a campaign, in words.
+/// An option of a campaign, as text.
 public struct RunSetting: Hashable, Sendable, Codable {
   public let name: String
   public let words: String
@@ -111,7 +111,7 @@ public struct RunSetting: Hashable, Sendable, Codable {
   }
 }
 
-/// What decides whether a wave is followed by the next.
+/// The rule that decides whether the next wave follows.
 public struct WaveRule: Hashable, Sendable, Codable {
   public var thresholds: WaveThresholds
   public var soakMilliseconds: Int64

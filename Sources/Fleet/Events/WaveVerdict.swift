@@ -1,20 +1,19 @@
-/// What a wave's devices say about going on.
+/// The decision after a wave.
 public enum WaveVerdict: Hashable, Sendable, Codable {
   case `continue`
   case stop(failures: Int, of: Int)
-  /// Too few of its devices were seen, or too few could be judged: no verdict is better than a
-  /// guess.
+  /// Too few devices were seen or could be judged for a verdict.
   case inconclusive(seen: Int, of: Int)
 }
 
-/// How a wave's devices ended, by number.
+/// The number of devices of a wave by outcome.
 public struct WaveTally: Hashable, Sendable {
   public let size: Int
   public var succeeded = 0
   public var failed = 0
   public var unseen = 0
   public var neutral = 0
-  /// Failures that an operator accepted when he resumed a run which had paused at the limit.
+  /// Failures that an operator accepted by resuming a run that paused at the limit.
   public var accepted = 0
 
   public init(size: Int) { self.size = size }
@@ -30,21 +29,21 @@ public struct WaveTally: Hashable, Sendable {
     }
   }
 
-  /// Whether the failures so far end the campaign, whatever is still to come.
+  /// Whether the failures so far end the campaign.
   public func reachesStop(of thresholds: WaveThresholds) -> Bool {
     failed - accepted >= thresholds.stop.devices(of: size)
   }
 
-  /// How many more devices may be in flight; `nil` = any number.
+  /// Returns the number of further devices that may be in flight; `nil` = any number.
   ///
-  /// - Parameter open: devices that are in flight.
+  /// - Parameter open: the devices in flight.
   public func room(beside open: Int, by thresholds: WaveThresholds) -> Int? {
     thresholds.overshoot.map { overshoot in
       max(0, thresholds.stop.devices(of: size) + overshoot - (failed - accepted) - open)
     }
   }
 
-  /// The verdict when all devices are settled.
+  /// Returns the verdict after all devices are settled.
   public func verdict(by thresholds: WaveThresholds) -> WaveVerdict {
     if reachesStop(of: thresholds) { return .stop(failures: failed, of: size) }
     let judged = succeeded + failed

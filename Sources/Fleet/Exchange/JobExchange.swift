@@ -1,6 +1,6 @@
-/// One attempt on one device, as it is given to whoever can reach the device.
+/// One attempt on one device, offered to workers in range of the device.
 package struct UpdateJob: Hashable, Sendable, Codable {
-  /// The same attempt has the same name, however often it is published.
+  /// The id of an attempt, equal for each publication of the attempt.
   package struct ID: Hashable, Sendable, Codable {
     package let run: String
     package let device: FleetDevice.ID
@@ -14,11 +14,11 @@ package struct UpdateJob: Hashable, Sendable, Codable {
   }
 
   package let id: ID
-  /// Only workers of this place can reach the device; `nil` = any.
+  /// The site whose workers can reach the device; `nil` = any.
   package let site: String?
   /// The image's digest.
   package let image: String
-  /// The device may run the image already: it is asked before anything is sent.
+  /// Whether the device may already run the image: the worker reads it before it sends anything.
   package internal(set) var verifyFirst: Bool
 
   package init(id: ID, site: String? = nil, image: String, verifyFirst: Bool = false) {
@@ -29,11 +29,11 @@ package struct UpdateJob: Hashable, Sendable, Codable {
   }
 }
 
-/// Somebody with adapters who carries out jobs.
+/// A process with adapters that executes jobs.
 package struct FleetWorker: Hashable, Sendable {
-  /// Unique among those that live.
+  /// The name, unique among running workers.
   package let name: String
-  /// Where it stands; `nil` = it reaches devices of every place.
+  /// The site of the worker; `nil` = all sites.
   package let site: String?
 
   package init(name: String, site: String? = nil) {
@@ -42,11 +42,11 @@ package struct FleetWorker: Hashable, Sendable {
   }
 }
 
-/// The right to work on a job, for a while.
+/// The right to work on a job until the claim expires.
 package struct JobClaim: Hashable, Sendable {
   package let job: UpdateJob
   package let worker: String
-  /// Grows each time the job is claimed: whoever has an older one has lost it.
+  /// A number that increases with each claim of the job: older claims are lost.
   package let epoch: Int
   package let until: WallClockTime
 
@@ -58,9 +58,9 @@ package struct JobClaim: Hashable, Sendable {
   }
 }
 
-/// What happened to a job: an event of its run that is not recorded yet.
+/// An event of a job that is not recorded in its run yet.
 package struct JobFact: Hashable, Sendable {
-  /// 1, 2, …, without gaps, in an exchange.
+  /// 1, 2, …, without gaps in an exchange.
   package let number: Int
   package let job: UpdateJob.ID
   package let event: FleetEvent
@@ -72,36 +72,36 @@ package struct JobFact: Hashable, Sendable {
   }
 }
 
-/// Whether a claim still stands.
+/// The state of a claim.
 package enum ClaimStanding: Hashable, Sendable {
   case held(until: WallClockTime)
-  /// The coordinator wants the job back: end at a safe point, and release it.
+  /// The coordinator recalled the job: the worker ends it at a safe point and releases it.
   case recalled(until: WallClockTime)
 }
 
 package enum ExchangeFault: Error, Hashable, Sendable {
-  /// The claim was lost: its time ran out and another may work on the device. Nothing more may be
-  /// sent to it.
+  /// The claim expired, and another worker may update the device. The worker must not send anything
+  /// to the device.
   case claimLost(UpdateJob.ID)
   /// Another job of the device is open.
   case deviceTaken(by: UpdateJob.ID)
-  /// The coordinator has ended, and records nothing more.
+  /// The coordinator has ended and records no more facts.
   case notRecorded
-  /// What keeps the jobs failed.
+  /// The storage of the jobs failed.
   case storage(StorageFault)
 }
 
-/// Why something that must last could not be kept or read.
+/// The reason why durable data could not be written or read.
 public struct StorageFault: Error, Hashable, Sendable {
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     case full, readOnly, locked, newerVersion, damaged
-    /// The file can be read, and what it says cannot be: another hand changed it.
+    /// The file is readable, but its content is invalid: another program changed it.
     case unsound
     case system
   }
 
   public let kind: Kind
-  /// What happened: a clause.
+  /// The fault, as a clause.
   public let words: String
 
   public init(_ kind: Kind, _ words: String) {
@@ -115,36 +115,36 @@ extension StorageFault: CustomStringConvertible {
 }
 
 extension ExchangeFault: CustomStringConvertible {
-  /// What happened: a clause.
+  /// The fault, as a clause.
   package var description: String {
     switch self {
-    case .claimLost(let job): "the right to work on \(job.device) was lost"
-    case .deviceTaken(let job): "attempt \(job.attempt) on \(job.device) is not over"
-    case .notRecorded: "the coordinator records nothing more"
+    case .claimLost(let job): "the claim on \(job.device) was lost"
+    case .deviceTaken(let job): "attempt \(job.attempt) on \(job.device) has not ended"
+    case .notRecorded: "the coordinator has ended"
     case .storage(let fault): fault.words
     }
   }
 }
 
-/// Between the coordinator, which follows `FleetRules`, and the workers, which have radios. Workers
-/// report facts; the coordinator alone records them as events of the run. One job of a device is
-/// open at a time; a claim holds until its time and no longer; a finished job stays finished. A
-/// claim may be lost at any moment, and a fact may come late and twice.
+/// The interface between the coordinator, which follows `FleetRules`, and the workers, which have
+/// adapters. Workers report facts; only the coordinator records them as events of the run. A device
+/// has at most one open job; a claim ends when its lease expires; a finished job stays finished. A
+/// claim may be lost at any time, and a fact may arrive late or twice.
 ///
-/// `MemoryExchange` is for workers in the coordinator's process; a message broker can implement the
-/// same for workers of other sites: nothing here says that a radio is near.
+/// `MemoryExchange` is for workers in the coordinator's process. A message broker can implement the
+/// protocol for workers of other sites.
 package protocol JobExchange: Sendable {
-  /// Offers jobs, in this order. One that was published before is left as it is.
+  /// Offers jobs, in this order. A job that was already published stays unchanged.
   ///
   /// - Throws: `.deviceTaken`; then none of the jobs was published.
   func publish(_ jobs: [UpdateJob]) async throws(ExchangeFault)
 
-  /// The job that has waited longest for a worker of this place, or `nil`.
+  /// Returns the job that has waited longest for a worker of this site, or `nil`.
   func claim(
     for worker: FleetWorker, now: WallClockTime, lease: Duration
   ) async throws(ExchangeFault) -> JobClaim?
 
-  /// Makes a claim hold for `lease` from `now` on.
+  /// Extends a claim to `lease` from `now`.
   ///
   /// - Throws: `.claimLost`.
   func renew(
@@ -156,10 +156,10 @@ package protocol JobExchange: Sendable {
   /// - Throws: `.claimLost`.
   func report(_ claim: JobClaim, _ event: FleetEvent) async throws(ExchangeFault)
 
-  /// Waits until all that was reported is recorded: what the next worker must know is recorded
-  /// before it is done.
+  /// Waits until all reported facts are recorded, so that the next worker knows about the following
+  /// step.
   ///
-  /// - Throws: `.notRecorded`; then it must not be done.
+  /// - Throws: `.notRecorded`; then the worker must not take the step.
   func recorded() async throws(ExchangeFault)
 
   /// Ends the job with the outcome of the attempt.
@@ -167,22 +167,21 @@ package protocol JobExchange: Sendable {
   /// - Throws: `.claimLost`; then the outcome is reported by another worker.
   func finish(_ claim: JobClaim, _ ending: AttemptEnding) async throws(ExchangeFault)
 
-  /// Gives the job back. Of a claim that was lost there is nothing to give back, and that is fine.
+  /// Returns the job. A lost claim is ignored.
   func release(_ claim: JobClaim, _ reason: ReturnReason) async throws(ExchangeFault)
 
-  /// Takes jobs back: those that wait end at once, those that are worked on when their worker
-  /// renews next.
+  /// Recalls jobs: waiting jobs end immediately, claimed jobs at the next renewal by their worker.
   func cancel(_ jobs: [UpdateJob.ID]) async throws(ExchangeFault)
 
-  /// The facts after fact `number`, the oldest first, `limit` at most. Facts up to `number` are
-  /// recorded. Claims whose time has run out by `now` are among the facts.
+  /// Returns at most `limit` facts after fact `number`, the oldest first. Facts up to `number` are
+  /// recorded. Claims that expired by `now` are among the facts.
   func facts(
     after number: Int, now: WallClockTime, limit: Int
   ) async throws(ExchangeFault) -> [JobFact]
 
-  /// Waits until there is a fact after fact `number`, or the task is cancelled.
+  /// Waits for a fact after fact `number`, or for cancellation of the task.
   func arrival(after number: Int) async
 
-  /// The coordinator records nothing more.
+  /// Declares that the coordinator records no more facts.
   func close()
 }

@@ -1,5 +1,5 @@
-/// The jobs of an exchange, and who has them: the rules of `JobExchange` as a value. Each change
-/// adds the facts that it is about.
+/// The jobs of an exchange and their claims: the rules of `JobExchange` as a value. Each change
+/// adds its facts.
 package struct JobTable: Sendable {
   private enum State: Hashable, Sendable {
     case waiting
@@ -15,15 +15,15 @@ package struct JobTable: Sendable {
     var epoch: Int
   }
 
-  /// Those that are not recorded yet.
+  /// The facts that are not recorded yet.
   package private(set) var facts: [JobFact] = []
   package private(set) var lastFact = 0
   private var rows: [UpdateJob.ID: Row] = [:]
   /// The open job of each device.
   private var open: [FleetDevice.ID: UpdateJob.ID] = [:]
-  /// Those that wait, in their order; some may no longer.
+  /// The waiting jobs, in order; some entries may be stale.
   private var waiting: [String?: BinaryHeap<Waiting>] = [:]
-  /// Those that are claimed, by when that ends; some may no longer.
+  /// The claims by expiry; some entries may be stale.
   private var leases = BinaryHeap<Lease>()
   private var nextOrder = 1
 
@@ -44,7 +44,7 @@ package struct JobTable: Sendable {
 
   package init() {}
 
-  /// The facts up to fact `number` are recorded.
+  /// Removes the recorded facts up to fact `number`.
   package mutating func forgetFacts(upTo number: Int) {
     facts.removeFirst(facts.prefix { $0.number <= number }.count)
   }
@@ -94,7 +94,7 @@ package struct JobTable: Sendable {
 
   package mutating func report(_ claim: JobClaim, _ event: FleetEvent) throws(ExchangeFault) {
     var (row, _) = try held(claim)
-    // Whoever takes the job when this claim has run out looks first.
+    // After this claim expires, the next worker verifies the running image first.
     if case .deviceActivating = event { row.job.verifyFirst = true }
     put(row, event)
   }
@@ -107,7 +107,7 @@ package struct JobTable: Sendable {
 
   package mutating func release(_ claim: JobClaim, _ reason: ReturnReason) {
     do throws(ExchangeFault) { try finish(claim, .returned(reason)) } catch {
-      // Another worker has it, or it is over.
+      // Another worker has the job, or the job is over.
     }
   }
 
@@ -124,7 +124,7 @@ package struct JobTable: Sendable {
     }
   }
 
-  /// Offers again what was claimed and not renewed in time.
+  /// Offers jobs again whose claims expired.
   package mutating func expire(now: WallClockTime) {
     while let lease = leases.first, lease.until <= now {
       leases.removeFirst()
@@ -179,7 +179,7 @@ package struct JobTable: Sendable {
     }
   }
 
-  /// The job that was published first among those that the worker can reach.
+  /// Returns the oldest waiting job that the worker can reach.
   private mutating func takeWaiting(for worker: FleetWorker) -> UpdateJob.ID? {
     let sites = worker.site.map { [$0, nil] } ?? Array(waiting.keys)
     var best: (site: String?, entry: Waiting)?

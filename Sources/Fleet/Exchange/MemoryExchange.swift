@@ -1,17 +1,17 @@
 import OtaflashGATT
 import Synchronization
 
-/// The exchange for workers in the coordinator's process, which end with it: the run's events say
-/// what the next process has to do.
+/// The exchange for workers in the coordinator's process, which end with it. The events of the run
+/// determine the work of the next process.
 package final class MemoryExchange: JobExchange {
   private struct State {
     var table = JobTable()
-    /// The last fact that is recorded.
+    /// The number of the last recorded fact.
     var recorded = 0
     var isClosed = false
-    /// Waits for the next fact.
+    /// The coordinator's wait for the next fact.
     var coordinator: OneShot<Void>?
-    /// Wait until a fact is recorded.
+    /// The waits of workers until a fact is recorded.
     var workers: [(fact: Int, wait: OneShot<Bool>)] = []
   }
 

@@ -1,12 +1,12 @@
-/// A command of the campaign's owner.
+/// A command in a campaign.
 public enum HookCommand: Hashable, Sendable {
-  /// A program and its arguments, run without a shell; one or more.
+  /// A program and its arguments, one or more words, without a shell.
   case words([String])
-  /// A text for `/bin/sh -c`.
+  /// A script for `/bin/sh -c`.
   case shell(String)
 }
 
-/// When a hook runs. The names are those in campaigns and in the store.
+/// The point at which a hook runs. Campaigns and stores use these names.
 public enum HookPoint: String, Hashable, Sendable, Codable, CaseIterable {
   case beforeDevice = "before-device"
   case afterDevice = "after-device"
@@ -22,24 +22,24 @@ public enum HookPoint: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// The commands that run before and after devices and waves, and when a run pauses or ends.
 package struct CampaignHooks: Hashable, Sendable {
-  /// What a `before-device` hook that fails means for its device.
+  /// The consequence of a failed `before-device` hook for its device.
   package enum BeforeFailure: String, Hashable, Sendable, CaseIterable {
-    /// It is left out: neither a success nor a failure.
+    /// The device is skipped: neither a success nor a failure.
     case skip
-    /// It has failed, and counts against its wave.
+    /// The device has failed, and counts against its wave.
     case fail
   }
 
-  /// What an `after` hook that fails means.
+  /// The consequence of a failed `after` hook.
   package enum AfterFailure: String, Hashable, Sendable, CaseIterable {
-    /// It is recorded, nothing else.
+    /// The failure is only recorded.
     case note
-    /// An updated device has failed; before the next wave the run pauses.
+    /// An updated device counts as failed; after a wave, the run pauses.
     case fail
   }
 
   package var commands: [HookPoint: HookCommand] = [:]
-  /// The longest time for one of them.
+  /// The time limit of one hook.
   package var timeLimit = Duration.seconds(60)
   package var onFailure = BeforeFailure.skip
   package var afterFailure = AfterFailure.note

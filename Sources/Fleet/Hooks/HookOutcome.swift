@@ -1,23 +1,23 @@
-/// What became of one hook, as it is recorded.
+/// The recorded outcome of one hook.
 public struct HookOutcome: Hashable, Sendable, Codable {
   public enum End: Hashable, Sendable, Codable {
-    /// 0 is success.
+    /// The hook exited; 0 is success.
     case exited(code: Int)
     case killed(signal: Int)
     case timedOut
-    /// This side ended it, since the run was interrupted or the claim was lost.
+    /// The host ended the hook, because the run was interrupted or the claim was lost.
     case interrupted
-    /// There is no such program, or it may not be run: says nothing about a device.
+    /// The program does not exist or is not executable: no evidence about a device.
     case notRun(words: String)
   }
 
-  /// In bytes: what of its output is kept, the end of it.
+  /// The maximum length of the stored end of the output, in bytes.
   package static let outputMaximum = 4096
 
   public var end: End
-  /// The end of what it wrote to its standard output and standard error.
+  /// The end of its standard output and standard error.
   public var output: String
-  /// Bytes of output that were dropped before it.
+  /// The number of output bytes dropped before `output`.
   public var dropped: Int
   public var milliseconds: Int64
 
@@ -30,25 +30,25 @@ public struct HookOutcome: Hashable, Sendable, Codable {
 
   public var isSuccess: Bool { end == .exited(code: 0) }
 
-  /// For people: a clause without a subject.
+  /// The outcome as a clause without a subject.
   public var words: String {
     switch end {
     case .exited(0): "succeeded"
-    case .exited(let code): "ended with \(code)" + lastLine
-    case .killed(let signal): "was ended by signal \(signal)" + lastLine
-    case .timedOut: "took longer than it may" + lastLine
+    case .exited(let code): "exited with code \(code)" + lastLine
+    case .killed(let signal): "was terminated by signal \(signal)" + lastLine
+    case .timedOut: "exceeded its time limit" + lastLine
     case .interrupted: "was interrupted"
-    case .notRun(let words): "could not be run: \(words)"
+    case .notRun(let words): "could not be started: \(words)"
     }
   }
 
-  /// What it said last, which is where commands say what is wrong.
+  /// The last line of output, in which commands usually report their error.
   private var lastLine: String {
     let lines = output.split(whereSeparator: \.isNewline)
     guard let last = lines.last(where: { !$0.allSatisfy(\.isWhitespace) }) else { return "" }
     return ": " + last.prefix(Self.wordsMaximum)
   }
 
-  /// In characters, of a line that is told with the outcome.
+  /// The maximum length of the output line in an outcome, in characters.
   private static let wordsMaximum = 200
 }

@@ -2,19 +2,19 @@ import OtaflashFirmware
 
 /// One try on one device, from its claim to its end.
 public struct AttemptRecord: Hashable, Sendable {
-  /// 1, 2, …; two tries have one number where the claim of the first ran out.
+  /// 1, 2, …; the attempt after an expired claim has the same number.
   public let number: Int
-  /// The device was asked what it runs before anything was sent.
+  /// Whether the device was asked for its running image before the first byte was sent.
   public let verifyFirst: Bool
   public let worker: String
   public internal(set) var adapter: String?
   public let began: WallClockTime
   public internal(set) var placed: WallClockTime?
-  /// When it was about to be told to start the image.
+  /// The time before the activation command.
   public internal(set) var activating: WallClockTime?
-  /// `nil` = somebody works on the device.
+  /// `nil` = a worker updates the device.
   public internal(set) var ended: WallClockTime?
-  /// `nil` = it has not ended, or its claim expired.
+  /// `nil` = the attempt has not ended, or its claim expired.
   public internal(set) var ending: AttemptEnding?
 
   init(number: Int, verifyFirst: Bool, worker: String, began: WallClockTime) {

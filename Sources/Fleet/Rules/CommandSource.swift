@@ -1,8 +1,8 @@
-/// A request that somebody put, and nobody has answered yet.
+/// A command of an operator without an answer.
 public struct PendingCommand: Hashable, Sendable {
   public let number: Int
   public let command: OperatorCommand
-  /// Who put it, and why; `nil` = that was not recorded.
+  /// The operator and the reason; `nil` = not recorded.
   public let action: OperatorAction?
 
   public init(number: Int, command: OperatorCommand, action: OperatorAction? = nil) {
@@ -12,16 +12,16 @@ public struct PendingCommand: Hashable, Sendable {
   }
 }
 
-/// What the answer to a request says; everything else is why it was refused.
+/// Answers to commands; every other answer is the reason for a refusal.
 public enum CommandAnswer {
   public static let done = "done"
 }
 
-/// Where people's requests for a run come from, such as another terminal.
+/// The source of operator commands for a run, such as another terminal.
 public protocol CommandSource: Sendable {
-  /// Those that nobody has answered, the oldest first.
+  /// Returns the commands without an answer, the oldest first.
   func pending() async throws(StorageFault) -> [PendingCommand]
 
-  /// Tells whoever asked what became of it, in words.
+  /// Sends the result to the sender of the command, as text.
   func answer(_ pending: PendingCommand, _ words: String) async throws(StorageFault)
 }

@@ -1,11 +1,11 @@
 import OtaflashFirmware
 
-/// Where a device of a run stands.
+/// The progress of a device in a run.
 public struct DeviceProgress: Hashable, Sendable {
   public enum Phase: Hashable, Sendable {
-    /// For its wave, or for its next attempt.
+    /// The device waits for its wave or its next attempt.
     case waiting
-    /// Its job waits for a worker.
+    /// The job of the device waits for a worker.
     case published
     case claimed(worker: String)
     case settled(DeviceEnding)
@@ -16,31 +16,31 @@ public struct DeviceProgress: Hashable, Sendable {
   public let device: RunDevice
   public let wave: Int
   public internal(set) var phase = Phase.waiting
-  /// The next attempt begins no earlier.
+  /// The earliest start of the next attempt.
   public internal(set) var notBefore = WallClockTime(milliseconds: 0)
-  /// Attempts that were published.
+  /// The number of published attempts.
   public internal(set) var attempts = 0
-  /// Those that ended by the link, or without the device being found.
+  /// The number of attempts that ended by the link, or without finding the device.
   public internal(set) var linkFailures = 0
-  /// Failures by their code.
+  /// The number of failures by code.
   public internal(set) var failures: [String: Int] = [:]
   public internal(set) var lastFailure: AttemptFailure?
   public internal(set) var wasSeen = false
-  /// It was told to start the image, or was about to be: what it runs is to be looked at before
-  /// anything is sent.
+  /// Whether the activation command was sent or about to be sent: the next attempt reads the
+  /// running image before it sends anything.
   public internal(set) var mayRunNewImage = false
   public internal(set) var adapter: String?
   public internal(set) var figures: UpdateFigures?
-  /// The version that it ran when it last said so after an update, or instead of one.
+  /// The running version at the end of the last update or check.
   public internal(set) var runs: FirmwareVersion?
   /// Attempts that a worker claimed.
   public internal(set) var records: [AttemptRecord] = []
-  /// The published attempt asks the device what it runs before anything is sent.
+  /// Whether the published attempt reads the running image before it sends anything.
   var verifiesFirst = false
   public internal(set) var settledAt: WallClockTime?
-  /// It has a place in the queue: it waits for its turn or its next attempt.
+  /// Whether the device is in the queue and waits for its turn or its next attempt.
   var isQueued = false
-  /// Counts the places it has had in the queue.
+  /// The number of times that the device was queued.
   var stamp = 0
 
   init(_ device: RunDevice, wave: Int) {
@@ -71,28 +71,28 @@ public struct DeviceProgress: Hashable, Sendable {
   }
 }
 
-/// Where a wave of a run stands.
+/// The progress of a wave in a run.
 public struct WaveProgress: Hashable, Sendable {
   public enum Phase: Hashable, Sendable {
     case planned
     case open
     case soaking(until: WallClockTime)
-    /// A verdict other than to go on was given.
+    /// The wave has a verdict other than continue.
     case judged
     case awaitingApproval
     case passed
   }
 
-  /// Where one of its hooks stands.
+  /// The state of a hook of the wave.
   public enum Hook: Hashable, Sendable {
     case running
     case ended(HookOutcome)
-    /// It failed, and a person went on all the same.
+    /// The hook failed, and an operator continued the run.
     case overridden(HookOutcome)
   }
 
   public let name: String
-  /// Its devices, by their place in the run.
+  /// The indexes of its devices in the run.
   public let devices: Range<Int>
   public internal(set) var phase = Phase.planned
   public internal(set) var tally: WaveTally
@@ -108,7 +108,7 @@ public struct WaveProgress: Hashable, Sendable {
 
   public var isSettled: Bool { tally.settled == tally.size }
 
-  /// The hook that is to run now, or runs.
+  /// The hook that runs or must run now.
   package var runningHook: HookPoint? { hooks.first { $0.value == .running }?.key }
 
   /// An operator continues after the verdict. A wave that paused at its failure limit with devices
@@ -124,8 +124,8 @@ public struct WaveProgress: Hashable, Sendable {
     hooks[.afterWave] = nil
   }
 
-  /// A person goes on after a pause: the hook before the wave runs once more, the one behind it has
-  /// said what it had to say.
+  /// Applies the continuation after a pause: a failed hook before the wave runs again, a failed
+  /// hook after the wave is overridden.
   mutating func passHooks() {
     if case .ended(let outcome) = hooks[.beforeWave], !outcome.isSuccess {
       hooks[.beforeWave] = nil

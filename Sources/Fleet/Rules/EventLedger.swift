@@ -1,4 +1,4 @@
-/// An event with its place in the run.
+/// An event with its number in the run.
 public struct RecordedEvent: Hashable, Sendable {
   /// 1, 2, … in the run.
   public let number: Int
@@ -12,12 +12,12 @@ public struct RecordedEvent: Hashable, Sendable {
   }
 }
 
-/// Where the events of one run are kept, for ever and in their order.
+/// The permanent, ordered log of the events of one run.
 public protocol EventLedger: Sendable {
-  /// Keeps the events, all of them or none. What has returned lasts.
+  /// Stores all of the events or none. The events are durable when the call returns.
   func append(_ events: [FleetEvent], at moment: WallClockTime) async throws(StorageFault)
 
-  /// All of them, from the first on.
+  /// Returns all events, from the first.
   func history() async throws(StorageFault) -> [RecordedEvent]
 }
 

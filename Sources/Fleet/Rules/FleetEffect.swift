@@ -1,5 +1,5 @@
-/// What is done about an event once it is recorded. Each may be done again after a crash: the
-/// exchange leaves as it is what it has seen before.
+/// The effect of a recorded event. Each effect may be repeated after a crash: the exchange ignores
+/// repetitions.
 package enum FleetEffect: Hashable, Sendable {
   case publish(UpdateJob)
   case cancel([UpdateJob.ID])
@@ -20,8 +20,8 @@ extension FleetRules {
     }
   }
 
-  /// What a process records first that continues a run: the process before it is gone, with its
-  /// workers, and may have lost its newest events.
+  /// Returns the first events of a process that continues a run: the previous process and its
+  /// workers have ended, and its newest events may be lost.
   package func eventsOfRestart(in run: FleetRun, now: WallClockTime) -> [FleetEvent] {
     let now = run.time(now)
     let abandoned = run.devices.filter(\.phase.isClaimed).flatMap { device -> [FleetEvent] in
@@ -34,8 +34,8 @@ extension FleetRules {
     return abandoned + run.strandedDevices.map { .deviceDeferred(device: $0, until: now) }
   }
 
-  /// What has to be done again by a process that continues a run: an event may have been recorded
-  /// and nothing done about it.
+  /// Returns the effects that a process repeats when it continues a run: an event may have been
+  /// recorded without its effect.
   package func effectsToRepeat(in run: FleetRun) -> [FleetEffect] {
     let hooks = run.runningHook.map { [FleetEffect.runHook(wave: $0.wave, $0.point)] } ?? []
     let jobs =
@@ -52,13 +52,13 @@ extension FleetRules {
     }
   }
 
-  /// What is to be called back because a window has closed: what waits, and what runs where the
-  /// campaign breaks off.
+  /// Returns the effects of closed windows: waiting jobs are recalled, and running jobs if the
+  /// campaign interrupts transfers.
   ///
-  /// - Parameter wall: what the wall's clock shows.
+  /// - Parameter wall: the wall-clock time.
   package func effectsOfClosing(in run: FleetRun, wall: WallClockTime) -> [FleetEffect] {
     guard case .running = run.control else { return [] }
-    // Most campaigns have no window or one, and runs have thousands of devices.
+    // Most campaigns have at most one window, and runs have thousands of devices.
     var closed: [String?: TransferWindow] = [:]
     for site in Set(campaign.siteWindows.keys.map { $0 as String? } + [nil]) {
       guard let window = campaign.window(at: site) else { continue }

@@ -1,20 +1,20 @@
 extension FleetRules {
-  /// Without any adapter for so long, the run pauses: an adapter that is plugged in anew is there
+  /// The time without an adapter after which the run pauses. A replugged adapter is available
   /// within seconds.
   package static let adapterPatience = Duration.seconds(30)
 
-  /// What it means that there is no adapter, or that there is one again: a run pauses for want of
-  /// one only where something waits for it, and goes on by itself.
+  /// Returns the events after the last adapter disappeared or an adapter appeared. A run pauses for
+  /// lack of adapters only if a device waits for one, and resumes automatically.
   ///
-  /// - Parameter time: for how long there has been none; `nil` where there is an adapter, or nobody
-  ///   knows.
+  /// - Parameter time: the time without an adapter; `nil` if an adapter is present or the state is
+  ///   unknown.
   package func events(noAdapterFor time: Duration?, in run: FleetRun) -> [FleetEvent] {
     guard let time else {
       return run.control == .paused(.noAdapter) ? [.runResumed] : []
     }
     guard run.control == .running, run.openCount > 0 else { return [] }
     let isOver = time >= Self.adapterPatience
-    // What failed so often did so for want of an adapter.
+    // Repeated infrastructure failures are attributed to the missing adapter.
     guard isOver || run.infrastructureFailures >= campaign.retries.infrastructureFailures else {
       return []
     }

@@ -1,15 +1,15 @@
 extension CampaignPlan {
-  /// The first events of a run: what was planned, frozen.
+  /// Returns the first events of a run, which freeze its plan.
   ///
   /// - Parameters:
-  ///   - id: of the run.
-  ///   - digest: of the campaign and its images.
-  ///   - digests: of the image files by their names in the campaign.
-  ///   - person: who begins it, such as `anna@line-3`.
-  ///   - images: what people call them.
-  ///   - file: the absolute path of the campaign's file.
-  ///   - files: what the campaign consists of.
-  ///   - settings: its options in words.
+  ///   - id: the id of the run.
+  ///   - digest: the digest of the campaign and its images.
+  ///   - digests: the digests of the image files by their names in the campaign.
+  ///   - person: the operator who starts the run, such as `anna@line-3`.
+  ///   - images: names and versions of the images.
+  ///   - file: the absolute path of the campaign file.
+  ///   - files: the other files of the campaign.
+  ///   - settings: the options of the campaign as text.
   package func beginning(
     id: String, digest: String, imageDigests digests: [String: String],
     startedBy person: String? = nil, images: [RunImage]? = nil, file: String? = nil,

@@ -1,14 +1,14 @@
-/// What a person asks of a run.
+/// A command of an operator to a run.
 public enum OperatorCommand: Hashable, Sendable, Codable {
   case pause
-  /// Goes on after a pause, and agrees to what waits for approval.
+  /// Continues after a pause, and approves a wave that waits for approval.
   case resume
   case cancel
-  /// Tries settled devices once more; none named = all that did not succeed.
+  /// Retries settled devices; an empty list = all devices that did not succeed.
   case retry([FleetDevice.ID])
 }
 
-/// Why a command cannot be followed.
+/// The reason why a command is refused.
 package enum CommandRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   case hasEnded
   case isBeingCancelled
@@ -22,17 +22,17 @@ package enum CommandRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     switch self {
     case .hasEnded: "the run has ended"
     case .isBeingCancelled: "the run is being cancelled"
-    case .isPaused: "the run is paused already"
-    case .nothingToResume: "the run is not paused, and waits for no approval"
+    case .isPaused: "the run is already paused"
+    case .nothingToResume: "the run is not paused and does not wait for approval"
     case .nothingToRetry: "no device of the run has failed"
     case .unknownDevice(let device): "the run has no device '\(device)'"
-    case .notSettled(let device): "\(device) is not done yet"
+    case .notSettled(let device): "\(device) is still being updated"
     }
   }
 }
 
 extension FleetRules {
-  /// The events that carry a command out.
+  /// Returns the events that execute a command.
   package static func events(
     for command: OperatorCommand, in run: FleetRun
   ) throws(CommandRefusal) -> [FleetEvent] {
@@ -50,7 +50,7 @@ extension FleetRules {
     }
   }
 
-  /// What a command is for the record: to resume a run that waits for an approval is to approve.
+  /// Returns the recorded kind of a command: resuming a run that waits for approval is an approval.
   package static func kind(of command: OperatorCommand, in run: FleetRun) -> OperatorAction.Kind {
     switch command {
     case .pause: return .pause
@@ -74,7 +74,7 @@ extension FleetRules {
     if case .paused = run.control { events.append(.runResumed) }
     if let wave = run.currentWave {
       switch (run.waves[wave].phase, run.waves[wave].verdict) {
-      // Whoever goes on with a wave that cannot be judged has judged it.
+      // Resuming after an inconclusive verdict decides the wave.
       case (.awaitingApproval, _), (.judged, .inconclusive):
         events.append(.waveApproved(wave: wave))
       case (.judged, .stop) where run.control == .paused(.failureLimit(wave: wave)):
@@ -86,7 +86,7 @@ extension FleetRules {
     return events
   }
 
-  /// The devices that such a command is about; none where it is another one.
+  /// Returns the devices that a retry refers to; none for other commands.
   package static func devicesToRetry(
     _ command: OperatorCommand, in run: FleetRun
   ) -> [DeviceProgress] {

@@ -1,5 +1,5 @@
 extension FleetRules {
-  /// What the end of a wave's hook means; nothing where nobody waits for it.
+  /// Returns the events after the end of a wave's hook; none if the run does not wait for the hook.
   package func events(
     afterHook point: HookPoint, of wave: Int, _ outcome: HookOutcome, in run: FleetRun
   ) -> [FleetEvent] {
@@ -13,7 +13,8 @@ extension FleetRules {
     campaign.hooks[.afterWave] == nil ? [] : [.waveHookBegan(wave: wave, point: .afterWave)]
   }
 
-  /// A wave does not begin whose hook failed, and the next one not where the campaign wants it so.
+  /// Returns the pause after a failed hook: a failed hook before a wave always pauses, a failed
+  /// hook after a wave if the campaign requires it.
   func hookPause(_ run: FleetRun) -> FleetEvent? {
     guard !campaign.hooks.commands.isEmpty else { return nil }
     for (wave, progress) in run.waves.enumerated() {

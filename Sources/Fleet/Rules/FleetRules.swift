@@ -1,9 +1,9 @@
-/// What happens next in a run: a function of where it stands, of the clock and of what was heard.
-/// What it returns are events, to be recorded before anything is done about them.
+/// The rules of a run: functions of its state, the clock and facts. They return events, which are
+/// recorded before they take effect.
 package struct FleetRules: Sendable {
   package let campaign: Campaign
-  /// Jobs that may wait for a worker of one place at a time: enough that no radio waits, few enough
-  /// that what a failure threshold stops has not been begun.
+  /// The number of jobs that may wait for a worker of one site: enough to keep radios busy, few
+  /// enough that a failure threshold stops most devices before they start.
   package let publishedAhead: Int
 
   package init(_ campaign: Campaign, publishedAhead: Int = 4) {
@@ -11,11 +11,12 @@ package struct FleetRules: Sendable {
     self.publishedAhead = publishedAhead
   }
 
-  // MARK: By itself
+  // MARK: Automatic steps
 
-  /// One step that the run takes by itself, or nothing. To be called again, until nothing comes.
+  /// Returns the events of the next automatic step, or none. The caller repeats the call until the
+  /// result is empty.
   ///
-  /// - Parameter wall: what the wall's clock shows, for windows; `nil` = the same as `now`.
+  /// - Parameter wall: the wall-clock time, for windows; `nil` = the same as `now`.
   package func next(
     in run: FleetRun, now: WallClockTime, wall: WallClockTime? = nil
   ) -> [FleetEvent] {
@@ -63,7 +64,7 @@ package struct FleetRules: Sendable {
       if progress.hooks[.afterWave] == nil, campaign.hooks[.afterWave] != nil {
         return hookAfter(wave)
       }
-      // Where nothing is left that could be held back, nothing was stopped.
+      // The run was not stopped if all devices are settled.
       if wave == campaign.waves.count - 1, progress.isSettled {
         return [.runEnded(.complete(failed: run.notSucceeded))]
       }
@@ -81,7 +82,7 @@ package struct FleetRules: Sendable {
     let verdict = progress.tally.verdict(by: campaign.waves[wave].thresholds)
     let judged = FleetEvent.waveJudged(wave: wave, verdict: verdict)
     let isLast = wave == campaign.waves.count - 1
-    // Any other verdict waits until nobody is at work.
+    // Any other verdict waits until all workers have finished.
     guard verdict == .continue else { return [judged] }
     guard campaign.waves[wave].needsApproval, !isLast else { return [judged] + hookAfter(wave) }
     return [judged, .approvalAwaited(wave: wave)] + hookAfter(wave)
@@ -100,13 +101,13 @@ package struct FleetRules: Sendable {
     ]
   }
 
-  /// The next device of each place that has room for another job.
+  /// The next device of each site that has room for another job.
   private func waiting(in run: FleetRun) -> [(device: DeviceProgress, notBefore: WallClockTime)] {
     guard hasRoom(in: run) else { return [] }
     return run.nextInQueues.filter { run.published[$0.device.device.site] ?? 0 < publishedAhead }
   }
 
-  /// Whether another failure would still be within what the wave permits beyond its limit.
+  /// Whether the wave permits one more possible failure beyond its limit.
   private func hasRoom(in run: FleetRun) -> Bool {
     guard let wave = run.currentWave else { return true }
     let room = run.waves[wave].tally.room(
@@ -127,9 +128,10 @@ package struct FleetRules: Sendable {
       words: failure?.words ?? ReturnReason.adapterLost.words)
   }
 
-  /// The moment at which something may happen by itself; `nil` = only a fact or a person can help.
+  /// Returns the time of the next possible automatic step; `nil` = the run waits for a fact or an
+  /// operator.
   ///
-  /// - Parameter wall: as for `next`; the moment is one of `now`'s clock.
+  /// - Parameter wall: as for `next`; the result is a time of `now`'s clock.
   package func nextMoment(
     in run: FleetRun, now: WallClockTime, wall: WallClockTime? = nil
   ) -> WallClockTime? {
@@ -151,7 +153,7 @@ package struct FleetRules: Sendable {
     }
   }
 
-  /// When a device of a site may be published.
+  /// Returns the time from which a device of a site may be published.
   private func moment(
     from notBefore: WallClockTime, at site: String?, now: WallClockTime, wall: WallClockTime
   ) -> WallClockTime? {
@@ -164,7 +166,7 @@ package struct FleetRules: Sendable {
     }
   }
 
-  /// When the next window closes that interrupts transfers.
+  /// Returns the time at which the next window that interrupts transfers closes.
   private func windowEnd(_ wall: WallClockTime) -> WallClockTime? {
     campaign.windows.all.compactMap { window in
       guard window.atEnd == .breakOff, case .open(let until) = window.standing(at: wall) else {
@@ -176,8 +178,8 @@ package struct FleetRules: Sendable {
 
   // MARK: After facts
 
-  /// What a fact means for the run: its event, and what follows from it. A fact of an attempt that
-  /// is over, or of another run, means nothing: it came twice, or too late.
+  /// Returns the event of a fact and the events that follow from it. A fact of an ended attempt or
+  /// of another run is ignored: it is a duplicate or late.
   ///
   /// - Parameter random: 0 ..< 1, for the wait before the next attempt.
   package func events(
@@ -197,7 +199,7 @@ package struct FleetRules: Sendable {
     switch ending {
     case .updated: return .deviceSettled(device: id, ending: .updated)
     case .current:
-      // A device that was told to start the image, and never answered, was updated all the same.
+      // A device that received the activation command and never answered still counts as updated.
       return .deviceSettled(device: id, ending: device.mayRunNewImage ? .updated : .current)
     case .failed(let failure): return consequence(of: failure, for: device, now, random)
     case .skipped(let words): return .deviceSettled(device: id, ending: .skipped(words: words))
@@ -244,7 +246,7 @@ package struct FleetRules: Sendable {
 }
 
 extension FleetRun {
-  /// Devices that are settled, and not well.
+  /// The number of settled devices without success.
   package var notSucceeded: Int {
     waves.reduce(0) { $0 + $1.tally.failed + $1.tally.unseen + $1.tally.neutral }
   }

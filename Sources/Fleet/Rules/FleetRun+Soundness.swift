@@ -1,16 +1,16 @@
-/// Whether recorded events can be those of a run. The fold relies on it, and traps where it does
-/// not hold; any program of its owner can edit a store, and compute its chain of hashes again.
+/// Validation of recorded events. The fold traps on invalid events, and any program of the store's
+/// owner can edit a store and recompute its chain of hashes.
 extension FleetRun {
   /// Larger than any count that an event has, and far from overflow.
   private static let countMaximum = 1 << 40
 
-  /// Why the events cannot be those of one run; `nil` if they can.
+  /// Returns the reason why the events are not valid for one run; `nil` if they are valid.
   package static func fault(of history: [RecordedEvent]) -> String? {
     guard case .runBegan(let beginning)? = history.first?.event else {
-      return history.isEmpty ? "there are none" : "the first is not the beginning of a run"
+      return history.isEmpty ? "there are no events" : "the first event is not the start of a run"
     }
     guard beginning.windows?.all.allSatisfy(\.isSound) ?? true else {
-      return "event 1 holds a window with a time of day that does not exist"
+      return "event 1 contains a window with an invalid time of day"
     }
     var planned = 0
     for (place, recorded) in history.enumerated() {
@@ -22,10 +22,10 @@ extension FleetRun {
       default: break
       }
       guard event.waves.allSatisfy((0..<planned).contains) else {
-        return "event \(recorded.number) is about a wave that was not planned"
+        return "event \(recorded.number) refers to a wave that was not planned"
       }
       guard event.counts.allSatisfy((0...countMaximum).contains) else {
-        return "event \(recorded.number) holds a number that is out of range"
+        return "event \(recorded.number) contains a number out of range"
       }
     }
     return nil
@@ -33,7 +33,7 @@ extension FleetRun {
 }
 
 extension FleetEvent {
-  /// The waves that it is about, once they are planned.
+  /// The indexes of the planned waves that the event refers to.
   fileprivate var waves: [Int] {
     switch self {
     case .waveBegan(let wave), .waveSoaking(let wave, _), .waveJudged(let wave, _),
@@ -50,7 +50,7 @@ extension FleetEvent {
     }
   }
 
-  /// The numbers that sums and shares are computed from.
+  /// The numbers that are used in sums and shares.
   fileprivate var counts: [Int] {
     switch self {
     case .runBegan(let beginning): beginning.counts

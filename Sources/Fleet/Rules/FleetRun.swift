@@ -1,5 +1,5 @@
-/// Where a run stands: a fold over its events, and nothing else. So the process that goes on with
-/// it, the terminal that watches it and the report all see the same.
+/// The state of a run: a fold over its events, without other input. The process that continues the
+/// run, a terminal that watches it and the report therefore see the same state.
 public struct FleetRun: Sendable {
   public enum Control: Hashable, Sendable {
     case running
@@ -13,26 +13,26 @@ public struct FleetRun: Sendable {
   public private(set) var control = Control.running
   public private(set) var devices: [DeviceProgress] = []
   public private(set) var waves: [WaveProgress] = []
-  /// Who worked on devices, in the order of their first claims.
+  /// The workers, in the order of their first claims.
   public private(set) var workers: [String] = []
   public private(set) var pauses: [PauseRecord] = []
-  /// What operators did, in order.
+  /// The commands of operators, in order.
   public private(set) var operators: [OperatorRecord] = []
-  /// The command that the next approved wave follows from.
+  /// The command that approves the next wave.
   private var approval: OperatorAction?
-  /// When the last event was recorded. Time does not go back in a run; who works on it sees to it
-  /// that it goes on where the wall's clock was set back.
+  /// The time of the last event. Time does not go back in a run; the engine compensates a clock
+  /// that was set back.
   public private(set) var lastAt = WallClockTime(milliseconds: 0)
   public private(set) var eventCount = 0
-  /// Attempts in a row, of any devices, that failed for a reason of this side.
+  /// Consecutive attempts on any devices that failed for a reason on the host.
   package private(set) var infrastructureFailures = 0
-  /// Devices whose job waits for a worker, by the place where they stand.
+  /// The number of devices whose job waits for a worker, by site.
   package private(set) var published: [String?: Int] = [:]
-  /// Devices that somebody works on.
+  /// The number of devices that workers update.
   package private(set) var claimedCount = 0
   private var index: [FleetDevice.ID: Int] = [:]
-  /// Devices that may be published, by the place where they stand, soonest first; some may no
-  /// longer. A place that nobody works at keeps no other waiting.
+  /// Devices that may be published, by site, soonest first; some entries may be stale. A site
+  /// without workers delays no other site.
   private var queues: [String?: BinaryHeap<Queued>] = [:]
 
   private struct Queued: Comparable {
@@ -49,7 +49,7 @@ public struct FleetRun: Sendable {
 
   public subscript(id: FleetDevice.ID) -> DeviceProgress? { index[id].map { devices[$0] } }
 
-  /// The device that is named so: by its id, however an address is written, or by its name.
+  /// Returns the device with an id (an address in any spelling) or a name.
   public func device(called name: String) -> DeviceProgress? {
     let identity = FleetDevice.identity(of: name)
     return self[name]
@@ -57,13 +57,13 @@ public struct FleetRun: Sendable {
       ?? devices.first { FleetDevice.identity(of: $0.device.id) == identity }
   }
 
-  /// The first wave that is not passed; `nil` when all are.
+  /// The first wave that is not passed; `nil` if all waves are passed.
   package var currentWave: Int? { waves.firstIndex { $0.phase != .passed } }
 
-  /// Devices that are published or worked on.
+  /// The number of devices that are published or claimed.
   package var openCount: Int { published.values.reduce(claimedCount, +) }
 
-  /// The hook that is to run now, or runs, and its wave.
+  /// The hook that runs or must run now, and its wave.
   package var runningHook: (wave: Int, point: HookPoint)? {
     for (index, wave) in waves.enumerated() {
       if let point = wave.runningHook { return (index, point) }
@@ -71,20 +71,18 @@ public struct FleetRun: Sendable {
     return nil
   }
 
-  /// Of each place, the device to publish next and the moment from which it may be; the soonest
-  /// first.
+  /// The next device of each site and the time from which it may be published, the soonest first.
   package var nextInQueues: [(device: DeviceProgress, notBefore: WallClockTime)] {
     queues.values.compactMap(\.first).sorted().map { (devices[$0.device], $0.notBefore) }
   }
 
-  /// Devices of open waves for which nothing is recorded to happen next: the newest events of the
-  /// run were lost.
+  /// Devices of open waves without a recorded next step: the newest events of the run were lost.
   package var strandedDevices: [FleetDevice.ID] {
     devices.filter { $0.phase == .waiting && !$0.isQueued && waves[$0.wave].phase == .open }
       .map(\.device.id)
   }
 
-  /// The wall's clock, that never goes back.
+  /// Returns the wall-clock time, which never goes back.
   package func time(_ wall: WallClockTime) -> WallClockTime { max(wall, lastAt) }
 
   // MARK: The fold
@@ -149,7 +147,7 @@ public struct FleetRun: Sendable {
   }
 
   private mutating func plan(_ wave: Int, _ name: String, _ members: [RunDevice]) {
-    precondition(wave == waves.count, "waves are planned in their order")
+    precondition(wave == waves.count, "waves are planned in order")
     let first = devices.count
     for (offset, member) in members.enumerated() {
       index[member.id] = first + offset
@@ -202,7 +200,7 @@ public struct FleetRun: Sendable {
       dropStale(at: devices[index].device.site)
       waves[devices[index].wave].tally.count(ending)
     case .deviceRetried: retry(index, at: moment)
-    default: preconditionFailure("no event of a device")
+    default: preconditionFailure("not an event of a device")
     }
     let after = devices[index].phase
     let change = (after == .published ? 1 : 0) - (before == .published ? 1 : 0)
@@ -230,13 +228,13 @@ public struct FleetRun: Sendable {
       if reason.countsAsLink { devices[index].linkFailures += 1 }
       if reason == .deviceBusy { devices[index].wasSeen = true }
       if reason == .adapterLost { infrastructureFailures += 1 }
-      // Whether the image was started is lost, too.
+      // The store also lost whether the image was activated.
       if reason == .outcomeLost { devices[index].mayRunNewImage = true }
     case .skipped: break
     }
   }
 
-  /// A person wants a settled device to be tried once more: its wave is open again.
+  /// Applies an operator's retry of a settled device, which reopens its wave.
   private mutating func retry(_ index: Int, at moment: WallClockTime) {
     let wave = devices[index].wave
     if case .settled(let ending) = devices[index].phase { waves[wave].tally.count(ending, by: -1) }
@@ -259,7 +257,7 @@ public struct FleetRun: Sendable {
     dropStale(at: site)
   }
 
-  /// What is first in a queue is always true.
+  /// Removes stale entries from the front of a queue, so that its first entry is always valid.
   private mutating func dropStale(at site: String?) {
     while let first = queues[site]?.first, devices[first.device].stamp != first.stamp {
       queues[site]?.removeFirst()
@@ -268,7 +266,7 @@ public struct FleetRun: Sendable {
 }
 
 extension ReturnReason {
-  /// It is one of the attempts that a device has.
+  /// Whether the attempt counts towards the device's attempt limit.
   package var countsAsLink: Bool {
     switch self {
     case .notHeard, .deviceBusy: true

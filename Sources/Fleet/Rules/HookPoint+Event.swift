@@ -1,6 +1,6 @@
 extension HookPoint {
-  /// The point that a run reaches with a recorded event; `nil` = none, or one of a device or wave,
-  /// whose hooks have events of their own.
+  /// The hook point that a run reaches with a recorded event; `nil` = none, or a point of a device
+  /// or wave, whose hooks have separate events.
   package init?(reachedBy event: FleetEvent) {
     switch event {
     case .runPaused, .approvalAwaited: self = .runPaused

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A ledger that forgets everything with its process.
+/// A ledger in memory, which ends with its process.
 public final class MemoryLedger: EventLedger {
   private let events = Mutex<[RecordedEvent]>([])
 

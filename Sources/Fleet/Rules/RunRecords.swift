@@ -1,4 +1,4 @@
-/// When what happened to a wave; the last time, where it happened more than once.
+/// The times of a wave; for repeated events, the last time.
 public struct WaveTimes: Hashable, Sendable {
   public internal(set) var began: WallClockTime?
   public internal(set) var soakBegan: WallClockTime?
@@ -15,10 +15,10 @@ public struct OperatorRecord: Hashable, Sendable {
   public let at: WallClockTime
 }
 
-/// A time in which nothing new was begun.
+/// A time in which no attempt started.
 public struct PauseRecord: Hashable, Sendable {
   public let reason: PauseReason
   public let from: WallClockTime
-  /// `nil` = it lasts.
+  /// `nil` = the pause has not ended.
   public internal(set) var until: WallClockTime?
 }

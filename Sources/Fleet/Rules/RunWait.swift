@@ -1,7 +1,7 @@
-/// Why nothing more of a run is started, and until when.
+/// The reason why a run starts no attempts, and the end of the wait.
 package struct RunWait: Hashable, Sendable {
   package enum Reason: Hashable, Sendable {
-    /// The window of the devices is closed; `site` = it is that of a site.
+    /// The window of the devices is closed; `site` = the site with its own window.
     case window(site: String?, zone: ZoneOffsets)
     /// The verdict on the wave follows.
     case soak(wave: Int)
@@ -12,14 +12,14 @@ package struct RunWait: Hashable, Sendable {
     case paused
     case noAdapter
     case hook(HookPoint)
-    /// The devices are offered to workers, and no adapter has a free place.
+    /// The devices are published, and all adapters are in use.
     case noFreePlace
   }
 
   package let reason: Reason
-  /// When the wait ends; `nil` = unknown, or, of a window, never.
+  /// The end of the wait; `nil` = unknown, or for a window never.
   package let until: WallClockTime?
-  /// Devices that wait.
+  /// The number of waiting devices.
   package let devices: Int
 
   package init(_ reason: Reason, until: WallClockTime? = nil, devices: Int) {
@@ -30,11 +30,11 @@ package struct RunWait: Hashable, Sendable {
 }
 
 extension FleetRun {
-  /// What the run waits for. None while devices are worked on, except for closed windows, which
-  /// keep some of the devices waiting.
+  /// Returns the waits of the run. While devices are updated, only closed windows count, which keep
+  /// some of the devices waiting.
   ///
   /// - Parameters:
-  ///   - wall: what the wall's clock shows, for windows; `nil` = the same as `now`.
+  ///   - wall: the wall-clock time, for windows; `nil` = the same as `now`.
   ///   - windows: `nil` = those that were recorded when the run started.
   package func waits(
     at now: WallClockTime, wall: WallClockTime? = nil, windows: TransferWindows? = nil
@@ -68,7 +68,7 @@ extension FleetRun {
   ) -> [RunWait] {
     if openCount > 0 {
       let place = claimedCount > 0 ? [] : [RunWait(.noFreePlace, devices: openCount)]
-      // Most runs have no window, and thousands of devices.
+      // Most runs have no window but thousands of devices.
       return windows.map { place + count(now, wall, $0).windows } ?? place
     }
     let (closed, retry, isReady) = count(now, wall, windows ?? TransferWindows())
@@ -109,7 +109,7 @@ extension FleetRun {
 }
 
 extension RunWait {
-  /// For the order of windows that open at the same time.
+  /// The sort key of windows that open at the same time.
   fileprivate var siteName: String {
     if case .window(let site?, _) = reason { site } else { "" }
   }

@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// Why a text is no selector; `column` counts characters from 1.
+/// A syntax error of a selector; `column` counts characters from 1.
 package struct SelectorFault: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Reason: Hashable, Sendable {
     case tooLong(limit: Int)
@@ -25,14 +25,14 @@ package struct SelectorFault: Error, Hashable, Sendable, CustomStringConvertible
     switch reason {
     case .tooLong(let limit): "a selector has at most \(limit) characters"
     case .tooDeep(let limit): "a selector nests at most \(limit) deep"
-    case .expected(let what): "there should be \(what)"
+    case .expected(let what): "expected \(what)"
     case .unknownFact(let fact):
-      "nothing is known as '\(fact)'; a selector asks for "
+      "'\(fact)' is not a fact; the facts are "
         + DeviceExpression.Fact.allCases.map(\.rawValue).joined(separator: ", ") + " or tag:NAME"
     case .unclosedQuote: "the quotation mark is not closed"
-    case .notOrdered(let fact): "\(fact) has no order; it is compared with =, != or ~"
-    case .noPattern(let fact): "\(fact) is no text; it is not compared with ~"
-    case .badValue(let fact, let value): "'\(value)' is no value of \(fact)"
+    case .notOrdered(let fact): "\(fact) has no order; use =, != or ~"
+    case .noPattern(let fact): "\(fact) is not a text; ~ is not supported"
+    case .badValue(let fact, let value): "'\(value)' is not a valid \(fact)"
     }
   }
 }
@@ -41,8 +41,8 @@ extension DeviceExpression {
   private static let lengthMaximum = 4096
   fileprivate static let depthMaximum = 32
 
-  /// Reads `board=door and (version<1.3.0 or not tag:lab)`; `and` binds before `or`. Values with
-  /// other characters than letters, digits and `._-:/*?=&%+` stand in double quotation marks.
+  /// Parses `board=door and (version<1.3.0 or not tag:lab)`; `and` binds tighter than `or`. Values
+  /// with characters other than letters, digits and `._-:/*?=&%+` require double quotation marks.
   package init(parsing text: String) throws(SelectorFault) {
     guard text.count <= Self.lengthMaximum else {
       throw SelectorFault(reason: .tooLong(limit: Self.lengthMaximum), column: 1)
@@ -52,11 +52,11 @@ extension DeviceExpression {
   }
 }
 
-/// A word, a sign, or the end.
+/// A word, an operator, or the end.
 private struct SelectorToken: Hashable {
   enum Kind: Hashable {
     case word(String)
-    /// In quotation marks, so no keyword.
+    /// A word in quotation marks, which is never a keyword.
     case quoted(String)
     case relation(DeviceExpression.Relation)
     case open, close, end
@@ -95,7 +95,7 @@ private struct SelectorToken: Hashable {
         tokens.append(SelectorToken(kind: .word(word), column: column))
         place = end
       } else {
-        throw SelectorFault(reason: .expected("a fact, a value or a bracket"), column: column)
+        throw SelectorFault(reason: .expected("a fact, a value or a parenthesis"), column: column)
       }
     }
     return tokens + [SelectorToken(kind: .end, column: characters.count + 1)]
@@ -157,7 +157,7 @@ private struct SelectorParser {
     if case .open = next.kind {
       place += 1
       let inner = try alternatives()
-      guard case .close = next.kind else { throw expected("a closing bracket") }
+      guard case .close = next.kind else { throw expected("a closing parenthesis") }
       place += 1
       return inner
     }
@@ -171,7 +171,7 @@ private struct SelectorParser {
       place += 1
       let tag = String(word.dropFirst(4))
       guard tag.isEmpty else { return .tag(tag) }
-      guard case .quoted(let quoted) = next.kind else { throw expected("the tag's name") }
+      guard case .quoted(let quoted) = next.kind else { throw expected("the name of the tag") }
       place += 1
       return .tag(quoted)
     }

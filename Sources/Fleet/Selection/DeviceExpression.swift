@@ -1,10 +1,9 @@
 import OtaflashFirmware
 
-/// Which devices are meant, by what is known of them: `board=door and version<1.3.0 and not
-/// tag:lab`.
+/// A selection of devices by their facts: `board=door and version<1.3.0 and not tag:lab`.
 ///
-/// What is not known makes a comparison undecided (Kleene's three-valued logic): `version<1.3.0` of
-/// a device that nobody has asked is neither true nor false, and `not` does not change that.
+/// A comparison with an unknown fact is undecided (Kleene's three-valued logic): `version<1.3.0`
+/// for a device with unknown version is neither true nor false, and `not` does not change that.
 package indirect enum DeviceExpression: Hashable, Sendable {
   case compare(Fact, Relation, Operand)
   case tag(String)
@@ -12,7 +11,7 @@ package indirect enum DeviceExpression: Hashable, Sendable {
   case and(DeviceExpression, DeviceExpression)
   case or(DeviceExpression, DeviceExpression)
 
-  /// What can be asked of a device.
+  /// A fact of a device.
   package enum Fact: String, Hashable, Sendable, CaseIterable {
     case id, name, board, site, version, rssi
   }
@@ -24,7 +23,7 @@ package indirect enum DeviceExpression: Hashable, Sendable {
     case lessOrEqual = "<="
     case greater = ">"
     case greaterOrEqual = ">="
-    /// The text fits a pattern in which `*` stands for any characters.
+    /// The text matches a pattern in which `*` matches any characters.
     case like = "~"
 
     var ordersValues: Bool {
@@ -41,7 +40,7 @@ package indirect enum DeviceExpression: Hashable, Sendable {
     case number(Int)
   }
 
-  /// In the order in which `and` takes the lesser one and `or` the greater.
+  /// A truth value. `and` is the minimum and `or` the maximum in this order.
   package enum Truth: Hashable, Comparable, Sendable {
     case no, undecided, yes
 
@@ -69,7 +68,7 @@ package indirect enum DeviceExpression: Hashable, Sendable {
     }
   }
 
-  /// The same with other ids in the place of those that it compares with, patterns aside.
+  /// Returns the expression with mapped ids in comparisons, except patterns.
   func mappingIDs(_ map: (String) -> String) -> DeviceExpression {
     switch self {
     case .compare(.id, let relation, .text(let id)) where relation != .like:
@@ -81,7 +80,7 @@ package indirect enum DeviceExpression: Hashable, Sendable {
     }
   }
 
-  /// The facts that it asks about, each once, in the order of `Fact`.
+  /// The facts in the expression, each once, in the order of `Fact`.
   package var facts: [Fact] { Fact.allCases.filter(asked.contains) }
 
   private var asked: Set<Fact> {
@@ -129,7 +128,7 @@ extension DeviceExpression.Relation {
     case .lessOrEqual: left <= right
     case .greater: left > right
     case .greaterOrEqual: left >= right
-    case .like: preconditionFailure("the parser takes patterns for texts only")
+    case .like: preconditionFailure("the parser accepts patterns only for texts")
     }
   }
 
@@ -142,15 +141,15 @@ extension DeviceExpression.Relation {
     case .equal: left == right
     case .different: left != right
     case .less, .lessOrEqual, .greater, .greaterOrEqual, .like:
-      preconditionFailure("the parser orders versions and numbers only")
+      preconditionFailure("the parser accepts an order only for versions and numbers")
     }
   }
 }
 
-/// Patterns in which `*` stands for any characters, none included.
+/// Patterns in which `*` matches any characters or none.
 package enum Wildcard {
-  /// Takes time in proportion to the product of the lengths at most: the last `*` is the only one
-  /// that is ever tried again.
+  /// Returns whether a text matches a pattern. The time is at most proportional to the product of
+  /// the lengths, because only the last `*` is retried.
   package static func matches(_ text: String, pattern: String) -> Bool {
     let (text, pattern) = (Array(text.unicodeScalars), Array(pattern.unicodeScalars))
     var (place, wanted) = (0, 0)

@@ -1,24 +1,24 @@
 import OtaflashFirmware
 
-/// A device of a campaign, as its owner lists it. What nobody said is `nil`.
+/// A device of a campaign, as listed in the campaign. Unspecified values are `nil`.
 public struct FleetDevice: Hashable, Sendable {
-  /// How a device is named within a campaign and on the command line: `C0:FF:EE:00:00:01`,
+  /// The id of a device in a campaign and on the command line: `C0:FF:EE:00:00:01`,
   /// `unix:/path`, `sim:PROFILE`. Unique in a campaign.
   public typealias ID = String
 
   public let id: ID
-  /// What people call it. Unique in a campaign where it is given.
+  /// A name, unique in a campaign.
   public var name: String?
-  /// The kind of board, which decides which image it gets.
+  /// The kind of board, which selects the image.
   public var board: String?
-  /// Where it stands: only adapters of this place can reach it. `nil` = anywhere.
+  /// The site of the device: only adapters of this site can reach it. `nil` = any site.
   public var site: String?
   public var tags: Set<String>
-  /// The file that holds its key.
+  /// The file that contains its key.
   public var keyFile: String?
-  /// What it ran when somebody last asked.
+  /// The last known running version.
   public var version: FirmwareVersion?
-  /// How strongly it was heard, in dBm, −127…20.
+  /// The RSSI of its advertisements in dBm, −127…20.
   public var rssi: Int?
 
   public init(
@@ -36,14 +36,14 @@ public struct FleetDevice: Hashable, Sendable {
     self.rssi = rssi
   }
 
-  /// The same for every spelling of one address: in capitals, and without its type, in which alone
-  /// no two devices differ.
+  /// The id in a canonical form, equal for every spelling of an address: in upper case, and without
+  /// the address type, because no two devices differ only in the type.
   package var identity: String { Self.identity(of: id) }
 
-  /// The same of an id alone.
+  /// Returns the canonical form of an id.
   static func identity(of id: ID) -> String {
     let address = id.prefix { $0 != "/" }
-    // Most ids that are none end here, and campaigns compare them by the million.
+    // Most ids that are not addresses end here, and campaigns compare millions of ids.
     guard address.utf8.count == 17 else { return id }
     let bytes = address.split(separator: ":", omittingEmptySubsequences: false)
     let isAddress =
@@ -51,7 +51,7 @@ public struct FleetDevice: Hashable, Sendable {
     return isAddress ? bytes.joined(separator: ":").uppercased() : id
   }
 
-  /// The same, known by another id.
+  /// Returns the device with another id.
   func identified(by id: ID) -> FleetDevice {
     FleetDevice(
       id: id, name: name, board: board, site: site, tags: tags, keyFile: keyFile,

@@ -1,4 +1,4 @@
-/// The smallest of many, in logarithmic time.
+/// A binary heap: the smallest element, in logarithmic time.
 package struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
   private var elements: [Element] = []
 
@@ -18,7 +18,7 @@ package struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
     }
   }
 
-  /// There must be one.
+  /// Removes the smallest element. The heap must not be empty.
   package mutating func removeFirst() {
     elements.swapAt(0, elements.count - 1)
     elements.removeLast()

@@ -1,9 +1,9 @@
-/// An adapter as the choice among several sees it.
+/// The load of an adapter.
 package struct AdapterLoad: Hashable, Sendable {
   package let id: String
-  /// Transfers that run on it.
+  /// The number of running transfers.
   package let busy: Int
-  /// Transfers that may.
+  /// The number of permitted transfers.
   package let places: Int
 
   package init(id: String, busy: Int, places: Int) {
@@ -13,10 +13,10 @@ package struct AdapterLoad: Hashable, Sendable {
   }
 }
 
-/// Which adapter hears a device, and how strongly.
+/// An adapter that receives advertisements of a device, and their RSSI.
 public struct AdapterHearing: Hashable, Sendable {
   public let adapter: String
-  /// In dBm; `nil` = nobody knows.
+  /// In dBm; `nil` = unknown.
   public let rssi: Int?
 
   public init(adapter: String, rssi: Int? = nil) {
@@ -25,16 +25,16 @@ public struct AdapterHearing: Hashable, Sendable {
   }
 }
 
-/// The adapter for a device: the one that hears it best among those with a free place.
+/// The adapter for a device: the adapter with the highest RSSI among those with a free place.
 package enum AdapterChoice: Hashable, Sendable {
   case on(String)
-  /// All that hear it are full.
+  /// All adapters in range of the device are in use.
   case full
   case notHeard
 
-  /// What is taken for a strength that nobody knows: the weakest that can be told.
+  /// The value for an unknown RSSI: the weakest value.
   private static let unknownStrength = -127
-  /// Each transfer that runs on an adapter makes it that much less attractive, in dB.
+  /// The penalty of each running transfer on an adapter, in dB.
   private static let busyPenalty = 3
 
   package init(hearing: [AdapterHearing], loads: [AdapterLoad]) {

@@ -1,41 +1,41 @@
-/// How many transfers side by side an adapter is worth, learned from what came of it: raised while
-/// the sum of the rates grows, lowered when it falls or links are lost.
+/// The best number of concurrent transfers on an adapter, learned from throughput: raised while the
+/// total rate grows, lowered when the rate falls or links are lost.
 ///
-/// Fed with samples of equal length in which as many links transferred as the limit permits; other
-/// samples say nothing about the limit and are not to be fed.
+/// The caller adds only samples of equal length in which as many links transferred as the limit
+/// permits; other samples contain no information about the limit.
 package struct ParallelismLearner: Hashable, Sendable {
   private enum Phase: Hashable {
     case climbing(Climb)
-    /// The best is known; after so many samples it is looked whether more is worth it by now.
+    /// The best limit is known; after `samplesLeft` samples a higher limit is tried again.
     case settled(samplesLeft: Int)
   }
 
   private struct Climb: Hashable {
-    /// The limit that was worth it; at the first one there is none.
+    /// The last limit with a gain; `nil` at the first limit.
     var from: Int?
-    /// Known not to be worth it, or beyond what is permitted.
+    /// A limit known to have no gain, or above the maximum.
     var ceiling: Int
-    /// Beyond `from`.
+    /// The distance from `from`.
     var step: Int
-    /// One limit that is not worth it does not end the climb: links that share a radio evenly are
-    /// worth more than a few of which some have larger parts.
+    /// Whether the climb continues after one limit without gain: links that share a radio evenly
+    /// are faster than a few links with uneven shares.
     var mayLeap = false
-    /// The one that was leapt over.
+    /// The limit that was skipped.
     var leapt: Int?
-    /// So many samples may still show that the limit is worth it.
+    /// The number of samples that may still show a gain.
     var samplesLeft = ParallelismLearner.samplesToCompare
   }
 
-  /// As many as adapters of any make can have.
+  /// The default start, which all adapters support.
   package static let usualStart = 3
 
-  /// What a further link must bring, of what a link brings on the average: less is noise, and costs
-  /// a place that a device could be lost at. Connecting, restarts and flash are hidden behind other
-  /// transfers, so that more links than fill the air are still worth something.
+  /// The minimum gain of a further link as a share of the mean rate per link: a smaller gain is
+  /// noise. Other transfers use the time of connecting, restarts and flash erases, so more links
+  /// than fill the air still bring a gain.
   private static let worthwhile = 0.1
   private static let samplesToCompare = 2
   private static let samplesSettled = 20
-  /// Of a new sample, in the mean for a limit that is settled.
+  /// The weight of a new sample in the mean of a settled limit.
   private static let weight = 0.5
 
   package private(set) var limit: Int
@@ -46,7 +46,7 @@ package struct ParallelismLearner: Hashable, Sendable {
 
   /// - Parameters:
   ///   - start: the first limit, 1 or more.
-  ///   - maximum: no more than that is ever tried.
+  ///   - maximum: the highest limit to try.
   package init(start: Int = ParallelismLearner.usualStart, maximum: Int) {
     precondition(start >= 1 && maximum >= 1)
     limit = min(start, maximum)
@@ -56,12 +56,12 @@ package struct ParallelismLearner: Hashable, Sendable {
 
   /// - Parameters:
   ///   - rate: bytes per second of all links together, in the sample.
-  ///   - losses: links that were lost in it.
+  ///   - losses: links that were lost in the sample.
   package mutating func sampled(rate: Double, losses: Int) {
     guard losses == 0 else { return settle(at: max(limit - 1, 1)) }
     switch phase {
     case .climbing(let climb):
-      // New links connect first: the better of the samples tells what they bring.
+      // New links must connect first: the better sample shows their gain.
       rates[limit] = max(rates[limit] ?? 0, rate)
       follow(climb)
     case .settled(let left):
@@ -69,7 +69,7 @@ package struct ParallelismLearner: Hashable, Sendable {
       if left > 0 {
         phase = .settled(samplesLeft: left - 1)
       } else {
-        // What is known of others may no longer hold.
+        // The rates of other limits may be outdated.
         advance(Climb(from: nil, ceiling: maximum + 1, step: 1), by: 1)
       }
     }
@@ -77,7 +77,7 @@ package struct ParallelismLearner: Hashable, Sendable {
 
   private mutating func follow(_ climb: Climb) {
     guard let former = climb.from, !isWorthwhile(comparedWith: former) else {
-      // By half at most: a run of few devices is over before a slower climb is.
+      // At most half: a run of few devices ends before a slower climb does.
       return advance(climb, by: min(2 * climb.step, (limit + 1) / 2))
     }
     if climb.samplesLeft > 1 {
@@ -98,7 +98,7 @@ package struct ParallelismLearner: Hashable, Sendable {
     advance(Climb(from: nil, ceiling: failed, step: 1), by: (failed - former) / 2)
   }
 
-  /// To a higher limit, or nowhere when all that are left are known.
+  /// Continues with a higher limit, or settles if all remaining limits are known.
   private mutating func advance(_ climb: Climb, by step: Int) {
     let next = min(limit + max(step, 1), climb.ceiling - 1)
     guard next > limit else { return settle(at: limit) }

@@ -231,8 +231,8 @@ enum PageTemplate {
     <thead><tr><th scope="col">Device{{#hasBoards}}<th scope="col">Board{{/hasBoards}}\#
     {{#hasSites}}<th scope="col">Site{{/hasSites}}{{#hasWaves}}<th scope="col">Wave{{/hasWaves}}\#
     <th scope="col">Outcome<th scope="col">Version, verified by<th scope="col">Adapter\#
-    <th scope="col" class="r">Attempts<th scope="col" class="r">Rate<th scope="col" class="r">Duration\#
-    <th scope="col" class="r">Ended</tr></thead>
+    <th scope="col" class="r">Attempts<th scope="col" class="r">Rate\#
+    <th scope="col" class="r">Duration<th scope="col" class="r">Ended</tr></thead>
     <tbody>
     {{#rows}}
     <tr class="{{class}}{{paper}}"><th scope=row><bdi>{{name}}</bdi>\#

@@ -1,7 +1,7 @@
 import OtaflashFleet
 
 extension AttemptRecord {
-  /// Whether the worker was interrupted, ended or recalled, so that the attempt is no evidence about
+  /// Whether the worker was interrupted, ended or recalled. Such an attempt is no evidence about
   /// the device.
   package var wasCutShort: Bool {
     switch ending {

@@ -1,7 +1,7 @@
 import OtaflashFleet
 
-/// The part of a report that does not depend on when processes were killed. Two runs of one campaign
-/// over devices with equal behavior have equal values, however often the processes of one run were
+/// The part of a report that does not depend on killed processes. Two runs of one campaign over
+/// devices with equal behavior have equal values, however often the processes of one run were
 /// killed: the result and cause of each device, the counts and verdict of each wave, and the end of
 /// the run.
 ///

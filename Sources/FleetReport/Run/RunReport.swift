@@ -1,8 +1,8 @@
 import OtaflashFirmware
 import OtaflashFleet
 
-/// The report of a run: a fold over its events, without other input. The report of an unfinished run
-/// contains the results so far.
+/// The report of a run: a fold over its events, without other input. The report of an unfinished
+/// run contains the results so far.
 package struct RunReport: Hashable, Sendable {
   package enum State: Hashable, Sendable {
     case running

@@ -137,8 +137,8 @@ private struct XMLText {
     text += Self.escaped(content) + "</\(name)>\n"
   }
 
-  /// Escapes control characters, and omits other characters that XML 1.0 (2.2, Char) excludes. Works
-  /// scalar by scalar: a quotation mark with an accent is one character to Swift, and ends an
+  /// Escapes control characters, and omits other characters that XML 1.0 (2.2, Char) excludes.
+  /// Works scalar by scalar: a quotation mark with an accent is one character to Swift, and ends an
   /// attribute.
   private static func escaped(_ text: String) -> String {
     var shown = String.UnicodeScalarView()

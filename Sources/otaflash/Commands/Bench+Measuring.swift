@@ -6,14 +6,14 @@ import OtaflashSimulation
 import OtaflashUpdate
 
 extension Bench {
-  /// What was measured, and of what.
+  /// A measurement and its device.
   struct MeasuredLink {
     let row: BenchmarkRow
-    /// The device that was simulated in virtual time; `nil` for any other.
+    /// The device, if it was simulated in virtual time.
     let profile: SimulationProfile?
   }
 
-  /// The most that is asked of a device, as `flash` does.
+  /// The ATT_MTU that `flash` requests.
   private static let usualMTU = 512
 
   /// The profile of a `sim:` device.
@@ -49,14 +49,14 @@ extension Bench {
   /// The kernel keeps a link for 2 s after its last user (HCI_DISCONN_TIMEOUT).
   private static let linkLinger = Duration.milliseconds(2500)
 
-  /// A device that is no simulation has the link that it has, or what it grants of what is asked.
+  /// Measures a real device with the link parameters that it accepts.
   private func measureReal(
     _ sweep: BenchmarkSweep, in session: Session
   ) async throws(CommandFault) -> [MeasuredLink] {
     announce(tunings.count, in: session)
     var found: [MeasuredLink] = []
     for (index, tuning) in tunings.enumerated() {
-      // The kernel would hand the former link, with its parameters, to the next one.
+      // Otherwise the kernel reuses the previous link with its parameters.
       if index > 0, !(await Pause.sleep(for: Self.linkLinger)) { throw .stopped }
       let destination = try await ResolvedDevice.resolve(
         target.device, in: session, tuning: tuning, isTuningExplicit: phy != nil || interval != nil)
@@ -69,7 +69,7 @@ extension Bench {
     return found
   }
 
-  /// All that is asked for of one link, each told when it is known.
+  /// Measures all settings on one link, and reports each result immediately.
   private func measured(
     of profile: SimulationProfile?, in session: Session,
     _ measure: (BenchmarkSweep.Case) async throws(CommandFault) -> BenchmarkRow
@@ -89,7 +89,7 @@ extension Bench {
         }
         if hasBest(mode) {
           var setting = setting(mode, window, mtu: Self.usualMTU)
-          // Whoever may send as much as the device takes sends in PDUs of the best size.
+          // With an ATT_MTU as large as the device accepts, PDUs have the best size.
           let whole = found.first {
             $0.setting.mtu >= Self.usualMTU || $0.link.mtu < $0.setting.mtu
           }
@@ -107,7 +107,7 @@ extension Bench {
     return rows.map { MeasuredLink(row: $0, profile: profile) }
   }
 
-  /// Whether a size of its own is looked for: a write with response is best as long as may be.
+  /// Whether the best size is measured. For writes with response, the longest size is the best.
   private func hasBest(_ mode: WriteMode) -> Bool {
     mode != .withResponse && mtu.elements.contains(.best)
   }
@@ -125,7 +125,7 @@ extension Bench {
     return setting
   }
 
-  /// What is asked of the links of a device on the air, in turn.
+  /// The link parameters to request from a real device, in order.
   var tunings: [LinkTuning] {
     let intervals = interval?.elements.map { $0.duration...$0.duration }
     return (phy?.elements ?? [LinkTuning.flashing.phy].compactMap(\.self)).flatMap { phy in
@@ -152,7 +152,7 @@ extension Bench {
     session.console.event("measurement", row.members(device: target.device.text))
   }
 
-  /// The links that the lists make of one simulated device.
+  /// Returns the links of one simulated device: all combinations of the lists.
   private func links(
     of device: SimulationProfile
   ) throws(CommandFault) -> [SimulationProfile] {
@@ -163,7 +163,7 @@ extension Bench {
         profile.radio.phy = phy
         profile.radio.interval = interval
         do throws(RadioModelFault) { try profile.radio.validate() } catch {
-          throw .simulation("no such radio can be built: \(error)")
+          throw .simulation("the radio settings are invalid: \(error)")
         }
         profiles.append(profile)
       }
@@ -175,8 +175,8 @@ extension Bench {
 // MARK: - Images
 
 extension Bench {
-  /// What an image takes over each link: updates of a simulated device in virtual time, and for
-  /// others a prediction.
+  /// Measures updates with an image over each link: in virtual time for a simulated device,
+  /// predicted for others.
   func compare(
     _ pair: ImagePair, over links: [MeasuredLink], key: [UInt8]?, in session: Session
   ) throws(CommandFault) -> [ImageRow] {

@@ -6,17 +6,17 @@ import OtaflashDevices
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// What a link can carry, measured without touching the device's flash.
+/// Measures the rate of a link without writing the device's flash.
 struct Bench: TargetedCommand {
   static let takesSimulatedAir = true
   static let configuration = CommandConfiguration(
     commandName: "bench",
-    abstract: "Measure what a device's link carries, and what holds it back.",
+    abstract: "Measure the rate of a device's link, and find its limit.",
     discussion: """
-      Every combination of the lists is measured. The data goes to the device's sink: its flash is \
-      not touched. A sim: device is measured in virtual time, which takes a moment; --real-time \
-      takes the time that its radio would. With --image a sim: device is updated in virtual time; \
-      what others would gain is predicted.
+      Measures every combination of the lists. The data goes to the device's sink: its flash is \
+      not written. A sim: device is measured in virtual time within a moment, with --real-time at \
+      the speed of its radio. With --image, a sim: device is updated in virtual time; for other \
+      devices, update times are predicted.
       """)
 
   @OptionGroup var target: DeviceOption
@@ -24,7 +24,7 @@ struct Bench: TargetedCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "ATT_MTUs to ask for, 23 to 517; best = the size that fills the link's connection events.",
+      "ATT_MTUs to request, 23 to 517; best = the size that fills the connection events.",
       valueName: "list"),
     transform: CommaList<MTUChoice>.parse)
   var mtu = CommaList([23, 185, 247, 498, 512].map(MTUChoice.bytes) + [.best])
@@ -32,22 +32,22 @@ struct Bench: TargetedCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Write modes: auto, with-response, without-response; by default the last two, with --image "
-        + "auto.", valueName: "list"),
+      "Write modes: auto, with-response, without-response (default: the last two; with --image: "
+        + "auto).", valueName: "list"),
     transform: CommaList<WriteMode>.parse)
   var mode: CommaList<WriteMode>?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Bytes sent ahead of the last acknowledgement; device = what it permits.",
+      "Bytes sent ahead of the last acknowledgement; device = the window of the device.",
       valueName: "list"),
     transform: CommaList<WindowChoice>.parse)
   var window = CommaList([WindowChoice.device])
 
   @Option(
     name: .long,
-    help: ArgumentHelp("PHYs: 1M, 2M, coded; of a sim: device also S2, S8.", valueName: "list"),
+    help: ArgumentHelp("PHYs: 1M, 2M, coded; for a sim: device also S2, S8.", valueName: "list"),
     transform: CommaList<PHY>.parse)
   var phy: CommaList<PHY>?
 
@@ -60,20 +60,20 @@ struct Bench: TargetedCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Bytes a transfer, at most the device's slot; by default so many that twice as many change "
-        + "less than 1%.", valueName: "size"),
+      "Bytes per transfer, at most the device's slot (default: so many that doubling them changes "
+        + "the rate by less than 1%).", valueName: "size"),
     transform: ByteCount.parse)
   var size: ByteCount?
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Transfers of each combination, 1 to 1000.", valueName: "count"))
+    help: ArgumentHelp("Transfers per combination, 1 to 1000.", valueName: "count"))
   var `repeat`: WholeNumber = 5
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Draw the result into this .svg file; 'rsvg-convert -o x.png x.svg' converts it to PNG.",
+      "Plot the result to this .svg file; 'rsvg-convert -o x.png x.svg' converts it to PNG.",
       valueName: "path"),
     completion: .file(extensions: [PlotFile.suffix]),
     transform: PlotFile.parse)
@@ -81,24 +81,24 @@ struct Bench: TargetedCommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Compare with what an earlier --json wrote.", valueName: "path"),
+    help: ArgumentHelp("Compare with the --json output of an earlier run.", valueName: "path"),
     completion: .file())
   var baseline: String?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The share of --baseline that must be reached, such as 95%; 90% unless told.",
+      "The minimum share of --baseline, such as 95% (default: 90%).",
       valueName: "percent"),
     transform: Percentage.parse)
   var failBelow: Percentage?
 
-  @Flag(name: .long, help: "Measure a sim: device at its own pace.")
+  @Flag(name: .long, help: "Measure a sim: device in real time.")
   var realTime = false
 
   @Option(
     name: .long,
-    help: ArgumentHelp("The file that holds the device's key.", valueName: "path"),
+    help: ArgumentHelp("The file with the device's key.", valueName: "path"),
     completion: .file())
   var keyFile: String?
 
@@ -118,22 +118,23 @@ struct Bench: TargetedCommand {
     guard Self.repeatRange.contains(self.repeat.value) else {
       throw ValidationError("--repeat \(self.repeat.value) is out of range; it is 1 to 1000")
     }
-    if let size, size.bytes == 0 { throw ValidationError("--size 0 measures nothing") }
+    if let size, size.bytes == 0 { throw ValidationError("--size must be at least 1") }
     if case .simulated = target.device.kind, images.setsTimes {
-      throw ValidationError("a sim: device has its own flash: write sim:?erase=85ms&write=40ms")
+      throw ValidationError(
+        "set flash times of a sim: device in its profile: sim:?erase=85ms&write=40ms")
     }
     if failBelow != nil, baseline == nil {
-      throw ValidationError("--fail-below says what share of --baseline must be reached")
+      throw ValidationError("--fail-below requires --baseline")
     }
     guard phy != nil || interval != nil else { return }
     switch target.device.kind {
     case .simulated, .last, .alias: return
     case .unix:
-      throw ValidationError("--phy and --interval are for sim: devices and those on the air")
+      throw ValidationError("--phy and --interval require a sim: device or a Bluetooth device")
     case .address, .name:
       guard phy?.elements.allSatisfy({ $0 == $0.withoutCoding }) ?? true else {
         throw ValidationError(
-          "S2 and S8 are for sim: devices; on the air ask for coded, and the controller chooses")
+          "S2 and S8 require a sim: device; for others use coded, and the controller chooses")
       }
     }
   }
@@ -163,7 +164,7 @@ struct Bench: TargetedCommand {
       "measured", devices: [Ending.Device(id: target.device.text, outcome: "measured")])
   }
 
-  /// In which writes are measured.
+  /// The write modes to measure.
   var modes: [WriteMode] {
     mode?.elements ?? (images.image.isEmpty ? [.withResponse, .withoutResponse] : [.auto])
   }
@@ -172,13 +173,13 @@ struct Bench: TargetedCommand {
     do throws(BaselineFault) { return try Baseline.load(path) } catch { throw .baseline(error) }
   }
 
-  /// Says of how many rates more than was measured is to be expected.
+  /// Reports the number of rates that had not settled.
   private func tellOfUnsettled(_ rows: [BenchmarkRow], _ session: Session) {
     let count = rows.count { $0.typical.hasSettled == false }
     guard count > 0 else { return }
     session.console.note(
-      "\(count) of \(rows.count) rates still rose with the size of the transfer when the device's "
-        + "slot was full, or a transfer would have taken more than 20 s")
+      "\(count) of \(rows.count) rates had not settled when the slot was full or a transfer would "
+        + "have exceeded 20 s")
   }
 
   private func draw(

@@ -3,21 +3,21 @@ import OtaflashConsole
 import OtaflashDevices
 import OtaflashState
 
-/// The registry: devices seen and flashed, last connected first, under the user's names for them.
+/// Lists the registry: devices seen and flashed, last connected first, with their aliases.
 struct Devices: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "devices",
     abstract: "List the devices seen and flashed, last connected first; name them.",
     discussion: """
-      A device that was given an alias can be named by it wherever a device is named. VERSION is \
-      the version that the device reported last.
+      An alias can replace a device's address in every command. VERSION is the version that the \
+      device reported last.
       """,
     subcommands: [DevicesShow.self, DevicesName.self, DevicesUnname.self])
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Only devices whose version was read and fits: '<1.4.0', '>=1.2.0,<1.4.0', 1.3.0.",
+      "Only devices with a known version that matches: '<1.4.0', '>=1.2.0,<1.4.0', 1.3.0.",
       valueName: "condition"),
     transform: VersionCondition.parse)
   var version: VersionCondition?
@@ -39,7 +39,7 @@ struct Devices: Subcommand {
     }
     noteUnread(all, in: session)
     guard !rows.isEmpty || !unseen.isEmpty || version != nil else {
-      session.console.note("no device is known yet; " + session.command("scan") + " looks for some")
+      session.console.note("no device is known yet; find devices with " + session.command("scan"))
       return .done("listed")
     }
     let cells =
@@ -61,27 +61,27 @@ struct Devices: Subcommand {
     let count = devices.count { $0.lastVersion == nil }
     session.console.note(
       "note: the version of " + Text.counted(count, "known device") + " is unknown; "
-        + session.command("info", "-d", unread.id) + " reads it")
+        + "read it with " + session.command("info", "-d", unread.id))
   }
 }
 
-/// Gives a device a name of the user's own.
+/// Gives a device an alias.
 struct DevicesName: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "name",
-    abstract: "Give a device an alias, by which every command knows it.",
+    abstract: "Give a device an alias that every command accepts.",
     discussion: """
-      A device has one alias; another one takes its place. An alias that another device has must \
-      be taken from it first (devices unname).
+      A device has one alias; a new alias replaces it. Remove the alias of another device first \
+      (devices unname) to reuse it.
       """)
   static let words = "devices name"
 
   @Argument(
-    help: "The device: an address, unix:/path, sim:PROFILE, last, or the alias it has.",
+    help: "The device: an address, unix:/path, sim:PROFILE, last, or its present alias.",
     completion: DeviceWords.completion, transform: DeviceSelector.parse)
   var device: DeviceSelector
 
-  @Argument(help: "Its alias: letters, digits, '-', '_' and '.', such as door-01.")
+  @Argument(help: "The alias: letters, digits, '-', '_' and '.', such as door-01.")
   var alias: String
 
   @OptionGroup var global: GlobalOptions
@@ -90,7 +90,7 @@ struct DevicesName: Subcommand {
 
   private func checkedAlias() throws -> DeviceAlias {
     do throws(DeviceAlias.Fault) { return try DeviceAlias(alias) } catch {
-      throw ValidationError("'\(alias)' is no alias: \(error)")
+      throw ValidationError("'\(alias)' is not a valid alias: \(error)")
     }
   }
 
@@ -98,7 +98,7 @@ struct DevicesName: Subcommand {
     _ = try checkedAlias()
     if case .name = device.kind {
       throw ValidationError(
-        "'\(device.text)' may be another device tomorrow; an alias is for one device, such as an "
+        "'\(device.text)' may match another device later; an alias names one device, such as an "
           + "address that scan lists")
     }
   }
@@ -115,10 +115,10 @@ struct DevicesName: Subcommand {
   }
 }
 
-/// Takes an alias away.
+/// Removes an alias.
 struct DevicesUnname: Subcommand {
   static let configuration = CommandConfiguration(
-    commandName: "unname", abstract: "Take an alias from the device that has it.")
+    commandName: "unname", abstract: "Remove an alias from its device.")
   static let words = "devices unname"
 
   @Argument(help: "The alias.", completion: DeviceWords.completionOfAliases) var alias: String
@@ -137,7 +137,7 @@ struct DevicesUnname: Subcommand {
       throw .noSuchAlias(alias, nearest: nearest, mayBeDevice: false)
     }
     try StateStore.open(session).unname(name)
-    session.console.result("\(name) is no alias any more; it was \(device)")
+    session.console.result("removed the alias \(name) of \(device)")
     return .done("unnamed", devices: [Ending.Device(id: device, outcome: "unnamed")])
   }
 }

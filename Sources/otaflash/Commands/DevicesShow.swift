@@ -3,14 +3,14 @@ import OtaflashConsole
 import OtaflashDevices
 import OtaflashState
 
-/// One known device: its fields, and the campaign runs that it was part of.
+/// Shows one known device and its campaign runs.
 struct DevicesShow: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
-    abstract: "Show what is known of a device, and the history of its updates.",
+    abstract: "Show the record of a device and the history of its updates.",
     discussion: """
-      The history has a row for each run of a campaign that the device was part of, the last one \
-      first. Of updates outside of campaigns, the last one is known.
+      The history has a row for each campaign run with the device, the last run first. Of updates \
+      outside of campaigns, only the last one is recorded.
       """)
   static let words = "devices show"
 
@@ -37,7 +37,7 @@ struct DevicesShow: Subcommand {
     return .done("shown", devices: [Ending.Device(id: id, outcome: "shown")])
   }
 
-  /// A word that is no alias may be the name of a simulated board in a campaign.
+  /// A word that is not an alias may be the name of a simulated board in a campaign.
   private func id(in session: Session) throws(CommandFault) -> String {
     let selector: DeviceSelector
     do { selector = try DeviceSelector.parse(device) } catch { return device }
@@ -51,7 +51,7 @@ struct DevicesShow: Subcommand {
 }
 
 extension DeviceRecord {
-  /// A row for each field that is known.
+  /// A row for each known field.
   fileprivate func facts(alias: DeviceAlias?) -> [[String]] {
     let rows: [(String, String?)] = [
       ("device", id), ("alias", alias?.description), ("name", name), ("address", address),

@@ -4,7 +4,7 @@ import OtaflashConsole
 import OtaflashDevices
 import OtaflashState
 
-/// Checks everything that flashing needs, and says how to mend what is missing.
+/// Checks the requirements of flashing, and prints remedies.
 struct DoctorCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
@@ -33,13 +33,13 @@ struct DoctorCommand: Subcommand {
     } catch {
       return HealthCheck(
         name: "state directory", verdict: .fail, finding: "\(error)",
-        remedy: "Set XDG_STATE_HOME to a directory that you can write to, as `mktemp -d` makes one."
+        remedy: "Set XDG_STATE_HOME to a writable directory; `mktemp -d` creates one."
       )
     }
   }
 }
 
-/// One thing that must be right, ours or the Bluetooth stack's.
+/// A check of otaflash or of the Bluetooth stack.
 private struct HealthCheck {
   let name: String
   let verdict: DoctorCheck.Verdict
@@ -59,7 +59,7 @@ private struct HealthCheck {
       remedy: check.remedy.map { $0.words(for: program) ?? $0.description })
   }
 
-  /// The command of the remedy; where it has none, the one that shows the adapters.
+  /// The command of the remedy, or the command that lists the adapters.
   var command: String {
     let parts = (remedy ?? "").split(separator: "`", omittingEmptySubsequences: false)
     return parts.count > 2 ? String(parts[1]) : "btmgmt info"

@@ -2,16 +2,16 @@ import ArgumentParser
 import OtaflashConsole
 import OtaflashDevices
 
-/// What an error's code says, where no network is to ask.
+/// Explains an error code without a network.
 struct Explain: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Say what an error's code means, why it happens, and what to do.",
-    discussion: "Without a code, all codes are listed with their meanings.")
+    abstract: "Explain an error code: meaning, causes and remedy.",
+    discussion: "Without a code, lists all codes with their meanings.")
 
   @Argument(
     help: ArgumentHelp(
-      "What stands between 'error[' and ']', such as E-LINK-LOST; link-lost does, too.",
+      "The code between 'error[' and ']', such as E-LINK-LOST, or link-lost for short.",
       valueName: "code"),
     completion: .list(FaultCode.allCases.map(\.rawValue)), transform: FaultCode.parse)
   var code: FaultCode?
@@ -22,7 +22,7 @@ struct Explain: Subcommand {
     for code in code.map({ [$0] }) ?? FaultCode.allCases {
       session.console.event("explanation", code.explanation.members(of: code))
     }
-    // No wider than is good to read.
+    // Longer lines are hard to read.
     let columns = min(FileOutput.standardOutput.columns, 80)
     if let code {
       for line in code.explanation.lines(of: code, columns: columns) {
@@ -38,14 +38,14 @@ struct Explain: Subcommand {
 }
 
 extension FaultCode {
-  /// A code in any letters, with or without `E-`.
+  /// Parses a code in upper or lower case, with or without `E-`.
   static func parse(_ text: String) throws -> FaultCode {
     let word = text.uppercased()
     if let code = FaultCode(rawValue: word) ?? FaultCode(rawValue: "E-" + word) { return code }
     let nearest = Suggestion.nearest(
       to: word.hasPrefix("E-") ? word : "E-" + word, among: allCases.map(\.rawValue))
     throw ValidationError(
-      "'\(text)' is no code of an error" + (nearest.map { "; did you mean \($0)?" } ?? ""))
+      "'\(text)' is not an error code" + (nearest.map { "; did you mean \($0)?" } ?? ""))
   }
 }
 

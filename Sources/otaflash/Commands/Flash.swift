@@ -8,18 +8,18 @@ import OtaflashUpdate
 
 extension WriteMode: ExpressibleByArgument {}
 
-/// The main job: sends an image to one device and proves that it runs.
+/// Sends an image to one device and verifies that it runs.
 struct Flash: DeviceCommand {
   static let takesSimulatedAir = true
   static let configuration = CommandConfiguration(
     commandName: "flash",
-    abstract: "Send an image to a device, start it, and prove that it runs.",
+    abstract: "Send an image to a device, start it, and verify that it runs.",
     discussion: """
-      An update that was broken off goes on where the device stopped: run the same command again.
+      To resume an interrupted update at the device's offset, run the same command again.
 
-      Without a device, a person at a terminal chooses one of those that are heard, with the arrow \
-      keys (or j, k and digits); Enter flashes it, q or Escape leaves. In a script, with --json, \
-      --quiet or --no-input the devices are listed in the error instead.
+      Without a device, choose one of the devices in range at the terminal with the arrow keys (or \
+      j, k and digits); Enter flashes it, q or Escape quits. In a script, and with --json, --quiet \
+      or --no-input, the error lists the devices instead.
       """)
 
   private static let formats = (FirmwareImage.Format.allCases.map(\.row.title) + ["ZIP package"])
@@ -44,48 +44,48 @@ struct Flash: DeviceCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "How data is written: auto (fills the air, with a checkpoint in each window), "
+      "The write mode: auto (fills the connection events, with a checkpoint in each window), "
         + "with-response or without-response.", valueName: "mode"))
   var mode = WriteMode.auto
 
-  @Option(name: .long, help: "The ATT_MTU to ask for, 23 to 517 bytes.")
+  @Option(name: .long, help: "The ATT_MTU to request, 23 to 517 bytes.")
   var mtu: WholeNumber = 512
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Image bytes in one data write; by default what fits.", valueName: "size"),
+    help: ArgumentHelp("Image bytes per data write (default: as many as fit).", valueName: "size"),
     transform: ByteCount.parse)
   var chunk: ByteCount?
 
   @Option(
     name: .long,
-    help: ArgumentHelp("The file that holds the device's key.", valueName: "path"),
+    help: ArgumentHelp("The file with the device's key.", valueName: "path"),
     completion: .file())
   var keyFile: String?
 
-  @Flag(name: .long, help: "Send an image that is older than the one that runs.")
+  @Flag(name: .long, help: "Send an image that is older than the running one.")
   var allowDowngrade = false
 
-  @Flag(name: .long, help: "Send an image that is meant for other hardware.")
+  @Flag(name: .long, help: "Send an image for other hardware.")
   var allowOtherHardware = false
 
-  @Flag(name: .long, help: "Send an image whose version or hardware nobody knows.")
+  @Flag(name: .long, help: "Send an image without a known version or hardware.")
   var allowUnknown = false
 
-  @Flag(name: .long, help: "Check everything and send nothing.")
+  @Flag(name: .long, help: "Run all checks, but send nothing.")
   var dryRun = false
 
-  @Flag(name: .long, help: "Discard what the device holds of an earlier transfer.")
+  @Flag(name: .long, help: "Discard the data of an earlier transfer, and start again.")
   var restart = false
 
   @Flag(
     name: .long,
-    help: "Send the image even if the device runs it already, or if it looks like no firmware.")
+    help: "Send the image even if the device runs it, or if it does not look like firmware.")
   var force = false
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Stop, and keep the resume point, after this time.", valueName: "time"),
+    help: ArgumentHelp("Stop after this time, and keep the resume offset.", valueName: "time"),
     transform: TimeSpan.parse)
   var timeLimit: TimeSpan?
 
@@ -145,7 +145,7 @@ struct Flash: DeviceCommand {
       if let note = part.encryptionNote { session.console.note("  " + note) }
       for note in part.leftOutNotes { session.console.note("  " + note) }
     }
-    if let key = signer.key { session.console.note("  whole, and signed by the owner of \(key)") }
+    if let key = signer.key { session.console.note("  complete, signed with the key of \(key)") }
     session.updates.announce(targetVersion: firmware.versionName)
     let destination = try await ResolvedDevice.resolve(
       device, in: session, tuning: link.tuning(else: .flashing),
@@ -173,11 +173,11 @@ struct Flash: DeviceCommand {
     return finished(result, of: firmware, destination, records, session)
   }
 
-  /// What a person may decide after all.
+  /// The question for a refusal that the user may override.
   private static func question(after fault: CommandFault) -> String? {
     switch fault {
-    case .update(.downgrade(let running, let older)): "Replace \(running) by the older \(older)?"
-    case .update(.olderBuild(let running, let older)): "Replace \(running) by the older \(older)?"
+    case .update(.downgrade(let running, let older)): "Replace \(running) with the older \(older)?"
+    case .update(.olderBuild(let running, let older)): "Replace \(running) with the older \(older)?"
     default: nil
     }
   }
@@ -186,11 +186,11 @@ struct Flash: DeviceCommand {
     _ entry: UpdateJournal.Entry?, _ firmware: FirmwarePackage, _ session: Session
   ) {
     guard let entry, !restart else { return }
-    // A note of what was acknowledged then; what the device has kept of it, it will say itself.
+    // The bytes acknowledged at that time. The device reports the resume offset later.
     let share = "about \(Text.grouped(entry.acknowledged)) of \(Text.grouped(entry.imageSize)) B"
     session.console.note(
       entry.imageCRC32 == firmware.crc32
-        ? "  an earlier run was broken off after \(share)"
+        ? "  an earlier run was interrupted after \(share)"
         : "  an earlier run was sending \(entry.imageName) (\(share)); this one starts over")
   }
 
@@ -211,7 +211,7 @@ struct Flash: DeviceCommand {
     return options
   }
 
-  /// The fault, after it was noted in the list of devices.
+  /// Returns the fault after it was recorded in the list of devices.
   private func failed(
     _ fault: CommandFault, _ firmware: FirmwarePackage, _ destination: ResolvedDevice,
     _ records: StateStore

@@ -3,7 +3,7 @@ import OtaflashDevices
 import OtaflashFirmware
 import OtaflashUpdate
 
-/// One update with what stands around it: the display's ticks and the time limit.
+/// One update with the ticks of its display and its time limit.
 struct FlashJob: Sendable {
   private enum Part: Sendable {
     case update(Result<UpdateResult, UpdateFault>)

@@ -3,14 +3,14 @@ import OtaflashDevices
 import OtaflashFirmware
 import OtaflashUpdate
 
-/// What `flash` would do with an image and a device.
+/// The effect of `flash` with an image and a device.
 enum Forecast: Equatable, Sendable {
   case alreadyCurrent
-  /// `from` and `to` are `nil` where nobody tells them.
+  /// `from` and `to` are `nil` if they are unknown.
   case send(from: FirmwareVersion?, to: FirmwareVersion?, change: Change, offset: Int, total: Int)
   case refuse(FaultReport)
 
-  /// The versions with their builds, for a person.
+  /// The versions with their builds, as text.
   struct Change: Equatable, Sendable {
     var from: String?
     var to: String?
@@ -22,7 +22,7 @@ enum Forecast: Equatable, Sendable {
     case .success(.alreadyCurrent): self = .alreadyCurrent
     case .success(.send):
       self = .send(
-        // The version that a device tells is its first image's.
+        // The version that a device reports is that of its first image.
         from: image.place.imageIndex == 0 ? device?.runningVersion : nil, to: image.version,
         change: Change(
           from: image.place.imageIndex == 0 ? device?.runningName : nil, to: image.versionName),
@@ -41,9 +41,9 @@ enum Forecast: Equatable, Sendable {
 
   func sentence(in style: Style) -> String {
     switch self {
-    case .alreadyCurrent: return "send nothing: the device runs this image already"
+    case .alreadyCurrent: return "send nothing: the device already runs this image"
     case .send(_, _, let names, let offset, let total):
-      let target = names.to ?? "an image that does not tell its version"
+      let target = names.to ?? "an image without a version"
       let change = names.from.map { "\($0) \(style.arrow) \(target)" } ?? target
       let rest = "\(Text.grouped(total - offset)) B"
       return offset > 0

@@ -8,38 +8,38 @@ struct ImageDiff: Subcommand {
   static let words = "image diff"
   static let configuration = CommandConfiguration(
     commandName: "diff",
-    abstract: "Tell what an update from one image to another sends, and how long that takes.",
+    abstract: "Compare the sizes and times of an update from one image to another.",
     discussion: """
-      Sizes are those of the image itself, of the image compressed, and of patches against the \
-      image that runs; then what is best for each link, into flash that is erased as the data \
-      comes and into flash that was erased ahead. Times are predicted: nothing is sent.
+      Prints the sizes of the image, of the compressed image, and of patches against the running \
+      image; then the best choice for each link, for flash that is erased during the transfer and \
+      for flash that was erased ahead. Times are predictions: nothing is sent.
       """)
 
-  /// A request and a response of 20 bytes each 30 ms; and what links carry from bad to good.
+  /// A request and a response of 20 bytes each 30 ms, and typical rates from poor to good links.
   private static let usualRates = [530, 6000, 20_000, 60_000, 100_000]
 
   @OptionGroup var files: ImagePairArguments
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Bytes that the link carries in a second.", valueName: "list"),
+    help: ArgumentHelp("Rates of the link, in bytes per second.", valueName: "list"),
     transform: CommaList<LinkRate>.parse)
   var rate = CommaList(Self.usualRates.map(LinkRate.init))
 
   @Option(
-    name: .long, help: ArgumentHelp("Bytes that the flash erases at a time.", valueName: "size"),
+    name: .long, help: ArgumentHelp("The erase size of the flash, in bytes.", valueName: "size"),
     transform: ByteCount.parse)
   var page: ByteCount?
 
   @Option(
     name: .long,
-    help: ArgumentHelp("How long it erases a page; 85ms by default.", valueName: "time"),
+    help: ArgumentHelp("The time to erase a page (default: 85ms).", valueName: "time"),
     transform: TimeSpan.parse)
   var eraseTime: TimeSpan?
 
   @Option(
     name: .long,
-    help: ArgumentHelp("How long it writes a page; 40ms by default.", valueName: "time"),
+    help: ArgumentHelp("The time to write a page (default: 40ms).", valueName: "time"),
     transform: TimeSpan.parse)
   var writeTime: TimeSpan?
 
@@ -91,9 +91,9 @@ struct ImageDiff: Subcommand {
   }
 }
 
-/// What a link carries, an element of a list.
+/// The rate of a link, an element of a list.
 struct LinkRate: ListElement, Hashable {
-  static let expected = "a number of bytes a second, 1 to 1G; write 6000 or 20K"
+  static let expected = "a number of bytes per second, 1 to 1G; write 6000 or 20K"
   private static let limit = 1 << 30
 
   let bytes: Int

@@ -6,11 +6,11 @@ struct ImageInfo: Subcommand {
   static let words = "image info"
   static let configuration = CommandConfiguration(
     commandName: "info",
-    abstract: "Tell what a firmware file holds: format, versions, hashes, signatures.",
+    abstract: "Show the format, versions, hashes and signatures of a firmware file.",
     discussion: """
       Reads raw binaries, \(FirmwareImage.Format.addressed) files, MCUboot images in any of these, \
-      and ZIP packages for Nordic DFU and Device Manager. A hash that does not hold is told, not \
-      refused. So is a patch of detools or for esp_delta_ota, with what it needs and makes.
+      and ZIP packages for Nordic DFU and Device Manager. A wrong hash is reported, but is not an \
+      error. For a patch of detools or esp_delta_ota, shows its base and its new image.
       """)
 
   @Argument(help: "The firmware file, or - for standard input.") var file: String

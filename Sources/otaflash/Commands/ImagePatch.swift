@@ -8,11 +8,12 @@ struct ImagePatch: Subcommand {
   static let words = "image patch"
   static let configuration = CommandConfiguration(
     commandName: "patch",
-    abstract: "Make a patch that turns one image into another.",
+    abstract: "Create a patch from one image to another.",
     discussion: """
-      The patch is detools' sequential one: 'detools apply_patch OLD FILE NEW' applies it. It was \
-      applied, and what it made compared, before the file is there. 'flash NEW --patch FILE' sends \
-      it; without --patch, flash makes one for what the device runs.
+      The patch has the sequential format of detools: 'detools apply_patch OLD FILE NEW' applies \
+      it. Before the file is written, the patch is applied and its result compared. \
+      'flash NEW --patch FILE' sends it; without --patch, flash creates a patch against the \
+      running image.
       """)
 
   enum Codec: String, ExpressibleByArgument, CaseIterable, Sendable {
@@ -22,7 +23,7 @@ struct ImagePatch: Subcommand {
   @OptionGroup var files: ImagePairArguments
 
   @Option(
-    name: .shortAndLong, help: ArgumentHelp("The file that is written.", valueName: "file"),
+    name: .shortAndLong, help: ArgumentHelp("The file to write.", valueName: "file"),
     completion: .file())
   var output: String
 
@@ -64,16 +65,16 @@ struct ImagePatch: Subcommand {
     }
   }
 
-  /// Applies the patch as a device does. One that makes another image is our fault.
+  /// Applies the patch as a device does. Another result is an error in otaflash.
   private static func prove(_ patch: Patch, of pair: ImagePair) {
     let made: PatchReader.Result
     do throws(PatchFault) {
       made = try PatchReader.apply(
         patch.bytes[...], to: pair.old.bytes, limit: pair.new.bytes.count)
     } catch {
-      preconditionFailure("a patch of ours cannot be applied: \(error)")
+      preconditionFailure("a new patch cannot be applied: \(error)")
     }
-    precondition(made.image == pair.new.bytes, "a patch of ours makes another image")
+    precondition(made.image == pair.new.bytes, "a new patch creates another image")
   }
 
   private func tell(_ patch: Patch, of pair: ImagePair, _ session: Session) {
@@ -92,7 +93,7 @@ struct ImagePatch: Subcommand {
   }
 }
 
-/// The two numbers of heatshrink.
+/// The two parameters of heatshrink.
 struct HeatshrinkOptions: ParsableArguments, Sendable {
   static let windows = 4...14
 
@@ -100,7 +101,7 @@ struct HeatshrinkOptions: ParsableArguments, Sendable {
   var window: WholeNumber = 10
 
   @Option(
-    name: .long, help: "Bits of the longest reference, 3 to one less; by default what is best.")
+    name: .long, help: "Bits of the longest reference, 3 to window - 1 (default: the best).")
   var lookahead: WholeNumber?
 
   func validate() throws {
@@ -113,7 +114,7 @@ struct HeatshrinkOptions: ParsableArguments, Sendable {
     }
   }
 
-  /// Those to choose from.
+  /// The codecs to choose from.
   var codecs: [PatchCodec] {
     if let lookahead,
       let parameters = HeatshrinkParameters(window: window.value, lookahead: lookahead.value)

@@ -7,11 +7,11 @@ struct ImageVerify: Subcommand {
   static let words = "image verify"
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Check that a firmware file is whole and says what it is; fails otherwise.",
+    abstract: "Check the integrity, identity and signature of a firmware file.",
     discussion: """
-      MCUboot images and Nordic init packets carry hashes, which are compared. With a key, every \
-      image must be signed by its owner. Of other images version and hardware must be known. Of an \
-      encrypted image the structure alone is checked.
+      Compares the hashes in MCUboot images and Nordic init packets. With --key, every image must \
+      be signed with that key. Other images must have a known version and hardware. For an \
+      encrypted image, only the structure is checked.
       """)
 
   @Argument(help: "The firmware file, or - for standard input.") var file: String
@@ -32,7 +32,7 @@ struct ImageVerify: Subcommand {
   private static func checksum(_ text: String) throws -> UInt32 {
     let digits = text.lowercased().removingPrefix("0x") ?? text
     guard digits.count == 8, let value = UInt32(digits, radix: 16) else {
-      throw ValidationError("'\(text)' is no CRC32; write 8 hex digits")
+      throw ValidationError("'\(text)' is not a CRC32; write 8 hex digits")
     }
     return value
   }
@@ -47,10 +47,10 @@ struct ImageVerify: Subcommand {
     try ImageSource.checkContent(of: package)
     for part in package.parts { try Self.requireIdentity(of: part) }
     for part in package.parts {
-      let proof = signer.key == nil ? part.proofWithoutKey : "whole, signed by the key"
+      let proof = signer.key == nil ? part.proofWithoutKey : "complete, signed with the key"
       session.console.result("\(part.summary)  \(proof)")
     }
-    // No hash of an encrypted image can be compared here.
+    // The hash of an encrypted image cannot be compared on the host.
     let isProven = package.parts.allSatisfy { $0.encryptionNote == nil }
     return .done(isProven ? "verified" : "structure-verified")
   }
@@ -67,7 +67,7 @@ struct ImageVerify: Subcommand {
     }
   }
 
-  /// What a bootloader's own format says is enough for one; of other images somebody must say it.
+  /// Requires a version and hardware for images whose format does not contain them.
   private static func requireIdentity(of part: FirmwareImage) throws(CommandFault) {
     guard case .plain = part.content else { return }
     guard part.version != nil, part.hardware != nil else {
@@ -77,18 +77,18 @@ struct ImageVerify: Subcommand {
   }
 }
 
-/// Who must have signed an image.
+/// The key that must have signed an image.
 struct SignerOption: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Take only images signed by the owner of this public key, a PEM file.", valueName: "path"),
+      "Accept only images signed with the key of this public PEM file.", valueName: "path"),
     completion: .file(extensions: ["pem"]))
   var key: String?
 }
 
 extension FirmwareImage {
-  /// What cannot be compared on the host; `nil` for an image that is not encrypted.
+  /// A note that the host cannot compare the hash; `nil` for an image that is not encrypted.
   var encryptionNote: String? {
     guard let mcuboot, mcuboot.isEncrypted, !isInTheClear else { return nil }
     return "encrypted: only the device can compare its hash"
@@ -96,15 +96,15 @@ extension FirmwareImage {
 
   fileprivate var proofWithoutKey: String {
     switch content {
-    case .plain: "whole"
+    case .plain: "complete"
     case .mcuboot(let image, _) where encryptionNote != nil:
-      "its structure is whole; " + (encryptionNote ?? "")
+      "complete structure; " + (encryptionNote ?? "")
         + (image.signatures.isEmpty ? ", not signed" : ", signature not checked")
-    case .mcuboot where isInTheClear: "whole, not encrypted: for the first slot, not for an update"
+    case .mcuboot where isInTheClear: "complete, not encrypted: for the first slot, no update"
     case .mcuboot(let image, _):
-      image.signatures.isEmpty ? "whole, not signed" : "whole, signature not checked"
+      image.signatures.isEmpty ? "complete, not signed" : "complete, signature not checked"
     case .nordic(let packet):
-      packet.isSigned ? "whole, signature not checked" : "whole, not signed"
+      packet.isSigned ? "complete, signature not checked" : "complete, not signed"
     }
   }
 }

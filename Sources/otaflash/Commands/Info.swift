@@ -7,14 +7,14 @@ import OtaflashGATT
 import OtaflashState
 import OtaflashUpdate
 
-/// What a device offers, and what flashing it would find. Changes nothing on the device.
+/// Shows a device and the effect of `flash` on it, without changes on the device.
 struct Info: TargetedCommand {
   static let takesSimulatedAir = true
   static let configuration = CommandConfiguration(
     commandName: "info",
-    abstract: "Tell a device's services, versions, link and update protocol.",
+    abstract: "Show a device's services, versions, link and update protocol.",
     discussion: """
-      With an image, it also tells what flash would do with it. Nothing on the device changes.
+      With an image, also shows the effect of flash. Nothing on the device changes.
       """)
 
   @Argument(help: "The image to compare with the device, or - for standard input.")
@@ -57,7 +57,7 @@ struct Info: TargetedCommand {
       "described", devices: [Ending.Device(id: target.device.text, outcome: "described")])
   }
 
-  /// A key is taken for granted: whether the device wants one stands beside the forecast.
+  /// The inspection assumes a key. Another line shows whether the device requires one.
   private static func inspection(of firmware: FirmwarePackage?) -> DeviceInspection {
     var options = UpdateOptions()
     options.key = []
@@ -74,13 +74,13 @@ struct Info: TargetedCommand {
     }
   }
 
-  /// What flash would do, a line for each image.
+  /// Prints the effect of `flash`, a line for each image.
   private func foretell(_ inspection: Inspection, in session: Session) {
     guard let image else {
       guard inspection.device != nil else { return }
       session.console.note(
-        "with an image (" + session.command("info", "IMAGE", "-d", target.device.text)
-          + ") this tells what flash would do")
+        "to see the effect of flash, add an image: "
+          + session.command("info", "IMAGE", "-d", target.device.text))
       return
     }
     var forecasts: [Forecast] = []
@@ -94,7 +94,7 @@ struct Info: TargetedCommand {
           + forecast.sentence(in: session.console.settings.outputStyle))
       forecasts.append(forecast)
     }
-    // One refusal stands in the way of all.
+    // One refusal prevents the update of all images.
     guard forecasts.contains(where: \.sends), !forecasts.contains(where: \.refuses),
       image != ImageFile.standardInput
     else { return }
@@ -102,7 +102,7 @@ struct Info: TargetedCommand {
     session.console.result("next:   " + session.context.command(words))
   }
 
-  /// A look at a device must work where nothing can be written.
+  /// Inspecting a device must also work without a writable state directory.
   private func recordsIfAny(_ session: Session) -> StateStore? {
     do throws(CommandFault) {
       return try StateStore.open(session)
@@ -133,7 +133,7 @@ struct Info: TargetedCommand {
       rows.append([name, value])
       console.event("information", ["name": .string(name), "value": .string(value)])
     }
-    rows += inspection.device?.rows ?? [["protocol", "none that otaflash knows"]]
+    rows += inspection.device?.rows ?? [["protocol", "none that otaflash supports"]]
     for line in Text.table(rows) { console.result(line) }
     for service in inspection.services { show(service, on: console) }
   }
@@ -186,7 +186,7 @@ extension DeviceReport {
       add(name, ([slot.version] + [slot.words].filter { !$0.isEmpty }).joined(separator: ", "))
     }
     add("largest chunk", largestChunk.map { Text.grouped($0) + " B" })
-    add("authorization", needsAuthorization ? "wanted (--key-file)" : "not wanted")
+    add("authorization", needsAuthorization ? "required (--key-file)" : "not required")
     add(
       "resume point",
       resumePoint.map {
@@ -196,13 +196,13 @@ extension DeviceReport {
         "\(Text.grouped($0.offset)) of \(Text.grouped($0.stream.size)) B of a patch, "
           + "crc32 \(Text.hex($0.stream.crc32))"
       } ?? "none")
-    if takesPatches { add("patches", "taken") }
+    if takesPatches { add("patches", "supported") }
     return rows
   }
 }
 
 extension LinkReport {
-  /// What the headline leaves out.
+  /// Parameters that the headline does not contain.
   fileprivate var rows: [[String]] {
     var rows: [[String]] = []
     if let linkLayerPayload { rows.append(["packets", "\(linkLayerPayload) B"]) }

@@ -5,21 +5,21 @@ import OtaflashConsole
 import OtaflashDevices
 import OtaflashGATT
 
-/// Makes a pairing before any attribute asks for it.
+/// Pairs with a device before an attribute requires it.
 struct Pair: TargetedCommand {
   static let configuration = CommandConfiguration(
     commandName: "pair",
     abstract: "Pair with a device, and keep the keys.",
     discussion: """
-      A device that takes updates from paired hosts only is paired by flash as well; here it can \
-      be done beforehand, and a passkey typed in. The six digits that a device shows are asked \
-      for at the terminal, or read from standard input. Pairing needs CAP_NET_ADMIN, and no \
-      bluetoothd; where bluetoothd runs, use bluetoothctl pair.
+      flash pairs automatically if a device requires it; this command pairs beforehand, also with \
+      a passkey. Enter the six digits that the device shows at the terminal or on standard input. \
+      Pairing requires CAP_NET_ADMIN and does not work with bluetoothd; if bluetoothd runs, use \
+      bluetoothctl pair.
       """)
 
   @OptionGroup var target: DeviceOption
 
-  @Flag(name: .long, help: "Accept nothing less than a pairing that a passkey protects.")
+  @Flag(name: .long, help: "Require a pairing with a passkey.")
   var authenticated = false
 
   @OptionGroup var capture: CaptureOption
@@ -37,7 +37,7 @@ struct Pair: TargetedCommand {
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let destination = try await ResolvedDevice.resolve(
       target.device, in: session, pairing: .always)
-    // Without a place for the keys nothing is begun.
+    // Fails early if the keys cannot be stored.
     _ = try StateStore.open(session)
     let lock = try destination.lock()
     let result = await destination.withDevice { await pair(destination) }
@@ -90,7 +90,7 @@ struct Pair: TargetedCommand {
       let device = destination.address.flatMap(BluetoothAddress.init)
     else { return Outcome(security: security, isNew: true, isKept: false) }
     let former = agent.bond(with: device)
-    // Without keys of old there must be new ones, and they come last of all.
+    // Without earlier keys there must be new ones, which arrive last.
     let made = await agent.newBond(
       with: device, within: former == nil ? .seconds(3) : .milliseconds(500))
     return Outcome(
@@ -110,7 +110,7 @@ struct Pair: TargetedCommand {
     session.console.result(
       (outcome.isNew ? "paired  " : "already paired  ") + target.device.text + "  " + protection)
     if !outcome.isKept {
-      session.console.note("note: the device keeps no keys; the next link must be paired again")
+      session.console.note("note: the device keeps no keys; pair again on the next connection")
     }
     session.console.result("next:   " + session.command("info", "-d", target.device.text))
   }

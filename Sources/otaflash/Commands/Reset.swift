@@ -9,16 +9,16 @@ struct Reset: TargetedCommand {
   static let takesSimulatedAir = true
   static let configuration = CommandConfiguration(
     commandName: "reset",
-    abstract: "Restart a device that speaks SMP.",
+    abstract: "Restart a device with SMP.",
     discussion: """
-      An image that was put on trial is started now, and one that runs on trial and was not \
-      confirmed is replaced by the one before.
+      The restart starts an image that is marked for a trial, and reverts an image that runs on \
+      trial without confirmation.
       """)
 
-  @Flag(name: .long, help: "Restart even if the application says that it is busy.")
+  @Flag(name: .long, help: "Restart even if the application reports that it is busy.")
   var force = false
 
-  @Flag(name: .long, help: "Start the bootloader's recovery instead of the application.")
+  @Flag(name: .long, help: "Start the bootloader's recovery mode instead of the application.")
   var bootloader = false
 
   @OptionGroup var target: DeviceOption

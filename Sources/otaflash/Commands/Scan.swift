@@ -10,11 +10,11 @@ struct Scan: Subcommand {
   static let takesSimulatedAir = true
   static let configuration = CommandConfiguration(
     commandName: "scan",
-    abstract: "List the devices that advertise nearby.",
+    abstract: "List the advertising devices in range.",
     discussion: """
-      With --watch on a terminal the list is a table that moves, by strength; elsewhere each \
-      advertisement is a line. With an image the table tells whom it fits, and Enter flashes the \
-      device that was chosen with the arrow keys.
+      With --watch, a terminal shows a live table, strongest signal first; other outputs get a \
+      line for each advertisement. With an image, the table marks the devices that it fits; choose \
+      one with the arrow keys, and Enter flashes it.
       """)
 
   @Argument(help: "With --watch: the image that Enter flashes.", completion: .file())
@@ -22,7 +22,7 @@ struct Scan: Subcommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Only devices whose name matches.", valueName: "regex"),
+    help: ArgumentHelp("Only devices with a matching name.", valueName: "regex"),
     transform: Self.pattern)
   var name: NamePattern?
 
@@ -34,32 +34,32 @@ struct Scan: Subcommand {
 
   @Option(
     name: .long, parsing: .unconditional,
-    help: ArgumentHelp("Only devices at least this strong, such as -80.", valueName: "dBm"))
+    help: ArgumentHelp("Only devices with at least this RSSI, such as -80.", valueName: "dBm"))
   var rssi: Int8?
 
-  @Flag(name: .long, help: "Go on until q is pressed or a signal comes, as a table that moves.")
+  @Flag(name: .long, help: "Show a live table until q is pressed or a signal arrives.")
   var watch = false
 
-  @Flag(name: .long, help: "Devices without a name too.")
+  @Flag(name: .long, help: "Include devices without a name.")
   var all = false
 
   @OptionGroup var global: GlobalOptions
 
   private static let duration = Duration.seconds(5)
-  /// `--watch` ends by a signal; this is its bound without one.
+  /// The limit of `--watch` without a signal.
   private static let watchLimit = Duration.seconds(7 * 24 * 3600)
   private static let rssiRange: ClosedRange<Int8> = -127...20
 
   private static func pattern(_ text: String) throws -> NamePattern {
     guard let pattern = NamePattern(text) else {
-      throw ValidationError("'\(text)' is no regular expression")
+      throw ValidationError("'\(text)' is not a regular expression")
     }
     return pattern
   }
 
   private static func uuid(_ text: String) throws -> BluetoothUUID {
     guard let uuid = BluetoothUUID(text) else {
-      throw ValidationError("'\(text)' is no UUID; write 180D or the 36-character form")
+      throw ValidationError("'\(text)' is not a UUID; write 180D or the 36-character form")
     }
     return uuid
   }
@@ -70,7 +70,7 @@ struct Scan: Subcommand {
   func validate() throws {
     guard image == nil || watch else {
       throw ValidationError(
-        "an image is for --watch, which flashes it on the device that is chosen")
+        "an image requires --watch, which sends it to the chosen device")
     }
     if let rssi, !Self.rssiRange.contains(rssi) {
       throw ValidationError("--rssi \(rssi) is out of range; it is -127 to 20 dBm")
@@ -108,7 +108,7 @@ struct Scan: Subcommand {
       exit: session.interruption.signal.map { .signal($0) } ?? .done, outcome: "listed")
   }
 
-  /// A table that moves, and what it held last.
+  /// Shows a live table, then its last content.
   private func show(in session: Session) async throws(CommandFault) -> Ending {
     let package = try image.map { path throws(CommandFault) in
       try ImageSource.loadPackage(path, saying: ImageIdentity(), in: nil, session)
@@ -137,7 +137,7 @@ struct Scan: Subcommand {
   private func list(_ found: [ScanResult], on session: Session) {
     let strongest = found.sorted { ($0.rssi ?? .min) > ($1.rssi ?? .min) }
     guard let first = strongest.first else {
-      session.console.note("no device was heard; a device that is connected does not advertise")
+      session.console.note("no device found; a connected device does not advertise")
       return
     }
     for line in Text.table([ScanResult.columns] + strongest.map(\.row)) {

@@ -2,16 +2,16 @@ import ArgumentParser
 import OtaflashBench
 import OtaflashDevices
 
-/// The whole chain on simulated boards, as it is installed here.
+/// Tests the installed program on simulated boards.
 struct SelfTestCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "self-test",
-    abstract: "Try this installation on simulated boards, in a moment.",
+    abstract: "Test this installation on simulated boards within a moment.",
     discussion: """
-      Each update protocol brings an image onto a simulated board in virtual time, loses its link, \
-      goes on, and proves what runs; what must be refused is refused; links over a socket and the \
-      files of the state are tried in a temporary folder. No device, adapter or file is needed, \
-      and nothing stays behind. What Bluetooth needs, doctor checks.
+      Updates a simulated board with each update protocol in virtual time, with a lost link, and \
+      verifies the running image. Also tests refusals, links over a socket, and the state files in \
+      a temporary directory. Requires no device, adapter or file, and leaves no files. doctor \
+      checks the requirements of Bluetooth.
       """)
 
   @OptionGroup var global: GlobalOptions

@@ -8,22 +8,22 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Synchronization
 
-/// A device to flash, as a process of its own.
+/// Runs a simulated device in this process.
 struct Simulate: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate",
-    abstract: "Be a device: listen on a socket or on the air, and take updates.",
+    abstract: "Simulate a device on a socket or a Bluetooth adapter.",
     discussion: """
-      The socket is reached with -d unix:PATH. With --adapter instead the device is a real \
-      Bluetooth peripheral, reached by that adapter's address; this needs CAP_NET_ADMIN. Where \
-      bluetoothd has the adapter as well, hosts reach the one of them that was started last.
+      Connect to the socket with -d unix:PATH. With --adapter, the device is a real Bluetooth \
+      peripheral with that adapter's address; this requires CAP_NET_ADMIN. If bluetoothd uses the \
+      adapter as well, hosts connect to the one that was started last.
 
-      A profile is a name and settings, such as \
-      'fast?seed=7&loss=1%'; the names are:
+      A profile is a name with settings, such as \
+      'fast?seed=7&loss=1%'. The names are:
 
       \(SimulationProfile.catalogue.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n"))
 
-      The names from cut-at-pdu on are faults, and may stand among the settings too, as in \
+      The names from cut-at-pdu on are faults. They are also settings, as in \
       'smp?cut-at-pdu=300'. The other settings are:
 
       \(ProfileKey.allCases.map { "  \($0.rawValue): \($0.allowedValues)" }.joined(separator: "\n"))
@@ -31,17 +31,17 @@ struct Simulate: Subcommand {
       \(SimulationProfile.kinds.map(Self.settings).joined(separator: "\n\n"))
       """)
 
-  /// The settings that only one kind of device has.
+  /// Returns the settings of one kind of device.
   private static func settings(
     of kind: (name: String, keys: [KindKeyListing])
   ) -> String {
-    "Of '\(kind.name)' alone:\n\n"
+    "Only for '\(kind.name)':\n\n"
       + kind.keys.map { "  \($0.key): \($0.summary); \($0.allowed)" }.joined(separator: "\n")
   }
 
   @Option(
     name: .long,
-    help: ArgumentHelp("What kind of device; a name, or NAME?key=value&…", valueName: "profile"))
+    help: ArgumentHelp("The kind of device: a name, or NAME?key=value&…", valueName: "profile"))
   var profile = "plain"
 
   @Option(
@@ -52,21 +52,21 @@ struct Simulate: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "What the device calls itself; by default what its kind does.", valueName: "text"))
+      "The name that the device advertises (default: that of its kind).", valueName: "text"))
   var name: String?
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Keep the device's flash in this file.", valueName: "path"),
+    help: ArgumentHelp("Store the device's flash in this file.", valueName: "path"),
     completion: .file())
   var flashFile: String?
 
-  @Flag(name: .long, help: "Serve one connection, then end.")
+  @Flag(name: .long, help: "Serve one connection, then exit.")
   var once = false
 
   @Flag(
     name: .long,
-    help: "Start from the factory state; without --listen, only forget what sim: devices hold.")
+    help: "Start from the factory state; without --listen, only reset the flash of sim: devices.")
   var reset = false
 
   @OptionGroup var global: GlobalOptions
@@ -124,7 +124,7 @@ struct Simulate: Subcommand {
       pairing: RadioPairing.deviceAgent(of: adapter, profile.security, in: session))
   }
 
-  /// One connection after the other, as a device with one radio takes them.
+  /// Serves one connection after the other, like a device with one radio.
   private func serve(
     _ front: any DeviceListener, _ device: SimulatedDevice, _ session: Session
   ) async -> Result<Void, ConnectFault> {
@@ -161,7 +161,7 @@ struct Simulate: Subcommand {
   }
 }
 
-/// What a device did for one host while it was connected.
+/// The activity of a device during one connection.
 private struct Service {
   let pdus: Int
   let pagesErased: Int

@@ -8,22 +8,22 @@ import OtaflashUpdate
 struct Slots: GroupCommand {
   static let configuration = CommandConfiguration(
     commandName: "slots",
-    abstract: "Look at the image slots of a device that speaks SMP, and change them.",
+    abstract: "Show and change the image slots of a device with SMP.",
     discussion: """
-      A device with MCUboot holds two images: the one that runs, and another that its bootloader \
-      can start. flash does what is needed by itself; these commands do single steps of it.
+      A device with MCUboot holds two images: the running one, and another that its bootloader \
+      can start. flash performs all steps automatically; these commands perform single steps.
       """,
     subcommands: [SlotsList.self, SlotsTest.self, SlotsConfirm.self, SlotsErase.self])
 
   @OptionGroup var global: GlobalOptions
 }
 
-/// Which of the device's images a command is about.
+/// The image of the device that a command concerns.
 struct ImageIndexOption: ParsableArguments, Sendable {
   @Option(
     name: .customLong("image"),
     help: ArgumentHelp(
-      "Which of the device's images, where it has several, such as 1 for a network core.",
+      "The image of a device with several images, such as 1 for a network core.",
       valueName: "number"))
   var number: WholeNumber = 0
 
@@ -46,12 +46,12 @@ extension SMPSlots {
     }
   }
 
-  /// Performs the action on a device and shows what its slots hold then.
+  /// Performs the action on a device, then shows its slots.
   func perform(
     on device: DeviceSelector, outcome: String, in session: Session
   ) async throws(CommandFault) -> Ending {
     let destination = try await ResolvedDevice.resolve(device, in: session)
-    // What changes nothing may look on while another process works.
+    // Reading is possible while another process uses the device.
     let lock = changesSomething ? try destination.lock() : nil
     let listing = try await result(on: destination)
     lock?.release()
@@ -107,12 +107,12 @@ extension SlotReport {
     ])
   }
 
-  /// `runs, confirmed`: what holds of the image, in the order that people ask.
+  /// The state of the image, such as `runs, confirmed`, the most important word first.
   var words: String {
     let facts = [
       (isActive, "runs"), (isActive && !isConfirmed, "on trial"), (isConfirmed, "confirmed"),
       (isPending && !isPermanent, "starts once next"),
-      (isPending && isPermanent, "starts next, for good"), (!isBootable, "not bootable"),
+      (isPending && isPermanent, "starts next, permanently"), (!isBootable, "not bootable"),
     ]
     return facts.filter(\.0).map(\.1).joined(separator: ", ")
   }

@@ -8,10 +8,10 @@ struct SlotsConfirm: TargetedCommand {
   static let takesSimulatedAir = true
   static let configuration = CommandConfiguration(
     commandName: "confirm",
-    abstract: "Keep the image that runs.",
+    abstract: "Make the running image permanent.",
     discussion: """
-      An image that runs on trial stays; the bootloader no longer goes back. Look first whether \
-      the device works: there is no way back from this but another update.
+      Confirms an image on trial, so that the bootloader does not revert it. Check first that the \
+      device works: only another update can undo this.
       """)
 
   @OptionGroup var image: ImageIndexOption

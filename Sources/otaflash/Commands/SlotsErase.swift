@@ -8,10 +8,10 @@ struct SlotsErase: TargetedCommand {
   static let takesSimulatedAir = true
   static let configuration = CommandConfiguration(
     commandName: "erase",
-    abstract: "Erase a slot that does not run.",
+    abstract: "Erase a slot whose image does not run.",
     discussion: """
-      What the slot holds is lost, and with it the way back to it. The device asks for a moment: a \
-      whole slot can take half a minute.
+      The image in the slot is lost, so the device cannot return to it. Erasing a slot can take \
+      half a minute.
       """)
 
   @Option(

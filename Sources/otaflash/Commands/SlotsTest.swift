@@ -8,16 +8,16 @@ struct SlotsTest: TargetedCommand {
   static let takesSimulatedAir = true
   static let configuration = CommandConfiguration(
     commandName: "test",
-    abstract: "Let the bootloader try the other image at the next restart.",
+    abstract: "Start the other image on trial at the next restart.",
     discussion: """
-      The image is started once. Unless it is confirmed while it runs, the bootloader goes back \
-      to the present one at the restart after that.
+      The bootloader starts the image once. Unless it is confirmed while it runs, the following \
+      restart reverts to the present image.
       """)
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The first hexadecimal digits of the image's hash; only needed to choose.",
+      "The first hexadecimal digits of the image's hash, if several images qualify.",
       valueName: "digits"),
     transform: Self.prefix)
   var hash: [UInt8]?
@@ -32,7 +32,7 @@ struct SlotsTest: TargetedCommand {
 
   private static func prefix(_ text: String) throws -> [UInt8] {
     guard let bytes = Text.bytes(hex: text), !bytes.isEmpty else {
-      throw ValidationError("'\(text)' is no hash; write an even number of hexadecimal digits")
+      throw ValidationError("'\(text)' is not a hash; write an even number of hexadecimal digits")
     }
     return bytes
   }

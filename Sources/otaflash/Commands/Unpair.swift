@@ -3,14 +3,14 @@ import OtaflashBlueZ
 import OtaflashDevices
 import OtaflashState
 
-/// Forgets a pairing on this side.
+/// Removes a pairing on the host.
 struct Unpair: TargetedCommand {
   static let configuration = CommandConfiguration(
     commandName: "unpair",
     abstract: "Forget the keys of a pairing.",
     discussion: """
-      The device is not told; it forgets this computer by its own means. A device that has \
-      forgotten this computer must be forgotten here too before it can be paired again.
+      The device is not notified; remove the pairing there separately. A device that has lost its \
+      keys can be paired again only after this command.
       """)
 
   @OptionGroup var target: DeviceOption
@@ -23,14 +23,14 @@ struct Unpair: TargetedCommand {
     case .address, .name, .alias, .last: return
     case .unix, .simulated:
       throw ValidationError(
-        "'\(target.device.text)' is no address; a pairing is kept under the address")
+        "'\(target.device.text)' is not an address; pairings are stored by address")
     }
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let address = try await ResolvedDevice.address(of: target.device, in: session)
     let adapter = session.global.adapterNumber ?? 0
-    // Before the kernel forgets the keys: what cannot be opened must not be half done.
+    // Opened before the kernel removes the keys, so that a failure changes nothing.
     let records = try StateStore.open(session)
     let inKernel: PairingRemoval
     do throws(MgmtFault) {

@@ -6,13 +6,13 @@ import OtaflashState
 import OtaflashUpdate
 
 extension FaultReport {
-  /// Every fault of a command, in words.
+  /// Describes a fault of a command.
   init(_ fault: CommandFault, in context: FaultContext) {
     self =
       switch fault {
       case .usage(let message, let command):
         FaultReport(
-          .usage, message, why: "The command line cannot be understood; nothing was done.",
+          .usage, message, why: "The command line is invalid; nothing was done.",
           help: context.command(command.split(separator: " ").map(String.init) + ["--help"]),
           exit: .usage)
       case .image(let fault): FaultReport(fault, in: context)
@@ -20,33 +20,33 @@ extension FaultReport {
       case .checksumDiffers(let name, let wanted, let found):
         FaultReport(
           .image, "\(name) has CRC32 \(Text.hex(found)), not \(Text.hex(wanted))",
-          why: "It is another image, or it was damaged on its way.", help: context.inspectImage,
+          why: "It is another image, or a copy of it was damaged.", help: context.inspectImage,
           exit: .malformedInput)
       case .unproved(let name, let fault): FaultReport(fault, of: name, in: context)
       case .notFirmware(let name, let content):
         FaultReport(
-          .image, "\(name) is \(content.rawValue), no firmware",
+          .image, "\(name) is \(content.rawValue), not firmware",
           why: content.advice + " Nothing was sent.",
           help: Self.look(isText: content.isText, context), exit: .malformedInput)
       case .patchFile(let name, let path, let patch):
         FaultReport(
-          .image, "\(name) is \(patch.name), no firmware",
+          .image, "\(name) is \(patch.name), not firmware",
           why:
-            "It does not say which image it makes. Give that image, and 'flash' this file with "
-            + "--patch; or none, and the image it was made against with --base. Nothing was sent.",
+            "A patch does not name its new image. Flash that image, and add this file by --patch; "
+            + "or add the base of the patch with --base. Nothing was sent.",
           help: path.map { context.inspect(image: $0) } ?? context.inspectImage,
           exit: .malformedInput)
       case .readyPatch(let path, let fault):
         FaultReport(
-          .image, "\(path) is no patch for this image: \(fault)",
-          why: "Without --patch one is made here, where the device's image is known. "
+          .image, "\(path) is not a patch for this image: \(fault)",
+          why: "Without --patch, otaflash creates a patch if it knows the device's image. "
             + "Nothing was sent.",
           help: context.inspect(image: path), exit: .malformedInput)
       case .identityUnknown(let name, let version, let hardware):
         FaultReport(
           version ? .versionUnknown : .hardwareUnknown,
-          "nobody says " + (version ? "which version \(name) is" : "which hardware \(name) is for"),
-          why: "It has no descriptor and no sidecar file; --image-version and --hardware say it.",
+          "the \(version ? "version" : "hardware") of \(name) is unknown",
+          why: "It has no descriptor and no sidecar file. Set --image-version and --hardware.",
           help: context.againSaying(version: version, hardware: hardware), exit: .malformedInput)
       case .imageNotTaken(let offered, let package):
         FaultReport(
@@ -55,12 +55,12 @@ extension FaultReport {
       case .otherBoard(let name, let fault):
         FaultReport(
           .wrongHardware, "'\(name)': \(fault)",
-          why: "Its bootloader would refuse it, after all of it was sent; nothing was sent.",
+          why: "Its bootloader would reject the image after the transfer; nothing was sent.",
           help: context.inspectImage, exit: .refusedBeforeWriting)
       case .verificationKey(let path, let fault):
         FaultReport(
           .keyFile, "\(path): \(fault)",
-          why: "Images are checked with the public half of the key that signs them, in PEM.",
+          why: "--key requires the public half of the signing key, in PEM.",
           help: "head -n 1 -- " + ShellWords.quote(path), exit: .configuration)
       case .keyFile(let fault): FaultReport(fault, in: context)
       case .update(let fault): FaultReport(fault, in: context)
@@ -70,12 +70,12 @@ extension FaultReport {
       case .noMatch(let pattern, let waited):
         FaultReport(
           .deviceNotFound, "no device with a name like '\(pattern)' was found",
-          why: "Nothing that matches advertised within \(Text.seconds(waited)).",
+          why: "No matching device advertised within \(Text.seconds(waited)).",
           help: context.command(["scan"]), exit: .deviceUnavailable, retryable: true)
       case .noLastDevice:
         FaultReport(
           .deviceNotFound, "there is no last device",
-          why: "None was connected to from here, or the list of devices was removed or damaged.",
+          why: "No device was connected before, or the list of devices was removed or damaged.",
           help: context.command(["scan"]), exit: .deviceUnavailable)
       case .noDeviceNamed(let why, let suggestion):
         FaultReport(
@@ -85,44 +85,44 @@ extension FaultReport {
       case .noSuchAlias(let word, let nearest, let mayBeDevice):
         FaultReport(
           .usage,
-          "'\(word)' is \(mayBeDevice ? "no device, and no alias" : "no alias")"
+          "'\(word)' is \(mayBeDevice ? "neither a device nor an alias" : "not an alias")"
             + (nearest.map { "; did you mean '\($0)'?" } ?? ""),
           why: (mayBeDevice ? "Write \(DeviceSelector.forms); " : "Nothing was changed; ")
             + "`\(context.program) devices` lists them.",
           help: context.command(["devices"]), exit: .usage)
       case .unknownDevice(let device):
         FaultReport(
-          .deviceNotFound, "nothing is known of \(device)",
-          why: "No command and no campaign of this user has met it.",
+          .deviceNotFound, "\(device) is unknown",
+          why: "No command or campaign of this user has connected to it.",
           help: context.command(["devices"]), exit: .deviceUnavailable)
       case .aliasRefused(let alias, .taken(let device)):
         FaultReport(
-          .usage, "\(alias) is \(device) already",
-          why: "An alias stands for one device. Nothing was changed.",
+          .usage, "\(alias) already names \(device)",
+          why: "An alias names one device. Nothing was changed.",
           help: context.command(["devices", "unname", alias]) + " && " + context.again,
           exit: .usage)
       case .aliasRefused(let alias, .full(let maximum)):
         FaultReport(
-          .usage, "\(alias) cannot be kept: there are \(Text.grouped(maximum)) aliases already",
+          .usage, "\(alias) cannot be added: there are already \(Text.grouped(maximum)) aliases",
           why: "Nothing was changed.", help: context.command(["devices"]), exit: .usage)
       case .ambiguous(let pattern, let matches):
         FaultReport(
           .deviceAmbiguous, "\(matches.count) devices have a name like '\(pattern)'",
-          why: "Name one of them by its address: " + matches.joined(separator: ", ") + ".",
+          why: "Specify one by its address: " + matches.joined(separator: ", ") + ".",
           help: context.command(["scan", "--name", pattern]), exit: .deviceUnavailable)
       case .state(let fault): FaultReport(fault, in: context)
       case .unhealthy(let failed, let command):
         FaultReport(
           .noAdapter, failed == 1 ? "1 check failed" : "\(failed) checks failed",
           why:
-            "Bluetooth devices cannot be flashed from here; the remedies stand beside the checks.",
+            "This host cannot flash Bluetooth devices; each failed check shows its remedy.",
           help: command, exit: .deviceUnavailable)
       case .selfTestFailed(let names, let count):
         FaultReport(
           .selfTest,
           "\(names.count) of \(count) checks failed: " + names.joined(separator: ", "),
-          why: "This installation does not do what was tested: what it rests on is damaged or "
-            + "missing, or it has an error. Report it with the output of `\(context.program) "
+          why: "This installation does not work as tested: files that it needs are damaged or "
+            + "missing, or it has a bug. Report it with the output of `\(context.program) "
             + "--version` and `uname -a`.",
           help: context.again, exit: .selfTestFailed)
       case .simulation(let detail, nil):
@@ -134,11 +134,11 @@ extension FaultReport {
         FaultReport(
           .belowBaseline,
           count == 1 ? "1 measurement is too slow" : "\(count) measurements are too slow",
-          why: "At least \(wanted) of the baseline were wanted; the slowest: \(worst).",
+          why: "The minimum is \(wanted) of the baseline; the slowest: \(worst).",
           help: context.again, exit: .belowBaseline)
       case .stopped:
         FaultReport(
-          .interrupted, "stopped", why: "Nothing was left half done.", help: context.again,
+          .interrupted, "stopped", why: "No operation was left incomplete.", help: context.again,
           exit: .linkLost, retryable: true)
       case .simulation(let detail, let errno?): Self.simulation(detail, errno, in: context)
       case .output(let errno):
@@ -151,7 +151,7 @@ extension FaultReport {
       case .withoutCampaigns:
         FaultReport(
           .usage, "this otaflash was built without campaigns",
-          why: "They need SQLite; the package's trait Fleet builds them.",
+          why: "Campaigns require SQLite and the package trait Fleet.",
           help: "swift build -c release --traits Fleet --product otaflash", exit: .usage)
       case .campaign(let fault): fault.report(in: context)
       }

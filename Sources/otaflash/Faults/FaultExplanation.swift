@@ -1,13 +1,13 @@
 import OtaflashDevices
 
-/// A fault code in general, whatever the run: `explain` prints it, docs/troubleshooting.md is made
-/// of it, and otaflash(1) is compared with it.
+/// The general explanation of a fault code. `explain` prints it, docs/troubleshooting.md is
+/// generated from it, and otaflash(1) is compared with it.
 struct FaultExplanation: Equatable, Sendable {
-  /// What the code says: the end of a sentence, without a full stop.
+  /// The meaning of the code: a clause in lower case, without a full stop.
   let meaning: String
-  /// What leads to it, the likeliest first: sentences, with commands between backticks.
+  /// The causes, the most likely first: sentences, with commands between backticks.
   let causes: String
-  /// What to do: sentences, with commands between backticks.
+  /// The remedy: sentences, with commands between backticks.
   let remedy: String
 
   init(_ meaning: String, causes: String, remedy: String) {
@@ -18,7 +18,7 @@ struct FaultExplanation: Equatable, Sendable {
 }
 
 extension FaultCode {
-  /// A full switch: a new code does not compile before it is explained.
+  /// The explanation. The switch is exhaustive, so that each new code needs one.
   var explanation: FaultExplanation {
     switch self {
     case .bug: .bug

@@ -11,7 +11,7 @@ extension FaultReport {
       switch fault {
       case .missing(let path):
         FaultReport(
-          .file, "there is no file \(path)", why: "The path is looked up from where you are.",
+          .file, "there is no file \(path)", why: "The path is relative to the current directory.",
           help: "ls -l -- " + ShellWords.quote(OutputFile.folder(of: path)), exit: .missingInput)
       case .unreadable(let path, let errno):
         FaultReport(
@@ -22,12 +22,12 @@ extension FaultReport {
           exit: .missingInput)
       case .isDirectory(let path):
         FaultReport(
-          .file, "\(path) is a directory", why: "A file is wanted.",
+          .file, "\(path) is a directory", why: "A file is required.",
           help: "ls -l -- " + ShellWords.quote(path), exit: .missingInput)
       case .silent(let path, let waited):
         FaultReport(
-          .file, "nothing came out of \(path) for \(Text.seconds(waited))",
-          why: "It is no file, and whoever was to write into it does not.",
+          .file, "\(path) sent no data for \(Text.seconds(waited))",
+          why: "It is not a regular file, and no process writes to it.",
           help: "ls -l -- " + ShellWords.quote(path), exit: .missingInput, retryable: true)
       case .interrupted(let path):
         FaultReport(
@@ -42,12 +42,12 @@ extension FaultReport {
 
   private static func why(unreadable path: String, _ errno: Int32) -> String {
     switch errno {
-    case EACCES, EPERM: "The file exists, but not for this user."
-    case EBADF: "It is closed: nothing can come from it."
-    case ETIMEDOUT: "Nothing came for ten minutes; whoever was to write it has not."
-    case EIO: "The disk or the device below it is at fault."
-    case EFBIG: "It is larger than otaflash reads: 64 MiB for a text."
-    default: "The system refuses it."
+    case EACCES, EPERM: "This user has no permission to read the file."
+    case EBADF: "It is closed."
+    case ETIMEDOUT: "No data was received for ten minutes."
+    case EIO: "The disk or its hardware has failed."
+    case EFBIG: "It exceeds the limit of 64 MiB for text files."
+    default: "The system refused the operation."
     }
   }
 
@@ -60,12 +60,12 @@ extension FaultReport {
       case .malformed(let path):
         FaultReport(
           .baseline, "\(path) holds no measurements",
-          why: "A baseline is what an earlier run wrote with --json.", help: context.command(write),
+          why: "A baseline is the --json output of an earlier run.", help: context.command(write),
           exit: .malformedInput)
       case .nothingInCommon(let path):
         FaultReport(
           .baseline, "\(path) has no case in common with this run",
-          why: "Cases are the same when mode, MTU, window, PHY and interval are.",
+          why: "Cases match if mode, MTU, window, PHY and interval are equal.",
           help: context.command(write), exit: .malformedInput)
       }
   }
@@ -77,11 +77,11 @@ extension FaultReport {
       case .exposed(let path, let mode):
         FaultReport(
           .keyFileExposed, "\(path) can be read by others (mode \(String(mode, radix: 8)))",
-          why: "Who has the key can put any firmware on the device.",
+          why: "Anyone with the key can put any firmware on the device.",
           help: "chmod 600 -- " + ShellWords.quote(path), exit: .permissionDenied)
       case .wrongLength(let path, let bytes):
         FaultReport(
-          .keyFile, "\(path) holds \(bytes) bytes, which is no key",
+          .keyFile, "\(path) is not a key: it holds \(bytes) bytes",
           why: "A key is 16 to 64 bytes, raw or as hex digits.",
           help: "wc -c -- " + ShellWords.quote(path), exit: .configuration)
       }
@@ -98,12 +98,12 @@ extension FaultReport {
       case .malformed(let path, let fault):
         FaultReport(
           .image, "\(Self.named(path)): \(fault)",
-          why: "It cannot be sent as it is; nothing was written.",
+          why: "This file cannot be sent; nothing was written.",
           help: Self.show(fault, in: path, context), exit: .malformedInput)
       case .sidecar(let path, let fault):
         FaultReport(
           .image, "\(path): \(fault)",
-          why: "The file beside an image says its version and hardware; see otaflash-image(5).",
+          why: "A sidecar file states the version and hardware of an image; see otaflash-image(5).",
           help: "cat -- " + ShellWords.quote(path), exit: .malformedInput)
       }
   }
@@ -114,7 +114,7 @@ extension FaultReport {
       case .deviceBusy(let device, _):
         (
           Verdict(.deviceBusy, .deviceUnavailable, retryable: true),
-          "another otaflash works on \(device)"
+          "another otaflash uses \(device)"
         )
       case .registryBusy: (Verdict(.state, .systemCall, retryable: true), nil)
       case .noPlace, .notADirectory, .impossiblePlace, .notAFile, .tooLarge, .newerFormat:
@@ -126,7 +126,7 @@ extension FaultReport {
     self.init(fault, verdict, what: what, help: context.doctor, in: context)
   }
 
-  /// The command that shows the place in the file.
+  /// The command that shows the location of the fault in the file.
   private static func show(
     _ fault: FirmwareFault, in path: String, _ context: FaultContext
   ) -> String {
@@ -137,7 +137,7 @@ extension FaultReport {
       return context.command(["image", "verify", "--help"])
     }
     let file = "-- " + ShellWords.quote(path)
-    // unzip knows no `--`.
+    // unzip does not support `--`.
     let archive = ShellWords.quote(path.hasPrefix("-") ? "./" + path : path)
     return switch fault.remedy {
     case .lookAtLine(let line): "sed -n \(line)p \(file)"
@@ -157,7 +157,7 @@ extension FaultReport {
     }
   }
 
-  /// The archive itself is at fault, not what is missing in it.
+  /// Whether the archive itself is malformed, as opposed to an entry that is missing.
   private static func isUnreadable(_ fault: FirmwareFault) -> Bool {
     if case .zip = fault { true } else { false }
   }

@@ -14,7 +14,7 @@ extension FleetFault: ReportedFault {
 }
 
 extension FaultReport {
-  /// Every fault of a campaign, in words.
+  /// Describes a fault of a campaign.
   init(_ fault: FleetFault, in context: FaultContext) {
     self =
       switch fault {
@@ -32,13 +32,13 @@ extension FaultReport {
       case .notRegular(let path):
         FaultReport(
           .file, "\(path) is not a regular file",
-          why: "A run reads its images again when it is continued, so they must be files.",
+          why: "A continued run reads its images again, so they must be regular files.",
           help: "ls -l -- " + ShellWords.quote(path), exit: .missingInput)
       case .store(let fault): FaultReport(fault, in: context)
       case .search(.storage(let fault)): FaultReport(fault, in: context)
       case .search(let fault):
         FaultReport(
-          .fleetRun, "\(fault)", why: "Runs are named by the first characters of their names.",
+          .fleetRun, "\(fault)", why: "A run is identified by the first characters of its name.",
           help: context.command(["fleet", "list"]), exit: .missingInput)
       case .held(.state(let fault)): context.report(.state(fault))
       case .held(.held(let store, let holder)): Self.held(store, by: holder, in: context)
@@ -50,22 +50,22 @@ extension FaultReport {
       case .unconfirmed(let run):
         FaultReport(
           .fleetRequest, "run \(run) is not cancelled without confirmation",
-          why: "Nothing was changed. --yes confirms where no question can be asked.",
+          why: "Nothing was changed. In a script, confirm with --yes.",
           help: context.command(["fleet", "cancel", run, "--yes"]), exit: .refusedBeforeWriting)
       case .unanswered(let run):
         FaultReport(
           .fleetRequest, "the request for run \(run) was not answered within 10 s",
-          why: "It is kept; the process that works on the run follows it when it can.",
+          why: "The request is kept until the process that works on the run handles it.",
           help: context.command(["fleet", "status", run]), exit: .linkLost, retryable: true)
       case .changed(let run, let campaign):
         FaultReport(
-          .campaign, "\(campaign) is not what run \(run) began with",
-          why: "A run goes on with what was planned. --again gives that run up and begins another.",
+          .campaign, "\(campaign) changed after run \(run) started",
+          why: "A run continues only as it was planned. --again abandons it and starts another.",
           help: context.again(with: "--again"), exit: .configuration)
       case .brokenChain(let run, let words):
         FaultReport(
-          .fleetChain, "the events of run \(run) are not as they were recorded: \(words)",
-          why: "Somebody or something has changed the store; a report of it proves nothing.",
+          .fleetChain, "the events of run \(run) differ from what was recorded: \(words)",
+          why: "Another program has changed the store; do not rely on its reports.",
           help: context.command(["fleet", "list"]), exit: .malformedInput)
       case .otherHash(let run, let given, let events, let head, let other):
         Self.otherHash(given, of: run, events, head, other, in: context)
@@ -73,21 +73,21 @@ extension FaultReport {
       case .signing(let key, let words):
         FaultReport(
           .keyFile, "the head of the run is not signed by \(key): \(words)",
-          why: "Keys of ssh are used through ssh-keygen, keys of minisign through minisign.",
+          why: "otaflash signs with ssh-keygen for SSH keys, and with minisign for minisign keys.",
           help: "head -n 1 -- " + ShellWords.quote(key), exit: .configuration)
       case .waits(let run, let words):
         FaultReport(
           .fleetPaused, "run \(run) is \(words)",
-          why: "A person decides whether it goes on; then the same command goes on with it.",
+          why: "Resume or cancel the run; then run the same command again to continue it.",
           help: context.command(["fleet", "resume", run]), exit: .fleetStopped, retryable: true)
       case .interrupted(let run):
         FaultReport(
           .interrupted, "run \(run) was interrupted",
-          why: "All that was done is recorded; this command goes on where the devices are.",
+          why: "All progress is recorded; this command continues the run.",
           help: context.goingOn, exit: .linkLostResumable, retryable: true)
       case .failed(let words):
         FaultReport(
-          .bug, words, why: "This is an error of otaflash; what was recorded is kept.",
+          .bug, words, why: "This is an error in otaflash; all records are kept.",
           help: context.again, exit: .bug, retryable: true)
       }
   }
@@ -108,19 +108,19 @@ extension FaultReport {
     _ differences: [String], of campaign: String, from plan: String, in context: FaultContext
   ) -> FaultReport {
     var report = FaultReport(
-      .campaign, "\(campaign) is not what \(plan) says",
-      why: "No run was started: what runs must be what was reviewed. Review the campaign again.",
+      .campaign, "\(campaign) differs from \(plan)",
+      why: "No run was started, because it would differ from the reviewed plan. Review it again.",
       help: check(campaign, in: context), exit: .configuration)
     report.details = differences
     return report
   }
 
-  /// Checks a campaign, after it was corrected.
+  /// The command that checks a campaign after it was corrected.
   private static func check(_ campaign: String, in context: FaultContext) -> String {
     context.command(["fleet", "plan", campaign.hasPrefix("-") ? "./" + campaign : campaign])
   }
 
-  /// The fault of a file, with the place where the campaign names it.
+  /// The fault of a file, with the location of its name in the campaign.
   private static func file(
     named passage: FilePassage, by campaign: String, _ fault: CommandFault, in context: FaultContext
   ) -> FaultReport {
@@ -143,7 +143,7 @@ extension FaultReport {
   ) -> FaultReport {
     var report = FaultReport(
       .fleetChain, "no event of run \(run) has the hash \(given)",
-      why: "The events were changed after the hash was written down, or it is of another run.",
+      why: "The events were changed after the hash was noted, or the hash is of another run.",
       help: context.command(["fleet", "report", other ?? run, "--verify"]), exit: .malformedInput)
     report.details = ["the last of \(events) events has the hash \(head)"]
     if let other { report.details.append("an event of run \(other) has the given hash") }
@@ -154,7 +154,7 @@ extension FaultReport {
     _ losses: [String], beside run: String?, in context: FaultContext
   ) -> FaultReport {
     var report = FaultReport(
-      .fleetChain, "the store does not hold every run as it was recorded",
+      .fleetChain, "a run in the store was deleted or changed",
       why: (run.map { "The events of run \($0) are unchanged. " } ?? "")
         + "otaflash never deletes a run.",
       help: context.command(["fleet", "list"]), exit: .malformedInput)
@@ -168,7 +168,7 @@ extension FaultReport {
     FaultReport(
       .fleetRunHeld,
       holder.map { "process \($0) works on a campaign" } ?? "another process works on a campaign",
-      why: "One process at a time works with \(store).",
+      why: "Only one process at a time can use \(store).",
       help: context.command(["fleet", "status"]), exit: .deviceUnavailable, retryable: true)
   }
 
@@ -183,7 +183,7 @@ extension FaultReport {
       }
     self.init(
       .fleetStore, fault.words,
-      why: "What cannot be recorded is not done; devices keep what they hold.",
+      why: "A step that cannot be recorded is not carried out; devices keep their state.",
       help: context.doctor, exit: exit, retryable: retryable)
   }
 }

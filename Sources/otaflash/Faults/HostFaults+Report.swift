@@ -3,7 +3,7 @@ import OtaflashConsole
 import OtaflashDevices
 
 extension FaultContext {
-  /// This run's command with another value for an option that has one, wherever that came from.
+  /// Returns this run's command with another value for an option.
   func again(replacing option: String, with value: String) -> String {
     var words = arguments
     let short = option == "--output" ? "-o" : option
@@ -21,53 +21,53 @@ extension FaultContext {
 }
 
 extension FaultReport {
-  /// Why a file is left as it is.
+  /// Describes why a file is not written.
   init(_ fault: OutputFileFault, of file: OutputFile, in context: FaultContext) {
     let show = "ls -l -- " + ShellWords.quote(file.path)
     switch fault {
     case .isInput:
       self.init(
-        .output, "\(file.path) is not written to: this run reads it or keeps its state there",
-        why: "What it holds would be lost. \(file.option) wants a file of its own.",
+        .output, "\(file.path) is not written: this run reads it or keeps its state there",
+        why: "Its content would be lost. \(file.option) requires a separate file.",
         help: context.again(replacing: file.option, with: file.another), exit: .outputFailed)
     case .otherKind:
       self.init(
-        .output, "\(file.path) is not written to: it is there, and no \(file.kind.name) file",
-        why: "What it holds would be lost. \(file.option) writes over files of its own kind only.",
+        .output, "\(file.path) is not written: it exists and is not a \(file.kind.name) file",
+        why: "Its content would be lost. \(file.option) overwrites only files of the same kind.",
         help: context.again(replacing: file.option, with: file.another), exit: .outputFailed)
     case .danglingLink:
       self.init(
-        .output, "\(file.path) is not written to: it is a link that leads nowhere",
-        why: "A link is followed to a file that is there, never to make one.", help: show,
+        .output, "\(file.path) is not written: it is a dangling link",
+        why: "A link must lead to an existing file.", help: show,
         exit: .outputFailed)
     case .system(ENXIO):
       self.init(
-        .output, "\(file.path) cannot be written: nobody reads the pipe",
-        why: "Whoever shows the recording must be started first.", help: context.again,
+        .output, "\(file.path) cannot be written: no process reads the pipe",
+        why: "Start the program that reads the recording first.", help: context.again,
         exit: .outputFailed, retryable: true)
     case .system(let errno):
       self.init(
         .output, "\(file.path) cannot be written: \(SystemError.text(errno))",
         why: SystemError.reasonOfOutput(errno) + ": "
           + (file.kind == .patch
-            ? "what was there is still there." : "what is there is not complete."),
+            ? "the previous file is unchanged." : "the file is incomplete."),
         help: "ls -ld -- " + ShellWords.quote(OutputFile.folder(of: file.path)),
         exit: .outputFailed)
     }
   }
 
-  /// What the parent did not leave this process.
+  /// Describes a resource limit that is too low.
   init(_ shortage: ResourceShortage, in context: FaultContext) {
     switch shortage {
     case .descriptors(let free, let needed):
       self.init(
         .systemCall, "this process may open \(free) more files; \(needed) are needed",
-        why: "The limit on open files (ulimit -n) is too low, or the parent left many open.",
+        why: "The limit on open files (ulimit -n) is too low, or the parent left many files open.",
         help: "ulimit -n 256 && " + context.again, exit: .systemCall)
     case .addressSpace(let limit, let needed):
       self.init(
         .systemCall,
-        "this process may use \(limit >> 20) MiB of addresses; \(needed >> 20) are needed",
+        "this process may use \(limit >> 20) MiB of address space; \(needed >> 20) are needed",
         why: "The limit on address space (ulimit -v) is too low.",
         help: "ulimit -v unlimited && " + context.again, exit: .systemCall)
     }

@@ -4,7 +4,7 @@ import OtaflashFirmware
 import OtaflashUpdate
 
 extension FaultReport {
-  /// An image that no protocol of the device carries, with what the file holds that would do.
+  /// Describes an image that no protocol of the device supports, and a suitable part of its file.
   init(_ report: FaultReport, of package: FirmwarePackage, in context: FaultContext) {
     guard let outer = package.parts.first, let embedded = EmbeddedImage(in: outer) else {
       self = report
@@ -18,7 +18,7 @@ extension FaultReport {
       exit: report.exit)
   }
 
-  /// The first bytes of the file.
+  /// The command that shows the first bytes of the file.
   static func look(isText: Bool, _ context: FaultContext) -> String {
     guard let image = context.subject.image, image != "-" else {
       return context.command(["image", "info", "--help"])
@@ -29,7 +29,7 @@ extension FaultReport {
 }
 
 extension FaultContext {
-  /// This run's command with what nobody says of the image. The values are examples.
+  /// Returns this run's command with options for the unknown values, which are examples.
   func againSaying(version: Bool, hardware: Bool) -> String {
     working(
       arguments.filter { $0 != "--restart" },

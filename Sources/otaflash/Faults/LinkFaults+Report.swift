@@ -6,7 +6,7 @@ import OtaflashGATT
 import OtaflashUpdate
 
 extension FaultReport {
-  /// Why no link came up.
+  /// Describes a failed connection.
   init(_ fault: ConnectFault, in context: FaultContext) {
     switch fault {
     case .adapterUnavailable:
@@ -36,21 +36,21 @@ extension FaultReport {
     }
   }
 
-  /// Why devices could not be looked for.
+  /// Describes a failed scan.
   init(_ fault: MgmtFault, in context: FaultContext) {
     self.init(
       fault, fault.verdict, help: fault.verdict.retryable ? context.again : context.doctor,
       in: context)
   }
 
-  /// Why a link did not become as secure as the device, or the user, wanted it.
+  /// Describes a link without the security that the device or the user requires.
   init(_ fault: SecurityFault, in context: FaultContext) {
     self.init(fault, fault.verdict, help: context.pair, in: context)
   }
 
-  /// A GATT procedure that failed, and by whose doing.
+  /// Describes a failed GATT procedure.
   ///
-  /// - Parameter update: the failure of the update that it ended.
+  /// - Parameter update: the failure of the update that the procedure was part of.
   init(_ fault: GATTFault, of update: UpdateFault, in context: FaultContext) {
     guard fault.isOurs else {
       self.init(update, fault.verdict, help: context.inspectDevice, in: context)
@@ -93,7 +93,7 @@ extension SecurityFault {
 extension GATTFault {
   fileprivate var verdict: FaultReport.Verdict {
     switch self {
-    // 0x83: the OTA service's own (docs/ota-service.md, 3).
+    // 0x83 is defined by the OTA service (docs/ota-service.md, 3).
     case .refused(_, let code) where code.wantsRight || code == ATTErrorCode(0x83):
       .init(.permission, .permissionDenied)
     case .refused: .init(.deviceRefused, .protocolBroken)
@@ -108,6 +108,6 @@ extension GATTFault {
     }
   }
 
-  /// An update asks for no such thing.
+  /// Whether the fault is an error in otaflash: no update calls the procedure in this way.
   fileprivate var isOurs: Bool { verdict.code == .bug }
 }

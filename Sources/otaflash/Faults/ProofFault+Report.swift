@@ -2,7 +2,7 @@ import OtaflashDevices
 import OtaflashFirmware
 
 extension FaultReport {
-  /// An image that is not what it says, or not by whom it must be.
+  /// Describes an image with a wrong hash, or without the required signature.
   init(_ fault: PartFault, of package: String, in context: FaultContext) {
     let what = (fault.part == package ? "" : "\(package): ") + "\(fault)"
     let code = Self.code(of: fault.fault)

@@ -3,9 +3,9 @@ import OtaflashConsole
 import OtaflashDevices
 import OtaflashGATT
 
-/// What helps, with this system's commands and this program's options.
+/// The remedies as commands of this system and options of this program.
 extension Remedy {
-  /// A command that works as printed; `nil` where none does it.
+  /// Returns a command that works as printed; `nil` if no command is a remedy.
   func help(in context: FaultContext) -> String? {
     switch self {
     case .tryAgain, .wait: context.again
@@ -38,7 +38,7 @@ extension Remedy {
     }
   }
 
-  /// What it takes, as a sentence; `nil` where the help line says it, or the fault's own words.
+  /// Returns the remedy as a sentence; `nil` if the help line or the fault's text states it.
   func words(for program: String) -> String? {
     let program = ShellWords.quote(program)
     return switch self {
@@ -48,14 +48,14 @@ extension Remedy {
       "Run `sudo setcap cap_net_raw,cap_net_admin+ep \"$(command -v \(program))\"`."
     case .checkPermissions(let path): "Run `ls -l -- \(ShellWords.quote(path))`."
     case .report: "Report it with the output of `\(program) --version` and `uname -r`."
-    case .plugInAdapter: "Plug one in; run `dmesg`."
-    case .chooseAnotherAdapter: "Run `btmgmt info` to see the adapters; --adapter chooses one."
+    case .plugInAdapter: "Plug in an adapter; run `dmesg`."
+    case .chooseAnotherAdapter: "Run `btmgmt info` to list the adapters; choose one with --adapter."
     case .turnAdapterOn(nil): "Run `rfkill unblock bluetooth` and `btmgmt power on`."
     case .turnAdapterOn(let adapter?): "Run `btmgmt \(Self.index(adapter))power on`."
     case .turnLowEnergyOn(let adapter):
       "Run `btmgmt \(adapter.map(Self.index) ?? "")le on`."
     case .unblockAdapter: "Run `rfkill unblock bluetooth`."
-    case .flipSwitch: "Flip it; see `rfkill list`."
+    case .flipSwitch: "Turn the switch on; see `rfkill list`."
     case .endOtherScan: "Run `bluetoothctl scan off`."
     case .stopOtherServer:
       "Run `systemctl stop bluetooth`, or use another adapter with `--adapter`."
@@ -65,14 +65,14 @@ extension Remedy {
       "Run `\(program) scan`; try the address with `/public` or `/random` at its end."
     case .startDevice(let path):
       "Start the device first: `\(program) simulate --listen \(ShellWords.quote(path))`."
-    case .pairAgain: "Forget it here too, then pair again."
+    case .pairAgain: "Forget the pairing here, too, then pair again."
     case .forgetPairing: "Forget the pairing here, too, and run the same command again."
     case .giveKey:
-      "Put it, raw or as hex digits, in a file that only you can read."
-    case .sayVersion: "--image-version says it, --allow-unknown goes without."
-    case .sayHardware: "--hardware says it, --allow-unknown goes without."
-    case .correctVersion: "Give as --image-version what the application tells."
-    case .leaveProtocolOpen: "'flash --protocol auto' takes what the device offers."
+      "Put the key, raw or as hex digits, in a file that only you can read."
+    case .sayVersion: "Set --image-version, or send it without a version with --allow-unknown."
+    case .sayHardware: "Set --hardware, or send it without this check with --allow-unknown."
+    case .correctVersion: "Set --image-version to the version that the application reports."
+    case .leaveProtocolOpen: "'flash --protocol auto' uses a protocol that the device offers."
     case .wait, .chooseAnotherPath, .restartAdapter, .comeCloser, .advice: description
     case .tryAgain, .startOver, .examineSystem, .restartDevice, .inspectDevice,
       .enterUpdateMode, .pair, .checkKey, .chooseAnotherImage, .allowDowngrade, .chooseProtocol,
@@ -90,11 +90,11 @@ extension Remedy {
 }
 
 extension FaultReport {
-  /// A fault of the libraries: its own words, and its remedy as a command.
+  /// Describes a fault of the libraries: its own message, and its remedy as a command.
   ///
   /// - Parameters:
-  ///   - what: instead of the fault's own.
-  ///   - help: where the remedy is no command.
+  ///   - what: a message that replaces the fault's own.
+  ///   - help: the command to print if the remedy is not a command.
   init(
     _ fault: some ExplainedFault, _ verdict: Verdict, what: String? = nil,
     help: String, in context: FaultContext
@@ -106,11 +106,11 @@ extension FaultReport {
       retryable: verdict.retryable)
   }
 
-  /// What a fault means for the process and for programs that read it.
+  /// The code and exit status of a fault.
   struct Verdict {
     let code: FaultCode
     let exit: ExitStatus
-    /// As `FaultReport.retryable`.
+    /// The value of `FaultReport.retryable`.
     let retryable: Bool
 
     init(_ code: FaultCode, _ exit: ExitStatus, retryable: Bool = false) {
@@ -123,7 +123,7 @@ extension FaultReport {
 
 extension FaultContext {
   var pair: String { aboutDevice("pair") }
-  /// A device without an address has no keys.
+  /// The command that removes the keys of the device. A device without an address has no keys.
   var unpair: String {
     guard let device = subject.device, !device.hasPrefix("unix:"), !device.hasPrefix("sim:") else {
       return command(["devices"])
@@ -131,13 +131,13 @@ extension FaultContext {
     return aboutDevice("unpair")
   }
 
-  /// Another command on this run's device, over the same adapter.
+  /// Returns another command for this run's device with the same adapter.
   func aboutDevice(_ words: String...) -> String {
     guard let device = subject.device else { return command(words + ["--help"]) }
     return command(adapterWords + words + ["-d", device])
   }
 
-  /// `--adapter hci1`, where this run was given it.
+  /// `--adapter hci1`, if this run has the option.
   private var adapterWords: [String] {
     for (word, next) in zip(arguments, arguments.dropFirst()) where word == "--adapter" {
       return [word, next]

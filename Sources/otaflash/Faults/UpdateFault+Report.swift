@@ -3,7 +3,7 @@ import OtaflashGATT
 import OtaflashUpdate
 
 extension FaultReport {
-  /// Every way an update can fail: the library's words, our codes.
+  /// Describes a failed update: the message of the library with a code of the command line.
   init(_ fault: UpdateFault, in context: FaultContext) {
     switch fault {
     case .couldNotConnect(let fault): self.init(fault, in: context)
@@ -18,7 +18,7 @@ extension FaultReport {
 }
 
 extension UpdateFault {
-  /// A full switch: a new case does not compile before somebody has found its code.
+  /// The code and exit status. The switch is exhaustive, so that each new case needs a code.
   fileprivate var verdict: FaultReport.Verdict {
     switch self {
     case .wrongHardware: .init(.wrongHardware, .refusedBeforeWriting)
@@ -69,7 +69,7 @@ extension UpdateInterruption {
 }
 
 extension UpdateFault {
-  /// The restart into the new image was requested, and its outcome is not known.
+  /// Whether the restart into the new image was requested and its outcome is unknown.
   fileprivate var leavesRestartUnconfirmed: Bool {
     switch self {
     case .stoppedAfterActivation, .unreachableAfterActivation: true

@@ -5,11 +5,11 @@ import OtaflashDevices
 import OtaflashFleet
 import OtaflashFleetStore
 
-/// `--verify [HASH]`: what the events of a run are compared with.
+/// The argument of `--verify [HASH]`.
 enum ChainCheck: ExpressibleByArgument, Equatable, Sendable, CustomStringConvertible {
-  /// With the hashes in the store only.
+  /// Compares the events only with the hashes in the store.
   case recorded
-  /// With a hash that was written down elsewhere, too.
+  /// Also requires an event with a hash that was stored elsewhere.
   case hash([UInt8])
 
   /// In bytes, of SHA-256.
@@ -17,7 +17,7 @@ enum ChainCheck: ExpressibleByArgument, Equatable, Sendable, CustomStringConvert
   /// In characters. Names of runs have six; a longer text is a hash with a mistake.
   private static let nameMaximum = 12
 
-  /// A text that is no hash is left to the argument that follows: the name of the run.
+  /// Returns `nil` for other texts, which are left for the next argument: the name of the run.
   init?(argument: String) {
     guard let hash = Text.bytes(hex: argument), hash.count == Self.hashSize else { return nil }
     self = .hash(hash)
@@ -32,9 +32,9 @@ enum ChainCheck: ExpressibleByArgument, Equatable, Sendable, CustomStringConvert
     }
   }
 
-  /// Compares a run whose chain holds with the hash.
+  /// Compares a run with an intact chain with the hash.
   ///
-  /// - Returns: the number of the event that has the hash; `nil` where none was given.
+  /// - Returns: the number of the event with the hash; `nil` without a given hash.
   func place(
     in run: String, _ chain: (events: Int, head: [UInt8]), of store: FleetStore
   ) throws(CommandFault) -> Int? {

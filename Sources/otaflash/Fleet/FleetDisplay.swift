@@ -8,14 +8,14 @@ import OtaflashGATT
 import OtaflashUpdate
 import Synchronization
 
-/// Shows a run as it goes: a block of lines on a terminal, plain lines elsewhere, events for
-/// programs.
+/// Shows the progress of a run: a block of lines on a terminal, plain lines on other outputs, and
+/// JSON events.
 final class FleetDisplay: Sendable {
-  /// No more than ten times a second.
+  /// At most ten times per second.
   private static let redrawInterval = Duration.milliseconds(100)
-  /// How often it is looked at what the run waits for; a whole number of redraws.
+  /// The interval at which waits are updated; a multiple of the redraw interval.
   private static let lookInterval = Duration.seconds(1)
-  /// Where there is no block: after how many looks it is told where the run stands.
+  /// Without a block: the number of looks between two progress lines.
   private static let looksPerLine = 30
 
   private let console: Console
@@ -24,7 +24,7 @@ final class FleetDisplay: Sendable {
   private let wall: @Sendable () -> WallClockTime
   private let windows: TransferWindows
   private let screen: Mutex<FleetScreen>
-  /// The head of the run's chain as it was recorded last.
+  /// The last recorded head of the run's chain.
   private let head: @Sendable () -> ChainHead?
 
   /// - Parameters:
@@ -74,9 +74,9 @@ final class FleetDisplay: Sendable {
   func notice(_ notice: FleetNotice) {
     let (event, adapter, words): (String, String?, String) =
       switch notice {
-      case .noAdapter: ("none", nil, "there is no adapter; nothing is begun until one is back")
+      case .noAdapter: ("none", nil, "there is no adapter; no update starts until an adapter is back")
       case .adapterLost(let name): ("lost", name, "adapter \(name) is gone")
-      case .adapterBack(let name): ("back", name, "adapter \(name) is there")
+      case .adapterBack(let name): ("back", name, "adapter \(name) is back")
       }
     console.event("fleet_adapter", ["event": .string(event), "adapter": .text(adapter)])
     console.note(words)
@@ -107,7 +107,7 @@ final class FleetDisplay: Sendable {
     console.show([])
   }
 
-  /// Tells what the run waits for, once for each wait.
+  /// Reports each wait of the run once.
   private func look() {
     let now = wall()
     let new = screen.withLock { screen in
@@ -134,7 +134,7 @@ extension FleetEvent {
 }
 
 extension RunWait.Reason {
-  /// An event of the run, or a notice, tells of it already.
+  /// Whether an event of the run, or a notice, already reports the wait.
   fileprivate var hasEvent: Bool {
     switch self {
     case .soak, .approval, .paused, .noAdapter, .hook: true
@@ -144,7 +144,7 @@ extension RunWait.Reason {
 }
 
 extension ChainHead {
-  /// What is worth keeping outside of the store.
+  /// The text to keep outside of the store.
   var words: String {
     "\(Text.counted(events, "event")), the last has the hash \(Text.hex(hash))"
   }

@@ -191,7 +191,7 @@ extension DeviceEnding {
     switch self {
     case .updated, .current: nil
     case .failed(let failure), .quarantined(let failure): failure.words
-    case .absent: "it was never heard"
+    case .absent: "it was not found"
     case .skipped(let words): words
     }
   }

@@ -4,10 +4,10 @@ import OtaflashFleet
 import OtaflashFleetReport
 import OtaflashUpdate
 
-/// What a person sees of a run: a line for each device that is worked on, one that sums up, and
-/// lines that stay. Pure, so that every line can be tested.
+/// The display of a run: a line for each active device, a summary line, and permanent lines.
+/// Pure, so that every line can be tested.
 struct FleetScreen: Sendable {
-  /// A device that is worked on.
+  /// A device with an update in progress.
   private struct Active {
     let name: String
     let adapter: String
@@ -15,24 +15,24 @@ struct FleetScreen: Sendable {
     var transfer: (meter: RateMeter, from: Int, total: Int)?
   }
 
-  /// What is settled says how fast it goes only when there is some of it.
+  /// The number of settled devices from which the remaining time is estimated.
   private static let settledToTell = 3
   private static let nameMaximum = 24
   private static let barWidth = 20
-  /// Waits that are shown at a time.
+  /// The number of waits to show at a time.
   private static let waitsMaximum = 3
 
   private let style: Style
-  /// Lines that stay for devices that went well, too: where no block shows them.
+  /// Whether successful devices get permanent lines: if there is no block.
   private let tellsSuccesses: Bool
   /// The waves' soak times, in their order.
   private let soaks: [Duration]
   private var run = FleetRun()
   private var active: [(id: FleetDevice.ID, device: Active)] = []
-  /// When the display began, and how many devices were settled then.
+  /// The start of the display, and the number of devices settled at that time.
   private var start: (at: Duration, settled: Int)?
   private var bytes = 0
-  /// When the run was looked at last, and what it waited for: all, and what was there before, too.
+  /// The last look at the run, all its waits, and those that the look before had seen, too.
   private var looked = WallClockTime(milliseconds: 0)
   private var waits: [RunWait] = []
   private var lastingWaits: [RunWait] = []
@@ -44,9 +44,9 @@ struct FleetScreen: Sendable {
     self.soaks = soaks
   }
 
-  // MARK: What happens
+  // MARK: Events
 
-  /// Takes in what was recorded; the lines about it that stay.
+  /// Adds recorded events, and returns their permanent lines.
   mutating func observe(_ events: [FleetEvent], _ run: FleetRun, at now: Duration) -> [Line] {
     self.run = run
     if start == nil { start = (now, run.settledCount) }
@@ -65,7 +65,7 @@ struct FleetScreen: Sendable {
       transfer.meter.acknowledge(acknowledged, at: now)
       active[place].device.transfer = transfer
     case .stageEnded(.upload, _), .restarted, .patchGivenUp: active[place].device.transfer = nil
-    case .makingPatch: active[place].device.stage = "making a patch"
+    case .makingPatch: active[place].device.stage = "creating a patch"
     case .linkLost:
       active[place].device.transfer = nil
       active[place].device.stage = "link lost"
@@ -75,10 +75,10 @@ struct FleetScreen: Sendable {
     }
   }
 
-  /// Looks at what the run waits for. Most waits are over at once: those that the last look saw,
+  /// Updates the waits of the run. Most waits are short, so only those that the last look has seen,
   /// too, are shown.
   ///
-  /// - Returns: those that were not shown before.
+  /// - Returns: the waits that were not shown before.
   mutating func look(at now: WallClockTime, _ windows: TransferWindows) -> [RunWait] {
     let found = run.waits(at: now, windows: windows)
     let lasting = found.filter { wait in waits.contains { $0.isSame(as: wait) } }
@@ -106,14 +106,14 @@ struct FleetScreen: Sendable {
     case .waveBegan(let wave):
       return "\(style.bold("wave \(wave + 1) of \(run.waves.count)"))  \(waveWords(wave))"
     case .waveSoaking(let wave, let until):
-      return "wave \(wave + 1) is done; what follows is decided at \(until.text)"
+      return "wave \(wave + 1) is done; its verdict follows at \(until.text)"
     case .waveJudged(let wave, let verdict): return judged(wave, verdict)
     case .approvalAwaited(let wave):
       return "wave \(wave + 1) waits for approval: otaflash fleet resume \(run.beginning?.id ?? "")"
     case .operatorActed(let action): return Line(action.words)
     case .runPaused(let reason): return "paused: \(reason.sentence)"
-    case .runResumed: return "going on"
-    case .runCancelled: return "cancelled: what runs is ended at a safe point"
+    case .runResumed: return "resumed"
+    case .runCancelled: return "cancelled: updates in progress end at a safe point"
     case .waveHookEnded(_, let point, let outcome) where !outcome.isSuccess:
       return "note: hook \(point.rawValue) \(outcome.words)"
     case .deviceHookEnded(let device, _, let point, let outcome) where !outcome.isSuccess:
@@ -132,7 +132,7 @@ struct FleetScreen: Sendable {
   private func judged(_ wave: Int, _ verdict: WaveVerdict) -> Line? {
     let tally = run.waves[wave].tally
     return switch verdict {
-    case .continue: tellsSuccesses ? "wave \(wave + 1) is passed: \(tally.words)" : nil
+    case .continue: tellsSuccesses ? "wave \(wave + 1) passed: \(tally.words)" : nil
     case .stop: "\(style.red("stopped")): \(tally.words) in wave \(wave + 1)"
     case .inconclusive: "wave \(wave + 1) cannot be judged: \(tally.words)"
     }
@@ -142,7 +142,7 @@ struct FleetScreen: Sendable {
     guard ending.count != .succeeded else {
       guard tellsSuccesses else { return nil }
       let runs = run[device]?.runs?.description ?? "the image"
-      let change = ending == .current ? "  runs it already" : "  runs \(runs)"
+      let change = ending == .current ? "  already runs it" : "  runs \(runs)"
       return "  \(style.green(style.tick)) \(name(of: device))\(change)"
     }
     return "  \(style.red(ending.name)) \(name(of: device)): \(ending.words ?? "")"
@@ -154,7 +154,7 @@ struct FleetScreen: Sendable {
 
   // MARK: The block
 
-  /// The lines of this moment; no more and no wider than that.
+  /// Returns the present lines, within the given rows and columns.
   mutating func block(rows: Int, columns: Int, at now: Duration) -> [Line] {
     let waits = Array(lastingWaits.prefix(min(Self.waitsMaximum, max(rows - 2, 0))))
     let room = max(rows - 2 - waits.count, 0)
@@ -210,7 +210,7 @@ struct FleetScreen: Sendable {
     return Line(parts.joined(separator: "  "))
   }
 
-  /// Of all transfers together, over the last seconds.
+  /// Returns the rate of all transfers together over the last seconds.
   private mutating func rate(at now: Duration) -> Double? {
     guard let last = lastRate else {
       lastRate = (now, bytes, 0)
@@ -223,7 +223,7 @@ struct FleetScreen: Sendable {
     return rate > 0 ? rate : nil
   }
 
-  /// From how fast devices were settled so far.
+  /// Estimates the remaining time from the rate at which devices were settled.
   private func estimate(at now: Duration) -> [String] {
     guard let start, let wave = run.currentWave else { return [] }
     let settled = run.settledCount - start.settled
@@ -239,7 +239,7 @@ struct FleetScreen: Sendable {
 }
 
 extension RunWait {
-  /// Also when another number of devices waits.
+  /// Whether the waits are equal apart from the number of devices.
   fileprivate func isSame(as other: RunWait) -> Bool {
     reason == other.reason && until == other.until
   }
@@ -261,7 +261,7 @@ extension WaveTally {
 
   /// `38 of 40 done, 2 failed`
   var words: String {
-    let others = [(failed, "failed"), (unseen, "never heard"), (neutral, "skipped")]
+    let others = [(failed, "failed"), (unseen, "not found"), (neutral, "skipped")]
       .filter { $0.0 > 0 }.map { "\(Text.grouped($0.0)) \($0.1)" }
     return (["\(Text.grouped(succeeded)) of \(Text.grouped(size)) done"] + others)
       .joined(separator: ", ")
@@ -274,11 +274,11 @@ extension PauseReason {
     switch self {
     case .asked: "an operator asked for it"
     case .infrastructure(let failures, let words):
-      "\(failures) attempts in a row failed on this side, the last since \(words)"
-    case .noAdapter: "there is no adapter; the run goes on when one is back"
+      "\(failures) attempts in a row failed on the host, the last because \(words)"
+    case .noAdapter: "there is no adapter; the run continues when an adapter is back"
     case .inconclusive(let wave): "too few devices of wave \(wave + 1) were seen"
     case .failureLimit(let wave):
-      "wave \(wave + 1) reached its failure limit; to resume accepts the failures so far"
+      "wave \(wave + 1) reached its failure limit; resuming accepts the failures so far"
     case .hook(_, let point, let words): "the hook \(point.rawValue) \(words)"
     }
   }

@@ -6,9 +6,9 @@ import OtaflashFleet
 import OtaflashFleetForecast
 import OtaflashSimulation
 
-/// A campaign's forecast, made and told.
+/// Computes and prints the forecast of a campaign.
 struct ForecastRenderer: Sendable {
-  /// Below it a share of devices is told as "less than one".
+  /// Below this value, a number of devices is printed with decimals.
   private static let whole = 1.0
 
   private let campaign: LoadedCampaign
@@ -17,8 +17,8 @@ struct ForecastRenderer: Sendable {
   private let limit: Duration
   private let session: Session
 
-  /// - Parameter fleet: stands for the devices; `nil` = the campaign's own simulated fleet, or
-  ///   plain boards as the earlier runs of these devices show them.
+  /// - Parameter fleet: the simulated fleet; `nil` = the campaign's own simulated fleet, or plain
+  ///   boards with the properties from earlier runs of these devices.
   init(
     _ campaign: LoadedCampaign, _ fleet: String?, seeds: Int, limit: Duration, _ session: Session
   ) {
@@ -33,7 +33,7 @@ struct ForecastRenderer: Sendable {
     let trial = try await trial()
     session.console.note(
       "simulating " + Text.counted(campaign.plan.deviceCount, "device") + ", "
-        + Text.counted(seeds, "time") + " and with changes, for \(Text.clock(limit)) at most "
+        + Text.counted(seeds, "time") + " and with changes, for at most \(Text.clock(limit)) "
         + "(--forecast-time)")
     let console = session.console
     let start = ContinuousClock.now
@@ -92,7 +92,7 @@ struct ForecastRenderer: Sendable {
     return fleet
   }
 
-  // MARK: In words
+  // MARK: Text
 
   private static func lines(_ forecast: FleetForecast, _ countsWholeImages: Bool) -> [String] {
     let duration = forecast.duration
@@ -102,7 +102,7 @@ struct ForecastRenderer: Sendable {
           "; one run in twenty takes less than \(Text.clock(range.lowerBound)), one more than "
             + Text.clock(range.upperBound)
         } ?? "; a range needs --seeds \(FleetForecast.Spread.rangeMinimum) or more"),
-      "  held back by \(forecast.limit.words)",
+      "  limited by \(forecast.limit.words)",
       "  air used: "
         + forecast.airUse.map { "\($0.adapter) \(percent($0.share))" }.joined(separator: ", "),
       "  expected: "
@@ -112,21 +112,21 @@ struct ForecastRenderer: Sendable {
     if forecast.savings.devices > 0 {
       let savings = forecast.savings
       lines.append(
-        "  sent less: \(count(savings.devices)) devices get \(bytes(savings.made)) of image "
-          + "by \(bytes(savings.sent))")
+        "  patches: \(count(savings.devices)) devices receive \(bytes(savings.made)) of image "
+          + "as \(bytes(savings.sent))")
     }
     if countsWholeImages {
       lines.append(
-        "  counted with whole images: a device that is sent a patch is done sooner")
+        "  calculated with complete images: updates with patches are faster")
     }
     if forecast.stoppedShare > 0 {
       lines.append("  \(percent(forecast.stoppedShare)) of the cases stop at the failure limit")
     }
     if forecast.pausedShare > 0 {
-      lines.append("  \(percent(forecast.pausedShare)) of the cases wait for a person")
+      lines.append("  \(percent(forecast.pausedShare)) of the cases wait for an operator")
     }
     if forecast.approvals > 0 {
-      lines.append("  beside the time for \(forecast.approvals) approvals")
+      lines.append("  without the time for \(forecast.approvals) approvals")
     }
     let rows = forecast.whatIf.map { row in
       [row.change.words, Text.clock(row.duration.median), ratio(row.ratio)]
@@ -152,7 +152,7 @@ struct ForecastRenderer: Sendable {
     return percent == 0 ? "no change" : "\(percent)% " + (ratio < 1 ? "less" : "more")
   }
 
-  // MARK: For programs
+  // MARK: JSON
 
   private static func members(
     _ forecast: FleetForecast, _ countsWholeImages: Bool
@@ -204,8 +204,8 @@ extension FleetForecast.Limit {
     case .links: "the links: each waits for its connection events and responses"
     case .deviceFlash: "the devices' flash"
     case .soak: "the waves' soak times"
-    case .window: "the window in which transfers may begin"
-    case .retries: "devices that are tried again, and the waits between"
+    case .window: "the transfer window"
+    case .retries: "retries of devices, and the waits between them"
     }
   }
 }
@@ -216,7 +216,7 @@ extension ForecastEnding {
     case .updated: "updated"
     case .current: "current already"
     case .failed(_, let code): "failed (\(code))"
-    case .absent: "never heard"
+    case .absent: "not found"
     case .skipped: "left out"
     }
   }

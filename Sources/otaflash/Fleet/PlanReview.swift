@@ -7,7 +7,7 @@ import OtaflashFleetStore
 
 /// A campaign as a plan that can be saved and compared.
 struct PlanReview: Sendable {
-  /// In bytes: 100,000 devices with long names.
+  /// In bytes, for 100,000 devices with long names.
   private static let sizeLimit = 64 << 20
 
   let saved: SavedPlan
@@ -39,9 +39,9 @@ struct PlanReview: Sendable {
     OutputFile(path: path, kind: .plan, option: "--save")
   }
 
-  /// Compares the campaign with a plan that was saved.
+  /// Compares the campaign with a saved plan.
   ///
-  /// - Throws: `planDiffers` where a run would do something else than was reviewed.
+  /// - Throws: `planDiffers` if the campaign differs from the reviewed plan.
   func compare(withPlanAt path: String) throws(CommandFault) {
     let bytes: [UInt8]
     do throws(FileFault) {
@@ -62,7 +62,7 @@ struct PlanReview: Sendable {
 
   // MARK: The last run
 
-  /// How the plan differs from the last run of the campaign, in sentences; `nil` = there is none.
+  /// Returns the differences from the last run of the campaign, as sentences; `nil` = no run.
   func changesSinceLastRun(
     in store: FleetStore
   ) async throws(CommandFault) -> (run: String, words: [String])? {
@@ -108,8 +108,8 @@ struct PlanReview: Sendable {
     return words + fileChanges(since: run.beginning?.files ?? [])
   }
 
-  /// Keys and the programs of hooks with another content under the same name. The campaign's file and
-  /// its table of devices are compared by what they say.
+  /// Keys and hook programs with changed content under the same name. The campaign file and its
+  /// device table are compared by their values.
   private func fileChanges(since former: [RunFile]) -> [String] {
     campaign.files.compactMap { file in
       guard file.role == .key || file.role == .hook, let digest = file.sha256,

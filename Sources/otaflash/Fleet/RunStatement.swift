@@ -4,17 +4,17 @@ import OtaflashDevices
 import OtaflashFleet
 import OtaflashFleetHooks
 
-/// The end of a run's chain as a small text file, for a signature.
+/// The head of a run's chain as a small text file to sign.
 struct RunStatement: Sendable {
-  /// How every such file starts.
+  /// The first line of every such file.
   static let firstLine = "otaflash run head 1\n"
-  /// What the signature is for (`ssh-keygen -Y sign -n`): it is not valid for anything else.
+  /// The namespace of the signature (`ssh-keygen -Y sign -n`); it is invalid for other uses.
   private static let namespace = "otaflash-run"
-  /// Time in which a passphrase can be typed, or a key that needs a touch be touched.
+  /// The time limit for typing a passphrase, or touching a hardware key.
   private static let patience = Duration.seconds(120)
   /// In bytes; a signature has a few hundred.
   private static let signatureLimit = 1 << 16
-  /// In bytes, of a key file: what shows its kind.
+  /// In bytes, of a key file: enough to identify its kind.
   private static let headLimit = 64
 
   let text: String
@@ -25,14 +25,14 @@ struct RunStatement: Sendable {
     trustedComment = "run \(run) events \(events) head \(head)"
   }
 
-  /// The tool that a key file belongs to.
+  /// The tool for a kind of key file.
   enum Tool: Sendable, Equatable {
     /// OpenSSH's ssh-keygen(1): a private key, or a public one whose private key an agent holds.
     case ssh
     /// minisign(1)
     case minisign
 
-    /// - Parameter head: how the key file starts.
+    /// - Parameter head: the start of the key file.
     init?(head: String) {
       if head.hasPrefix("untrusted comment:") {
         self = .minisign
@@ -43,7 +43,7 @@ struct RunStatement: Sendable {
       }
     }
 
-    /// Of the file with the signature, as the tool itself names it.
+    /// The suffix of the signature file, as defined by the tool.
     var suffix: String { self == .ssh ? ".sig" : ".minisig" }
 
     fileprivate func words(
@@ -64,12 +64,12 @@ struct RunStatement: Sendable {
       throw .keyFile(.file(error))
     }
     guard let tool = Tool(head: String(decoding: head, as: UTF8.self)) else {
-      throw .fleet(.signing(key: key, words: "it is neither a key of ssh nor of minisign"))
+      throw .fleet(.signing(key: key, words: "it is neither an SSH key nor a minisign key"))
     }
     return tool
   }
 
-  /// Has the text signed by the tool.
+  /// Signs the text with the tool.
   ///
   /// - Returns: the content of the signature file.
   func signature(

@@ -2,14 +2,14 @@ import ArgumentParser
 import OtaflashDevices
 
 #if Fleet
-/// Campaigns: many devices, in waves, with one command to run and the same command to go on.
+/// Campaigns: updates of many devices in waves. The same command starts and continues a run.
 struct FleetCommand: GroupCommand {
   static let configuration = CommandConfiguration(
     commandName: "fleet",
-    abstract: "Update many devices: plan, run, watch and report a campaign.",
+    abstract: "Update many devices: plan, run, monitor and report a campaign.",
     discussion: """
-      RUN is the beginning of a run's name; without one the last run is meant. A campaign is a \
-      file, see otaflash-campaign(5).
+      RUN is the first characters of a run's name (default: the last run). A campaign is a file, \
+      see otaflash-campaign(5).
       """,
     subcommands: [
       FleetPlanCommand.self, FleetRunCommand.self, FleetStatusCommand.self,
@@ -20,7 +20,7 @@ struct FleetCommand: GroupCommand {
   @OptionGroup var global: GlobalOptions
 }
 #else
-/// This program was built without campaigns, and says so.
+/// Reports that this program was built without campaigns.
 struct FleetCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "fleet", abstract: "Update many devices (not built into this program).")

@@ -5,10 +5,10 @@ import OtaflashDevices
 import OtaflashFleet
 import OtaflashFleetStore
 
-/// The runs that are kept.
+/// Lists the stored runs.
 struct FleetListCommand: Subcommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the runs, the last begun first.")
+    commandName: "list", abstract: "List the runs, the last one first.")
   static let words = "fleet list"
 
   private static let columns = ["RUN", "CAMPAIGN", "BEGAN", "STATE"]
@@ -41,7 +41,7 @@ struct FleetListCommand: Subcommand {
   }
 
   private func none(_ session: Session) -> Ending {
-    session.console.note("no campaign was run yet")
+    session.console.note("no runs yet")
     return .done("listed")
   }
 

@@ -7,37 +7,37 @@ import OtaflashFleetForecast
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// What a campaign would do. Nothing is written anywhere.
+/// Shows the effect of a campaign without changes.
 struct FleetPlanCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "plan",
-    abstract: "Check a campaign and show what it would do; nothing is written anywhere.")
+    abstract: "Check a campaign and show its effect; nothing is changed.")
   static let words = "fleet plan"
   static let takesSimulatedAir = true
 
   private static let columns = ["DEVICE", "NAME", "BOARD", "SITE", "IMAGE", ""]
-  /// Devices of a wave that are shown; -v shows all.
+  /// The number of devices shown per wave; -v shows all.
   private static let shownMaximum = 12
 
   @Argument(help: "The campaign's file; see otaflash-campaign(5).", completion: .file())
   var campaign: String
 
-  @Flag(name: .long, help: "Connect to each device, and ask what it would do with its image.")
+  @Flag(name: .long, help: "Connect to each device, and check its image against it.")
   var live = false
 
-  @Flag(name: .long, help: "Simulate the campaign, and tell how long it takes and what would help.")
+  @Flag(name: .long, help: "Simulate the campaign, and show its duration and possible improvements.")
   var forecast = false
 
   @Option(
     name: .long,
-    help: ArgumentHelp("How often it is simulated, each time with other luck.", valueName: "number")
+    help: ArgumentHelp("The number of simulations, each with another seed.", valueName: "number")
   )
   var seeds: WholeNumber = 5
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The time for the forecast; simulated runs that need more are left out, but for one.",
+      "The time limit of the forecast; simulated runs beyond it are omitted, except for one.",
       valueName: "duration"),
     transform: TimeSpan.parse)
   var forecastTime: TimeSpan = TimeSpan(.seconds(120))
@@ -45,14 +45,14 @@ struct FleetPlanCommand: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The fleet that stands for the devices in the forecast: sim-fleet:N?adapters=2&loss=1%.",
+      "The simulated fleet for the forecast: sim-fleet:N?adapters=2&loss=1%.",
       valueName: "fleet"))
   var fleet: String?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Save the plan, for 'fleet run --plan': what runs is what was reviewed.",
+      "Save the plan for 'fleet run --plan', which runs only the reviewed plan.",
       valueName: "path"),
     completion: .file())
   var save: String?
@@ -66,7 +66,7 @@ struct FleetPlanCommand: Subcommand {
       throw ValidationError("--seeds \(seeds.value) is out of range; it is 1 to 1000")
     }
     if let fleet, !fleet.hasPrefix(FleetProfile.prefix) {
-      throw ValidationError("'\(fleet)' is no simulated fleet; write sim-fleet:N?key=value")
+      throw ValidationError("'\(fleet)' is not a simulated fleet; write sim-fleet:N?key=value")
     }
   }
 
@@ -97,7 +97,7 @@ struct FleetPlanCommand: Subcommand {
     return .done("planned")
   }
 
-  /// All options, and what has changed since the last run.
+  /// Shows all options, and the changes since the last run.
   private func show(
     _ review: PlanReview, of campaign: LoadedCampaign, in session: Session
   ) async throws(CommandFault) {
@@ -186,21 +186,21 @@ struct FleetPlanCommand: Subcommand {
 extension DeltaPolicy {
   fileprivate var words: String {
     switch self {
-    case .auto: "as patches where a device takes them and that is sooner"
-    case .never: "whole, never as patches"
-    case .require: "as patches alone: a device that can be sent none fails"
+    case .auto: "as patches if a device supports them and they are faster"
+    case .never: "as complete images, never as patches"
+    case .require: "only as patches: the update of a device without a patch fails"
     }
   }
 }
 
 extension Wave {
-  /// What decides about it, in words.
+  /// The rules of the wave, as text.
   fileprivate func rules(of size: Int) -> String {
     let stop = thresholds.stop.devices(of: size)
     var parts = [
       Text.counted(size, "device"),
       (thresholds.stopAction == .pause ? "pauses" : "stops") + " at \(Text.grouped(stop)) failed",
-      "goes on from \(thresholds.successPercent)%",
+      "continues from \(thresholds.successPercent)%",
     ]
     if soak > .zero { parts.append("soaks \(Text.clock(soak))") }
     if needsApproval { parts.append("then waits for approval") }

@@ -6,29 +6,29 @@ import OtaflashFleet
 import OtaflashFleetReport
 import OtaflashFleetStore
 
-/// What a run did: for a manager, for continuous integration, for a spreadsheet; and the proof that
-/// nothing of it is missing.
+/// Writes reports of a run as HTML, JUnit, CSV and metrics, and verifies that its events are
+/// complete.
 struct FleetReportCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "report",
-    abstract: "Write a report of a run, also while it runs.",
+    abstract: "Write a report of a run, also during the run.",
     discussion: """
-      Without a file the result is printed. The hash of the last event stands for all events of \
-      the run: keep it where the store cannot be written, such as in a ticket, and give it to \
-      --verify later. 'fleet run' prints it at each verdict and at the end.
+      Without a file, prints the result. The hash of the last event covers all events of the run: \
+      keep it outside of the store, such as in a ticket, and pass it to --verify later. 'fleet run' \
+      prints it at each verdict and at the end.
       """)
   static let words = "fleet report"
 
   @OptionGroup var option: RunOption
 
   @Option(
-    name: .long, help: ArgumentHelp("Write one page of HTML, all in one file.", valueName: "path"),
+    name: .long, help: ArgumentHelp("Write an HTML page, a single file.", valueName: "path"),
     completion: .file(extensions: ["html"]))
   var html: String?
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Write a JUnit file, a test for each device.", valueName: "path"),
+    help: ArgumentHelp("Write a JUnit file with a test for each device.", valueName: "path"),
     completion: .file(extensions: ["xml"]))
   var junit: String?
 
@@ -49,8 +49,8 @@ struct FleetReportCommand: Subcommand {
     name: .long, defaultAsFlag: ChainCheck.recorded, parsing: .next,
     help: ArgumentHelp(
       """
-      Compare every event with its hash, and look for deleted runs; with HASH, require that an \
-      event of the run has it.
+      Compare every event with its hash, and find deleted runs; with HASH, require an event of the \
+      run with this hash.
       """, valueName: "hash"))
   var verify: ChainCheck?
 
@@ -64,7 +64,7 @@ struct FleetReportCommand: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Sign the file of --head with a key of ssh or minisign, into PATH.sig or PATH.minisig.",
+      "Sign the file of --head with an SSH or minisign key, into PATH.sig or PATH.minisig.",
       valueName: "key"),
     completion: .file())
   var sign: String?
@@ -78,7 +78,7 @@ struct FleetReportCommand: Subcommand {
       throw ValidationError("'\(name)' is not a hash: --verify accepts 64 hexadecimal digits")
     }
     guard sign == nil || head != nil else {
-      throw ValidationError("--sign requires --head, the file that is signed")
+      throw ValidationError("--sign requires --head, the file to sign")
     }
   }
 
@@ -152,7 +152,7 @@ struct FleetReportCommand: Subcommand {
     case .csv: CSVReport.text(report)
     case .prometheus: PrometheusReport.text(report)
     case .head: statement.text
-    default: preconditionFailure("this is no report")
+    default: preconditionFailure("this is not a report")
     }
   }
 
@@ -174,7 +174,7 @@ struct FleetReportCommand: Subcommand {
     session.console.result("  \(report.headline)")
     if let savings = report.savings { session.console.result("  " + savings.words) }
     session.console.result(
-      "  \(Text.grouped(chain.events)) events, none changed; the last is \(hash)")
+      "  \(Text.grouped(chain.events)) events, unchanged; the last has the hash \(hash)")
     for file in files { session.console.result("  written: \(file)") }
   }
 }

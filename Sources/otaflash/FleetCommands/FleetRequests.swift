@@ -5,20 +5,20 @@ import OtaflashDevices
 import OtaflashFleet
 import OtaflashFleetStore
 
-/// The run that a command is about.
+/// The run that a command concerns.
 struct RunOption: ParsableArguments, Sendable {
   @Argument(
     help:
-      "The run, by the first characters of its name; without it the active run, else the newest.")
+      "The run, by the first characters of its name (default: the active run, else the newest).")
   var run: String?
 }
 
-/// A command that asks something of a run, whether a process works on it or not.
+/// A command that sends a request to a run, with or without a process that works on it.
 protocol RequestCommand: Subcommand {
   var runName: String? { get }
   var command: OperatorCommand { get }
   var person: OperatorOptions { get }
-  /// The question that is asked first, about the run with this name; `nil` = none.
+  /// The question to confirm before the request to the run with this name; `nil` = none.
   func question(about run: String) -> String?
   /// The result, as lines.
   func lines(for followed: FleetRequest.Followed) -> [String]
@@ -42,11 +42,11 @@ extension RequestCommand {
 
 /// One request for one run.
 struct FleetRequest: Sendable {
-  /// The process that works on a run looks for requests several times a second.
+  /// The process that works on a run polls for requests several times per second.
   private static let patience = Duration.seconds(10)
   private static let pollInterval = Duration.milliseconds(100)
 
-  /// A request that was followed.
+  /// A request that was carried out.
   struct Followed: Sendable {
     let kept: KeptRun
     /// The run before the request.
@@ -58,7 +58,7 @@ struct FleetRequest: Sendable {
     /// `run 7f3a12 (doors)`
     var name: String { "run \(kept.id) (\(kept.campaign))" }
 
-    /// The run has something left to do.
+    /// Whether the run has work left.
     var continues: Bool {
       switch command {
       case .resume, .retry: true
@@ -82,8 +82,8 @@ struct FleetRequest: Sendable {
     self.session = session
   }
 
-  /// - Parameter question: asked before anything is changed, with the run's name.
-  /// - Throws: also when the request was refused.
+  /// - Parameter question: asked before any change, with the run's name.
+  /// - Throws: also if the request was refused.
   func put(
     for name: String?, asking question: (String) -> String?
   ) async throws(CommandFault) -> Followed {
@@ -103,7 +103,7 @@ struct FleetRequest: Sendable {
     return followed
   }
 
-  /// No process works on the run: the request is followed here.
+  /// Carries the request out in this process, as no process works on the run.
   private func follow(
     _ kept: KeptRun, in store: FleetStore
   ) async throws(CommandFault) -> Followed {
@@ -120,7 +120,7 @@ struct FleetRequest: Sendable {
     return Followed(kept: kept, run: run, command: command, isActive: false)
   }
 
-  /// A run that no process works on has nothing under way: it is cancelled and ended in one step.
+  /// A run without a process has no update in progress: it is cancelled and ended in one step.
   private func events(
     for command: OperatorCommand, of id: String, in run: FleetRun
   ) throws(CommandFault) -> [FleetEvent] {
@@ -133,7 +133,7 @@ struct FleetRequest: Sendable {
     }
   }
 
-  /// A process works on the run: it is asked, and answers.
+  /// Sends the request to the process that works on the run, and waits for its answer.
   private func ask(_ kept: KeptRun, in store: FleetStore) async throws(CommandFault) -> Followed {
     let run = FleetRun(try await store.history(of: kept.id))
     let command = command.resolvingAliases(by: try session.aliases(), in: run)
@@ -158,7 +158,7 @@ struct FleetRequest: Sendable {
 
 struct FleetPauseCommand: RequestCommand {
   static let configuration = CommandConfiguration(
-    commandName: "pause", abstract: "Begin no more devices; those under way are finished.")
+    commandName: "pause", abstract: "Start no more devices; updates in progress are completed.")
 
   @OptionGroup var option: RunOption
   @OptionGroup var person: OperatorOptions
@@ -175,7 +175,7 @@ struct FleetPauseCommand: RequestCommand {
 struct FleetResumeCommand: RequestCommand {
   static let configuration = CommandConfiguration(
     commandName: "resume",
-    abstract: "Go on after a pause, and agree to what waits for approval.")
+    abstract: "Continue after a pause, and approve a wave that waits for approval.")
 
   @OptionGroup var option: RunOption
   @OptionGroup var person: OperatorOptions
@@ -195,7 +195,7 @@ struct FleetResumeCommand: RequestCommand {
 
 struct FleetCancelCommand: RequestCommand {
   static let configuration = CommandConfiguration(
-    commandName: "cancel", abstract: "End a run; what is under way ends at a safe point.",
+    commandName: "cancel", abstract: "Cancel a run; updates in progress end at a safe point.",
     discussion: "Asks for confirmation; --yes confirms in advance.")
 
   @OptionGroup var option: RunOption
@@ -212,7 +212,7 @@ struct FleetCancelCommand: RequestCommand {
   func lines(for followed: FleetRequest.Followed) -> [String] {
     [
       followed.isActive
-        ? "\(followed.name): cancelled; devices under way end at a safe point"
+        ? "\(followed.name): cancelled; updates in progress end at a safe point"
         : "\(followed.name): cancelled"
     ]
   }
@@ -221,8 +221,8 @@ struct FleetCancelCommand: RequestCommand {
 struct FleetRetryCommand: RequestCommand {
   static let configuration = CommandConfiguration(
     commandName: "retry",
-    abstract: "Try devices once more: those named, or all that did not succeed.",
-    discussion: "Prints the devices and the command that tries them.")
+    abstract: "Retry the given devices, or all devices that did not succeed.",
+    discussion: "Prints the devices and the command that retries them.")
 
   @Argument(help: "The run, by the first characters of its name.")
   var run: String
@@ -236,7 +236,7 @@ struct FleetRetryCommand: RequestCommand {
   var runName: String? { run }
   var command: OperatorCommand { .retry(devices) }
 
-  /// Devices that are named; a run may have thousands.
+  /// The number of devices to print; a run may have thousands.
   private static let namedMaximum = 10
 
   func lines(for followed: FleetRequest.Followed) -> [String] {

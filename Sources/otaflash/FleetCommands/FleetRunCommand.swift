@@ -7,14 +7,14 @@ import OtaflashFleetReport
 import OtaflashFleetStore
 import OtaflashState
 
-/// Carries a campaign out, or goes on with it.
+/// Runs a campaign, or continues its run.
 struct FleetRunCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
     abstract: "Update the devices of a campaign.",
     discussion: """
-      The same command goes on with a run that was broken off, however it ended: devices are asked \
-      where they stand.
+      The same command continues a run after any interruption: otaflash asks each device for its \
+      state.
       """)
   static let words = "fleet run"
   static let takesSimulatedAir = true
@@ -22,19 +22,19 @@ struct FleetRunCommand: Subcommand {
   @Argument(help: "The campaign's file; see otaflash-campaign(5).", completion: .file())
   var campaign: String
 
-  @Flag(name: .long, help: "Begin another run; one that is open is given up.")
+  @Flag(name: .long, help: "Start another run, and abandon an open one.")
   var again = false
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Transfers side by side on an adapter, 1 to 64; learned unless told.", valueName: "number"))
+      "Concurrent transfers per adapter, 1 to 64 (default: automatic).", valueName: "number"))
   var parallel: WholeNumber?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The adapters to work on, such as hci0,hci2; all that are on unless told.",
+      "The adapters to use, such as hci0,hci2 (default: all that are on).",
       valueName: "list"),
     transform: CommaList<AdapterName>.parse)
   var adapters: CommaList<AdapterName>?
@@ -42,14 +42,14 @@ struct FleetRunCommand: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Start only what this plan says, as 'fleet plan --save' wrote it.", valueName: "path"),
+      "Run only if the campaign matches this plan of 'fleet plan --save'.", valueName: "path"),
     completion: .file())
   var plan: String?
 
   @Option(
     name: .customLong("as"),
     help: ArgumentHelp(
-      "The operator's name in the record; the user and the host unless given.", valueName: "name"),
+      "The operator's name in the record (default: the user and the host).", valueName: "name"),
     transform: OperatorText.parseName)
   var operatorName: String?
 
@@ -64,7 +64,7 @@ struct FleetRunCommand: Subcommand {
       throw ValidationError("--parallel \(parallel.value) is out of range; it is 1 to 64")
     }
     guard adapters == nil || global.adapter == nil else {
-      throw ValidationError("--adapters names all of them; leave --adapter out")
+      throw ValidationError("use either --adapters or --adapter")
     }
   }
 
@@ -78,7 +78,7 @@ struct FleetRunCommand: Subcommand {
     let start = FleetStart(
       store: store, again: again, person: operatorName ?? OperatorText.account, session: session)
     let newest = try start.newest(of: text.file.campaign.name)
-    // From here on no other command changes that run.
+    // From here on, no other command can change that run.
     var active: ActiveRunLock? = nil
     if let newest { active = try await folder.lock(run: newest.id) }
     let last = try await start.last(newest)
@@ -90,10 +90,10 @@ struct FleetRunCommand: Subcommand {
         session.console.note("run \(id) of this campaign has ended; --again starts another")
         return try await FleetSummary(id, store, session).tell()
       }
-      // Images that changed since the run ended are another run.
+      // Images that changed after the end of the run require another run.
       loaded = last.isOpen ? resumed : try await load(text, in: session)
     } else if let last, !again, last.isOpen {
-      // A mistake in the campaign is reported with its place, before that the campaign changed.
+      // An error in the campaign, with its location, takes precedence over the changed campaign.
       if text.file.devicesScan == nil { _ = try await load(text, in: session) }
       throw .fleet(.changed(run: last.kept.id, campaign: campaign))
     } else {
@@ -120,7 +120,7 @@ struct FleetRunCommand: Subcommand {
     return try await FleetSummary(run.id, store, session).tell()
   }
 
-  /// `nil` = all that are on.
+  /// `nil` = all adapters that are on.
   private var chosenAdapters: Set<UInt16>? {
     adapters.map { Set($0.elements.map(\.number)) } ?? global.adapterNumber.map { [$0] }
   }
@@ -146,9 +146,9 @@ struct FleetRunCommand: Subcommand {
     let words =
       Text.counted(plan.deviceCount, "device") + ", " + Text.counted(plan.waves.count, "wave")
     session.console.note(
-      "run \(id)  \(plan.campaign.name)  \(words)" + (started.goesOn ? ", going on" : ""))
+      "run \(id)  \(plan.campaign.name)  \(words)" + (started.goesOn ? ", continued" : ""))
     if let simulation = campaign.simulation {
-      session.console.note("  simulated boards; one second here is \(simulation.speed) of theirs")
+      session.console.note("  simulated boards at \(simulation.speed) times real time")
     }
     for image in campaign.images.values.sorted(by: { $0.package.name < $1.package.name }) {
       session.console.note("  " + image.package.parts.map(\.summary).joined(separator: ", "))
@@ -157,7 +157,7 @@ struct FleetRunCommand: Subcommand {
 }
 
 extension FleetDevice {
-  /// A device as a run knows it.
+  /// Creates a device from the record of a run.
   init(_ device: RunDevice) {
     self.init(
       id: device.id, name: device.name, board: device.board, site: device.site,

@@ -6,17 +6,17 @@ import OtaflashFleet
 import OtaflashFleetReport
 import OtaflashFleetStore
 
-/// Where a run stands, also while another process works on it.
+/// Shows the progress of a run, also while another process works on it.
 struct FleetStatusCommand: Subcommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Tell where a run stands, also while it runs.")
+    commandName: "status", abstract: "Show the progress of a run, also during the run.")
   static let words = "fleet status"
 
   private static let watchInterval = Duration.seconds(1)
 
   @OptionGroup var option: RunOption
 
-  @Flag(name: .long, help: "Tell it again as it changes, until the run has ended.")
+  @Flag(name: .long, help: "Update the display until the run has ended.")
   var watch = false
 
   @OptionGroup var global: GlobalOptions
@@ -57,17 +57,17 @@ struct FleetStatusCommand: Subcommand {
   }
 }
 
-/// A run's standing, as lines and as members.
+/// The progress of a run, as lines and as JSON members.
 struct FleetStatus: Sendable {
   private static let waveColumns = [
     "WAVE", "", "DONE", "FAILED", "ABSENT", "SKIPPED", "LEFT", "VERDICT",
   ]
-  /// Devices under way, and causes, that are named.
+  /// The number of active devices, and of causes, to print.
   private static let namedMaximum = 10
 
   private let report: RunReport
   private let run: FleetRun
-  /// A process works on this run.
+  /// Whether a process works on this run.
   private let isWorkedOn: Bool
   private let now: WallClockTime
   private let waits: [RunWait]
@@ -77,7 +77,7 @@ struct FleetStatus: Sendable {
     self.run = run
     self.isWorkedOn = isWorkedOn
     self.now = run.time(now)
-    // A run that no process works on waits for a process, and for what its operator must decide.
+    // A run without a process waits for a process, and for decisions of its operator.
     waits = run.waits(at: now).filter { isWorkedOn || $0.needsOperator }
   }
 
@@ -91,7 +91,7 @@ struct FleetStatus: Sendable {
       "run \(id)  \(run.beginning?.campaign ?? "")  \(report.stateWords)", "  \(report.headline)",
     ]
     if !hasEnded, !isWorkedOn {
-      lines.append("  no process works on it; 'fleet run' of its campaign continues it")
+      lines.append("  no process works on this run; continue it with 'fleet run' and its campaign")
     }
     lines += waits.map { "  waiting: \($0.words(in: run, at: now))" }
     if let last = report.operators.last, !hasEnded {
@@ -146,7 +146,7 @@ struct FleetStatus: Sendable {
 }
 
 extension RunWait {
-  /// Nothing else ends it.
+  /// Whether only an operator can end the wait.
   fileprivate var needsOperator: Bool {
     switch reason {
     case .approval, .paused: true

@@ -6,9 +6,9 @@ import OtaflashFleetReport
 import OtaflashFleetStore
 import OtaflashUpdate
 
-/// What a run came to, as the command that ran it tells it last.
+/// The result of a run, printed at the end of the command that ran it.
 struct FleetSummary: Sendable {
-  /// Causes, and devices of a cause, that are named; the report has them all.
+  /// The number of causes, and of devices per cause, to print; the report has them all.
   private static let namedMaximum = 5
 
   private let id: String
@@ -86,7 +86,7 @@ extension Ending.Device {
 }
 
 extension DeviceProgress {
-  /// The time in which somebody worked on it.
+  /// The time in which a worker was busy with the device.
   fileprivate var worked: Duration? {
     guard !records.isEmpty else { return nil }
     return records.reduce(.zero) { $0 + $1.began.duration(to: $1.ended ?? $1.began) }

@@ -4,12 +4,12 @@ import Glibc
 import OtaflashConsole
 import OtaflashFleet
 
-/// Who gives a command to a run, and why. Both are the operator's own statements.
+/// The operator of a command and the reason, both as stated by the operator.
 struct OperatorOptions: ParsableArguments, Sendable {
   @Option(
     name: .customLong("as"),
     help: ArgumentHelp(
-      "The operator's name in the record; the user and the host unless given.", valueName: "name"),
+      "The operator's name in the record (default: the user and the host).", valueName: "name"),
     transform: OperatorText.parseName)
   var name: String?
 
@@ -23,7 +23,7 @@ struct OperatorOptions: ParsableArguments, Sendable {
   }
 }
 
-/// What an operator says of itself: one line.
+/// One line of text from the operator.
 enum OperatorText {
   /// In characters.
   private static let nameLimit = 100
@@ -39,7 +39,7 @@ enum OperatorText {
     }
     guard text.count <= limit else {
       throw ValidationError(
-        "the text has \(text.count) characters, and at most \(limit) are recorded")
+        "the text has \(text.count) characters; the maximum is \(limit)")
     }
     guard !text.unicodeScalars.contains(where: VisibleText.isHidden) else {
       throw ValidationError("the text has a control character or a line break; write one line")

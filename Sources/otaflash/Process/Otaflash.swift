@@ -8,9 +8,9 @@ struct Otaflash: ParsableCommand, Sendable {
     commandName: "otaflash",
     abstract: "Flash firmware over Bluetooth LE.",
     discussion: """
-      DEVICE is an address (C0:FF:EE:00:00:01, with /public or /random where the type matters), \
-      an alias of yours (devices name), name:REGEX, unix:/path, sim:PROFILE for a simulated device \
-      in this process, or last for the device connected to last.
+      DEVICE is an address (C0:FF:EE:00:00:01, with /public or /random if the type matters), an \
+      alias (devices name), name:REGEX, unix:/path, sim:PROFILE for a simulated device in this \
+      process, or last for the last connected device.
       """,
     version: Release.version,
     subcommands: [

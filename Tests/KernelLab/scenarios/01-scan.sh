@@ -19,11 +19,11 @@ finds "$DEVICE_ADDRESS" --name '^lab-d'
 finds "$DEVICE_ADDRESS" --service "$SERVICE"
 # Virtual controllers report an unknown strength (127), which the kernel's filter never passes.
 expect 0 otaflash scan --timeout 1s --rssi -90
-says 'no device was heard'
+says 'no device found'
 expect 0 otaflash scan --timeout 1s --name other
-says 'no device was heard'
+says 'no device found'
 expect 0 otaflash scan --timeout 1s --service 180D
-says 'no device was heard'
+says 'no device found'
 
 # The time limit is kept, and the discovery ends with the command.
 started=$(date +%s%N)

@@ -20,13 +20,6 @@ public final class KeysInMemory: BondStore {
   }
 }
 
-/// Reads the state of the nearest door, with the first Bluetooth adapter of the computer.
-public func readNearestDoorHere() async throws -> DoorState {
-  try await withTaskExecutorPreference(EventLoop.shared) {
-    try await readNearestDoor(from: LocalAdapter(), on: EventLoopClock())
-  }
-}
-
 /// The same app on a real adapter: pairs if the door requires it, and returns its state.
 public func stateOfTheNearestDoor() async throws -> DoorState {
   let agent = PairingAgent(

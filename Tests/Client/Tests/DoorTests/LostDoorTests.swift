@@ -1,0 +1,27 @@
+import Door
+import OtaflashGATT
+import OtaflashSimulation
+import Synchronization
+import Testing
+
+@Test func aDoorIsObservedAcrossALoss() throws {
+  let firmware = DoorFirmware()
+  let states = Mutex<[DoorState]>([])
+  try simulate(near: [{ try firmware.peripheral(on: $0, leavingRangeAfter: 2) }]) {
+    central, clock in
+    let dialer = Dialer(to: doors, from: central, within: .seconds(10), on: clock)
+    let door = Peripheral(dialer, clock: clock)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        // The function ends with its task.
+        await #expect(throws: PeripheralFault.self) {
+          try await followDoor(door) { state in states.withLock { $0.append(state) } }
+        }
+      }
+      await clock.pause(for: .seconds(60))
+      group.cancelAll()
+    }
+    await door.close()
+  }
+  #expect(states.withLock { $0.count } > 30)
+}
