@@ -4,36 +4,36 @@ import OtaflashGATT
 import OtaflashUpdate
 import Synchronization
 
-/// What runs on one adapter: connections are made one at a time, transfers side by side, as many as
-/// were found to be worth it.
+/// The connections and transfers of one adapter: connections are made one at a time, transfers run
+/// concurrently, as many as increase throughput.
 ///
-/// The kernel makes one connection at a time on an adapter, and one that waits blocks the others
-/// (bluepy issue 57). So they queue here; and who waits for a device that does not advertise gives
-/// his turn up, after a second, to those who wait behind him.
+/// The kernel makes one connection at a time on an adapter, and a pending connection blocks the
+/// others (bluepy issue 57), so connections queue here. An attempt to connect to a device that does
+/// not advertise is suspended after a second if others wait.
 final class AdapterLane: Sendable {
-  /// Controllers with more links are rare, and none is known to gain from them.
+  /// Controllers with more links are rare, and more links are not known to increase throughput.
   static let linksMaximum = 16
-  /// Attempts that may wait to connect: those of all links, and their reconnections.
+  /// The maximum number of waiting connections: those of all links, and their reconnections.
   private static let connectingMaximum = 4 * linksMaximum
 
-  /// No shorter, so that a device that advertises every second is heard in its turn.
+  /// The length of a turn: long enough to discover a device that advertises every second.
   private static let turn = Duration.seconds(1)
   private static let turnsMaximum = 20
 
-  /// How long nothing is begun on an adapter that failed. One that is there and fails at once is
-  /// always free, and would be given every device.
+  /// The rest of an adapter after a failure. An adapter that fails immediately always has a free
+  /// place, and would receive every device.
   private static let rest = Duration.seconds(10)
 
   private struct State {
     var learner: ParallelismLearner
     var busy = 0
-    /// When that last changed.
+    /// The time of the last change.
     var since: LinkInstant
-    /// The time of all places that were taken in the sample, together.
+    /// The total time of occupied places in the sample.
     var occupied = Duration.zero
     var bytes = 0
     var losses = 0
-    /// It failed, and nothing is begun on it before.
+    /// The end of the rest after a failure.
     var restsUntil: LinkInstant?
 
     mutating func change(_ difference: Int, at now: LinkInstant) {
@@ -43,11 +43,11 @@ final class AdapterLane: Sendable {
     }
   }
 
-  /// A sample in which less of the places' time was taken says nothing about their number.
+  /// The minimum share of occupied time for a valid sample.
   private static let occupancyMinimum = 0.7
 
   let adapter: String
-  /// Fixed by the campaign; `nil` = learned.
+  /// The number of places in the campaign; `nil` = automatic.
   private let fixed: Int?
   private let clock: any LinkClock
   private let gate = SerialGate(waitersMaximum: AdapterLane.connectingMaximum)
@@ -69,10 +69,10 @@ final class AdapterLane: Sendable {
     }
   }
 
-  /// The adapter could not be used.
+  /// Starts a rest after the adapter failed.
   func failed() { state.withLock { $0.restsUntil = clock.now.advanced(by: Self.rest) } }
 
-  /// It is there again.
+  /// Ends the rest after the adapter returned.
   func returned() { state.withLock { $0.restsUntil = nil } }
 
   func reserve() { state.withLock { $0.change(1, at: clock.now) } }
@@ -90,7 +90,7 @@ final class AdapterLane: Sendable {
       defer { (state.bytes, state.losses, state.occupied) = (0, 0, .zero) }
       let occupancy = state.occupied / (duration * state.learner.limit)
       guard occupancy >= Self.occupancyMinimum, state.bytes > 0 || state.losses > 0 else { return }
-      // As if all places had been taken for all of the time.
+      // Scaled to full occupancy of all places.
       let seconds = Double(duration.wholeMilliseconds) / 1000 * min(occupancy, 1)
       state.learner.sampled(rate: Double(state.bytes) / seconds, losses: state.losses)
     }
@@ -101,9 +101,9 @@ final class AdapterLane: Sendable {
     case othersWait
   }
 
-  /// Connects when its turn comes.
+  /// Connects in turn.
   ///
-  /// - Parameter connect: has a time limit of its own, which counts its own turns alone.
+  /// - Parameter connect: the connection, whose own time limit counts only its turns.
   func connecting(
     _ connect: @escaping @Sendable () async throws(ConnectFault) -> any Link
   ) async throws(ConnectFault) -> any Link {
@@ -111,7 +111,7 @@ final class AdapterLane: Sendable {
       switch await gate.enter() {
       case .entered: break
       case .cancelled, .closed: throw .cancelled
-      case .full: preconditionFailure("no more connect than there are places")
+      case .full: preconditionFailure("more connections than places")
       }
       defer { gate.leave() }
       if let result = await inTurn(connect) { return try result.get() }
@@ -121,7 +121,7 @@ final class AdapterLane: Sendable {
       remedy: .comeCloser)
   }
 
-  /// `nil` when others wait, and this one has had its turn.
+  /// Connects for one turn; `nil` = the turn ended and others wait.
   private func inTurn(
     _ connect: @escaping @Sendable () async throws(ConnectFault) -> any Link
   ) async -> Result<any Link, ConnectFault>? {
@@ -149,7 +149,7 @@ final class AdapterLane: Sendable {
   }
 }
 
-/// Tells a lane what one transfer on it does.
+/// The report of one transfer to its lane.
 final class LinkMeter: Sendable {
   private let lane: AdapterLane
   private let acknowledged = Mutex(0)

@@ -2,35 +2,36 @@ import OtaflashATT
 import OtaflashFleet
 import Synchronization
 
-/// What a run has to say of this machine, beside its events.
+/// A notice about the host, in addition to the events of a run.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum FleetNotice: Hashable, Sendable {
-  /// No adapter is there: nothing is begun until one is.
+  /// No adapter is present: no attempt starts until an adapter appears.
   case noAdapter
   case adapterLost(String)
-  /// One that was lost, or that is new.
+  /// An adapter appeared.
   case adapterBack(String)
 }
 
-/// Which adapters come and go: the worker pool looks, and the coordinator wants to know since when
-/// there is none.
+/// The present adapters: the worker pool updates them, and the coordinator reads the time without
+/// adapters.
 final class AdapterWatch: Sendable {
   private struct State {
-    /// `nil` = nobody has looked yet.
+    /// `nil` = not read yet.
     var present: [String]?
     var noneSince: LinkInstant?
   }
 
   private let state = Mutex(State())
 
-  /// For how long there has been no adapter; `nil` where there is one, or nobody has looked yet.
+  /// Returns the time without an adapter; `nil` if an adapter is present, or adapters were not read
+  /// yet.
   func noneFor(at now: LinkInstant) -> Duration? {
     state.withLock { $0.noneSince?.duration(to: now) }
   }
 
-  /// - Returns: what has changed since the last look.
+  /// - Returns: the changes since the last call.
   func saw(_ adapters: [String], at now: LinkInstant) -> [FleetNotice] {
     state.withLock { state in
       let before = state.present

@@ -3,12 +3,12 @@ import OtaflashFleet
 import OtaflashGATT
 import OtaflashUpdate
 
-/// One attempt on one device: the update, and beside it the claim that is kept. The update is ended
-/// when the claim is lost, or wanted back.
+/// One attempt on one device: the update, and the concurrent renewal of its claim. The update ends
+/// when the claim is lost or recalled.
 struct Attempt: Sendable {
-  /// How long a claim holds without being renewed.
+  /// The lease of a claim.
   static let lease = Duration.seconds(45)
-  /// Two renewals may be missed.
+  /// The renewal interval, so that two renewals may fail.
   private static let renewalInterval = lease / 3
 
   let claim: JobClaim
@@ -19,7 +19,7 @@ struct Attempt: Sendable {
   let transport: any DeviceTransport
   let environment: FleetEnvironment
   let time: RunClock
-  /// `nil` where the campaign has none for devices.
+  /// The hooks of the device; `nil` = none.
   let hooks: DeviceHooks?
 
   private var device: FleetDevice.ID { claim.job.id.device }
@@ -31,17 +31,16 @@ struct Attempt: Sendable {
   }
 
   private enum ClaimEnd: Sendable {
-    /// Another may work on the device by now.
+    /// The claim was lost: another worker may update the device.
     case lost
     case recalled
-    /// The update has ended first.
+    /// The update ended while the claim was valid.
     case kept
   }
 
-  /// Carries the attempt out, and tells the exchange how it ended.
+  /// Executes the attempt, and reports its outcome to the exchange.
   ///
-  /// - Throws: what the exchange cannot keep. A claim that was lost is none: its outcome is
-  ///   another's to tell.
+  /// - Throws: an error of the exchange, except a lost claim: another worker reports that outcome.
   func run() async throws(ExchangeFault) {
     do throws(ExchangeFault) {
       let (device, attempt) = (device, claim.job.id.attempt)
@@ -53,7 +52,7 @@ struct Attempt: Sendable {
       } catch {
         ending = .returned(.deviceBusy)
       }
-      // What became of the device is told whatever happens to this task.
+      // The outcome is reported even if this task is cancelled.
       let result = await shielded { () async -> Result<Void, ExchangeFault> in
         do throws(ExchangeFault) {
           switch ending {
@@ -94,7 +93,7 @@ struct Attempt: Sendable {
           group.cancelAll()
         case .claim(.lost): group.cancelAll()
         case .adapterGone:
-          // It may be back in an hour; another may have the device meanwhile.
+          // The adapter may return much later; another worker may update the device meanwhile.
           interruption = .adapterLost
           group.cancelAll()
         case .claim(.kept): break
@@ -114,7 +113,7 @@ struct Attempt: Sendable {
       } catch .claimLost {
         return .lost
       } catch {
-        // The next renewal may succeed; two that fail leave the claim to run out.
+        // The next renewal may succeed; after two failures the claim expires.
         continue
       }
     }
@@ -123,7 +122,7 @@ struct Attempt: Sendable {
 
   // MARK: The update
 
-  /// - Parameter gone: told when a connection cannot be made for want of the adapter.
+  /// - Parameter gone: called if a connection fails because the adapter disappeared.
   private func updateBetweenHooks(
     _ gone: AsyncStream<Void>.Continuation
   ) async -> AttemptEnding {
@@ -131,7 +130,7 @@ struct Attempt: Sendable {
     do throws(ExchangeFault) {
       if let ending = try await hooks.before() { return ending }
     } catch {
-      // What cannot be recorded is not done.
+      // Steps that cannot be recorded are not taken.
       return .returned(.stopping)
     }
     let ending = await update(gone)
@@ -187,7 +186,7 @@ struct Attempt: Sendable {
     var options = UpdateOptions(
       choices, key: environment.key(device), bases: environment.bases)
     options.sizes = environment.sizes(lane.adapter)
-    // A device that may run the image already is looked at, never flashed blindly.
+    // The running image of a device that may already run the new image is compared first.
     options.sendsAnyway = options.sendsAnyway && !claim.job.verifyFirst
     let (exchange, claim, conditions) = (exchange, claim, conditions)
     options.beforeTransfer = { (device, client) async throws(UpdateFault) in
@@ -200,7 +199,7 @@ struct Attempt: Sendable {
           claim, .deviceActivating(device: id.device, attempt: id.attempt))
         try await exchange.recorded()
       } catch {
-        // What cannot be recorded is not done: the device holds the image, and can wait.
+        // No activation without a record: the device keeps the image, and can wait.
         throw .cancelled(resumable: true, acknowledged: 0)
       }
     }

@@ -1,15 +1,15 @@
 import OtaflashFleet
 import OtaflashGATT
 
-/// Why a run could not go on. The run itself is where its events say; the same again goes on.
+/// The reason why a run was interrupted. Its recorded events are kept, and another call resumes it.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum FleetEngineFault: Error, Hashable, Sendable {
   case storage(StorageFault)
-  /// A job was lost or offered twice: an error of the program.
+  /// A job was lost or offered twice: a bug.
   case exchange(words: String)
-  /// It was interrupted.
+  /// The run was interrupted.
   case cancelled
 
   package init(_ fault: ExchangeFault) {
@@ -31,14 +31,14 @@ extension FleetEngineFault: CustomStringConvertible {
   }
 }
 
-/// Follows the rules: takes in what has happened, records what that means, and does what follows.
-/// It alone records events.
+/// The coordinator: reads facts, evaluates the rules, records events and executes their effects.
+/// Only the coordinator records events.
 struct Coordinator: Sendable {
-  /// How often requests are looked for, which another process may put.
+  /// The polling interval for requests of other processes.
   private static let requestInterval = Duration.milliseconds(200)
-  /// How often adapters and hooks are looked at while something is under way; facts wake it.
+  /// The polling interval for adapters and hooks during attempts; facts wake the coordinator.
   private static let workInterval = Duration.seconds(1)
-  /// However far the next moment is: the clock may be put on meanwhile, or the machine sleep.
+  /// The maximum pause: the clock may be set forward meanwhile, or the machine may sleep.
   private static let longestPause = Duration.seconds(30)
   private static let factsMaximum = 256
 
@@ -46,18 +46,19 @@ struct Coordinator: Sendable {
   let exchange: any JobExchange
   let ledger: any EventLedger
   let commands: (any CommandSource)?
-  /// Goes on waiting when only a person could help.
+  /// Whether to wait when only an operator can continue the run.
   let waits: Bool
   let environment: FleetEnvironment
   let time: RunClock
   let hooks: WaveHookRunner
   let adapters: AdapterWatch
-  /// Set when the workers have stopped.
+  /// Set after the workers stopped.
   let workersEnded: OneShot<Void>
-  /// Told after events were recorded; must return soon.
+  /// A callback after events were recorded; must return soon.
   let observe: @Sendable ([FleetEvent], FleetRun) -> Void
 
-  /// Goes on with a run until it has ended, or until only a person could help and none can ask.
+  /// Continues a run until its end, or until only an operator can continue it and no commands are
+  /// possible.
   func run(_ former: FleetRun) async throws(FleetEngineFault) -> FleetRun {
     var (run, seen) = (former, 0)
     observe([], run)
@@ -84,7 +85,7 @@ struct Coordinator: Sendable {
     }
   }
 
-  /// - Returns: `false` when the task was cancelled.
+  /// - Returns: `false` if the task was cancelled.
   private func pause(for duration: Duration, orUntilFactAfter seen: Int) async -> Bool {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await exchange.arrival(after: seen) }
@@ -102,8 +103,8 @@ struct Coordinator: Sendable {
     return min(max(now.duration(to: next), .milliseconds(1)), longest)
   }
 
-  /// Records what the workers report while they stop at a safe point. What they have to wait for to
-  /// be recorded, they do not do any more.
+  /// Records the reports of the workers while they stop at a safe point. The workers take no more
+  /// steps that require a record.
   private func stop(_ run: FleetRun, _ seen: Int) async throws(FleetEngineFault) {
     exchange.close()
     let result = await shielded { () async -> Result<Void, FleetEngineFault> in
@@ -126,8 +127,8 @@ struct Coordinator: Sendable {
     run.openCount > 0 || run.runningHook != nil || run.control == .paused(.noAdapter)
   }
 
-  /// Takes in what there is, and all that follows from it; the events of it, recorded and carried
-  /// out.
+  /// Processes all pending input and the events that follow from it, records the events, and
+  /// executes their effects.
   private func step(
     _ run: inout FleetRun, _ seen: inout Int, now: WallClockTime
   ) async throws(FleetEngineFault) -> [FleetEvent] {
@@ -170,7 +171,7 @@ struct Coordinator: Sendable {
     return facts.last?.number ?? seen
   }
 
-  /// Events that are recorded together, and what is done about them then.
+  /// Events that are recorded together, and their effects.
   private struct Batch {
     let rules: FleetRules
     let now: WallClockTime

@@ -20,21 +20,21 @@ package final class DeviceConditions: Sendable {
 
   package init(_ requirements: DeviceRequirements) { self.requirements = requirements }
 
-  /// Why the device is left out: a clause; `nil` = it is not, or was not asked yet.
+  /// The reason why the device is skipped, as a clause; `nil` = not skipped, or not checked yet.
   package var refusal: String? {
     state.withLock { if case .refused(let words) = $0 { words } else { nil } }
   }
 
-  /// Reads what the conditions need.
+  /// Reads the values of the conditions, and checks them.
   ///
-  /// - Throws: `.cancelled` for a device that does not meet them (`refusal` has the reason), and
-  ///   what the link failed with.
+  /// - Throws: `.cancelled` for a device that does not meet the conditions (`refusal` has the
+  ///   reason), and faults of the link.
   package func check(
     _ device: DeviceReport, over client: GATTClient
   ) async throws(UpdateFault) {
     let isOpen = state.withLock { if case .unchecked = $0 { true } else { false } }
-    // A bootloader reports neither version nor battery level, and a device that was left there by
-    // an interrupted update is helped only by completing it.
+    // A bootloader reports neither version nor battery level, and a device in its bootloader after
+    // an interrupted update needs the rest of the update.
     guard isOpen, !requirements.isEmpty, !device.isInBootloader else { return }
     var refusal = requirements.refusal(running: device.runningVersion)
     if refusal == nil, requirements.battery != nil {
@@ -52,8 +52,8 @@ package final class DeviceConditions: Sendable {
     throw .cancelled(resumable: device.resumePoint != nil, acknowledged: 0)
   }
 
-  /// In percent (Battery Service 1.0, 3.1); `nil` where the device has no such value, or does not
-  /// permit reading it.
+  /// Returns the battery level in percent (Battery Service 1.0, 3.1); `nil` if the device has no
+  /// such value, or does not permit reading it.
   private static func level(over client: GATTClient) async throws(GATTFault) -> Int? {
     do throws(GATTFault) {
       let value = try await client.read(

@@ -5,15 +5,15 @@ import OtaflashFleet
 struct DeviceHooks: Sendable {
   let claim: JobClaim
   let campaign: Campaign
-  /// Of the device and its wave.
+  /// The facts of the device and its wave.
   let facts: HookFacts
   let exchange: any JobExchange
   let runner: (any HookRunner)?
 
   /// Runs the hook before the device.
   ///
-  /// - Returns: how the attempt ends without the device; `nil` = it goes on.
-  /// - Throws: what the exchange could not keep; the attempt may not go on then.
+  /// - Returns: the outcome without an update; `nil` = the attempt continues.
+  /// - Throws: an error of the exchange; the attempt must not continue.
   func before() async throws(ExchangeFault) -> AttemptEnding? {
     guard let command = campaign.hooks[.beforeDevice] else { return nil }
     let outcome = await runner.run(command, at: .beforeDevice, of: campaign, facts)
@@ -23,7 +23,7 @@ struct DeviceHooks: Sendable {
     switch outcome.end {
     case .exited(0): return nil
     case .interrupted: return .returned(.stopping)
-    // Says nothing about the device.
+    // No evidence about the device.
     case .notRun:
       return .failed(
         AttemptFailure(.infrastructure, code: "hook-not-run", words: words, wasSeen: false))
@@ -38,9 +38,9 @@ struct DeviceHooks: Sendable {
     }
   }
 
-  /// Runs the hook behind the device: of an attempt that came to an end of its own.
+  /// Runs the hook after the device, if the attempt was not interrupted.
   ///
-  /// - Returns: how the attempt ends with it.
+  /// - Returns: the outcome of the attempt, including the hook.
   func after(_ ending: AttemptEnding) async throws(ExchangeFault) -> AttemptEnding {
     guard let command = campaign.hooks[.afterDevice], !Task.isCancelled else { return ending }
     var facts = facts
@@ -54,7 +54,7 @@ struct DeviceHooks: Sendable {
       return .failed(
         AttemptFailure(
           .device, code: "after-device-hook",
-          words: "the hook behind the device \(outcome.words)", isFinal: true))
+          words: "the hook after the device \(outcome.words)", isFinal: true))
     case .failed, .skipped, .returned: return ending
     }
   }
@@ -70,7 +70,7 @@ struct DeviceHooks: Sendable {
 }
 
 extension HookFacts {
-  /// What a hook is told of a device.
+  /// Creates the facts of a device for a hook.
   init(_ job: UpdateJob, of campaign: Campaign, in run: FleetRun) {
     let device = run[job.id.device]
     self.init(campaign, run: run, wave: device?.wave ?? 0)

@@ -4,52 +4,53 @@ import OtaflashFleet
 import OtaflashGATT
 import OtaflashUpdate
 
-/// The radios that a worker pool has, and the devices that they reach: the kernel's adapters, or
-/// simulated boards in virtual time. The engine knows no difference.
+/// The adapters of a worker pool and the devices in their range: the kernel's adapters, or simulated
+/// boards in virtual time.
 public protocol DeviceTransport: Sendable {
-  /// The adapters that are there now, by their names.
+  /// Returns the names of the present adapters.
   func adapters() -> [String]
 
-  /// Which of them hear a device. A transport that does not listen names all of them.
+  /// Returns the adapters that receive advertisements of a device. A transport without scanning
+  /// returns all adapters.
   func hearing(of device: FleetDevice.ID) -> [AdapterHearing]
 
-  /// Makes a connection; one at a time an adapter is asked for.
+  /// Connects to a device. The engine requests one connection at a time on an adapter.
   func connect(
     to device: FleetDevice.ID, at place: DeviceLocation, on adapter: String
   ) async throws(ConnectFault) -> any Link
 
-  /// Runs `body` while this process has the device for itself.
+  /// Runs `body` while this process has exclusive use of the device.
   ///
-  /// - Throws: `.deviceBusy` as a reason when another one has it.
+  /// - Throws: `.deviceBusy` as a reason if another process uses the device.
   func holding<Value: Sendable>(
     _ device: FleetDevice.ID, _ body: @Sendable () async -> Value
   ) async throws(DeviceHeldElsewhere) -> Value
 }
 
-/// Another process works on the device.
+/// The error of a device that another process uses.
 public struct DeviceHeldElsewhere: Error {
   public init() {}
 }
 
-/// What the engine may ask of the world beside the radio: time, and files that were read.
+/// The environment of the engine except adapters: time, and the contents of files.
 public struct FleetEnvironment: Sendable {
-  /// Waits; the links' own.
+  /// The clock for waits, shared with the links.
   public let clock: any LinkClock
-  /// The wall's time, for what is recorded.
+  /// The wall clock, for records.
   public let wall: @Sendable () -> WallClockTime
-  /// The image with a digest.
+  /// Returns the image with a digest.
   public let image: @Sendable (String) -> FirmwarePackage?
-  /// The key of a device that has one.
+  /// Returns the key of a device; `nil` = none.
   public let key: @Sendable (FleetDevice.ID) -> [UInt8]?
-  /// Where patches find what devices run; each patch is made once for all of them.
+  /// The source of base images for patches; each patch is created once for all devices.
   public let bases: BaseFinder
-  /// Where an adapter's updates remember which sizes of data writes were the best; `nil` = nowhere.
+  /// Returns the memory of an adapter for the best sizes of data writes; `nil` = none.
   public let sizes: @Sendable (String) -> SizeMemory?
-  /// Runs the campaign's hooks; without it a hook cannot be run.
+  /// The runner of the campaign's hooks; `nil` = hooks cannot be run.
   public let hooks: (any HookRunner)?
-  /// Told what happens on a device, from its own task; must return soon.
+  /// A callback for update events of a device, called in the task of the device; must return soon.
   public let observe: @Sendable (FleetDevice.ID, UpdateEvent) -> Void
-  /// Told what happens to this machine; must return soon.
+  /// A callback for notices about the host; must return soon.
   public let notice: @Sendable (FleetNotice) -> Void
 
   public init(

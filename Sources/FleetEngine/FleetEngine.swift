@@ -1,8 +1,8 @@
 import OtaflashFleet
 import OtaflashGATT
 
-/// Runs a campaign in this process: the coordinator, which records events, and workers with this
-/// machine's adapters. The same on the kernel's adapters and on simulated boards in virtual time.
+/// The engine that runs a campaign in this process: a coordinator, which records events, and workers
+/// with the adapters of the host or simulated boards in virtual time.
 ///
 /// ```swift
 /// let plan = try CampaignPlan(campaign, now: now)
@@ -12,25 +12,25 @@ import OtaflashGATT
 /// let run = try await engine.run()
 /// ```
 public struct FleetEngine: Sendable {
-  /// What is to be done.
+  /// The campaign.
   public let campaign: Campaign
   package let exchange: any JobExchange
-  /// Where the run's events are recorded.
+  /// The event log of the run.
   public let ledger: any EventLedger
   /// The adapters and devices.
   public let transport: any DeviceTransport
-  /// Time, images and keys.
+  /// The clocks, images and keys.
   public let environment: FleetEnvironment
-  /// Unique among those that work on jobs of the exchange.
+  /// The worker, with a unique name among the workers of the exchange.
   package let worker: FleetWorker
-  /// Where people's requests come from; `nil` = nobody can ask.
+  /// The source of operator commands; `nil` = none.
   public var commands: (any CommandSource)?
-  /// Waits for a request when only a person could help; `false` = returns then.
+  /// Whether `run` waits when only an operator can continue the run; `false` = it returns.
   public var waitsForOperator = true
-  /// Told after events were recorded, and once at the beginning; must return soon.
+  /// A callback after events were recorded, and once at the start; must return soon.
   public var observe: @Sendable ([FleetEvent], FleetRun) -> Void = { _, _ in }
 
-  /// A run whose workers are all in this process.
+  /// Creates an engine whose workers are in this process.
   public init(
     campaign: Campaign, ledger: any EventLedger, transport: any DeviceTransport,
     environment: FleetEnvironment
@@ -59,11 +59,11 @@ public struct FleetEngine: Sendable {
     case hooks
   }
 
-  /// Goes on with the run whose events the ledger holds; `begin` puts the first ones there.
+  /// Continues the run in the event log; `begin` records its first events.
   ///
-  /// - Returns: where the run stands when it has ended, or when only a person could help.
-  /// - Throws: what could not be kept, and `.cancelled`. All that was recorded is kept, devices
-  ///   were left at a safe point, and the same again goes on.
+  /// - Returns: the state of the run after its end, or when only an operator can continue it.
+  /// - Throws: storage faults, and `.cancelled`. Recorded events are kept, devices were left at a
+  ///   safe point, and another call resumes the run.
   public func run() async throws(FleetEngineFault) -> FleetRun {
     let history: [RecordedEvent]
     do throws(StorageFault) { history = try await ledger.history() } catch { throw .storage(error) }
@@ -84,7 +84,7 @@ public struct FleetEngine: Sendable {
       of: Part.self, returning: Result<FleetRun, FleetEngineFault>.self
     ) { group in
       group.addTask {
-        // A worker that waits for a record would wait for ever.
+        // Otherwise a worker that waits for a record would wait indefinitely.
         defer { exchange.close() }
         do throws(FleetEngineFault) {
           return .coordinator(.success(try await coordinator.run(former)))
@@ -107,7 +107,7 @@ public struct FleetEngine: Sendable {
       }
       var result: Result<FleetRun, FleetEngineFault>?
       for await part in group {
-        // Whoever ends first ends the other; what it says is what happened.
+        // The first task to end ends the other; its result is the result of the run.
         group.cancelAll()
         switch part {
         case .coordinator(let ended): result = result ?? ended
@@ -120,13 +120,13 @@ public struct FleetEngine: Sendable {
     return try result.get()
   }
 
-  /// Records the first events of a run: its devices and waves, frozen.
+  /// Records the first events of a run, which freeze its devices and waves.
   ///
   /// - Parameters:
-  ///   - plan: of the campaign.
-  ///   - id: of the run.
-  ///   - digests: the digest of each image by its name in the campaign, which `FleetEnvironment`'s
-  ///     `image` is asked for; an image without one is asked for by its name.
+  ///   - plan: the plan of the campaign.
+  ///   - id: the id of the run.
+  ///   - digests: the digests of images by their names in the campaign, for the `image` function of
+  ///     `FleetEnvironment`; an image without a digest is requested by its name.
   public func begin(
     _ plan: CampaignPlan, id: String, imageDigests digests: [String: String] = [:]
   ) async throws(FleetEngineFault) {
@@ -142,6 +142,6 @@ public struct FleetEngine: Sendable {
     }
   }
 
-  /// Enough that no adapter waits for the coordinator's next look.
+  /// The number of published jobs: enough that no adapter waits for the coordinator.
   private var publishedAhead: Int { max(4, 2 * transport.adapters().count) }
 }

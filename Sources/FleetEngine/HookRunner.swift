@@ -1,18 +1,18 @@
 import OtaflashFleet
 
-/// Runs the commands of a campaign's owner: as processes of this machine, or, in a simulation, not
-/// at all.
+/// A runner for the commands of a campaign: as processes of the host or, in a simulation, not at
+/// all.
 public protocol HookRunner: Sendable {
-  /// Runs a command to its end, or to the end of its time. A task that is cancelled ends the
-  /// command; nothing of it outlives the call.
+  /// Runs a command to its end or its time limit. Cancellation of the task ends the command; none of
+  /// its processes outlives the call.
   ///
-  /// - Parameter environment: added to this process's own.
+  /// - Parameter environment: variables in addition to the environment of this process.
   func run(
     _ hook: HookCommand, environment: [String: String], timeLimit: Duration
   ) async -> HookOutcome
 }
 
-/// Does as if every hook had succeeded at once: for forecasts, which must touch nothing.
+/// A runner that reports immediate success for every hook, for forecasts, which have no effects.
 package struct HooksLeftOut: HookRunner {
   public init() {}
 

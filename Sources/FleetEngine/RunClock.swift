@@ -3,12 +3,12 @@ import OtaflashFleet
 import OtaflashGATT
 import Synchronization
 
-/// What time it is in a run, when the machine's clock is put on or back.
+/// The time in a run, robust against changes of the machine's clock.
 ///
-/// - What is recorded, and what is waited for, goes by a time that never goes back: by the wall's
-///   clock, and while that shows less than was recorded, by the time that passes.
-/// - Claims end by the time that passes alone: nobody loses his because a clock was put on.
-/// - Windows are times of day: the wall's clock itself.
+/// - Records and waits use a time that never goes back: the wall clock, or elapsed time while the
+///   wall clock is behind the last record.
+/// - Claims expire only by elapsed time: a clock that is set forward expires no claim.
+/// - Windows are times of day, and use the wall clock.
 final class RunClock: Sendable {
   private struct Point {
     let time: WallClockTime
@@ -24,7 +24,7 @@ final class RunClock: Sendable {
   private let beginning: Point
   private let latest: Mutex<Point>
 
-  /// - Parameter last: what was recorded before; no time of this clock is earlier.
+  /// - Parameter last: the time of the last record; no time of this clock is earlier.
   init(_ environment: FleetEnvironment, after last: WallClockTime) {
     clock = environment.clock
     wallTime = environment.wall
@@ -32,13 +32,13 @@ final class RunClock: Sendable {
     latest = Mutex(beginning)
   }
 
-  /// For windows.
+  /// The time for windows.
   var wall: WallClockTime { wallTime() }
 
-  /// For claims.
+  /// The time for claims.
   var passed: WallClockTime { beginning.time(at: clock.now) }
 
-  /// For all else.
+  /// The time for all other purposes.
   var now: WallClockTime {
     latest.withLock { latest in
       let (wall, instant) = (wallTime(), clock.now)

@@ -3,9 +3,9 @@ import OtaflashGATT
 import OtaflashUpdate
 
 extension AttemptEnding {
-  /// What an update that did not end well says of the device, of its link or of this side.
+  /// Creates the outcome of an attempt from the fault of its update.
   ///
-  /// - Parameter interruption: why the update was cancelled, where it was.
+  /// - Parameter interruption: the reason of a cancelled update.
   init(_ fault: UpdateFault, interruption: ReturnReason) {
     if let reason = fault.reason(interruption) {
       self = .returned(reason)
@@ -18,7 +18,8 @@ extension AttemptEnding {
 }
 
 extension UpdateFault {
-  /// Why the attempt is given back; `nil` = it says something about the device or its link.
+  /// Returns the reason why the attempt is returned; `nil` = the fault concerns the device or its
+  /// link.
   fileprivate func reason(_ interruption: ReturnReason) -> ReturnReason? {
     switch self {
     case .cancelled, .stoppedAfterActivation(.cancellation, _): return interruption
@@ -40,8 +41,8 @@ extension UpdateFault {
     }
   }
 
-  /// Whose fault it is, in a full switch: a new case does not compile before somebody has found
-  /// out.
+  /// The origin of the fault, as an exhaustive switch: the compiler requires an origin for each new
+  /// case.
   fileprivate var kind: FailureKind {
     switch self {
     case .linkLost, .timedOut, .stoppedAfterActivation: .link
@@ -67,7 +68,7 @@ extension UpdateFault {
     }
   }
 
-  /// The same attempt would end in the same way: nothing was written, or the device said no.
+  /// Whether a retry would fail in the same way: nothing was written, or the device refused.
   fileprivate var isFinal: Bool {
     switch self {
     case .wrongHardware, .doesNotFit, .downgrade, .olderBuild, .versionUnknown, .hardwareUnknown,
@@ -89,7 +90,7 @@ extension UpdateFault {
     }
   }
 
-  /// The same for faults of one sort, whatever their figures.
+  /// The code of the fault, independent of its figures.
   fileprivate var code: String {
     switch self {
     case .wrongHardware: "wrong-hardware"

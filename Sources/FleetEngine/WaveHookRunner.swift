@@ -1,15 +1,15 @@
 import OtaflashFleet
 import Synchronization
 
-/// What a hook is told of the run and of a device: variables of its environment.
+/// The environment variables of a hook, with facts of the run and of a device.
 struct HookFacts: Sendable {
-  /// No option of the program is called so: it reads `OTAFLASH_X_Y` as its option `--x-y`, and a
-  /// hook may well call it.
+  /// A prefix that no option uses: otaflash reads `OTAFLASH_X_Y` as its option `--x-y`, and a hook
+  /// may call otaflash.
   private static let prefix = "OTAFLASH_HOOK_"
 
   private(set) var environment: [String: String] = [:]
 
-  /// Without what is `nil`.
+  /// Sets a variable; `nil` = none.
   mutating func set(_ name: String, _ value: String?) {
     if let value { environment[Self.prefix + name] = value }
   }
@@ -26,7 +26,7 @@ extension HookRunner? {
   func run(
     _ command: HookCommand, at point: HookPoint, of campaign: Campaign, _ facts: HookFacts
   ) async -> HookOutcome {
-    guard let self else { return HookOutcome(.notRun(words: "nothing runs hooks here")) }
+    guard let self else { return HookOutcome(.notRun(words: "hooks are not available")) }
     var facts = facts
     facts.set("POINT", point.rawValue)
     return await self.run(
@@ -34,8 +34,7 @@ extension HookRunner? {
   }
 }
 
-/// The hooks of waves: asked for by the coordinator, which goes on meanwhile, and run one after the
-/// other.
+/// A runner that executes the hooks of waves in order, while the coordinator continues.
 final class WaveHookRunner: Sendable {
   struct Ended: Sendable {
     let wave: Int
@@ -66,7 +65,7 @@ final class WaveHookRunner: Sendable {
     wanted.continuation.yield(Wanted(wave: wave, point: point, facts: facts))
   }
 
-  /// What has ended since the last call.
+  /// Returns the hooks that ended since the last call.
   func takeEnded() -> [Ended] {
     ended.withLock { ended in
       defer { ended = [] }
@@ -74,12 +73,12 @@ final class WaveHookRunner: Sendable {
     }
   }
 
-  /// Works until the task is cancelled, which ends the hook that runs.
+  /// Runs hooks until the task is cancelled, which ends the running hook.
   func work() async {
     for await hook in wanted.stream {
       guard let command = campaign.hooks[hook.point] else { continue }
       let outcome = await runner.run(command, at: hook.point, of: campaign, hook.facts)
-      // Of one that this process interrupts nothing is recorded: the next process runs it again.
+      // An interrupted hook is not recorded: the next process runs it again.
       guard !Task.isCancelled else { return }
       ended.withLock { $0.append(Ended(wave: hook.wave, point: hook.point, outcome: outcome)) }
     }

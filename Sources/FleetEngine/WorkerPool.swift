@@ -2,17 +2,18 @@ import OtaflashFleet
 import OtaflashGATT
 import Synchronization
 
-/// A worker with its adapters: claims jobs as long as a place is free, and carries them out side by
-/// side. It knows nothing of waves and thresholds; what it may not begin, it is not offered.
+/// A worker with its adapters: claims jobs while a place is free, and executes them concurrently. It
+/// does not depend on waves and thresholds, because only permitted jobs are published.
 struct WorkerPool: Sendable {
-  /// How often jobs are looked for when there were none, and adapters when all are busy.
+  /// The polling interval for jobs if there are none, and for adapters if all are in use.
   private static let idleInterval = Duration.milliseconds(50)
-  /// As long as it takes several connection events of every link, and short against a transfer.
+  /// The length of a sample: several connection events of every link, but short compared with a
+  /// transfer.
   private static let sampleInterval = Duration.seconds(5)
 
   let worker: FleetWorker
   let campaign: Campaign
-  /// Where the run stood when it was planned, or gone on with: who its devices are.
+  /// The run when it was planned or resumed, with its devices.
   let plan: FleetRun
   let exchange: any JobExchange
   let transport: any DeviceTransport
@@ -35,9 +36,10 @@ struct WorkerPool: Sendable {
     self.adapters = adapters
   }
 
-  /// Works until the task is cancelled; what runs then is ended at a safe point and given back.
+  /// Executes jobs until the task is cancelled; running jobs are then ended at a safe point and
+  /// returned.
   ///
-  /// - Throws: what the exchange could not keep.
+  /// - Throws: an error of the exchange.
   func run() async throws(ExchangeFault) {
     let failure = FirstFailure()
     await withDiscardingTaskGroup { group in
@@ -75,7 +77,7 @@ struct WorkerPool: Sendable {
     if let fault = failure.fault { throw fault }
   }
 
-  /// A job and the adapter for it; `nil` when there is none now.
+  /// Returns a job and its adapter; `nil` = none at the moment.
   private func next(on pool: inout AdapterPool) async throws(ExchangeFault) -> (
     JobClaim, AdapterLane
   )? {
@@ -94,7 +96,7 @@ struct WorkerPool: Sendable {
     return nil
   }
 
-  /// Of the jobs whose adapters were busy, the first for which there is a place by now.
+  /// Returns the first held job for which an adapter now has a free place.
   private func placeHeld(
     on pool: inout AdapterPool
   ) async throws(ExchangeFault) -> (JobClaim, AdapterLane)? {
@@ -118,7 +120,7 @@ struct WorkerPool: Sendable {
     return placed
   }
 
-  /// Renews a claim that waits for a place; `false` when it is no longer ours.
+  /// Renews the claim of a held job; `false` = the claim was lost.
   private func keep(_ held: inout AdapterPool.Held) async throws(ExchangeFault) -> Bool {
     let now = time.passed
     guard now.duration(to: held.until) < Attempt.lease * 2 / 3 else { return true }
@@ -162,7 +164,7 @@ struct WorkerPool: Sendable {
 
 /// The adapters of a worker pool, each with its lane, and the jobs that wait for one of them.
 private struct AdapterPool {
-  /// A job that was claimed, and whose adapters were all busy then.
+  /// A claimed job that waits for an adapter.
   struct Held {
     let claim: JobClaim
     var until: WallClockTime
@@ -179,10 +181,11 @@ private struct AdapterPool {
     self.clock = clock
   }
 
-  /// One for each adapter may wait, so that a busy one keeps no job from the others.
+  /// Whether another job may be held: one for each adapter, so that a busy adapter delays no other.
   var hasRoomToHold: Bool { held.count < present.count }
 
-  /// A lane outlives its adapter: one that comes back is still known.
+  /// Updates the present adapters. A lane outlives its adapter, and is reused when the adapter
+  /// returns.
   mutating func refresh(_ adapters: [String]) {
     for adapter in adapters where !present.contains(adapter) { all[adapter]?.returned() }
     present = adapters
@@ -193,7 +196,7 @@ private struct AdapterPool {
 
   var lanes: [AdapterLane] { present.compactMap { all[$0] } }
 
-  /// The loads of the adapters that are there; `nil` when none has a free place.
+  /// The loads of the present adapters; `nil` = no adapter has a free place.
   var freeLoads: [AdapterLoad]? {
     let loads = lanes.map(\.load)
     return loads.contains { $0.busy < $0.places } ? loads : nil
@@ -202,7 +205,7 @@ private struct AdapterPool {
   func lane(_ adapter: String) -> AdapterLane? { all[adapter] }
 }
 
-/// What went wrong first, of what runs side by side.
+/// The first failure among concurrent tasks.
 private final class FirstFailure: Sendable {
   private let stored = Mutex<ExchangeFault?>(nil)
 

@@ -52,7 +52,7 @@ struct CSVReader {
     }
     guard index == characters.count || skipLineEnd() else {
       throw CampaignFileFault(
-        file, at: place, "expected a \(separatorName) or the end of the line after the quotation mark"
+        file, at: place, "expected a \(separatorName) or a line end after the quotation mark"
       )
     }
     return fields

@@ -149,7 +149,8 @@ package struct CampaignFile: Sendable {
   /// Returns the campaign file with known versions of devices that the file does not specify. If
   /// the file has `devices-from: known`, the known devices are added.
   ///
-  /// - Returns: the file, and the known devices for which `select` is undecided: they are not added.
+  /// - Returns: the file, and the known devices for which `select` is undecided, which are not
+  ///   added.
   package func knowing(
     _ known: [FleetDevice]
   ) -> (file: CampaignFile, undecided: [FleetDevice]) {

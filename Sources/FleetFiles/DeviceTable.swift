@@ -4,8 +4,8 @@ import OtaflashFleet
 
 /// Devices in a CSV file (RFC 4180): the first line contains the column names, each other line a
 /// device. The separator is a comma, or a semicolon or tab in the first line. A field in double
-/// quotation marks may contain separators, line ends and doubled quotation marks. CR LF or LF ends a
-/// line. The text is UTF-8, or UTF-16 with a byte order mark.
+/// quotation marks may contain separators, line ends and doubled quotation marks. CR LF or LF ends
+/// a line. The text is UTF-8, or UTF-16 with a byte order mark.
 package struct DeviceTable: Sendable {
   /// The permitted columns; `id` is required.
   package enum Column: String, Hashable, Sendable, CaseIterable {
@@ -36,7 +36,8 @@ package struct DeviceTable: Sendable {
     let text = try FileText.utf8(bytes, of: file)
     var reader = CSVReader(text: String(decoding: text, as: UTF8.self), file: file)
     guard let header = try reader.next() else {
-      throw CampaignFileFault(file, at: .start, "the file is empty; its first line must contain the column names")
+      throw CampaignFileFault(
+        file, at: .start, "the file is empty; its first line must contain the column names")
     }
     let mistakes = MistakeList()
     let columns = Self.columns(of: header, in: file, mistakes)

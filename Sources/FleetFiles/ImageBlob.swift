@@ -4,7 +4,8 @@ import FoundationEssentials
 import OtaflashFirmware
 
 /// A firmware file as it is stored with a run and passed to workers: its bytes, with the facts that
-/// determine their format. A run therefore continues with its first image, even if the file changed.
+/// determine their format. A run therefore continues with its first image, even if the file was
+/// changed.
 package struct ImageBlob: Hashable, Sendable {
   /// The line before the file's bytes.
   private struct Header: Hashable, Sendable, Codable {

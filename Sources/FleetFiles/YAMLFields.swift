@@ -83,7 +83,8 @@ struct YAMLFields {
       guard let text else { continue }
       guard !text.contains(",") else {
         let several = text.split(separator: ",").joined(separator: ", ")
-        mistakes.note(at: node.place, "a tag cannot contain a comma; write several tags as [\(several)]")
+        mistakes.note(
+          at: node.place, "a tag cannot contain a comma; write several tags as [\(several)]")
         continue
       }
       tags.insert(text)

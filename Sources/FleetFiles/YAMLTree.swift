@@ -6,8 +6,8 @@ import Yams
 struct YAMLTree {
   /// The maximum size in bytes; 100,000 devices with all facts need half of it.
   static let sizeLimit = 16 * 1024 * 1024
-  /// The maximum number of possible aliases in a text. Yams expands aliases, in time proportional to
-  /// their contents, before they can be rejected: 16 aliases expand to at most 256 nodes.
+  /// The maximum number of possible aliases in a text. Yams expands aliases, in time proportional
+  /// to their contents, before they can be rejected: 16 aliases expand to at most 256 nodes.
   private static let aliasPlacesMaximum = 16
   /// The maximum number of possible parts of a document: 100,000 devices with all facts have
   /// 1,500,000 parts, and a part needs some hundred bytes of memory.

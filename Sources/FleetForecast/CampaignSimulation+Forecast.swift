@@ -1,13 +1,13 @@
 import OtaflashFleet
 
 extension CampaignSimulation {
-  /// Devices times seeds that a row of the what-if table may cost: some seconds of one core.
+  /// The maximum of devices times seeds for a row of the what-if table: some seconds of one core.
   private static let whatIfBudget = 1000
-  /// A row shows a ratio of medians, and no range.
+  /// The number of seeds of a row, which shows a ratio of medians without a range.
   private static let whatIfSeeds = 5
 
-  /// Runs that are handed to the threads together: enough for all cores of a small machine, and no
-  /// more, since whatever else the process does waits behind them.
+  /// The number of concurrent runs: enough for all cores of a small machine, but not more, because
+  /// other work of the process waits for them.
   private static let runsAtOnce = 4
 
   private struct Step: Sendable {
@@ -15,21 +15,21 @@ extension CampaignSimulation {
     let seed: UInt64
   }
 
-  /// Runs the campaign with each of some seeds, and with fewer of them where one thing is changed.
-  /// Uses all cores; the same seeds give the same forecast.
+  /// Runs the campaign with several seeds, and each changed campaign with fewer seeds. Uses all
+  /// cores; the same seeds give the same forecast.
   ///
   /// - Parameters:
-  ///   - seeds: how many, 1 or more; they are 1, 2, ….
-  ///   - changes: the rows of the what-if table; `nil` = all that are worth asking.
-  ///   - isTimeOver: from then on only the first run is completed. The forecast is that of the
-  ///     runs that have ended, without the rows that are not complete.
+  ///   - seeds: the number of seeds, 1 or more; the seeds are 1, 2, ….
+  ///   - changes: the rows of the what-if table; `nil` = all useful changes.
+  ///   - isTimeOver: whether the time limit is reached; then only the first run is completed. The
+  ///     forecast covers the ended runs, without incomplete rows.
   ///   - progress: called after each attempt in a simulated run, on its thread.
   package func forecast(
     seeds: Int, changes: [ForecastChange]? = nil,
     isTimeOver: @escaping @Sendable () -> Bool = { false },
     progress: @escaping @Sendable (ForecastProgress) -> Void = { _ in }
   ) async throws(ForecastFault) -> FleetForecast {
-    precondition(seeds >= 1, "a forecast needs a run")
+    precondition(seeds >= 1, "a forecast requires at least one seed")
     let changes = changes ?? ForecastChange.all(for: self)
     let few = min(seeds, Self.whatIfSeeds, max(1, Self.whatIfBudget / max(plan.deviceCount, 1)))
     let steps =
@@ -41,7 +41,7 @@ extension CampaignSimulation {
     watched.watch = ForecastWatch(
       runs: steps.count, devices: plan.deviceCount, isTimeOver: isTimeOver, progress)
     let figures = try await watched.figures(of: steps)
-    // The same seeds as without a limit: those from 1 on without a gap.
+    // The same seeds as without a limit: from 1, without gaps.
     let runs = Array(figures[..<seeds].prefix { $0 != nil }.compactMap(\.self))
     guard !runs.isEmpty else { throw .cancelled }
     let rows = changes.enumerated().compactMap { index, change in
@@ -52,7 +52,7 @@ extension CampaignSimulation {
       of: self, runs, whatIf: rows, left: (seeds - runs.count, changes.count - rows.count))
   }
 
-  /// In the steps' order; `nil` = its time was over.
+  /// Returns the figures in the order of the steps; `nil` = the time limit was reached.
   private func figures(of steps: [Step]) async throws(ForecastFault) -> [SimulationFigures?] {
     let results = await withTaskGroup(
       of: (Int, Result<SimulationFigures?, ForecastFault>).self,
@@ -67,7 +67,7 @@ extension CampaignSimulation {
         if index >= Self.runsAtOnce, let (index, result) = await group.next() {
           take(index, result)
         }
-        // Each run keeps a thread for itself, so it must not be that of the caller.
+        // Each run blocks its thread, which must not be the thread of the caller.
         group.addTask(executorPreference: globalConcurrentExecutor) { (index, attempt(step)) }
       }
       for await (index, result) in group { take(index, result) }

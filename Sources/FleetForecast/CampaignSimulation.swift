@@ -6,30 +6,30 @@ import OtaflashGATT
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// A campaign that is to be tried on simulated boards: all that a run of it depends on.
+/// A simulation of a campaign on simulated boards, with all inputs of a run.
 package struct CampaignSimulation: Sendable {
   package let plan: CampaignPlan
-  /// The plan's, or one with other choices; its waves are those of the plan.
+  /// The campaign of the plan, or a changed one with the same waves.
   package var campaign: Campaign
-  /// The boards that the devices are, and the adapters.
+  /// The boards of the devices, and the adapters.
   package var fleet: FleetProfile
-  /// By their files' names in the campaign.
+  /// The images by their names in the campaign.
   package let packages: [String: FirmwarePackage]
-  /// When it begins, for windows.
+  /// The start of the run, for windows.
   package let start: WallClockTime
-  /// Where patches find what the boards run.
+  /// The source of base images for patches.
   package var bases = BaseFinder.none
-  /// The campaign would send patches where devices take them, and whole images are counted: what
-  /// real devices run, and what patches against it come to, is not known.
+  /// Whether complete images are counted although the campaign would send patches: the running
+  /// images of real devices, and the sizes of patches against them, are unknown.
   package internal(set) var countsWholeImages = false
-  /// The flash that the boards begin with; `nil` = they come from the factory.
+  /// The initial flash of the boards; `nil` = factory state.
   package var storage: SimulatedFleet.Storage?
-  /// `nil` = nothing looks on, and the run goes to its end.
+  /// The watch of the forecast; `nil` = the run has no time limit.
   var watch: ForecastWatch?
 
-  /// A device whose id is that of a board of the fleet is that board; where one is not, the first
-  /// device is the first board, and so on. Nobody is asked to approve, and a place that devices
-  /// stand at is like any other.
+  /// Creates a simulation. A device with the id of a board of the fleet is that board; if any device
+  /// has no such id, devices and boards are matched by order. Approvals are not required, and sites
+  /// are ignored.
   package init(
     _ plan: CampaignPlan, on fleet: FleetProfile, packages: [String: FirmwarePackage],
     start: WallClockTime = WallClockTime(milliseconds: 0)
@@ -45,22 +45,22 @@ package struct CampaignSimulation: Sendable {
     }
   }
 
-  /// How a run ended, and what the boards and radios say of it.
+  /// The end of a run, and the state of boards and radios.
   package struct Outcome: Sendable {
     package let run: FleetRun
     package let took: Duration
-    /// Of the devices whose boards ever had power.
+    /// The states of devices whose boards had power at least once.
     package let truth: [FleetDevice.ID: SimulatedFleet.Truth]
-    /// For which each adapter's radio carried data.
+    /// The time for which each adapter's radio carried data.
     package let airTime: [String: Duration]
     package let poweredMost: Int
     package let attempts: Int
   }
 
-  /// The longest that a campaign may take: windows that open once a week are among them.
+  /// The maximum duration of a campaign, long enough for weekly windows.
   private static let limit = Duration.seconds(366 * 86_400)
 
-  /// Runs the campaign in virtual time, on the calling thread. The same seed, the same outcome.
+  /// Runs the campaign in virtual time, on the calling thread. The same seed gives the same outcome.
   package func run(seed: UInt64) throws(ForecastFault) -> Outcome {
     let boards = boardsByDevice
     let profile = fleet.drawn(from: seed, boards: boards == nil ? plan.deviceCount : nil)
@@ -111,17 +111,17 @@ package struct CampaignSimulation: Sendable {
     }
   }
 
-  /// An image's digest is its file's name here.
+  /// The first events; the digest of an image is its file name here.
   private var beginning: [FleetEvent] {
     let digests = Dictionary(uniqueKeysWithValues: packages.keys.map { ($0, $0) })
     return plan.beginning(id: "trial", digest: "", imageDigests: digests)
   }
 
-  // MARK: Who is who
+  // MARK: Devices and boards
 
   private var devices: [FleetDevice] { plan.waves.flatMap(\.devices) }
 
-  /// `nil` when a device is no board of the fleet.
+  /// The boards by device; `nil` if a device is not a board of the fleet.
   private var boardsByDevice: [FleetDevice.ID: String]? {
     let ids = devices.map(\.id)
     guard ids.allSatisfy({ fleet.number(of: $0) != nil }) else { return nil }
@@ -134,9 +134,9 @@ package struct CampaignSimulation: Sendable {
   }
 }
 
-/// Why there is no forecast.
+/// The reason why there is no forecast.
 package enum ForecastFault: Error, Equatable, Sendable {
-  /// The run never ended: a window that opens too late, or an error of ours.
+  /// The run did not end: a window opens too late, or otaflash has a bug.
   case simulation(SimulationFault)
   case engine(FleetEngineFault)
   case cancelled

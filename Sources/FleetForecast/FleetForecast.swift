@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashFleet
 import OtaflashSimulation
 
-/// What a campaign will take: runs of it on simulated boards, each with other luck, put together.
+/// The forecast of a campaign: the combined figures of simulated runs with different seeds.
 package struct FleetForecast: Hashable, Sendable {
   /// A figure over all runs.
   package struct Spread: Hashable, Sendable {
@@ -17,7 +17,7 @@ package struct FleetForecast: Hashable, Sendable {
 
     init(_ values: [Duration]) {
       let sorted = values.sorted()
-      precondition(!sorted.isEmpty, "a spread of nothing")
+      precondition(!sorted.isEmpty, "a spread requires a value")
       median = sorted[(sorted.count - 1) / 2]
       let outside = (sorted.count + 1) / Self.rangeMinimum
       range =
@@ -28,7 +28,7 @@ package struct FleetForecast: Hashable, Sendable {
 
   package struct AirUse: Hashable, Sendable {
     package let adapter: String
-    /// Of the time in which devices were worked on, 0…1; the mean over all runs.
+    /// The share of the time with attempts, 0…1; the mean over all runs.
     package let share: Double
   }
 
@@ -38,20 +38,19 @@ package struct FleetForecast: Hashable, Sendable {
     package let devices: Double
   }
 
-  /// What holds the campaign back.
+  /// The bottleneck of the campaign.
   package enum Limit: String, Hashable, Sendable, CaseIterable {
     /// The radios carry data most of the time.
     case air
-    /// Each link waits for its connection events and responses, and there are no more links at a
-    /// time.
+    /// Each link waits for its connection events and responses, and the number of links is limited.
     case links
     /// The devices write their flash.
     case deviceFlash = "device-flash"
     /// The waves' soak times.
     case soak
-    /// The times in which transfers may begin.
+    /// The windows in which transfers may start.
     case window
-    /// Devices that are away, or are tried again, and the waits between.
+    /// Absent devices, retries, and the waits between them.
     case retries
   }
 
@@ -59,47 +58,47 @@ package struct FleetForecast: Hashable, Sendable {
   package struct WhatIf: Hashable, Sendable {
     package let change: ForecastChange
     package let duration: Spread
-    /// Its time by that of the campaign itself, with the same seeds; below 1 is quicker.
+    /// Its time divided by the time of the unchanged campaign, with the same seeds; below 1 = faster.
     package let ratio: Double
   }
 
-  /// What was sent instead of images, in the mean of the runs.
+  /// The savings by patches and compression, as the mean over all runs.
   package struct Savings: Hashable, Sendable {
     package var devices = 0.0
-    /// Bytes of patches, or of compressed images.
+    /// Bytes of patches or compressed images.
     package var sent = 0.0
-    /// Bytes of the images that were made of them.
+    /// Bytes of the images that devices created from them.
     package var made = 0.0
   }
 
   package let devices: Int
   package let seeds: Int
   package let duration: Spread
-  /// By adapter, in their order.
+  /// The use of each adapter, in order.
   package let airUse: [AirUse]
-  /// The most frequent first.
+  /// The expected outcomes, the most frequent first.
   package let expected: [Expected]
   /// Shares of the runs, 0…1.
   package let stoppedShare: Double
   package let pausedShare: Double
   package let limit: Limit
   package let savings: Savings
-  /// Waves that will wait for somebody who agrees: that time is in no figure.
+  /// The number of waves that will wait for approval; no figure includes that time.
   package let approvals: Int
-  /// Seeds of each row below.
+  /// The number of seeds of each what-if row.
   package let whatIfSeeds: Int
   package let whatIf: [WhatIf]
-  /// Runs and rows of the what-if table for which there was no time.
+  /// The number of runs and what-if rows that the time limit excluded.
   package let runsLeftOut: Int
   package let rowsLeftOut: Int
 
-  /// Devices that are expected to end well.
+  /// The expected number of successful devices.
   package var successes: Double {
     expected.filter(\.ending.isSuccess).reduce(0) { $0 + $1.devices }
   }
 }
 
-// MARK: - Putting runs together
+// MARK: - Combining runs
 
 extension FleetForecast {
   init(
@@ -152,8 +151,8 @@ extension FleetForecast {
       .sorted { ($1.devices, "\($0.ending)") < ($0.devices, "\($1.ending)") }
   }
 
-  /// Air that carries data for more of the time than this is full: the rest is what is left of
-  /// packet pairs at the ends of events.
+  /// The share of air time from which the air is the bottleneck: the rest is lost at the ends of
+  /// connection events.
   private static let airIsFull = 0.5
   private static let half = 0.5
 

@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashFleet
 import OtaflashSimulation
 
-/// One thing that could be otherwise.
+/// A change of a campaign in the what-if table.
 package enum ForecastChange: Hashable, Sendable {
   case adapters(Int)
   case withResponse
@@ -12,16 +12,16 @@ package enum ForecastChange: Hashable, Sendable {
   case largerPackets(mtu: Int)
   case smallerPackets(mtu: Int)
   case interval(ConnectionInterval)
-  /// Half the packets that are lost now, as a share of all, 0…1.
+  /// A lower share of lost packets, 0…1.
   case loss(Double)
   case oneAtATime
 
   private static let adaptersMaximum = 64
   private static let mtuMaximum = 512
-  /// What one packet of 251 bytes carries.
+  /// The ATT_MTU that fits in one packet of 251 bytes.
   private static let smallMTU = 247
 
-  /// What is worth asking about a campaign: five or more.
+  /// Returns the useful changes of a campaign, five or more.
   static func all(for trial: CampaignSimulation) -> [ForecastChange] {
     let (fleet, flash) = (trial.fleet, trial.campaign.flash)
     let settings = fleet.settings

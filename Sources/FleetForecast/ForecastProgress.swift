@@ -1,20 +1,20 @@
 import OtaflashFleet
 import Synchronization
 
-/// What a forecast has simulated so far.
+/// The progress of a forecast.
 package struct ForecastProgress: Hashable, Sendable {
   package let runsEnded: Int
   package let runs: Int
-  /// Of all the work, 0…1; an estimate, since attempts are repeated.
+  /// The share of the work, 0…1; an estimate, because attempts are repeated.
   package let share: Double
 }
 
-/// Counts the work of the simulated runs, and ends them when the time for the forecast is over. The
-/// first run is always completed: without it there is no forecast.
+/// The watch that counts the work of simulated runs, and ends them at the time limit. The first run
+/// is always completed, because a forecast requires one run.
 final class ForecastWatch: Sendable {
   private struct State {
     var runsEnded = 0
-    /// Devices that were worked on in the runs under way.
+    /// The number of attempts in the current runs.
     var attempts = 0
     var isFirstDone = false
   }
@@ -35,7 +35,7 @@ final class ForecastWatch: Sendable {
     self.progress = progress
   }
 
-  /// Whether a run that is under way, or would start, is not needed any more.
+  /// Whether current and further runs are no longer needed.
   var isOver: Bool { state.withLock { $0.isFirstDone } && isTimeOver() }
 
   func attemptEnded() { report { $0.attempts += 1 } }

@@ -2,11 +2,11 @@ import OtaflashFleet
 import OtaflashGATT
 import Synchronization
 
-/// An exchange for virtual time: who wants a job while there is none at all waits for the next one,
-/// instead of looking again and again through a soak time of a day.
+/// An exchange for virtual time: a worker without a job waits for the next job instead of polling,
+/// which would be slow during a soak time of a day.
 final class QuietExchange: JobExchange {
   private struct State {
-    /// Jobs that are published or worked on.
+    /// The published and claimed jobs.
     var open: Set<UpdateJob.ID> = []
     var waiter: OneShot<Void>?
   }
@@ -16,10 +16,10 @@ final class QuietExchange: JobExchange {
   private let watch: ForecastWatch?
   private let ended = Mutex(0)
 
-  /// - Parameter watch: counts the attempts, and ends the run.
+  /// - Parameter watch: the watch that counts the attempts and ends the run.
   init(_ watch: ForecastWatch?) { self.watch = watch }
 
-  /// Attempts that have ended.
+  /// The number of ended attempts.
   var attempts: Int { ended.withLock { $0 } }
 
   func publish(_ jobs: [UpdateJob]) async throws(ExchangeFault) {
@@ -36,7 +36,7 @@ final class QuietExchange: JobExchange {
     for worker: FleetWorker, now: WallClockTime, lease: Duration
   ) async throws(ExchangeFault) -> JobClaim? {
     if watch?.isOver == true {
-      throw .storage(StorageFault(.full, "the time for the forecast is over"))
+      throw .storage(StorageFault(.full, "the time limit of the forecast was reached"))
     }
     let waiter = state.withLock { state -> OneShot<Void>? in
       guard state.open.isEmpty else { return nil }
@@ -45,7 +45,7 @@ final class QuietExchange: JobExchange {
       return waiter
     }
     if let waiter {
-      // The moment that was asked about is over; who asks again tells the new one.
+      // `now` is outdated after the wait; the caller asks again with a new time.
       _ = await waiter.wait()
       return nil
     }

@@ -4,16 +4,15 @@ import OtaflashFleetEngine
 import OtaflashGATT
 import OtaflashSimulation
 
-/// The adapters and boards of a simulated fleet as the engine wants them. A board loses its power
-/// after each attempt, and has it again in the next one.
+/// The adapters and boards of a simulated fleet for the engine. A board has power only during
+/// attempts.
 package struct SimulatedFleetTransport: DeviceTransport {
   package let fleet: SimulatedFleet
   private let board: @Sendable (FleetDevice.ID) -> String
 
   /// - Parameters:
-  ///   - fleet: whose `run()` must be under way.
-  ///   - board: the board that a device of the campaign is; the one with its id unless told
-  ///     otherwise.
+  ///   - fleet: the simulated fleet; its `run()` must be in progress.
+  ///   - board: returns the board of a device; by default the board with its id.
   package init(
     _ fleet: SimulatedFleet, board: @escaping @Sendable (FleetDevice.ID) -> String = { $0 }
   ) {

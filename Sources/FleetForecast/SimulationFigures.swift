@@ -1,7 +1,7 @@
 import OtaflashFleet
 import OtaflashSimulation
 
-/// What one run of a campaign says about it.
+/// The figures of one simulated run.
 struct SimulationFigures: Hashable, Sendable {
   enum End: Hashable, Sendable {
     case complete
@@ -11,17 +11,17 @@ struct SimulationFigures: Hashable, Sendable {
 
   let took: Duration
   let end: End
-  /// By adapter: the share of the time in which anything ran that its radio carried data.
+  /// By adapter: the share of the time with attempts in which its radio carried data.
   let airUse: [String: Double]
-  /// Devices by how they ended; those that nobody began are not there.
+  /// The number of devices by outcome, without devices that were not started.
   let endings: [ForecastEnding: Int]
-  /// The time in which no device was worked on, waves' soak times aside.
+  /// The time without attempts, except soak times.
   let idle: Duration
   let soak: Duration
-  /// Of the time of all attempts, the share in which the boards' flash was busy.
+  /// The share of the time of all attempts in which the boards' flash was busy.
   let flashUse: Double
 
-  /// What was sent instead of images.
+  /// The savings by patches and compression.
   let savings: FleetForecast.Savings
 
   init(_ outcome: CampaignSimulation.Outcome, of campaign: Campaign) {
@@ -50,7 +50,7 @@ struct SimulationFigures: Hashable, Sendable {
     flashUse = worked > .zero ? flash / worked : 0
   }
 
-  /// The time that at least one of the spans covers.
+  /// Returns the time that at least one of the spans covers.
   private static func union(of spans: [(WallClockTime, WallClockTime)]) -> Duration {
     var (total, end) = (Duration.zero, WallClockTime(milliseconds: .min))
     for span in spans.sorted(by: { $0.0 < $1.0 }) where span.1 > end {
@@ -71,16 +71,16 @@ extension SimulationFigures.End {
   }
 }
 
-/// How a device ends, as far as a forecast tells it apart.
+/// The outcome of a device in a forecast.
 package enum ForecastEnding: Hashable, Sendable {
   case updated
-  /// It ran the image already.
+  /// The device already ran the image.
   case current
-  /// With the failure's code, such as `reverted`.
+  /// The device failed, with a code such as `reverted`.
   case failed(FailureKind, code: String)
-  /// Nobody has ever heard it.
+  /// No advertisement of the device was received.
   case absent
-  /// A hook left it out.
+  /// A hook excluded the device.
   case skipped
 
   fileprivate init(_ ending: DeviceEnding) {

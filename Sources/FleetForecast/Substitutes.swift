@@ -3,14 +3,14 @@ import OtaflashFleet
 import OtaflashSimulation
 
 extension CampaignSimulation {
-  /// Room that a bootloader wants of a slot beside the image.
+  /// The room that a bootloader requires in a slot, in addition to the image.
   private static let slotReserve = 8192
   private static let pageSize = 4096
 
-  /// A trial in which each image is so many bytes that mean nothing, and the devices are boards
-  /// with the OTA service: for devices and files of which no more is known than their sizes.
+  /// Creates a simulation with random images and boards with the OTA service, for devices and files
+  /// of which only sizes are known.
   ///
-  /// - Parameter sizes: of the images, in bytes, by their files' names in the campaign.
+  /// - Parameter sizes: the sizes of the images in bytes, by their names in the campaign.
   package init(
     _ plan: CampaignPlan, on fleet: FleetProfile, sizes: [String: Int],
     start: WallClockTime = WallClockTime(milliseconds: 0)
@@ -21,7 +21,7 @@ extension CampaignSimulation {
       $0.slotSize = max((slot + Self.pageSize - 1) / Self.pageSize * Self.pageSize, 98_304)
     }
     self.init(plan, on: fleet, packages: sizes.mapValues(FirmwarePackage.standIn), start: start)
-    // Of bytes that mean nothing there are no patches, so that none may be required either.
+    // Random images have no patches, so patches must not be required.
     countsWholeImages = campaign.flash.delta != .never
     campaign.flash.delta = .never
     campaign.flash.allowUnknown = true
@@ -30,7 +30,7 @@ extension CampaignSimulation {
 }
 
 extension FirmwarePackage {
-  /// An image of so many bytes that cannot be compressed, of a version that no device runs.
+  /// Returns an incompressible image of a version that no device runs.
   package static func standIn(bytes: Int) -> FirmwarePackage {
     var random = SeededRandom(seed: 1)
     let content = (0..<max(bytes, 1)).map { _ in UInt8(truncatingIfNeeded: random.next()) }

@@ -11,7 +11,7 @@ package struct ForegroundProgram: Sendable {
 
   /// - Parameters:
   ///   - words: the name of a program in PATH, and its arguments.
-  ///   - timeLimit: the longest time, in which the user may have to type a passphrase.
+  ///   - timeLimit: the time limit, which includes typing a passphrase.
   package init(_ words: [String], timeLimit: Duration) {
     self.words = words
     self.timeLimit = timeLimit

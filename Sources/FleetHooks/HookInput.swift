@@ -2,8 +2,8 @@
 import Glibc
 import SystemPackage
 
-/// What a command reads from its standard input, as a file without a name in the folder for
-/// temporary files. A command that does not read it blocks nothing, as it would with a pipe.
+/// The standard input of a command, as an unlinked file in the folder for temporary files. Unlike a
+/// pipe, the file does not block otaflash if the command does not read it.
 enum HookInput {
   /// - Returns: the open file, at its start.
   static func file(of bytes: [UInt8]) throws(Errno) -> FileDescriptor {

@@ -2,7 +2,7 @@
 import OtaflashFleet
 import Synchronization
 
-/// The end of what a command wrote, in bounded memory.
+/// The end of a command's output, in bounded memory.
 final class OutputTail: Sendable {
   private struct State {
     var bytes: [UInt8] = []
@@ -23,16 +23,16 @@ final class OutputTail: Sendable {
   func append(_ part: UnsafeRawBufferPointer) {
     state.withLock { state in
       state.bytes += part
-      // Now and then only: each cut moves all that stays.
+      // Only occasionally, because each cut moves the remaining bytes.
       if state.bytes.count > 4 * Self.maximum { state.cut(to: Self.maximum) }
     }
   }
 
-  /// What is kept, as text, and the bytes that were dropped before it.
+  /// The stored output as text, and the number of bytes dropped before it.
   var text: (output: String, dropped: Int) {
     state.withLock { state in
       state.cut(to: Self.maximum)
-      // A character that was cut in two is dropped with its first half.
+      // The rest of a truncated character is dropped as well.
       let half = state.dropped == 0 ? 0 : state.bytes.prefix(3).prefix { $0 & 0xC0 == 0x80 }.count
       return (String(decoding: state.bytes.dropFirst(half), as: UTF8.self), state.dropped + half)
     }

@@ -6,17 +6,18 @@ import Subprocess
 import Synchronization
 import SystemPackage
 
-/// Hooks as processes of this machine: each in a process group of its own, its standard input
-/// empty or a file, its output read as it comes and bounded here: it never waits for a reader.
+/// Hooks as processes of the host. Each hook has its own process group, and its standard input is
+/// empty or a file. Its output is read as it arrives and bounded here, so it never waits for a
+/// reader.
 package struct ProcessHooks: HookRunner {
-  /// Between the request to end (SIGTERM) and the end (SIGKILL), each to the whole group.
+  /// The time between SIGTERM and SIGKILL, each to the complete process group.
   package static let grace = Duration.seconds(5)
 
   private let folder: String
   private let grace: Duration
 
-  /// - Parameter folder: in which hooks run, and at which the paths of programs begin: the
-  ///   campaign file's.
+  /// - Parameter folder: the working directory of hooks, which is the folder of the campaign file;
+  ///   relative program paths are resolved against it.
   package init(in folder: String) { self.init(in: folder, grace: Self.grace) }
 
   init(in folder: String, grace: Duration) {
@@ -32,7 +33,7 @@ package struct ProcessHooks: HookRunner {
 
   /// Runs a command as `run(_:environment:timeLimit:)` does.
   ///
-  /// - Parameter input: what the command can read from its standard input. It need not read it.
+  /// - Parameter input: the content of its standard input.
   package func run(
     _ hook: HookCommand, environment: [String: String], input: [UInt8], timeLimit: Duration
   ) async -> HookOutcome {
@@ -77,7 +78,8 @@ package struct ProcessHooks: HookRunner {
     }
   }
 
-  /// `.interrupted` when its task was cancelled; the whole group is gone then.
+  /// Runs a process; returns `.interrupted` after cancellation of the task, when the complete group
+  /// has ended.
   private func process(
     _ hook: HookCommand, _ environment: [String: String], _ input: FileDescriptor?,
     _ tail: OutputTail
@@ -118,8 +120,8 @@ package struct ProcessHooks: HookRunner {
     }
   }
 
-  /// What ignored the request and outlived the group's first process. The kernel gives the number
-  /// to nobody else while the group has members; without any there is nobody to signal.
+  /// Kills processes that ignored SIGTERM and outlived the first process of the group. The kernel
+  /// does not reuse the number while the group has members; without members no process is signalled.
   private func endGroup(of first: pid_t?) {
     if let first { kill(-first, SIGKILL) }
   }
@@ -133,12 +135,12 @@ package struct ProcessHooks: HookRunner {
   }
 }
 
-/// What is executed for a hook.
+/// The program of a hook.
 private struct Program {
   let arguments: Arguments
-  /// As the campaign has it.
+  /// The name in the campaign.
   private let name: String
-  /// `nil` = it is looked for in PATH.
+  /// `nil` = the program is searched in PATH.
   private let path: String?
 
   init(_ hook: HookCommand, in folder: String) {
@@ -159,12 +161,12 @@ private struct Program {
     guard let fault = fault as? SubprocessError else { return "\(fault)" }
     if fault.code == .failedToChangeWorkingDirectory { return "there is no folder \(folder)" }
     if fault.underlyingError == .execFormatError {
-      return "'\(name)' is no program, and does not begin with #!"
+      return "'\(name)' is not a program, and does not start with #!"
     }
     guard fault.code == .executableNotFound else { return "\(fault)" }
     guard let path, access(path, F_OK) == 0 else { return "there is no program '\(name)'" }
-    guard access(path, X_OK) == 0 else { return "'\(name)' may not be executed" }
-    return "'\(name)' cannot be executed; is the program there that its first line names?"
+    guard access(path, X_OK) == 0 else { return "'\(name)' is not executable" }
+    return "'\(name)' cannot be executed; check that the interpreter in its first line exists"
   }
 }
 

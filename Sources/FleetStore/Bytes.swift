@@ -26,7 +26,8 @@ extension Row {
   func time(_ column: String) throws -> WallClockTime {
     let milliseconds: Int64 = self[column]
     guard WallClockTime.range.contains(milliseconds) else {
-      throw StorageFault(.unsound, "column \(column) of the store contains the time \(milliseconds)")
+      throw StorageFault(
+        .unsound, "column \(column) of the store contains the time \(milliseconds)")
     }
     return WallClockTime(milliseconds: milliseconds)
   }

@@ -54,7 +54,7 @@ import Testing
     let plan = try plan("campaign: c\nimagee: a.bin\ndevices: [x]\nparallel: 0\n")
     #expect(plan.status == 78 && plan.code == "E-CAMPAIGN")
     for words in [
-      "c.yaml, line 2, column 1: a campaign has no 'imagee'; did you mean 'image'?",
+      "c.yaml, line 2, column 1: a campaign has no key 'imagee'; did you mean 'image'?",
       "  2 | imagee: a.bin\n    | ^\n", "c.yaml, line 4, column 11: parallel is 0",
       "  4 | parallel: 0\n    |           ^\n", "  help: ",
     ] {

@@ -84,7 +84,7 @@ import Testing
     let words = "as in 1 earlier run of these devices: sim-fleet:4?adapters=2&away=25.0%"
     #expect(plan.errors.contains(words), "\(plan.errors)")
     #expect(plan.output.contains("3 updated, 1 not found"), "\(plan.output)")
-    #expect(plan.output.contains("counted with whole images"), "\(plan.output)")
+    #expect(plan.output.contains("calculated with complete images"), "\(plan.output)")
     let events = try fleet("plan", file, "--forecast", "--seeds", "1", "--json")
     #expect(events.output.contains(#""counts_whole_images":true"#), "\(events.output)")
     let check = try Program.runTool(
@@ -105,7 +105,7 @@ import Testing
     #expect(refused.code == "E-FLEET-PAUSED", "\(refused.errors)")
     #expect(try fleet("status").output.contains("no process works on it"))
     let run = try program.start(["fleet", "run", file])
-    try #require(run.waitUntilItSays("going on"))
+    try #require(run.waitUntilItSays("continued"))
     #expect(try !fleet("status").output.contains("no process works on it"))
     let second = try fleet("run", file)
     #expect(second.status == 69)
@@ -174,7 +174,7 @@ import Testing
     #expect(try fleet("resume").status == 0)
     let second = try fleet("run", file, "--no-input")
     #expect(second.status == 0, "\(second.errors)\(second.output)")
-    #expect(!second.errors.contains("looking for devices"), "\(second.errors)")
+    #expect(!second.errors.contains("scanning for devices"), "\(second.errors)")
     #expect(try fleet("run", Self.listed(in: self), "--adapter", "sim").status == 64)
   }
 
@@ -309,7 +309,7 @@ import Testing
     #expect(run.status == 0, "\(run.errors)\(run.output)")
     let live = try fleet("plan", "Examples/campaign-boards.yaml", "--live")
     #expect(live.status == 0, "\(live.errors)")
-    #expect(live.output.contains("runs it already"), "\(live.output)")
+    #expect(live.output.contains("already runs it"), "\(live.output)")
     let devices = try program.run(["devices"]).output
     for device in ["sim:fast?seed=99", "sim:smp?seed=2", "sim:fast?seed=1 "] {
       #expect(devices.contains(device), "\(devices)")

@@ -68,7 +68,7 @@ import Testing
     ("min-battery: {percent: 5%, unknown: skip}", 4, 37, "it is proceed or refuse"),
     ("waves: [{devices: rest, stop: {then: wait}}]", 4, 38, "it is end or pause"),
     ("waves: [{devices: rest, stop: {overshoot: -1}}]", 4, 43, "'-1' is no overshoot"),
-    ("waves: [{devices: rest, stop: {failed: 1}}]", 4, 32, "stop has no 'failed'"),
+    ("waves: [{devices: rest, stop: {failed: 1}}]", 4, 32, "stop has no key 'failed'"),
     ("sites: [tokyo]", 4, 8, "sites are written as"),
     ("sites: {tokyo: {zone: Asia/Atlantis}}", 4, 23, "is no zone"),
     ("sites: {tokyo: {from: 8}}", 4, 23, "'8' is no from"),
@@ -89,7 +89,7 @@ import Testing
 
   @Test(arguments: [
     ("sites: {tokyo: {from: 08:00}}", 4, 9, "no device has the site 'tokyo'"),
-    ("waves: [{devices: rest, stop: 3}]", 4, 31, "stops at 3 failed devices, and it has 2"),
+    ("waves: [{devices: rest, stop: 3}]", 4, 31, "stops at 3 failed devices, but has only 2"),
     ("waves: [{devices: 1, stop: 1}, {devices: rest, stop: {failures: 2}}]", 4, 54, "it has 1"),
   ])
   func mistakesOfTheWholeAreReportedWithTheirPlace(

@@ -258,22 +258,22 @@ import Testing
 
   /// A text behind the least campaign, the place, and words of the fault.
   @Test(arguments: [
-    ("wave: []", 4, 1, "a campaign has no 'wave'"),
-    ("campaign: d", 4, 1, "'campaign' is there twice"),
-    ("parallel: 1\nparallel: 2", 5, 1, "'parallel' is there twice"),
-    ("flash: {mtu: 23, mode: auto, mtu: 24}", 4, 30, "'mtu' is there twice"),
+    ("wave: []", 4, 1, "a campaign has no key 'wave'"),
+    ("campaign: d", 4, 1, "duplicate key 'campaign'"),
+    ("parallel: 1\nparallel: 2", 5, 1, "duplicate key 'parallel'"),
+    ("flash: {mtu: 23, mode: auto, mtu: 24}", 4, 30, "duplicate key 'mtu'"),
     ("flash: {mtu: 600}", 4, 14, "mtu is 600; the permitted range is 23 to 517"),
     ("parallel: 0", 4, 11, "parallel is 0; the permitted range is 1 to 64"),
     ("retries: {same: 0}", 4, 17, "same is 0; the permitted range is 1 to 100"),
     ("waves: [{devices: 0}]", 4, 19, "'0' is no number"),
     ("waves: [{devices: 1, stop: 0}]", 4, 28, "'0' is no stop"),
-    ("hooks: {before-device: 5}", 4, 24, "before-device is a command, and 5 is a number"),
+    ("hooks: {before-device: 5}", 4, 24, "before-device must be a command, not the number 5"),
     ("imagee: b", 4, 1, "did you mean 'image'?"),
-    ("image2: b", 4, 1, "a campaign has no 'image2'"),
+    ("image2: b", 4, 1, "a campaign has no key 'image2'"),
     ("select: bord=x", 4, 9, "'bord' is not a fact"),
     ("select: \"board=x and\"", 4, 21, "expected a fact"),
-    ("select: [a]", 4, 9, "select is a text"), ("select: ''", 4, 9, "select is empty"),
-    ("waves: []", 4, 8, "waves is empty"), ("waves: x", 4, 8, "waves is a list"),
+    ("select: [a]", 4, 9, "select must be a text"), ("select: ''", 4, 9, "select is empty"),
+    ("waves: []", 4, 8, "waves is empty"), ("waves: x", 4, 8, "waves must be a list"),
     ("waves: [x]", 4, 9, "a wave is written as"), ("waves: [{name: a}]", 4, 9, "no 'devices'"),
     ("waves: [{devices: some}]", 4, 19, "'some' is no number"),
     ("waves: [{devices: -1}]", 4, 19, "'-1' is no number"),
@@ -296,12 +296,12 @@ import Testing
     ("retries: {first-delay: 0s}", 4, 10, "begin above zero"),
     ("flash: {mode: fast}", 4, 15, "it is auto or with-response or without-response"),
     ("flash: {attempt-limit: 0s}", 4, 9, "more than no time"),
-    ("hooks: x", 4, 8, "hooks is written as"), ("hooks: {}", 4, 8, "the hooks name no command"),
+    ("hooks: x", 4, 8, "write hooks as"), ("hooks: {}", 4, 8, "the hooks contain no command"),
     ("hooks: {before: x}", 4, 9, "hooks has no 'before'"),
-    ("hooks: {time-limit: 5s}", 4, 8, "the hooks name no command"),
+    ("hooks: {time-limit: 5s}", 4, 8, "the hooks contain no command"),
     ("hooks: {before-wave: []}", 4, 22, "before-wave is empty"),
     ("hooks: {before-wave: ''}", 4, 22, "before-wave is empty"),
-    ("hooks: {before-wave: {a: b}}", 4, 22, "is a list of words, or one text for /bin/sh"),
+    ("hooks: {before-wave: {a: b}}", 4, 22, "must be a list of words or a text for /bin/sh"),
     ("hooks: {before-wave: x, time-limit: 0s}", 4, 25, "more than no time"),
     ("hooks: {before-wave: x, on-failure: stop}", 4, 37, "it is skip or fail"),
     ("hooks: {before-wave: x, after-failure: skip}", 4, 40, "it is note or fail"),
@@ -320,7 +320,7 @@ import Testing
     ("- a", 4, 1, "did not find expected"), ("\tselect: a", 4, 1, "there is a tab"),
     ("---\nb: c", 4, 1, "a single document in the stream, but found another"),
     ("<<: {a: b}", 4, 1, "a campaign has no '<<'"),
-    ("? [a]\n: b", 4, 3, "a key is a text"),
+    ("? [a]\n: b", 4, 3, "a key must be a text"),
   ])
   func whatIsWrongIsToldWithItsPlace(
     _ text: String, _ line: Int, _ column: Int, _ words: String
@@ -329,9 +329,9 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", 1, 1, "it is empty"), ("a", 1, 1, "a campaign is written as"),
+    ("", 1, 1, "the file is empty"), ("a", 1, 1, "write a campaign as"),
     ("campaign: c", 1, 1, "neither 'devices' nor"),
-    ("image: a\ndevices: [a]", 1, 1, "'campaign', its name, is missing"),
+    ("image: a\ndevices: [a]", 1, 1, "'campaign' is missing"),
     ("campaign: c\ndevices: [a]", 1, 1, "neither an 'image' nor 'images'"),
     ("campaign: c\nimage: a\ndevices: [{name: a}]", 3, 11, "the device has no 'id'"),
     ("campaign: c\nimage: a\ndevices: [{id: a, color: red}]", 3, 19, "a device has no 'color'"),

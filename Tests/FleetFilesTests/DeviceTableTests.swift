@@ -43,11 +43,11 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", 1, 1, "it is empty"), ("name\nx", 1, 1, "the column 'id' is missing"),
-    ("id,color\na,red", 1, 4, "there is no column 'color'"),
-    ("name,ID\na,b", 1, 6, "there is no column 'ID'; did you mean 'id'?"),
+    ("", 1, 1, "the file is empty"), ("name\nx", 1, 1, "the column 'id' is missing"),
+    ("id,color\na,red", 1, 4, "unknown column 'color'"),
+    ("name,ID\na,b", 1, 6, "unknown column 'ID'; did you mean 'id'?"),
     ("Address,name\na,b", 1, 1, "did you mean 'id'?"), ("id,id\na,b", 1, 4, "is there twice"),
-    ("id,name\na", 2, 1, "the row has 1 fields, and there are 2 columns"),
+    ("id,name\na", 2, 1, "the row has 1 fields, but the table has 2 columns"),
     ("id,name\na,b,c", 2, 1, "3 fields"),
     ("id,name\n,x", 2, 1, "the row has no id"),
     ("id\nsim-fleet:3", 2, 1, "a simulated fleet stands in the campaign"),

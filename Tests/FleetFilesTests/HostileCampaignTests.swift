@@ -21,7 +21,7 @@ import Testing
     }
     text += ", {? *a12 : x}]\n"
     let fault = #expect(throws: CampaignFileFault.self) { try CampaignFileTests.read(text) }
-    #expect(try #require(fault).description.contains("the 17th '*' that could be one"))
+    #expect(try #require(fault).description.contains("the 17th '*' that could be an alias"))
   }
 
   @Test func deepNestingIsRefused() {
@@ -76,7 +76,7 @@ import Testing
     let text = "campaign: c\ndevices: [" + String(repeating: "a,", count: 2_000_000) + "]"
     #expect {
       try CampaignFile(bytes: Array(text.utf8), now: WallClockTime(milliseconds: 0))
-    } throws: { "\($0)" == "line 2, column 1: it has more than 2000000 parts" }
+    } throws: { "\($0)" == "line 2, column 1: the file has more than 2000000 parts" }
   }
 }
 #endif

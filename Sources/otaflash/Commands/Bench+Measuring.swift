@@ -85,7 +85,7 @@ extension Bench {
         for bytes in mtu.elements.compactMap(\.bytes) {
           let entry = BenchmarkSweep.Case(setting: setting(mode, window, mtu: bytes))
           found.append(try await row(entry))
-          tell(found[found.count - 1], in: session)
+          printResult(found[found.count - 1], in: session)
         }
         if hasBest(mode) {
           var setting = setting(mode, window, mtu: Self.usualMTU)
@@ -99,7 +99,7 @@ extension Bench {
             setting.mtu = try await row(BenchmarkSweep.Case(setting: setting)).typical.pduSize
           }
           found.append(try await row(BenchmarkSweep.Case(setting: setting, isBest: true)))
-          tell(found[found.count - 1], in: session)
+          printResult(found[found.count - 1], in: session)
         }
         rows += found
       }
@@ -148,7 +148,7 @@ extension Bench {
         + "\(Text.counted(self.repeat.value, "time")) each")
   }
 
-  private func tell(_ row: BenchmarkRow, in session: Session) {
+  private func printResult(_ row: BenchmarkRow, in session: Session) {
     session.console.event("measurement", row.members(device: target.device.text))
   }
 

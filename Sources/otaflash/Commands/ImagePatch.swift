@@ -52,7 +52,7 @@ struct ImagePatch: Subcommand {
     } catch {
       throw .outputFile(file, error)
     }
-    tell(patch, of: pair, session)
+    printResult(patch, of: pair, session)
     return .done("written")
   }
 
@@ -77,7 +77,7 @@ struct ImagePatch: Subcommand {
     precondition(made.image == pair.new.bytes, "a new patch creates another image")
   }
 
-  private func tell(_ patch: Patch, of pair: ImagePair, _ session: Session) {
+  private func printResult(_ patch: Patch, of pair: ImagePair, _ session: Session) {
     let share = 100 * Double(patch.bytes.count) / Double(pair.new.bytes.count)
     session.console.event(
       "patch",

@@ -49,7 +49,7 @@ struct Pair: TargetedCommand {
       case .security(let fault): throw .security(fault)
       }
     }
-    tell(outcome, in: session)
+    printResult(outcome, in: session)
     return .done(
       "paired", devices: [Ending.Device(id: target.device.text, outcome: "paired")])
   }
@@ -97,7 +97,7 @@ struct Pair: TargetedCommand {
       security: security, isNew: made != nil || former == nil, isKept: (made ?? former) != nil)
   }
 
-  private func tell(_ outcome: Outcome, in session: Session) {
+  private func printResult(_ outcome: Outcome, in session: Session) {
     let isAuthenticated = outcome.security.contains(.authentication)
     session.console.event(
       "pairing",

@@ -9,14 +9,14 @@ import OtaflashSimulation
 import OtaflashState
 import Synchronization
 
-/// The devices of a campaign as they are reached from here: over the adapters, behind sockets, and
-/// simulated in this process. What is no radio counts as an adapter of its own.
+/// Connects to the devices of a campaign: over adapters, over sockets, and simulated in this
+/// process. A device without a radio counts as a separate adapter.
 final class AdapterTransport: DeviceTransport {
-  /// A device that this process has for itself.
+  /// A device that this process has locked.
   private enum Held: Sendable {
     case simulated(SimulatedDevice)
     case elsewhere
-    /// It cannot be worked on, and why.
+    /// The device cannot be used, with the reason.
     case broken(ConnectFault)
   }
 
@@ -29,8 +29,8 @@ final class AdapterTransport: DeviceTransport {
   private let doors: [String]
 
   /// - Parameters:
-  ///   - devices: each one that `DeviceSelector` understands.
-  ///   - adapters: the numbers of those to work on; `nil` = all that are on.
+  ///   - devices: texts that `DeviceSelector` accepts.
+  ///   - adapters: the numbers of the adapters to use; `nil` = all that are on.
   init(_ devices: [FleetDevice.ID], on adapters: Set<UInt16>?, in session: Session) {
     var kinds: [FleetDevice.ID: DeviceSelector.Kind] = [:]
     for device in devices {
@@ -44,12 +44,12 @@ final class AdapterTransport: DeviceTransport {
     doors = Set(kinds.values.compactMap(\.door)).sorted()
   }
 
-  /// Looks whether there is an adapter, where one is needed, before anything begins.
+  /// Checks that there is an adapter if the devices require one.
   func check() async throws(CommandFault) { try await radios?.present() }
 
-  /// Works on the adapters while `body` runs.
+  /// Uses the adapters while `body` runs.
   ///
-  /// - Throws: when devices are on the air, and there is no adapter.
+  /// - Throws: if devices require an adapter and there is none.
   func serve<Success: Sendable>(
     while body: @escaping @Sendable () async -> Success
   ) async throws(CommandFault) -> Success {
@@ -80,11 +80,11 @@ final class AdapterTransport: DeviceTransport {
     case (_, .unix(let path)): return try await UnixLink.connect(path: path, within: limit)
     case (_, .simulated), (_, .name), (_, .last), (_, .alias), (_, nil):
       throw .deviceNotFound(
-        cause: "Nobody holds '\(device)'.", remedy: .advice("Run the same command again."))
+        cause: "'\(device)' is not locked.", remedy: .advice("Run the same command again."))
     }
   }
 
-  // MARK: Having a device for oneself
+  // MARK: Locking a device
 
   func holding<Value: Sendable>(
     _ device: FleetDevice.ID, _ body: @Sendable () async -> Value
@@ -127,11 +127,11 @@ final class AdapterTransport: DeviceTransport {
         return (.broken(Self.fault(report.what)), DeviceIdentity(path: device, device: device))
       }
     case .name, .last, .alias, nil:
-      return (.broken(Self.fault("nobody knows it")), DeviceIdentity(path: device, device: device))
+      return (.broken(Self.fault("It is unknown.")), DeviceIdentity(path: device, device: device))
     }
   }
 
-  /// This side cannot work on a device.
+  /// The fault of a device that the host cannot use.
   private static func fault(_ cause: String) -> ConnectFault {
     .systemCall(
       name: "open", errno: EIO, cause: cause, remedy: .advice("Look at the state directory."))
@@ -141,7 +141,7 @@ final class AdapterTransport: DeviceTransport {
 extension DeviceSelector.Kind {
   fileprivate var isRadio: Bool { if case .address = self { true } else { false } }
 
-  /// What stands for the adapter of a device without a radio.
+  /// The name of the adapter of a device without a radio.
   fileprivate var door: String? {
     switch self {
     case .unix: "unix"

@@ -4,10 +4,10 @@ import OtaflashGATT
 import OtaflashState
 import Synchronization
 
-/// Writes what a run learns of its devices to the registry of devices, many at a time: the events
-/// of the run are the truth, and whoever continues the run writes again what is missing.
+/// Writes the results of a run to the registry of devices in batches. The events of the run are
+/// authoritative: the process that continues the run writes missing entries again.
 final class CampaignDevices: Sendable {
-  /// A write replaces the file, which may hold thousands of devices.
+  /// The interval of writes. Each write replaces a file that may hold thousands of devices.
   private static let interval = Duration.seconds(10)
 
   private let records: StateStore
@@ -16,7 +16,7 @@ final class CampaignDevices: Sendable {
 
   init(_ records: StateStore) { self.records = records }
 
-  /// - Parameter events: none at the start of a process, whose predecessor may have written less.
+  /// - Parameter events: empty at the start of a process; the previous one may have written less.
   func observe(_ events: [FleetEvent], _ run: FleetRun) {
     let ids: [FleetDevice.ID] =
       events.isEmpty ? run.devices.map(\.device.id) : events.compactMap(\.endedDevice)
@@ -55,7 +55,7 @@ final class CampaignDevices: Sendable {
 }
 
 extension FleetEvent {
-  /// The device of which there is something new to remember.
+  /// The device that the event adds information about.
   fileprivate var endedDevice: FleetDevice.ID? {
     switch self {
     case .attemptEnded(let id, _, _), .deviceSettled(let id, _): id
@@ -65,8 +65,8 @@ extension FleetEvent {
 }
 
 extension DeviceRecord {
-  /// What a run says of a device that an attempt reached; `nil` where none did. Boards of simulated
-  /// fleets have no name that a command takes, and are left out.
+  /// Returns the record of a device that an attempt has reached; `nil` without such an attempt.
+  /// Boards of simulated fleets are omitted, because commands cannot address them.
   init?(_ progress: DeviceProgress) {
     let device = progress.device
     guard Self.isCommandWord(device.id) else { return nil }
@@ -107,7 +107,7 @@ extension DeviceRecord {
 }
 
 extension DeviceRecord.Flashing {
-  /// `nil` where the attempt did not come to the device.
+  /// `nil` if the attempt did not reach the device.
   fileprivate init?(_ ending: AttemptEnding, at seconds: Double) {
     switch ending {
     case .updated(let figures):

@@ -10,31 +10,31 @@ import OtaflashFleetStore
 import OtaflashGATT
 import OtaflashUpdate
 
-/// One campaign's run in this process: begun, or gone on with.
+/// Starts or continues one run of a campaign in this process.
 struct CampaignRunner: Sendable {
   let campaign: LoadedCampaign
   let run: KeptRun
-  /// When something was last recorded of it.
+  /// The time of the last record.
   let last: WallClockTime
   let store: FleetStore
-  /// By digest: as the run began with them.
+  /// The images at the start of the run, by digest.
   let packages: [String: FirmwarePackage]
   let parallel: Int?
-  /// The numbers of the adapters to work on; `nil` = all that are on.
+  /// The numbers of the adapters to use; `nil` = all that are on.
   let adapters: Set<UInt16>?
   let session: Session
 
-  /// The adapters and devices, and the clock that goes with them.
+  /// The adapters and devices with their clock.
   private enum World: Sendable {
     case real(AdapterTransport)
     case simulated(FleetBoards)
   }
 
-  /// Works until the run has ended, or only a person could help and nobody is to be asked.
+  /// Works until the run has ended, or until it requires an operator and this process does not ask.
   func perform() async throws(CommandFault) -> FleetRun {
     let records = try StateStore.open(session)
     let run = try await perform(with: records)
-    // What devices run now is what the next campaign's patches are made against.
+    // The running images are the bases of the next campaign's patches.
     for package in packages.values { records.keep(package) }
     return run
   }
@@ -89,7 +89,7 @@ struct CampaignRunner: Sendable {
     let display = FleetDisplay(
       session.console, session.updates, campaign.plan, clock: clock, wall: wall,
       head: { [store, run] in
-        // A store that cannot be read is reported by the next event.
+        // The next event reports a store that cannot be read.
         do throws(StorageFault) { return try store.head(of: run.id) } catch { return nil }
       })
     let processes = ProcessHooks(in: OutputFile.folder(of: campaign.path))
@@ -162,7 +162,7 @@ struct CampaignRunner: Sendable {
 }
 
 extension WallClockTime {
-  /// The wall's.
+  /// The wall clock.
   static var now: WallClockTime {
     WallClockTime(milliseconds: Int64(Timestamp.secondsSince1970() * 1000))
   }
@@ -174,7 +174,7 @@ extension FleetFault {
       switch fault {
       case .storage(let fault): .store(fault)
       case .cancelled: .interrupted(run: run)
-      case .exchange(let words): .failed(words: "run \(run) cannot go on: \(words)")
+      case .exchange(let words): .failed(words: "run \(run) cannot continue: \(words)")
       }
   }
 }

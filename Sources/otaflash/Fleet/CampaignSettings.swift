@@ -4,7 +4,7 @@ import OtaflashFleet
 import OtaflashFleetFiles
 
 extension Campaign {
-  /// Every option of the campaign, the default ones too, as a reviewer reads it.
+  /// Returns every option of the campaign, including defaults, as text for a reviewer.
   ///
   /// - Parameter now: decides the offset that is printed for a zone without a name.
   func settings(now: WallClockTime) -> [RunSetting] {
@@ -92,7 +92,7 @@ extension CampaignHooks {
 }
 
 extension HookCommand {
-  /// As a shell would be given it.
+  /// The command as a shell command line.
   fileprivate var shown: String {
     switch self {
     case .words(let words): ShellWords.join(words)
@@ -102,7 +102,7 @@ extension HookCommand {
 }
 
 extension Wave {
-  /// All that decides about it, whatever its size.
+  /// The rules of the wave, independent of its size.
   fileprivate var ruleWords: String {
     let stop =
       switch thresholds.stop {
@@ -122,7 +122,7 @@ extension Wave {
 }
 
 extension Duration {
-  /// As a campaign spells it: `500ms`, `90s`, `10m`.
+  /// The duration in the notation of campaigns: `500ms`, `90s`, `10m`.
   fileprivate var spelled: String {
     let milliseconds = wholeMilliseconds
     let units: [(Int64, String)] = [

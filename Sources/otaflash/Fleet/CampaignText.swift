@@ -8,25 +8,25 @@ import OtaflashFleetFiles
 import OtaflashSimulation
 import OtaflashState
 
-/// A campaign's file with its table of devices, before its images are read and its scan is made.
+/// A campaign file with its device table, before its images are read and its scan runs.
 struct CampaignText: Sendable {
-  /// In bytes; more text than any campaign has.
+  /// In bytes; larger than any campaign.
   private static let sizeLimit = 16 << 20
-  /// In bytes, of a file of which the SHA-256 is recorded: longer than any hook's program.
+  /// In bytes, of a file whose SHA-256 is recorded; larger than any hook program.
   private static let recordedLimit = 256 << 20
 
   let path: String
   let file: CampaignFile
-  /// Of the campaign, its table and what the aliases in them stand for: an open run goes on with
-  /// the same only. What a scan finds is another list each time, and no part of it.
+  /// The digest of the campaign, its table and the devices of its aliases. An open run continues
+  /// only with the same digest. Results of scans vary and are not part of it.
   let digest: String
-  /// The simulated boards that are its devices, where they are.
+  /// The simulated boards of the campaign, if its devices are simulated.
   let simulation: FleetProfile?
-  /// The user's own names for devices.
+  /// The user's aliases of devices.
   let aliases: DeviceAliases
-  /// The campaign and its table, as they were read.
+  /// The campaign file and its table.
   let files: [RunFile]
-  /// What was read, by path, for the lines of mistakes.
+  /// The texts by path, for the lines of errors.
   private let sources: [String: [UInt8]]
 
   init(path: String, aliases: DeviceAliases, now: WallClockTime) throws(CommandFault) {
@@ -55,7 +55,7 @@ struct CampaignText: Sendable {
     }
     self.files = files
     self.sources = sources
-    // The boards of a simulated fleet have the names that it gives them.
+    // The simulated fleet names its boards.
     if simulation == nil {
       let (resolved, used) = file.resolvingAliases { aliases.device(of: $0) }
       file = resolved
@@ -67,7 +67,7 @@ struct CampaignText: Sendable {
     digest = Text.hex(Array(hash.finalize()))
   }
 
-  /// The public key that its images must be signed by.
+  /// The public key that must have signed the images.
   func key() throws(CommandFault) -> VerificationKey? {
     guard let name = file.campaign.keyFile else { return nil }
     return try naming({ file.fault(ofFile: name, $0) }) { () throws(CommandFault) in
@@ -75,19 +75,18 @@ struct CampaignText: Sendable {
     }
   }
 
-  /// The devices that are known from earlier commands and campaigns, if the campaign asks for
-  /// them or for versions.
+  /// The known devices of earlier commands and campaigns, if the campaign requires them.
   func knownDevices(in session: Session) throws(CommandFault) -> [FleetDevice] {
     let asksForVersions = file.campaign.selector?.facts.contains(.version) ?? false
     guard simulation == nil, file.usesKnownDevices || asksForVersions else { return [] }
     return try KnownDevices(session).inventory(aliases)
   }
 
-  /// Simulated air has devices for a scan only.
+  /// Simulated air contains devices only for a scan.
   func checkAir(of global: GlobalOptions) throws(CommandFault) {
     guard global.simulatedAir != nil, file.devicesScan == nil else { return }
     throw .usage(
-      message: "--adapter sim is for campaigns with 'devices-scan', which it rehearses",
+      message: "--adapter sim requires a campaign with 'devices-scan'",
       command: "fleet run")
   }
 
@@ -106,7 +105,7 @@ struct CampaignText: Sendable {
 
   private static func lastComponent(of path: String) -> String { ImageFile.lastComponent(of: path) }
 
-  /// Paths begin at the campaign's file.
+  /// Paths are relative to the folder of the campaign file.
   func resolve(_ name: String) -> String { Self.resolve(name, beside: path) }
 
   private static func resolve(_ name: String, beside path: String) -> String {
@@ -117,7 +116,7 @@ struct CampaignText: Sendable {
   private static func read(_ path: String) throws(CommandFault) -> [UInt8] {
     do throws(FileFault) {
       let content = try InputFile(path: path, limit: sizeLimit).read()
-      // The reader refuses what is larger, in its own words.
+      // The reader reports larger files with its own message.
       return content
     } catch {
       throw .fleet(.file(error))
@@ -138,7 +137,7 @@ struct CampaignText: Sendable {
 
   /// Reads a file that the campaign names.
   ///
-  /// - Parameter place: the fault at the place where it is named.
+  /// - Parameter place: the fault at the location of the name.
   func naming<Value>(
     _ place: (String) -> CampaignFileFault, _ body: () throws(CommandFault) -> Value
   ) throws(CommandFault) -> Value {
@@ -148,7 +147,7 @@ struct CampaignText: Sendable {
     }
   }
 
-  /// Mistakes of the campaign or of its table, with their lines.
+  /// Errors of the campaign or its table, with their lines.
   func checking<Value>(
     _ body: () throws(CampaignFileFault) -> Value
   ) throws(CommandFault) -> Value {
@@ -172,10 +171,10 @@ struct CampaignText: Sendable {
     guard let text = file.simulatedFleet else { return nil }
     guard file.campaign.devices.isEmpty, file.devicesScan == nil, !file.usesKnownDevices else {
       throw file.faultOfSimulatedFleet(
-        "a simulated fleet has its own adapters; no other devices stand beside it")
+        "a simulated fleet has its own adapters and excludes other devices")
     }
     do throws(ProfileFault) { return try FleetProfile(parsing: text) } catch {
-      throw file.faultOfSimulatedFleet("'\(text)' is no simulated fleet: \(error)")
+      throw file.faultOfSimulatedFleet("'\(text)' is not a simulated fleet: \(error)")
     }
   }
 }

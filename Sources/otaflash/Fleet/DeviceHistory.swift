@@ -5,7 +5,7 @@ import OtaflashFleet
 import OtaflashFleetReport
 import OtaflashFleetStore
 
-/// The campaign runs that a device was part of, the last one first.
+/// The campaign runs of a device, the last one first.
 struct DeviceHistory: Sendable {
   private static let columns = ["RUN", "CAMPAIGN", "BEGAN", "OUTCOME", "FROM", "TO", "ATTEMPTS"]
 
@@ -32,7 +32,7 @@ struct DeviceHistory: Sendable {
 
   var isEmpty: Bool { entries.isEmpty }
 
-  /// As the last campaign listed it.
+  /// The properties of the device in the last campaign.
   var facts: [[String]] {
     let device = entries.first?.device.device
     return [
@@ -61,7 +61,7 @@ struct DeviceHistory: Sendable {
   }
 }
 #else
-/// Without campaigns there are no runs.
+/// The empty history of a build without campaigns.
 struct DeviceHistory: Sendable {
   let isEmpty = true
   let facts: [[String]] = []

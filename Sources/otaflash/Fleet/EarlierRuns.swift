@@ -5,20 +5,20 @@ import OtaflashFleet
 import OtaflashFleetStore
 import OtaflashSimulation
 
-/// What is known of a campaign's devices from the runs that are kept: the fleet that stands for
-/// them in a forecast.
+/// The properties of a campaign's devices in stored runs, from which a forecast creates its
+/// simulated fleet.
 struct EarlierRuns {
-  /// Long ago says little of today.
+  /// The number of runs to consider; older runs are not representative.
   private static let runsMaximum = 5
 
-  /// Runs that had to do with any of the devices.
+  /// The number of runs with at least one of the devices.
   private(set) var runs = 0
   private(set) var adapters: Set<String> = []
   private var settled = 0
   private var absent = 0
   private var reverted = 0
 
-  /// - Parameter devices: whose past it is.
+  /// - Parameter devices: the ids of the devices.
   init(of devices: Set<FleetDevice.ID>, in store: FleetStore) async throws(CommandFault) {
     let kept: [KeptRun]
     do throws(StorageFault) { kept = try store.runs() } catch { throw .fleet(.store(error)) }
@@ -42,7 +42,7 @@ struct EarlierRuns {
     }
   }
 
-  /// As `--fleet` takes it; `nil` when nothing is known of the devices.
+  /// Returns a value for `--fleet`; `nil` without records of the devices.
   func fleet(of count: Int) -> String? {
     guard settled > 0 else { return nil }
     var settings = [

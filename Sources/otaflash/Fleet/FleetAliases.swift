@@ -5,19 +5,19 @@ import OtaflashFleet
 import OtaflashState
 
 extension Session {
-  /// The user's own names for devices. A command reads them once, before it does anything.
+  /// The user's aliases of devices. A command reads them once at its start.
   func aliases() throws(CommandFault) -> DeviceAliases {
     try DeviceLookup(environment: environment).aliases()
   }
 }
 
 extension DeviceAliases {
-  /// The id of the device that is called so; `nil` for what is no alias.
+  /// Returns the id of the device with the alias; `nil` if the text is not an alias.
   func device(of text: String) -> FleetDevice.ID? {
     do throws(DeviceAlias.Fault) { return self[try DeviceAlias(text)] } catch { return nil }
   }
 
-  /// What is wrong with a name that is nobody's.
+  /// Returns the message for an unknown name.
   func words(ofUnknown alias: DeviceAlias) -> String {
     let nearest = Suggestion.nearest(
       to: alias.description, among: all.map(\.alias.description))
@@ -27,8 +27,8 @@ extension DeviceAliases {
 }
 
 extension OperatorCommand {
-  /// The same with the devices' ids in the place of aliases. What a run knows by a name keeps it:
-  /// the alias may be another device's since.
+  /// Returns the command with device ids in place of aliases. Names of devices in the run take
+  /// precedence, because an alias may have moved to another device since.
   func resolvingAliases(by aliases: DeviceAliases, in run: FleetRun) -> OperatorCommand {
     guard case .retry(let devices) = self else { return self }
     return .retry(

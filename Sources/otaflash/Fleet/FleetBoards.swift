@@ -9,17 +9,17 @@ import OtaflashGATT
 import OtaflashSimulation
 import OtaflashState
 
-/// The simulated boards of a campaign. Their flash lies in the state directory, so that the process
-/// that goes on with a run finds them as the last one left them.
+/// The simulated boards of a campaign. Their flash is stored in the state directory, so that a
+/// process that continues a run finds it unchanged.
 struct FleetBoards: Sendable {
   let transport: SimulatedFleetTransport
   let clock: any LinkClock
-  /// The boards' own time, which may go faster than the wall's.
+  /// The clock of the boards, which may be faster than the wall clock.
   let wall: @Sendable () -> WallClockTime
 
   /// - Parameters:
-  ///   - run: whose boards they are: another run begins with others.
-  ///   - last: the run's last moment; their time goes on from there.
+  ///   - run: the run of the boards; another run starts with new boards.
+  ///   - last: the time of the run's last event, at which the clock of the boards continues.
   init(
     _ profile: FleetProfile, of run: String, since last: WallClockTime, in session: Session
   ) throws(CommandFault) {
@@ -41,7 +41,8 @@ struct FleetBoards: Sendable {
     for folder in [parent, "\(parent)/fleet-\(run)"] {
       guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
         let failure = errno
-        throw .simulation("\(folder) cannot be made: \(SystemError.text(failure))", errno: failure)
+        throw .simulation(
+          "\(folder) cannot be created: \(SystemError.text(failure))", errno: failure)
       }
     }
     return "\(parent)/fleet-\(run)"

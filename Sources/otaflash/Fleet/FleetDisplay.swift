@@ -28,9 +28,9 @@ final class FleetDisplay: Sendable {
   private let head: @Sendable () -> ChainHead?
 
   /// - Parameters:
-  ///   - plan: of the run.
-  ///   - clock: the run's.
-  ///   - wall: the run's time, as it is recorded.
+  ///   - plan: the plan of the run.
+  ///   - clock: the clock of the run.
+  ///   - wall: the wall clock time of the run's records.
   ///   - head: reads the head of the run's chain.
   init(
     _ console: Console, _ updates: UpdateDisplay, _ plan: CampaignPlan, clock: any LinkClock,
@@ -74,7 +74,7 @@ final class FleetDisplay: Sendable {
   func notice(_ notice: FleetNotice) {
     let (event, adapter, words): (String, String?, String) =
       switch notice {
-      case .noAdapter: ("none", nil, "there is no adapter; no update starts until an adapter is back")
+      case .noAdapter: ("none", nil, "there is no adapter; no update starts until one is back")
       case .adapterLost(let name): ("lost", name, "adapter \(name) is gone")
       case .adapterBack(let name): ("back", name, "adapter \(name) is back")
       }

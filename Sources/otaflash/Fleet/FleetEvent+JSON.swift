@@ -4,7 +4,7 @@ import OtaflashFleet
 import OtaflashUpdate
 
 extension FleetEvent {
-  /// What `--json` tells of it.
+  /// The `--json` event.
   func told(in run: FleetRun) -> (type: String, members: [JSONValue.Member]) {
     switch self {
     case .runBegan, .runPaused, .runResumed, .runCancelled, .runEnded:
@@ -55,7 +55,7 @@ extension FleetEvent {
     ])
   }
 
-  /// Waves are counted from 1 where people read of them.
+  /// Waves are counted from 1 in output.
   private static func wave(
     _ wave: Int, _ event: String, _ members: KeyValuePairs<String, JSONValue?> = [:]
   ) -> [JSONValue.Member] {
@@ -174,7 +174,7 @@ extension AttemptEnding {
 }
 
 extension DeviceEnding {
-  /// As `result` has it.
+  /// The value as in the event `result`.
   var name: String {
     switch self {
     case .updated: "flashed"
@@ -186,7 +186,7 @@ extension DeviceEnding {
     }
   }
 
-  /// Why it did not end well: a clause.
+  /// The reason of a failure: a clause.
   var words: String? {
     switch self {
     case .updated, .current: nil

@@ -6,7 +6,7 @@ import OtaflashFleet
 import OtaflashFleetStore
 import OtaflashState
 
-/// Where this user's runs are kept.
+/// The directory with the runs of this user.
 struct FleetFolder: Sendable {
   let store: String
   private let session: Session
@@ -22,13 +22,13 @@ struct FleetFolder: Sendable {
     self.session = session
   }
 
-  /// The store for a command that only reads; `nil` if it does not exist. Creates nothing.
+  /// Returns the store for a command that only reads; `nil` if it does not exist.
   func look() throws(CommandFault) -> FleetStore? {
     guard access(store, F_OK) == 0 || ![ENOENT, ENOTDIR].contains(errno) else { return nil }
     return try store(isReadOnly: true)
   }
 
-  /// The store, created if it does not exist. A damaged one is set aside and reported.
+  /// Returns the store, and creates it if necessary. A damaged store is renamed and reported.
   func open() throws(CommandFault) -> FleetStore {
     _ = try StateStore.open(session)
     return try store(isReadOnly: false)
@@ -44,7 +44,7 @@ struct FleetFolder: Sendable {
     }
   }
 
-  /// The right to work on runs: one process at a time has it.
+  /// Locks the runs: only one process at a time can work on them.
   func lock() throws(CommandFault) -> RunLock {
     _ = try StateStore.open(session)
     do throws(RunLockFault) { return try RunLock(store: store) } catch {
@@ -57,7 +57,7 @@ extension FleetFolder {
   /// A command that changes a run has its lock for a few milliseconds.
   private static let patience = (attempts: 20, interval: Duration.milliseconds(50))
 
-  /// The right to change a run.
+  /// Locks a run for changes.
   func lock(run: String) async throws(CommandFault) -> ActiveRunLock {
     for _ in 1..<Self.patience.attempts {
       do throws(RunLockFault) { return try ActiveRunLock(run: run, store: store) } catch {
@@ -73,7 +73,7 @@ extension FleetFolder {
   /// Whether a process works on the run.
   func isActive(_ run: String) -> Bool { ActiveRunLock.isHeld(run: run, store: store) }
 
-  /// The run that a command is about: without a name, the active one, else the newest.
+  /// Finds the run of a command: without a name, the active one, else the newest.
   func find(_ name: String?, in store: FleetStore) throws(CommandFault) -> KeptRun {
     do throws(RunSearchFault) { return try store.run(named: name, isActive: isActive) } catch {
       if error == .none {
@@ -88,7 +88,7 @@ extension FleetFolder {
 extension FleetStore {
   /// Compares every event of a run with its recorded hash.
   ///
-  /// - Returns: how many there are, and the hash of the last.
+  /// - Returns: the number of events, and the hash of the last one.
   func checkedChain(of run: String) throws(CommandFault) -> (events: Int, head: [UInt8]) {
     let verdict: ChainVerdict
     do throws(StorageFault) { verdict = try verify(run: run) } catch { throw .fleet(.store(error)) }

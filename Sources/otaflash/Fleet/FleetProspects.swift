@@ -8,13 +8,13 @@ import OtaflashGATT
 import OtaflashUpdate
 import Synchronization
 
-/// What each device of a campaign would do with its image, by its own word. Nothing is sent.
+/// Asks each device of a campaign whether it accepts its image. Sends no image.
 struct FleetProspects: Sendable {
   enum Prospect: Sendable {
     case current
     case update(from: FirmwareVersion?)
     case refused(String)
-    /// It does not meet the campaign's conditions.
+    /// The device does not meet the conditions of the campaign.
     case skipped(String)
     case unreachable(String)
 
@@ -30,7 +30,7 @@ struct FleetProspects: Sendable {
 
     var words: String {
       switch self {
-      case .current: "runs it already"
+      case .current: "already runs it"
       case .update(let from): from.map { "from \($0)" } ?? "would be sent"
       case .refused(let words): "refused: \(words)"
       case .skipped(let words): "skipped: \(words)"
@@ -39,7 +39,7 @@ struct FleetProspects: Sendable {
     }
   }
 
-  /// Asking is short; more at a time would wait for one adapter anyway.
+  /// A query is short, and more of them would wait for the same adapter.
   private static let atOnce = 4
   private static let limit = Duration.seconds(60)
 
@@ -56,7 +56,7 @@ struct FleetProspects: Sendable {
   func look() async throws(CommandFault) -> [FleetDevice.ID: Prospect] {
     let devices = campaign.plan.waves.flatMap(\.devices)
     guard campaign.simulation == nil else {
-      session.console.note("simulated boards begin with their run; there is nobody to ask yet")
+      session.console.note("simulated boards start with their run; no device can be asked yet")
       return [:]
     }
     let adapters: Set<UInt16>? = session.global.adapterNumber.map { [$0] }
@@ -88,7 +88,7 @@ struct FleetProspects: Sendable {
     guard let file = campaign.plan.campaign.image(for: device),
       let package = campaign.images[file]?.package,
       let adapter = Self.best(transport.hearing(of: device.id))
-    else { return .unreachable("no adapter hears it") }
+    else { return .unreachable("no adapter receives its advertisements") }
     let conditions = DeviceConditions(campaign.plan.campaign.requirements)
     var options = UpdateOptions(
       campaign.plan.campaign.flash, key: campaign.keys[device.id], bases: bases)
@@ -110,7 +110,7 @@ struct FleetProspects: Sendable {
         }
       }
     } catch {
-      return .unreachable("another process works on it")
+      return .unreachable("another process uses it")
     }
   }
 

@@ -6,12 +6,12 @@ import OtaflashFleet
 import OtaflashGATT
 import Synchronization
 
-/// The adapters of this machine as a campaign uses them: each that is on, with its pairing agent
-/// and its tuner, for as long as it is on.
+/// The adapters of the host in a campaign: each adapter that is on, with its pairing agent and its
+/// tuner, as long as it is on.
 final class FleetRadios: Sendable {
-  /// How long each of several adapters listens first, to find out which hears a device best.
+  /// The time for which several adapters scan at the start, to compare signal strengths.
   private static let listening = Duration.seconds(4)
-  /// How long to wait before the kernel is asked again, when it did not answer.
+  /// The delay before another query after the kernel did not answer.
   private static let retryInterval = Duration.seconds(2)
 
   /// An adapter that is on.
@@ -21,7 +21,7 @@ final class FleetRadios: Sendable {
     let tuner: LinkTuner
     let gone = OneShot<Void>()
 
-    /// Works on the adapter until it is gone.
+    /// Serves the adapter until it is gone.
     func work() async {
       let (pairing, gone) = (pairing, gone)
       await tuner.serve {
@@ -34,7 +34,7 @@ final class FleetRadios: Sendable {
     var radios: [String: Radio] = [:]
     /// In dBm, by device and adapter.
     var heard: [BluetoothAddress: [String: Int]] = [:]
-    /// How often in a row the kernel did not say who is on.
+    /// The number of consecutive queries without an answer of the kernel.
     var silences = 0
   }
 
@@ -42,7 +42,7 @@ final class FleetRadios: Sendable {
   private let state = Mutex(State())
   private let arrived = Mailbox<Radio>(capacity: 64)
 
-  /// The numbers of those to work on; `nil` = all.
+  /// The numbers of the adapters to use; `nil` = all.
   private let wanted: Set<UInt16>?
 
   init(_ session: Session, only wanted: Set<UInt16>?) {
@@ -50,13 +50,12 @@ final class FleetRadios: Sendable {
     self.wanted = wanted
   }
 
-  /// The adapters that are on, by their names.
+  /// The names of the adapters that are on.
   var names: [String] {
     state.withLock { $0.radios.keys.sorted { ($0.count, $0) < ($1.count, $1) } }
   }
 
-  /// Every adapter that is on may be tried; how strongly each hears the device, where that is
-  /// known.
+  /// Returns every adapter that is on, with the signal strength of the device if it is known.
   func hearing(of device: BluetoothAddress) -> [AdapterHearing] {
     state.withLock { state in
       state.radios.keys.map { AdapterHearing(adapter: $0, rssi: state.heard[device]?[$0]) }
@@ -79,9 +78,9 @@ final class FleetRadios: Sendable {
 
   // MARK: Serving
 
-  /// Serves the adapters that come and go, until `body` has ended.
+  /// Serves adapters as they appear and disappear, until `body` has ended.
   ///
-  /// - Throws: when there is none to begin with.
+  /// - Throws: if there is no adapter at the start.
   func serve<Success: Sendable>(
     while body: @escaping @Sendable () async -> Success
   ) async throws(CommandFault) -> Success {
@@ -94,9 +93,9 @@ final class FleetRadios: Sendable {
     return await withService({ await self.run() }, body)
   }
 
-  /// The adapters that are on, one of those that are wanted among them.
+  /// Returns the adapters that are on, including at least one of the chosen adapters.
   ///
-  /// - Throws: when there is none.
+  /// - Throws: if there is none.
   @discardableResult
   func present() async throws(CommandFault) -> [UInt16] {
     let present: [UInt16]
@@ -128,7 +127,7 @@ final class FleetRadios: Sendable {
           self.take(numbers)
         }
       } catch {
-        // Whose answer is late once has its adapters still; who never answers has none.
+        // After one late answer the adapters are kept; after several missing answers, dropped.
         let silences = state.withLock { state in
           state.silences += 1
           return state.silences
@@ -143,7 +142,7 @@ final class FleetRadios: Sendable {
     numbers.filter { wanted?.contains($0) ?? true }
   }
 
-  /// Those and no others are on.
+  /// Records the adapters that are on.
   private func take(_ numbers: [UInt16]) {
     let names = Dictionary(uniqueKeysWithValues: chosen(numbers).map { ("hci\($0)", $0) })
     let fresh = names.filter { name, _ in state.withLock { $0.radios[name] == nil } }
@@ -164,11 +163,11 @@ final class FleetRadios: Sendable {
       tuner: RadioTuning.tuner(.flashing, of: number, isExplicit: false, in: session))
   }
 
-  /// With one adapter there is nothing to choose.
+  /// Compares signal strengths, unless there is only one adapter.
   private func listen() async {
     let radios = state.withLock { $0.radios }
     guard radios.count > 1 else { return }
-    session.console.note("listening on \(names.joined(separator: ", "))")
+    session.console.note("scanning on \(names.joined(separator: ", "))")
     await withTaskGroup(of: Void.self) { group in
       for (name, radio) in radios {
         group.addTask { await self.listen(on: name, radio.number) }
@@ -186,7 +185,7 @@ final class FleetRadios: Sendable {
         }
       }
     } catch {
-      session.console.note("note: \(name) could not listen; devices are tried on it all the same")
+      session.console.note("note: \(name) could not scan; it is used for connections regardless")
     }
   }
 }

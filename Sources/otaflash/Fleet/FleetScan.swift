@@ -6,19 +6,18 @@ import OtaflashDevices
 import OtaflashFleet
 import OtaflashGATT
 
-/// The devices that a campaign's scan finds: on every adapter that the run may use, or in simulated
-/// air.
+/// Scans for the devices of a campaign on every adapter that the run may use, or in simulated air.
 struct FleetScan: Sendable {
   private let scan: DeviceScan
 
   init(_ scan: DeviceScan) { self.scan = scan }
 
-  /// - Parameter adapters: the numbers of those that listen; `nil` = all that are on.
+  /// - Parameter adapters: the numbers of the scanning adapters; `nil` = all that are on.
   func devices(
     on adapters: Set<UInt16>?, in session: Session
   ) async throws(CommandFault) -> [FleetDevice] {
     let airs = try await airs(adapters, in: session)
-    session.console.note("looking for devices for \(Text.seconds(scan.duration))")
+    session.console.note("scanning for devices for \(Text.seconds(scan.duration))")
     var heard: [[ScanResult]] = []
     var failure: CommandFault?
     for result in await survey(airs) {
@@ -73,7 +72,7 @@ struct FleetScan: Sendable {
     }
   }
 
-  /// Each device once, as the adapter reports it that receives it best.
+  /// Returns each device once, from the adapter with the strongest signal.
   static func merged(_ heard: [[ScanResult]]) -> [ScanResult] {
     var best: [ScanResult] = []
     var places: [String: Int] = [:]

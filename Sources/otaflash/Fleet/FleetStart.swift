@@ -7,16 +7,16 @@ import OtaflashFleet
 import OtaflashFleetFiles
 import OtaflashFleetStore
 
-/// Finds the run that a campaign goes on with, or begins one.
+/// Finds the run to continue, or starts a new one.
 struct FleetStart: Sendable {
   let store: FleetStore
-  /// Gives an open run up, and begins another in any case.
+  /// Abandons an open run, and always starts another.
   let again: Bool
-  /// Who starts it, such as `anna@line-3`.
+  /// The operator, such as `anna@line-3`.
   let person: String
   let session: Session
 
-  /// A run, and what it stands at.
+  /// A run and its state.
   struct Found: Sendable {
     let kept: KeptRun
     let run: FleetRun
@@ -26,16 +26,16 @@ struct FleetStart: Sendable {
 
   private static let idDigits = 6
 
-  /// The newest run of a campaign with this name, as the list of runs shows it; `nil` if there is
-  /// none.
+  /// Returns the newest run of a campaign with this name from the list of runs; `nil` if there is
+  /// no run.
   func newest(of campaign: String) throws(CommandFault) -> KeptRun? {
     try kept().first { $0.campaign == campaign }
   }
 
-  /// A run with what is recorded of it.
+  /// Returns a run with its recorded events.
   ///
-  /// - Throws: what is wrong with its events: a run is not continued on events that were changed.
-  ///   With `--again` such a run is left as it is.
+  /// - Throws: the fault of changed events: a run with changed events is not continued. With
+  ///   `--again`, such a run is left unchanged.
   func last(_ kept: KeptRun?) async throws(CommandFault) -> Found? {
     guard let kept else { return nil }
     do throws(CommandFault) {
@@ -45,7 +45,7 @@ struct FleetStart: Sendable {
       guard again, case .campaign(let fault as FleetFault) = error, let words = fault.damage else {
         throw error
       }
-      session.console.note("note: run \(kept.id) is left as it is: \(words)")
+      session.console.note("note: run \(kept.id) is left unchanged: \(words)")
       return nil
     }
   }
@@ -53,15 +53,15 @@ struct FleetStart: Sendable {
   /// A run to work on.
   struct Started: Sendable {
     let run: KeptRun
-    /// When something was last recorded of it.
+    /// The time of the last record.
     let last: WallClockTime
-    /// By digest.
+    /// The images by digest.
     let packages: [String: FirmwarePackage]
-    /// It was begun before.
+    /// Whether the run was started before.
     let goesOn: Bool
   }
 
-  /// The run to work on.
+  /// Returns the run to work on.
   ///
   /// - Parameter last: the last run of the campaign.
   func run(
@@ -78,16 +78,16 @@ struct FleetStart: Sendable {
     return try await begin(campaign)
   }
 
-  /// Whether a campaign whose last run has ended has nothing else to say: the same text and images.
+  /// Whether the last run has ended, and the text and images of the campaign are unchanged since.
   static func isDone(_ last: Found, _ campaign: LoadedCampaign) -> Bool {
     let digests = Set(campaign.images.values.map(\.blob.digest))
     return !last.isOpen && last.kept.digest == campaign.digest
       && Set(last.run.devices.map(\.device.image)).isSubset(of: digests)
   }
 
-  // MARK: Going on
+  // MARK: Continuing
 
-  /// A file that has changed since is not asked: the run has its bytes.
+  /// Uses the bytes stored with the run, even if the file has changed since.
   private func packages(
     of last: Found, _ campaign: LoadedCampaign
   ) async throws(CommandFault) -> [String: FirmwarePackage] {
@@ -96,7 +96,7 @@ struct FleetStart: Sendable {
     for digest in Set(last.run.devices.map(\.device.image)) where packages[digest] == nil {
       let name = last.run.beginning?.images?.first { $0.digest == digest }?.name ?? "an image"
       session.console.note(
-        "note: \(name) has changed; run \(last.kept.id) goes on with the one that it began with")
+        "note: \(name) has changed; run \(last.kept.id) continues with the stored image")
       packages[digest] = try await kept(digest, signedBy: campaign.key)
     }
     return packages
@@ -120,7 +120,7 @@ struct FleetStart: Sendable {
   }
 
   private func giveUp(_ last: Found) async throws(CommandFault) {
-    session.console.note("run \(last.kept.id) is given up")
+    session.console.note("run \(last.kept.id) is abandoned")
     do throws(StorageFault) {
       try await store.ledger(of: last.kept.id).append(
         [
@@ -133,7 +133,7 @@ struct FleetStart: Sendable {
     }
   }
 
-  // MARK: Beginning
+  // MARK: Starting
 
   private func begin(_ campaign: LoadedCampaign) async throws(CommandFault) -> Started {
     let id = try freshID()
@@ -169,7 +169,7 @@ struct FleetStart: Sendable {
     do throws(StorageFault) { return try store.runs() } catch { throw .fleet(.store(error)) }
   }
 
-  /// Short enough to be typed.
+  /// In characters; short enough to type.
   private func freshID() throws(CommandFault) -> String {
     let taken = Set(try kept().map(\.id))
     while true {
@@ -195,7 +195,7 @@ extension CampaignImage {
 }
 
 extension FleetFault {
-  /// How the store was changed by another hand; `nil` for other faults.
+  /// Returns how another program has changed the store; `nil` for other faults.
   fileprivate var damage: String? {
     switch self {
     case .brokenChain(_, let words): words

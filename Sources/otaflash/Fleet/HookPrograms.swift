@@ -4,9 +4,9 @@ import OtaflashConsole
 import OtaflashFleet
 import OtaflashFleetFiles
 
-/// The programs of a campaign's hooks, looked for before a run starts.
+/// Checks the programs of a campaign's hooks before a run starts.
 struct HookPrograms {
-  /// What `/bin/sh` knows without a program (POSIX.1-2017, XCU 2.14 and 2.9.1).
+  /// Utilities that are built into `/bin/sh` (POSIX.1-2017, XCU 2.14 and 2.9.1).
   private static let builtins: Set<String> = [
     ":", ".", "[", "alias", "bg", "break", "case", "cd", "command", "continue", "echo", "eval",
     "exec", "exit", "export", "false", "fc", "fg", "for", "getopts", "hash", "if", "jobs", "kill",
@@ -19,7 +19,7 @@ struct HookPrograms {
   /// - Parameter campaign: the path of the file; relative paths are resolved against its folder.
   init(beside campaign: String) { folder = OutputFile.folder(of: campaign) }
 
-  /// - Throws: the place of a hook whose program cannot be run.
+  /// - Throws: the location of a hook whose program cannot be run.
   func check(_ hooks: CampaignHooks, in file: CampaignFile) throws(CampaignFileFault) {
     for point in HookPoint.allCases {
       guard let name = hooks[point].flatMap(program(of:)), let reason = obstacle(to: name)
@@ -28,13 +28,13 @@ struct HookPrograms {
     }
   }
 
-  /// The programs of hooks that are given by their paths, each once.
+  /// The hook programs with paths, each once.
   func files(of hooks: CampaignHooks) -> [String] {
     let programs = HookPoint.allCases.compactMap { hooks[$0].flatMap(program(of:)) }
     return Set(programs.filter { $0.contains("/") }).sorted()
   }
 
-  /// The first word; `nil` where only a shell knows what it is.
+  /// The first word; `nil` if only a shell can interpret it.
   private func program(of command: HookCommand) -> String? {
     switch command {
     case .words(let words): return words.first
@@ -49,7 +49,7 @@ struct HookPrograms {
     }
   }
 
-  /// Why a program cannot be run: a clause; `nil` = nothing speaks against it.
+  /// Returns the reason why a program cannot be run, as a clause; `nil` = it can be run.
   private func obstacle(to program: String) -> String? {
     guard program.contains("/") else {
       let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"

@@ -6,13 +6,13 @@ import OtaflashFleet
 import OtaflashFleetStore
 #endif
 
-/// The devices that are known from here: from commands for one device, and from campaigns.
+/// The known devices, from commands for one device and from campaigns.
 struct KnownDevices: Sendable {
   private let session: Session
 
   init(_ session: Session) { self.session = session }
 
-  /// Last connected first, then last seen.
+  /// Returns the last connected devices first, then the last seen ones.
   func all() throws(CommandFault) -> [DeviceRecord] {
     let listed = try StateStore.reading(session).devices()
     #if Fleet
@@ -28,7 +28,7 @@ struct KnownDevices: Sendable {
 
 #if Fleet
 extension KnownDevices {
-  /// The known devices as a campaign takes them, with their aliases as names.
+  /// Returns the known devices as devices of a campaign, with their aliases as names.
   func inventory(_ aliases: DeviceAliases) throws(CommandFault) -> [FleetDevice] {
     var identities: Set<String> = []
     return try all().compactMap { record in
@@ -40,8 +40,8 @@ extension KnownDevices {
     }
   }
 
-  /// Former versions kept the devices of campaigns in a table of the store: the registry takes them
-  /// over, once.
+  /// Moves the devices of campaigns to the registry once. Former versions stored them in a table of
+  /// the store of runs.
   func takeOver(from store: FleetStore) throws(CommandFault) {
     let devices = try former(in: store)
     if !devices.isEmpty {
@@ -52,7 +52,7 @@ extension KnownDevices {
     }
   }
 
-  /// `nil` for a run that was changed by another program, which its own commands report.
+  /// `nil` for a run that another program has changed; the commands for the run report this.
   private func events(
     of run: String, in store: FleetStore
   ) throws(StorageFault) -> [RecordedEvent]? {
@@ -62,7 +62,7 @@ extension KnownDevices {
     }
   }
 
-  /// What the runs in a store of a former version say of devices.
+  /// Returns the devices of the runs in a store of a former version.
   private func former(in store: FleetStore) throws(CommandFault) -> [DeviceRecord] {
     do throws(StorageFault) {
       guard try store.hasFormerDevices() else { return [] }

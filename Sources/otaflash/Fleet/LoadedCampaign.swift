@@ -7,30 +7,30 @@ import OtaflashFleetFiles
 import OtaflashSimulation
 import OtaflashState
 
-/// A campaign with all that it names: read, checked as a whole, and nothing begun.
+/// A campaign with all its files, read and checked before any action.
 struct LoadedCampaign: Sendable {
   let path: String
   let plan: CampaignPlan
-  /// By their names in the campaign.
+  /// The images by their names in the campaign.
   let images: [String: CampaignImage]
   let keys: [FleetDevice.ID: [UInt8]]
-  /// The public key that every image must be signed by; `nil` = no signature is required.
+  /// The public key that must have signed every image; `nil` = no signature is required.
   let key: VerificationKey?
   /// SHA-256 of that key, in hex digits.
   private let keyDigest: String?
-  /// Its files besides the images.
+  /// The files of the campaign except for the images.
   let files: [RunFile]
   let digest: String
-  /// The simulated boards that are its devices, where they are.
+  /// The simulated boards of the campaign, if its devices are simulated.
   let simulation: FleetProfile?
-  /// Known devices that are left out, because `select` asks for something that is unknown of them.
+  /// Known devices that are omitted because a value that `select` requires is unknown.
   private let undecided: [FleetDevice]
 
-  /// Reads what the campaign names, and checks the whole.
+  /// Reads the files of the campaign, and checks the campaign.
   ///
   /// - Parameters:
-  ///   - found: the devices that its scan has found.
-  ///   - known: the devices that are known from earlier commands and campaigns.
+  ///   - found: the devices that the scan has found.
+  ///   - known: the known devices of earlier commands and campaigns.
   init(
     _ text: CampaignText, found: [FleetDevice] = [], known: [FleetDevice] = [], now: WallClockTime
   ) throws(CommandFault) {
@@ -47,8 +47,8 @@ struct LoadedCampaign: Sendable {
     try self.init(text, file, plan, undecided: undecided)
   }
 
-  /// Reads what the campaign names, for a run that was started before: its devices and waves are
-  /// those that were planned then. Nothing is selected or looked for again.
+  /// Reads the files of the campaign for a run that was started before. Devices and waves are those
+  /// of the original plan; there is no new selection or scan.
   init(_ text: CampaignText, resuming run: FleetRun, now: WallClockTime) throws(CommandFault) {
     let listed = Dictionary(text.file.campaign.devices.map { ($0.id, $0.keyFile) }) { $1 }
     // Versions that did not record keys had no `devices-from: known`. Where a campaign has it, a
@@ -101,7 +101,7 @@ struct LoadedCampaign: Sendable {
     }
   }
 
-  /// Every option, as it is printed.
+  /// Returns every option as it is printed.
   ///
   /// - Parameter now: decides the offset that is printed for a zone without a name.
   func settings(now: WallClockTime) -> [RunSetting] {
@@ -122,18 +122,18 @@ struct LoadedCampaign: Sendable {
 
   private static let namedMaximum = 3
 
-  /// Says which known devices are left out because too little is known of them.
+  /// Reports the known devices that are omitted because a required value is unknown.
   func noteUndecided(in session: Session) {
     guard !undecided.isEmpty else { return }
     let facts = plan.campaign.selector?.facts.map(\.rawValue).joined(separator: ", ") ?? ""
     session.console.note(
-      Text.counted(undecided.count, "known device") + " left out, \(facts) unknown: "
+      Text.counted(undecided.count, "known device") + " omitted, \(facts) unknown: "
         + undecided.prefix(Self.namedMaximum).map(\.id).joined(separator: ", ")
         + (undecided.count > Self.namedMaximum ? ", …; " : "; ")
-        + session.command("info", "-d", undecided[0].id) + " reads the version")
+        + "read the version with " + session.command("info", "-d", undecided[0].id))
   }
 
-  /// Each must be one that means the same device for as long as a campaign takes.
+  /// Each identifier must name the same device for the duration of the campaign.
   private static func checkDevices(
     of plan: CampaignPlan, in file: CampaignFile, _ aliases: DeviceAliases
   ) throws(CampaignFileFault) {
@@ -147,7 +147,7 @@ struct LoadedCampaign: Sendable {
       case .alias(let alias): throw file.fault(of: device.id, aliases.words(ofUnknown: alias))
       case .name, .last:
         throw file.fault(
-          of: device.id, "'\(device.id)' may be another device tomorrow; write its address")
+          of: device.id, "'\(device.id)' may match another device later; write its address")
       }
     }
   }
@@ -157,7 +157,7 @@ struct LoadedCampaign: Sendable {
   private static func image(
     _ path: String, signedBy key: VerificationKey?
   ) throws(CommandFault) -> CampaignImage {
-    // A run reads its images again each time that it is continued.
+    // A run reads its images again whenever it is continued.
     if InputFile.isNoRegularFile(path) {
       throw .fleet(.notRegular(path: path))
     }
@@ -201,8 +201,8 @@ struct CampaignImage: Sendable {
   let blob: ImageBlob
   let package: FirmwarePackage
 
-  /// Reads a blob, and refuses what is no firmware or damaged: what a campaign does, it does often.
-  /// An image that is not signed by the campaign's key is refused, too.
+  /// Reads an image file. Refuses damaged files, files without firmware, and images without the
+  /// signature of the campaign's key.
   init(_ blob: ImageBlob, signedBy key: VerificationKey?) throws(CommandFault) {
     do throws(FirmwareFault) { package = try blob.package() } catch {
       throw .image(.malformed(path: blob.name, error))
@@ -214,7 +214,7 @@ struct CampaignImage: Sendable {
 }
 
 extension FleetProfile {
-  /// The boards as devices of a campaign.
+  /// Returns the boards as devices of a campaign.
   fileprivate var devices: [FleetDevice] {
     (0..<boardCount).map { number in
       let board = board(number)

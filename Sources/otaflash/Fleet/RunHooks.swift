@@ -6,16 +6,16 @@ import OtaflashFleetHooks
 import OtaflashFleetReport
 import OtaflashFleetStore
 
-/// The hooks `run-ended`, `run-paused` and `run-stopped`: run one after the other, with the report
-/// of that moment as JSON on their standard input. They decide nothing, and nothing waits for them
-/// but the end of the command.
+/// Runs the hooks `run-ended`, `run-paused` and `run-stopped` one after the other, with the present
+/// report as JSON on standard input. Hooks do not affect the run; only the end of the command waits
+/// for them.
 final class RunHooks: Sendable {
   private struct Due: Sendable {
     let point: HookPoint
     let environment: [String: String]
   }
 
-  /// A run that pauses again and again while a hook runs: the newest are run.
+  /// The limit of pending hooks if a run pauses repeatedly while a hook runs; the newest are run.
   private static let dueMaximum = 16
   private static let prefix = "OTAFLASH_HOOK_"
 
@@ -27,7 +27,7 @@ final class RunHooks: Sendable {
   private let due = AsyncStream.makeStream(
     of: Due.self, bufferingPolicy: .bufferingNewest(dueMaximum))
 
-  /// - Parameter runner: in the campaign's folder.
+  /// - Parameter runner: a runner in the campaign's folder.
   init(
     _ campaign: Campaign, of run: KeptRun, in store: FleetStore, runner: ProcessHooks,
     _ console: Console
@@ -39,7 +39,7 @@ final class RunHooks: Sendable {
     self.console = console
   }
 
-  /// Notes the hooks that recorded events are followed by.
+  /// Adds the hooks of recorded events to the queue.
   func observe(_ events: [FleetEvent]) {
     for event in events {
       guard let point = HookPoint(reachedBy: event), campaign.hooks[point] != nil else { continue }
@@ -64,7 +64,7 @@ final class RunHooks: Sendable {
     }
   }
 
-  /// No more events follow: `work` returns after the hooks that are noted.
+  /// Ends the queue: `work` returns after the pending hooks.
   func finish() { due.continuation.finish() }
 
   /// Runs the hooks, until `finish` or until its task is cancelled.
@@ -80,7 +80,7 @@ final class RunHooks: Sendable {
         outcome = HookOutcome(.notRun(words: "the report cannot be read"))
       }
       guard !Task.isCancelled else { return }
-      tell(hook.point, outcome)
+      report(hook.point, outcome)
     }
   }
 
@@ -101,7 +101,7 @@ final class RunHooks: Sendable {
     return Array((JSONValue.object(members).text + "\n").utf8)
   }
 
-  private func tell(_ point: HookPoint, _ outcome: HookOutcome) {
+  private func report(_ point: HookPoint, _ outcome: HookOutcome) {
     if !outcome.isSuccess { console.note("note: hook \(point.rawValue) \(outcome.words)") }
     console.event(
       "fleet_hook",

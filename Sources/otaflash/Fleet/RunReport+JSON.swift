@@ -4,11 +4,11 @@ import OtaflashFleet
 import OtaflashFleetReport
 
 extension RunReport {
-  /// The run as a whole.
+  /// Returns the members of the complete run.
   ///
   /// - Parameters:
-  ///   - events: how many the chain has.
-  ///   - hash: of the last of them.
+  ///   - events: the number of events in the chain.
+  ///   - hash: the hash of the last event.
   func members(events: Int, chain hash: [UInt8]) -> [JSONValue.Member] {
     JSONValue.fields([
       "run": .string(beginning.id), "campaign": .string(beginning.campaign),
@@ -34,7 +34,7 @@ extension RunReport {
     ])
   }
 
-  /// One of its devices.
+  /// Returns the members of a device.
   func members(of device: DeviceReport) -> [JSONValue.Member] {
     JSONValue.fields([
       "device": .string(device.device.id), "name": .text(device.device.name),

@@ -6,7 +6,7 @@ import OtaflashFleetReport
 extension RunWait {
   /// - Parameters:
   ///   - run: the run that waits.
-  ///   - now: for the time that is left.
+  ///   - now: the present time, for the remaining time.
   func members(in run: FleetRun, at now: WallClockTime) -> [JSONValue.Member] {
     var (site, wave, hook): (String?, Int?, String?) = (nil, nil, nil)
     switch reason {

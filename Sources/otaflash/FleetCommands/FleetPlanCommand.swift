@@ -25,7 +25,7 @@ struct FleetPlanCommand: Subcommand {
   @Flag(name: .long, help: "Connect to each device, and check its image against it.")
   var live = false
 
-  @Flag(name: .long, help: "Simulate the campaign, and show its duration and possible improvements.")
+  @Flag(name: .long, help: "Simulate the campaign, and show its duration and what shortens it.")
   var forecast = false
 
   @Option(
@@ -84,7 +84,7 @@ struct FleetPlanCommand: Subcommand {
     let review = PlanReview(loaded, now: .now)
     let prospects = live ? try await FleetProspects(loaded, session).look() : [:]
     try await show(review, of: loaded, in: session)
-    tell(loaded, prospects, in: session)
+    printResult(loaded, prospects, in: session)
     if let save { try review.save(to: save, in: session) }
     if forecast {
       try await ForecastRenderer(
@@ -144,7 +144,7 @@ struct FleetPlanCommand: Subcommand {
       ])
   }
 
-  private func tell(
+  private func printResult(
     _ campaign: LoadedCampaign, _ prospects: [FleetDevice.ID: FleetProspects.Prospect],
     in session: Session
   ) {

@@ -14,8 +14,8 @@ struct FleetReportCommand: Subcommand {
     abstract: "Write a report of a run, also during the run.",
     discussion: """
       Without a file, prints the result. The hash of the last event covers all events of the run: \
-      keep it outside of the store, such as in a ticket, and pass it to --verify later. 'fleet run' \
-      prints it at each verdict and at the end.
+      keep it outside of the store, such as in a ticket, and pass it to --verify later. \
+      'fleet run' prints it at each verdict and at the end.
       """)
   static let words = "fleet report"
 
@@ -119,7 +119,7 @@ struct FleetReportCommand: Subcommand {
         throw .outputFile(file, error)
       }
     }
-    tell(kept, report, chain, contents.map(\.0.path), in: session)
+    printResult(kept, report, chain, contents.map(\.0.path), in: session)
     if let place {
       session.console.result(
         "  event \(Text.grouped(place)) of \(Text.grouped(found.events)) has the given hash")
@@ -156,7 +156,7 @@ struct FleetReportCommand: Subcommand {
     }
   }
 
-  private func tell(
+  private func printResult(
     _ run: KeptRun, _ report: RunReport, _ chain: ReportSurroundings.Chain, _ files: [String],
     in session: Session
   ) {

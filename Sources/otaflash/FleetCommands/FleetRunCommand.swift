@@ -107,7 +107,7 @@ struct FleetRunCommand: Subcommand {
     let started = try await start.run(for: loaded, after: last)
     let run = started.run
     if !started.goesOn { active = try await folder.lock(run: run.id) }
-    tell(started, loaded, in: session)
+    announce(started, loaded, in: session)
     let runner = CampaignRunner(
       campaign: loaded, run: run, last: started.last, store: store,
       packages: started.packages, parallel: parallel?.value, adapters: chosenAdapters,
@@ -139,7 +139,7 @@ struct FleetRunCommand: Subcommand {
     return loaded
   }
 
-  private func tell(
+  private func announce(
     _ started: FleetStart.Started, _ campaign: LoadedCampaign, in session: Session
   ) {
     let (plan, id) = (campaign.plan, started.run.id)
