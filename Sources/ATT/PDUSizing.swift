@@ -6,26 +6,32 @@
 /// its bytes, two spaces of 150 µs, and the empty packet that acknowledges it.
 package struct PDUSizing: Sendable {
   /// Bytes of an L2CAP header (Vol 3, Part A, 3.1).
-  private static let l2capHeaderSize = 4
+  fileprivate static let l2capHeaderSize = 4
   /// Bytes of opcode and handle, which carry none of the image.
   private static let writeHeaderSize = 3
-  /// The link-layer payload of a notification of 16 bytes.
-  package static let answerSize = 23
 
   private let payload: Int
   private let phy: PHY
   private let isEncrypted: Bool
+  private let packetsPerEvent: Int?
 
   /// - Parameters:
   ///   - linkLayerPayload: bytes that a data packet carries, 27…251: 251 with Data Length
   ///     Extension, 27 without.
   ///   - phy: shifts the balance between bytes and packets.
   ///   - isEncrypted: four bytes of each packet are its integrity check.
-  package init(linkLayerPayload: Int = 251, phy: PHY = .le1M, isEncrypted: Bool = false) {
+  ///   - packetsPerEvent: that the sender's controller sends at most, 1 or more; `nil` = as many as
+  ///     fit.
+  package init(
+    linkLayerPayload: Int = 251, phy: PHY = .le1M, isEncrypted: Bool = false,
+    packetsPerEvent: Int? = nil
+  ) {
     precondition((27...251).contains(linkLayerPayload), "a packet carries 27...251 bytes")
+    precondition(packetsPerEvent ?? 1 > 0)
     payload = linkLayerPayload
     self.phy = phy
     self.isEncrypted = isEncrypted
+    self.packetsPerEvent = packetsPerEvent
   }
 
   /// The size of a Write Command, in bytes, that carries the most value bytes per time on air.
@@ -55,19 +61,15 @@ package struct PDUSizing: Sendable {
   ///   - interval: `nil` = not known; the size is that for a stream without events.
   ///   - header: bytes of each value that carry none of what is sent.
   ///   - unit: bytes of which each value carries whole ones, beside the header.
-  ///   - bytesPerAnswer: after so many bytes the device notifies, which makes an event shorter;
-  ///     `nil` = hardly ever.
-  ///   - answer: bytes of link-layer payload of such a notification.
+  ///   - answers: what the device sends meanwhile.
   /// - Returns: where the interval is not known, or no packet fits it, the size for a stream
   ///   without events, whose value need not be whole units.
   package func bestSize(
-    mtu: ATTMTU, interval: Duration?, header: Int = 0, unit: Int = 1,
-    bytesPerAnswer: Int? = nil, answer: Int = answerSize
+    mtu: ATTMTU, interval: Duration?, header: Int = 0, unit: Int = 1, answers: [StreamAnswer] = []
   ) -> Int {
     let unbounded = bestSize(mtu: mtu)
     guard let interval else { return unbounded }
     let microseconds = Int(interval / .microseconds(1))
-    let answers = answers(bytesPerAnswer, answer)
     let least = Self.writeHeaderSize + header + unit
     let (best, most) = stride(from: least, through: max(mtu.bytes, 23), by: unit).reduce(
       into: (unbounded, 0.0)
@@ -78,40 +80,38 @@ package struct PDUSizing: Sendable {
     return most > 0 ? best : unbounded
   }
 
-  /// The size of a PDU, in bytes, that just fills so many link-layer packets.
-  package func size(filling packets: Int) -> Int { packets * payload - Self.l2capHeaderSize }
-
-  /// Bytes of what is sent that Write Commands of `size` bytes carry in a second; the rest as in
-  /// `bestSize`.
-  package func bytesPerSecond(
-    size: Int, interval: Duration, header: Int = 0, bytesPerAnswer: Int? = nil,
-    answer: Int = answerSize
-  ) -> Double {
-    bytesPerSecond(
-      size, Int(interval / .microseconds(1)), header, answers(bytesPerAnswer, answer))
-  }
-
-  /// What answers take of an event.
-  private func answers(_ bytes: Int?, _ answer: Int) -> (bytes: Int, taken: Int)? {
-    let taken =
-      phy.airTimeMicroseconds(payload: answer, encrypted: isEncrypted)
-      - phy.airTimeMicroseconds(payload: 0, encrypted: isEncrypted)
-    return bytes.map { (bytes: max(1, $0), taken: taken) }
-  }
-
-  /// Of what is sent, in PDUs of `size` bytes, as the mean of events with and without an answer.
+  /// Of what is sent, in PDUs of `size` bytes.
   private func bytesPerSecond(
-    _ size: Int, _ interval: Int, _ header: Int, _ answers: (bytes: Int, taken: Int)?
+    _ size: Int, _ interval: Int, _ header: Int, _ answers: [StreamAnswer]
   ) -> Double {
     let share = Double(size - Self.writeHeaderSize - header) / Double(size)
     let quiet = share * eventPackedRate(size: size, intervalMicroseconds: interval)
-    guard let answers else { return quiet }
-    let answered =
-      share
-      * eventPackedRate(
-        size: size, intervalMicroseconds: interval, takenMicroseconds: answers.taken)
-    let answersPerEvent = quiet * Double(interval) / 1e6 / Double(answers.bytes)
-    return quiet + (answered - quiet) * min(1, answersPerEvent)
+    return share * rate(size, interval, answers[...], quiet * Double(interval) / 1e6, taken: 0)
+  }
+
+  /// Bytes of PDU per second, as the mean of events with fewer and with more answers.
+  ///
+  /// - Parameters:
+  ///   - bytesPerEvent: of what is sent, without answers.
+  ///   - taken: microseconds of each event.
+  private func rate(
+    _ size: Int, _ interval: Int, _ answers: ArraySlice<StreamAnswer>, _ bytesPerEvent: Double,
+    taken: Int
+  ) -> Double {
+    guard let answer = answers.first else {
+      return eventPackedRate(size: size, intervalMicroseconds: interval, takenMicroseconds: taken)
+    }
+    let perEvent = answer.bytes.map { bytesPerEvent / Double($0) } ?? 1
+    let time =
+      phy.airTimeMicroseconds(payload: answer.payload, encrypted: isEncrypted)
+      - phy.airTimeMicroseconds(payload: 0, encrypted: isEncrypted)
+    func mean(_ count: Int) -> Double {
+      rate(size, interval, answers.dropFirst(), bytesPerEvent, taken: taken + count * time)
+    }
+    let fewer = Int(perEvent)
+    let share = perEvent - Double(fewer)
+    let highest = mean(fewer)
+    return share > 0 ? highest + (mean(fewer + 1) - highest) * share : highest
   }
 
   /// Bytes of PDU per second in whole exchanges per event, over the cycle in which events cut
@@ -139,14 +139,15 @@ package struct PDUSizing: Sendable {
     while firstVisit[start] == nil {
       firstVisit[start] = sent.count
       sent.append(packets)
-      packets += room / length * steps.count
+      var count = room / length * steps.count
       var left = room % length
       var next = start
       while left >= steps[next] {
         left -= steps[next]
         next = (next + 1) % steps.count
-        packets += 1
+        count += 1
       }
+      packets += min(count, packetsPerEvent ?? count)
       start = packets % steps.count
     }
     let first = firstVisit[start] ?? 0
@@ -170,4 +171,21 @@ package struct PDUSizing: Sendable {
   }
 
   private func valueSize(_ size: Int) -> Int { size - Self.writeHeaderSize }
+}
+
+/// What a device sends while a stream of Write Commands goes to it. Each answer makes a connection
+/// event shorter.
+package struct StreamAnswer: Equatable, Sendable {
+  /// Bytes of what is sent from one answer to the next; `nil` = one in each event.
+  let bytes: Int?
+  /// Bytes of link-layer payload.
+  let payload: Int
+
+  /// - Parameters:
+  ///   - bytes: of what is sent from one answer to the next, 1 or more; `nil` = one in each event.
+  ///   - pdu: bytes of the answer's ATT PDU.
+  package init(every bytes: Int?, pdu: Int) {
+    self.bytes = bytes.map { max(1, $0) }
+    payload = pdu + PDUSizing.l2capHeaderSize
+  }
 }

@@ -188,7 +188,6 @@ struct Attempt: Sendable {
     options.key = surroundings.key(device)
     options.delta = DeltaPolicy(choices.delta)
     options.bases = surroundings.bases
-    options.sizes = surroundings.sizes(lane.adapter)
     options.allowsDowngrade = choices.allowDowngrade
     options.allowsUnknown = choices.allowUnknown
     options.allowsOtherHardware = choices.allowOtherHardware

@@ -28,17 +28,16 @@ extension PHY {
 
 extension L2CAPLink {
   /// What the kernel tells everybody, and the controller those who may listen. Once the link is
-  /// gone, no more than that it was one over the air.
+  /// gone, nothing.
   public var facts: LinkFacts {
     do throws(LinkLoss) {
       let kernel = try kernelFacts()
       var facts = peer.flatMap { tuner?.facts(of: kernel.hciHandle, to: $0) } ?? LinkFacts()
       // Until a first update the kernel counts a link as 1M, and the controller says nothing.
       facts.phy = facts.phy ?? kernel.transmitPHY
-      facts.usesRadio = true
       return facts
     } catch {
-      return LinkFacts(usesRadio: true)
+      return LinkFacts()
     }
   }
 

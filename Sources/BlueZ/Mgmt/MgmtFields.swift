@@ -4,8 +4,8 @@ import OtaflashWire
 package struct MgmtDecodeFault: Error, Equatable {}
 
 /// The fields of a packet of the management interface, or of the controller. A name of its own for
-/// `ByteReader`, because one parser reads the packets of two sources, and neither needs a fault that
-/// says more than that the packet is malformed.
+/// `ByteReader`, because one parser reads the packets of two sources, and both need only one fault:
+/// the packet is malformed.
 typealias MgmtFields = ByteReader<MgmtDecodeFault>
 
 extension MgmtFields {

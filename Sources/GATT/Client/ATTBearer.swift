@@ -206,18 +206,38 @@ package final class ATTBearer: Sendable {
     try await transmit(encoded)
   }
 
-  /// Sends such a PDU if the transport takes it at once; `false` = nothing was sent. A task that
-  /// has many to send suspends only where there is something to wait for.
+  /// Sends PDUs that have no response, one after the other, as long as `next` encodes one.
+  ///
+  /// - Parameters:
+  ///   - next: encodes the next PDU into the buffer, and returns `false` for none.
+  ///   - afterWait: receives the time that a PDU had to wait for room in the transport.
+  package func sendCommands(
+    _ next: (inout [UInt8]) -> Bool, afterWait: (Duration) -> Void
+  ) async throws(GATTFault) {
+    var pdu: [UInt8] = []
+    while next(&pdu) {
+      if try offer(pdu) { continue }
+      let began = clock.now
+      try await sendWhenRoom(pdu)
+      afterWait(began.duration(to: clock.now))
+    }
+  }
+
+  private func transmit(_ bytes: [UInt8]) async throws(GATTFault) {
+    if try offer(bytes) { return }
+    try await sendWhenRoom(bytes)
+  }
+
+  /// Sends a PDU if the transport takes it at once; `false` = nothing was sent. Every PDU is
+  /// offered first: a transport mostly has room, and to suspend the task for each PDU costs more
+  /// than the system call (docs/performance.md).
   package func offer(_ encoded: [UInt8]) throws(GATTFault) -> Bool {
     guard sendGate.enterNow() else { return false }
     defer { sendGate.leave() }
     do throws(LinkLoss) { return try link.offer(encoded) } catch { throw fault(error) }
   }
 
-  /// Offered first: a transport mostly has room, and to suspend the task for each PDU costs more
-  /// than the system call (docs/performance.md).
-  private func transmit(_ bytes: [UInt8]) async throws(GATTFault) {
-    if try offer(bytes) { return }
+  private func sendWhenRoom(_ bytes: [UInt8]) async throws(GATTFault) {
     try await enter(sendGate)
     defer { sendGate.leave() }
     do throws(LinkLoss) { try await link.send(bytes) } catch { throw fault(error) }

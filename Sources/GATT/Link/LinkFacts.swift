@@ -15,22 +15,22 @@ public struct LinkFacts: Equatable, Sendable {
   public var peripheralLatency: Int?
   /// How long the peer may be silent before the link counts as lost, 100 ms…32 s.
   public var supervisionTimeout: Duration?
-  /// A real radio carries the link, whose controllers may leave more of the air unused than any
-  /// model knows: what is best there, only trying tells. `false` for a socket, for a simulation,
-  /// whose model is exact, and for a link that does not say; on these nothing is tried.
-  public var usesRadio: Bool
+  /// Packets that the host's controller stores before it has sent them (LE Read Buffer Size, Core
+  /// 5.4, Vol 4, Part E, 7.8.2), where it sends no more of them in one connection event; 1 or more.
+  public var controllerBuffers: Int?
 
   /// What is not known is `nil`.
   public init(
     phy: PHY? = nil, connectionInterval: Duration? = nil, linkLayerPayload: Int? = nil,
-    peripheralLatency: Int? = nil, supervisionTimeout: Duration? = nil, usesRadio: Bool = false
+    peripheralLatency: Int? = nil, supervisionTimeout: Duration? = nil,
+    controllerBuffers: Int? = nil
   ) {
     self.phy = phy
     self.connectionInterval = connectionInterval
     self.linkLayerPayload = linkLayerPayload
     self.peripheralLatency = peripheralLatency
     self.supervisionTimeout = supervisionTimeout
-    self.usesRadio = usesRadio
+    self.controllerBuffers = controllerBuffers
   }
 }
 
@@ -39,6 +39,7 @@ extension PDUSizing {
   package init(_ facts: LinkFacts, isEncrypted: Bool = false) {
     self.init(
       linkLayerPayload: facts.linkLayerPayload ?? LinkFacts.linkLayerPayloads.upperBound,
-      phy: facts.phy ?? .le2M, isEncrypted: isEncrypted)
+      phy: facts.phy ?? .le2M, isEncrypted: isEncrypted,
+      packetsPerEvent: facts.controllerBuffers.map { max(1, $0) })
   }
 }

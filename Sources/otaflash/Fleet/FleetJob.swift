@@ -137,7 +137,7 @@ struct FleetJob: Sendable {
       campaign: choices, exchange: store, ledger: store.ledger(of: run.id), reach: reach,
       surroundings: FleetSurroundings(
         clock: clock, wall: wall, image: { packages[$0] }, key: { keys[$0] },
-        bases: records.bases(besides: nil), sizes: { records.sizes(on: $0) },
+        bases: records.bases(besides: nil),
         hooks: processes,
         observe: { display.observe($0, $1) }, notice: { display.notice($0) }))
     engine.orders = store.orders(of: run.id)

@@ -69,8 +69,7 @@ struct HumanTranscript: Sendable {
     case .part(let name, let number, let count):
       flushTicks() + (progress == .none ? [] : [.line("  image \(number) of \(count)  \(name)")])
     case .flowing(let stretch): flowing(stretch)
-    // What a transfer finds out about its link is for who asks for more.
-    case .sized, .deviceBusy: []
+    case .deviceBusy: []
     case .makingPatch: progress == .none ? [] : flushTicks() + [.line("  making a patch")]
     case .delivery(let report): delivering(report)
     case .patchGivenUp: givenUp()
