@@ -52,10 +52,8 @@ struct OTASession: UpdateSession {
     let asksForPatches = context.wantsPatches && info.takesPatches
     let patching =
       asksForPatches ? try await operations.patching(while: running, retained) : nil
-    var device = DeviceReport(info: info, running: running, resumePoint: resumePoint)
-    device.heldStream = patching?.begun.map { stream in
-      DeviceReport.HeldStream(stream: stream, offset: patching?.point.nextOffset ?? 0)
-    }
+    let device = DeviceReport(
+      info: info, running: running, resumePoint: resumePoint, patching: patching)
     return OTASession(
       client: client, context: context, retained: retained, data: data, status: status,
       notifications: notifications, control: operations, info: info, device: device,
@@ -124,7 +122,8 @@ struct OTASession: UpdateSession {
   ) async throws(UpdateFault) -> PreparedUpload {
     retained.update { $0.sent = .image(obstacle, unused: unused) }
     let prefixes = PrefixChecksums(plan.image.bytes)
-    let mayContinue = !restart && device.resumePoint?.isPrefix(of: prefixes, plan.image) ?? true
+    let mayContinue =
+      !restart && device.otaService?.resumePoint?.isPrefix(of: prefixes, plan.image) ?? true
     let position = try await position(in: prefixes, restart: !mayContinue) {
       (restart) async throws(UpdateFault) in try await begin(plan, restart: restart)
     }
@@ -263,97 +262,8 @@ struct OTASession: UpdateSession {
   }
 }
 
-extension OTAInfo {
-  /// Bytes that a device takes between two Status notifications while data streams: a block, or a
-  /// step of the window, whichever is shorter (docs/ota-service.md, 2.2).
-  var bytesPerStatus: Int {
-    let block = max(pageSize, bufferSize / 4 / pageSize * pageSize)
-    return min(block, max(largestChunk, bufferSize / 4))
-  }
-
-  /// The longest time for VERIFY (docs/ota-service.md, 10): the pages that the receive buffer still
-  /// holds are written first, each of them and the record after at most a page erase long, and then
-  /// the image is read back.
-  ///
-  /// - Parameter unwritten: bytes of image that a stream which was sent may still make (13).
-  func verifyLimit(imageSize: Int, unwritten: Int = 0) -> Duration {
-    let pages = bufferSize / pageSize + 2
-    return OTAService.eraseLimit * pages + writeLimit(bytes: unwritten)
-      + .seconds(imageSize / OTAService.readBackPerSecond)
-  }
-
-  /// The longest time in which so many bytes of image are written.
-  func writeLimit(bytes: Int) -> Duration {
-    OTAService.eraseLimit * ((bytes + pageSize - 1) / pageSize)
-  }
-}
-
 extension OTAPosition {
   func agrees(with image: PrefixChecksums) -> Bool {
     nextOffset <= image.count && image.checksum(ofFirst: nextOffset) == crc32
-  }
-}
-
-extension DeviceReport.ResumePoint {
-  /// Whether what the device holds is the beginning of this very image.
-  func isPrefix(of prefixes: PrefixChecksums, _ image: FirmwareImage) -> Bool {
-    imageSize == prefixes.count && imageCRC32 == image.crc32 && offset <= prefixes.count
-      && prefixes.checksum(ofFirst: offset) == heldCRC32
-  }
-}
-
-extension DeviceReport {
-  /// Where a transfer of `image` would begin: behind what the device holds of it, else at 0.
-  public func resumeOffset(for image: FirmwareImage) -> Int {
-    guard let resumePoint, resumePoint.isPrefix(of: PrefixChecksums(image.bytes), image) else {
-      return 0
-    }
-    return resumePoint.offset
-  }
-
-  init(info: OTAInfo, running: OTARunning, resumePoint: OTAResumePoint) {
-    self.init(.otaflash, protocolVersion: Int(info.version))
-    hardware = info.hardware
-    runningVersion = running.knownVersion
-    runningCRC32 = running.imageCRC32
-    slotSize = info.slotSize
-    pageSize = info.pageSize
-    largestChunk = info.largestChunk
-    bufferSize = info.bufferSize
-    needsAuthorization = info.needsAuthorization
-    takesPatches = info.takesPatches
-    lastBoot = BootOutcome(running.bootOutcome)
-    isOnTrial = running.isOnTrial
-    if resumePoint.imageSize > 0 {
-      self.resumePoint = ResumePoint(
-        imageSize: resumePoint.imageSize, imageCRC32: resumePoint.imageCRC32,
-        offset: resumePoint.nextOffset, heldCRC32: resumePoint.heldCRC32)
-    }
-  }
-}
-
-extension OTARunning {
-  /// `nil` for 0.0.0, which is announced of an image whose version nobody knows
-  /// (`UpdateOptions.allowUnknown`).
-  fileprivate var knownVersion: FirmwareVersion? { version == .unknown ? nil : version }
-}
-
-extension RunningImage {
-  init(_ running: OTARunning, expecting image: FirmwareImage) {
-    let isSame = running.imageCRC32 == image.crc32 && running.imageSize == image.bytes.count
-    self.init(
-      version: running.knownVersion, agreement: isSame ? .same : .different,
-      outcome: DeviceReport.BootOutcome(running.bootOutcome), isOnTrial: running.isOnTrial)
-  }
-}
-
-extension DeviceReport.BootOutcome {
-  init(_ outcome: OTARunning.BootOutcome) {
-    self =
-      switch outcome {
-      case .normal: .normal
-      case .activated: .activated
-      case .rejected: .rejected
-      }
   }
 }

@@ -95,7 +95,8 @@ struct HumanTranscript: Sendable {
 
   /// An interrupted update of such a device leaves it without an application.
   private func notes(on report: DeviceReport) -> [Step] {
-    guard report.isInBootloader, report.bootloaderMode == .firmwareLoader, progress != .none else {
+    guard report.isInBootloader, report.smp?.bootloaderMode == .firmwareLoader, progress != .none
+    else {
       return []
     }
     return [
