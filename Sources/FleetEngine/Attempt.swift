@@ -186,7 +186,6 @@ struct Attempt: Sendable {
   private func options() -> UpdateOptions {
     var options = UpdateOptions(
       choices, key: environment.key(device), bases: environment.bases)
-    options.sizes = environment.sizes(lane.adapter)
     // A device that may run the image already is looked at, never flashed blindly.
     options.sendsAnyway = options.sendsAnyway && !claim.job.verifyFirst
     let (exchange, claim, conditions) = (exchange, claim, conditions)

@@ -43,8 +43,6 @@ public struct FleetEnvironment: Sendable {
   public let key: @Sendable (FleetDevice.ID) -> [UInt8]?
   /// Where patches find what devices run; each patch is made once for all of them.
   public let bases: BaseFinder
-  /// Where an adapter's updates remember which sizes of data writes were the best; `nil` = nowhere.
-  public let sizes: @Sendable (String) -> SizeMemory?
   /// Runs the campaign's hooks; without it a hook cannot be run.
   public let hooks: (any HookRunner)?
   /// Told what happens on a device, from its own task; must return soon.
@@ -56,8 +54,7 @@ public struct FleetEnvironment: Sendable {
     clock: any LinkClock, wall: @escaping @Sendable () -> WallClockTime,
     image: @escaping @Sendable (String) -> FirmwarePackage?,
     key: @escaping @Sendable (FleetDevice.ID) -> [UInt8]? = { _ in nil },
-    bases: BaseFinder = .none, sizes: @escaping @Sendable (String) -> SizeMemory? = { _ in nil },
-    hooks: (any HookRunner)? = nil,
+    bases: BaseFinder = .none, hooks: (any HookRunner)? = nil,
     observe: @escaping @Sendable (FleetDevice.ID, UpdateEvent) -> Void = { _, _ in },
     notice: @escaping @Sendable (FleetNotice) -> Void = { _ in }
   ) {
@@ -66,7 +63,6 @@ public struct FleetEnvironment: Sendable {
     self.image = image
     self.key = key
     self.bases = bases
-    self.sizes = sizes
     self.hooks = hooks
     self.observe = observe
     self.notice = notice
