@@ -5,7 +5,7 @@ import Glibc
 @main
 enum GoalTable {
   private static let usage =
-    "usage: goals link | goals protocols | goals delta | goals patch [PYTHON SCRIPT] | "
+    "usage: goals link | goals sizes | goals protocols | goals delta | goals patch [PYTHON SCRIPT] | "
     + "goals host SINK-DEVICE | goals bumble SINK-DEVICE PYTHON SCRIPT"
 
   static func main() async throws {
@@ -21,6 +21,7 @@ enum GoalTable {
     }
     switch (words.first, words.count) {
     case ("link", 1): show(try LinkGoals.all())
+    case ("sizes", 1): show(try SizeGoals.all { print($0) })
     case ("protocols", 1): show(try ProtocolGoals.all())
     case ("delta", 1): show(try DeltaGoals.all())
     case ("patch", 1): show(try PatchCost(detools: nil).all())

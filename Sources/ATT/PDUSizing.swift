@@ -6,26 +6,32 @@
 /// bytes, two spaces of 150 µs, and the empty packet that acknowledges it.
 package struct PDUSizing: Sendable {
   /// The size of an L2CAP header in bytes (Vol 3, Part A, 3.1).
-  private static let l2capHeaderSize = 4
+  fileprivate static let l2capHeaderSize = 4
   /// The size of opcode and handle in bytes, which carry no image data.
   private static let writeHeaderSize = 3
-  /// The link-layer payload of a notification of 16 bytes.
-  package static let answerSize = 23
 
   private let payload: Int
   private let phy: PHY
   private let isEncrypted: Bool
+  private let packetsPerEvent: Int?
 
   /// - Parameters:
   ///   - linkLayerPayload: bytes of payload in a data packet, 27…251: 251 with Data Length
   ///     Extension, 27 without.
   ///   - phy: determines the cost of bytes and packets.
   ///   - isEncrypted: adds the four bytes of the integrity check to each packet.
-  package init(linkLayerPayload: Int = 251, phy: PHY = .le1M, isEncrypted: Bool = false) {
+  ///   - packetsPerEvent: the packets that the sender's controller sends in an event, 1 or more;
+  ///     `nil`: as many as fit.
+  package init(
+    linkLayerPayload: Int = 251, phy: PHY = .le1M, isEncrypted: Bool = false,
+    packetsPerEvent: Int? = nil
+  ) {
     precondition((27...251).contains(linkLayerPayload), "a packet carries 27...251 bytes")
+    precondition(packetsPerEvent ?? 1 > 0)
     payload = linkLayerPayload
     self.phy = phy
     self.isEncrypted = isEncrypted
+    self.packetsPerEvent = packetsPerEvent
   }
 
   /// The size of a Write Command in bytes with the most value bytes per time on air.
@@ -55,19 +61,15 @@ package struct PDUSizing: Sendable {
   ///   - interval: `nil`: unknown; the result is the size for a stream without events.
   ///   - header: bytes of each value that carry no data.
   ///   - unit: each value carries a multiple of this many bytes after the header.
-  ///   - bytesPerAnswer: bytes between two notifications of the device, which shorten an event;
-  ///     `nil` for hardly any.
-  ///   - answer: bytes of link-layer payload of such a notification.
+  ///   - answers: the notifications and responses of the device during the stream.
   /// - Returns: if the interval is unknown or no packet fits it, the size for a stream without
   ///   events, whose value need not be a multiple of `unit`.
   package func bestSize(
-    mtu: ATTMTU, interval: Duration?, header: Int = 0, unit: Int = 1,
-    bytesPerAnswer: Int? = nil, answer: Int = answerSize
+    mtu: ATTMTU, interval: Duration?, header: Int = 0, unit: Int = 1, answers: [StreamAnswer] = []
   ) -> Int {
     let unbounded = bestSize(mtu: mtu)
     guard let interval else { return unbounded }
     let microseconds = Int(interval / .microseconds(1))
-    let answers = answers(bytesPerAnswer, answer)
     let least = Self.writeHeaderSize + header + unit
     let (best, most) = stride(from: least, through: max(mtu.bytes, 23), by: unit).reduce(
       into: (unbounded, 0.0)
@@ -78,39 +80,38 @@ package struct PDUSizing: Sendable {
     return most > 0 ? best : unbounded
   }
 
-  /// The size of a PDU in bytes that exactly fills this number of link-layer packets.
-  package func size(filling packets: Int) -> Int { packets * payload - Self.l2capHeaderSize }
-
-  /// The data bytes per second in Write Commands of `size` bytes; parameters as in `bestSize`.
-  package func bytesPerSecond(
-    size: Int, interval: Duration, header: Int = 0, bytesPerAnswer: Int? = nil,
-    answer: Int = answerSize
-  ) -> Double {
-    bytesPerSecond(
-      size, Int(interval / .microseconds(1)), header, answers(bytesPerAnswer, answer))
-  }
-
-  /// The time that notifications use in an event.
-  private func answers(_ bytes: Int?, _ answer: Int) -> (bytes: Int, taken: Int)? {
-    let taken =
-      phy.airTimeMicroseconds(payload: answer, encrypted: isEncrypted)
-      - phy.airTimeMicroseconds(payload: 0, encrypted: isEncrypted)
-    return bytes.map { (bytes: max(1, $0), taken: taken) }
-  }
-
-  /// The data rate with PDUs of `size` bytes, the mean of events with and without a notification.
+  /// The data rate with PDUs of `size` bytes.
   private func bytesPerSecond(
-    _ size: Int, _ interval: Int, _ header: Int, _ answers: (bytes: Int, taken: Int)?
+    _ size: Int, _ interval: Int, _ header: Int, _ answers: [StreamAnswer]
   ) -> Double {
     let share = Double(size - Self.writeHeaderSize - header) / Double(size)
     let quiet = share * eventPackedRate(size: size, intervalMicroseconds: interval)
-    guard let answers else { return quiet }
-    let answered =
-      share
-      * eventPackedRate(
-        size: size, intervalMicroseconds: interval, takenMicroseconds: answers.taken)
-    let answersPerEvent = quiet * Double(interval) / 1e6 / Double(answers.bytes)
-    return quiet + (answered - quiet) * min(1, answersPerEvent)
+    return share * rate(size, interval, answers[...], quiet * Double(interval) / 1e6, taken: 0)
+  }
+
+  /// The PDU bytes per second, as the mean of events with fewer and with more answers.
+  ///
+  /// - Parameters:
+  ///   - bytesPerEvent: data bytes of an event without answers.
+  ///   - taken: microseconds of each event that answers use.
+  private func rate(
+    _ size: Int, _ interval: Int, _ answers: ArraySlice<StreamAnswer>, _ bytesPerEvent: Double,
+    taken: Int
+  ) -> Double {
+    guard let answer = answers.first else {
+      return eventPackedRate(size: size, intervalMicroseconds: interval, takenMicroseconds: taken)
+    }
+    let perEvent = answer.bytes.map { bytesPerEvent / Double($0) } ?? 1
+    let time =
+      phy.airTimeMicroseconds(payload: answer.payload, encrypted: isEncrypted)
+      - phy.airTimeMicroseconds(payload: 0, encrypted: isEncrypted)
+    func mean(_ count: Int) -> Double {
+      rate(size, interval, answers.dropFirst(), bytesPerEvent, taken: taken + count * time)
+    }
+    let fewer = Int(perEvent)
+    let share = perEvent - Double(fewer)
+    let highest = mean(fewer)
+    return share > 0 ? highest + (mean(fewer + 1) - highest) * share : highest
   }
 
   /// The PDU bytes per second in complete exchanges per event, over a cycle of the offsets at which
@@ -139,14 +140,15 @@ package struct PDUSizing: Sendable {
     while firstVisit[start] == nil {
       firstVisit[start] = sent.count
       sent.append(packets)
-      packets += room / length * steps.count
+      var count = room / length * steps.count
       var left = room % length
       var next = start
       while left >= steps[next] {
         left -= steps[next]
         next = (next + 1) % steps.count
-        packets += 1
+        count += 1
       }
+      packets += min(count, packetsPerEvent ?? count)
       start = packets % steps.count
     }
     let first = firstVisit[start] ?? 0
@@ -171,4 +173,21 @@ package struct PDUSizing: Sendable {
   }
 
   private func valueSize(_ size: Int) -> Int { size - Self.writeHeaderSize }
+}
+
+/// What a device sends while a stream of Write Commands goes to it. Each answer makes a connection
+/// event shorter.
+package struct StreamAnswer: Equatable, Sendable {
+  /// Bytes of what is sent from one answer to the next; `nil` = one in each event.
+  let bytes: Int?
+  /// Bytes of link-layer payload.
+  let payload: Int
+
+  /// - Parameters:
+  ///   - bytes: of what is sent from one answer to the next, 1 or more; `nil` = one in each event.
+  ///   - pdu: bytes of the answer's ATT PDU.
+  package init(every bytes: Int?, pdu: Int) {
+    self.bytes = bytes.map { max(1, $0) }
+    payload = pdu + PDUSizing.l2capHeaderSize
+  }
 }

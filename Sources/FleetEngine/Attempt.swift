@@ -185,7 +185,6 @@ struct Attempt: Sendable {
   private func options() -> UpdateOptions {
     var options = UpdateOptions(
       choices, key: environment.key(device), bases: environment.bases)
-    options.sizes = environment.sizes(lane.adapter)
     // The running image of a device that may already run the new image is compared first.
     options.sendsAnyway = options.sendsAnyway && !claim.job.verifyFirst
     let (exchange, claim, conditions) = (exchange, claim, conditions)

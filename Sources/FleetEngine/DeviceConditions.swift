@@ -49,7 +49,7 @@ package final class DeviceConditions: Sendable {
       return
     }
     state.withLock { $0 = .refused(because: refusal) }
-    throw .cancelled(resumable: device.resumePoint != nil, acknowledged: 0)
+    throw .cancelled(resumable: device.otaService?.resumePoint != nil, acknowledged: 0)
   }
 
   /// Returns the battery level in percent (Battery Service 1.0, 3.1); `nil` if the device has no

@@ -44,8 +44,6 @@ public struct FleetEnvironment: Sendable {
   public let key: @Sendable (FleetDevice.ID) -> [UInt8]?
   /// The source of base images for patches; each patch is created once for all devices.
   public let bases: BaseFinder
-  /// Returns the memory of an adapter for the best sizes of data writes; `nil` = none.
-  public let sizes: @Sendable (String) -> SizeMemory?
   /// The runner of the campaign's hooks; `nil` = hooks cannot be run.
   public let hooks: (any HookRunner)?
   /// A callback for update events of a device, called in the task of the device; must return soon.
@@ -57,8 +55,7 @@ public struct FleetEnvironment: Sendable {
     clock: any LinkClock, wall: @escaping @Sendable () -> WallClockTime,
     image: @escaping @Sendable (String) -> FirmwarePackage?,
     key: @escaping @Sendable (FleetDevice.ID) -> [UInt8]? = { _ in nil },
-    bases: BaseFinder = .none, sizes: @escaping @Sendable (String) -> SizeMemory? = { _ in nil },
-    hooks: (any HookRunner)? = nil,
+    bases: BaseFinder = .none, hooks: (any HookRunner)? = nil,
     observe: @escaping @Sendable (FleetDevice.ID, UpdateEvent) -> Void = { _, _ in },
     notice: @escaping @Sendable (FleetNotice) -> Void = { _ in }
   ) {
@@ -67,7 +64,6 @@ public struct FleetEnvironment: Sendable {
     self.image = image
     self.key = key
     self.bases = bases
-    self.sizes = sizes
     self.hooks = hooks
     self.observe = observe
     self.notice = notice

@@ -35,8 +35,6 @@ public struct StateDirectory: Equatable, Sendable {
   public var registryPath: String { path + "/devices.json" }
   /// The user's names for devices.
   package var aliasesPath: String { path + "/aliases.json" }
-  /// The sizes of data writes that were found the best.
-  package var sizesPath: String { path + "/sizes.json" }
   /// The folder of the notes of unfinished updates.
   public var journalPath: String { path + "/journal" }
   /// The folder of the pairings' keys.

@@ -83,13 +83,31 @@ import Testing
   @Test func frequentNotificationsReduceTheSize() {
     let sizing = PDUSizing(phy: .le2M)
     let often = sizing.bestSize(
-      mtu: ATTMTU(clamping: 498), interval: .milliseconds(15), bytesPerAnswer: 2048)
-    let answer = PDUSizing.answerSize * 4
+      mtu: ATTMTU(clamping: 498), interval: .milliseconds(15),
+      answers: [StreamAnswer(every: 2048, pdu: 19)])
+    let answer = 23 * 4
     func rate(_ size: Int) -> Double {
       sizing.eventPackedRate(
         size: size, intervalMicroseconds: 15_000, takenMicroseconds: answer)
     }
     #expect(often < 482 && rate(often) > 1.05 * rate(482))
+  }
+
+  /// Two answers in an event take twice the time of one: a device with a receive buffer of 4 KiB.
+  @Test func everyAnswerInAnEventCounts() {
+    let best = PDUSizing(phy: .le2M).bestSize(
+      mtu: ATTMTU(clamping: 247), interval: .milliseconds(15), header: 4,
+      answers: [StreamAnswer(every: 1024, pdu: 19), StreamAnswer(every: 4096, pdu: 1)])
+    #expect(best == 233)
+  }
+
+  /// A controller that holds few packets sends them whole.
+  @Test(arguments: [(2, 247, 247), (4, 247, 247), (4, 512, 498), (3, 512, 498)])
+  func fewPacketsInAnEventAreWhole(_ packets: Int, _ mtu: Int, _ expected: Int) {
+    let sizing = PDUSizing(phy: .le2M, packetsPerEvent: packets)
+    let best = sizing.bestSize(
+      mtu: ATTMTU(clamping: mtu), interval: .milliseconds(15), header: 4)
+    #expect(best == expected)
   }
 
   @Test func anUnknownOrTooShortIntervalHasNoEffect() {

@@ -121,11 +121,8 @@ import Testing
     #expect(again.errors.contains("is left unchanged"), "\(again.errors)")
   }
 
-  @Test(arguments: [
-    "PRAGMA user_version = -1",
-  ])
-  func aStoreThatCannotBeIsAFaultAndNoCrash(_ sql: String) throws {
-    try edit("db.execute(\"\(sql)\")\ndb.commit()")
+  @Test func aStoreThatCannotBeIsAFaultAndNoCrash() throws {
+    try edit("db.execute('PRAGMA user_version = -1')\ndb.commit()")
     let devices = try program.run(["devices"])
     #expect(devices.status == 78, "\(devices.errors)")
     #expect(devices.code == "E-FLEET-STORE", "\(devices.errors)")

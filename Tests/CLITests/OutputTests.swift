@@ -219,10 +219,13 @@ import Testing
       ).sentence(in: Self.style)
     }
     #expect(forecast() == "send 9 B: 1.2.0 → 1.3.0")
-    device.resumePoint = DeviceReport.ResumePoint(
+    var held = OTAServiceReport(pageSize: 4096, largestChunk: 244)
+    held.resumePoint = OTAServiceReport.ResumePoint(
       imageSize: 9, imageCRC32: 0xCBF4_3926, offset: 4, heldCRC32: 0x9BE3_E0A3)
+    device.details = .otaService(held)
     #expect(forecast() == "send the last 5 B of 1.2.0 → 1.3.0")
-    device.resumePoint?.heldCRC32 = 0
+    held.resumePoint?.heldCRC32 = 0
+    device.details = .otaService(held)
     #expect(forecast() == "send 9 B: 1.2.0 → 1.3.0")
     device.hardware = HardwareID(2)
     #expect(forecast().hasPrefix("refuse (E-WRONG-HARDWARE): the image is for hardware"))

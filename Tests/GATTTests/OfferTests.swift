@@ -32,6 +32,41 @@ import Testing
     #expect(received == (0...100).map { [0x52, 3, 0, UInt8($0)] })
   }
 
+  /// Commands that are encoded one by one: half of them wait for room, and each wait is reported.
+  @Test func encodedCommandsKeepTheirOrder() throws {
+    let (received, waits) = try VirtualTimeline().run { clock -> ([[UInt8]], Int) in
+      let (near, far) = PipeLink.pair(capacity: 2)
+      let bearer = ATTBearer(link: MoodyLink(near), clock: clock)
+      return await withTaskGroup(of: [[UInt8]].self) { group in
+        group.addTask {
+          var received: [[UInt8]] = []
+          do throws(LinkLoss) {
+            while received.count < 101 { received.append(try await far.receive()) }
+          } catch {
+            Issue.record(error)
+          }
+          return received
+        }
+        var (number, waits) = (0, 0)
+        do throws(GATTFault) {
+          try await bearer.sendCommands { pdu in
+            guard number <= 100 else { return false }
+            pdu = [0x52, 3, 0, UInt8(number)]
+            number += 1
+            return true
+          } afterWait: { _ in
+            waits += 1
+          }
+        } catch {
+          Issue.record(error)
+        }
+        return (await group.next() ?? [], waits)
+      }
+    }
+    #expect(received == (0...100).map { [0x52, 3, 0, UInt8($0)] })
+    #expect(waits == 51)
+  }
+
   @Test func nothingIsAcceptedWhileAnotherPDUWaits() throws {
     let (during, after, order) = try VirtualTimeline().run { clock -> (Bool, Bool, [[UInt8]]) in
       let link = StuckLink(clock: clock)

@@ -157,12 +157,13 @@ import Testing
     try [PHY.le1M, .le2M].flatMap { phy in
       try intervals.flatMap { interval in
         try [27, 251].flatMap { payload in
-          try [false, true].map { isEncrypted in
+          try [(false, nil), (true, nil), (false, 2), (true, 3)].map { isEncrypted, buffers in
             var model = RadioModel()
             model.phy = phy
             model.interval = try #require(ConnectionInterval(microseconds: interval))
             model.payloadMaximum = payload
             model.isEncrypted = isEncrypted
+            model.controllerBuffers = buffers
             return model
           }
         }
@@ -197,6 +198,7 @@ import Testing
 
   private func sizing(of model: RadioModel) -> PDUSizing {
     PDUSizing(
-      linkLayerPayload: model.payloadMaximum, phy: model.phy, isEncrypted: model.isEncrypted)
+      linkLayerPayload: model.payloadMaximum, phy: model.phy, isEncrypted: model.isEncrypted,
+      packetsPerEvent: model.controllerBuffers)
   }
 }

@@ -28,7 +28,7 @@ extension PHY {
 
 extension L2CAPLink {
   /// The parameters from the kernel, and those from the controller if this process may receive its
-  /// events. After the link has ended, only `usesRadio` is set.
+  /// events. After the link has ended, none.
   public var facts: LinkFacts {
     do throws(LinkLoss) {
       let kernel = try kernelFacts()
@@ -36,10 +36,9 @@ extension L2CAPLink {
       // Before the first update the kernel reports a link as 1M, and the controller reports
       // nothing.
       facts.phy = facts.phy ?? kernel.transmitPHY
-      facts.usesRadio = true
       return facts
     } catch {
-      return LinkFacts(usesRadio: true)
+      return LinkFacts()
     }
   }
 

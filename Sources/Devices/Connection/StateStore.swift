@@ -127,7 +127,7 @@ package struct StateStore: Sendable {
   ///
   /// - Returns: whether it was kept.
   @discardableResult
-  func noteCampaign(_ devices: [DeviceRecord]) -> Bool { change { $0.add(devices) } }
+  package func noteCampaign(_ devices: [DeviceRecord]) -> Bool { change { $0.add(devices) } }
 
   @discardableResult
   private func change(_ change: (inout DeviceRegistry) -> Void) -> Bool {

@@ -62,7 +62,6 @@ package struct DeviceTrace: Sendable {
     case .flowing(let stretch):
       bottleneck = Bottleneck(stretch)
       return []
-    case .sized(let report): return [line("flow", report.members)]
     case .deviceBusy: return [line("flow", ["event": "busy"])]
     case .rewound(let offset, let reason):
       return [

@@ -66,8 +66,7 @@ package struct HumanTranscript: Sendable {
     case .part(let name, let number, let count):
       flushTicks() + (progress == .none ? [] : [.line("  image \(number) of \(count)  \(name)")])
     case .flowing(let stretch): flowing(stretch)
-    // What a transfer finds out about its link is for who asks for more.
-    case .sized, .deviceBusy: []
+    case .deviceBusy: []
     case .makingPatch: progress == .none ? [] : flushTicks() + [.line("  making a patch")]
     case .delivery(let report): delivering(report)
     case .patchGivenUp: givenUp()
@@ -93,7 +92,8 @@ package struct HumanTranscript: Sendable {
 
   /// An interrupted update of such a device leaves it without an application.
   private func notes(on report: DeviceReport) -> [Step] {
-    guard report.isInBootloader, report.bootloaderMode == .firmwareLoader, progress != .none else {
+    guard report.isInBootloader, report.smp?.bootloaderMode == .firmwareLoader, progress != .none
+    else {
       return []
     }
     return [

@@ -22,21 +22,24 @@ extension DeviceReport {
     runningVersion.map { "\($0)" + ((runningBuild ?? 0) > 0 ? "+\(runningBuild ?? 0)" : "") }
   }
 
+  /// The largest number of image bytes in one write.
+  package var largestChunk: Int? { otaService?.largestChunk ?? secureDFU?.largestPacket }
+
   package func members(id: String, link: LinkReport?) -> [JSONValue.Member] {
     JSONValue.fields([
       "id": .string(id), "protocol": .string(updateProtocol.name),
       "protocol_version": .integer(protocolVersion), "hardware": .text(hardware),
       "running": .text(runningVersion), "running_build": .integer(runningBuild.map { Int($0) }),
       "running_crc32": runningCRC32.map { .string(Text.hex($0)) },
-      "slot_size": .integer(slotSize), "page_size": .integer(pageSize),
+      "slot_size": .integer(slotSize), "page_size": .integer(otaService?.pageSize),
       "largest_chunk": .integer(largestChunk), "buffer_size": .integer(bufferSize),
       "needs_authorization": .bool(needsAuthorization),
       "takes_patches": takesPatches ? .bool(true) : nil,
-      "last_boot": lastBoot.map { .string($0.rawValue) }, "on_trial": .bool(isOnTrial),
-      "buffer_count": .integer(bufferCount),
-      "boot_loader": bootloaderMode.map { .string($0.name) },
-      "resume_offset": .integer(resumePoint?.offset),
-      "held_stream": heldStream.map { held in
+      "last_boot": (otaService?.lastBoot).map { .string($0.rawValue) },
+      "on_trial": .bool(isOnTrial), "buffer_count": .integer(smp?.bufferCount),
+      "boot_loader": (smp?.bootloaderMode).map { .string($0.name) },
+      "resume_offset": .integer(otaService?.resumePoint?.offset),
+      "held_stream": (otaService?.heldStream).map { held in
         .object(
           JSONValue.fields([
             "octets": .integer(held.stream.size), "crc32": .string(Text.hex(held.stream.crc32)),

@@ -208,18 +208,38 @@ package final class ATTBearer: Sendable {
     try await transmit(encoded)
   }
 
-  /// Sends such a PDU if the transport can accept it immediately; `false`: nothing was sent. A task
-  /// with many PDUs to send suspends only when it has to wait.
+  /// Sends PDUs that have no response, one after the other, as long as `next` encodes one.
+  ///
+  /// - Parameters:
+  ///   - next: encodes the next PDU into the buffer, and returns `false` for none.
+  ///   - afterWait: receives the time that a PDU had to wait for room in the transport.
+  package func sendCommands(
+    _ next: (inout [UInt8]) -> Bool, afterWait: (Duration) -> Void
+  ) async throws(GATTFault) {
+    var pdu: [UInt8] = []
+    while next(&pdu) {
+      if try offer(pdu) { continue }
+      let began = clock.now
+      try await sendWhenRoom(pdu)
+      afterWait(began.duration(to: clock.now))
+    }
+  }
+
+  private func transmit(_ bytes: [UInt8]) async throws(GATTFault) {
+    if try offer(bytes) { return }
+    try await sendWhenRoom(bytes)
+  }
+
+  /// Sends a PDU if the transport can accept it immediately; `false`: nothing was sent. Every PDU is
+  /// offered first: the transport usually has space, and suspending the task for each PDU costs
+  /// more than the system call (docs/performance.md).
   package func offer(_ encoded: [UInt8]) throws(GATTFault) -> Bool {
     guard sendGate.enterNow() else { return false }
     defer { sendGate.leave() }
     do throws(LinkLoss) { return try link.offer(encoded) } catch { throw fault(error) }
   }
 
-  /// `offer` first: the transport usually has space, and suspending the task for each PDU costs
-  /// more than the system call (docs/performance.md).
-  private func transmit(_ bytes: [UInt8]) async throws(GATTFault) {
-    if try offer(bytes) { return }
+  private func sendWhenRoom(_ bytes: [UInt8]) async throws(GATTFault) {
     try await enter(sendGate)
     defer { sendGate.leave() }
     do throws(LinkLoss) { try await link.send(bytes) } catch { throw fault(error) }

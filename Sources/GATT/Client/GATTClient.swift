@@ -56,16 +56,14 @@ public final class GATTClient: Sendable {
   ///   - most: the largest size that the device accepts, in addition to the limit of ATT_MTU.
   ///   - header: bytes of each value that carry no data.
   ///   - unit: each value carries a multiple of this many bytes, if the interval is known.
-  ///   - bytesPerAnswer: bytes between two notifications of the device; `nil` for hardly any.
-  ///   - answer: bytes of link-layer payload of such a notification.
+  ///   - answers: the notifications and responses of the device during the stream.
   package func bestCommandSize(
-    atMost most: Int = .max, header: Int = 0, unit: Int = 1, bytesPerAnswer: Int? = nil,
-    answer: Int = PDUSizing.answerSize
+    atMost most: Int = .max, header: Int = 0, unit: Int = 1, answers: [StreamAnswer] = []
   ) -> Int {
     let facts = linkFacts
     return PDUSizing(facts, isEncrypted: security.contains(.encryption)).bestSize(
       mtu: ATTMTU(clamping: min(mtu, most)), interval: facts.connectionInterval, header: header,
-      unit: unit, bytesPerAnswer: bytesPerAnswer, answer: answer)
+      unit: unit, answers: answers)
   }
 
   /// The current security of the link.
@@ -262,6 +260,11 @@ public final class GATTClient: Sendable {
     try await bearer.command(encoded)
   }
 
-  /// Sends such a PDU if the transport can accept it immediately; `false`: nothing was sent.
-  package func offer(encoded: [UInt8]) throws(GATTFault) -> Bool { try bearer.offer(encoded) }
+  /// Sends such PDUs, one after the other, as long as `next` encodes one into the buffer. The task
+  /// is suspended only where the transport has no room; `afterWait` receives the time of that.
+  package func sendCommands(
+    _ next: (inout [UInt8]) -> Bool, afterWait: (Duration) -> Void
+  ) async throws(GATTFault) {
+    try await bearer.sendCommands(next, afterWait: afterWait)
+  }
 }

@@ -15,23 +15,22 @@ public struct LinkFacts: Equatable, Sendable {
   public var peripheralLatency: Int?
   /// The time without a packet after which the link counts as lost, 100 ms…32 s.
   public var supervisionTimeout: Duration?
-  /// A real radio carries the link. Its controllers may use less of the air than any model
-  /// predicts, so the best parameters are found by measurement only. `false` for a socket, for a
-  /// simulation, whose model is exact, and for a link that does not report it; on these nothing is
-  /// measured.
-  public var usesRadio: Bool
+  /// Packets that the host's controller stores before it has sent them (LE Read Buffer Size, Core
+  /// 5.4, Vol 4, Part E, 7.8.2), where it sends no more of them in one connection event; 1 or more.
+  public var controllerBuffers: Int?
 
   /// An unknown parameter is `nil`.
   public init(
     phy: PHY? = nil, connectionInterval: Duration? = nil, linkLayerPayload: Int? = nil,
-    peripheralLatency: Int? = nil, supervisionTimeout: Duration? = nil, usesRadio: Bool = false
+    peripheralLatency: Int? = nil, supervisionTimeout: Duration? = nil,
+    controllerBuffers: Int? = nil
   ) {
     self.phy = phy
     self.connectionInterval = connectionInterval
     self.linkLayerPayload = linkLayerPayload
     self.peripheralLatency = peripheralLatency
     self.supervisionTimeout = supervisionTimeout
-    self.usesRadio = usesRadio
+    self.controllerBuffers = controllerBuffers
   }
 }
 
@@ -40,6 +39,7 @@ extension PDUSizing {
   package init(_ facts: LinkFacts, isEncrypted: Bool = false) {
     self.init(
       linkLayerPayload: facts.linkLayerPayload ?? LinkFacts.linkLayerPayloads.upperBound,
-      phy: facts.phy ?? .le2M, isEncrypted: isEncrypted)
+      phy: facts.phy ?? .le2M, isEncrypted: isEncrypted,
+      packetsPerEvent: facts.controllerBuffers.map { max(1, $0) })
   }
 }

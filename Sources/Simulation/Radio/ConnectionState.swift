@@ -52,7 +52,7 @@ struct ConnectionState {
     var loss: LinkLoss?
   }
 
-  private let model: RadioModel
+  private var model: RadioModel
   private var random: SeededRandom
   private var central: Side
   private var peripheral: Side
@@ -123,6 +123,9 @@ extension ConnectionState {
 // MARK: - Connection events
 
 extension ConnectionState {
+  /// From now on each packet with a payload carries an integrity check.
+  mutating func encrypt() { model.isEncrypted = true }
+
   mutating func beginEvent() {
     eventsBegun += 1
     wrongInARow = (0, 0)

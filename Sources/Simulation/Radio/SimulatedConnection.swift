@@ -73,6 +73,7 @@ package final class SimulatedConnection: Sendable {
       throw .cancelled
     }
     reachedSecurity.withLock { $0.formUnion(wanted) }
+    if wanted.contains(.encryption) { state.withLock { $0.encrypt() } }
   }
 
   /// PDUs that have arrived, in both directions together.

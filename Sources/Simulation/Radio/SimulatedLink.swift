@@ -13,7 +13,7 @@ package final class SimulatedLink: Link {
     let model = connection.model
     return LinkFacts(
       phy: model.phy, connectionInterval: model.interval.duration,
-      linkLayerPayload: model.payloadMaximum)
+      linkLayerPayload: model.payloadMaximum, controllerBuffers: model.controllerBuffers)
   }
 
   package var security: AttributeSecurity { connection.security }

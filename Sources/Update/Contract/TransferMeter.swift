@@ -89,7 +89,10 @@ final class TransferMeter: Sendable {
   func begin(_ clock: any LinkClock) -> Wait { Wait(clock: clock, start: clock.now) }
 
   func waited(_ wait: Wait, for cause: Cause) {
-    let time = wait.start.duration(to: wait.clock.now)
+    waited(wait.start.duration(to: wait.clock.now), for: cause)
+  }
+
+  func waited(_ time: Duration, for cause: Cause) {
     state.withLock { state in
       switch cause {
       case .device: state.waits.device += time

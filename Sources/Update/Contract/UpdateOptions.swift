@@ -11,11 +11,6 @@ public struct UpdateOptions: Sendable {
   public var mtu = 512
   /// Image bytes a data write; `nil` = as many as the mode is fastest with.
   public var chunk: Int?
-  /// Over a radio of which too little is known, a few sizes of data writes are tried while the
-  /// image is sent, and the best is kept, where neither `chunk` nor the mode settles it.
-  public var triesSizes = true
-  /// Where it is remembered which size was the best; `nil` = for this update alone.
-  public var sizes: SizeMemory?
   /// Bytes sent ahead of the last acknowledgement at most, one data write or more; `nil` = as many
   /// as the device permits.
   public var windowLimit: Int?

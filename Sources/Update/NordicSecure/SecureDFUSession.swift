@@ -55,7 +55,8 @@ struct SecureDFUSession: UpdateSession {
     case .application(let identity, _): report.runningVersion = identity.version
     case .bootloader(let bootloader):
       report.isInBootloader = true
-      report.largestChunk = bootloader.packetSizeMaximum
+      report.details = .secureDFU(
+        SecureDFUReport(largestPacket: bootloader.packetSizeMaximum))
     }
     return report
   }

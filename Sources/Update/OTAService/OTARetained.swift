@@ -11,6 +11,29 @@ struct OTARetained: RetainedValue {
   /// Bytes to send ahead of the last acknowledgement at most: a request after more of them was not
   /// answered in time.
   var windowCeiling: Int?
-  /// The size of data writes that this update goes on with, and its ATT_MTU.
-  var settledSize: (chunk: Int, mtu: Int)?
+
+  /// The stream of which the device's session is, as far as this update knows.
+  var sentStream: OTAStream? {
+    if case .stream(let sent) = sent { sent.stream } else { nil }
+  }
+}
+
+extension RetainedState<OTARetained> {
+  /// Gives patches up: the next transfer of this update is of the image as it is.
+  func givingUpPatches(_ obstacle: PatchObstacle) -> UpdateFault {
+    update { $0.patchesGivenUp = obstacle }
+    return .noPatch(obstacle)
+  }
+
+  /// Why a device has no session any more, by what its Status says of that.
+  func ending(_ stage: UpdateStage, _ note: OTAStatus.Note) -> UpdateFault {
+    switch note {
+    case .flashFault: .declined(stage, .otaService(.flashFault))
+    case .notAuthorized: .declined(stage, .otaService(.notAuthorized))
+    case .patchRefused where value.sentStream != nil: givingUpPatches(.refused)
+    // An image as it is has nothing that could be refused in this way.
+    case .patchRefused, .none, .gap, .overrun, .noSession:
+      .declined(stage, .otaService(.wrongState))
+    }
+  }
 }

@@ -23,14 +23,12 @@ struct OTASession: UpdateSession {
   let retained: RetainedState<OTARetained>
   let data: DiscoveredCharacteristic
   let status: DiscoveredCharacteristic
-  let statuses: NotificationStream
+  let notifications: NotificationStream
   let control: OTAControl
   let info: OTAInfo
   let device: DeviceReport
   /// `nil` = the device takes no patches, or nobody wants to send any.
-  var patching: OTAPatching?
-  /// What is sent instead of the image, where something is.
-  var stream: OTAStream?
+  let patching: OTAPatching?
 
   static func open(
     on client: GATTClient, _ context: UpdateContext, _ retained: RetainedState<OTARetained>
@@ -38,10 +36,10 @@ struct OTASession: UpdateSession {
     let found = try await characteristics(of: client)
     let (control, data, status) = (found[0], found[1], found[2])
     let answers: NotificationStream
-    let statuses: NotificationStream
+    let notifications: NotificationStream
     do throws(GATTFault) {
       answers = try await client.subscribe(to: control, as: .indications)
-      statuses = try await client.subscribe(to: status, as: .notifications)
+      notifications = try await client.subscribe(to: status, as: .notifications)
     } catch {
       throw .gatt(.connect, error)
     }
@@ -54,13 +52,12 @@ struct OTASession: UpdateSession {
     let asksForPatches = context.wantsPatches && info.takesPatches
     let patching =
       asksForPatches ? try await operations.patching(while: running, retained) : nil
-    var device = DeviceReport(info: info, running: running, resumePoint: resumePoint)
-    device.heldStream = patching?.begun.map { stream in
-      DeviceReport.HeldStream(stream: stream, offset: patching?.point.nextOffset ?? 0)
-    }
+    let device = DeviceReport(
+      info: info, running: running, resumePoint: resumePoint, patching: patching)
     return OTASession(
       client: client, context: context, retained: retained, data: data, status: status,
-      statuses: statuses, control: operations, info: info, device: device, patching: patching)
+      notifications: notifications, control: operations, info: info, device: device,
+      patching: patching)
   }
 
   private static func characteristics(
@@ -76,9 +73,26 @@ struct OTASession: UpdateSession {
     }
   }
 
+  var path: OTADataPath {
+    OTADataPath(
+      client: client, characteristic: data, info: info, context: context, retained: retained)
+  }
+
+  var statuses: OTAStatusFeed {
+    OTAStatusFeed(
+      client: client, characteristic: status, notifications: notifications, context: context)
+  }
+
+  private var negotiation: OTAPatchNegotiation {
+    OTAPatchNegotiation(
+      control: control, info: info, device: device, patching: patching, path: path)
+  }
+
+  // MARK: Steps
+
   func check(_ image: FirmwareImage) async throws(UpdateFault) -> Preflight {
     let preflight = try Preflight.check(image, against: device, options: context.options)
-    if case .send = preflight { try await checkPatch() }
+    if case .send = preflight { try await negotiation.check() }
     return preflight
   }
 
@@ -95,10 +109,10 @@ struct OTASession: UpdateSession {
   func prepare(
     _ plan: UpdatePlan, restart: Bool
   ) async throws(UpdateFault) -> PreparedUpload {
-    switch try await delivery(of: plan, restart: restart) {
+    switch try await negotiation.delivery(of: plan, restart: restart) {
     case .image(let obstacle, let unused):
       return try await prepareImage(plan, restart: restart, obstacle, unused)
-    case .stream(let stream): return try await prepare(stream, plan, restart: restart)
+    case .stream(let sent): return try await prepareStream(sent, plan, restart: restart)
     case .refuse(let obstacle): throw .noPatch(obstacle)
     }
   }
@@ -108,7 +122,8 @@ struct OTASession: UpdateSession {
   ) async throws(UpdateFault) -> PreparedUpload {
     retained.update { $0.sent = .image(obstacle, unused: unused) }
     let prefixes = PrefixChecksums(plan.image.bytes)
-    let mayContinue = !restart && device.resumePoint?.isPrefix(of: prefixes, plan.image) ?? true
+    let mayContinue =
+      !restart && device.otaService?.resumePoint?.isPrefix(of: prefixes, plan.image) ?? true
     let position = try await position(in: prefixes, restart: !mayContinue) {
       (restart) async throws(UpdateFault) in try await begin(plan, restart: restart)
     }
@@ -118,11 +133,27 @@ struct OTASession: UpdateSession {
       report.unused = unused
       context.deliver(report)
     }
-    return upload(of: prefixes, from: position.nextOffset)
+    return upload(of: .image(prefixes), from: position.nextOffset)
+  }
+
+  /// Announces the stream, and goes on where the device stands in it.
+  private func prepareStream(
+    _ sent: OTASentStream, _ plan: UpdatePlan, restart: Bool
+  ) async throws(UpdateFault) -> PreparedUpload {
+    let stream = sent.stream
+    let mayContinue = !restart && negotiation.holdsPart(of: stream)
+    let position = try await position(in: stream.bytes, restart: !mayContinue) {
+      (restart) async throws(UpdateFault) in
+      try await negotiation.announce(stream)
+      return try await begin(plan, restart: restart, .patch)
+    }
+    retained.update { $0.sent = .stream(sent) }
+    context.deliver(DeliveryReport(sent))
+    return upload(of: .stream(stream), from: position.nextOffset)
   }
 
   /// Begins, and makes sure that what the device holds is the beginning of what is sent.
-  func position(
+  private func position(
     in bytes: PrefixChecksums, restart: Bool,
     _ begin: (_ restart: Bool) async throws(UpdateFault) -> OTAPosition
   ) async throws(UpdateFault) -> OTAPosition {
@@ -138,13 +169,7 @@ struct OTASession: UpdateSession {
     return position
   }
 
-  private func upload(of image: PrefixChecksums, from offset: Int) -> PreparedUpload {
-    PreparedUpload(from: offset) { () async throws(UpdateFault) in
-      try await upload(image, from: offset)
-    }
-  }
-
-  func begin(
+  private func begin(
     _ plan: UpdatePlan, restart: Bool, _ own: OTABegin.Flags = []
   ) async throws(UpdateFault) -> OTAPosition {
     var flags = own
@@ -157,26 +182,43 @@ struct OTASession: UpdateSession {
     return try await control.position(.begin(begin), .prepare)
   }
 
+  private func upload(of payload: OTAPayload, from offset: Int) -> PreparedUpload {
+    PreparedUpload(
+      from: payload.imageBytesHeld(ofFirst: offset), making: payload.imageBytes(ofFirst: offset)
+    ) { () async throws(UpdateFault) in
+      try await send(payload, from: offset)
+    }
+  }
+
+  /// Sends what is left from `offset` on, and measures where the time goes.
+  func send(_ payload: OTAPayload, from offset: Int) async throws(UpdateFault) {
+    try await context.measuring(path.mode, over: client) { () async throws(UpdateFault) in
+      var upload = OTAUpload(of: payload, from: offset, over: self)
+      try await upload.run()
+    }
+  }
+
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict {
     let limit = max(
       context.options.controlLimit,
       info.verifyLimit(imageSize: image.bytes.count, unwritten: bytesUnwritten))
     let answer = try await control.exchange(.verify, .verify, within: limit)
+    let sentStream = retained.value.sentStream
     switch answer.result {
     case OTARefusal.checksumMismatch.rawValue where sentStream != nil:
-      throw givingUpPatches(.madeOtherImage)
+      throw retained.givingUpPatches(.madeOtherImage)
     case OTARefusal.checksumMismatch.rawValue:
       throw .imageRejected(
         expectedCRC32: image.crc32, deviceCRC32: try crc32(of: answer.payload))
     case OTARefusal.wrongState.rawValue:
       // A page that would not hold its data takes the device back while it writes the last ones.
-      let status = try await readStatus()
-      let bytes = sentStream?.bytes ?? PrefixChecksums(image.bytes)
-      guard status.state == .receiving, status.nextOffset < bytes.count else {
-        throw ending(.verify, status.note)
+      let status = try await statuses.read()
+      let payload =
+        sentStream.map(OTAPayload.stream) ?? .image(PrefixChecksums(image.bytes))
+      guard status.state == .receiving, status.nextOffset < payload.bytes.count else {
+        throw retained.ending(.verify, status.note)
       }
-      if let stream = sentStream { return .wanted(upload(of: stream, from: status.nextOffset)) }
-      return .wanted(upload(of: bytes, from: status.nextOffset))
+      return .wanted(upload(of: payload, from: status.nextOffset))
     default:
       let found = try crc32(of: try control.payload(of: answer, .verify))
       guard found == image.crc32 else {
@@ -184,6 +226,14 @@ struct OTASession: UpdateSession {
       }
       return .verified
     }
+  }
+
+  /// Bytes of image that the device may still have to write when all of a stream is sent: a few
+  /// bytes that wait in its buffer may make many pages.
+  private var bytesUnwritten: Int {
+    let retained = retained.value
+    guard let stream = retained.sentStream else { return 0 }
+    return stream.image.size - stream.imageBytesHeld(ofFirst: retained.durable)
   }
 
   private func crc32(of payload: [UInt8]) throws(UpdateFault) -> UInt32 {
@@ -212,97 +262,8 @@ struct OTASession: UpdateSession {
   }
 }
 
-extension OTAInfo {
-  /// Bytes that a device takes between two Status notifications while data streams: a block, or a
-  /// step of the window, whichever is shorter (docs/ota-service.md, 2.2).
-  var bytesPerStatus: Int {
-    let block = max(pageSize, bufferSize / 4 / pageSize * pageSize)
-    return min(block, max(largestChunk, bufferSize / 4))
-  }
-
-  /// The longest time for VERIFY (docs/ota-service.md, 10): the pages that the receive buffer still
-  /// holds are written first, each of them and the record after at most a page erase long, and then
-  /// the image is read back.
-  ///
-  /// - Parameter unwritten: bytes of image that a stream which was sent may still make (13).
-  func verifyLimit(imageSize: Int, unwritten: Int = 0) -> Duration {
-    let pages = bufferSize / pageSize + 2
-    return OTAService.eraseLimit * pages + writeLimit(bytes: unwritten)
-      + .seconds(imageSize / OTAService.readBackPerSecond)
-  }
-
-  /// The longest time in which so many bytes of image are written.
-  func writeLimit(bytes: Int) -> Duration {
-    OTAService.eraseLimit * ((bytes + pageSize - 1) / pageSize)
-  }
-}
-
 extension OTAPosition {
   func agrees(with image: PrefixChecksums) -> Bool {
     nextOffset <= image.count && image.checksum(ofFirst: nextOffset) == crc32
-  }
-}
-
-extension DeviceReport.ResumePoint {
-  /// Whether what the device holds is the beginning of this very image.
-  func isPrefix(of prefixes: PrefixChecksums, _ image: FirmwareImage) -> Bool {
-    imageSize == prefixes.count && imageCRC32 == image.crc32 && offset <= prefixes.count
-      && prefixes.checksum(ofFirst: offset) == heldCRC32
-  }
-}
-
-extension DeviceReport {
-  /// Where a transfer of `image` would begin: behind what the device holds of it, else at 0.
-  public func resumeOffset(for image: FirmwareImage) -> Int {
-    guard let resumePoint, resumePoint.isPrefix(of: PrefixChecksums(image.bytes), image) else {
-      return 0
-    }
-    return resumePoint.offset
-  }
-
-  init(info: OTAInfo, running: OTARunning, resumePoint: OTAResumePoint) {
-    self.init(.otaflash, protocolVersion: Int(info.version))
-    hardware = info.hardware
-    runningVersion = running.knownVersion
-    runningCRC32 = running.imageCRC32
-    slotSize = info.slotSize
-    pageSize = info.pageSize
-    largestChunk = info.largestChunk
-    bufferSize = info.bufferSize
-    needsAuthorization = info.needsAuthorization
-    takesPatches = info.takesPatches
-    lastBoot = BootOutcome(running.bootOutcome)
-    isOnTrial = running.isOnTrial
-    if resumePoint.imageSize > 0 {
-      self.resumePoint = ResumePoint(
-        imageSize: resumePoint.imageSize, imageCRC32: resumePoint.imageCRC32,
-        offset: resumePoint.nextOffset, heldCRC32: resumePoint.heldCRC32)
-    }
-  }
-}
-
-extension OTARunning {
-  /// `nil` for 0.0.0, which is announced of an image whose version nobody knows
-  /// (`UpdateOptions.allowUnknown`).
-  fileprivate var knownVersion: FirmwareVersion? { version == .unknown ? nil : version }
-}
-
-extension RunningImage {
-  init(_ running: OTARunning, expecting image: FirmwareImage) {
-    let isSame = running.imageCRC32 == image.crc32 && running.imageSize == image.bytes.count
-    self.init(
-      version: running.knownVersion, agreement: isSame ? .same : .different,
-      outcome: DeviceReport.BootOutcome(running.bootOutcome), isOnTrial: running.isOnTrial)
-  }
-}
-
-extension DeviceReport.BootOutcome {
-  init(_ outcome: OTARunning.BootOutcome) {
-    self =
-      switch outcome {
-      case .normal: .normal
-      case .activated: .activated
-      case .rejected: .rejected
-      }
   }
 }

@@ -13,6 +13,9 @@ package struct OTAStatus: Equatable, Sendable {
     case gap, overrun, flashFault, noSession, notAuthorized, patchRefused
   }
 
+  /// In bytes.
+  static let size = 16
+
   package var state: State
   package var note: Note
   /// Bytes beyond `nextOffset` that the device takes now; 0 = busy.

@@ -20,6 +20,8 @@ public struct LinkBenchmark: Sendable {
     public var size: Int?
     /// Transfers, one after the other on one connection, 1 or more.
     public var repeats = 1
+    /// Bytes of data in one write; `nil` = as many as the mode is fastest with.
+    package var chunk: Int?
     /// Ask the device what patches it takes, where it takes any.
     package var asksForPatches = false
 
@@ -104,8 +106,7 @@ public struct LinkBenchmark: Sendable {
     var options = UpdateOptions()
     options.mode = setting.mode
     options.windowLimit = setting.window
-    // What one size brings is what is measured.
-    options.triesSizes = false
+    options.chunk = setting.chunk
     options.delta = setting.asksForPatches ? .auto : .never
     let opening = UpdateContext(
       clock: clock, options: options, tally: UpdateProgressState(), observe: { _ in })
@@ -132,7 +133,7 @@ public struct LinkBenchmark: Sendable {
   ) async throws(UpdateFault) -> (Int, Bool?) {
     let slotSize = session.info.slotSize
     if let size = setting.size { return (min(size, slotSize), nil) }
-    let chunk = session.chunkSize
+    let chunk = session.path.chunkSize
     var settling = RateSettling(setting.mode, chunk: chunk, slotSize: slotSize)
     while settling.isSearching {
       let image = PrefixChecksums(Self.pattern(settling.size))
@@ -152,13 +153,13 @@ public struct LinkBenchmark: Sendable {
       meter: meter, observe: flow.observe)
     let session = opened.reporting(to: context)
     try await session.beginSink(image, version: Self.version)
-    try await session.upload(image, from: 0)
+    try await session.send(.image(image), from: 0)
     let end = context.clock.now
     guard let start = meter.firstWrite else { preconditionFailure("nothing was written") }
     try await session.abandon()
     return Measurement(
       link: LinkReport(of: session.client), receiver: ReceiverFacts(session),
-      chunk: session.chunkSize, bytes: image.count,
+      chunk: session.path.chunkSize, bytes: image.count,
       bytesSent: context.tally.now.bytesSent, took: start.duration(to: end),
       rewinds: flow.rewinds,
       busySigns: flow.busySigns, waits: meter.waits)
@@ -189,7 +190,7 @@ private final class FlowCounts: Sendable {
     case .deviceBusy: counts.withLock { $0.busySigns += 1 }
     case .connecting, .connected, .device, .stageBegan, .stageEnded, .transferBegan, .progress,
       .linkLost, .restarted, .finished, .part, .delivery, .patchGivenUp,
-      .makingPatch, .flowing, .sized:
+      .makingPatch, .flowing:
       break
     }
   }
@@ -200,7 +201,8 @@ extension OTASession {
   fileprivate func reporting(to context: UpdateContext) -> OTASession {
     OTASession(
       client: client, context: context, retained: RetainedState(), data: data, status: status,
-      statuses: statuses, control: control, info: info, device: device, patching: patching)
+      notifications: notifications, control: control, info: info, device: device,
+      patching: patching)
   }
 
   /// BEGIN of a sink session: it starts at 0 and leaves what the device holds as it is.

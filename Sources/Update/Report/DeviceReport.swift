@@ -2,40 +2,6 @@ import OtaflashFirmware
 
 /// What the device says of itself before anything is sent.
 public struct DeviceReport: Equatable, Sendable {
-  /// The part of an earlier transfer that the device still holds.
-  public struct ResumePoint: Equatable, Sendable {
-    /// In bytes, of the whole image.
-    public var imageSize: Int
-    /// Of the whole image, as it was announced.
-    public var imageCRC32: UInt32
-    /// Bytes held, from the image's beginning on.
-    public var offset: Int
-    /// Of the bytes held.
-    public var heldCRC32: UInt32
-
-    /// What a device holds of an image.
-    public init(imageSize: Int, imageCRC32: UInt32, offset: Int, heldCRC32: UInt32) {
-      self.imageSize = imageSize
-      self.imageCRC32 = imageCRC32
-      self.offset = offset
-      self.heldCRC32 = heldCRC32
-    }
-  }
-
-  /// The part of a patch, or of a compressed image, that the device still holds.
-  public struct HeldStream: Equatable, Sendable {
-    /// All that was to be sent.
-    public var stream: ContentIdentity
-    /// Bytes held, from its beginning on.
-    public var offset: Int
-
-    /// What a device holds of a stream.
-    public init(stream: ContentIdentity, offset: Int) {
-      self.stream = stream
-      self.offset = offset
-    }
-  }
-
   /// How the device's last start went, as its bootloader says.
   public enum BootOutcome: String, Sendable {
     /// As usual.
@@ -62,31 +28,24 @@ public struct DeviceReport: Equatable, Sendable {
   public var runningCRC32: UInt32?
   /// The largest image, in bytes.
   public var slotSize: Int?
-  /// Of its flash, in bytes.
-  public var pageSize: Int?
-  /// Image bytes in one write, at most.
-  public var largestChunk: Int?
   /// Bytes that the device takes ahead of its flash.
   public var bufferSize: Int?
   /// An update must prove a key.
   public var needsAuthorization: Bool
-  /// It makes an image out of a patch against the one that runs, or out of a compressed one.
-  public var takesPatches = false
-  /// How its last start went; `nil` where nobody tells.
-  public var lastBoot: BootOutcome?
   /// The image that runs has not been confirmed yet.
   public var isOnTrial: Bool
-  /// `nil` where the device holds nothing of an image.
-  public var resumePoint: ResumePoint?
-  /// What the device holds of something that was sent instead of an image, and how many bytes of
-  /// that; `nil` where it holds nothing of the kind.
-  public var heldStream: HeldStream?
-  /// What the slots of a device with MCUboot hold; empty where nobody tells.
-  public var slots: [SlotReport] = []
-  /// Requests that the device has room for.
-  public var bufferCount: Int?
-  /// How a bootloader of MCUboot activates images; `nil` for other devices.
-  public var bootloaderMode: MCUbootMode?
+  /// What only devices of this protocol report; `nil` where the protocol has nothing of the kind.
+  public var details: Details?
+
+  /// The part of a report that belongs to one protocol.
+  public enum Details: Equatable, Sendable {
+    /// The otaflash OTA service.
+    case otaService(OTAServiceReport)
+    /// A server of the Simple Management Protocol.
+    case smp(SMPServerReport)
+    /// A bootloader of Nordic's Secure DFU.
+    case secureDFU(SecureDFUReport)
+  }
 
   /// A report of which nothing but the protocol is known yet.
   public init(_ updateProtocol: UpdateProtocol, protocolVersion: Int) {
@@ -94,5 +53,26 @@ public struct DeviceReport: Equatable, Sendable {
     self.protocolVersion = protocolVersion
     needsAuthorization = false
     isOnTrial = false
+  }
+}
+
+extension DeviceReport {
+  /// The part of the OTA service; `nil` for devices of other protocols.
+  public var otaService: OTAServiceReport? {
+    if case .otaService(let report) = details { report } else { nil }
+  }
+
+  /// The device makes an image out of a patch against the one that runs, or out of a compressed
+  /// one.
+  public var takesPatches: Bool { otaService?.takesPatches ?? false }
+
+  /// The part of SMP; `nil` for devices of other protocols.
+  public var smp: SMPServerReport? {
+    if case .smp(let report) = details { report } else { nil }
+  }
+
+  /// The part of Secure DFU; `nil` for devices of other protocols.
+  public var secureDFU: SecureDFUReport? {
+    if case .secureDFU(let report) = details { report } else { nil }
   }
 }

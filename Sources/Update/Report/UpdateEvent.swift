@@ -30,9 +30,6 @@ public enum UpdateEvent: Equatable, Sendable {
   case progress(acknowledged: Int, total: Int)
   /// What held the upload back since this was told last, or since it began: once a second at most.
   case flowing(TransferStretch)
-  /// Sizes of data writes were tried over a link of which too little is known, or one that was
-  /// tried before is taken: the upload goes on with it.
-  case sized(SizeReport)
   /// The device takes no data for a while (it erases or writes flash).
   case deviceBusy
   /// Sending went back because a data PDU was lost, or a block's CRC32 differed.

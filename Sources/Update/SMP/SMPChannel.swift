@@ -61,8 +61,9 @@ final class SMPChannel: Sendable {
   /// Messages that answered nothing.
   var ignored: SMPExchange.Ignored { state.withLock { $0.exchange.ignored } }
 
-  /// Bytes of link-layer payload of an answer to an upload request: header, `rc` and `off`.
-  private static let uploadAnswer = 29
+  /// A notification that answers an upload request: header, `rc` and `off`. There is one in each
+  /// event.
+  private static let uploadAnswer = StreamAnswer(every: nil, pdu: 25)
   /// Bytes of opcode and handle.
   private static let writeHeaderSize = 3
 
@@ -83,7 +84,7 @@ final class SMPChannel: Sendable {
   /// upload that has several requests under way.
   func fillEvents() {
     let bytes =
-      client.bestCommandSize(bytesPerAnswer: 1, answer: Self.uploadAnswer)
+      client.bestCommandSize(answers: [Self.uploadAnswer])
       - Self.writeHeaderSize
     state.withLock { $0.eventPart = bytes }
   }

@@ -212,8 +212,10 @@ extension DeviceReport {
     slotSize = facts.largestFile(0)
     bufferSize = facts.parameters?.bufferSize
     isOnTrial = facts.mode.reverts && facts.state.isOnTrial(0)
-    slots = facts.state.slots.map(SlotReport.init)
-    bufferCount = facts.parameters?.bufferCount
-    bootloaderMode = facts.bootloader.mode.map(MCUbootMode.init)
+    details = .smp(
+      SMPServerReport(
+        slots: facts.state.slots.map(SlotReport.init),
+        bufferCount: facts.parameters?.bufferCount,
+        bootloaderMode: facts.bootloader.mode.map(MCUbootMode.init)))
   }
 }

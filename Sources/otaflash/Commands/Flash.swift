@@ -152,7 +152,6 @@ struct Flash: DeviceCommand {
       isTuningExplicit: link.asksForSomething)
     let records = try StateStore.open(session)
     options.bases = records.bases(besides: given)
-    options.sizes = records.sizes(on: "hci\(session.global.adapterNumber ?? 0)")
     let lock = try destination.lock()
     let notebook = JournalWriter(firmware, on: destination, in: records)
     let job = FlashJob(

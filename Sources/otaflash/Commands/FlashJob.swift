@@ -60,9 +60,6 @@ struct FlashJob: Sendable {
         session.console.note(
           "  stage \(stage.rawValue)", verbosity: ConnectionLog.stepVerbosity)
       }
-      if case .sized(let report) = event {
-        session.console.note("  " + report.sentence, verbosity: 1)
-      }
       session.updates.observe(event)
     }
     return await destination.withDevice {

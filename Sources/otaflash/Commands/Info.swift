@@ -116,7 +116,7 @@ struct Info: TargetedCommand {
     let style = console.settings.outputStyle
     if let device = inspection.device {
       console.event("device", device.members(id: target.device.text, link: inspection.link))
-      for slot in device.slots { console.event("slot", slot.members) }
+      for slot in device.smp?.slots ?? [] { console.event("slot", slot.members) }
     } else {
       console.event(
         "device",
@@ -171,15 +171,16 @@ extension DeviceReport {
     }
     add("hardware", hardware?.description)
     add("running", runningName.map { $0 + (isOnTrial ? " (on trial)" : "") })
-    add("last boot", lastBoot?.sentence)
+    add("last boot", otaService?.lastBoot.sentence)
     add("slot", slotSize.map { Text.grouped($0) + " B" })
-    add("page", pageSize.map { Text.grouped($0) + " B" })
+    add("page", (otaService?.pageSize).map { Text.grouped($0) + " B" })
     add(
       "buffer",
       bufferSize.map { size in
-        (bufferCount.map { "\($0) of " } ?? "") + Text.grouped(size) + " B"
+        ((smp?.bufferCount).map { "\($0) of " } ?? "") + Text.grouped(size) + " B"
       })
-    add("bootloader", bootloaderMode?.words)
+    add("bootloader", smp?.bootloaderMode?.words)
+    let slots = smp?.slots ?? []
     for slot in slots {
       let name =
         slots.contains { $0.image > 0 } ? "slot \(slot.image)/\(slot.slot)" : "slot \(slot.slot)"
@@ -189,10 +190,10 @@ extension DeviceReport {
     add("authorization", needsAuthorization ? "required (--key-file)" : "not required")
     add(
       "resume point",
-      resumePoint.map {
+      (otaService?.resumePoint).map {
         "\(Text.grouped($0.offset)) of \(Text.grouped($0.imageSize)) B, "
           + "crc32 \(Text.hex($0.imageCRC32))"
-      } ?? heldStream.map {
+      } ?? (otaService?.heldStream).map {
         "\(Text.grouped($0.offset)) of \(Text.grouped($0.stream.size)) B of a patch, "
           + "crc32 \(Text.hex($0.stream.crc32))"
       } ?? "none")

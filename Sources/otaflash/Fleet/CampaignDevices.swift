@@ -1,4 +1,5 @@
 #if Fleet
+import OtaflashDevices
 import OtaflashFleet
 import OtaflashGATT
 import OtaflashState

@@ -152,7 +152,7 @@ struct CampaignRunner: Sendable {
       campaign: choices, ledger: store.ledger(of: run.id), transport: transport,
       environment: FleetEnvironment(
         clock: clock, wall: wall, image: { packages[$0] }, key: { keys[$0] },
-        bases: records.bases(besides: nil), sizes: { records.sizes(on: $0) },
+        bases: records.bases(besides: nil),
         hooks: processes,
         observe: { display.observe($0, $1) }, notice: { display.notice($0) }))
     engine.commands = store.commands(of: run.id)

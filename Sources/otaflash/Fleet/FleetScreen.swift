@@ -70,7 +70,7 @@ struct FleetScreen: Sendable {
       active[place].device.transfer = nil
       active[place].device.stage = "link lost"
     case .connecting, .connected, .device, .stageEnded, .part, .deviceBusy, .rewound, .finished,
-      .delivery, .flowing, .sized:
+      .delivery, .flowing:
       break
     }
   }

@@ -1,10 +1,21 @@
 import OtaflashDelta
 import OtaflashFirmware
 
-/// What is sent instead of an image, where a device takes it (docs/ota-service.md, 13).
-extension OTASession {
+/// What is sent instead of an image, where a device takes it (docs/ota-service.md, 13): decided by
+/// what the device has said, and announced to it.
+struct OTAPatchNegotiation: Sendable {
   /// After so long it is told that a patch is being made.
   fileprivate static let silentMaking = Duration.seconds(1)
+
+  let control: OTAControl
+  let info: OTAInfo
+  let device: DeviceReport
+  /// `nil` = the device takes no patches, or nobody wants to send any.
+  let patching: OTAPatching?
+  let path: OTADataPath
+
+  private var context: UpdateContext { path.context }
+  private var retained: RetainedState<OTARetained> { path.retained }
 
   /// What a plan comes to on this connection.
   enum PlannedDelivery {
@@ -13,21 +24,8 @@ extension OTASession {
     case refuse(PatchObstacle)
   }
 
-  /// The stream that the session held was made of, as far as this update knows.
-  var sentStream: OTAStream? {
-    if case .stream(let sent) = retained.value.sent { sent.stream } else { nil }
-  }
-
-  /// Bytes of image that the device may still have to write when all of a stream is sent: a few
-  /// bytes that wait in its buffer may make many pages.
-  var bytesUnwritten: Int {
-    guard let stream = sentStream else { return 0 }
-    let durable = retained.value.durable
-    return stream.image.size - stream.imageBytesHeld(ofFirst: durable)
-  }
-
   /// Where a patch is required: whether one can be, as far as the device has told.
-  func checkPatch() async throws(UpdateFault) {
+  func check() async throws(UpdateFault) {
     guard context.options.delta == .require else { return }
     guard let decision = await earlyDecision(), !Task.isCancelled else {
       throw .gatt(.prepare, .cancelled)
@@ -126,49 +124,29 @@ extension OTASession {
   /// What is known of link and flash, and what most devices are like where nobody tells.
   private var conditions: DeliveryConditions {
     let rate = OTALinkRate(
-      facts: client.linkFacts, chunk: chunkSize, window: max(1, info.bufferSize),
-      isAnswered: mode == .withResponse,
-      roundTrip: patching?.roundTrip ?? .zero)
+      facts: path.client.linkFacts, chunk: path.chunkSize, window: max(1, info.bufferSize),
+      isAnswered: path.mode == .withResponse, roundTrip: patching?.roundTrip ?? .zero)
     return DeliveryConditions(
       bytesPerSecond: rate.bytesPerSecond, pageSize: info.pageSize,
       isErasedAhead: info.erasesAhead, receiveBuffer: info.bufferSize)
   }
 
-  /// Announces the stream, and goes on where the device stands in it.
-  func prepare(
-    _ sent: OTASentStream, _ plan: UpdatePlan, restart: Bool
-  ) async throws(UpdateFault) -> PreparedUpload {
-    let stream = sent.stream
+  // MARK: The announcement
+
+  /// Whether the device holds a part of this stream.
+  func holdsPart(of stream: OTAStream) -> Bool {
     let announced = stream.announcement
-    let isHeld =
-      patching?.begun
+    return patching?.begun
       == ContentIdentity(size: announced.streamSize, crc32: announced.streamCRC32)
-    let position = try await position(in: stream.bytes, restart: restart || !isHeld) {
-      (restart) async throws(UpdateFault) in
-      // A PATCH holds until the BEGIN behind it is done.
-      try await announce(announced)
-      return try await begin(plan, restart: restart, .patch)
-    }
-    retained.update { $0.sent = .stream(sent) }
-    context.deliver(DeliveryReport(sent))
-    return upload(of: stream, from: position.nextOffset)
   }
 
-  func upload(of stream: OTAStream, from offset: Int) -> PreparedUpload {
-    var session = self
-    session.stream = stream
-    return PreparedUpload(
-      from: stream.imageBytesHeld(ofFirst: offset), making: stream.imageBytes(ofFirst: offset)
-    ) { [session] () async throws(UpdateFault) in
-      try await session.upload(stream.bytes, from: offset)
-    }
-  }
-
-  private func announce(_ patch: OTAPatch) async throws(UpdateFault) {
+  /// Announces a stream; the announcement holds until the next BEGIN is done.
+  func announce(_ stream: OTAStream) async throws(UpdateFault) {
+    let patch = stream.announcement
     let answer = try await control.exchange(.patch(patch), .prepare)
     guard answer.result == OTARefusal.otherBase.rawValue else {
       do throws(UpdateFault) { _ = try control.payload(of: answer, .prepare) } catch {
-        throw error.concernsPatches ? givingUpPatches(.refused) : error
+        throw error.concernsPatches ? retained.givingUpPatches(.refused) : error
       }
       return
     }
@@ -177,15 +155,9 @@ extension OTASession {
     }
     // 0 and 0: what runs cannot be read, or was read for this patch and is not what it should be.
     guard let running = ContentIdentity(base), let expected = ContentIdentity(patch.base) else {
-      throw givingUpPatches(.baseUnreadable)
+      throw retained.givingUpPatches(.baseUnreadable)
     }
-    throw givingUpPatches(.otherBase(expected: expected, running: running))
-  }
-
-  /// The next transfer of this update is of the image as it is.
-  func givingUpPatches(_ obstacle: PatchObstacle) -> UpdateFault {
-    retained.update { $0.patchesGivenUp = obstacle }
-    return .noPatch(obstacle)
+    throw retained.givingUpPatches(.otherBase(expected: expected, running: running))
   }
 }
 
@@ -211,7 +183,7 @@ extension UpdateContext {
     guard computation.isElsewhere else { return await make() }
     return await withTaskGroup(of: Void.self) { group in
       group.addTask {
-        if await clock.pause(for: OTASession.silentMaking) { observe(.makingPatch) }
+        if await clock.pause(for: OTAPatchNegotiation.silentMaking) { observe(.makingPatch) }
       }
       let value = await make()
       group.cancelAll()
@@ -248,7 +220,7 @@ extension OTAControl {
 }
 
 extension DeliveryReport {
-  fileprivate init(_ sent: OTASentStream) {
+  init(_ sent: OTASentStream) {
     let stream = sent.stream
     self.init(
       content: ContentIdentity(stream.base).map { .patch(base: $0) } ?? .compressed,

@@ -1,0 +1,136 @@
+import OtaflashATT
+import OtaflashFirmware
+import OtaflashGATT
+
+/// How data goes to the device on one connection: by which writes, of which size, and how far ahead
+/// of the last acknowledgement.
+struct OTADataPath: Sendable {
+  let client: GATTClient
+  let characteristic: DiscoveredCharacteristic
+  let info: OTAInfo
+  let context: UpdateContext
+  let retained: RetainedState<OTARetained>
+
+  /// How data is written: as the caller wants, and where that is `auto`, as the characteristic
+  /// takes it.
+  var mode: WriteMode {
+    let wanted = context.options.mode
+    guard wanted == .auto else { return wanted }
+    if !characteristic.properties.contains(.write) { return .withoutResponse }
+    return characteristic.properties.contains(.writeWithoutResponse) ? .auto : .withResponse
+  }
+
+  // MARK: Limits
+
+  /// Bytes of data in a write, by what is known of the link and of the device.
+  var chunkSize: Int {
+    // With a response a write costs its round trip, however long it is: the longest is the best.
+    let pdu =
+      switch mode {
+      case .withResponse: client.mtu
+      case .auto, .withoutResponse:
+        client.bestCommandSize(
+          atMost: info.largestChunk + OTAService.dataHeaderSize + 3,
+          header: OTAService.dataHeaderSize, answers: answers)
+      }
+    let longest = min(info.largestChunk, client.mtu - 3 - OTAService.dataHeaderSize)
+    let fitting = context.options.chunk ?? pdu - 3 - OTAService.dataHeaderSize
+    return max(1, min(fitting, longest, retained.value.chunkCeiling ?? .max))
+  }
+
+  /// A Status between steps of the window, and the response to the request that closes it.
+  private var answers: [StreamAnswer] {
+    let window = min(info.bufferSize, context.options.windowLimit ?? .max)
+    let statuses = StreamAnswer(every: info.bytesPerStatus, pdu: OTAStatus.size + 3)
+    let responses = StreamAnswer(every: window, pdu: 1)
+    return mode == .auto ? [statuses, responses] : [statuses]
+  }
+
+  /// The bytes to send ahead of the last acknowledgement at most; `nil` if only the device limits
+  /// them.
+  var windowLimit: Int? {
+    [context.options.windowLimit, retained.value.windowCeiling].compactMap(\.self).min()
+  }
+
+  /// The device does not take longer writes than this: on this and on the next connections none
+  /// is.
+  func limitChunks(to bytes: Int) { retained.update { $0.chunkCeiling = bytes } }
+
+  /// The transport may accept more immediately than a slow link carries in the 30 s that a request
+  /// has. The next connection sends half as much ahead.
+  func narrowWindow(after transfer: OTATransfer) {
+    let unanswered = transfer.next - transfer.acknowledged
+    guard unanswered > transfer.chunk else { return }
+    retained.update { $0.windowCeiling = max(transfer.chunk, unanswered / 2) }
+  }
+
+  // MARK: Writes
+
+  /// Sends the ranges that `next` returns, one command each, until it returns `nil`.
+  func sendCommands(
+    of bytes: PrefixChecksums, _ next: () -> Range<Int>?
+  ) async throws(GATTFault) {
+    try await client.sendCommands { pdu in
+      guard let range = next() else { return false }
+      context.meter?.beginWriting(context.clock)
+      context.sent(range.count)
+      ATTPDU.encodeWriteCommand(
+        characteristic.value, prefix: UInt32(range.lowerBound), bytes: bytes.bytes[range],
+        into: &pdu)
+      return true
+    } afterWait: { time in
+      context.meter?.waited(time, for: .transport)
+    }
+  }
+
+  /// Writes a range with a request and waits for its response.
+  func write(_ range: Range<Int>, of bytes: PrefixChecksums) async throws(GATTFault) {
+    context.sent(range.count)
+    context.meter?.beginWriting(context.clock)
+    let wait = context.meter?.begin(context.clock)
+    try await client.write(encoded: request(range, of: bytes), to: characteristic)
+    if let wait { context.meter?.waited(wait, for: .response) }
+  }
+
+  /// Sends the write that closes a window as a request, and does not wait for its response; `nil`
+  /// where another request is open, and nothing was sent.
+  func beginCheckpoint(
+    _ range: Range<Int>, of bytes: PrefixChecksums
+  ) async throws(GATTFault) -> OTACheckpoint? {
+    context.meter?.beginWriting(context.clock)
+    let began = context.meter?.begin(context.clock)
+    let encoded = request(range, of: bytes)
+    guard let write = try await client.beginWrite(encoded: encoded, to: characteristic) else {
+      return nil
+    }
+    context.sent(range.count)
+    return OTACheckpoint(range: range, write: write, began: began)
+  }
+
+  /// Evaluates the outcome of a checkpoint.
+  ///
+  /// - Throws: the fault of the request.
+  func settle(
+    _ checkpoint: OTACheckpoint, _ outcome: Result<Void, GATTFault>, of bytes: PrefixChecksums
+  ) async throws(GATTFault) {
+    do throws(GATTFault) {
+      try outcome.get()
+      if let began = checkpoint.began { context.meter?.answered(began) }
+    } catch .refused(_, let code) where client.security.raised(after: code) != nil {
+      // Sent as any request, it raises the link's security; what went out behind it is lost.
+      try await client.write(encoded: request(checkpoint.range, of: bytes), to: characteristic)
+    }
+  }
+
+  private func request(_ range: Range<Int>, of bytes: PrefixChecksums) -> [UInt8] {
+    ATTPDU.encodeWriteRequest(
+      characteristic.value, prefix: UInt32(range.lowerBound), bytes: bytes.bytes[range])
+  }
+}
+
+/// The Write Request that closed a window, and is not answered yet.
+struct OTACheckpoint {
+  let range: Range<Int>
+  let write: PendingWrite
+  fileprivate let began: TransferMeter.Wait?
+}

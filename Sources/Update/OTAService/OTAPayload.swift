@@ -1,0 +1,47 @@
+import OtaflashFirmware
+
+/// The bytes of a transfer: the image itself, or a stream from which the device makes the image.
+enum OTAPayload: Sendable {
+  case image(PrefixChecksums)
+  case stream(OTAStream)
+
+  /// What is sent. Offsets in messages of the service count these bytes.
+  var bytes: PrefixChecksums {
+    switch self {
+    case .image(let bytes): bytes
+    case .stream(let stream): stream.bytes
+    }
+  }
+
+  /// Bytes of the image.
+  var imageSize: Int {
+    switch self {
+    case .image(let bytes): bytes.count
+    case .stream(let stream): stream.image.size
+    }
+  }
+
+  /// Bytes of the image that a device can make of the first `count` bytes.
+  func imageBytes(ofFirst count: Int) -> Int {
+    switch self {
+    case .image: count
+    case .stream(let stream): stream.imageBytes(ofFirst: count)
+    }
+  }
+
+  /// Bytes of the image that a device has for certain when it holds the first `count` bytes.
+  func imageBytesHeld(ofFirst count: Int) -> Int {
+    switch self {
+    case .image: count
+    case .stream(let stream): stream.imageBytesHeld(ofFirst: count)
+    }
+  }
+
+  /// Bytes of the image that a device may write without any progress that its Status reports.
+  var silentImageBytes: Int {
+    switch self {
+    case .image: 0
+    case .stream(let stream): stream.delivery.partSize
+    }
+  }
+}

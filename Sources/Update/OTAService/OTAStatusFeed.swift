@@ -1,0 +1,52 @@
+import OtaflashATT
+import OtaflashGATT
+
+/// The Status characteristic of one connection: what the device notifies, and what it answers when
+/// it is read.
+struct OTAStatusFeed: Sendable {
+  let client: GATTClient
+  let characteristic: DiscoveredCharacteristic
+  let notifications: NotificationStream
+  let context: UpdateContext
+
+  /// The next value that was notified, if one is there.
+  func poll() -> [UInt8]? { notifications.poll()?.value }
+
+  /// Drops what was notified so far.
+  func discard() { while notifications.poll() != nil {} }
+
+  /// Reads Status. The device has seen everything sent before this read when it answers: a bearer
+  /// keeps its order.
+  func read() async throws(UpdateFault) -> OTAStatus {
+    let value: [UInt8]
+    do throws(GATTFault) { value = try await client.read(characteristic) } catch {
+      throw .gatt(.upload, error)
+    }
+    // Notifications from before the read are older than its answer.
+    discard()
+    return try Self.decode(value)
+  }
+
+  /// The next notified Status; `nil` after `UpdateOptions.silenceLimit` without one.
+  func next() async throws(UpdateFault) -> OTAStatus? {
+    let limit = context.options.silenceLimit
+    let notified: NotificationStream.Element?
+    do throws(GATTFault) {
+      notified = try await withDeadline(
+        context.clock.now.advanced(by: limit), on: context.clock, orThrow: .timedOut(after: limit)
+      ) { () async throws(GATTFault) -> NotificationStream.Element? in
+        try await notifications.next()
+      }
+    } catch .timedOut {
+      return nil
+    } catch {
+      throw .gatt(.upload, error)
+    }
+    guard let notified else { throw .gatt(.upload, .linkLost(.closedLocally)) }
+    return try Self.decode(notified.value)
+  }
+
+  static func decode(_ value: [UInt8]) throws(UpdateFault) -> OTAStatus {
+    try decoding(.upload) { () throws(OTADecodeFault) in try OTAStatus(decoding: value) }
+  }
+}
