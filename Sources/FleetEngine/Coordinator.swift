@@ -150,7 +150,7 @@ struct Coordinator: Sendable {
     if !batch.events.isEmpty { try await keep(batch.events, now: now) }
     (run, seen) = (next, last)
     try await carryOut(batch.effects, run)
-    try await tell(answers)
+    try await send(answers)
     if !batch.events.isEmpty { observe(batch.events, run) }
     return batch.events
   }
@@ -247,7 +247,7 @@ struct Coordinator: Sendable {
     return answers
   }
 
-  private func tell(_ answers: [Answer]) async throws(FleetEngineFault) {
+  private func send(_ answers: [Answer]) async throws(FleetEngineFault) {
     do throws(StorageFault) {
       for answer in answers { try await commands?.answer(answer.pending, answer.words) }
     } catch {

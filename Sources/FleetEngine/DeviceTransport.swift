@@ -4,8 +4,8 @@ import OtaflashFleet
 import OtaflashGATT
 import OtaflashUpdate
 
-/// The adapters of a worker pool and the devices in their range: the kernel's adapters, or simulated
-/// boards in virtual time.
+/// The adapters of a worker pool and the devices in their range: the kernel's adapters, or
+/// simulated boards in virtual time.
 public protocol DeviceTransport: Sendable {
   /// Returns the names of the present adapters.
   func adapters() -> [String]

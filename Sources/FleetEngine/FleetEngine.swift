@@ -1,8 +1,8 @@
 import OtaflashFleet
 import OtaflashGATT
 
-/// The engine that runs a campaign in this process: a coordinator, which records events, and workers
-/// with the adapters of the host or simulated boards in virtual time.
+/// The engine that runs a campaign in this process: a coordinator, which records events, and
+/// workers with the adapters of the host or simulated boards in virtual time.
 ///
 /// ```swift
 /// let plan = try CampaignPlan(campaign, now: now)

@@ -3,8 +3,8 @@ import OtaflashFleet
 /// A runner for the commands of a campaign: as processes of the host or, in a simulation, not at
 /// all.
 public protocol HookRunner: Sendable {
-  /// Runs a command to its end or its time limit. Cancellation of the task ends the command; none of
-  /// its processes outlives the call.
+  /// Runs a command to its end or its time limit. Cancellation of the task ends the command; none
+  /// of its processes outlives the call.
   ///
   /// - Parameter environment: variables in addition to the environment of this process.
   func run(

@@ -2,8 +2,8 @@ import OtaflashFleet
 import OtaflashGATT
 import Synchronization
 
-/// A worker with its adapters: claims jobs while a place is free, and executes them concurrently. It
-/// does not depend on waves and thresholds, because only permitted jobs are published.
+/// A worker with its adapters: claims jobs while a place is free, and executes them concurrently.
+/// It does not depend on waves and thresholds, because only permitted jobs are published.
 struct WorkerPool: Sendable {
   /// The polling interval for jobs if there are none, and for adapters if all are in use.
   private static let idleInterval = Duration.milliseconds(50)

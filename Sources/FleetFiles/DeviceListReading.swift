@@ -55,7 +55,7 @@ enum DeviceListReading {
     }
     let fields = YAMLFields(node, of: "a device", known: keys, mistakes)
     if fields.isComplete, fields["id"] == nil {
-      mistakes.note(at: node.place, "the device has no 'id'")
+      mistakes.note(at: node.place, "the device has no key 'id'")
     }
     guard let id = fields.text("id") else { return nil }
     var device = FleetDevice(id: id)

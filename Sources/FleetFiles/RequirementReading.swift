@@ -22,7 +22,7 @@ enum RequirementReading {
     }
     let battery = YAMLFields(node, of: "min-battery", known: batteryKeys, fields.mistakes)
     if battery.isComplete, battery["percent"] == nil {
-      battery.mistakes.note(at: battery.place, "min-battery has no 'percent'")
+      battery.mistakes.note(at: battery.place, "min-battery has no key 'percent'")
     }
     let unknown = battery.choice("unknown", DeviceRequirements.Battery.Unknown.self)
     guard

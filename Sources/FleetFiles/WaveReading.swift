@@ -23,7 +23,7 @@ enum WaveReading {
   private static func wave(_ fields: YAMLFields, number: Int) -> Wave? {
     if fields.isComplete, fields["devices"] == nil {
       fields.mistakes.note(
-        at: fields.place, "the wave has no 'devices': a number, a share, a list, or rest")
+        at: fields.place, "the wave has no key 'devices': a number, a share, a list, or rest")
     }
     let members = fields["devices"].flatMap { node in
       fields.mistakes.attempt { () throws(CampaignFileFault) in try Self.members(node) }

@@ -27,9 +27,9 @@ package struct CampaignSimulation: Sendable {
   /// The watch of the forecast; `nil` = the run has no time limit.
   var watch: ForecastWatch?
 
-  /// Creates a simulation. A device with the id of a board of the fleet is that board; if any device
-  /// has no such id, devices and boards are matched by order. Approvals are not required, and sites
-  /// are ignored.
+  /// Creates a simulation. A device with the id of a board of the fleet is that board; if any
+  /// device has no such id, devices and boards are matched by order. Approvals are not required,
+  /// and sites are ignored.
   package init(
     _ plan: CampaignPlan, on fleet: FleetProfile, packages: [String: FirmwarePackage],
     start: WallClockTime = WallClockTime(milliseconds: 0)
@@ -60,7 +60,7 @@ package struct CampaignSimulation: Sendable {
   /// The maximum duration of a campaign, long enough for weekly windows.
   private static let limit = Duration.seconds(366 * 86_400)
 
-  /// Runs the campaign in virtual time, on the calling thread. The same seed gives the same outcome.
+  /// Runs the campaign in virtual time, on the calling thread. The same seed repeats the outcome.
   package func run(seed: UInt64) throws(ForecastFault) -> Outcome {
     let boards = boardsByDevice
     let profile = fleet.drawn(from: seed, boards: boards == nil ? plan.deviceCount : nil)

@@ -7,12 +7,12 @@ package struct FleetForecast: Hashable, Sendable {
   /// A figure over all runs.
   package struct Spread: Hashable, Sendable {
     package let median: Duration
-    /// One run in twenty takes less than the lower end, and one more than the upper end: the
-    /// k-th of n values is exceeded by another one with the probability 1 − k / (n + 1).
-    /// `nil` = too few runs for that: even the longest of them is exceeded more often.
+    /// The range that one run in twenty falls below, and one run in twenty exceeds: another value
+    /// exceeds the k-th of n values with the probability 1 − k / (n + 1). `nil` = too few runs:
+    /// even the longest run is exceeded more often.
     package let range: ClosedRange<Duration>?
 
-    /// The runs from which there is a range: the longest of 20 is exceeded once in 21 times.
+    /// The minimum number of runs for a range: the longest of 20 is exceeded once in 21 runs.
     package static let rangeMinimum = 20
 
     init(_ values: [Duration]) {
@@ -58,7 +58,8 @@ package struct FleetForecast: Hashable, Sendable {
   package struct WhatIf: Hashable, Sendable {
     package let change: ForecastChange
     package let duration: Spread
-    /// Its time divided by the time of the unchanged campaign, with the same seeds; below 1 = faster.
+    /// Its time divided by the time of the unchanged campaign, with the same seeds; below 1 is
+    /// faster.
     package let ratio: Double
   }
 

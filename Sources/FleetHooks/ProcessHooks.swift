@@ -121,7 +121,7 @@ package struct ProcessHooks: HookRunner {
   }
 
   /// Kills processes that ignored SIGTERM and outlived the first process of the group. The kernel
-  /// does not reuse the number while the group has members; without members no process is signalled.
+  /// does not reuse the number while the group has members; without members no process is signaled.
   private func endGroup(of first: pid_t?) {
     if let first { kill(-first, SIGKILL) }
   }

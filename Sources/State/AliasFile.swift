@@ -1,7 +1,7 @@
-/// The user's aliases on disk, `aliases.json`. They are a person's work, so they lie apart from the
-/// registry, which forgets devices that were not seen for long.
+/// The user's aliases on disk, `aliases.json`. They are stored separately from the registry, which
+/// drops devices that were not seen for a long time.
 package struct AliasFile: Sendable {
-  /// In bytes: what the most and longest aliases take.
+  /// The maximum size in bytes, sufficient for the most and longest aliases.
   static let sizeLimit = 16 << 20
   private static let format = 1
 
@@ -36,7 +36,7 @@ package struct AliasFile: Sendable {
 
     var isSound: Bool { aliases != nil }
 
-    /// `nil` for what we would not have written.
+    /// The aliases; `nil` if the content is invalid.
     var aliases: DeviceAliases? {
       var aliases = DeviceAliases()
       do {
@@ -53,15 +53,15 @@ package struct AliasFile: Sendable {
   private let json: VersionedJSON<Page>
   private let lockPath: String
 
-  /// - Parameter directory: to change something it must be there (`StateDirectory.create()`).
+  /// - Parameter directory: must exist for changes (`StateDirectory.create()`).
   package init(in directory: StateDirectory) {
     json = VersionedJSON(
       file: AtomicFile(path: directory.aliasesPath, limit: Self.sizeLimit), format: Self.format)
     lockPath = directory.aliasesPath + ".lock"
   }
 
-  /// The aliases; no content where there is no file yet. Takes no lock and makes no file, so that a
-  /// shell that completes a word leaves nothing behind: what is there is whole at any moment.
+  /// Returns the aliases; no content if there is no file. Acquires no lock and creates no file, for
+  /// shell completion: the file is complete at any time.
   package func load() throws(StateFault) -> Recalled<DeviceAliases> {
     let page = try json.read()
     return Recalled(content: page.content?.aliases, setAside: page.setAside)
@@ -69,7 +69,7 @@ package struct AliasFile: Sendable {
 
   /// Reads, changes and writes the aliases as one step.
   ///
-  /// - Returns: what `change` returns, and where a damaged file was put, when there was one.
+  /// - Returns: the result of `change`, and the new path of a damaged file, if there was one.
   package func update<Value>(
     _ change: (inout DeviceAliases) -> Value
   ) throws(StateFault) -> (value: Value, setAside: String?) {

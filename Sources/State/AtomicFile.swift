@@ -1,8 +1,8 @@
 import Glibc
 
-/// The calls by which a file is written. Tests put failing ones in their place.
+/// The system calls that write a file, which tests replace by failing calls.
 struct FileWriting: Sendable {
-  /// write(2): the number of bytes taken, or -1 and errno.
+  /// write(2): the number of bytes written, or -1 and errno.
   var write: @Sendable (Int32, UnsafeRawBufferPointer) -> Int
   /// fsync(2): 0, or -1 and errno.
   var flush: @Sendable (Int32) -> Int32
@@ -12,19 +12,19 @@ struct FileWriting: Sendable {
     flush: { fsync($0) })
 }
 
-/// A small file that is replaced as a whole: after a crash or a full disk it holds either its old
-/// content or its new one.
+/// A small file that is replaced atomically: after a crash or a full disk it contains either its
+/// old or its new content.
 struct AtomicFile: Sendable {
   let path: String
-  /// In bytes; a larger file is not ours.
+  /// The maximum size in bytes; otaflash writes no larger file.
   let limit: Int
   var writing = FileWriting.system
 
-  /// The content, or `nil` when there is no file.
+  /// Returns the content, or `nil` if there is no file.
   func read() throws(StateFault) -> [UInt8]? {
     let bytes: [UInt8]?
     do throws(FileErrno.Failure) {
-      // A pipe in the place of our file is never waited for.
+      // O_NONBLOCK: never wait for a pipe at the path of the file.
       let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
       bytes = try file.isRegular() ? file.read(atMost: limit) : nil
     } catch {
@@ -36,29 +36,29 @@ struct AtomicFile: Sendable {
     return bytes
   }
 
-  /// Writes beside the file, flushes, and renames over it. The directory is flushed last, so that
-  /// the new content is still there after a power cut.
+  /// Writes a draft next to the file, flushes it, and renames it to the file. The directory is
+  /// flushed last, so that the new content survives a power loss.
   func replace(with bytes: [UInt8]) throws(StateFault) {
     let draft = "\(path).\(getpid()).new"
     do throws(StateFault) {
       try write(bytes, to: draft)
       guard rename(draft, path) == 0 else { throw StateFault(.replace, path: path, .current) }
     } catch {
-      // What failed already is the error to tell; a draft left behind is replaced the next time.
+      // The first error is reported; the next call replaces a remaining draft.
       unlink(draft)
       throw error
     }
     try flushDirectory()
   }
 
-  /// Removes the file; no file is fine too.
+  /// Removes the file if it exists.
   func remove() throws(StateFault) {
     guard unlink(path) == 0 || FileErrno.current == .noEntry else {
       throw StateFault(.remove, path: path, .current)
     }
   }
 
-  /// Renames a file that cannot be understood, so that a person can look at it.
+  /// Renames a damaged file, so that the user can examine it.
   /// - Returns: its new path. An older file that was set aside before is replaced.
   func setAside() throws(StateFault) -> String {
     let aside = path + ".damaged"
@@ -92,7 +92,7 @@ struct AtomicFile: Sendable {
           writing.write(number, UnsafeRawBufferPointer(rebasing: all[written...]))
         }
       }
-      // write(2) answers 0 for a regular file only when nothing fits any more.
+      // write(2) returns 0 for a regular file only if the disk is full.
       guard count > 0 else { throw FileErrno.Failure(errno: .noSpace) }
       written += count
     }

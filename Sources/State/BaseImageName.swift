@@ -1,10 +1,10 @@
 import Crypto
 import OtaflashFirmware
 
-/// What the file of a kept image is called: `SIZE-CRC32-SHA256`, ten decimal digits, then 8 and 64
-/// hexadecimal ones. So the file says itself what it must hold.
+/// The file name of a stored image: `SIZE-CRC32-SHA256`, with ten decimal digits, then 8 and 64
+/// hexadecimal digits. The name identifies the content.
 struct BaseImageName: Hashable {
-  /// What devices tell of the image that they run.
+  /// The size and CRC32 that devices report for their running image.
   let size: UInt32
   let crc32: UInt32
   /// 64 digits, lower case.
@@ -16,7 +16,7 @@ struct BaseImageName: Hashable {
     sha256 = SHA256.hash(data: bytes).map { Self.digits(UInt32($0), 2, radix: 16) }.joined()
   }
 
-  /// `nil` where the text is none that we write.
+  /// Parses a file name; `nil` if it is invalid.
   init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "-")
     guard parts.count == 3, let size = UInt32(parts[0]), let crc32 = UInt32(parts[1], radix: 16)

@@ -1,17 +1,16 @@
 import Glibc
 
-/// The images that devices may run, one file each: those that were sent to one from here. Patches
-/// are made against them.
+/// The images that this host sent to devices, one file each, as bases for patches.
 ///
-/// A file is believed only while its bytes have the size, the CRC32 and the SHA-256 of its name;
-/// any other is put aside. Together they stay within a limit, and those go first that were not
-/// used for longest. Several processes may keep and find images at once.
+/// A file is used only if its bytes match the size, CRC32 and SHA-256 in its name; otherwise it is
+/// set aside. The total size is limited, and the least recently used images are removed first.
+/// Several processes may store and find images at the same time.
 public struct BaseImages: Sendable {
-  /// Bytes of all images together, unless said otherwise: 64 MiB.
+  /// The default limit for the bytes of all images: 64 MiB.
   public static let defaultLimit = 64 << 20
-  /// Images kept at most, however small.
+  /// The maximum number of stored images.
   static let capacity = 256
-  /// Names looked at in the folder, of which some may be none of ours.
+  /// The maximum number of names read from the folder, which may contain other files.
   private static let namesMaximum = 4 * capacity
   private static let asideSuffix = ".damaged"
   private static let draftSuffix = ".new"
@@ -24,9 +23,9 @@ public struct BaseImages: Sendable {
   private let tellSetAside: @Sendable (String) -> Void
 
   /// - Parameters:
-  ///   - directory: created before (`StateDirectory.create()`).
-  ///   - limit: in bytes, of all images together; an image larger than that is not kept.
-  ///   - tellSetAside: gets the new path of a file that was damaged, and is out of the way now.
+  ///   - directory: an existing directory (`StateDirectory.create()`).
+  ///   - limit: the limit for the bytes of all images; a larger image is not stored.
+  ///   - tellSetAside: receives the new path of a damaged file that was set aside.
   public init(
     in directory: StateDirectory, limit: Int = defaultLimit,
     tellSetAside: @escaping @Sendable (String) -> Void = { _ in }
@@ -49,8 +48,8 @@ public struct BaseImages: Sendable {
     self.tellSetAside = tellSetAside
   }
 
-  /// The image of this size, in bytes, and this CRC32 that was used last; it counts as used now.
-  /// - Returns: its bytes, or `nil` when it is not kept.
+  /// Finds the most recently used image with a size in bytes and a CRC32, and marks it as used now.
+  /// - Returns: its bytes, or `nil` if it is not stored.
   public func find(size: UInt32, crc32: UInt32) throws(StateFault) -> [UInt8]? {
     let turn = try takeTurn()
     defer { extendLifetime(turn) }
@@ -61,11 +60,11 @@ public struct BaseImages: Sendable {
     return nil
   }
 
-  /// Keeps an image (not empty), and removes others where there are too many. One that is kept
-  /// already counts as used now; one that is larger than all may be together is not kept.
-  /// - Throws: `.diskFull` and others; what was kept before is still sound then.
+  /// Stores an image (not empty), and removes others if there are too many. An image that is
+  /// already stored is marked as used now; an image that exceeds the total limit is not stored.
+  /// - Throws: `.diskFull` and others; the stored images stay valid.
   public func keep(_ bytes: [UInt8]) throws(StateFault) {
-    precondition(!bytes.isEmpty, "an image has bytes")
+    precondition(!bytes.isEmpty, "an image is not empty")
     guard bytes.count <= limit else { return }
     let name = BaseImageName(of: bytes)
     let turn = try takeTurn()
@@ -84,7 +83,7 @@ public struct BaseImages: Sendable {
     AtomicFile(path: "\(folder)/\(name.text)", limit: Int(name.size), writing: writing)
   }
 
-  /// The bytes of a file that is what its name says.
+  /// Returns the bytes of a file that matches its name.
   private func read(_ name: BaseImageName) throws(StateFault) -> [UInt8]? {
     let file = file(name)
     do throws(StateFault) {
@@ -94,13 +93,13 @@ public struct BaseImages: Sendable {
         return bytes
       }
     } catch .tooLarge {
-      // As wrong as one that is too short.
+      // A file that is too long is damaged as well.
     }
     tellSetAside(try file.setAside())
     return nil
   }
 
-  /// An image whose file cannot be marked is removed earlier; nothing else depends on it.
+  /// Marks an image as used now. If this fails, the image is only removed earlier.
   private func markUsed(_ name: BaseImageName) {
     let time = now()
     utimensat(AT_FDCWD, file(name).path, [time, time], 0)
@@ -113,18 +112,18 @@ public struct BaseImages: Sendable {
   }
 }
 
-/// What lies in the folder.
+/// The files in the folder.
 extension BaseImages {
   private struct KeptFile {
     let name: BaseImageName
     let path: String
-    /// Damaged, and kept for a person to look at.
+    /// Whether the file is damaged and was set aside for examination.
     let isAside: Bool
     let bytes: Int
     let used: timespec
   }
 
-  /// Our files: those that were put aside, then images, and of both what was not used for longest
+  /// Returns the files that were set aside, then the images, each sorted by last use, the oldest
   /// first.
   private func files() throws(StateFault) -> [KeptFile] {
     var files: [KeptFile] = []
@@ -134,7 +133,7 @@ extension BaseImages {
       guard let name = BaseImageName(stem) else { continue }
       let path = "\(folder)/\(text)"
       var status = stat()
-      // Gone since its name was read.
+      // Removed since its name was read.
       guard stat(path, &status) == 0 else { continue }
       files.append(
         KeptFile(
@@ -147,7 +146,7 @@ extension BaseImages {
     }
   }
 
-  /// Removes what others left half written, and then images, until another one fits.
+  /// Removes incomplete files, and then images, until another image fits.
   private func makeRoom(for bytes: Int) throws(StateFault) {
     try removeDrafts()
     let files = try files()
@@ -159,7 +158,8 @@ extension BaseImages {
     }
   }
 
-  /// Only who has the turn writes, so nobody writes these any more.
+  /// Removes incomplete files. Only the process with the turn writes, so no process still writes
+  /// them.
   private func removeDrafts() throws(StateFault) {
     for text in try FolderNames.read(
       folder, suffix: Self.draftSuffix, atMost: Self.namesMaximum)

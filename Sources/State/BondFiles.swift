@@ -1,7 +1,7 @@
 import Glibc
 import OtaflashBlueZ
 
-/// A bond in its file.
+/// The stored form of a bond.
 private struct BondRecord: Codable, Sendable {
   private enum Member: String, CodingKey {
     case adapter, at
@@ -34,12 +34,12 @@ private struct BondRecord: Codable, Sendable {
   }
 }
 
-/// The pairings made from here, one file each, which only their owner may read. A pairing is
-/// written and forgotten as a whole, so processes that pair different devices do not meet.
+/// The bonds of this host, one file each, which only their owner may read. Each bond is written and
+/// removed separately, so processes that pair different devices do not conflict.
 public struct BondFiles: BondStore {
-  /// Pairings read at most; the kernel takes about 1800 keys.
+  /// The maximum number of bonds to read; the kernel accepts about 1800 keys.
   public static let capacity = 512
-  /// In bytes, for one file.
+  /// The maximum size of a file in bytes.
   static let sizeLimit = 16 * 1024
   private static let suffix = ".json"
 
@@ -56,8 +56,8 @@ public struct BondFiles: BondStore {
   private let tellSetAside: @Sendable (String) -> Void
 
   /// - Parameters:
-  ///   - directory: created before (`StateDirectory.create()`).
-  ///   - tellSetAside: gets the new path of a file that was damaged, and is out of the way now.
+  ///   - directory: an existing directory (`StateDirectory.create()`).
+  ///   - tellSetAside: receives the new path of a damaged file that was set aside.
   public init(
     in directory: StateDirectory, tellSetAside: @escaping @Sendable (String) -> Void = { _ in }
   ) {
@@ -74,7 +74,7 @@ public struct BondFiles: BondStore {
     self.tellSetAside = tellSetAside
   }
 
-  /// The pairings of an adapter, by its own address.
+  /// Returns the bonds of an adapter, by its own address.
   public func bonds(of adapter: BluetoothAddress) throws(StateFault) -> [Bond] {
     var bonds: [Bond] = []
     for name in try FolderNames.read(folder, suffix: Self.suffix, atMost: Self.capacity) {
@@ -87,13 +87,13 @@ public struct BondFiles: BondStore {
     return bonds
   }
 
-  /// Writes a pairing over an older one of the same two devices.
+  /// Stores a bond, in place of an older bond of the same two devices.
   public func keep(_ bond: Bond, of adapter: BluetoothAddress) throws(StateFault) {
     try json(Self.name(bond.device, adapter)).write(
       Page(bond: BondRecord(bond, adapter: adapter, at: now())))
   }
 
-  /// `false` when there was none.
+  /// Removes a bond; returns `false` if there was none.
   public func forget(
     _ device: BluetoothAddress, of adapter: BluetoothAddress
   ) throws(StateFault) -> Bool {

@@ -1,30 +1,30 @@
 /// A user's own name for a device, such as `door-01`.
 package struct DeviceAlias: Hashable, Sendable, CustomStringConvertible {
-  /// Why a text cannot be an alias.
+  /// The reason why a text is not a valid alias.
   package enum Fault: Error, Equatable, Sendable {
-    /// It is empty or longer than an alias may be, in characters.
+    /// The text is empty or exceeds the maximum length in characters.
     case length(maximum: Int)
-    /// It begins with another character than a letter or a digit.
+    /// The first character is not a letter or a digit.
     case beginning
-    /// It has this character, which is neither a letter nor a digit, `-`, `_` or `.`.
+    /// The text contains a character other than letters, digits, `-`, `_` and `.`.
     case character(Character)
-    /// The word means something else where a device is named.
+    /// The word has another meaning as a DEVICE argument.
     case reserved
   }
 
-  /// In characters.
+  /// The maximum length in characters.
   package static let lengthMaximum = 64
 
-  /// What stands for a device by itself, or could be taken for the beginning of a form of DEVICE.
+  /// Words that are DEVICE arguments themselves, or could be the start of one.
   private static let reserved: Set<String> = [
     "all", "any", "auto", "last", "name", "none", "sim", "sim-fleet", "unix",
   ]
 
-  /// The name as it was given; upper and lower case differ.
+  /// The name, case-sensitive.
   package let description: String
 
-  /// - Throws: why `text` is none. It has no colon, so it is never an address or another form of
-  ///   DEVICE.
+  /// - Throws: the reason why `text` is invalid. An alias has no colon, so it is never an address
+  ///   or another form of DEVICE.
   package init(_ text: String) throws(Fault) {
     guard (1...Self.lengthMaximum).contains(text.count) else {
       throw .length(maximum: Self.lengthMaximum)
@@ -38,54 +38,54 @@ package struct DeviceAlias: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension DeviceAlias.Fault: CustomStringConvertible {
-  /// A clause behind "it": `it has a ':'`.
+  /// The reason, as a clause with the subject "it", such as `it contains ':'`.
   package var description: String {
     switch self {
     case .length(let maximum): "it must have 1 to \(maximum) characters"
-    case .beginning: "it must begin with a letter or a digit"
+    case .beginning: "it must start with a letter or a digit"
     case .character(let character):
-      "it has a '\(character)'; letters, digits, '-', '_' and '.' may be in it"
-    case .reserved: "the word means something else where a device is named"
+      "it contains '\(character)'; only letters, digits, '-', '_' and '.' are permitted"
+    case .reserved: "the word is reserved"
     }
   }
 }
 
-/// The aliases of a user: one device each, and one alias a device.
+/// The aliases of a user: one device for each alias, and at most one alias for each device.
 package struct DeviceAliases: Equatable, Sendable {
-  /// Why a device was not given an alias.
+  /// The reason why an alias was not assigned.
   package enum Fault: Error, Equatable, Sendable {
-    /// It is another device's.
+    /// Another device has the alias.
     case taken(by: String)
-    /// There are as many as are kept.
+    /// The maximum number of aliases is reached.
     case full(maximum: Int)
   }
 
-  /// How many are kept.
+  /// The maximum number of aliases.
   package static let capacity = 10_000
 
-  /// What each stands for: an id as `DeviceRecord` has it.
+  /// The device id of each alias, as in `DeviceRecord`.
   private var devices: [DeviceAlias: String] = [:]
 
-  /// None.
+  /// Creates an empty list.
   package init() {}
 
-  /// In the order of the names.
+  /// All aliases, sorted by name.
   package var all: [(alias: DeviceAlias, device: String)] {
     devices.map { ($0.key, $0.value) }.sorted { $0.alias.description < $1.alias.description }
   }
 
-  /// The device that has the alias.
+  /// The device with an alias.
   package subscript(alias: DeviceAlias) -> String? { devices[alias] }
 
-  /// The alias of a device.
+  /// Returns the alias of a device.
   package func alias(of device: String) -> DeviceAlias? {
     devices.first { $0.value == device }?.key
   }
 
-  /// Gives a device an alias instead of the one that it has.
+  /// Assigns an alias to a device, in place of its former alias.
   ///
-  /// - Returns: the former one; `nil` where there was none, or it is the same.
-  /// - Throws: `.taken` where another device has it, `.full`.
+  /// - Returns: the former alias; `nil` if there was none, or it is equal.
+  /// - Throws: `.taken` if another device has the alias, `.full`.
   package mutating func name(
     _ device: String, _ alias: DeviceAlias
   ) throws(Fault) -> DeviceAlias? {
@@ -102,9 +102,9 @@ package struct DeviceAliases: Equatable, Sendable {
     return former
   }
 
-  /// Takes an alias away.
+  /// Removes an alias.
   ///
-  /// - Returns: whose it was; `nil` where there is no such alias.
+  /// - Returns: the device of the alias; `nil` if there is no such alias.
   package mutating func remove(_ alias: DeviceAlias) -> String? {
     devices.removeValue(forKey: alias)
   }

@@ -1,23 +1,23 @@
 import OtaflashFirmware
 
-/// The name of a file that belongs to one device. A device's id can hold any character
-/// (`unix:/path`, `sim:?seed=7`); what is no ASCII letter, digit, `-`, `_` or inner `.` becomes `%`
+/// The name of a file of one device. A device id can contain any character (`unix:/path`,
+/// `sim:?seed=7`); all characters except ASCII letters, digits, `-`, `_` and inner `.` become `%`
 /// and two digits.
 enum DeviceFileName {
-  /// Leaves room for the longest suffix within NAME_MAX (255).
+  /// The maximum length, which leaves room for the longest suffix within NAME_MAX (255).
   static let lengthLimit = 200
 
-  /// Different for different ids; of two ids whose names would be too long, up to their CRC32.
+  /// Returns a name that is unique for an id; names that would be too long differ in their CRC32.
   static func escaped(_ device: String) -> String {
     var name = ""
     for byte in device.utf8 { name += character(byte, leading: name.isEmpty) }
-    // A lone `%` and a `~` come out of no character.
+    // No escaped character results in a single `%` or a `~`.
     guard !name.isEmpty else { return "%" }
     guard name.utf8.count > lengthLimit else { return name }
     return name.prefix(lengthLimit) + "~" + String(CRC32.checksum(device.utf8), radix: 16)
   }
 
-  /// Eight bytes as digits, for where a name of any length is too long.
+  /// Returns a digest of 8 bytes as hex digits, for short names.
   static func digest(_ text: String) -> String {
     // FNV-1a, 64 bits.
     let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {

@@ -1,17 +1,17 @@
 import Glibc
 import OtaflashBlueZ
 
-/// The right of one process to work on one device, given back by the kernel when the process dies
-/// (`NameLock`).
+/// The exclusive right of one process to use a device. The kernel releases the lock when the
+/// process dies (`NameLock`).
 public struct DeviceLock: ~Copyable, Sendable {
   private static let prefix = "otaflash/device/"
 
   private let first: NameLock
   private let second: NameLock?
 
-  /// Takes the lock at once or not at all.
-  /// - Parameter identity: what the device is, however it was written.
-  /// - Throws: `.deviceBusy` with the holder's pid, also when the holder is this process.
+  /// Acquires the lock without waiting.
+  /// - Parameter identity: the identity of the device.
+  /// - Throws: `.deviceBusy` with the holder's pid, also if the holder is this process.
   public init(_ identity: DeviceIdentity) throws(StateFault) {
     do throws(NameLock.Refusal) {
       let first = try NameLock(Self.prefix + identity.name)
@@ -27,26 +27,28 @@ public struct DeviceLock: ~Copyable, Sendable {
     }
   }
 
-  /// Ends the lock here, where the reader can see it.
+  /// Releases the lock explicitly.
   public consuming func release() {}
 }
 
-/// What a device is, however it was written: two spellings of one device are equal here.
+/// The identity of a device, equal for all spellings of the device.
 public struct DeviceIdentity: Equatable, Sendable {
-  /// As people know it.
+  /// The spelling for messages.
   public let device: String
   let name: String
   /// A second name of the same device, which must be free as well.
   let otherName: String?
 
-  /// A device on the air, by the bytes of its address: no two devices differ in its type alone.
+  /// Creates the identity of a Bluetooth device from the bytes of its address: no two devices
+  /// differ only in the address type.
   public init(_ address: BluetoothAddress) {
     let bytes = address.littleEndian.map { String($0, radix: 16) }
     self.init(device: "\(address)", name: "air/" + bytes.joined(separator: ":"))
   }
 
-  /// A device behind a socket or in a file, whatever path leads there. The place is taken as well
-  /// as the file: a device that restarts makes a new file at the same place.
+  /// Creates the identity of a device with a socket or a file, equal for all paths of the file. The
+  /// location is locked as well as the file: a restarting device creates a new file in the same
+  /// location.
   public init(path: String, device: String) {
     self.init(device: device, name: Self.place(of: path), otherName: Self.file(path))
   }
@@ -63,8 +65,7 @@ public struct DeviceIdentity: Equatable, Sendable {
     return "file/\(status.st_dev)/\(status.st_ino)"
   }
 
-  /// The folder that the file lies in after all links, and the name there. A file that is not there
-  /// has the place that it would have.
+  /// Returns the folder of a file after resolving links, and its name. The file need not exist.
   private static func place(of path: String) -> String {
     let real = resolved(path) ?? path
     let slash = real.lastIndex(of: "/") ?? real.startIndex

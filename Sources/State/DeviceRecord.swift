@@ -1,30 +1,30 @@
 import OtaflashFirmware
 
-/// What is remembered of one device.
+/// The record of one device.
 public struct DeviceRecord: Equatable, Sendable {
   /// The last attempt to flash it.
   public struct Flashing: Equatable, Sendable {
-    /// How it ended.
+    /// The outcome of an attempt.
     public enum Outcome: String, Codable, Sendable, CaseIterable {
-      /// The image was sent, and seen running.
+      /// The image was sent and verified.
       case flashed
-      /// The device ran the image already; nothing was sent.
+      /// The device already ran the image; nothing was sent.
       case alreadyCurrent = "already-current"
       /// The link was lost or the run stopped; the device holds a part of the image.
       case interrupted
-      /// It ended otherwise; the device holds nothing that a later run goes on with.
+      /// Another failure, after which the transfer cannot be resumed.
       case failed
     }
 
-    /// How the attempt ended.
+    /// The outcome of the attempt.
     public var outcome: Outcome
-    /// The image's version, when it was known.
+    /// The version of the image, if known.
     public var version: FirmwareVersion?
     /// Seconds since 1970.
     public var at: Double
     var others = KeptMembers()
 
-    /// An attempt that ended `at` so many seconds after 1970 began.
+    /// Creates the record of an attempt that ended at a time in seconds since 1970.
     public init(outcome: Outcome, version: FirmwareVersion?, at: Double) {
       self.outcome = outcome
       self.version = version
@@ -34,43 +34,43 @@ public struct DeviceRecord: Equatable, Sendable {
 
   /// The version that the device reported last.
   public struct Running: Equatable, Sendable {
-    /// Of its first image.
+    /// The version of its first image.
     public var version: FirmwareVersion
     /// When the device reported it, in seconds since 1970.
     public var at: Double
     var others = KeptMembers()
 
-    /// A version that was read `at` so many seconds after 1970 began.
+    /// Creates a version that was read at a time in seconds since 1970.
     public init(version: FirmwareVersion, at: Double) {
       self.version = version
       self.at = at
     }
   }
 
-  /// What the user writes for DEVICE, and unique: `C0:FF:EE:00:00:01`, `unix:/run/door`, `sim:`.
+  /// The unique id, as in the argument DEVICE: `C0:FF:EE:00:00:01`, `unix:/run/door`, `sim:`.
   public let id: String
-  /// The name that it advertised last; `nil` where it was never heard to.
+  /// The last advertised name; `nil` = none was received.
   public var name: String?
-  /// Its Bluetooth address; `nil` for what has none, such as a Unix socket.
+  /// The Bluetooth address; `nil` = none, such as for a Unix socket.
   public var address: String?
-  /// Seconds since 1970, as all times here.
+  /// Seconds since 1970, like all times of a record.
   public var lastSeen: Double
-  /// In seconds since 1970; `nil` when it was seen only.
+  /// The time of the last connection; `nil` = never connected.
   public var lastConnected: Double?
-  /// When a person chose it among others; `nil` when nobody did.
+  /// The time when the user last chose the device in the live table; `nil` = never.
   package var lastChosen: Double?
-  /// `nil` when nobody tried from here.
+  /// The last attempt from this host; `nil` = none.
   public var lastFlashing: Flashing?
-  /// `nil` when no version was ever read.
+  /// The last reported version; `nil` = no version was read.
   public var running: Running?
-  /// The board, site and tags that a campaign gave it.
+  /// The board in the last campaign; likewise the site and the tags.
   package var board: String?
   package var site: String?
-  /// In their order; `nil` = none.
+  /// In order; `nil` = none.
   package var tags: [String]?
   var others = KeptMembers()
 
-  /// A device that was seen, and not connected to.
+  /// Creates the record of a device that was seen but not connected.
   public init(id: String, lastSeen: Double) {
     self.id = id
     self.lastSeen = lastSeen
@@ -83,15 +83,14 @@ public struct DeviceRecord: Equatable, Sendable {
   }
 }
 
-/// Times in files of ours, in seconds since 1970.
+/// Stored times, in seconds since 1970.
 enum KeptTime {
-  /// To the end of the year 9999, the last that RFC 3339 can write.
+  /// Up to the end of the year 9999, the last year in RFC 3339.
   private static let range = 0.0..<253_402_300_800
 
   static func isSound(_ seconds: Double) -> Bool { range.contains(seconds) }
 
-  /// The nearest time that can be kept: a clock may be wrong, and a file that was written by one
-  /// must be readable.
+  /// Returns the nearest time in range: a file must be readable even if the clock was wrong.
   static func nearest(_ seconds: Double) -> Double {
     seconds.isNaN ? 0 : min(max(seconds, range.lowerBound), range.upperBound - 1)
   }
@@ -175,8 +174,8 @@ extension DeviceRecord.Running: Codable {
 }
 
 extension DeviceRecord {
-  /// The version that the device runs, as it was read or written last; also of records that were
-  /// written before versions were kept by themselves.
+  /// The last version that was read or flashed; also for records of earlier versions of otaflash,
+  /// which have no separate version.
   package var lastVersion: Running? {
     var known = running
     if let flashing = lastFlashing, let version = flashing.version {
@@ -191,8 +190,8 @@ extension DeviceRecord {
     return known
   }
 
-  /// This record and another one of the same device: each field by its own time, so that a record
-  /// that lacks a field does not empty it.
+  /// Returns this record merged with another record of the same device: each field by its own time,
+  /// so that a missing field does not remove a value.
   package func merged(with other: DeviceRecord) -> DeviceRecord {
     let (older, newer) = lastSeen <= other.lastSeen ? (self, other) : (other, self)
     var merged = self

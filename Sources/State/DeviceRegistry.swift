@@ -1,20 +1,20 @@
 import OtaflashFirmware
 
-/// The devices seen and flashed from here.
+/// The devices seen and flashed from this host.
 public struct DeviceRegistry: Equatable, Sendable {
-  /// Devices kept that were never connected to; beyond it those not seen for longest are forgotten.
+  /// The maximum number of devices that were never connected; the longest unseen are dropped first.
   public static let capacity = 1000
-  /// Devices kept that were connected to.
+  /// The maximum number of devices that were connected.
   static let connectedCapacity = 50_000
 
   private var known: [String: DeviceRecord]
 
-  /// Of two records with one id the one is kept that was connected to or seen last.
+  /// Creates a registry. Of two records with the same id, the last connected or seen one is kept.
   public init(_ records: [DeviceRecord] = []) {
     known = Dictionary(records.map { ($0.id, $0) }) { Self.precedes($1, $0) ? $1 : $0 }
   }
 
-  /// Last connected first, then last seen; each id once.
+  /// The records, the last connected first, then the last seen; each id once.
   public var records: [DeviceRecord] {
     let records = known.values.sorted(by: Self.precedes)
     let connected = records.prefix { $0.lastConnected != nil }
@@ -22,10 +22,10 @@ public struct DeviceRegistry: Equatable, Sendable {
       + records.dropFirst(connected.count).prefix(Self.capacity)
   }
 
-  /// `nil` where no such device was seen.
+  /// The record of a device; `nil` if it is unknown.
   public subscript(id: String) -> DeviceRecord? { known[id] }
 
-  /// Notes an advertisement. What it does not tell (`nil`) stays as it was.
+  /// Records an advertisement. Missing values (`nil`) stay unchanged.
   public mutating func seen(_ id: String, name: String?, address: String?, at time: Double) {
     change(id, at: time) { record in
       record.name = name ?? record.name
@@ -33,7 +33,7 @@ public struct DeviceRegistry: Equatable, Sendable {
     }
   }
 
-  /// Notes a connection. What it does not tell (`nil`) stays as it was.
+  /// Records a connection. Missing values (`nil`) stay unchanged.
   ///
   /// - Parameters:
   ///   - id: the device's key in this registry.
@@ -52,7 +52,7 @@ public struct DeviceRegistry: Equatable, Sendable {
     }
   }
 
-  /// Notes how an update of a device that was connected to ended.
+  /// Records the outcome of an update of a connected device.
   public mutating func flashed(_ id: String, _ flashing: DeviceRecord.Flashing) {
     change(id, at: flashing.at) { record in
       record.lastConnected = max(record.lastConnected ?? flashing.at, flashing.at)
@@ -61,8 +61,8 @@ public struct DeviceRegistry: Equatable, Sendable {
     }
   }
 
-  /// Notes what a campaign learned of devices, in any order and as often as it likes: each field by
-  /// its own time. The name that a device advertised stays.
+  /// Merges records of a campaign, in any order and repeatedly: each field by its own time. The
+  /// advertised name of a device stays.
   package mutating func add(_ records: [DeviceRecord]) {
     for record in records {
       guard let former = known[record.id] else {
@@ -75,18 +75,18 @@ public struct DeviceRegistry: Equatable, Sendable {
     }
   }
 
-  /// Notes that a person chose a device among others.
+  /// Records that the user chose a device in the live table.
   package mutating func chosen(_ id: String, at time: Double) {
-    // Nothing was heard of it by that.
+    // A choice is not a sighting.
     change(id, at: self[id]?.lastSeen ?? time) { $0.lastChosen = time }
   }
 
-  /// The device that a person chose last.
+  /// The device that the user chose last.
   package var lastChosen: DeviceRecord? {
     known.values.filter { $0.lastChosen != nil }.max { $0.lastChosen ?? 0 < $1.lastChosen ?? 0 }
   }
 
-  /// Forgets a device; one that is not known is none the less forgotten.
+  /// Removes a device, if it is known.
   public mutating func forget(_ id: String) { known[id] = nil }
 
   private mutating func change(

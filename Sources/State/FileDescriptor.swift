@@ -4,15 +4,15 @@ import Glibc
 struct FileDescriptor: ~Copyable {
   let number: Int32
 
-  /// Takes over an open descriptor.
+  /// Creates an owner of an open descriptor.
   init(owning number: Int32) { self.number = number }
 
-  /// open(2), with O_CLOEXEC. New files are for the user alone.
+  /// Calls open(2) with O_CLOEXEC. Only the user can access new files.
   init(opening path: String, _ flags: Int32) throws(FileErrno.Failure) {
     number = try FileErrno.checked { open(path, flags | O_CLOEXEC, 0o600) }
   }
 
-  /// The same, for a file of ours. A draft is named by the file it is for.
+  /// Opens a file of the state directory. Errors of a draft name the final file.
   init(
     opening path: String, for target: String? = nil, _ flags: Int32, as operation: FileOperation
   ) throws(StateFault) {
@@ -32,16 +32,16 @@ struct FileDescriptor: ~Copyable {
     return status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// All bytes up to the end; with `limit` or more of them, the first `limit` + 1.
+  /// Returns all bytes up to the end, but at most `limit` + 1.
   func read(atMost limit: Int) throws(FileErrno.Failure) -> [UInt8] {
     try Self.read(number, atMost: limit)
   }
 
-  /// The same of what may be a pipe or a terminal: waits for the first bytes and for the next ones
-  /// in short steps, which the task's cancellation ends.
-  /// - Parameter onSilence: told once, when nothing has come for two seconds.
-  /// - Returns: `nil` when the task was cancelled.
-  /// - Throws: `ETIMEDOUT` when nothing came for ten minutes.
+  /// Reads all bytes of a file, a pipe or a terminal. Waits for data in short steps, which
+  /// cancellation of the task ends.
+  /// - Parameter onSilence: called once, after two seconds without data.
+  /// - Returns: `nil` if the task was cancelled.
+  /// - Throws: `ETIMEDOUT` after ten minutes without data.
   static func read(
     waitingOn number: Int32, atMost limit: Int, onSilence: () -> Void
   ) throws(FileErrno.Failure) -> [UInt8]? {
@@ -74,7 +74,7 @@ struct FileDescriptor: ~Copyable {
   private static let silentStepsTold = 2000 / stepMilliseconds
   private static let silentStepsMaximum = 600_000 / stepMilliseconds
 
-  /// The same of a descriptor that stays open, such as standard input.
+  /// Reads all bytes of a descriptor that stays open, such as standard input.
   static func read(_ number: Int32, atMost limit: Int) throws(FileErrno.Failure) -> [UInt8] {
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: min(limit + 1, 1 << 16))
@@ -94,8 +94,8 @@ extension FileErrno {
     let errno: FileErrno
   }
 
-  /// Calls until it is not interrupted by a signal; -1 is a failure. A signal that comes again and
-  /// again ends the process by itself, so this needs no bound of its own.
+  /// Repeats a call while a signal interrupts it; -1 is a failure. Repeated signals end the
+  /// process, so the number of repetitions needs no limit.
   static func checked<Result: BinaryInteger>(
     _ call: () -> Result
   ) throws(Failure) -> Result {

@@ -1,15 +1,15 @@
 import Glibc
 
-/// The number with which a system call failed (errno(3)).
+/// The error number of a failed system call (errno(3)).
 public struct FileErrno: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   public let rawValue: Int32
 
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
-  /// That of the call just made in this thread.
+  /// The error number of the last call in this thread.
   static var current: FileErrno { FileErrno(rawValue: errno) }
 
-  /// The C library's text, `No space left on device`.
+  /// The text of the C library, such as `No space left on device`.
   public var description: String {
     var text = [CChar](repeating: 0, count: 128)
     guard strerror_r(rawValue, &text, text.count) == 0 else { return "error \(rawValue)" }

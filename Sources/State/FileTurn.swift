@@ -1,9 +1,9 @@
 import Glibc
 
-/// A turn at files that several processes change: flock(2) on a file beside them, which the kernel
-/// frees with the one that holds it.
+/// A lock for files that several processes change: flock(2) on a separate file, which the kernel
+/// releases when the holder dies.
 struct FileTurn: ~Copyable {
-  /// How often, and how far apart, a lock that others hold is tried.
+  /// The number and interval of attempts to acquire the lock.
   struct Patience: Sendable {
     let attempts: Int
     let interval: Duration
@@ -11,14 +11,14 @@ struct FileTurn: ~Copyable {
     var total: Duration { interval * (attempts - 1) }
   }
 
-  /// Others hold a turn only while they read and write a few files.
+  /// The default; processes hold the lock only while they read and write a few files.
   static let patience = Patience(attempts: 250, interval: .milliseconds(20))
 
   private let file: FileDescriptor
 
-  /// Waits for the turn, which ends with this value.
-  /// - Parameter path: the file that is locked; made if it is not there.
-  /// - Throws: `.registryBusy` when the lock was not free within the patience.
+  /// Waits for the lock, which this value holds during its lifetime.
+  /// - Parameter path: the path of the lock file; created if it does not exist.
+  /// - Throws: `.registryBusy` after the time limit.
   init(at path: String, within patience: Patience) throws(StateFault) {
     let file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_NOFOLLOW, as: .lock)
     try Self.wait(for: file.number, path, within: patience)
@@ -45,7 +45,7 @@ struct FileTurn: ~Copyable {
     }
   }
 
-  /// A signal that ends it early costs one attempt, no more.
+  /// Waits for an interval. A signal that ends the wait early costs only one attempt.
   private static func rest(_ interval: Duration) {
     let (seconds, attoseconds) = interval.components
     var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))

@@ -1,9 +1,9 @@
 import Glibc
 
-/// The names in one folder of ours.
+/// The names in one folder of the state directory.
 enum FolderNames {
-  /// In order, those that end in `suffix`. None where there is no folder.
-  /// - Parameter limit: how many are read, of what may be many.
+  /// Returns the names that end in `suffix`, sorted; none if there is no folder.
+  /// - Parameter limit: the maximum number of names.
   static func read(
     _ folder: String, suffix: String = "", atMost limit: Int
   ) throws(StateFault) -> [String] {

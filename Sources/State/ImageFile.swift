@@ -2,59 +2,59 @@ import FoundationEssentials
 import Glibc
 import OtaflashFirmware
 
-/// Why a path did not give an image.
+/// The reason why no image could be read from a path.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum ImageFileFault: Error, Equatable, Sendable {
-  /// Nothing is there.
+  /// The file does not exist.
   case missing(path: String)
-  /// A directory is there.
+  /// The path is a directory.
   case isDirectory(path: String)
-  /// It could not be opened or read, by errno(3).
+  /// The file could not be opened or read, by errno(3).
   case unreadable(path: String, FileErrno)
-  /// The task was cancelled before all of it had come.
+  /// The task was cancelled before the end of the file.
   case cancelled(path: String)
-  /// It was read, and is no image that can be sent.
+  /// The file is not an image that can be sent.
   case malformed(path: String, FirmwareFault)
-  /// The image is fine, and the file beside it that describes it is not.
+  /// The image is valid, but its sidecar file is not.
   case sidecar(path: String, SidecarFault)
 }
 
-/// What is wrong with an image's sidecar file (docs/image-descriptor.md).
+/// A fault of an image's sidecar file (docs/image-descriptor.md).
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum SidecarFault: Error, Equatable, Sendable {
-  /// More bytes than any sidecar file has.
+  /// The file exceeds the maximum size.
   case tooLarge(limit: Int)
-  /// It is no JSON object whose values are strings.
+  /// The file is not a JSON object whose values are strings.
   case notAnObjectOfStrings
-  /// A member that has no meaning here, such as one that is spelt wrong.
+  /// An unknown or misspelled member.
   case unknownKey(String)
-  /// `version` is none such as `1.3.0`.
+  /// `version` is not a version such as `1.3.0`.
   case malformedVersion(String)
-  /// `hardware` is none such as `0x0000A001`.
+  /// `hardware` is not a hardware id such as `0x0000A001`.
   case malformedHardware(String)
-  /// Neither a version nor a hardware id.
+  /// The file contains neither a version nor a hardware id.
   case saysNothing
 }
 
 /// Reads images from disk. Blocks while it reads.
 public enum ImageFile {
-  /// The path that means standard input.
+  /// The path of standard input.
   public static let standardInput = "-"
-  /// Of a sidecar file, in bytes.
+  /// The maximum size of a sidecar file in bytes.
   public static let sidecarLimit = 4096
-  /// Behind an image's path: its sidecar file's.
+  /// The suffix of a sidecar file, after the path of the image.
   public static let sidecarSuffix = ".json"
 
-  /// Reads a file that holds one image: `loadPackage` and its only part.
+  /// Reads a file with one image: `loadPackage` and its only part.
   /// - Parameters:
   ///   - path: `-` is standard input.
-  ///   - overrides: what the user says; it wins.
-  ///   - region: the addresses that are wanted of a file that has some.
-  ///   - limit: in bytes; no more than one byte beyond it is read.
+  ///   - overrides: the values of the user, which take precedence.
+  ///   - region: the addresses to read from a file with addresses.
+  ///   - limit: the maximum size in bytes; at most one byte more is read.
   public static func load(
     _ path: String, overrides: ImageIdentity = ImageIdentity(), region: AddressRegion? = nil,
     limit: Int = FirmwareImage.defaultLimit
@@ -70,13 +70,13 @@ public enum ImageFile {
   /// Reads a firmware file of any kind and, unless it comes from standard input, its sidecar file
   /// `<path>.json`. The file is read once: what is checked of the package is what is sent.
   ///
-  /// A FIFO or standard input may have nothing yet: cancelling the task ends the wait.
+  /// Cancellation of the task ends the wait for data of a FIFO or standard input.
   /// - Parameters:
   ///   - path: `-` is standard input.
-  ///   - overrides: what the user says; it wins.
-  ///   - region: the addresses that are wanted of a file that has some.
-  ///   - limit: in bytes; no more than one byte beyond it is read.
-  ///   - onSilence: told once, when nothing has come for two seconds.
+  ///   - overrides: the values of the user, which take precedence.
+  ///   - region: the addresses to read from a file with addresses.
+  ///   - limit: the maximum size in bytes; at most one byte more is read.
+  ///   - onSilence: called once, after two seconds without data.
   public static func loadPackage(
     _ path: String, overrides: ImageIdentity = ImageIdentity(), region: AddressRegion? = nil,
     limit: Int = FirmwareImage.defaultLimit, onSilence: () -> Void = {}
@@ -91,7 +91,7 @@ public enum ImageFile {
     }
   }
 
-  /// What a firmware file and its sidecar file hold, before anybody looks what it is.
+  /// Returns the contents of a firmware file and its sidecar file, without parsing them.
   package static func readContent(
     _ path: String, limit: Int = FirmwareImage.defaultLimit, onSilence: () -> Void = {}
   ) throws(ImageFileFault) -> (bytes: [UInt8], sidecar: ImageIdentity?) {
@@ -102,7 +102,7 @@ public enum ImageFile {
     return (bytes, try loadSidecar(path + sidecarSuffix))
   }
 
-  /// What an image is called that lies at `path`.
+  /// Returns the name of the image at `path`.
   package static func lastComponent(of path: String) -> String {
     path.split(separator: "/").last.map(String.init) ?? path
   }
@@ -120,7 +120,7 @@ public enum ImageFile {
     throw .cancelled(path: path)
   }
 
-  /// Opens without waiting: a FIFO may have no writer yet.
+  /// Reads a file, opened without waiting because a FIFO may have no writer yet.
   private static func read(
     waitingOn path: String, limit: Int, onSilence: () -> Void
   ) throws(ImageFileFault) -> [UInt8] {
@@ -156,7 +156,7 @@ public enum ImageFile {
     } catch .missing {
       return nil
     } catch .unreadable(_, .nameTooLong) {
-      // There can be none behind so long a name.
+      // No sidecar file can have such a long name.
       return nil
     }
     do throws(SidecarFault) {

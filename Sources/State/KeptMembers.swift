@@ -1,4 +1,4 @@
-/// A JSON value of which nothing is known but that it must not be lost.
+/// An unknown JSON value that must be preserved.
 enum KeptValue: Codable, Equatable, Sendable {
   case null
   case bool(Bool)
@@ -14,7 +14,7 @@ enum KeptValue: Codable, Equatable, Sendable {
       self = .null
       return
     }
-    // The decoder tells kinds apart by failing; the last attempt's failure is the one to tell.
+    // Types are detected by failing attempts to decode; the last failure is reported.
     do { self = .bool(try container.decode(Bool.self)) } catch {
       do { self = .integer(try container.decode(Int64.self)) } catch {
         do { self = .number(try container.decode(Double.self)) } catch {
@@ -42,8 +42,8 @@ enum KeptValue: Codable, Equatable, Sendable {
   }
 }
 
-/// The members of an object that a later otaflash wrote and this one does not know: they are
-/// written back as they were.
+/// The unknown members of an object from a later version of otaflash, which are written back
+/// unchanged.
 struct KeptMembers: Equatable, Sendable {
   private struct Name: CodingKey {
     let stringValue: String

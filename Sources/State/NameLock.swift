@@ -1,25 +1,25 @@
 import Glibc
 
 /// A name in the kernel's abstract socket namespace (unix(7)), which one process at a time can
-/// have, whoever runs it and whatever its environment is. It is given back by the kernel when the
-/// process dies, and leaves nothing behind.
+/// bind, independent of its user and environment. The kernel releases the name when the process
+/// dies.
 struct NameLock: ~Copyable, Sendable {
   enum Refusal: Error {
-    /// The holder's pid; `nil` when it has just gone, or lives in another container.
+    /// The holder's pid; `nil` if the holder has just ended, or runs in another container.
     case held(by: Int32?)
     case failed(FileErrno)
   }
 
   private let socket: FileDescriptor
 
-  /// Takes the name at once or not at all.
+  /// Binds the name without waiting.
   init(_ name: String) throws(Refusal) {
     let address = AbstractAddress(name)
     do throws(FileErrno.Failure) {
       let socket = try Self.stream()
       let number = socket.number
       _ = try FileErrno.checked { address.call { bind(number, $0, $1) } }
-      // Who is refused connects, to learn from the kernel whose socket this is.
+      // Other processes connect to the socket to learn the holder's pid from the kernel.
       _ = try FileErrno.checked { listen(number, SOMAXCONN) }
       self.socket = socket
     } catch {
@@ -28,7 +28,7 @@ struct NameLock: ~Copyable, Sendable {
     }
   }
 
-  /// Whether a process has the name now.
+  /// Returns whether a process holds the name.
   static func isHeld(_ name: String) -> Bool {
     let address = AbstractAddress(name)
     do throws(FileErrno.Failure) {
@@ -37,7 +37,7 @@ struct NameLock: ~Copyable, Sendable {
       _ = try FileErrno.checked { address.call { connect(number, $0, $1) } }
       return true
     } catch {
-      // Any other refusal than that nobody listens comes from somebody.
+      // Any error other than ECONNREFUSED means that a process holds the name.
       return error.errno.rawValue != ECONNREFUSED
     }
   }
@@ -68,7 +68,7 @@ struct NameLock: ~Copyable, Sendable {
   }
 }
 
-/// The address of a socket that has a name and no file.
+/// The address of a socket in the abstract namespace.
 private struct AbstractAddress {
   private var address = sockaddr_un()
   private let size: socklen_t

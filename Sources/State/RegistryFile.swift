@@ -2,12 +2,12 @@ import Glibc
 import OtaflashGATT
 
 /// The device registry on disk, `devices.json`. Processes that flash other devices at the same time
-/// change it in turn, so nothing of theirs is lost.
+/// change it in turn, so no change is lost.
 ///
-/// As `KnownDevices` it tells the devices that were connected to; a damaged registry is set aside
-/// and begun anew, and `load` tells whereto.
+/// As `KnownDevices` it provides the devices that were connected. A damaged registry is set aside
+/// and replaced by an empty one, and `load` returns the new path.
 public struct RegistryFile: Sendable {
-  /// In bytes: 4 KiB for each device the registry can hold.
+  /// The maximum size in bytes: 4 KiB for each device of a full registry.
   static let sizeLimit = (DeviceRegistry.capacity + DeviceRegistry.connectedCapacity) * 4 * 1024
 
   private struct Page: SoundContent {
@@ -43,7 +43,7 @@ public struct RegistryFile: Sendable {
   private let lockPath: String
   private let patience: FileTurn.Patience
 
-  /// - Parameter directory: created before (`StateDirectory.create()`).
+  /// - Parameter directory: an existing directory (`StateDirectory.create()`).
   public init(in directory: StateDirectory) { self.init(in: directory, writing: .system) }
 
   init(
@@ -57,7 +57,7 @@ public struct RegistryFile: Sendable {
     lockPath = directory.registryPath + ".lock"
   }
 
-  /// The registry, empty if it does not exist.
+  /// Returns the registry, empty if it does not exist.
   public func load() throws(StateFault) -> Recalled<DeviceRegistry> {
     let turn = try readingTurn()
     defer { extendLifetime(turn) }
@@ -66,8 +66,8 @@ public struct RegistryFile: Sendable {
       content: page.content.map { DeviceRegistry($0.devices) }, setAside: page.setAside)
   }
 
-  /// A turn; `nil` where no lock file can be created: nothing writes there either, and the file is
-  /// replaced in one step, so what is read is complete.
+  /// Returns the lock for reading; `nil` if no lock file can be created. Then no process can write
+  /// either, and the file is complete because it is replaced atomically.
   private func readingTurn() throws(StateFault) -> FileTurn? {
     do throws(StateFault) { return try FileTurn(at: lockPath, within: patience) } catch {
       switch error {
@@ -78,7 +78,7 @@ public struct RegistryFile: Sendable {
   }
 
   /// Reads, changes and writes the registry as one step.
-  /// - Returns: where a damaged registry was put, when there was one.
+  /// - Returns: the new path of a damaged registry, if there was one.
   public func update(_ change: (inout DeviceRegistry) -> Void) throws(StateFault) -> String? {
     let turn = try FileTurn(at: lockPath, within: patience)
     defer { extendLifetime(turn) }

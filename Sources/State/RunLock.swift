@@ -1,15 +1,15 @@
-/// The right of one process to work with the jobs of a fleet's store; others may read it and put
-/// requests. Given back by the kernel when the process dies (`NameLock`).
+/// The exclusive right of one process to the jobs of a campaign store; other processes may read the
+/// store and add requests. The kernel releases the lock when the process dies (`NameLock`).
 package struct RunLock: ~Copyable, Sendable {
   private static let prefix = "otaflash/fleet/"
 
   private let place: NameLock
   private let file: NameLock?
 
-  /// Takes the lock at once or not at all.
-  /// - Parameter store: the path of the store's file, which may not be there yet: whatever path
-  ///   leads to a file, it is one lock.
-  /// - Throws: `.held`, also when the holder is this process.
+  /// Acquires the lock without waiting.
+  /// - Parameter store: the path of the store file, which need not exist; all paths of a file are
+  ///   the same lock.
+  /// - Throws: `.held`, also if the holder is this process.
   package init(store: String) throws(RunLockFault) {
     let identity = DeviceIdentity(path: store, device: store)
     do throws(NameLock.Refusal) {
@@ -26,23 +26,23 @@ package struct RunLock: ~Copyable, Sendable {
     }
   }
 
-  /// Whether a process works with the jobs of a store now.
+  /// Returns whether a process works with the jobs of a store.
   package static func isHeld(store: String) -> Bool {
     let identity = DeviceIdentity(path: store, device: store)
     return [identity.name, identity.otherName].compactMap(\.self)
       .contains { NameLock.isHeld(prefix + $0) }
   }
 
-  /// Ends the lock here, where the reader can see it.
+  /// Releases the lock explicitly.
   package consuming func release() {}
 }
 
-/// The right of one process to change one run; it shows others which run is active. Given
-/// back by the kernel when the process ends.
+/// The exclusive right of one process to change one run, which shows other processes the active
+/// run. The kernel releases the lock when the process ends.
 package struct ActiveRunLock: ~Copyable, Sendable {
   private let lock: NameLock
 
-  /// Takes the lock immediately or not at all.
+  /// Acquires the lock without waiting.
   ///
   /// - Parameter store: the path of the store's file, which exists.
   /// - Throws: `.held`, also when the holder is this process.
@@ -55,7 +55,7 @@ package struct ActiveRunLock: ~Copyable, Sendable {
     }
   }
 
-  /// Whether a process works on the run now.
+  /// Returns whether a process works on the run.
   package static func isHeld(run: String, store: String) -> Bool {
     NameLock.isHeld(name(of: run, store))
   }
@@ -65,19 +65,19 @@ package struct ActiveRunLock: ~Copyable, Sendable {
     return "otaflash/run/" + DeviceFileName.digest("\(identity.otherName ?? identity.name)/\(run)")
   }
 
-  /// Ends the lock here, where the reader can see it.
+  /// Releases the lock explicitly.
   package consuming func release() {}
 }
 
-/// Why a process may not work with a store.
+/// The reason why a process cannot acquire the lock of a store.
 package enum RunLockFault: Error, Equatable, Sendable {
-  /// Another process (or this one, elsewhere) does; `nil` when nobody knows which.
+  /// Another process, or another task of this process, holds the lock; `by: nil` = unknown pid.
   case held(store: String, by: Int32?)
   case state(StateFault)
 }
 
 extension RunLockFault: CustomStringConvertible {
-  /// What happened: a clause.
+  /// The fault, as a clause.
   package var description: String {
     switch self {
     case .held(let store, let holder?): "process \(holder) works on the runs in \(store)"

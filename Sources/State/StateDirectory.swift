@@ -1,13 +1,13 @@
 import Glibc
 
-/// Where otaflash keeps what outlives one run (XDG Base Directory Specification 0.8).
+/// The directory of persistent state (XDG Base Directory Specification 0.8).
 public struct StateDirectory: Equatable, Sendable {
   /// `$XDG_STATE_HOME/otaflash`, or `~/.local/state/otaflash`.
   public let path: String
 
-  /// Names the directories without touching the disk.
-  /// - Parameter environment: XDG_STATE_HOME and HOME are looked at. As the
-  ///   specification demands, a path that is not absolute counts as not set.
+  /// Returns the directory without accessing the disk.
+  /// - Parameter environment: the variables XDG_STATE_HOME and HOME are used. As the specification
+  ///   requires, a path that is not absolute counts as not set.
   public static func locate(
     environment: [String: String]
   ) throws(StateFault) -> StateDirectory {
@@ -19,8 +19,8 @@ public struct StateDirectory: Equatable, Sendable {
     throw .noPlace
   }
 
-  /// Creates missing directories with mode 0700, takes access to the state directory from other
-  /// users if this user owns it, and checks that all directories are writable.
+  /// Creates missing directories with mode 0700, removes access of other users to the state
+  /// directory if this user owns it, and checks that all directories are writable.
   public func create() throws(StateFault) {
     for directory in [path, journalPath, bondsPath, imagesPath] {
       try Self.makeDirectory(directory)
@@ -33,7 +33,7 @@ public struct StateDirectory: Equatable, Sendable {
 
   /// The list of devices.
   public var registryPath: String { path + "/devices.json" }
-  /// The user's names for devices.
+  /// The user's aliases for devices.
   package var aliasesPath: String { path + "/aliases.json" }
   /// The folder of the notes of unfinished updates.
   public var journalPath: String { path + "/journal" }

@@ -1,31 +1,31 @@
 import OtaflashGATT
 
-/// Why something of ours could not be kept on disk, or read back.
+/// The reason why a file of the state directory could not be written or read.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum StateFault: Error, Equatable, Sendable {
-  /// Neither XDG_STATE_HOME nor HOME names an absolute path.
+  /// Neither XDG_STATE_HOME nor HOME is an absolute path.
   case noPlace
-  /// The file system or the user's quota is full; the former content is still there.
+  /// The file system or the user's quota is full; the former content is unchanged.
   case diskFull(path: String)
-  /// Permission refused, or the file system is read-only.
+  /// The permission was denied, or the file system is read-only.
   case permissionDenied(path: String)
-  /// Something else stands where a directory belongs.
+  /// The path of a directory is not a directory.
   case notADirectory(path: String)
-  /// No such directory can be made: its name is too long, or it would lie where none can.
+  /// The directory cannot be created: its name is too long, or its path is invalid.
   case impossiblePlace(path: String, FileErrno)
-  /// Something else, such as a pipe, stands where a file belongs.
+  /// The path of a file is not a regular file, but for example a pipe.
   case notAFile(path: String)
-  /// The file is larger than anything we write, in bytes.
+  /// The file is larger than the limit, in bytes.
   case tooLarge(path: String, limit: Int)
-  /// A later otaflash wrote the file; this one would lose what it does not know.
+  /// A later version of otaflash wrote the file; this version would lose unknown members.
   case newerFormat(path: String, format: Int)
-  /// Another process (or this one, elsewhere) works on the device. The pid is `nil` when the
-  /// holder has not written it yet.
+  /// Another process, or another task of this process, uses the device. The pid is `nil` if it is
+  /// unknown.
   case deviceBusy(device: String, holder: Int32?)
-  /// Another process held the list of devices, or the images kept, for longer than the wait's
-  /// bound.
+  /// Another process locked the list of devices or the stored images for longer than the time
+  /// limit.
   case registryBusy(path: String, waited: Duration)
   /// Any other failed system call.
   case system(FileOperation, path: String, FileErrno)
@@ -43,19 +43,19 @@ public enum StateFault: Error, Equatable, Sendable {
   }
 }
 
-/// The system calls that can fail, by what they are for.
+/// The purposes of system calls that can fail.
 public enum FileOperation: String, Equatable, Sendable {
-  /// open(2), of an existing file or a new one.
+  /// open(2) of an existing or a new file.
   case open
   /// read(2).
   case read
   /// write(2).
   case write
-  /// fsync(2), of a file or the directory that it is in.
+  /// fsync(2) of a file or its directory.
   case flush
-  /// A lock among processes (flock(2), or a name that is bound).
+  /// A lock between processes (flock(2), or bind(2) of a name).
   case lock
-  /// rename(2), which puts the new file in the place of the old one at once.
+  /// rename(2), which replaces the old file atomically.
   case replace = "rename"
   /// unlink(2).
   case remove = "unlink"
@@ -88,7 +88,7 @@ extension StateFault: ExplainedFault {
     }
   }
 
-  /// What happened: a clause.
+  /// The fault, as a clause.
   public var description: String {
     switch self {
     case .noPlace: "no place for the state: neither XDG_STATE_HOME nor HOME is an absolute path"

@@ -1,24 +1,24 @@
-/// A note of an unfinished update, one small file a device. It is a hint for people and for the
-/// text that says how to go on; where a transfer really goes on, the device says.
+/// The journal of an unfinished update, one small file for each device. The journal is a hint for
+/// messages; the device reports the actual resume offset.
 public struct UpdateJournal: Sendable {
-  /// What is noted of an update.
+  /// The facts of an update.
   public struct Entry: Codable, Equatable, Sendable {
     /// The device's name.
     public let device: String
     /// The image's name.
     public let imageName: String
-    /// In bytes.
+    /// The size of the image in bytes.
     public let imageSize: Int
-    /// Of the image as it is sent.
+    /// The CRC32 of the image as it is sent.
     public let imageCRC32: UInt32
-    /// Bytes that the device has acknowledged in order.
+    /// The number of contiguous bytes that the device has acknowledged.
     public var acknowledged: Int
     /// Seconds since 1970.
     public let started: Double
     /// Seconds since 1970.
     public var updated: Double
 
-    /// A note of an update that goes on.
+    /// Creates an entry for an update in progress.
     public init(
       device: String, imageName: String, imageSize: Int, imageCRC32: UInt32, acknowledged: Int,
       started: Double, updated: Double
@@ -33,7 +33,7 @@ public struct UpdateJournal: Sendable {
     }
   }
 
-  /// In bytes, for one device's file.
+  /// The maximum size of a file in bytes.
   static let sizeLimit = 64 * 1024
 
   private struct Page: SoundContent {
@@ -50,8 +50,8 @@ public struct UpdateJournal: Sendable {
   private let json: VersionedJSON<Page>
 
   /// - Parameters:
-  ///   - device: the name under which the device is locked.
-  ///   - directory: created before (`StateDirectory.create()`).
+  ///   - device: the name of the device's lock.
+  ///   - directory: an existing directory (`StateDirectory.create()`).
   public init(device: String, in directory: StateDirectory) {
     self.init(device: device, in: directory, writing: .system)
   }
@@ -63,21 +63,21 @@ public struct UpdateJournal: Sendable {
       file: AtomicFile(path: path, limit: Self.sizeLimit, writing: writing), format: 1)
   }
 
-  /// The entry of an update that did not end, if any.
+  /// Returns the entry of an unfinished update, if there is one.
   public func read() throws(StateFault) -> Recalled<Entry> {
     let page = try json.read()
     let entry = page.content?.update
-    // Long ids can share a file name; another device's entry tells nothing of this one.
+    // Long ids can share a file name; an entry of another device is ignored.
     return Recalled(content: entry?.device == device ? entry : nil, setAside: page.setAside)
   }
 
-  /// Replaces the entry. The caller holds the device's lock and writes seldom, such as once for
+  /// Replaces the entry. The caller holds the device's lock, and writes rarely, such as once for
   /// each block: every call waits for the disk.
   public func write(_ entry: Entry) throws(StateFault) {
     precondition(entry.device == device, "an entry for \(entry.device) in the journal of \(device)")
     try json.write(Page(update: entry))
   }
 
-  /// The update has ended.
+  /// Removes the entry after the end of the update.
   public func remove() throws(StateFault) { try json.file.remove() }
 }

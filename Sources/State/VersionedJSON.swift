@@ -1,18 +1,18 @@
 import FoundationEssentials
 
-/// What a file of ours held.
+/// The content of a file of the state directory.
 public struct Recalled<Content: Sendable>: Sendable {
-  /// `nil` when there was no file, or a damaged one.
+  /// The content; `nil` if there was no file, or the file was damaged.
   public let content: Content?
-  /// Where a damaged file was put; to be told to the user.
+  /// The new path of a damaged file, for a message to the user.
   public let setAside: String?
 }
 
 extension Recalled: Equatable where Content: Equatable {}
 
-/// What a file of ours holds, once it was read.
+/// The decoded content of a file.
 protocol SoundContent: Codable, Sendable {
-  /// Whether its numbers can be what we wrote.
+  /// Whether its numbers are in range.
   var isSound: Bool { get }
 }
 
@@ -23,11 +23,11 @@ struct VersionedJSON<Content: SoundContent>: Sendable {
   }
 
   let file: AtomicFile
-  /// The format written, and the highest that can be read.
+  /// The format that is written, and the highest format that can be read.
   let format: Int
 
-  /// Reads the file. One that is damaged, or larger than its limit, is renamed and reported: it is
-  /// neither lost without a word nor does it stand in the way for ever.
+  /// Reads the file. A file that is damaged or larger than its limit is renamed and reported, so it
+  /// is not lost and does not block later runs.
   func read() throws(StateFault) -> Recalled<Content> {
     let bytes: [UInt8]?
     do throws(StateFault) {
@@ -53,7 +53,7 @@ struct VersionedJSON<Content: SoundContent>: Sendable {
     do {
       bytes = try [UInt8](encoder.encode(content)) + [UInt8(ascii: "\n")]
     } catch {
-      preconditionFailure("our own records are texts and finite numbers: \(error)")
+      preconditionFailure("records contain only texts and finite numbers: \(error)")
     }
     try file.replace(with: bytes)
   }
@@ -62,7 +62,7 @@ struct VersionedJSON<Content: SoundContent>: Sendable {
     do {
       return try JSONDecoder().decode(type, from: Data(bytes))
     } catch {
-      // Whatever is wrong with it, the caller sets the file aside for a person to look at.
+      // The caller sets the file aside for examination.
       return nil
     }
   }

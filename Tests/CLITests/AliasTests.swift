@@ -4,11 +4,11 @@ import Testing
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// A device under the user's name for it, in the built program.
+/// Aliases of devices in the built program.
 @Suite(.waitsForPrograms) struct AliasTests {
   private static let image = "firmware-samples/app-1.3.0.bin"
 
-  @Test func anAliasStandsForTheDeviceEverywhere() throws {
+  @Test func anAliasReplacesTheDeviceInEveryCommand() throws {
     let program = try Program()
     #expect(try program.run(["info", "-d", "sim:fast"]).status == 0)
     let named = try program.run(["devices", "name", "last", "door-01"])
@@ -24,13 +24,13 @@ import Testing
     let list = try program.run(["devices"])
     #expect(list.output.split(separator: "\n").count == 2, "\(list.output)")
     #expect(list.output.contains("sim:fast  door-01"), "\(list.output)")
-    // bench takes its measuring in virtual time by the device, not by its name.
+    // bench chooses virtual time by the kind of the device, not by its alias.
     let words = ["bench", "--mtu", "247", "--mode", "without-response", "--size", "16K", "-d"]
     let measured = try program.run(words + ["door-01"])
     #expect(try measured.output == program.run(words + ["sim:fast"]).output)
   }
 
-  @Test func aCampaignNamesDevicesByThem() throws {
+  @Test func campaignsAcceptAliases() throws {
     let program = try Program()
     #expect(try program.run(["devices", "name", "sim:fast", "door-01"]).status == 0)
     #expect(try program.run(["devices", "name", "sim:fast?seed=2", "door-02"]).status == 0)
@@ -54,7 +54,7 @@ import Testing
     #expect(report.status == 0, "\(report.errors)")
     let table = try String(contentsOfFile: program.home.path + "/r.csv", encoding: .utf8)
     #expect(table.contains("sim:fast,door-01") || table.contains("sim:fast,\"door-01"), "\(table)")
-    // The run knows the device by the name that it had, and by the one that it has.
+    // The run accepts the former and the present alias of the device.
     let list = try program.run(["fleet", "list", "--json"]).output
     let run = try #require(list.firstMatch(of: /"run":"([0-9a-f]{6})"/)).1
     #expect(try program.run(["devices", "name", "sim:fast", "front"]).status == 0)
@@ -65,7 +65,7 @@ import Testing
     }
     let unknown = try program.run(["fleet", "retry", String(run), "door-07"])
     #expect(unknown.status == 5 && unknown.errors.contains("no device 'door-07'"))
-    // door-01 is nobody's now, and was no other device's than this when the run began.
+    // door-01 names no device now, and named this device when the run started.
     let gone = try program.run(["fleet", "run", file])
     #expect(gone.status == 78 && gone.code == "E-CAMPAIGN", "\(gone.errors)")
     #expect(gone.errors.contains("line 3, column 11"), "\(gone.errors)")
@@ -77,7 +77,7 @@ import Testing
     #expect(other.status == 78 && other.errors.contains(" changed after run "), "\(other.errors)")
   }
 
-  @Test func whatIsNoAliasIsRefused() throws {
+  @Test func invalidAliasesAreRefused() throws {
     let program = try Program()
     #expect(try program.run(["devices", "name", "sim:fast", "door-01"]).status == 0)
     for words in [
@@ -99,7 +99,7 @@ import Testing
     #expect(try program.run(["info", "-d", "door-01"]).status == 64)
   }
 
-  @Test func programsAndShellsReadThem() throws {
+  @Test func aliasesAreEventsAndCompletions() throws {
     let program = try Program()
     #expect(try program.run(["devices", "name", "sim:fast", "door-01"]).status == 0)
     let list = try program.run(["devices", "--json"])
@@ -111,12 +111,12 @@ import Testing
     #expect(words == ["last", "sim:", "door-01"])
     #expect(
       DeviceWords.words(beginning: "do", environment: program.environment) == ["door-01"])
-    // As bash asks it, with options in the environment.
+    // The request of bash, with options in the environment.
     let shell = try program.run(
       ["---completion", "info", "--", "--device", "3", "2", "otaflash", "info", "-d", "do"],
       environment: ["OTAFLASH_TIMEOUT": "3s"])
     #expect(shell.status == 0 && shell.output.contains("door-01"), "\(shell.errors)")
-    // A shell that completes a word makes nothing.
+    // Completion creates no files.
     let empty = try Program()
     #expect(DeviceWords.words(beginning: "x", environment: empty.environment).isEmpty)
     #expect(try FileManager.default.contentsOfDirectory(atPath: empty.home.path).isEmpty)

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// Every bad input that a user can meet: a clear error with its code and exit status, no hang, no
-/// crash. Each runs the built program.
+/// Bad inputs cause a clear error with a code and an exit status, no hang and no crash. Each test
+/// runs the built program.
 @Suite(.waitsForPrograms) struct BadInputTests {
-  /// What is run, and what it must say.
+  /// A command line and its expected outcome.
   struct Case: CustomTestStringConvertible, Sendable {
     let name: String
     let words: [String]
@@ -83,11 +83,11 @@ import Testing
     Case(
       "never answers", flash(small, "sim:silent", "--time-limit", "2s"), 74, "E-TIME-LIMIT"),
     Case("nonsense", flash(small, "sim:nonsense"), 76, "E-PROTOCOL-VIOLATION"),
-    Case("repeats an offset for ever", flash(large, "sim:repeat-offset"), 76, "E-NO-PROGRESS"),
-    Case("wants more than there is", flash(small, "sim:beyond-end"), 76, "E-PROTOCOL-VIOLATION"),
+    Case("repeats an offset indefinitely", flash(large, "sim:repeat-offset"), 76, "E-NO-PROGRESS"),
+    Case("requests more than there is", flash(small, "sim:beyond-end"), 76, "E-PROTOCOL-VIOLATION"),
     Case("wrong CRC32 always", flash(large, "sim:wrong-crc-always"), 6, "E-BLOCK-KEEPS-FAILING"),
     Case(
-      "busy for ever", flash(large, "sim:busy-forever", "--time-limit", "6s"), 75,
+      "busy indefinitely", flash(large, "sim:busy-forever", "--time-limit", "6s"), 75,
       "E-TIME-LIMIT"),
     Case("reverts", flash(small, "sim:reverts?erase=0&write=0"), 6, "E-REVERTED"),
     Case(
@@ -98,7 +98,7 @@ import Testing
   ]
 
   @Test(arguments: inputs + devices)
-  func isToldWithItsCodeAndExitStatus(_ given: Case) throws {
+  func badInputsHaveACodeAndAnExitStatus(_ given: Case) throws {
     let outcome = try Program().run(given.words)
     #expect(outcome.reason == .exit)
     #expect(outcome.status == given.status, "\(outcome.errors)")
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test(arguments: [1, 5, 20, 40])
-  func aDeviceThatDisconnectsAtAnyMomentIsTakenUpAgain(_ pdus: Int) throws {
+  func anUpdateSurvivesADisconnectionAtAnyPDU(_ pdus: Int) throws {
     let outcome = try Program().run(
       Self.flash(Self.small, "sim:fast?drop=close&cut-at-pdu=\(pdus)"))
     #expect(outcome.status == 0, "\(outcome.errors)")
@@ -136,7 +136,7 @@ import Testing
   ]
 
   @Test(arguments: foreign)
-  func whatIsNoFirmwareIsNotSentUnlessForced(_ content: String, _ words: String) throws {
+  func otherContentThanFirmwareRequiresForce(_ content: String, _ words: String) throws {
     let program = try Program()
     let path = try program.file("image.bin", content.utf8)
     let said = ["--image-version", "9.0.0", "--hardware", "0x0000A001"]
@@ -151,7 +151,7 @@ import Testing
     #expect(forced.status == 0, "\(forced.errors)")
   }
 
-  @Test func whoIsAskedForAVersionIsToldTheOptionThatSaysIt() throws {
+  @Test func anUnknownVersionNamesItsOption() throws {
     let program = try Program()
     let path = try program.file("blinky.bin", [0, 0, 1, 0x20, 1, 4, 0, 0])
     let verify = try program.run(["image", "verify", path])
@@ -165,11 +165,11 @@ import Testing
     let unknown = try program.run(["flash", path, "-d", "sim:fast", "--allow-unknown", "--json"])
     #expect(unknown.status == 0)
     #expect(!unknown.output.contains("0.0.0"), "\(unknown.output)")
-    let told = try program.run(["flash", path, "-d", "sim:fast", "--allow-unknown", "--force"])
-    #expect(told.output.contains("running the image that was sent, verified"), "\(told.output)")
+    let done = try program.run(["flash", path, "-d", "sim:fast", "--allow-unknown", "--force"])
+    #expect(done.output.contains("running the image that was sent, verified"), "\(done.output)")
   }
 
-  @Test func aRegionCanBeChosenAsTheErrorSays() throws {
+  @Test func theErrorShowsHowToChooseARegion() throws {
     let program = try Program()
     let hex = """
       :020000040000FA
@@ -192,7 +192,7 @@ import Testing
     #expect(chosen.output.contains("\"left_out\":[{\"address\":4096,\"end\":4100,\"data\":4}]"))
   }
 
-  @Test func aFIFOWithoutAWriterIsWaitedForWithAWordUntilTheUserStopsIt() throws {
+  @Test func waitingForAFIFOIsAnnouncedAndCanBeStopped() throws {
     let program = try Program()
     let path = program.home.appending(path: "fifo").path
     #expect(mkfifo(path, 0o600) == 0)
@@ -204,7 +204,7 @@ import Testing
     #expect(!outcome.errors.contains("cannot be sent"), "\(outcome.errors)")
   }
 
-  @Test func aClosedStandardInputIsCalledClosed() throws {
+  @Test func aClosedStandardInputIsReported() throws {
     let outcome = try Program.runTool([
       "sh", "-c", "exec \"$0\" image info - <&-", try Program.path(),
     ])
@@ -233,18 +233,18 @@ import Testing
     #expect(try flash(program.file("right", right)).status == 0)
   }
 
-  @Test func aKernelWithoutTheDeviceOrWithoutBluetoothSaysSo() throws {
+  @Test func aMissingDeviceOrBluetoothStackIsReported() throws {
     let outcome = try Program().run(
       Self.flash(Self.small, "C0:FF:EE:00:00:01", "--timeout", "1s"))
     #expect([69, 71, 77].contains(outcome.status), "\(outcome.errors)")
     #expect(outcome.code != nil)
   }
 
-  // MARK: Places that cannot be written
+  // MARK: Paths that cannot be written
 
-  @Test func aJournalThatCannotBeKeptIsToldOnceAndTheUpdateGoesOn() throws {
+  @Test func anUnwritableJournalIsReportedOnceAndTheUpdateContinues() throws {
     let program = try Program()
-    // Something else stands where the journal belongs.
+    // A file of another kind is at the path of the journal.
     let journal = program.home.appending(path: "otaflash/journal/sim%3Afast.json")
     try FileManager.default.createDirectory(
       at: journal.appending(path: "in-the-way"), withIntermediateDirectories: true)
@@ -255,7 +255,7 @@ import Testing
     #expect(hints == 1, "\(outcome.errors)")
   }
 
-  /// Whether a file system of a few kilobytes can be mounted here.
+  /// Whether a file system of a few kilobytes can be mounted on this host.
   static let canMount = { () -> Bool in
     do {
       return try Program.runTool(["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"]).status
@@ -266,7 +266,7 @@ import Testing
   }()
 
   @Test(.enabled(if: canMount, "unshare(1) may not mount here"))
-  func aFullDiskStopsNothingThatIsOnlyAHint() throws {
+  func aFullDiskDoesNotStopAnUpdate() throws {
     let program = try Program()
     let state = program.home.path
     // The state directory on a disk of 1 MiB; the device is another process, on another disk.
@@ -302,14 +302,14 @@ import Testing
     #expect(outcome.code == "E-OUTPUT")
   }
 
-  @Test func aStateDirectoryThatIsNoneIsBadConfiguration() throws {
+  @Test func anInvalidStateDirectoryIsBadConfiguration() throws {
     let outcome = try Program().run(
       Self.flash(Self.small, "sim:fast"), environment: ["XDG_STATE_HOME": "/dev/null"])
     #expect(outcome.status == 78, "\(outcome.errors)")
     #expect(outcome.code == "E-STATE")
   }
 
-  @Test func aFileThatIsNoFlashOfTheDeviceIsNeitherTakenNorRemoved() throws {
+  @Test func aForeignFlashFileIsNeitherUsedNorRemoved() throws {
     let program = try Program()
     let file = try program.file("board.flash", Array(repeating: UInt8(0xFF), count: 4096))
     let words = ["simulate", "--listen", program.home.path + "/d", "--flash-file", file]

@@ -8,7 +8,7 @@ import Testing
 
 @testable import otaflash
 
-/// What campaigns tell the registry of devices.
+/// The entries of campaigns in the registry of devices.
 @Suite(.waitsForPrograms) struct CampaignDevicesTests {
   private static let image = "\(Program.root.path)/firmware-samples/app-1.3.0.bin"
 
@@ -20,7 +20,7 @@ import Testing
     from: FirmwareVersion(1, 2, 0), to: FirmwareVersion(1, 3, 0), proof: "read-back", bytes: 1,
     uploadMilliseconds: 1, resumes: 0)
 
-  /// A run in which everything that can become of an attempt does, at second 10, 11, …
+  /// A run with every outcome of an attempt, at second 10, 11, …
   private static func events(_ name: (String) -> String = { "unix:/\($0)" }) -> [RecordedEvent] {
     let endings: [AttemptEnding] = [
       .updated(figures), .current(version: FirmwareVersion(1, 3, 0)),
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func whatARunLearnedIsARecord() throws {
+  @Test func aRunCreatesRecords() throws {
     let run = FleetRun(Self.events())
     let records = run.devices.compactMap { DeviceRecord($0) }
     #expect(records.map(\.id) == ["unix:/a", "unix:/b", "unix:/c", "unix:/d"], "those reached")
@@ -62,23 +62,23 @@ import Testing
     #expect(records.allSatisfy { $0.name == "door" && $0.board == "door" && $0.tags == ["x"] })
   }
 
-  /// The process was killed after the activation: the device is asked again, runs the image, and
-  /// was updated by the run.
-  @Test func aDeviceThatWasUpdatedBeforeAKillWasFlashed() throws {
+  /// After a kill following the activation, the device runs the image and counts as updated by the
+  /// run.
+  @Test func anUpdateBeforeAKillCounts() throws {
     var run = FleetRun(Self.events())
     run.apply(.deviceSettled(device: "unix:/b", ending: .updated), at: Self.time(30))
     let record = try #require(run["unix:/b"].flatMap { DeviceRecord($0) })
     #expect(record.lastFlashing?.outcome == .flashed)
   }
 
-  @Test func boardsOfSimulatedFleetsAreNone() {
+  @Test func boardsOfSimulatedFleetsHaveNoRecord() {
     let run = FleetRun(Self.events { "board-\($0)" })
     #expect(run.devices.compactMap { DeviceRecord($0) }.isEmpty)
   }
 
-  /// A store of a former version has a table of devices: commands that read see what it said, and
-  /// the first campaign moves it to the registry.
-  @Test func theDevicesOfAFormerStoreAreTakenOver() async throws {
+  /// Commands read the device table in a store of a former version, and the first campaign moves it
+  /// to the registry.
+  @Test func theDevicesOfAFormerStoreMoveToTheRegistry() async throws {
     let program = try Program()
     #expect(try program.run(["info", "-d", "sim:fast"]).status == 0)
     let path = program.home.path + "/otaflash/fleet.sqlite"

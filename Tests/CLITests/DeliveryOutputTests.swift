@@ -6,7 +6,7 @@ import Testing
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// What is said of a patch, and of why there is none.
+/// Messages about patches, and about the reasons to send none.
 @Suite struct DeliveryOutputTests {
   private static let base = ContentIdentity(size: 130_000, crc32: 0x5121_C8FF)
   private static let patch = DeliveryReport(
@@ -19,7 +19,7 @@ import Testing
       resumes: 1, delivery: delivery, bytesMade: made)
   }
 
-  @Test func theDoneLineTellsBothRates() {
+  @Test func theDoneLineHasBothRates() {
     let style = Style.plain
     #expect(
       result(Self.patch, made: 132_472).sentence(in: style).text
@@ -30,7 +30,7 @@ import Testing
         == "done    running 1.3.0, verified, in 3.0 s (upload 1.3 s, 16.9 kB/s, 1 resume)")
   }
 
-  @Test func aLineSaysWhatIsSentAndWhy() {
+  @Test func aLineNamesTheDeliveryAndItsReason() {
     let obstacle = PatchObstacle.otherBase(
       expected: Self.base, running: ContentIdentity(size: 1, crc32: 0xF49B_0379))
     let image = DeliveryReport(
@@ -46,7 +46,7 @@ import Testing
         + "(130,000 B, CRC32 5121c8ff)")
   }
 
-  @Test func aGivenPatchThatIsNotSentIsTold() {
+  @Test func aPrebuiltPatchThatIsNotSentIsReported() {
     var report = Self.patch
     report.unused = .givenNotUnderstood("heatshrink 12,8")
     #expect(
@@ -55,8 +55,8 @@ import Testing
         + "patch that was given (heatshrink 12,8)")
   }
 
-  /// The upload of a patch is over before the device has written what it makes of it.
-  @Test func theImageIsThereWhenItWasReadBack() {
+  /// The upload of a patch ends before the device has written the new image.
+  @Test func theImageIsCompleteAfterReadback() {
     var result = result(Self.patch, made: 132_472)
     result.verifyTook = .milliseconds(1300)
     #expect(result.imageRate.map { Int($0) } == 50_950)
@@ -80,7 +80,7 @@ import Testing
       stretch(waiting: .milliseconds(600), flash: .milliseconds(500)), "flash", "device flash"
     ),
   ])
-  func theProgressTellsWhatHoldsItBack(_ event: UpdateEvent, _ short: String, _ name: String) {
+  func theProgressNamesTheLimit(_ event: UpdateEvent, _ short: String, _ name: String) {
     func bar(columns: Int) -> String {
       var transcript = HumanTranscript(
         device: "d", targetVersion: nil, progress: .bar,
@@ -93,18 +93,18 @@ import Testing
       return line.text
     }
     #expect(bar(columns: 120).hasSuffix("  held back by \(short)"))
-    // A bar is worth more than the cause.
+    // The bar takes precedence over the cause.
     let narrow = bar(columns: 66)
     #expect(!narrow.contains("held back") && narrow.utf8.count <= 66)
     var trace = DeviceTrace(device: "d")
     _ = trace.observe(.transferBegan(offset: 0, total: 100_000, resumed: false), at: .zero)
     #expect(trace.observe(event, at: .seconds(1)).isEmpty)
-    let told = trace.observe(.progress(acknowledged: 30_000, total: 100_000), at: .seconds(1))
-    let text = JSONValue.object(told.first?.members ?? []).text
+    let reported = trace.observe(.progress(acknowledged: 30_000, total: 100_000), at: .seconds(1))
+    let text = JSONValue.object(reported.first?.members ?? []).text
     #expect(text.contains(#""bottleneck":"\#(name)""#))
   }
 
-  /// The share of what the air allows is of bytes on the air, and the rate is the image's.
+  /// The air limit applies to bytes on the air, but the rate counts image bytes.
   @Test func aPatchHasNoShareOfTheAirLimit() {
     func lines(_ report: DeliveryReport?) -> String {
       var transcript = HumanTranscript(
@@ -123,12 +123,12 @@ import Testing
     #expect(!patch.contains("air limit") && patch.contains("a patch of 5121c8ff"))
   }
 
-  /// What was begun for a patch has an end in the events, before what follows it begins.
-  @Test func givingUpAPatchEndsItsTasks() {
+  /// Tasks of a patch end in the events before the following tasks start.
+  @Test func anAbandonedPatchEndsItsTasks() {
     var trace = DeviceTrace(device: "d")
     _ = trace.observe(.stageBegan(.prepare), at: .zero)
     _ = trace.observe(.transferBegan(offset: 0, total: 9, resumed: false), at: .zero)
-    let told = trace.observe(.patchGivenUp(because: .refused), at: .seconds(1))
-    #expect(told.map(\.type) == ["task_end", "task_end", "flow"])
+    let reported = trace.observe(.patchGivenUp(because: .refused), at: .seconds(1))
+    #expect(reported.map(\.type) == ["task_end", "task_end", "flow"])
   }
 }

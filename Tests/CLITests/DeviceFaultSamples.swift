@@ -8,7 +8,7 @@ import OtaflashUpdate
 
 @testable import otaflash
 
-// What devices, links and images can fail with.
+// Faults of devices, links and images.
 extension FaultSamples {
   static let updates: [UpdateFault] = {
     var all = ownUpdates

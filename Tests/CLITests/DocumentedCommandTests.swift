@@ -3,8 +3,8 @@ import Testing
 
 @testable import otaflash
 
-/// The commands that our documents show: each is understood, and what needs neither an adapter nor a
-/// file of the reader's own is run.
+/// The commands in the documents: each is valid, and commands without an adapter or a file of the
+/// reader are run.
 @Suite(.waitsForPrograms) struct DocumentedCommandTests {
   struct Command: CustomTestStringConvertible, Sendable {
     let document: String
@@ -18,7 +18,7 @@ import Testing
     "docs/fleet.md", "docs/image-descriptor.md", "docs/image-formats.md", "docs/ota-service.md",
     "docs/performance.md", "docs/troubleshooting.md", "docs/your-device.md",
   ]
-  /// Words in code that are no command: what the OTA service's proofs are made of.
+  /// Code that is not a command: the input of the OTA service's proofs.
   private static let others: Set = ["otaflash authorize"]
 
   static func commands() throws -> [Command] {
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// Lines of code blocks and code in sentences that begin with our name.
+  /// Lines of code blocks, and code in sentences, that start with the program's name.
   private static func lines(of text: String) -> [String] {
     var lines: [String] = []
     for (index, part) in text.components(separatedBy: "```").enumerated() {
@@ -51,7 +51,7 @@ import Testing
     return lines
   }
 
-  @Test func everyDocumentedCommandIsUnderstood() throws {
+  @Test func everyDocumentedCommandIsValid() throws {
     let commands = try Self.commands()
     #expect(commands.count > 20)
     for command in commands {
@@ -59,7 +59,7 @@ import Testing
       case .command, .text: continue
       // Named in a sentence: "`otaflash slots` does …".
       case .groupAlone: #expect(command.words.count == 1, "\(command.testDescription)")
-      // So is a command by its name alone.
+      // A command may be only its name.
       case .malformed(_, let name) where [name] == command.words: continue
       case .malformed(let message, _):
         Issue.record("\(command.testDescription): \(message)")
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func whatNeedsNothingIsRun() throws {
+  @Test func commandsWithoutRequirementsRun() throws {
     var ran = 0
     for command in try Self.commands() where Self.canRun(command) {
       let program = try Program()
@@ -84,12 +84,12 @@ import Testing
     #expect(ran >= 8)
   }
 
-  /// Files that the documents speak of as the reader's own.
+  /// Names of the reader's files in the documents.
   private static let ownFiles: Set = ["app.hex", "app.zip", "IMAGE"]
 
   private static func canRun(_ command: Command) -> Bool {
     guard !command.words.contains(where: ownFiles.contains) else { return false }
-    // A campaign takes a minute, and the other commands want its run; campaigns have tests.
+    // A campaign lasts a minute, and the other commands require its run; campaigns have tests.
     guard command.words.first != "fleet" else { return false }
     switch CommandLineReading(command.words, environment: [:]) {
     case .text: return true
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  /// Where a command finds what its document speaks of, and leaves no trace in ours.
+  /// The folder with the files of the document, outside of the repository.
   private static func folder(for command: Command, in program: Program) throws -> String {
     let files = FileManager.default
     let folder = program.home.appending(path: "work")

@@ -4,9 +4,9 @@ import Testing
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// Each code of an error is explained, and wherever it is, in the same words.
+/// Each error code has the same explanation in program, manual and document.
 @Suite struct ExplanationTests {
-  @Test(arguments: FaultCode.allCases) func everyExplanationIsWhole(_ code: FaultCode) {
+  @Test(arguments: FaultCode.allCases) func everyExplanationIsComplete(_ code: FaultCode) {
     let explanation = code.explanation
     #expect(explanation.meaning.first?.isLowercase == true && !explanation.meaning.hasSuffix("."))
     for text in [explanation.causes, explanation.remedy] {
@@ -17,7 +17,7 @@ import Testing
   }
 
   /// `make troubleshooting` writes the page.
-  @Test func thePageIsWhatTheTableSays() throws {
+  @Test func thePageMatchesTheExplanations() throws {
     let page = Program.root.appending(path: TroubleshootingPage.path)
     if ProcessInfo.processInfo.environment["WRITE_DOCUMENTS"] != nil {
       try Data(TroubleshootingPage.text.utf8).write(to: page)
@@ -26,7 +26,7 @@ import Testing
   }
 
   /// The list under DIAGNOSTICS, without its markup.
-  @Test func theManualSaysTheSame() throws {
+  @Test func theManualMatchesTheExplanations() throws {
     let manual = try String(
       contentsOf: Program.root.appending(path: "man/otaflash.1"), encoding: .utf8)
     let items = manual.components(separatedBy: "\n.It E\\-").dropFirst().map { item in
@@ -39,11 +39,11 @@ import Testing
   }
 
   @Test(arguments: ["E-LINK-LOST", "link-lost", "Link-Lost", "e-link-lost"])
-  func aCodeIsKnownInAnyLetters(_ word: String) throws {
+  func codesIgnoreCase(_ word: String) throws {
     #expect(try FaultCode.parse(word) == .linkLost)
   }
 
-  @Test func aMisspeltCodeIsGuessedAt() {
+  @Test func aMisspelledCodeHasASuggestion() {
     #expect {
       try FaultCode.parse("link-lots")
     } throws: {
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func theProgramExplainsOneAndListsAll() throws {
+  @Test func theProgramExplainsAndListsCodes() throws {
     let program = try Program()
     let one = try program.run(["explain", "stalled"])
     #expect(one.status == 0)

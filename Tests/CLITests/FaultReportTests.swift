@@ -114,8 +114,8 @@ import Testing
     #expect(report.interrupted(by: SIGTERM).imageState == .restartRequested)
   }
 
-  /// Nothing is said to go on where nothing is kept, and what the device has judged is over.
-  @Test func whatIsOverIsNotRecalled() {
+  /// A transfer without kept data, or after a verdict of the device, cannot be resumed.
+  @Test func endedTransfersAreNotResumed() {
     let rejection = ProtocolRefusal(code: "5", meaning: "m", advice: "r.", kind: .rejected)
     #expect(UpdateFault.declined(.activate, rejection).endsTransfer)
     #expect(UpdateFault.imageRejected(expectedCRC32: 1, deviceCRC32: 2).endsTransfer)
@@ -123,13 +123,13 @@ import Testing
     #expect(!UpdateFault.cancelled(resumable: true, acknowledged: 34_000).endsTransfer)
     #expect(
       !UpdateFault.linkLost(.closedByPeer, .connect, resumable: false, acknowledged: 0)
-        .endsTransfer, "what an earlier run has left is still there")
+        .endsTransfer, "data of an earlier run is kept")
     #expect(!UpdateFault.downgrade(running: .init(2, 0, 0), image: .init(1, 0, 0)).endsTransfer)
   }
 
   #if Fleet
-  /// The same words again would give up the very run that they speak of.
-  @Test func aRunThatWasBegunAnewAndInterruptedGoesOn() {
+  /// `--again` in the printed command would abandon the run that it should continue.
+  @Test func anInterruptedRunIsContinuedWithoutAgain() {
     let context = FaultContext(
       program: "otaflash", arguments: ["fleet", "run", "--again", "doors.yaml"])
     let report = FaultReport(.fleet(.interrupted(run: "7f3a")), in: context)
@@ -137,7 +137,7 @@ import Testing
   }
   #endif
 
-  @Test func aRefusalThatAsksForANewStartShowsHow() {
+  @Test func aRefusalThatRequiresARestartShowsTheOption() {
     let refusal = ProtocolRefusal(
       code: "8", meaning: "m", advice: "r.", kind: .protocolBroken, remedy: .startOver)
     let report = FaultReport(.declined(.upload, refusal), in: Self.context)
@@ -254,7 +254,7 @@ import Testing
     #expect(report.help == help)
   }
 
-  @Test func everyRefusalOfADeviceHasWords() {
+  @Test func everyRefusalOfADeviceHasAMessage() {
     for refusal in OTARefusal.allCases {
       let fault = UpdateFault.declined(.prepare, .otaService(refusal))
       let report = FaultReport(fault, in: Self.context)
@@ -263,7 +263,7 @@ import Testing
     }
   }
 
-  @Test func whatIsPrintedGoesOnAndDoesNotStartOver() {
+  @Test func thePrintedCommandResumes() {
     let lost = FaultReport(
       .linkLost(.supervisionTimeout, .upload, resumable: true, acknowledged: 98_304),
       in: Self.context)
@@ -271,7 +271,7 @@ import Testing
     #expect(lost.why.contains("98,304"))
   }
 
-  @Test func aSignalTurnsAnyFaultIntoADeathBySignal() {
+  @Test func aSignalReplacesTheExitStatusOfAFault() {
     let report = FaultReport(
       .cancelled(resumable: true, acknowledged: 5), in: Self.context
     ).interrupted(by: 15)

@@ -12,8 +12,8 @@ import Testing
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// One of every fault that a command can end with. Each kind has a place in a full switch: a new fault
-/// does not compile here until it has one, and `FaultSampleTests` fails until it has a sample.
+/// A sample of every fault of a command. Each kind has a place in an exhaustive switch, so that a
+/// new fault needs a place, and `FaultSampleTests` fails until it has a sample.
 enum FaultSamples {
   static let commands: [CommandFault] = {
     var all = plain

@@ -5,7 +5,7 @@ import OtaflashState
 @testable import OtaflashConsole
 @testable import otaflash
 
-/// One of every fault of a campaign, as `FaultSamples` has the others.
+/// A sample of every fault of a campaign; `FaultSamples` has the others.
 extension FaultSamples {
   private static let passage = FilePassage(
     path: "it's.yaml", line: 3, column: 5, words: "there is no such key", source: "abcdefg")

@@ -50,7 +50,7 @@ import Testing
     #expect(check.status == 0, "\(check.errors)")
   }
 
-  @Test func mistakesAreShownTogetherWithTheirLines() throws {
+  @Test func errorsAreShownTogetherWithTheirLines() throws {
     let plan = try plan("campaign: c\nimagee: a.bin\ndevices: [x]\nparallel: 0\n")
     #expect(plan.status == 78 && plan.code == "E-CAMPAIGN")
     for words in [
@@ -69,7 +69,7 @@ import Testing
     #expect(check.status == 0, "\(check.errors)")
   }
 
-  /// A file, the status, and the place where the campaign names it.
+  /// A file, the exit status, and the location of its name in the campaign.
   @Test(arguments: [
     ("image: nowhere.bin\ndevices: [\"sim:\"]", 66, "  2 | image: nowhere.bin"),
     ("image: IMAGE\ndevices-file: none.csv", 66, "  3 | devices-file: none.csv"),
@@ -87,7 +87,7 @@ import Testing
     let plan = try plan("campaign: c\n" + text.replacing("IMAGE", with: image) + "\n")
     #expect(plan.status == status && plan.code == "E-FILE", "\(plan.errors)")
     #expect(plan.errors.contains(line), "\(plan.errors)")
-    #expect(!plan.errors.contains("where you are"), "\(plan.errors)")
+    #expect(!plan.errors.contains("the current directory"), "\(plan.errors)")
   }
 
   @Test(arguments: [
@@ -142,8 +142,8 @@ import Testing
     }
   }
 
-  /// What one person reviewed is what another one runs, or nothing is.
-  @Test func aRunIsRefusedWhenItIsNotWhatWasReviewed() throws {
+  /// A run starts only if the campaign matches the reviewed plan.
+  @Test func aRunThatDiffersFromTheReviewedPlanIsRefused() throws {
     let saved = program.home.path + "/plan.json"
     let first = try plan(Self.everything, "--save", saved)
     #expect(first.status == 0, "\(first.errors)")

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// `otaflash fleet` as a shell runs it, over simulated boards whose clock is faster than the wall's,
-/// yet not so fast that a busy machine would look like a slow device.
+/// `otaflash fleet` as a shell runs it, over simulated boards whose clock is faster than the
+/// wall's, yet not so fast that a busy machine would look like a slow device.
 @Suite(.waitsForPrograms) struct FleetProgramTests {
   private static let image = "\(Program.root.path)/firmware-samples/blink-1.0.0.bin"
 
@@ -35,7 +35,7 @@ import Testing
 
   // MARK: A run
 
-  @Test func aRunEndsWithEveryDeviceAndTheSameCommandSaysSoAgain() throws {
+  @Test func aRunUpdatesEveryDeviceAndTheSameCommandPrintsTheResult() throws {
     let file = try write(
       Self.campaign(fleet: "sim-fleet:12?adapters=2&revert=10%&away=10%&speed=10"))
     let run = try fleet("run", file, "--json")
@@ -67,7 +67,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: store.path))
   }
 
-  @Test func aForecastKnowsWhatEarlierRunsShowed() throws {
+  @Test func aForecastUsesEarlierRuns() throws {
     let text = """
       campaign: bench
       image: \(Self.image)
@@ -92,7 +92,7 @@ import Testing
     #expect(check.status == 0, "\(check.errors)")
   }
 
-  /// Whoever approves speaks to the run from another process.
+  /// Approvals reach the run from another process.
   @Test func anotherProcessApprovesAndIsAnswered() throws {
     let waves = """
       waves:
@@ -118,7 +118,7 @@ import Testing
     #expect(try fleet("resume").status == 5)
   }
 
-  /// Whoever scripts a campaign must not take a refusal for an agreement.
+  /// A script must not mistake a refusal for an approval.
   @Test func aRefusedRequestIsAnErrorAlsoWhileAProcessWorks() throws {
     let file = try write(Self.campaign("window: {from: \"00:00\", to: \"00:01\", days: [mon]}"))
     let run = try program.start(["fleet", "run", file])
@@ -143,7 +143,7 @@ import Testing
     #expect(run.end().status == 4)
   }
 
-  @Test func aRetrySaysWhatIsTriedAndByWhichCommand() throws {
+  @Test func aRetryShowsTheDevicesAndTheCommand() throws {
     let file = try write(Self.campaign(fleet: "sim-fleet:4?revert=60%&seed=7&speed=10"))
     #expect(try fleet("run", file).status == 3)
     let id = try #require(try fleet("list").output.split(separator: "\n").last?.prefix(6))
@@ -157,7 +157,8 @@ import Testing
     #expect(try fleet("list").output.contains("cancelled"))
   }
 
-  /// The devices of a scan are those of the run, with their keys; nothing is selected again.
+  /// A continued run uses the devices of its first scan, with their keys, without another
+  /// selection.
   @Test func aScanCampaignIsContinuedWithItsDevicesAndKeys() throws {
     _ = try program.file("key.bin", [UInt8](repeating: 7, count: 32))
     let file = try write(
@@ -182,7 +183,7 @@ import Testing
     try tests.write(campaign(), as: "listed.yaml")
   }
 
-  @Test func aRunThatWasStoppedGoesOnWithTheImageItBeganWith() throws {
+  @Test func aStoppedRunContinuesWithItsFirstImage() throws {
     let copy = try program.file(
       "image.bin", try Data(contentsOf: URL(filePath: Self.image)))
     let waves = "waves:\n  - {devices: 1, approve: true}\n  - {devices: rest}"
@@ -191,7 +192,7 @@ import Testing
     _ = try program.file("image.bin", Array("no firmware".utf8))
     #expect(try fleet("resume").status == 0)
     let changed = try fleet("run", file)
-    // What cannot be read as an image is refused, whatever the run has.
+    // A file that is not an image is refused, even if the run has stored its image.
     #expect(changed.status == 65, "\(changed.errors)")
     _ = try program.file(
       "image.bin",
@@ -202,7 +203,7 @@ import Testing
     #expect(gone.output.contains("All 6 devices run 1.0.0"), "\(gone.output)")
   }
 
-  @Test func anotherTextIsAnotherRunAndOnlyOnRequest() throws {
+  @Test func aChangedCampaignRequiresANewRun() throws {
     let waves = "waves:\n  - {devices: 1, approve: true}\n  - {devices: rest}"
     let file = try write(Self.campaign(waves))
     #expect(try fleet("run", file, "--no-input").status == 4)
@@ -266,16 +267,15 @@ import Testing
     ("campaign: x\nimage: y\ndevices-file: none.csv", 66, "E-FILE"),
     ("a: &a [b]\nc: *a", 78, "E-CAMPAIGN"),
   ])
-  func whatIsWrongIsToldBeforeAnythingBegins(_ text: String, _ status: Int32, _ code: String) throws
-  {
+  func errorsAreReportedBeforeTheRunStarts(_ text: String, _ status: Int32, _ code: String) throws {
     let outcome = try fleet("run", try write(text))
     #expect(outcome.status == status, "\(outcome.errors)")
     #expect(outcome.code == code, "\(outcome.errors)")
     #expect(try fleet("list").output.isEmpty)
   }
 
-  /// No machine has so many adapters.
-  @Test func withoutAnAdapterNothingBegins() throws {
+  /// No host has so many adapters.
+  @Test func aRunRequiresAnAdapter() throws {
     let file = try write(
       Self.campaign().replacing(#"["sim-fleet:6?speed=10"]"#, with: #"["C0:FF:EE:00:00:01"]"#))
     let outcome = try fleet("run", file, "--adapters", "hci99")
@@ -284,7 +284,7 @@ import Testing
     #expect(try fleet("list").output.isEmpty)
   }
 
-  @Test func aRunThatIsNotThereIsSaidSo() throws {
+  @Test func aMissingRunIsReported() throws {
     for words in [["status"], ["report"], ["pause"], ["cancel"], ["retry", "x"]] {
       let outcome = try program.run(["fleet"] + words)
       #expect(outcome.status == 66, "\(outcome.errors)")
@@ -293,7 +293,7 @@ import Testing
     #expect(try fleet("run", "nowhere.yaml").status == 66)
   }
 
-  @Test func aStoreThatCannotBeUsedIsToldOf() throws {
+  @Test func anUnusableStoreIsReported() throws {
     let folder = program.home.appending(path: "otaflash")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try Data("no database".utf8).write(to: store)
@@ -302,7 +302,7 @@ import Testing
     #expect(outcome.errors.contains("the damaged store of runs is now"), "\(outcome.errors)")
   }
 
-  /// Boards of three makes, each by its protocol.
+  /// Boards with three different protocols.
   @Test func theExampleOfMixedBoardsRuns() throws {
     _ = try program.run(["info", "-d", "sim:fast?seed=99"])
     let run = try fleet("run", "Examples/campaign-boards.yaml")

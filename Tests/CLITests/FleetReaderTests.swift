@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Commands that only read runs, after crashes, on stores that cannot be written, and on stores that
-/// another hand changed.
+/// Commands that only read runs, after crashes, on stores that cannot be written, and on stores
+/// that another program changed.
 @Suite(.waitsForPrograms) struct FleetReaderTests {
   private static let readers = [
     ["fleet", "status"], ["fleet", "list"], ["fleet", "report", "--verify"], ["devices"],
@@ -83,7 +83,7 @@ import Testing
       outcome.output.contains(reader == ["devices"] ? "sim:fast" : "doors"), "\(outcome.output)")
   }
 
-  @Test func theListSaysWhatARunWaitsFor() throws {
+  @Test func theListShowsTheWaitsOfARun() throws {
     #expect(try program.run(["fleet", "list"]).output.contains("waits for approval"))
     #expect(try program.run(["fleet", "resume"]).status == 0)
     #expect(try program.run(["fleet", "list"]).output.contains(/open *\n/))
@@ -121,14 +121,14 @@ import Testing
     #expect(again.errors.contains("is left unchanged"), "\(again.errors)")
   }
 
-  @Test func aStoreThatCannotBeIsAFaultAndNoCrash() throws {
+  @Test func anImpossibleStoreIsAFaultAndNotACrash() throws {
     try edit("db.execute('PRAGMA user_version = -1')\ndb.commit()")
     let devices = try program.run(["devices"])
     #expect(devices.status == 78, "\(devices.errors)")
     #expect(devices.code == "E-FLEET-STORE", "\(devices.errors)")
   }
 
-  /// A run continues with the bytes that it started with: those in the store, where the file changed.
+  /// A run continues with the image bytes in the store if the file has changed.
   @Test(arguments: [
     "UPDATE blob SET content = zeroblob(length(content))", "DELETE FROM blob",
   ])

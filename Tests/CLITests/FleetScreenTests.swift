@@ -6,11 +6,11 @@ import Testing
 @testable import OtaflashConsole
 @testable import otaflash
 
-/// What a person sees of a run.
+/// The display of a run.
 @Suite struct FleetScreenTests {
   private static let style = Style(color: false, unicode: true)
 
-  /// A run of so many devices, all of which are worked on.
+  /// A run of the given number of devices, all with an update in progress.
   private static func busy(_ count: Int) -> (run: FleetRun, events: [FleetEvent]) {
     let devices = (1...count).map {
       RunDevice(id: "C0:FF:EE:00:00:\($0)", name: "door-\($0)", image: "i")
@@ -54,7 +54,7 @@ import Testing
     for line in block { #expect(line.text.count < size.columns, "\(line.text)") }
   }
 
-  @Test func aLineForEachDeviceAndOneThatSumsUp() {
+  @Test func theBlockHasALineForEachDeviceAndASummary() {
     var (screen, _) = Self.screen(2)
     _ = screen.block(rows: 24, columns: 80, at: .seconds(1))
     let block = screen.block(rows: 24, columns: 80, at: .seconds(3))
@@ -88,7 +88,7 @@ import Testing
     #expect(block.last?.text.hasPrefix("1/2 done  1 failed") == true, "\(block)")
   }
 
-  @Test func aWaitIsShownWhenTwoLooksInARowSawIt() {
+  @Test func aWaitIsShownAfterTwoLooks() {
     let (run, _) = Self.busy(1)
     var waiting = run
     let noon = WallClockTime(milliseconds: 43_200_000)
@@ -105,21 +105,21 @@ import Testing
     }
     #expect(screen.look(at: noon, windows).isEmpty)
     #expect(block() == ["0/1 done"])
-    let told = screen.look(at: noon.advanced(by: .seconds(1)), windows)
-    #expect(told.map(\.devices) == [1])
+    let new = screen.look(at: noon.advanced(by: .seconds(1)), windows)
+    #expect(new.map(\.devices) == [1])
     #expect(
-      screen.members(of: told[0]).map(\.name) == ["run", "reason", "until", "devices", "words"])
+      screen.members(of: new[0]).map(\.name) == ["run", "reason", "until", "devices", "words"])
     #expect(
       block() == [
         "  waiting: the window opens 20:00 UTC, in 8 h (1 device waits)", "0/1 done",
       ])
-    #expect(screen.look(at: noon.advanced(by: .seconds(2)), windows).isEmpty, "told once")
+    #expect(screen.look(at: noon.advanced(by: .seconds(2)), windows).isEmpty, "reported once")
     #expect(screen.look(at: noon.advanced(by: .seconds(30_000)), windows).isEmpty)
     #expect(block() == ["0/1 done"])
   }
 
-  /// A device's name is nobody's command.
-  @Test func aHostileNameIsShownAsItIs() {
+  /// A device's name cannot control the terminal.
+  @Test func aHostileNameIsEscaped() {
     let line = Line("a\u{1B}[2Jb\u{202E}c").clipped(to: 10, in: Self.style)
     #expect(!line.shown.contains("\u{1B}"))
     #expect(line.text.count <= 10)

@@ -9,7 +9,7 @@ import Testing
   private let program: Program
   /// The names of two runs, in the order of their starts.
   private let runs: [String]
-  /// The hashes that the second run reported, in their order.
+  /// The hashes that the second run reported, in order.
   private let heads: [String]
 
   init() throws {
@@ -95,8 +95,9 @@ import Testing
     }
   }
 
-  /// A program that can write the store can compute a chain that holds. Only a kept hash shows it.
-  @Test func aForgedChainIsFoundByAHashThatWasKept() throws {
+  /// A program that can write the store can compute a valid chain. Only a hash kept elsewhere shows
+  /// it.
+  @Test func aKeptHashRevealsAForgedChain() throws {
     try edit(
       """
       run = "\(runs[1])"
@@ -144,7 +145,7 @@ import Testing
     #expect(listed.errors.contains("was deleted from the store"), "\(listed.errors)")
   }
 
-  @Test func metricsAreWrittenOverTheirOwnKindOnly() throws {
+  @Test func metricsOverwriteOnlyTheirOwnKind() throws {
     let file = program.home.path + "/run.prom"
     for _ in 0..<2 { #expect(try report("--prometheus", file).status == 0) }
     let text = try String(contentsOfFile: file, encoding: .utf8)
@@ -185,7 +186,7 @@ import Testing
     #expect(try verifyBySSH(head, allowed) != 0, "of another text")
   }
 
-  /// Without a terminal no passphrase can be asked for: the command ends, and writes nothing.
+  /// Without a terminal there is no prompt for a passphrase: the command fails and writes no file.
   @Test(.enabled(if: has("ssh-keygen"), "ssh-keygen(1) is not installed"))
   func aKeyWithAPassphraseIsAnErrorWithoutATerminal() throws {
     let (key, head) = (program.home.path + "/key", program.home.path + "/run.head")
@@ -211,7 +212,7 @@ import Testing
     #expect(try Program.runTool(verification).status != 0, "of another text")
   }
 
-  @Test func whatIsNoKeyIsRefused() throws {
+  @Test func aFileThatIsNotAKeyIsRefused() throws {
     let head = program.home.path + "/run.head"
     #expect(try report("--sign", program.home.path + "/c.yaml").status == 64)
     #expect(try report("--head", head, "--sign", program.home.path + "/c.yaml").status == 78)

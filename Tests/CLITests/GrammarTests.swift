@@ -9,7 +9,7 @@ import Testing
   @Test(arguments: [
     (["--json", "devices"], true), (["devices", "--json"], true), (["devices"], false),
   ])
-  func globalOptionsStandBeforeAndAfterTheCommand(_ words: [String], _ json: Bool) throws {
+  func globalOptionsAreAcceptedBeforeAndAfterTheCommand(_ words: [String], _ json: Bool) throws {
     guard case .command(let command, "devices") = CommandLineReading(words, environment: [:]) else {
       Issue.record("not read as devices")
       return
@@ -17,7 +17,7 @@ import Testing
     #expect(command.global.json == json)
   }
 
-  @Test func environmentGivesWhatTheCommandLineDoesNot() throws {
+  @Test func theEnvironmentAddsOptions() throws {
     let environment = [
       "OTAFLASH_MTU": "247", "OTAFLASH_DEVICE": "unix:/a", "OTAFLASH_DRY_RUN": "1",
       "OTAFLASH_FORCE": "no",
@@ -34,7 +34,7 @@ import Testing
     #expect(!flash.force)
   }
 
-  /// Every command that does something, with a line that its parser takes.
+  /// Every command with a valid command line.
   static let lines: [[String]] = [
     ["scan"], ["info", "-d", "sim:"], ["flash", "a", "-d", "sim:"], ["image", "info", "a"],
     ["image", "verify", "a"], ["image", "diff", "a", "b"], ["image", "patch", "a", "b", "-o", "c"],
@@ -80,7 +80,7 @@ import Testing
     ["--image", "a"], ["--image", "a", "b", "c"], ["--image", "-", "-"], ["--erase-time", "9ms"],
     ["--image", "a", "b", "--write-time", "9ms"],
   ])
-  func aBenchmarkWantsTwoImages(_ words: [String]) {
+  func aBenchmarkRequiresTwoImages(_ words: [String]) {
     guard case .malformed = CommandLineReading(["bench", "-d", "sim:"] + words, environment: [:])
     else {
       Issue.record("\(words) was read")
@@ -92,7 +92,7 @@ import Testing
     ["image", "verify", "-h.bin"], ["image", "info", "-dash.bin"], ["help", "nosuch"],
     ["help", "image", "nosuch"], ["bench", "-d", "sim:", "--fail-below", "80%"],
   ])
-  func whatIsNoWishForHelpIsRefused(_ words: [String]) {
+  func mistakenRequestsForHelpAreRefused(_ words: [String]) {
     guard case .malformed = CommandLineReading(words, environment: [:]) else {
       Issue.record("\(words) was read")
       return
@@ -103,7 +103,7 @@ import Testing
     ["-h"], ["flash", "-vh"], ["flash", "--help"], ["help"], ["help", "image", "info"],
     ["--version"], ["image", "verify", "-h.bin", "-h"],
   ])
-  func aWishForHelpIsFollowed(_ words: [String]) {
+  func requestsForHelpAreFollowed(_ words: [String]) {
     guard case .text = CommandLineReading(words, environment: [:]) else {
       Issue.record("\(words) was read otherwise")
       return
@@ -165,7 +165,7 @@ import Testing
     (["info", "-d", "sim:", "--transaction-limit", "99ms"], transactionLimits),
     (["info", "-d", "sim:", "--transaction-limit", "30001ms"], transactionLimits),
   ])
-  func malformedLinesSayWhat(_ words: [String], _ expected: String) {
+  func malformedLinesHaveAMessage(_ words: [String], _ expected: String) {
     guard case .malformed(let message, _) = CommandLineReading(words, environment: [:]) else {
       Issue.record("read without complaint")
       return
@@ -173,7 +173,7 @@ import Testing
     #expect(message == expected)
   }
 
-  @Test func devicesAreReadAsTheyAreWritten() throws {
+  @Test func devicesAreParsed() throws {
     #expect(try DeviceSelector.parse("unix:/tmp/a").kind == .unix(path: "/tmp/a"))
     #expect(try DeviceSelector.parse("last").kind == .last)
     guard case .address(let address) = try DeviceSelector.parse("C0:FF:EE:00:00:01").kind else {
@@ -215,14 +215,14 @@ import Testing
     }
   }
 
-  @Test func wordsComeBackFromTheShellAsTheyWere() {
+  @Test func quotedWordsAreReadBackUnchanged() {
     #expect(
       ShellWords.join(["otaflash", "a b", "it's", "", "unix:/x"])
         == "otaflash 'a b' 'it'\\''s' '' unix:/x")
   }
 
-  /// Bash, zsh and POSIX since 2024 read these back; whoever sees the line sees what is in it.
-  @Test func whatWouldSteerATerminalIsQuotedInWords() throws {
+  /// Bash, zsh and POSIX since 2024 read these back, and the printed line shows their content.
+  @Test func controlCharactersAreQuoted() throws {
     let word = "a\u{1B}[31m'b\\\u{9B}c\u{202E}\u{7F}é\n"
     let quoted = ShellWords.quote(word)
     #expect(quoted == #"$'a\033[31m\'b\\\302\233c\342\200\256\177é\012'"#)
@@ -232,7 +232,7 @@ import Testing
   }
 
   @Test(arguments: ["+23", "23 ", "0x17", "２３", "-1", "", "1e2"])
-  func aCountIsDigitsAlone(_ text: String) {
+  func aCountHasOnlyDigits(_ text: String) {
     #expect(WholeNumber(argument: text) == nil)
     for words in [
       ["flash", "a", "-d", "sim:", "--mtu=\(text)"], ["bench", "-d", "sim:", "--repeat=\(text)"],
@@ -247,7 +247,7 @@ import Testing
   }
 
   @Test(arguments: [([], ""), (["slots"], "slots"), (["image"], "image")])
-  func aGroupAloneIsACommandThatIsMissing(_ words: [String], _ name: String) {
+  func aGroupWithoutACommandIsIncomplete(_ words: [String], _ name: String) {
     guard
       case .groupAlone(let group) = CommandLineReading(words + ["--json"], environment: [:])
     else {
@@ -255,7 +255,7 @@ import Testing
       return
     }
     #expect(group.name == name)
-    #expect(group.complaint.hasPrefix("a command is missing; there are "))
+    #expect(group.complaint.hasPrefix("a command is missing; the commands are "))
   }
 
   @Test func keysAreRawOrHexadecimal() {

@@ -6,7 +6,7 @@ import Testing
 @testable import otaflash
 
 @Suite struct FaultSampleTests {
-  /// A fault without a sample would have a help line that nobody ever tried.
+  /// A fault without a sample would have an untested help line.
   @Test func everyKindOfFaultHasASample() {
     func covers(_ places: [Int], _ count: Int, _ name: String) {
       #expect(Set(places) == Set(0..<count), "\(name)")
@@ -28,8 +28,8 @@ import Testing
   }
 }
 
-/// Every command that an error can print, behind `help:` or in backticks, is one that a shell and our
-/// own parser take: each fault, met by each command.
+/// Every command in an error, after `help:` or in backticks, is accepted by a shell and by the
+/// parser: each fault with each command.
 @Suite(.waitsForPrograms) struct HelpLineTests {
   static let contexts: [[String]] = [
     ["flash", "app.bin", "-d", "unix:/run/door"], ["flash", "-", "-d", "sim:", "--capture=x"],
@@ -58,12 +58,12 @@ import Testing
     ["fleet", "report", "--html", "r.html"], ["fleet", "retry", "7f", "door"], ["fleet", "list"],
   ]
 
-  /// What a command line may begin with, beside ourselves.
+  /// Programs that a command line may start with, in addition to otaflash.
   static let tools: Set = [
     "ls", "cat", "head", "sed", "od", "wc", "unzip", "chmod", "sudo", "rfkill", "swift",
   ]
 
-  @Test func everyHelpLineIsACommandThatWorks() throws {
+  @Test func everyHelpLineIsAValidCommand() throws {
     var origins: [String: String] = [:]
     for words in Self.contexts {
       guard case .command(let command, _) = CommandLineReading(words, environment: [:]) else {
@@ -83,8 +83,8 @@ import Testing
     try check(origins)
   }
 
-  /// The sample of a command that does not exist is found.
-  @Test func aHelpLineThatDoesNotWorkIsFound() throws {
+  /// The check finds a command that does not exist.
+  @Test func anInvalidHelpLineIsFound() throws {
     for line in [
       "otaflash image verify a.bin --allow-unknown", "otaflash slots", "otaflsh devices",
     ] {
@@ -117,8 +117,8 @@ import Testing
     }
   }
 
-  /// What a shell makes of each line: the words of every command that it would run. The shell finds no
-  /// program, and tells us what it looked for.
+  /// Returns the words of every command that a shell would run for each line. The shell finds no
+  /// program, and prints the commands instead.
   static func commands(of lines: [String]) throws -> [[[String]]] {
     let script = #"""
       PATH="$1/none"

@@ -4,7 +4,7 @@ import Testing
 @testable import OtaflashConsole
 @testable import otaflash
 
-/// `image diff` and `image patch`, and what becomes of a patch that is given for an image.
+/// `image diff`, `image patch`, and prebuilt patches of `flash`.
 @Suite(.waitsForPrograms) struct ImagePatchTests {
   private static let old = "firmware-samples/app-1.2.0.bin"
   private static let new = "firmware-samples/app-1.3.0.bin"
@@ -13,7 +13,7 @@ import Testing
     try [UInt8](Data(contentsOf: URL(filePath: path, relativeTo: Program.root)))
   }
 
-  /// The file of `image patch` with more words, and what the program said.
+  /// Returns the file of `image patch` with more words, and the outcome of the program.
   private static func patch(
     _ program: Program, _ words: String...
   ) throws -> (path: String, outcome: Program.Outcome) {
@@ -32,7 +32,7 @@ import Testing
     ([], "crle"), (["--codec", "crle"], "crle"), (["--codec", "none"], "not compressed"),
     (["--codec", "heatshrink", "--window", "8", "--lookahead", "7"], "heatshrink 8,7"),
   ])
-  func aPatchIsWrittenAndTold(_ words: [String], _ codec: String) throws {
+  func aPatchIsWrittenAndReported(_ words: [String], _ codec: String) throws {
     let program = try Program()
     let path = program.home.path + "/app.patch"
     let outcome = try program.run(["image", "patch", Self.old, Self.new, "-o", path] + words)
@@ -69,7 +69,7 @@ import Testing
     #expect(diff.output.contains(#""content":"difference","size":"#))
   }
 
-  @Test func sizesAndTimesAreTold() throws {
+  @Test func sizesAndTimesAreReported() throws {
     let diff = try Program().run(["image", "diff", Self.old, Self.new])
     #expect(diff.status == 0, "\(diff.errors)")
     for row in [
@@ -89,8 +89,8 @@ import Testing
     #expect(other.output.contains("heatshrink 9,"), "\(other.output)")
   }
 
-  /// Of bytes without a pattern, a few of which are zeros, nothing is sent that is hardly shorter.
-  @Test func whatFlashWouldNotSendIsNotPredicted() throws {
+  /// For random bytes with a few zeros, no delivery that is only slightly shorter is sent.
+  @Test func onlyDeliveriesOfFlashArePredicted() throws {
     let program = try Program()
     var state: UInt64 = 9
     let old = (0..<20_000).map { index -> UInt8 in
@@ -107,7 +107,7 @@ import Testing
     #expect(!rows.isEmpty && rows.allSatisfy { $0.contains("as it is  20,000 B") }, "\(rows)")
   }
 
-  @Test func nothingButAPatchIsWrittenOverAndNoInput() throws {
+  @Test func onlyPatchesAreOverwritten() throws {
     let program = try Program()
     let image = try program.file("old.bin", try Self.bytes(Self.old))
     let letter = try program.file("letter", Array("dear".utf8))
@@ -127,8 +127,8 @@ import Testing
     #expect(try Self.bytes(empty).count < (try Self.bytes(path)).count)
   }
 
-  /// A limit on the size of files stands for a full disk; the signal that comes with it is ignored.
-  @Test func aFullDiskLeavesWhatWasThere() throws {
+  /// A limit on the size of files simulates a full disk; its signal is ignored.
+  @Test func aFullDiskKeepsThePreviousFile() throws {
     let program = try Program()
     let folder = program.home.path + "/folder"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func whatCannotBePatchedIsRefused() throws {
+  @Test func unsuitableImagesAreRefused() throws {
     let program = try Program()
     let (patch, _) = try Self.patch(program)
     let missing = program.home.path + "/missing/app.patch"
@@ -167,8 +167,8 @@ import Testing
     #expect(nowhere.status == 73, "\(nowhere.errors)")
   }
 
-  /// The image is given, and the patch is only how it is sent.
-  @Test func aReadyPatchIsSent() throws {
+  /// The image is given, and the patch is only its encoding.
+  @Test func aPrebuiltPatchIsSent() throws {
     let program = try Program()
     let (patch, _) = try Self.patch(program)
     let size = try Self.bytes(patch).count
@@ -180,7 +180,7 @@ import Testing
     #expect(sent.output.contains("running 1.3.0, verified"))
   }
 
-  @Test func aReadyPatchThatIsNoneIsToldBeforeTheDeviceIsAsked() throws {
+  @Test func anInvalidPatchIsReportedBeforeTheConnection() throws {
     let program = try Program()
     let (patch, _) = try Self.patch(program)
     let bytes = try Self.bytes(patch)
@@ -219,7 +219,7 @@ import Testing
     #expect(sent.status == 0 && sent.output.contains("verified"), "\(sent.errors)")
   }
 
-  @Test func whatIsNoBaseIsRefusedBeforeTheDeviceIsAsked() throws {
+  @Test func anInvalidBaseIsRefusedBeforeTheConnection() throws {
     let program = try Program()
     let (patch, _) = try Self.patch(program)
     let empty = try program.file("empty.bin", [])
@@ -238,15 +238,15 @@ import Testing
     }
   }
 
-  /// The image follows, or nothing; in either case it is told what was given, and what runs.
+  /// The image is sent, or nothing; both cases report the given base and the running image.
   @Test(arguments: ["auto", "require"])
-  func aBaseThatIsNotWhatRunsIsTold(_ policy: String) throws {
+  func aBaseThatDoesNotRunIsReported(_ policy: String) throws {
     let program = try Program()
     let outcome = try program.run([
       "flash", Self.new, "-d", "sim:fast", "--base", Self.old, "--delta", policy,
     ])
-    let told = #/app-1\.2\.0\.bin \(262,144 B, CRC32 f49b0379\) is not what the device runs \(/#
-    #expect(outcome.errors.contains(told), "\(outcome.errors)")
+    let message = #/app-1\.2\.0\.bin \(262,144 B, CRC32 f49b0379\) is not what the device runs \(/#
+    #expect(outcome.errors.contains(message), "\(outcome.errors)")
     #expect(outcome.errors.contains("nobody here has the image that runs there"))
     #expect(outcome.status == (policy == "auto" ? 0 : 5), "\(outcome.errors)")
     #expect(outcome.code == (policy == "auto" ? nil : "E-NO-PATCH"))
@@ -270,9 +270,9 @@ import Testing
     }
   }
 
-  /// The device has read what it runs when a patch against it is announced.
+  /// The device has read its running image before it answers the announcement of a patch.
   @Test(arguments: [("damaged", "base-unreadable"), ("spoilt", "refused")])
-  func aDamagedBaseIsToldAsOne(_ base: String, _ reason: String) throws {
+  func aDamagedBaseIsReported(_ base: String, _ reason: String) throws {
     let program = try Program()
     let device = "sim:fast?base=\(base)"
     #expect(try program.run(["flash", Self.new, "-d", device]).status == 0)

@@ -4,7 +4,7 @@ import Testing
 @testable import OtaflashConsole
 @testable import otaflash
 
-/// What is known of devices: listed, filtered, shown, and used by campaigns.
+/// Records of devices: listed, filtered, shown, and used by campaigns.
 @Suite(.waitsForPrograms) struct InventoryTests {
   private static let image = "\(Program.root.path)/firmware-samples/app-1.3.0.bin"
   private static let old = "\(Program.root.path)/firmware-samples/blink-1.0.0.bin"
@@ -32,7 +32,7 @@ import Testing
     events.filter { $0["type"] as? String == type }
   }
 
-  @Test func infoAfterACampaignEmptiesNothing() throws {
+  @Test func infoAfterACampaignKeepsTheRecord() throws {
     let file = try program.file(
       "c.yaml", Self.campaign("devices: [{id: sim:fast, name: front, board: door, site: berlin}]"))
     let run = try program.run(["fleet", "run", file, "--no-input"])
@@ -78,8 +78,7 @@ import Testing
     #expect(unknown.status == 69 && unknown.code == "E-DEVICE-NOT-FOUND", "\(unknown.errors)")
   }
 
-  /// All that run 1.3.0 receive 1.0.0; those that run something else, or of which nothing was read,
-  /// do not.
+  /// Devices with 1.3.0 receive 1.0.0; devices with other or unknown versions do not.
   @Test func aRollbackIsACampaignOverKnownDevices() throws {
     let devices = ["sim:fast", "sim:fast?seed=2"]
     for device in devices {
@@ -94,15 +93,15 @@ import Testing
     #expect(plan.output.contains("1 device left out by 'select'"), "\(plan.output)")
     let run = try program.run(["fleet", "run", file, "--no-input"])
     #expect(run.status == 0 && run.output.contains("2 devices run 1.0.0"), "\(run.output)")
-    // The devices run something else now, and the campaign has ended all the same.
+    // The devices run another version now, but the campaign remains ended.
     let again = try program.run(["fleet", "run", file, "--no-input"])
     #expect(again.status == 0 && again.errors.contains("has ended"), "\(again.errors)")
     let none = try program.run(["fleet", "run", file, "--no-input", "--again"])
-    #expect(none.status == 78 && none.errors.contains("takes none"), "\(none.errors)")
+    #expect(none.status == 78 && none.errors.contains("matches no device"), "\(none.errors)")
   }
 
   /// A board of a simulated fleet has no name that `-d` accepts.
-  @Test func boardsOfASimulatedFleetAreNoKnownDevices() throws {
+  @Test func boardsOfASimulatedFleetAreNotKnownDevices() throws {
     let simulated = try program.file("s.yaml", Self.campaign("devices: [\"sim-fleet:2?speed=10\"]"))
     let run = try program.run(["fleet", "run", simulated, "--no-input"])
     #expect(run.status == 0, "\(run.errors)")
@@ -113,7 +112,7 @@ import Testing
     #expect(plan.status == 0 && plan.output.contains("1 device, 1 wave"), "\(plan.errors)")
   }
 
-  /// The first device was updated before the run was interrupted, so `select` fits it no longer.
+  /// The first device was updated before the interruption, so `select` no longer matches it.
   @Test func anInterruptedCampaignOverVersionsIsResumedWithItsDevices() throws {
     for device in ["sim:fast", "sim:fast?seed=2"] {
       #expect(try program.run(["info", "-d", device]).status == 0)

@@ -4,10 +4,10 @@ import Testing
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// A person at a terminal: keys, signals, and what is left of the terminal.
+/// A user at a terminal: keys, signals, and the restored terminal.
 @Suite(.waitsForPrograms) struct KeyboardTests {
   @Test(arguments: ["choose", "leave", "die", "watch", "script"])
-  func aPersonChoosesAndTheTerminalIsPutBack(_ scene: String) throws {
+  func aUserChoosesAndTheTerminalIsRestored(_ scene: String) throws {
     let outcome = try Program.runTool(
       ["python3", "Tests/keyboard.py", Program.path(), scene],
       environment: ["DBUS_SESSION_BUS_ADDRESS": "", "TMUX": "", "TERM_PROGRAM": ""])
@@ -22,7 +22,7 @@ import Testing
     #expect(outcome.status == 0, "\(outcome.errors)")
   }
 
-  @Test func aFrameReplacesTheFormerOne() {
+  @Test func aFrameReplacesThePreviousOne() {
     var frame = FrameRenderer()
     #expect(frame.erase(columns: 80) == "" && frame.showCursor() == "")
     #expect(frame.draw(["a", "b"], columns: 80) == "\u{1B}[?25l\ra\u{1B}[K\nb\u{1B}[K\u{1B}[J")
@@ -33,7 +33,7 @@ import Testing
     #expect(frame.showCursor() == "\u{1B}[?25h" && frame.showCursor() == "")
   }
 
-  @Test func aNotificationGoesWhereThePersonIs() {
+  @Test func aNotificationUsesTheUsersTerminalOrDesktop() {
     typealias Way = DesktopNotification.Way
     let desktop = ["DBUS_SESSION_BUS_ADDRESS": "unix:/bus", "WAYLAND_DISPLAY": "w"]
     let cases: [([String: String], Bool, Way)] = [
@@ -49,8 +49,8 @@ import Testing
     }
   }
 
-  /// Nothing of a device's name steers the terminal, or becomes a field of the sequence.
-  @Test func aNotificationSaysHowItEnded() {
+  /// A device's name does not control the terminal, and adds no field to the sequence.
+  @Test func aNotificationContainsTheOutcome() {
     let device = Ending.Device(
       id: "a;b\u{1B}", outcome: "flashed", from: "1.2.0", to: "1.3.0")
     let one = DesktopNotification(of: "flash", .done("flashed", devices: [device]))

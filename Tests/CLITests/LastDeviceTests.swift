@@ -5,7 +5,7 @@ import Testing
 
 /// `-d last` of the built program.
 @Suite(.waitsForPrograms) struct LastDeviceTests {
-  @Test func lastIsTheDeviceConnectedToLast() throws {
+  @Test func lastIsTheLastConnectedDevice() throws {
     let program = try Program()
     for device in ["sim:fast?seed=3", "sim:smp"] {
       let outcome = try program.run(["info", "-d", device])
@@ -25,7 +25,7 @@ import Testing
     #expect(flash.output.contains(#""id":"sim:fast?seed=3""#))
   }
 
-  /// The measurement is one in virtual time, as where the device is named.
+  /// The measurement runs in virtual time, as with an explicit device.
   @Test func benchMeasuresTheLastDevice() throws {
     let program = try Program()
     #expect(try program.run(["info", "-d", "sim:fast"]).status == 0)
@@ -46,8 +46,8 @@ import Testing
     #expect(outcome.errors.contains("otaflash scan\n"))
   }
 
-  /// A command that is printed names the device: meanwhile another may be the last.
-  @Test func whatIsPrintedNamesTheDevice() throws {
+  /// A printed command names the device, because another device may be the last one later.
+  @Test func printedCommandsNameTheDevice() throws {
     let program = try Program()
     #expect(try program.run(["info", "-d", "sim:smp"]).status == 0)
     let outcome = try program.run(
@@ -59,8 +59,8 @@ import Testing
     #expect(words == ["flash", "last", "-d", "sim:smp", "--device=sim:smp", "-q"])
   }
 
-  /// A simulated device has no radio whose link could be tuned; that is found out late.
-  @Test func whatCannotBeTunedIsRefused() throws {
+  /// A simulated device has no radio to tune, which is only known after `last` is resolved.
+  @Test func linkOptionsOfASimulatedDeviceAreRefused() throws {
     let program = try Program()
     #expect(try program.run(["info", "-d", "sim:fast"]).status == 0)
     let outcome = try program.run(["info", "-d", "last", "--interval", "15ms"])

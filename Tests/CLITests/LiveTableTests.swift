@@ -6,7 +6,7 @@ import Testing
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// The table of what is heard, as values: advertisements and keys in, lines and choices out.
+/// The live table of devices as a value: advertisements and keys in, lines and choices out.
 @Suite struct LiveTableTests {
   private static let style = Style(color: false, unicode: true)
   private static let ota = "2f3e0001-21b4-4807-8bdc-74db56699529"
@@ -35,7 +35,7 @@ import Testing
 
   // MARK: Order
 
-  @Test func whatFitsStandsFirstThenTheStrongest() {
+  @Test func fittingDevicesAreFirstThenTheStrongest() {
     let table = Self.table([
       Self.device("far", -90, services: [Self.ota]), Self.device("lamp", -40, services: ["FE59"]),
       Self.device("near", -50, services: [Self.ota]), Self.device("mute", -30),
@@ -44,7 +44,7 @@ import Testing
     #expect(table.rows.map(\.verdict) == [.fits, .fits, .unknown, .other])
   }
 
-  /// Strength wanders by some dB all the time; rows do not.
+  /// Signal strength varies by some dB all the time; the order of rows does not.
   @Test func rowsChangePlacesOnlyForMoreThanNoise() {
     var table = Self.table([Self.device("a", -60), Self.device("b", -63)])
     for step in 1...50 {
@@ -60,7 +60,7 @@ import Testing
     #expect(table.rows.map(\.id).first == "b")
   }
 
-  @Test func whoIsGoneForLongIsLeftOutButNotTheSelected() {
+  @Test func absentDevicesAreRemovedExceptTheSelectedOne() {
     var table = Self.table([Self.device("a", -60), Self.device("b", -70)])
     table.settle(at: .seconds(59))
     #expect(table.rows.count == 2)
@@ -70,8 +70,8 @@ import Testing
 
   // MARK: Choice
 
-  /// The wrong device is never flashed: what Enter takes is the device that was seen selected.
-  @Test func enterTakesTheSelectedDeviceWhereverItsRowMoves() {
+  /// Enter uses the device that was selected on the screen, so that no other device is flashed.
+  @Test func enterUsesTheSelectedDeviceAfterItsRowMoved() {
     var table = Self.table([Self.device("a", -60), Self.device("b", -70)])
     #expect(table.press(.down) == .goesOn && table.selected == "b")
     for step in 3...40 {
@@ -83,7 +83,7 @@ import Testing
     #expect(table.press(.enter) == .chosen("b"))
   }
 
-  @Test func nothingIsSelectedBeforeItIsKnownWhoIsNear() {
+  @Test func theSelectionWaitsForTheFirstScan() {
     var table = LiveTable(fit: Self.fit, isChoice: true)
     table.settle(at: .zero)
     table.heard(Self.device("a", -80), at: .milliseconds(100))
@@ -93,7 +93,7 @@ import Testing
     #expect(table.selected == "b")
   }
 
-  @Test func theLastChoiceIsOfferedFirstHeardOrNot() {
+  @Test func theLastChoiceIsOfferedFirst() {
     var table = LiveTable(fit: Self.fit, isChoice: true, preferred: ("old", "door"))
     table.settle(at: .zero)
     table.heard(Self.device("strong", -30), at: .zero)
@@ -115,7 +115,7 @@ import Testing
       #expect(table.selected == selected, "\(key)")
     }
     #expect(table.press(.leave) == .left)
-    // Where nothing is to be flashed nothing is chosen.
+    // Without an image there is no choice.
     var plain = Self.table([Self.device("a", -60)], isChoice: false)
     #expect(plain.press(.enter) == .goesOn && plain.press(.down) == .goesOn)
     #expect(plain.selected == nil)
@@ -123,7 +123,7 @@ import Testing
 
   // MARK: Lines
 
-  /// No line is wider than the terminal and no more lines are there than fit, for any size.
+  /// Lines fit into the terminal for any size.
   @Test func everySizeIsKept() {
     let devices = (1...40).map { number in
       Self.device(
@@ -138,7 +138,7 @@ import Testing
         for (rows, columns) in [(24, 80), (10, 60), (5, 40), (3, 20), (2, 10), (1, 1), (60, 200)] {
           let lines = table.lines(rows: rows, columns: columns, at: .seconds(2), in: style)
           #expect(lines.count <= max(rows - 1, 1), "\(rows)x\(columns)")
-          // An ellipsis alone is the least.
+          // The minimum is an ellipsis.
           let room = max(columns - 1, style.ellipsis.count)
           #expect(lines.allSatisfy { $0.columns <= room }, "\(rows)x\(columns)")
           #expect(lines.allSatisfy { !$0.shown.contains("\u{1B}[2J") })
@@ -168,7 +168,7 @@ import Testing
 
   // MARK: Scripts
 
-  @Test func aScriptIsToldWhatThereIs() {
+  @Test func aScriptReceivesTheListOfDevices() {
     let heard = [
       Self.device("lamp", -40, services: ["FE59"]),
       Self.device("door", -60, name: "door-01", services: [Self.ota]),
@@ -180,7 +180,7 @@ import Testing
     }
     #expect(why.contains("Heard: door (door-01, -60 dBm, fits), lamp (-40 dBm, no). "))
     #expect(device == "door")
-    // What does not fit is never proposed.
+    // Devices that the image does not fit are not proposed.
     guard case .noDeviceNamed(_, nil) = DeviceChoice.refusal([heard[0]], for: Self.fit) else {
       Issue.record("a device was proposed that cannot take the image")
       return
@@ -214,8 +214,8 @@ import Testing
     #expect(decoder.pause() == [.other] && decoder.take("j".utf8) == [.down])
   }
 
-  /// Whatever comes, it ends, and what follows is understood.
-  @Test func nonsenseIsNoKey() {
+  /// Any input ends, and the following keys are decoded.
+  @Test func invalidInputIsNotAKey() {
     var decoder = KeyDecoder()
     let keys = decoder.take([0x1B, 0x5B] + [UInt8](repeating: 0x30, count: 100))
     #expect(keys.allSatisfy { $0 == .other })

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Commands for a run with a name and a reason, and what a run says of its waits.
+/// Commands for a run with a name and a reason, and the waits of a run.
 @Suite(.waitsForPrograms) struct OperatorProgramTests {
   private let program: Program
 
@@ -36,7 +36,7 @@ import Testing
     #expect(check.status == 0, "\(check.errors)")
   }
 
-  /// Asks again and again; a run that has ended says nothing new.
+  /// Polls the status of a run.
   private func poll(statusWith words: String) throws {
     for _ in 0..<2000 where try fleet("status").output.contains(words) {
       return
@@ -64,16 +64,16 @@ import Testing
     #expect(run.status == 0, "\(run.errors)")
     let report = try fleet("report", "--json", "--html", program.home.path + "/r.html")
     try check(report)
-    let told = try #require(try events(report.output, "fleet_report").first)
-    #expect(told["started_by"] as? String == "Anna Berg")
-    #expect(told["weakest_verification"] as? String == "read-back")
-    let operators = try #require(told["operators"] as? [[String: Any]])
+    let event = try #require(try events(report.output, "fleet_report").first)
+    #expect(event["started_by"] as? String == "Anna Berg")
+    #expect(event["weakest_verification"] as? String == "read-back")
+    let operators = try #require(event["operators"] as? [[String: Any]])
     #expect(operators.map { $0["action"] as? String } == ["approve"])
     #expect(operators.map { $0["by"] as? String } == ["bo@lab"])
     #expect(operators.map { $0["reason"] as? String } == ["the canary looks good"])
     let page = try String(contentsOfFile: program.home.path + "/r.html", encoding: .utf8)
     #expect(page.contains("by bo@lab (the canary looks good)"))
-    // What `sha256sum` prints of the image and of the campaign.
+    // The output of `sha256sum` for the image and the campaign.
     for name in ["\(Program.root.path)/firmware-samples/blink-1.0.0.bin", file] {
       let sum = try Program.runTool(["sha256sum", name]).output.prefix(64)
       #expect(page.contains(sum) && report.output.contains(sum), "\(name)")
@@ -81,8 +81,8 @@ import Testing
     #expect(page.contains("allow-downgrade"))
   }
 
-  /// The process that works on the run records who asked; without a name, the account did.
-  @Test func aRunSaysWhatItWaitsForAndWhoPausedIt() throws {
+  /// The process that works on the run records the operator; without a name, the account.
+  @Test func aRunShowsItsWaitsAndItsOperator() throws {
     let run = try program.start(["fleet", "run", try campaign(Self.closed), "--progress", "plain"])
     try #require(
       run.waitUntilItSays("waiting: the window opens 1 Jan 2100, 00:00 +05:30", "3 devices wait"))
@@ -106,7 +106,7 @@ import Testing
     let run = try program.start(
       ["fleet", "run", try campaign(Self.canary + "\n" + Self.closed), "--json"])
     try poll(statusWith: "waiting: ")
-    // The second look has told the wait when the request of another process is answered.
+    // The second look has reported the wait before the request of another process is answered.
     #expect(try fleet("pause").status == 0)
     #expect(try fleet("resume").status == 0)
     try poll(statusWith: "in progress")
@@ -129,8 +129,8 @@ import Testing
     #expect(refused.errors.contains(part), "\(refused.errors)")
   }
 
-  /// `--again` gives the open run up in the operator's name.
-  @Test func givingARunUpIsRecorded() throws {
+  /// `--again` abandons the open run in the operator's name.
+  @Test func abandoningARunIsRecorded() throws {
     let file = try campaign(Self.canary)
     #expect(try fleet("run", file, "--no-input").status == 4)
     let id = try #require(try fleet("list").output.split(separator: "\n").last?.prefix(6))

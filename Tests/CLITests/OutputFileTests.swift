@@ -4,7 +4,7 @@ import Testing
 @testable import OtaflashConsole
 @testable import otaflash
 
-/// What a run is told to write never costs a file that is worth something.
+/// Output files never replace other files.
 @Suite struct OutputFileTests {
   private let folder: URL
 
@@ -33,14 +33,14 @@ import Testing
     }
   }
 
-  @Test func aNewFileIsForItsOwnerAlone() throws {
+  @Test func aNewFileIsPrivate() throws {
     let file = path("new")
     #expect(open(file) == nil)
     let attributes = try FileManager.default.attributesOfItem(atPath: file)
     #expect(attributes[.posixPermissions] as? Int == 0o600)
   }
 
-  @Test func aFileOfItsKindIsReplacedAndAnyOtherIsLeftAlone() throws {
+  @Test func onlyFilesOfTheSameKindAreReplaced() throws {
     let kinds: [(OutputFile.Kind, [UInt8])] = [
       (.btsnoop, Array("btsnoop\0\0\0\0\u{1}".utf8)),
       (.html, Array("<!DOCTYPE html>".utf8)),
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func whatTheRunReadsIsFoundUnderAnyName() throws {
+  @Test func inputsAreDetectedUnderAnyName() throws {
     let capture = Array("btsnoop\0".utf8)
     let image = try write("image", capture)
     try FileManager.default.createSymbolicLink(
@@ -71,17 +71,17 @@ import Testing
       #expect(open(folder.path + "/" + name, avoiding: inputs) == .isInput, "\(name)")
     }
     #expect(try Data(contentsOf: URL(filePath: image)) == Data(capture))
-    #expect(open(path("link")) == nil, "a link to a capture that nobody reads is followed")
+    #expect(open(path("link")) == nil, "a link to a capture that is not an input is followed")
   }
 
-  @Test func aLinkThatLeadsNowhereMakesNoFile() throws {
+  @Test func aDanglingLinkCreatesNoFile() throws {
     try FileManager.default.createSymbolicLink(
       atPath: path("link"), withDestinationPath: path("target"))
     #expect(open(path("link")) == .danglingLink)
     #expect(!FileManager.default.fileExists(atPath: path("target")))
   }
 
-  @Test func nothingIsMadeAmongTheState() throws {
+  @Test func noFileIsCreatedInTheStateDirectory() throws {
     let inputs = InputFiles(folders: [folder.path])
     #expect(open(path("devices.json"), avoiding: inputs) == .isInput)
     #expect(!FileManager.default.fileExists(atPath: path("devices.json")))
@@ -96,7 +96,7 @@ import Testing
   }
 }
 
-/// The same of the built program, and what else the system may refuse it.
+/// Output files of the built program, and other refusals of the system.
 @Suite(.waitsForPrograms) struct HostTests {
   private static let image = "firmware-samples/blink-1.0.0.bin"
 
@@ -104,8 +104,8 @@ import Testing
     ["flash", image, "-d", "sim:fast", "--allow-downgrade", "--force"] + more
   }
 
-  /// Each with the file that would be lost.
-  @Test func noInputIsWrittenOver() throws {
+  /// Each command line with the file that would be lost.
+  @Test func inputsAreNotOverwritten() throws {
     let program = try Program()
     let content = try Data(contentsOf: Program.root.appending(path: Self.image))
     let image = try program.file("app.bin", content)
@@ -131,7 +131,7 @@ import Testing
     #expect(outcome.errors.contains("--capture \(image).btsnoop"), "\(outcome.errors)")
   }
 
-  @Test func aFileIsNoFlashOfADeviceBecauseItIsNamed() throws {
+  @Test func aForeignFlashFileIsRefused() throws {
     let program = try Program()
     let file = try program.file("letters", Array("dear".utf8))
     let outcome = try program.run(["simulate", "--reset", "--flash-file", file])
@@ -139,13 +139,13 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: file))
   }
 
-  @Test func aKeyThatNeverComesDoesNotHoldUpASignal() throws {
+  @Test func aSignalEndsTheWaitForAKey() throws {
     let program = try Program()
     let pipe = program.home.path + "/pipe"
     try #require(mkfifo(pipe, 0o600) == 0)
     for option in ["--key-file", "--key"] {
       let run = try program.start(Self.flash(Self.image, option, pipe, "--json"))
-      // The program has come to the pipe when somebody can write into it, and does not.
+      // The program has opened the pipe as soon as it can be opened for writing.
       let writer = try #require(Self.writer(of: pipe))
       run.send(SIGINT)
       let outcome = run.end()
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test func aKeyMayComeOutOfAPipe() throws {
+  @Test func aKeyMayComeFromAPipe() throws {
     let program = try Program()
     let script =
       #""$0" flash "$1" -d sim:fast --allow-downgrade --force --key-file <(printf '%032d' 7)"#
@@ -165,7 +165,7 @@ import Testing
     #expect(outcome.status == 0, "\(outcome.errors)")
   }
 
-  @Test func anEmptyPipeIsSilentForItsPatience() throws {
+  @Test func anEmptyPipeHasATimeLimit() throws {
     let program = try Program()
     let pipe = program.home.path + "/pipe"
     try #require(mkfifo(pipe, 0o600) == 0)
@@ -174,12 +174,12 @@ import Testing
   }
 
   @Test(arguments: [4, 5, 7, 8, 11, 12, 13, 16])
-  func tooFewDescriptorsAreAnErrorInWords(_ limit: Int) throws {
+  func tooFewDescriptorsAreAnError(_ limit: Int) throws {
     try expectShortage("ulimit -n \(limit)", saying: "more files")
   }
 
   @Test(arguments: [100_000, 120_000, 160_000])
-  func tooLittleAddressSpaceIsAnErrorInWords(_ limit: Int) throws {
+  func tooLittleAddressSpaceIsAnError(_ limit: Int) throws {
     try expectShortage("ulimit -v \(limit)", saying: "MiB of address space")
   }
 
@@ -193,20 +193,20 @@ import Testing
     #expect(outcome.output.contains(#""type":"result","exit":71"#), "\(outcome.output)")
   }
 
-  @Test func closedStreamsAreNotTakenByOthers() throws {
+  @Test func closedStreamsAreReserved() throws {
     let program = try Program()
     for closed in [">&-", "2>&-", "<&-", ">&- 2>&- <&-"] {
       let script = #""$0" flash "$1" -d sim:fast --allow-downgrade --force --json "# + closed
       let outcome = try Program.runTool(
         ["bash", "-c", script, Program.path(), Self.image], environment: program.environment)
-      // Without standard output nobody is told the result, which is an error of its own.
+      // A closed standard output is an error, because the result cannot be printed.
       let expected: Int32 = closed.hasPrefix(">&-") ? 73 : 0
       #expect(outcome.status == expected, "\(closed): \(outcome.status) \(outcome.errors)")
       #expect(!outcome.errors.contains("Invalid argument"), "\(outcome.errors)")
     }
   }
 
-  @Test func aGroupAloneIsAnErrorInJSON() throws {
+  @Test func aGroupWithoutACommandIsAnErrorInJSON() throws {
     let program = try Program()
     for (words, name) in [(["slots", "--json"], "slots"), (["--json"], "")] {
       let outcome = try program.run(words)
@@ -221,9 +221,9 @@ import Testing
   @Test(arguments: [
     ("/proc/none", 78), ("/dev/null", 78), ("/" + String(repeating: "n", count: 300), 78),
   ])
-  func aPlaceThatCannotHoldTheStateIsBadConfiguration(_ place: String, _ status: Int32) throws {
+  func anInvalidStatePathIsBadConfiguration(_ place: String, _ status: Int32) throws {
     let program = try Program()
-    // A command that only reads has nothing to read where there is no folder, and creates none.
+    // A command that only reads does not create a missing folder.
     let readers = place == "/proc/none" ? [] : [["devices"]]
     for words in readers + [["info", "-d", "sim:fast"]] {
       let outcome = try program.run(words, environment: ["XDG_STATE_HOME": place])

@@ -19,7 +19,7 @@ import Testing
 
   private static let link = LinkReport(mtu: 498, phy: .le2M, connectionInterval: .milliseconds(15))
 
-  @Test func theBarTellsResumeRateAirAndRemainingTime() {
+  @Test func theBarShowsResumeRateAirAndRemainingTime() {
     var transcript = HumanTranscript(
       device: "door-01", targetVersion: "1.3.0", progress: .bar, style: Self.style,
       airLimit: { _ in 160_000 })
@@ -41,7 +41,7 @@ import Testing
     }
     #expect(line.text.hasPrefix("  upload  ╍"))
     #expect(line.text.hasSuffix("66%  132/200 kB  32.0 kB/s  20% of the air limit  ETA 0:03"))
-    // Within 100 ms nothing is drawn again.
+    // Redraws are at least 100 ms apart.
     #expect(
       transcript.observe(.progress(acknowledged: 140_000, total: 200_000), at: .milliseconds(2050))
         == [])
@@ -52,14 +52,14 @@ import Testing
     #expect(stalled.text.hasSuffix("stalled 8s"))
   }
 
-  @Test func aVersionThatNobodyToldIsUnknown() {
+  @Test func aVersionThatIsNotReportedIsUnknown() {
     var transcript = HumanTranscript(
       device: "d", targetVersion: nil, progress: .plain, style: .plain)
     let report = DeviceReport(.nordicSecure, protocolVersion: 1)
     #expect(transcript.observe(.device(report), at: .zero) == [.line("d  version unknown")])
   }
 
-  @Test func aSuccessSaysWhatItsProofIsAndNoRateOfAnUploadThatTookNoTime() {
+  @Test func aSuccessNamesItsVerificationAndOmitsRatesOfInstantUploads() {
     var result = UpdateResult(
       outcome: .flashed, from: nil, to: FirmwareVersion(1, 3, 0), proof: .readBack,
       took: .seconds(4), bytesSent: 100_000, uploadTook: .seconds(2), resumes: 1)
@@ -74,7 +74,7 @@ import Testing
         """)
   }
 
-  /// Two seconds of upload, in which so many of them were waits for the device and for its flash.
+  /// An upload of two seconds with the given waits for the device and for its flash.
   private static let heldBack: [(bytes: Int, WriteMode, device: Double, flash: Double, String)] = [
     (66_000, .auto, 1.5, 1.4, "device's flash"), (66_000, .auto, 1.5, 0.2, "window"),
     (340_000, .auto, 1.5, 1.4, "air"), (66_000, .withoutResponse, 0, 0, "air"),
@@ -83,7 +83,7 @@ import Testing
   ]
 
   @Test(arguments: heldBack)
-  func whatHeldAnUploadBackIsSaid(
+  func theLimitOfAnUploadIsNamed(
     _ bytes: Int, _ mode: WriteMode, _ device: Double, _ flash: Double, _ words: String
   ) {
     var result = UpdateResult(
@@ -114,7 +114,7 @@ import Testing
     #expect(lines(61_000, 12) == 1)
   }
 
-  /// In kilobytes a small image would be "0/0 kB" from its beginning to its end.
+  /// In kilobytes, a small image would show "0/0 kB" during the complete transfer.
   @Test(arguments: [(500, "0/500 B"), (9999, "0/9,999 B"), (10_000, "0/10 kB")])
   func aSmallImageIsCountedInBytes(_ size: Int, _ amount: String) {
     var transcript = HumanTranscript(
@@ -137,8 +137,8 @@ import Testing
         == [.line("  connecting again (retry 1)")])
   }
 
-  /// A restart of our own is no lost link.
-  @Test func aRestartOfOursIsToldAsOne() {
+  /// A restart requested by otaflash is not a lost link.
+  @Test func aRequestedRestartIsReportedAsOne() {
     var transcript = HumanTranscript(
       device: "d", targetVersion: nil, progress: .plain, style: .plain)
     let restarted = UpdateEvent.restarted(
@@ -203,7 +203,7 @@ import Testing
         == "  connection ready → idle: the device ended the connection")
   }
 
-  @Test func theForecastSaysWhatFlashWouldDo() {
+  @Test func theForecastDescribesTheEffectOfFlash() {
     let image = FirmwareImage(
       name: "a.bin", format: .binary, bytes: Array("123456789".utf8),
       version: FirmwareVersion(1, 3, 0), hardware: HardwareID(1))
@@ -242,7 +242,7 @@ import Testing
     #expect(JSONValue.number(.infinity).text == "null")
   }
 
-  @Test func numbersAreForPeople() {
+  @Test func numbersAreFormatted() {
     #expect(Text.grouped(266_112) == "266,112")
     #expect(Text.grouped(-1234) == "-1,234")
     #expect(Text.hex(UInt32(0x9f2c_01aa)) == "9f2c01aa")
@@ -250,7 +250,7 @@ import Testing
     #expect(Text.table([["a", "", "b"], ["ccc", "d"]]) == ["a       b", "ccc  d"])
   }
 
-  @Test func coloursAndBarsDependOnTheStream() {
+  @Test func colorsAndBarsDependOnTheStream() {
     func settings(_ environment: [String: String], terminal: Bool = true) -> OutputSettings {
       OutputSettings(
         in: OutputSettings.Surroundings(

@@ -13,7 +13,7 @@ import Testing
   }
 }
 
-/// What a run reports of a machine that gave it no processor.
+/// The note about a host without a free processor.
 @Suite struct ProcessorWaitTests {
   @Test func aBusyMachineIsNamed() throws {
     let note = try #require(ProcessorWait.note(waited: .seconds(12), of: .seconds(60)))

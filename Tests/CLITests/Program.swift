@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The built program as a shell runs it, with a state directory of its own.
+/// The built program as a shell runs it, with a separate state directory.
 final class Program {
   struct Outcome {
     /// The exit status, or the number of the signal that killed the process.
@@ -21,7 +21,7 @@ final class Program {
   static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// Holds the program's state, and what a test puts there.
+  /// The directory for the program's state and files of the test.
   let home: URL
 
   init() throws {
@@ -36,7 +36,7 @@ final class Program {
     }
   }
 
-  /// The program beside the test bundle.
+  /// The program in the directory of the test bundle.
   static func path() throws -> String {
     let bundle = try #require(
       CommandLine.arguments.first { $0.hasSuffix(".xctest") }
@@ -49,7 +49,7 @@ final class Program {
     ["XDG_STATE_HOME": home.path, "XDG_RUNTIME_DIR": home.path, "LANG": "C.UTF-8"]
   }
 
-  /// Stands for the home in the words of a test's arguments, which exist before the home does.
+  /// The placeholder of the home in arguments of tests, which exist before the home.
   static let homePlaceholder = "@HOME@"
 
   func run(
@@ -82,16 +82,16 @@ final class Program {
   }
 }
 
-/// A program under way. Its standard error is read as it comes, so that a test can wait for a word.
+/// A running program. Its standard error is read continuously, so that a test can wait for a text.
 final class RunningProgram {
-  /// No program of a test takes a tenth of it. One that would never end is killed, so that its test
-  /// fails instead of holding up all others.
+  /// Programs of tests need less than a tenth of it. A program that does not end is killed, so that
+  /// its test fails instead of blocking all others.
   private static let patience = 240.0
 
   private let process = Process()
   private let output = Pipe()
   private let errors = Pipe()
-  private var told = ""
+  private var messages = ""
   private let guardian: DispatchWorkItem
 
   fileprivate init(
@@ -116,8 +116,8 @@ final class RunningProgram {
     try feed.fileHandleForWriting.close()
   }
 
-  /// Reads standard error until it has said all words, each behind the one before it; `false` when it
-  /// ended first.
+  /// Reads standard error until all texts have appeared in this order; `false` if the program ended
+  /// first.
   func waitUntilItSays(_ words: String...) -> Bool {
     var unread = ""
     for word in words {
@@ -125,7 +125,7 @@ final class RunningProgram {
         let part = errors.fileHandleForReading.availableData
         if part.isEmpty { return false }
         let text = String(decoding: part, as: UTF8.self)
-        told += text
+        messages += text
         unread += text
       }
       unread = unread.firstRange(of: word).map { String(unread[$0.upperBound...]) } ?? ""
@@ -138,11 +138,11 @@ final class RunningProgram {
   /// Waits for the end.
   func end() -> Program.Outcome {
     let text = output.fileHandleForReading.readDataToEndOfFile()
-    told += String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    messages += String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     guardian.cancel()
     return Program.Outcome(
       status: process.terminationStatus, reason: process.terminationReason,
-      output: String(decoding: text, as: UTF8.self), errors: told)
+      output: String(decoding: text, as: UTF8.self), errors: messages)
   }
 }

@@ -46,7 +46,7 @@ import Testing
     ["image", "verify", fixtures + file, "--key", fixtures + key + ".pub.pem"]
   }
 
-  @Test func everythingInAnImageIsTold() throws {
+  @Test func theContentOfAnImageIsShown() throws {
     let image = try Program().run(["image", "info", Self.fixtures + "MCUboot/every-entry.bin"])
     for row in [
       "kind +mcuboot", "version +255.254.65535\\+4294967295", "load address +0x20000000",
@@ -78,8 +78,8 @@ import Testing
       ("app-signed", "0x0100, 0x0123"), ("legacy-0.8", "0x0064, any"),
       ("legacy-hex", "none listed"),
     ] {
-      let told = try Program().run(["image", "info", Self.fixtures + "Nordic/\(name).zip"])
-      #expect(told.output.contains("SoftDevices  \(softdevices)\n"), "\(told.output)")
+      let info = try Program().run(["image", "info", Self.fixtures + "Nordic/\(name).zip"])
+      #expect(info.output.contains("SoftDevices  \(softdevices)\n"), "\(info.output)")
     }
     let changed = try Program().run(["image", "info", Self.fixtures + "MCUboot/changed.bin"])
     #expect(changed.status == 0)
@@ -91,7 +91,7 @@ import Testing
     ("MCUboot/ed25519.bin", "sim:nordic-dfu", "a ZIP package made by 'nrfutil pkg generate'"),
     ("MCUboot/ed25519.bin", "sim:nordic-legacy", "a ZIP package made by"),
   ])
-  func whatTheDevicesProtocolCarriesIsTold(
+  func formatsOfTheDevicesProtocolAreShown(
     _ image: String, _ device: String, _ words: String
   ) throws {
     let outcome = try Program().run(["flash", Self.fixtures + image, "-d", device])
@@ -99,7 +99,7 @@ import Testing
     #expect(outcome.errors.contains(words), "\(outcome.errors)")
   }
 
-  @Test func everyImageOfAPackageIsForetold() throws {
+  @Test func everyImageOfAPackageHasAForecast() throws {
     let nordic = try Program().run([
       "info", Self.fixtures + "Nordic/everything.zip", "-d", "sim:nordic-dfu",
     ])
@@ -116,7 +116,7 @@ import Testing
       mcuboot.output.contains(
         "app.signed.bin: flash would send 476 B: 1.2.0 → 1.2.3+4\n"
           + "net.signed.bin: flash would send 476 B: 1.2.3+4\n"), "\(mcuboot.output)")
-    // One that is refused stands in the way of the other.
+    // The refusal of one image prevents the update of the other.
     let single = try Program().run([
       "info", Self.fixtures + "DeviceManager/two-images.zip", "-d", "sim:smp",
     ])
@@ -134,8 +134,8 @@ import Testing
     #expect(!stranger.output.contains("next:"))
   }
 
-  /// What the makers' own tools say of these packages is compared in FirmwareTests.
-  @Test func aLegacyPackageIsToldToPrograms() throws {
+  /// FirmwareTests compare these packages with the tools of their vendor.
+  @Test func aLegacyPackageIsAnEvent() throws {
     let packet = try Program().run([
       "image", "info", Self.fixtures + "Nordic/legacy-0.8.zip", "--json",
     ]).output
@@ -206,7 +206,7 @@ import Testing
     #expect(check.status == 0, "\(check.errors)\n\(outcome.output)")
   }
 
-  @Test func aDamagedNoteOfAnEarlierRunIsPutAsideAndTold() throws {
+  @Test func aDamagedJournalIsRenamedAndReported() throws {
     let program = try Program()
     let journal = program.home.appending(path: "otaflash/journal")
     try FileManager.default.createDirectory(at: journal, withIntermediateDirectories: true)
@@ -221,7 +221,7 @@ import Testing
       "\(outcome.errors)")
   }
 
-  @Test func theManualIsThatOfTheGrammar() throws {
+  @Test func theManualMatchesTheGrammar() throws {
     let check = try Program.runTool(["python3", "man/generate", Program.path(), "--check"])
     #expect(check.status == 0, "\(check.errors)")
     let overview = try String(

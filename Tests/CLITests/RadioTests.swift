@@ -7,9 +7,9 @@ import Testing
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// What the command line adds to pairing and tuning: answers, words.
+/// Answers and messages of the command line for pairing and link tuning.
 @Suite struct RadioTests {
-  @Test func aHostThatEndedItsLinkIsNotDisconnectedOnceMore() async {
+  @Test func aClosedLinkIsNotClosedAgain() async {
     let (near, far) = PipeLink.pair(capacity: 1)
     let host = HostLink(near)
     #expect(!host.isEndedByHost)
@@ -18,7 +18,7 @@ import Testing
     #expect(host.isEndedByHost)
   }
 
-  @Test func aLinkThatTheDeviceClosesIsStillThere() async {
+  @Test func aLinkThatTheDeviceClosesIsStillOpen() async {
     let (near, _) = PipeLink.pair(capacity: 1)
     let host = HostLink(near)
     host.close()
@@ -36,7 +36,7 @@ import Testing
     #expect(PairingDialogue.digits(42) == "000042")
   }
 
-  @Test func everySecurityFaultIsToldWithACommandThatHelps() {
+  @Test func everySecurityFaultHasACommandThatHelps() {
     let context = FaultContext(
       program: "otaflash",
       arguments: ["--adapter", "hci1", "flash", "a.bin", "-d", "C0:FF:EE:00:00:01"],

@@ -2,8 +2,8 @@ import Foundation
 import OtaflashFirmware
 import Testing
 
-/// What is refused before the first byte: the built program on one side, a device of its own in
-/// another process, which counts what it did to its flash.
+/// Refusals before the first byte: the built program, and a device in another process that counts
+/// its flash operations.
 @Suite(.waitsForPrograms) struct RefusalTests {
   struct Case: CustomTestStringConvertible, Sendable {
     let name: String
@@ -11,9 +11,9 @@ import Testing
     /// Of `flash`, without the device; `@large` and the like are written by the test.
     let words: [String]
     let status: Int32
-    /// `nil` where the run ends well.
+    /// `nil` if the run succeeds.
     let code: String?
-    /// Times that the device is connected to: a file that is no good is refused before.
+    /// The number of connections: an invalid file is refused before the first one.
     let connections: Int
 
     init(
@@ -74,7 +74,7 @@ import Testing
       "not signed at all", "nordic-dfu?sd=0x123", [nordic + "app-unsigned.zip"], 6,
       "E-IMAGE-REJECTED", connections: 2),
     Case(
-      "signed by somebody else", "nordic-dfu?sd=0x100", [nordic + "app-signed.zip"], 6,
+      "signed by another key", "nordic-dfu?sd=0x100", [nordic + "app-signed.zip"], 6,
       "E-IMAGE-REJECTED", connections: 2),
     Case("tampered", "nordic-dfu", ["@tampered.zip"], 65, "E-IMAGE", connections: 0),
     Case(
@@ -92,7 +92,7 @@ import Testing
     Case(
       "downgrade", "nordic-dfu?sd=0x100&\(fixtureKey)",
       [nordic + "app-signed.zip", "--image-version", "1.1.0"], 5, "E-DOWNGRADE", connections: 1),
-    // What only the bootloader knows, it says when it is shown the init packet.
+    // Faults that only the bootloader can detect are reported after the init packet.
     Case(
       "downgrade by the bootloader's count", "nordic-dfu?sd=0x100&fw=8&\(fixtureKey)",
       [nordic + "app-signed.zip"], 5, "E-DEVICE-REFUSED", connections: 2),
@@ -129,7 +129,7 @@ import Testing
   ]
 
   @Test(arguments: mcumgr + secure + own)
-  func isRefusedWithoutATouchOfTheFlash(_ given: Case) throws {
+  func refusalsDoNotWriteTheFlash(_ given: Case) throws {
     let device = try Device(given.profile)
     let outcome = try device.flash(given.words)
     let served = try device.end()
@@ -139,8 +139,8 @@ import Testing
     #expect(served.allSatisfy { $0.isUntouched }, "\(served)")
   }
 
-  /// The same devices take what they may, and the options that lift a refusal lift it; so the
-  /// counts above count. Then the image is there already.
+  /// The same devices accept suitable images, and options override refusals, which shows that the
+  /// counters work. Afterwards the image runs already.
   @Test(arguments: [
     ("smp?erase=0&write=0&version=2.0.0", [mcuboot + "ed25519.bin", "--allow-downgrade"]),
     ("smp?erase=0&write=0", [mcuboot + "ed25519.bin", "--key", mcuboot + "ed25519.pub.pem"]),
@@ -156,7 +156,7 @@ import Testing
     ("fast", [samples + "other-board-2.0.0.bin", "--allow-other-hardware"]),
     ("fast?version=0.9.0", ["@any-board.bin"]),
   ])
-  func whatMayBeSentIsWritten(_ profile: String, _ words: [String]) throws {
+  func permittedImagesAreWritten(_ profile: String, _ words: [String]) throws {
     let device = try Device(profile)
     let flashed = try device.flash(words)
     #expect(flashed.status == 0, "\(flashed.errors)")
@@ -170,9 +170,9 @@ import Testing
   }
 }
 
-/// A simulated device in a process of its own.
+/// A simulated device in a separate process.
 private final class Device {
-  /// What it did for one host.
+  /// The activity for one host.
   struct Served: Decodable {
     let type: String
     let pagesErased: Int?
@@ -200,7 +200,7 @@ private final class Device {
     return try program.run(["flash"] + words + ["-d", "unix:" + socket])
   }
 
-  /// Switches the device off; what it did for each of its hosts.
+  /// Stops the device, and returns the activity for each host.
   func end() throws -> [Served] {
     process.send(SIGTERM)
     let decoder = JSONDecoder()
@@ -223,7 +223,7 @@ private final class Device {
     }
   }
 
-  /// A package of nrfutil's with one bit of its firmware changed, or with a larger firmware.
+  /// A package of nrfutil with one bit of its firmware changed, or with a larger firmware.
   private func package(_ name: String) throws -> String {
     let path = program.home.appending(path: name).path
     let script = """

@@ -27,7 +27,7 @@ import Testing
     try program.run(["fleet"] + words)
   }
 
-  /// What a hook wrote: its environment's point and outcome, and the report.
+  /// The output of a hook: point and outcome of its environment, and the report.
   private func received(_ name: String) throws -> (words: String, report: [String: Any]) {
     let text = try String(contentsOfFile: program.home.path + "/" + name, encoding: .utf8)
     let lines = text.split(separator: "\n")
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func aRunThatWaitsForApprovalHasTheHookOfAPause() throws {
+  @Test func aRunThatWaitsForApprovalRunsTheHookOfAPause() throws {
     let waves = "waves: [{devices: 1, approve: true}, {devices: rest}]"
     let run = try fleet("run", try campaign(Self.all, waves), "--no-input")
     #expect(run.status == 4, "\(run.errors)")
@@ -73,7 +73,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: program.home.path + "/run-ended"))
   }
 
-  @Test func aRunThatStopsAtItsLimitHasAHookOfItsOwn() throws {
+  @Test func aRunThatStopsAtItsLimitHasAHook() throws {
     let file = try campaign(
       Self.all, devices: #""sim-fleet:3?revert=100%&speed=10""#,
       "waves: [{devices: 1, stop: 1}, {devices: rest}]")
@@ -83,7 +83,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: program.home.path + "/run-ended"))
   }
 
-  /// It decides nothing, and need not read its input.
+  /// A failed hook does not affect the run, and a hook may ignore its input.
   @Test func aHookThatFailsIsReportedAndChangesNothing() throws {
     let run = try fleet("run", try campaign("run-ended: 'echo no chat; exit 3'"))
     #expect(run.status == 0, "\(run.errors)")

@@ -6,9 +6,9 @@ import Testing
 @testable import OtaflashBench
 @testable import otaflash
 
-/// `otaflash self-test`: it passes here, leaves nothing, and finds what is wrong.
+/// `otaflash self-test`: it passes, leaves no files, and finds faults.
 @Suite(.waitsForPrograms) struct SelfTestTests {
-  @Test func anInstallationThatWorksPasses() throws {
+  @Test func aCorrectInstallationPasses() throws {
     let program = try Program()
     let temporary = program.home.appending(path: "tmp")
     try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)
@@ -21,7 +21,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: program.home.path) == ["tmp"])
   }
 
-  @Test func programsReadIt() throws {
+  @Test func checksAreEvents() throws {
     let program = try Program()
     let outcome = try program.run(["self-test", "--json"])
     #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
@@ -30,8 +30,8 @@ import Testing
     #expect(check.status == 0, "\(check.errors)")
   }
 
-  /// Without a place for a folder two checks fail, and the exit status tells it.
-  @Test func whatDoesNotWorkIsTold() throws {
+  /// Without a writable directory, two checks fail, and the exit status shows it.
+  @Test func failuresAreReported() throws {
     let program = try Program()
     let outcome = try program.run(["self-test"], environment: ["TMPDIR": "/proc/none"])
     #expect(outcome.status == 70 && outcome.code == "E-SELF-TEST", "\(outcome.errors)")
@@ -39,7 +39,7 @@ import Testing
     #expect(outcome.output.contains("fail  state"), "\(outcome.output)")
   }
 
-  /// Each way in which an update can end otherwise than it must is a failure.
+  /// Each unexpected outcome of an update is a failure.
   @Test(arguments: [
     // The link is never lost, so nothing was resumed.
     UpdateTrial(profile: "sim:", wanted: .proof(.readBack, resumes: true)),
@@ -54,7 +54,7 @@ import Testing
       wanted: .fault(writes: false) { $0 == .wrongKey }),
     UpdateTrial(profile: "sim:no-such-board", wanted: .patch),
   ])
-  func aTrialThatEndsOtherwiseFails(_ trial: UpdateTrial) {
+  func anUnexpectedOutcomeFails(_ trial: UpdateTrial) {
     #expect(throws: SelfTestCheck.Failure.self) { try trial.perform() }
   }
 }

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// What SIGINT and SIGTERM do to a running update.
+/// SIGINT and SIGTERM during an update.
 @Suite(.waitsForPrograms) struct SignalTests {
   private static let flash = ["flash", "firmware-samples/app-1.3.0.bin", "-d", "sim:"]
 
-  /// The command behind `help:`, without the program's own path.
+  /// The command after `help:`, without the path of the program.
   private static func printedCommand(_ outcome: Program.Outcome) -> [String]? {
     outcome.errors.split(separator: "\n").first { $0.hasPrefix("  help: ") }.map {
       $0.dropFirst("  help: ".count).split(separator: " ").dropFirst().map(String.init)
@@ -13,9 +13,9 @@ import Testing
   }
 
   @Test(arguments: [SIGINT, SIGTERM])
-  func aSignalStopsAtASafePointAndThePrintedCommandGoesOn(_ signal: Int32) throws {
+  func aSignalStopsAtASafePointAndThePrintedCommandResumes(_ signal: Int32) throws {
     let program = try Program()
-    // The device goes down with the process; of an image it has kept each row that it wrote.
+    // The device ends with the process; it has kept each write block of the image.
     let words = ["--delta", "never", "--mode", "without-response", "-vvv"]
     let run = try program.start(Self.flash + words)
     try #require(Self.isAcknowledged(run))
@@ -34,9 +34,9 @@ import Testing
     #expect(resumed.output.contains("running 1.3.0, verified"))
   }
 
-  /// The device is frozen, so that the goodbye that the first signal leads to lasts; and the program
-  /// is while both signals are sent, so that they meet it together.
-  @Test func aSecondSignalEndsAtOnce() throws {
+  /// The device is stopped, so that the disconnection after the first signal waits for it. The
+  /// program is stopped while both signals are sent, so that they arrive together.
+  @Test func aSecondSignalEndsTheProcessImmediately() throws {
     let program = try Program()
     let device = try program.start(["simulate", "--listen", program.home.path + "/d"])
     try #require(Self.waitForFile(program.home.path + "/d"))
@@ -59,12 +59,12 @@ import Testing
     #expect(resumed.output.contains("running 1.3.0, verified"))
   }
 
-  /// As timeout(1) sends it: to its child, and to the group that the child is in.
-  @Test func theEchoOfASignalIsNoSecondOne() throws {
+  /// Like timeout(1), which sends the signal to its child and to the group of the child.
+  @Test func aRepeatedSignalIsIgnored() throws {
     let program = try Program()
     let run = try program.start(Self.flash + ["--mode", "without-response", "-vvv"])
     try #require(Self.isAcknowledged(run))
-    // Those that are not taken yet when they are sent again are one.
+    // Repeated pending signals count as one.
     for _ in 0..<100 { run.send(SIGTERM) }
     let stopped = run.end()
     #expect(stopped.reason == .uncaughtSignal && stopped.status == SIGTERM)
@@ -72,7 +72,7 @@ import Testing
   }
 
   /// The image is complete on the device by then: no transfer is left to resume.
-  @Test func aStopAfterActivationSaysThatTheRestartWasRequested() throws {
+  @Test func aStopAfterActivationReportsTheRequestedRestart() throws {
     let program = try Program()
     let socket = program.home.path + "/d"
     let device = try program.start(["simulate", "--profile", "fast?boot=8s", "--listen", socket])
@@ -93,8 +93,8 @@ import Testing
     #expect(again.status == 0, "\(again.errors)")
   }
 
-  /// A person at a terminal: the cursor, the note of the update, and the way on.
-  @Test func keysThatEndOrStopItInATerminal() throws {
+  /// A user at a terminal: the cursor, the journal, and the printed command.
+  @Test func controlKeysEndOrStopTheProgram() throws {
     let check = try Program.runTool(["python3", "-B", "Tests/Kill/ctrl-c", Program.path()])
     #expect(check.status == 0, "\(check.output)\(check.errors)")
     #expect(check.output.contains("press_once: died by SIGINT, cursor shown, resumed from"))
@@ -103,9 +103,9 @@ import Testing
     #expect(check.output.contains("press_quit: died by SIGQUIT, cursor shown, resumed from"))
   }
 
-  /// None of these leads to a backtrace, which shows memory, or to a process that goes on.
+  /// No signal prints a backtrace, which shows memory, and all end the process.
   @Test(arguments: [SIGQUIT, SIGUSR1, SIGALRM, SIGXCPU])
-  func everyOtherSignalEndsAtOnce(_ signal: Int32) throws {
+  func everyOtherSignalEndsTheProcessImmediately(_ signal: Int32) throws {
     let program = try Program()
     let run = try program.start(["simulate", "--listen", program.home.path + "/d"])
     try #require(Self.waitForFile(program.home.path + "/d"))
@@ -119,7 +119,7 @@ import Testing
   @Test func withJSONTheResultIsThatOfTheSignal() throws {
     let program = try Program()
     let run = try program.start(["simulate", "--listen", program.home.path + "/d", "--json"])
-    // Nothing is said on standard error; the socket is the sign that it listens.
+    // Standard error is empty; the socket shows that the device listens.
     try #require(Self.waitForFile(program.home.path + "/d"))
     run.send(SIGTERM)
     let ended = run.end()
@@ -128,7 +128,7 @@ import Testing
     #expect(ended.output.contains(#""exit":143"#), "\(ended.output)")
   }
 
-  /// Waits until data is in the device's flash: it made room, and more was sent.
+  /// Waits until the device's flash contains data: the window has advanced.
   private static func isAcknowledged(_ run: RunningProgram) -> Bool {
     run.waitUntilItSays("→ WriteCommand", "HandleValueNotification", "→ WriteCommand")
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import otaflash
 
 @Suite struct SimulatedDeviceTests {
-  /// Two profiles that differ behind the two hundredth character are two devices.
+  /// Two profiles that differ after the two hundredth character are two devices.
   @Test func longProfilesDoNotShareAFlashFile() {
     let start = "sim:?" + String(repeating: "errors=1&", count: 30)
     let names = (1...3).map { SimulatedDevice.fileName(start + "seed=\($0)") }
@@ -13,9 +13,9 @@ import Testing
     #expect(SimulatedDevice.fileName("sim:fast") == "fast")
   }
 
-  /// The device's flash is larger than any file may be; it is made when there is room, and what was
-  /// written of it before does not stand in the way.
-  @Test func aDeviceThatTheDiskHasNoRoomForIsMadeLater() throws {
+  /// The device's flash exceeds the file size limit first. It is created later without the limit,
+  /// despite the incomplete file.
+  @Test func aDeviceIsCreatedAfterSpaceWasFreed() throws {
     let program = try Program()
     let words = ["info", "-d", "sim:fast"]
     let outcome = try Program.runTool(
@@ -26,7 +26,7 @@ import Testing
     #expect(later.status == 0, "\(later.errors)")
   }
 
-  /// A device of the air that draws another random address at each start is found by its name.
+  /// A simulated device with a new random address at each start is found by its name.
   @Test func aNamedDeviceIsFoundUnderItsNewAddress() throws {
     let program = try Program()
     let outcome = try program.run(

@@ -7,7 +7,7 @@ import Testing
     arguments: [
       (["slots", "list", "-d", "sim:smp"], 0), (["slots", "confirm", "-d", "sim:smp"], 0),
       (["slots", "erase", "-d", "sim:smp?erase=0"], 0), (["reset", "-d", "sim:smp"], 0),
-      // Nothing to try, and what runs cannot be erased.
+      // There is no image to test, and the running image cannot be erased.
       (["slots", "test", "-d", "sim:smp"], 5),
       (["slots", "erase", "--slot", "0", "-d", "sim:smp"], 5),
       // A device without SMP.
@@ -21,7 +21,7 @@ import Testing
     #expect(outcome.status == status, "\(outcome.errors)")
   }
 
-  /// An update waits for a device that answers nothing; what changes nothing may look on.
+  /// While an update waits for a silent device, read-only commands work.
   @Test func oneProcessAtATimeChangesADevice() throws {
     let program = try Program()
     let path = program.home.path + "/device"
@@ -30,7 +30,7 @@ import Testing
     let image = "firmware-samples/app-1.3.0.bin"
     let update = try program.start(["flash", image, "-d", "unix:" + path, "-vvv"])
     try #require(update.waitUntilItSays("ExchangeMTURequest"))
-    // The same device, written otherwise.
+    // The same device in another notation.
     let other = "unix:" + program.home.path + "/./device"
     let quick = ["--transaction-limit", "100ms", "-d", other]
     for words in [
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  /// A device that has no slots to show is shown as it is.
+  /// The help of a refusal shows the slots, or the device if it has none.
   @Test(arguments: [
     ("sim:smp", "slots list -d sim:smp"), ("sim:fast", "info -d sim:fast"),
   ])
@@ -72,7 +72,7 @@ import Testing
     #expect(check.status == 0, "\(check.errors)\n\(outcome.output)")
   }
 
-  @Test func theTableNamesWhatRuns() throws {
+  @Test func theTableShowsTheRunningImage() throws {
     let outcome = try Program().run(["slots", "list", "-d", "sim:smp"])
     #expect(outcome.output.contains("IMAGE  SLOT  VERSION  STATE"))
     #expect(outcome.output.contains("1.2.0    runs, confirmed"))

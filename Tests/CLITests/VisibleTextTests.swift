@@ -4,11 +4,11 @@ import Testing
 @testable import OtaflashConsole
 @testable import otaflash
 
-/// Nothing of others' text steers a terminal, wherever it came from.
+/// External text does not control a terminal.
 @Suite struct VisibleTextTests {
   static let hostile = "a\u{0}\u{1B}[31m\r\n\t\u{7F}\u{9B}2J\u{202E}\u{2066}\u{200F}\u{2028}z"
 
-  @Test func controlsAndDirectionsAreWrittenOut() {
+  @Test func controlsAndDirectionsAreEscaped() {
     let shown = VisibleText.escaped(Self.hostile)
     #expect(
       shown == #"a\u0000\u001b[31m\u000d\u000a\u0009\u007f\u009b2J\u202e\u2066\u200f\u2028z"#)
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func aLineShowsItsOwnColoursAndNoOthers() {
+  @Test func aLineShowsOnlyItsColors() {
     let style = Style(color: true, unicode: true)
     let line: Line = "\(style.bold("d\u{1B}[2J")) runs \("\u{1B}[32mok")"
     #expect(line.shown == "\u{1B}[1md\\u001b[2J\u{1B}[0m runs \\u001b[32mok")
@@ -38,7 +38,7 @@ import Testing
     #expect(parts.joined(separator: "  ").shown == "a  \u{1B}[32mb\u{1B}[0m  ")
   }
 
-  @Test func inJSONTheyAreEscapedAndComeBackAsTheyWere() throws {
+  @Test func escapedTextInJSONIsReadBackUnchanged() throws {
     let text = JSONValue.object([JSONValue.Member(name: "n\u{9B}", value: .string(Self.hostile))])
       .text
     #expect(!text.unicodeScalars.contains(where: VisibleText.isHidden))
@@ -51,12 +51,12 @@ import Testing
   }
 }
 
-/// The same of the built program, from each source that needs no adapter.
+/// External text in the built program, from each source without an adapter.
 @Suite(.waitsForPrograms) struct HostileTextTests {
   private static let hostile = "a\u{1B}[31m\u{7F}\u{9B}2J\u{202E}"
   private static let image = "firmware-samples/blink-1.0.0.bin"
 
-  @Test func namesFilesAndOptionsAreShownWithoutEffect() throws {
+  @Test func namesFilesAndOptionsDoNotControlTheTerminal() throws {
     let program = try Program()
     let content = try Data(contentsOf: Program.root.appending(path: Self.image))
     let image = try program.file(Self.hostile + ".bin", content)

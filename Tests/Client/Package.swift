@@ -24,6 +24,20 @@ let package = Package(
 // The app uses only products of the package, and therefore only public declarations, like any
 // client. `make client` builds and tests it. `docs/library.md` shows the declaration above.
 package.targets += [
+  // The first program of the page "Your first central in ten minutes".
+  .executableTarget(
+    name: "NearestDoor", dependencies: [.product(name: "OtaflashCentral", package: "otaflash")]),
+  // The snippets of the pages in Sources/*/Documentation.docc, one in each file.
+  .target(
+    name: "Snippets",
+    dependencies: [
+      .product(name: "OtaflashCentral", package: "otaflash"),
+      .product(name: "OtaflashUpdater", package: "otaflash"),
+      .product(name: "OtaflashFoundation", package: "otaflash"),
+    ]),
+  .testTarget(
+    name: "SnippetTests",
+    dependencies: ["Snippets", .product(name: "OtaflashSimulation", package: "otaflash")]),
   // Custom links, a scanner and a clock, for a system without BlueZ.
   .target(
     name: "Elsewhere", dependencies: [.product(name: "OtaflashCentral", package: "otaflash")]),
@@ -53,11 +67,13 @@ let hasBlueZ = Context.environment["OTAFLASH_BLUEZ"] != "none"
 let hasBlueZ = false
 #endif
 if !hasBlueZ {
+  package.targets.removeAll { $0.name == "NearestDoor" }
   for target in package.targets {
     switch target.name {
     case "Door":
-      target.exclude = ["FirstUse.swift", "RealDoor.swift"]
+      target.exclude = ["FirstUse.swift", "ReadNearestDoorHere.swift", "RealDoor.swift"]
       target.dependencies.removeLast()
+    case "Snippets": target.exclude = ["PairedDevice.swift"]
     case "DoorTests": target.exclude = ["SocketTests.swift", "StateTests.swift"]
     case "CampaignTests": target.exclude = ["SocketCampaignTests.swift"]
     default: break

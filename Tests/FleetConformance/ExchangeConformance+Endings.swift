@@ -10,12 +10,12 @@ extension ExchangeConformance {
         try await exchange.finish(claim, .returned(.stopping))
       }
     },
-    ExchangeConformance("what a worker reports is a fact, in its order") { exchange in
+    ExchangeConformance("reports of a worker become facts in order") { exchange in
       try await exchange.publish([job("a")])
       let claim = try await claim(exchange)
       try await exchange.report(claim, placed("a"))
       try await exchange.report(claim, activating("a"))
-      let failure = AttemptFailure(.device, code: "reverted", words: "it took the image back")
+      let failure = AttemptFailure(.device, code: "reverted", words: "the device reverted")
       try await exchange.finish(claim, .failed(failure))
       let facts = try await facts(exchange)
       try expect(
@@ -30,7 +30,7 @@ extension ExchangeConformance {
         try await exchange.release(try await claim(exchange), reason)
         try expect(
           try await facts(exchange).last == ended(reason.rawValue, .returned(reason)),
-          "\(reason) is told")
+          "\(reason) is reported")
       }
       let claim = try await exchange.claim(for: worker, now: time(0), lease: lease)
       try expect(claim == nil, "the coordinator decides about the next attempt")
@@ -49,7 +49,7 @@ extension ExchangeConformance {
       let claim = try await claim(exchange)
       try expect(claim.job.id.device == "b", "only the other job is left")
       try expect(
-        try await facts(exchange).first == ended("a", .returned(.recalled)), "and it is told")
+        try await facts(exchange).first == ended("a", .returned(.recalled)), "the end is reported")
     },
     ExchangeConformance("cancelling one of many leaves the others deliverable") { exchange in
       let jobs = (0..<9).map { job("d\($0)") }
@@ -68,7 +68,7 @@ extension ExchangeConformance {
       try expect(standing == .recalled(until: time(55)), "the job is recalled")
       try await exchange.release(claim, .recalled)
       try expect(
-        try await facts(exchange).last == ended("a", .returned(.recalled)), "it was given back")
+        try await facts(exchange).last == ended("a", .returned(.recalled)), "the job was returned")
     },
     ExchangeConformance("the result of a cancelled job that was finished counts") { exchange in
       try await exchange.publish([job("a")])
@@ -76,7 +76,7 @@ extension ExchangeConformance {
       try await exchange.cancel([job("a").id])
       try await exchange.finish(claim, .current(version: nil))
       try expect(
-        try await facts(exchange).last == ended("a", .current(version: nil)), "it is so")
+        try await facts(exchange).last == ended("a", .current(version: nil)), "the result counts")
     },
     ExchangeConformance("a cancelled job whose claim expires is not offered again") { exchange in
       try await exchange.publish([job("a")])
@@ -108,7 +108,7 @@ extension ExchangeConformance {
       }
       try expect(numbers == Array(1...7), "the numbers are 1 to 7: \(numbers)")
     },
-    ExchangeConformance("facts that are not recorded stay there for who reads them again") {
+    ExchangeConformance("unrecorded facts can be read again") {
       exchange in
       try await exchange.publish([job("a")])
       _ = try await claim(exchange)
@@ -116,7 +116,7 @@ extension ExchangeConformance {
       let second = try await exchange.facts(after: 0, now: time(0), limit: 10)
       try expect(first == second && first.count == 1, "both times the same")
     },
-    ExchangeConformance("who waits for the record goes on when the facts are recorded") {
+    ExchangeConformance("a wait for the record ends when the facts are recorded") {
       exchange in
       try await exchange.publish([job("a")])
       let claim = try await claim(exchange)
@@ -126,7 +126,7 @@ extension ExchangeConformance {
       _ = try await exchange.facts(after: 2, now: time(0), limit: 10)
       try await recorded
     },
-    ExchangeConformance("who waits for the record is refused when the coordinator ends") {
+    ExchangeConformance("a wait for the record fails when the coordinator ends") {
       exchange in
       try await exchange.publish([job("a")])
       try await exchange.report(try await claim(exchange), activating("a"))
@@ -135,7 +135,7 @@ extension ExchangeConformance {
       do { try await recorded } catch {
         return try expect(error as? ExchangeFault == .notRecorded, "it says so: \(error)")
       }
-      throw ConformanceFailure(what: "it is not recorded", line: #line)
+      throw ConformanceFailure(what: "an unrecorded fact is reported as recorded", line: #line)
     },
     ExchangeConformance("a hundred concurrent workers share the jobs without a duplicate") {
       exchange in

@@ -162,13 +162,13 @@ extension ExchangeConformance {
     ExchangeConformance("a job after an activation is verified first") { exchange in
       try await exchange.publish([job("a")])
       let before = try await claim(exchange)
-      try expect(!before.job.verifyFirst, "nobody has begun")
+      try expect(!before.job.verifyFirst, "no activation has started")
       try await exchange.report(before, placed("a"))
       try await exchange.report(before, activating("a"))
       let after = try await claim(exchange, at: 60, for: other)
       try expect(after.job.verifyFirst, "the device may run the image")
     },
-    ExchangeConformance("facts tell of a claim that ran out, whoever asks") { exchange in
+    ExchangeConformance("reading facts reports an expired claim") { exchange in
       try await exchange.publish([job("a")])
       _ = try await claim(exchange)
       try expect(try await facts(exchange, at: 44).count == 1, "not before")

@@ -5,8 +5,8 @@ import OtaflashFleetEngine
 import OtaflashGATT
 import Testing
 
-/// The machine's clock is put on or back by days while a run goes on: nobody loses his claim, nobody
-/// is flashed twice, and nothing waits for days.
+/// The machine's clock is set forward or back by days during a run: no claim is lost, no device is
+/// flashed twice, and no wait takes days.
 @Suite struct ClockJumpTests {
   static let days = Duration.seconds(3 * 86_400)
 
@@ -46,7 +46,8 @@ import Testing
     #expect(times[0].duration(to: times[times.count - 1]) < .seconds(300))
   }
 
-  /// A clock that is put back makes a soak no longer; one that is put on ends it, as sleep does.
+  /// A clock that is set back does not extend a soak; a clock that is set forward ends it, like
+  /// sleep.
   @Test func aSoakIsNoLongerForAClockThatIsPutBack() throws {
     let waves = [Wave("canary", .count(1), soak: .seconds(600)), Wave("all", .rest)]
     let calm = try Scene(3, waves: waves).run()
@@ -69,7 +70,7 @@ import Testing
     #expect(outcome.took >= .seconds(7200) && outcome.took < .seconds(7400))
   }
 
-  /// The process that goes on finds a clock that was put back: it holds nothing up.
+  /// The process that resumes the run finds a clock that was set back, which delays nothing.
   @Test func aProcessThatGoesOnWithAClockThatWasPutBackWaitsForNothing() throws {
     let calm = try Self.scene().run()
     var scene = Self.scene()

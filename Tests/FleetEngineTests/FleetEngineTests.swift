@@ -18,7 +18,7 @@ import Testing
     #expect(outcome.run.devices.allSatisfy { $0.figures?.proof == "read-back" })
   }
 
-  /// Intents come before their outcomes: claimed, placed, told to start, ended.
+  /// Intents are recorded before outcomes: claimed, placed, activating, ended.
   @Test func whatIsBegunIsRecordedFirst() throws {
     let outcome = try Scene(1).run()
     let names = outcome.history.compactMap { recorded -> String? in
@@ -45,7 +45,7 @@ import Testing
     #expect(try alone.run().took > outcome.took * 3)
   }
 
-  /// Boards that lie, lose links, revert, brick, and are away: each ends as it says itself.
+  /// Boards that misbehave, lose links, revert, brick, or are absent: each outcome is correct.
   @Test func everyDeviceEndsAsItSays() throws {
     var scene = Scene(
       10,
@@ -60,7 +60,7 @@ import Testing
     for device in outcome.run.devices {
       let runsNew = outcome.truth[device.device.id] == Self.new
       let succeeded = device.ending?.count == .succeeded
-      // Of a device that is never heard again nobody can say that it was updated.
+      // A device that is not found again does not count as updated.
       if device.device.id == "other1" {
         #expect(!succeeded)
       } else if device.device.id != "other7" {
@@ -72,10 +72,10 @@ import Testing
     #expect(outcome.run["other3"]?.ending == .updated && outcome.run["other4"]?.ending == .updated)
   }
 
-  /// One of twenty hangs, at each stage in turn: it lets nobody connect, does not answer, takes no
-  /// data, never gets a page written, repeats itself, opens its window for nothing, never gets a
-  /// block right, is never verified, never comes back, does not come back as itself. The others end
-  /// within 5 % of the time that they take without it.
+  /// One device of twenty hangs, at each stage in turn: it accepts no connection, does not answer,
+  /// accepts no data, writes no page, repeats an offset, opens its window without effect, never
+  /// receives a block correctly, is never verified, never returns, or returns with another address.
+  /// The others end within 5 % of the time without this device.
   @Test(arguments: [
     "deaf", "silent", "nonsense", "refuses-data", "busy-forever", "repeat-offset", "window-flaps",
     "durable-wanders", "wrong-crc-always", "wrong-verify-crc", "never-returns", "comes-back-old",
@@ -153,7 +153,7 @@ import Testing
     #expect(outcome.took <= (try alone.run().took) + .seconds(12), "\(outcome.took)")
   }
 
-  /// The run says that it has no adapter, pauses, and goes on by itself when there is one.
+  /// The run reports that it has no adapter, pauses, and resumes automatically.
   @Test func withoutAnyAdapterTheRunWaitsForOne() throws {
     var scene = Scene(3)
     scene.adapters = []
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  /// All that there are vanish in the middle: nobody has failed, and nobody is forgotten.
+  /// All adapters disappear during the run: no device fails, and no device is forgotten.
   @Test(arguments: [1, 20])
   func allAdaptersVanishAndComeBack(_ infrastructureFailures: Int) throws {
     var scene = Scene(12)
@@ -207,7 +207,7 @@ import Testing
     #expect(pauses.first.map { infrastructureFailures == 1 ? $0 < 5 : $0 == 31 } == true)
   }
 
-  /// What has no need of an adapter is not held up by the want of one.
+  /// A missing adapter does not delay steps that need no adapter.
   @Test func aSoakingWaveDoesNotPauseForWantOfAnAdapter() throws {
     var scene = Scene(
       2, waves: [Wave("canary", .count(1), soak: .seconds(7200)), Wave("all", .rest)])
@@ -238,7 +238,7 @@ import Testing
     "fast?reverts&seed=31", "fast?cut-at-pdu=60&seed=32", "fast?loss=5%&seed=33",
   ]
 
-  /// The process dies before each of the events in turn is recorded, and another one goes on.
+  /// The process dies before each event in turn is recorded, and another process continues.
   @Test func killedAtAnyEventItComesToTheSameReport() throws {
     var scene = Scene(3, and: Self.hurt)
     scene.campaign.waves[0].thresholds = Self.lenient

@@ -6,7 +6,7 @@ import OtaflashGATT
 import Synchronization
 import Testing
 
-/// Hooks that do in virtual time what a test says of them.
+/// Scripted hooks in virtual time.
 final class ScriptedHooks: HookRunner {
   struct Call: Sendable {
     let at: Duration
@@ -27,7 +27,7 @@ final class ScriptedHooks: HookRunner {
 
   init(_ script: @escaping Script) { self.script = script }
 
-  func tell(_ clock: any LinkClock) { state.withLock { $0.clock = clock } }
+  func use(_ clock: any LinkClock) { state.withLock { $0.clock = clock } }
 
   var calls: [Call] { state.withLock { $0.calls } }
 
@@ -119,7 +119,7 @@ final class ScriptedHooks: HookRunner {
     #expect(outcome.run.waves[0].verdict == .continue)
   }
 
-  /// Whoever leaves out nearly all of a wave has learned nothing from it.
+  /// A wave in which nearly all devices are skipped has no verdict.
   @Test func aWaveWithTooManySkippedHasNoVerdict() throws {
     let waves = [Wave("canary", .count(4)), Wave("all", .rest)]
     let (scene, _) = Self.scene(8, [.beforeDevice], waves: waves) { _ in
@@ -248,7 +248,7 @@ final class ScriptedHooks: HookRunner {
     #expect(
       pause?.event
         == .runPaused(
-          because: .hook(wave: 1, point: .beforeWave, words: "ended with 1: said so")))
+          because: .hook(wave: 1, point: .beforeWave, words: "exited with code 1: said so")))
     #expect(hooks.calls(at: .beforeWave).map { $0["WAVE"] } == ["canary", "all", "all"])
     #expect(outcome.run.control == .ended(.complete(failed: 0)))
   }
@@ -261,11 +261,11 @@ final class ScriptedHooks: HookRunner {
     scene.campaign.hooks.afterFailure = choice
     let outcome = try scene.run(asking: choice == .note ? nil : Requests([(500, .resume)]))
     #expect(outcome.run.control == .ended(.complete(failed: 0)))
-    #expect(hooks.calls.count == 2, "a person has agreed; it does not run again")
+    #expect(hooks.calls.count == 2, "an operator has approved; the hook does not run again")
     #expect((outcome.took > .seconds(500)) == (choice == .fail))
   }
 
-  /// The hook behind a wave that was stopped runs when nobody is at work any more.
+  /// The hook after a stopped wave runs after all workers have finished.
   @Test func aStoppedWaveHasItsHookToo() throws {
     var (scene, hooks) = Self.scene(0, [.afterWave])
     scene.boards = (0..<6).map { ("bad\($0)", "fast?reverts&seed=\($0 + 1)") }

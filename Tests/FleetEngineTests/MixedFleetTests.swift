@@ -5,8 +5,7 @@ import OtaflashFleetEngine
 import OtaflashSwarm
 import Testing
 
-/// Boards of several makes in one campaign, each with the image that is for it and by the protocol
-/// that it speaks.
+/// Boards of several kinds in one campaign, each with its image and protocol.
 @Suite struct MixedFleetTests {
   private static let profiles: [(board: String?, profile: String)] = [
     (nil, "fast?slot=64K"), ("zephyr", "smp?slot=64K&erase=0&write=0"),

@@ -8,7 +8,7 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Synchronization
 
-/// Simulated boards with the adapters that hear them.
+/// Simulated boards with the adapters in their range.
 final class BoardTransport: DeviceTransport {
   let boards: [FleetDevice.ID: SimulatedBoard]
   private let present: Mutex<[String]>
@@ -60,7 +60,7 @@ final class BoardTransport: DeviceTransport {
       throw .adapterUnavailable(cause: "The adapter is gone.", remedy: .plugInAdapter)
     }
     guard let board = boards[device] else {
-      throw .deviceNotFound(cause: "Nobody answers.", remedy: .comeCloser)
+      throw .deviceNotFound(cause: "No device answers.", remedy: .comeCloser)
     }
     count(adapter, by: 1)
     defer { count(adapter, by: -1) }
@@ -96,7 +96,7 @@ final class BoardTransport: DeviceTransport {
     return await body()
   }
 
-  /// How often somebody wanted a device that was being worked on.
+  /// The number of requests for a device that was in use.
   var heldTwice: Int { held.withLock { $0.twice } }
 }
 
@@ -124,7 +124,7 @@ final class MortalLedger: EventLedger {
   }
 }
 
-/// What a run said of its machine.
+/// The notices of a run about its machine.
 final class Notices: Sendable {
   private let stored = Mutex<[FleetNotice]>([])
 
@@ -169,16 +169,16 @@ struct Scene: Sendable {
   var packages: [String?: FirmwarePackage] = [
     nil: FirmwarePackage(name: "app", kind: .raw, parts: [Scene.image])
   ]
-  /// After so many events of its own each process dies; `nil` = none does.
+  /// The numbers of events after which processes die, one for each process.
   var killsAfter: [Int] = []
-  /// So many of the newest events are lost with the first process.
+  /// The number of newest events that are lost with the first process.
   var forgets = 0
   var hooks: (any HookRunner)?
-  /// Devices that are heard, and to which no connection comes about.
+  /// Devices that advertise and accept no connection.
   var deaf: Set<FleetDevice.ID> = []
   /// By how much the wall's clock is put on or back, and when, counted from the beginning.
   var jumps: [(after: Duration, by: Duration)] = []
-  /// Told the transport, beside the run.
+  /// A closure that receives the transport and runs concurrently with the run.
   var meanwhile: @Sendable (BoardTransport, any LinkClock) async -> Void = { _, _ in }
 
   /// - Parameters:
@@ -247,8 +247,8 @@ struct Scene: Sendable {
   private func processes(
     _ transport: BoardTransport, _ clock: any LinkClock, _ commands: Requests?
   ) async throws -> Ran {
-    commands?.tell(clock)
-    (hooks as? ScriptedHooks)?.tell(clock)
+    commands?.use(clock)
+    (hooks as? ScriptedHooks)?.use(clock)
     let notices = Notices()
     var ledger = MemoryLedger()
     let environment = FleetEnvironment(

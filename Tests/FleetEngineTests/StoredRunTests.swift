@@ -10,7 +10,7 @@ import OtaflashUpdate
 import Synchronization
 import Testing
 
-/// The engine over a store on disk, and people who ask things of a run.
+/// The engine with a store on disk, and operator commands.
 @Suite struct StoredRunTests {
   /// A folder that is gone with its test.
   final class Folder: Sendable {
@@ -28,8 +28,8 @@ import Testing
     var path: String { url.appending(path: "fleet.sqlite").path }
   }
 
-  /// Each process opens the file anew, gives back what the one before it had, and dies after so many
-  /// events; the last one lives.
+  /// Each process opens the file again, returns the attempts of the previous process, and dies
+  /// after a number of events; the last process completes the run.
   static func run(
     _ scene: Scene, in path: String, dyingAfter kills: [Int]
   ) throws -> (run: FleetRun, truth: [String: FirmwareVersion?], processes: Int) {
@@ -118,7 +118,7 @@ import Testing
     for (device, sent) in outcome.sent { #expect(sent < 2 * 12_000, "\(device)") }
   }
 
-  /// What is asked from another terminal is followed, and answered.
+  /// Requests of another terminal are followed and answered.
   @Test func peoplePauseResumeAndCancel() throws {
     var scene = Scene(12)
     scene.campaign.parallel = 1
@@ -155,7 +155,7 @@ final class Requests: CommandSource {
 
   var answers: [String] { state.withLock { $0.answers } }
 
-  func tell(_ clock: any LinkClock) { state.withLock { $0.clock = clock } }
+  func use(_ clock: any LinkClock) { state.withLock { $0.clock = clock } }
 
   func pending() async throws(StorageFault) -> [PendingCommand] {
     state.withLock { state in

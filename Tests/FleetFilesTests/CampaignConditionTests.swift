@@ -61,17 +61,17 @@ import Testing
   }
 
   @Test(arguments: [
-    ("key: ''", 4, 6, "key is empty"), ("requires: 1.2", 4, 11, "'1.2' is no requires"),
-    ("min-battery: 30", 4, 14, "'30' is no min-battery"),
-    ("min-battery: 0%", 4, 14, "at least 1%"), ("min-battery: 101%", 4, 14, "no min-battery"),
-    ("min-battery: {unknown: refuse}", 4, 14, "has no 'percent'"),
-    ("min-battery: {percent: 5%, unknown: skip}", 4, 37, "it is proceed or refuse"),
-    ("waves: [{devices: rest, stop: {then: wait}}]", 4, 38, "it is end or pause"),
-    ("waves: [{devices: rest, stop: {overshoot: -1}}]", 4, 43, "'-1' is no overshoot"),
+    ("key: ''", 4, 6, "key is empty"), ("requires: 1.2", 4, 11, "'1.2' is not a valid requires"),
+    ("min-battery: 30", 4, 14, "'30' is not a valid min-battery"),
+    ("min-battery: 0%", 4, 14, "at least 1%"), ("min-battery: 101%", 4, 14, "not a valid"),
+    ("min-battery: {unknown: refuse}", 4, 14, "has no key 'percent'"),
+    ("min-battery: {percent: 5%, unknown: skip}", 4, 37, "expected proceed or refuse"),
+    ("waves: [{devices: rest, stop: {then: wait}}]", 4, 38, "expected end or pause"),
+    ("waves: [{devices: rest, stop: {overshoot: -1}}]", 4, 43, "'-1' is not a valid overshoot"),
     ("waves: [{devices: rest, stop: {failed: 1}}]", 4, 32, "stop has no key 'failed'"),
-    ("sites: [tokyo]", 4, 8, "sites are written as"),
-    ("sites: {tokyo: {zone: Asia/Atlantis}}", 4, 23, "is no zone"),
-    ("sites: {tokyo: {from: 8}}", 4, 23, "'8' is no from"),
+    ("sites: [tokyo]", 4, 8, "write sites as"),
+    ("sites: {tokyo: {zone: Asia/Atlantis}}", 4, 23, "is not a valid zone"),
+    ("sites: {tokyo: {from: 8}}", 4, 23, "'8' is not a valid from"),
   ])
   func mistakesAreReportedWithTheirPlace(
     _ text: String, _ line: Int, _ column: Int, _ words: String
@@ -90,7 +90,7 @@ import Testing
   @Test(arguments: [
     ("sites: {tokyo: {from: 08:00}}", 4, 9, "no device has the site 'tokyo'"),
     ("waves: [{devices: rest, stop: 3}]", 4, 31, "stops at 3 failed devices, but has only 2"),
-    ("waves: [{devices: 1, stop: 1}, {devices: rest, stop: {failures: 2}}]", 4, 54, "it has 1"),
+    ("waves: [{devices: 1, stop: 1}, {devices: rest, stop: {failures: 2}}]", 4, 54, "has only 1"),
   ])
   func mistakesOfTheWholeAreReportedWithTheirPlace(
     _ text: String, _ line: Int, _ column: Int, _ words: String

@@ -145,7 +145,7 @@ import Testing
     #expect(campaign == expected)
   }
 
-  /// A time of day needs no quotation marks: YAML 1.1's numbers to the base of 60 are nobody's wish.
+  /// A time of day needs no quotation marks: base-60 numbers of YAML 1.1 are not used.
   @Test func aTimeOfDayIsATextWithoutQuotationMarks() throws {
     let file = try Self.read(Self.minimal + "window: {from: 22:00, to: 24:00}\n")
     #expect(file.campaign.window?.opens == 22 * 60 && file.campaign.window?.closes == 24 * 60)
@@ -181,7 +181,7 @@ import Testing
     let whole = file.adding(found, from: .scan)
     #expect(whole.campaign.devices.map(\.id) == ["A", "B", "C"])
     #expect(
-      whole.campaign.devices.map(\.name) == ["Door 1", nil, nil], "a name of two is nobody's")
+      whole.campaign.devices.map(\.name) == ["Door 1", nil, nil], "an ambiguous name is removed")
     #expect(whole.campaign.devices.allSatisfy { $0.board == "b" && $0.tags == ["x"] })
     #expect(try whole.plan(now: Self.now).deviceCount == 3)
     do throws(CampaignFileFault) {
@@ -256,7 +256,7 @@ import Testing
 
   // MARK: What is refused
 
-  /// A text behind the least campaign, the place, and words of the fault.
+  /// A text after the minimal campaign, the position, and a part of the message.
   @Test(arguments: [
     ("wave: []", 4, 1, "a campaign has no key 'wave'"),
     ("campaign: d", 4, 1, "duplicate key 'campaign'"),
@@ -265,8 +265,8 @@ import Testing
     ("flash: {mtu: 600}", 4, 14, "mtu is 600; the permitted range is 23 to 517"),
     ("parallel: 0", 4, 11, "parallel is 0; the permitted range is 1 to 64"),
     ("retries: {same: 0}", 4, 17, "same is 0; the permitted range is 1 to 100"),
-    ("waves: [{devices: 0}]", 4, 19, "'0' is no number"),
-    ("waves: [{devices: 1, stop: 0}]", 4, 28, "'0' is no stop"),
+    ("waves: [{devices: 0}]", 4, 19, "'0' is not a number"),
+    ("waves: [{devices: 1, stop: 0}]", 4, 28, "'0' is not a valid stop"),
     ("hooks: {before-device: 5}", 4, 24, "before-device must be a command, not the number 5"),
     ("imagee: b", 4, 1, "did you mean 'image'?"),
     ("image2: b", 4, 1, "a campaign has no key 'image2'"),
@@ -274,52 +274,52 @@ import Testing
     ("select: \"board=x and\"", 4, 21, "expected a fact"),
     ("select: [a]", 4, 9, "select must be a text"), ("select: ''", 4, 9, "select is empty"),
     ("waves: []", 4, 8, "waves is empty"), ("waves: x", 4, 8, "waves must be a list"),
-    ("waves: [x]", 4, 9, "a wave is written as"), ("waves: [{name: a}]", 4, 9, "no 'devices'"),
-    ("waves: [{devices: some}]", 4, 19, "'some' is no number"),
-    ("waves: [{devices: -1}]", 4, 19, "'-1' is no number"),
-    ("waves: [{devices: 101%}]", 4, 19, "'101%' is no number"),
-    ("waves: [{devices: 1, stop: most}]", 4, 28, "'most' is no stop"),
-    ("waves: [{devices: 1, success: 2}]", 4, 31, "'2' is no success"),
-    ("waves: [{devices: 1, soak: 5}]", 4, 28, "'5' is no soak"),
-    ("waves: [{devices: 1, soak: 999999d}]", 4, 28, "'999999d' is no soak"),
-    ("waves: [{devices: 1, approve: yes}]", 4, 31, "'yes' is no approve"),
-    ("waves: [{devices: 1, until: x}]", 4, 22, "a wave has no 'until'"),
-    ("window: {from: 25:00}", 4, 16, "'25:00' is no from"),
+    ("waves: [x]", 4, 9, "write a wave as"), ("waves: [{name: a}]", 4, 9, "no key 'devices'"),
+    ("waves: [{devices: some}]", 4, 19, "'some' is not a number"),
+    ("waves: [{devices: -1}]", 4, 19, "'-1' is not a number"),
+    ("waves: [{devices: 101%}]", 4, 19, "'101%' is not a number"),
+    ("waves: [{devices: 1, stop: most}]", 4, 28, "'most' is not a valid stop"),
+    ("waves: [{devices: 1, success: 2}]", 4, 31, "'2' is not a valid success"),
+    ("waves: [{devices: 1, soak: 5}]", 4, 28, "'5' is not a valid soak"),
+    ("waves: [{devices: 1, soak: 999999d}]", 4, 28, "'999999d' is not a valid soak"),
+    ("waves: [{devices: 1, approve: yes}]", 4, 31, "'yes' is not a valid approve"),
+    ("waves: [{devices: 1, until: x}]", 4, 22, "a wave has no key 'until'"),
+    ("window: {from: 25:00}", 4, 16, "'25:00' is not a valid from"),
     ("window: {from: 24:00}", 4, 10, "a day ends at 24:00"),
-    ("window: {days: [monday]}", 4, 17, "'monday' is no day"),
-    ("window: {zone: Europe/Atlantis}", 4, 16, "'Europe/Atlantis' is no zone"),
-    ("window: {zone: +25:00}", 4, 16, "'+25:00' is no zone"),
-    ("window: {not-before: tomorrow}", 4, 22, "'tomorrow' is no not-before"),
-    ("window: {at-end: stop}", 4, 18, "it is finish or break-off"),
-    ("retries: {link: many}", 4, 17, "'many' is no link"),
-    ("retries: {first-delay: 9m, longest-delay: 1m}", 4, 28, "no shorter than the first"),
-    ("retries: {first-delay: 0s}", 4, 10, "begin above zero"),
-    ("flash: {mode: fast}", 4, 15, "it is auto or with-response or without-response"),
-    ("flash: {attempt-limit: 0s}", 4, 9, "more than no time"),
+    ("window: {days: [monday]}", 4, 17, "'monday' is not a day"),
+    ("window: {zone: Europe/Atlantis}", 4, 16, "'Europe/Atlantis' is not a valid zone"),
+    ("window: {zone: +25:00}", 4, 16, "'+25:00' is not a valid zone"),
+    ("window: {not-before: tomorrow}", 4, 22, "'tomorrow' is not a valid not-before"),
+    ("window: {at-end: stop}", 4, 18, "expected finish or break-off"),
+    ("retries: {link: many}", 4, 17, "'many' is not a valid link"),
+    ("retries: {first-delay: 9m, longest-delay: 1m}", 4, 28, "'longest-delay' at least"),
+    ("retries: {first-delay: 0s}", 4, 10, "must be above 0"),
+    ("flash: {mode: fast}", 4, 15, "expected auto or with-response or without-response"),
+    ("flash: {attempt-limit: 0s}", 4, 9, "must be above 0"),
     ("hooks: x", 4, 8, "write hooks as"), ("hooks: {}", 4, 8, "the hooks contain no command"),
-    ("hooks: {before: x}", 4, 9, "hooks has no 'before'"),
+    ("hooks: {before: x}", 4, 9, "hooks has no key 'before'"),
     ("hooks: {time-limit: 5s}", 4, 8, "the hooks contain no command"),
     ("hooks: {before-wave: []}", 4, 22, "before-wave is empty"),
     ("hooks: {before-wave: ''}", 4, 22, "before-wave is empty"),
     ("hooks: {before-wave: {a: b}}", 4, 22, "must be a list of words or a text for /bin/sh"),
-    ("hooks: {before-wave: x, time-limit: 0s}", 4, 25, "more than no time"),
-    ("hooks: {before-wave: x, on-failure: stop}", 4, 37, "it is skip or fail"),
-    ("hooks: {before-wave: x, after-failure: skip}", 4, 40, "it is note or fail"),
+    ("hooks: {before-wave: x, time-limit: 0s}", 4, 25, "must be above 0"),
+    ("hooks: {before-wave: x, on-failure: stop}", 4, 37, "expected skip or fail"),
+    ("hooks: {before-wave: x, after-failure: skip}", 4, 40, "expected note or fail"),
     ("hooks: {before-wave: \"a\\0b\"}", 4, 22, "U+0000"),
-    ("devices-scan: {}", 4, 15, "a scan needs a 'name' or a 'service'"),
-    ("devices-scan: {rssi: -60}", 4, 15, "a scan needs a 'name' or a 'service'"),
-    ("devices-scan: {service: door}", 4, 25, "'door' is no service"),
-    ("devices-scan: {service: fe59-1}", 4, 25, "'fe59-1' is no service"),
-    ("devices-scan: {name: a, rssi: -200}", 4, 31, "'-200' is no rssi"),
-    ("devices-scan: {name: a, for: 0s}", 4, 25, "a scan takes more than no time"),
+    ("devices-scan: {}", 4, 15, "a scan requires 'name' or 'service'"),
+    ("devices-scan: {rssi: -60}", 4, 15, "a scan requires 'name' or 'service'"),
+    ("devices-scan: {service: door}", 4, 25, "'door' is not a valid service"),
+    ("devices-scan: {service: fe59-1}", 4, 25, "'fe59-1' is not a valid service"),
+    ("devices-scan: {name: a, rssi: -200}", 4, 31, "'-200' is not a valid rssi"),
+    ("devices-scan: {name: a, for: 0s}", 4, 25, "the scan time must be above 0"),
     ("devices-scan: {name: a, for: 2h}", 4, 25, "at most 3600 s"),
-    ("devices-scan: {name: a, seconds: 3}", 4, 25, "a scan has no 'seconds'"),
-    ("parallel: 0x4", 4, 11, "'0x4' is no parallel"),
+    ("devices-scan: {name: a, seconds: 3}", 4, 25, "a scan has no key 'seconds'"),
+    ("parallel: 0x4", 4, 11, "'0x4' is not a valid parallel"),
     ("a: &x b", 4, 4, "anchors (&)"), ("select: &x tag:a", 4, 9, "anchors (&)"),
     ("select: *x", 4, 9, "undefined alias"), ("select: 'a", 5, 1, "found unexpected end of stream"),
-    ("- a", 4, 1, "did not find expected"), ("\tselect: a", 4, 1, "there is a tab"),
+    ("- a", 4, 1, "did not find expected"), ("\tselect: a", 4, 1, "tab character"),
     ("---\nb: c", 4, 1, "a single document in the stream, but found another"),
-    ("<<: {a: b}", 4, 1, "a campaign has no '<<'"),
+    ("<<: {a: b}", 4, 1, "a campaign has no key '<<'"),
     ("? [a]\n: b", 4, 3, "a key must be a text"),
   ])
   func whatIsWrongIsToldWithItsPlace(
@@ -330,17 +330,17 @@ import Testing
 
   @Test(arguments: [
     ("", 1, 1, "the file is empty"), ("a", 1, 1, "write a campaign as"),
-    ("campaign: c", 1, 1, "neither 'devices' nor"),
+    ("campaign: c", 1, 1, "one of 'devices', 'devices-file'"),
     ("image: a\ndevices: [a]", 1, 1, "'campaign' is missing"),
-    ("campaign: c\ndevices: [a]", 1, 1, "neither an 'image' nor 'images'"),
-    ("campaign: c\nimage: a\ndevices: [{name: a}]", 3, 11, "the device has no 'id'"),
-    ("campaign: c\nimage: a\ndevices: [{id: a, color: red}]", 3, 19, "a device has no 'color'"),
-    ("campaign: c\nimage: a\ndevices: [{id: a, version: 1.2}]", 3, 28, "'1.2' is no version"),
-    ("campaign: c\nimage: a\ndevices: [[a]]", 3, 11, "a device is written as"),
+    ("campaign: c\ndevices: [a]", 1, 1, "'image' or 'images' is required"),
+    ("campaign: c\nimage: a\ndevices: [{name: a}]", 3, 11, "the device has no key 'id'"),
+    ("campaign: c\nimage: a\ndevices: [{id: a, color: red}]", 3, 19, "a device has no key 'color'"),
+    ("campaign: c\nimage: a\ndevices: [{id: a, version: 1.2}]", 3, 28, "not a valid version"),
+    ("campaign: c\nimage: a\ndevices: [[a]]", 3, 11, "write a device as"),
     ("campaign: c\nimage: a\ndevices: ['sim-fleet:2', 'sim-fleet:3']", 3, 26, "one simulated"),
     ("campaign: c\nimage: a\ndevices: [{id: 'sim-fleet:2'}]", 3, 11, "one simulated fleet"),
-    ("campaign: c\nimages: []\ndevices: [a]", 2, 9, "images are written as"),
-    ("campaign: c\nimage: a\ndevices: [{id: a, tags: ['x,y']}]", 3, 26, "write several as [x, y]"),
+    ("campaign: c\nimages: []\ndevices: [a]", 2, 9, "write images as"),
+    ("campaign: c\nimage: a\ndevices: [{id: a, tags: ['x,y']}]", 3, 26, "several tags as [x, y]"),
   ])
   func whatIsMissingIsTold(_ text: String, _ line: Int, _ column: Int, _ words: String) {
     expectFault(text, line, column, words)
@@ -356,16 +356,16 @@ import Testing
     }
   }
 
-  /// What is only wrong as a whole is told where its cause stands.
+  /// Mistakes of the complete campaign are reported at the position of their cause.
   @Test(arguments: [
     ("devices: [a, b, a]", 3, 17, "listed twice"),
     ("devices: ['C0:FF:EE:00:00:01', 'c0:ff:ee:00:00:01']", 3, 32, "listed twice"),
     ("devices:\n  - id: a\n  - {id: b, name: a}", 5, 5, "'a' is the name of two devices"),
-    ("devices: [a, b]\nwaves:\n  - devices: 1\n  - {name: x, devices: 5}", 6, 5, "wants 5"),
+    ("devices: [a, b]\nwaves:\n  - devices: 1\n  - {name: x, devices: 5}", 6, 5, "requires 5"),
     ("devices: [a, b]\nwaves:\n  - devices: 1", 4, 1, "1 devices are in no wave"),
     ("devices: [a]\nwaves:\n  - {devices: 50%}\n  - {name: y, devices: 40%}", 6, 5, "ends at 40 %"),
-    ("devices: [a]\nselect: version<1.0.0", 4, 1, "which is not known of a"),
-    ("devices: [a]\nselect: tag:x", 4, 1, "takes none"),
+    ("devices: [a]\nselect: version<1.0.0", 4, 1, "which is unknown for a"),
+    ("devices: [a]\nselect: tag:x", 4, 1, "matches no device"),
     ("devices: [a]\nimages: {b: c}", 4, 1, "there is an image for board 'b'"),
     ("devices: [a]\nwindow: {not-after: 2020-01-01T00:00:00Z}", 4, 1, "is over"),
   ])

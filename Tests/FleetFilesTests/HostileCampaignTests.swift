@@ -5,10 +5,11 @@ import Testing
 
 @testable import OtaflashFleetFiles
 
-/// Files that are made to cost time or memory, or that are no text, and the largest that are taken.
+/// Files that are designed to cost time or memory, files that are not text, and files of maximum
+/// size.
 @Suite struct HostileCampaignTests {
-  /// Thousands of a small file, in complex keys, which Yams would hash one by one, and with each two
-  /// aliases more twice as many. Where an alias may stand, it stands.
+  /// Small files with complex keys that expand to thousands of nodes, which Yams would hash one by
+  /// one; each two further aliases double the number. All possible positions of aliases are used.
   @Test(arguments: [
     ("[", "*", "]"), ("[", "\u{85}*", "]"), ("[", "\u{2028}*", "]"), ("[", "\u{2029}*", "]"),
     ("{1: x, ? ", "\u{2028}*", "}"), ("{\"1\"", ":*", "}"), ("{1: x, ", "?*", "}"),
@@ -42,7 +43,7 @@ import Testing
     }
   }
 
-  /// All of it: read, checked, and dealt to the waves, in bounded memory.
+  /// Reading, checking and assigning devices to waves use bounded memory.
   @Test func aHundredThousandDevicesAreDealtToWaves() throws {
     let lines = (0..<100_000).map {
       "  - {id: d\($0), name: door \($0), board: b, tags: [x, y]}\n"

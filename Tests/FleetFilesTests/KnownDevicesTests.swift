@@ -46,7 +46,10 @@ import Testing
 
   @Test(arguments: [
     ("devices-from: known", 3, 1, "requires 'select'"),
-    ("devices-from: file\nselect: version<1.4.0", 3, 15, "'file' is no devices-from; it is known"),
+    (
+      "devices-from: file\nselect: version<1.4.0", 3, 15,
+      "'file' is not a valid devices-from; expected known"
+    ),
   ])
   func mistakesAreReportedWithTheirPlace(
     _ lines: String, line: Int, column: Int, words: String

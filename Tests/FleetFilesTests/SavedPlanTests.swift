@@ -33,7 +33,7 @@ import Testing
     #expect(try differences(Self.plan(digest: "u")) == ["the text of the campaign was changed"])
     #expect(
       try differences(Self.plan("campaign: c\nimage: a.bin\ndevices: [sim:1, sim:3]\n"))
-        == ["1 device added: sim:3", "1 device left out: sim:2"])
+        == ["1 device added: sim:3", "1 device removed: sim:2"])
     #expect(
       try differences(
         Self.plan("campaign: c\nimage: a.bin\ndevices: [sim:1, {id: sim:2, site: x}]\n"))

@@ -10,7 +10,7 @@ import Testing
   static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
-  /// Every campaign of the examples is a good one, and its files are there.
+  /// Every example campaign is valid, and its files exist.
   @Test(arguments: ["campaign-sim", "campaign-canary", "campaign-boards"])
   func theExamplesAreGood(_ name: String) throws {
     let folder = Self.root.appending(path: "Examples")
@@ -21,7 +21,7 @@ import Testing
       file = file.adding(try DeviceTable(path: path, bytes: table), path: path)
     }
     if file.simulatedFleet != nil {
-      // Whoever has the simulation makes the boards.
+      // The simulation creates the boards.
       let boards = (1...40).map { FleetDevice(id: "board-\($0)") }
       file = file.adding(boards, from: .simulatedFleet)
     }
@@ -40,7 +40,7 @@ import Testing
     "stop": WaveReading.stopKeys, "battery": RequirementReading.batteryKeys,
   ]
 
-  /// An editor that knows the schema knows what the reader knows.
+  /// The schema contains every key that the reader accepts.
   @Test func theSchemaHasEveryKey() throws {
     let data = try Data(
       contentsOf: Self.root.appending(path: "docs/campaign.schema.json"))

@@ -80,7 +80,7 @@ import Testing
     #expect(ratio > 0.9 && ratio < 1.1, "\(runs[5]) instead of \(forecast.duration.median)")
   }
 
-  /// Whole images are counted where nobody knows what patches would come to, required ones too.
+  /// Complete images are counted if the sizes of patches are unknown, also for required patches.
   @Test(arguments: DeltaPolicy.allCases)
   func whatIsCountedWholeIsSaidSo(_ delta: DeltaPolicy) async throws {
     let trial = try Self.trial("3?kinds=fast") { $0.flash.delta = delta }
@@ -109,7 +109,7 @@ import Testing
     #expect(forecast.stoppedShare > 0.7)
   }
 
-  // MARK: What would change it
+  // MARK: Changes
 
   @Test func whatWouldChangeItPointsTheRightWay() async throws {
     let trial = try Self.trial("24?kinds=fast&adapters=2&loss=4%&phy=1M&mtu=247", bytes: 40_000) {
@@ -132,7 +132,7 @@ import Testing
     #expect(try await trial.forecast(seeds: 1).whatIf.count >= 5)
   }
 
-  // MARK: What holds it back
+  // MARK: Bottlenecks
 
   @Test func whatHoldsBackIsSaid() async throws {
     func limit(
@@ -159,7 +159,7 @@ import Testing
     #expect(try await limit("6", waves: waves) == .soak)
   }
 
-  /// Nothing looks again and again through it whether there is something to do.
+  /// No task polls during the soak time.
   @Test func aSoakOfWeeksTakesNoTimeToForecast() throws {
     let waves = [
       Wave("first", .count(1), thresholds: Self.lenient, soak: .seconds(30 * 86_400)),
@@ -203,7 +203,7 @@ import Testing
     #expect(forecast.approvals == 2 && forecast.successes == 6)
   }
 
-  /// Devices that are no boards of the fleet, of which no more is known than how many there are.
+  /// Devices that are not boards of the fleet, of which only the number is known.
   @Test func devicesOfTheRealWorldHaveStandIns() async throws {
     var campaign = Campaign(
       name: "test", devices: (0..<5).map { FleetDevice(id: "C0:FF:EE:00:00:0\($0)", site: "lab") },

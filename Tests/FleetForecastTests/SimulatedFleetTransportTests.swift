@@ -22,7 +22,7 @@ import Testing
             return fleet.truth.count { $0.value.version != nil }
           }
         } catch {
-          Issue.record("nobody else has it")
+          Issue.record("no other process uses the device")
         }
         await clock.pause(for: .seconds(1))
         return (hearing, during, fleet.poweredCount)

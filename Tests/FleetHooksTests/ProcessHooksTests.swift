@@ -104,7 +104,7 @@ import Testing
     #expect(await Self.isGone(child))
   }
 
-  /// A process that was killed is gone once somebody has taken notice.
+  /// A killed process disappears after it was reaped.
   static func isGone(_ process: Int32) async -> Bool {
     for _ in 0..<100 {
       guard let state = state(of: process), state != "Z" else { return true }
@@ -171,7 +171,7 @@ import Testing
     #expect(await Self.run(.shell("printf 'a\\377b'")).output == "a\u{FFFD}b")
   }
 
-  /// The hook has ended; that somebody else holds its output open is nobody's business. The bound is
+  /// The hook has ended; another process that keeps its output open is ignored. The bound is
   /// longer than all tests together take on a busy machine.
   @Test func aGrandchildThatKeepsThePipeHoldsUpNothing() async {
     let outcome = await Self.run(.shell("sleep 1000 & echo begun"))
@@ -194,21 +194,21 @@ import Testing
     let folder = try Folder()
     try folder.write("hook", "#!/bin/sh\n", mode: 0o644)
     let outcome = await Self.run(.words(["./hook"]), in: folder.url.path)
-    #expect(outcome.end == .notRun(words: "'./hook' may not be executed"))
+    #expect(outcome.end == .notRun(words: "'./hook' is not executable"))
   }
 
   @Test func aFileThatIsNoProgramIsTold() async throws {
     let folder = try Folder()
     try folder.write("hook", "echo\n", mode: 0o755)
     let outcome = await Self.run(.words(["./hook"]), in: folder.url.path)
-    #expect(outcome.end == .notRun(words: "'./hook' is no program, and does not begin with #!"))
+    #expect(outcome.end == .notRun(words: "'./hook' is not a program, and does not start with #!"))
   }
 
   @Test func aScriptWhoseProgramIsNotThereIsTold() async throws {
     let folder = try Folder()
     try folder.write("hook", "#!\(folder.url.path)/none\n", mode: 0o755)
     let outcome = await Self.run(.words(["./hook"]), in: folder.url.path)
-    #expect(outcome.words.contains("is the program there that its first line names?"))
+    #expect(outcome.words.contains("check that the interpreter in its first line exists"))
   }
 
   @Test func aFolderThatIsNotThereIsTold() async throws {

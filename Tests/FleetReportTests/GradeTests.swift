@@ -3,7 +3,7 @@ import OtaflashFleet
 import OtaflashFleetReport
 import Testing
 
-/// How it is known that devices run their image, in the headline and in the tables.
+/// Verification grades in the headline and in the tables.
 @Suite struct GradeTests {
   private static func figures(_ proof: String, to version: FirmwareVersion?) -> UpdateFigures {
     UpdateFigures(

@@ -5,7 +5,7 @@ import OtaflashFleetReport
 import OtaflashFleetSamples
 import Testing
 
-/// The page as a text; what a browser makes of it, `Tests/FleetReportPage` looks at.
+/// The page as a text; `Tests/FleetReportPage` tests the page in a browser.
 @Suite struct HTMLReportTests {
   static let surroundings: ReportSurroundings = {
     var surroundings = ReportSurroundings(
@@ -30,12 +30,12 @@ import Testing
       "<h3><bdi>canary</bdi></h3>", "approved at 09:25:25", "Failures by cause",
       "The image is for other hardware", "Check that the campaign names the right image",
       "Resolved by retries", "Devices by adapter", "Throughput", "Devices</h2>", "door 60",
-      "Proof", String(repeating: "ab", count: 32), "otaflash fleet report k3f9 --verify",
-      "Written by otaflash 1.4.0 on 23 Nov 2026, 10:20 UTC",
+      "Evidence", String(repeating: "ab", count: 32), "otaflash fleet report k3f9 --verify",
+      "Created by otaflash 1.4.0 on 23 Nov 2026, 10:20 UTC",
     ]
     var rest = page[...]
     for text in order {
-      let found = try #require(rest.range(of: text), "\(text) is missing, or stands too early")
+      let found = try #require(rest.range(of: text), "\(text) is missing or too early")
       rest = rest[found.upperBound...]
     }
   }

@@ -4,7 +4,7 @@ import OtaflashFleet
 import OtaflashFleetReport
 import Testing
 
-/// Who gave commands to a run, and what a run waits for, in the words of reports.
+/// The texts of reports about operator commands and waits.
 @Suite struct OperatorTests {
   private static let approval = OperatorAction(
     .approve, by: "anna@line-3", reason: "<b>the canary</b> looks good")
@@ -41,7 +41,7 @@ import Testing
     #expect(report.waves[0].verdictWords == "0 of 1 could be judged; anna@line-3 approved it")
     let page = Self.page(report)
     #expect(page.contains("by anna@line-3 (&lt;b&gt;the canary&lt;/b&gt; looks good)"))
-    #expect(page.contains("Commands of operators"))
+    #expect(page.contains("Operator commands"))
     #expect(page.contains("pause by bo"))
   }
 
@@ -57,7 +57,7 @@ import Testing
     let former = try #require(
       RunReport(Self.history([(9, .runResumed), (9, .waveApproved(wave: 0))])))
     #expect(former.waves[0].verdictWords == "0 of 1 could be judged; an operator approved it")
-    #expect(!Self.page(former).contains("Commands of operators"))
+    #expect(!Self.page(former).contains("Operator commands"))
   }
 
   @Test func filesAndOptionsAreOnThePage() throws {

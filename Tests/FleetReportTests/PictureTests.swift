@@ -3,7 +3,7 @@ import Testing
 
 @testable import OtaflashFleetReport
 
-/// Times and sizes as they are drawn and told.
+/// Times and sizes in charts and texts.
 @Suite struct PictureTests {
   private static func time(_ seconds: Int64) -> WallClockTime {
     WallClockTime(milliseconds: 1_795_425_600_000 + seconds * 1000)

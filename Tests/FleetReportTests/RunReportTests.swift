@@ -4,7 +4,7 @@ import OtaflashFleetReport
 import OtaflashFleetSamples
 import Testing
 
-/// What a report says of events that were written down by hand.
+/// Reports of handwritten events.
 @Suite struct RunReportTests {
   static func time(_ seconds: Double) -> WallClockTime {
     WallClockTime(milliseconds: 1_795_425_600_000 + Int64(seconds * 1000))
@@ -21,8 +21,8 @@ import Testing
     from: FirmwareVersion(1, 2, 0), to: FirmwareVersion(1, 3, 0), proof: "read-back",
     bytes: 40_000, uploadMilliseconds: 4000, resumes: 1)
 
-  /// What was sent instead of images is added up; figures of a store that does not know of it are
-  /// those of images.
+  /// The bytes of patches are summed up; figures of stores without this value count as complete
+  /// images.
   @Test func whatPatchesSavedIsTold() throws {
     var patched = Self.figures
     patched.made = 262_144
@@ -34,7 +34,7 @@ import Testing
     #expect(try report([Self.figures]).savings == nil)
     let report = try report([patched, Self.figures, patched])
     #expect(report.savings?.devices == 2 && report.savings?.made == 524_288)
-    #expect(report.savings?.words == "2 devices were sent 80.0 kB for 524.3 kB of image")
+    #expect(report.savings?.words == "2 devices received 80.0 kB for 524.3 kB of images")
     #expect(CSVReport.text(report).contains(",262144,,\r\n"))
   }
 
@@ -94,12 +94,12 @@ import Testing
     let report = try #require(RunReport(Self.history(Self.twoDevices)))
     #expect(report.adapters.map(\.name) == ["hci0", "hci1"])
     #expect(report.adapters[0].busyMilliseconds == 4000 && report.adapters[0].mostAtOnce == 1)
-    // What goes on is drawn to the last event.
+    // An attempt in progress is drawn to the last event.
     #expect(report.adapters[1].busy == [Self.time(7)..<Self.time(21)])
     #expect(report.adapters[1].mostAtOnce == 2 && report.adapters[1].bytes == 40_000)
   }
 
-  /// 40,000 bytes in the four seconds before the device was told to start, else before the end.
+  /// 40,000 bytes in the four seconds before the activation, else before the end.
   @Test func bytesAreSpreadOverTheUpload() throws {
     var events = Self.twoDevices
     events.insert((15, .deviceActivating(device: "a", attempt: 2)), at: events.count - 2)
@@ -188,7 +188,7 @@ import Testing
         == "20 consecutive attempts failed on the host: the adapter was disconnected")
   }
 
-  /// A claim that ran out is a try of its own; whoever died leaves no cause behind.
+  /// An expired claim is a separate attempt; a dead process leaves no cause.
   @Test func whatADeadProcessCutShortIsNoFailure() throws {
     var events = Self.beginning(["a"])
     events += [
@@ -210,7 +210,7 @@ import Testing
     let events = Self.beginning(["a"]) + [(5, .runCancelled), (5, .runEnded(.cancelled))]
     let report = try #require(RunReport(Self.history(events)))
     #expect(report.devices[0].outcome == .leftOut && report.stateWords == "cancelled")
-    #expect(report.headline == "0 of 1 device run the new image; 1 was not started")
+    #expect(report.headline == "0 of 1 device run the new image; 1 was not completed")
   }
 
   @Test func theSamplesAreRunsAsTheRulesKnowThem() throws {

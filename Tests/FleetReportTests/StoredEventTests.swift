@@ -2,7 +2,7 @@ import Foundation
 import OtaflashFleet
 import Testing
 
-/// Events are kept for ever: what the first versions recorded is read by every later one.
+/// Events are permanent: later versions read the events of the first versions.
 @Suite struct StoredEventTests {
   private static let old =
     #"{"runBegan":{"_0":{"campaign":"c","devices":2,"digest":"d","id":"r","waves":1}}}"#

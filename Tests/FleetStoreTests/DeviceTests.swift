@@ -5,9 +5,9 @@ import Testing
 
 @testable import OtaflashFleetStore
 
-/// What runs say of devices.
+/// The events of devices in runs.
 @Suite struct DeviceTests {
-  /// One run in which everything that can become of an attempt does.
+  /// Records a run with all outcomes of attempts.
   static func record(_ store: FleetStore) async throws {
     let ledger = store.ledger(of: "r1")
     let devices = ["a", "b", "c", "d", "e", "f"].map {
@@ -39,8 +39,8 @@ import Testing
     #expect(try store.history(ofDevice: "i").isEmpty, "an image's digest is no device")
   }
 
-  /// The table of devices of former versions goes when the registry has their devices, and a new
-  /// store has none.
+  /// The table of devices of former versions is removed after the registry imported it, and a new
+  /// store has no such table.
   @Test func theFormerTableStaysUntilItIsTakenOver() async throws {
     let folder = try StoreFolder()
     #expect(try !folder.store().hasFormerDevices())
@@ -54,7 +54,7 @@ import Testing
     #expect(try store.events(of: "r1").count == 8)
   }
 
-  /// A store as the first version wrote it, to the letter.
+  /// A store exactly as the first version wrote it.
   @Test func aStoreOfTheFirstVersionIsReadAndGoneOnWith() async throws {
     let folder = try StoreFolder()
     let hash = try FirstVersion.write(to: folder)
@@ -68,7 +68,7 @@ import Testing
     try await store.ledger(of: "r1").append(
       [.deviceRetried(device: "b")], at: Sample.now)
     guard case .intact(count + 1, _) = try folder.store().verify(run: "r1") else {
-      return #expect(Bool(false), "the chain goes on")
+      return #expect(Bool(false), "the chain continues")
     }
   }
 }

@@ -19,7 +19,7 @@ import Testing
     #expect(head.count == 32 && head != other, "the same events in another run hash differently")
   }
 
-  /// What a person with `sqlite3` can do to event 5, and what is found.
+  /// Changes of a user with `sqlite3` to event 5, and the verdict.
   @Test(arguments: [
     (
       "UPDATE event SET payload = replace(payload, 'a', 'b') WHERE number = 5",
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  /// All events or none: the second beginning is refused, and what came with it.
+  /// All events or none: the second start is refused together with its other events.
   @Test func aRefusedAppendAddsNothing() async throws {
     let folder = try StoreFolder()
     let store = try folder.store()
@@ -87,7 +87,7 @@ import Testing
     #expect(try await store.ledger(of: "r1").history().count == 10)
   }
 
-  /// What is in files of others for ever: a change here is a new version of the store.
+  /// The permanent format of existing files: a change here requires a new version of the store.
   @Test(arguments: [
     (
       Sample.beginning,
@@ -186,7 +186,7 @@ import Testing
     }
   }
 
-  /// Former versions stored the order alone; theirs are followed, too.
+  /// Former versions stored only the command; their requests are followed as well.
   @Test func aRequestHasItsOperator() async throws {
     let folder = try StoreFolder()
     let store = try folder.store()

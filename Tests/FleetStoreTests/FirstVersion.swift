@@ -1,7 +1,7 @@
 #if Fleet
 @testable import OtaflashFleetStore
 
-/// What the first version of the store wrote, to the letter: later versions read it.
+/// The exact content that the first version of the store wrote, and later versions read.
 enum FirstVersion {
   static let schema = """
     CREATE TABLE run (
@@ -40,9 +40,9 @@ enum FirstVersion {
     PRAGMA user_version = 1;
     """
 
-  /// Writes a run as that version did, with its first `count` events.
+  /// Writes a run like the first version, with its first `count` events.
   ///
-  /// - Returns: the hash of the last.
+  /// - Returns: the hash of the last event.
   static func write(to folder: StoreFolder, count: Int = payloads.count) throws -> [UInt8] {
     try folder.sql(schema)
     var hash = EventChain.start(of: "r1")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import OtaflashFleetStore
 
-/// Stores up to version 4, in which the coordinator had not read all that its workers reported.
+/// Stores up to version 4 with unread reports of workers.
 @Suite struct FormerNewsTests {
   /// `a` was placed; `b` waits. Of the news the first was read.
   private static func folder(_ news: [(device: String, attempt: Int, fact: String)]) throws
@@ -43,12 +43,12 @@ import Testing
         .attemptEnded(device: "a", attempt: 1, ending: .updated(figures)),
       ])
     guard case .intact(8, _) = try store.verify(run: "r1") else {
-      return #expect(Bool(false), "the chain goes on")
+      return #expect(Bool(false), "the chain continues")
     }
     #expect(try await folder.store().ledger(of: "r1").history() == events, "it is done once")
   }
 
-  /// The device is asked what it runs, and the run goes on.
+  /// The device is asked for its running image, and the run continues.
   @Test func theRunGoesOn() async throws {
     let store = try Self.folder([("a", 1, Self.activating), ("a", 1, Self.updated)]).store()
     var run = FleetRun(try await store.ledger(of: "r1").history())

@@ -6,9 +6,9 @@ import Testing
 
 @testable import OtaflashFleetStore
 
-/// What can be wrong with a file, each a clear fault and nothing lost.
+/// Damaged and unusable files: each is a clear fault, and no data is lost.
 @Suite struct StoreFileTests {
-  /// GRDB sets what it thinks best: FULL is read back from the connection that is used.
+  /// GRDB changes the setting in some modes: FULL is read back from the connection.
   @Test func everyCommitIsFlushed() throws {
     let folder = try StoreFolder()
     let store = try folder.store()
@@ -37,7 +37,7 @@ import Testing
     #expect(try folder.store().runs().count == 1)
   }
 
-  /// SQLite would wait for somebody who writes into the pipe.
+  /// SQLite would wait for a process that writes to the pipe.
   @Test(arguments: [true, false]) func aPipeIsNoStore(_ isReadOnly: Bool) throws {
     let folder = try StoreFolder()
     #expect(mkfifo(folder.path, 0o600) == 0)
@@ -47,7 +47,7 @@ import Testing
     #expect(fault?.kind == .system && fault?.words.contains("not a regular file") == true)
   }
 
-  /// Each page in turn is filled with noise: the store says so, or reads what was recorded.
+  /// Each page in turn is filled with noise: the store reports it, or reads the recorded events.
   @Test func noiseInAnyPageIsFound() async throws {
     let folder = try StoreFolder()
     try await Sample.record(try folder.store())
@@ -184,7 +184,7 @@ import Testing
     #expect(try folder.mode() == 0o600)
   }
 
-  /// Numbers that otaflash never writes are a fault, and the file stays where it is.
+  /// Numbers that otaflash never writes are a fault, and the file is not renamed.
   @Test(arguments: [
     "PRAGMA user_version = -1", "UPDATE event SET at = -9223372036854775808 WHERE number = 3",
     "UPDATE run SET began = 9223372036854775807", "UPDATE run SET length = -1",
@@ -236,8 +236,8 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.path))
   }
 
-  /// A full disk, at every size that the file grows through: what was refused has not happened, and
-  /// all that was recorded before is there.
+  /// A full disk, at every size of the growing file: a refused append has no effect, and all former
+  /// events are readable.
   @Test func aFullDiskLosesNothing() async throws {
     let folder = try StoreFolder()
     let store = try folder.store()

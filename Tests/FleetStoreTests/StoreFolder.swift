@@ -6,7 +6,7 @@ import OtaflashFleet
 
 @testable import OtaflashFleetStore
 
-/// A folder of its own for one test's store, gone with it.
+/// A separate folder for the store of one test, removed at its end.
 final class StoreFolder: Sendable {
   let url: URL
 
@@ -27,7 +27,7 @@ final class StoreFolder: Sendable {
     try FleetStore(path: path, isReadOnly: isReadOnly)
   }
 
-  /// The files as a process leaves them that is killed while a commit overwrites pages.
+  /// Copies the files in the state of a process that is killed while a commit overwrites pages.
   func copyInsideACommit(to other: StoreFolder) throws {
     let queue = try DatabaseQueue(path: path)
     try queue.writeWithoutTransaction { database in
@@ -63,14 +63,14 @@ final class StoreFolder: Sendable {
     do { try setWritable(true) } catch { print("\(url.path) stays mounted") }
   }
 
-  /// Takes away what later versions added.
+  /// Removes the additions of later versions.
   static let backToFirstVersion = """
     DROP TABLE IF EXISTS device; DROP TABLE IF EXISTS taken_over; DROP TABLE started;
     \(withNews)
     PRAGMA user_version = 1
     """
 
-  /// Stores up to version 4 had tables of jobs and of what workers reported.
+  /// Stores up to version 4 had tables of jobs and of reports of workers.
   static let withNews = """
     CREATE TABLE job (run TEXT NOT NULL);
     CREATE TABLE news (
@@ -80,7 +80,7 @@ final class StoreFolder: Sendable {
     ALTER TABLE run ADD COLUMN news_seen INTEGER NOT NULL DEFAULT 0;
     """
 
-  /// What a person with `sqlite3` can do.
+  /// Executes SQL, like a user with `sqlite3`.
   func sql(_ text: String) throws {
     try DatabaseQueue(path: path).writeWithoutTransaction { try $0.execute(sql: text) }
   }

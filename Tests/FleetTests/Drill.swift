@@ -1,7 +1,7 @@
 import OtaflashFleet
 
-/// A run in which everything is drawn from a seed: the rules, an exchange, and workers that succeed,
-/// fail, go silent or die. No time passes but the drill's own.
+/// A run that is drawn from a seed: the rules, an exchange, and workers that succeed, fail, become
+/// silent or die. Time is virtual.
 struct Drill {
   /// What a device does, attempt by attempt.
   struct Luck: Sendable {
@@ -23,7 +23,7 @@ struct Drill {
   var run = FleetRun()
   var history: [RecordedEvent] = []
   private(set) var now = WallClockTime(milliseconds: 1_000_000)
-  /// What each device has been told to run, as it would say itself.
+  /// Whether each device runs the new image, as it would report itself.
   private(set) var truth: [FleetDevice.ID: Bool] = [:]
   /// Jobs that are worked on, with the moment at which they are done.
   private var working: [(claim: JobClaim, until: WallClockTime)] = []
@@ -32,8 +32,7 @@ struct Drill {
   private let slots: Int
   private(set) var begunAfterStop = 0
   private(set) var failedWhenStopped: Int?
-  /// Ends the process each time that so many events were recorded, and begins another; in their
-  /// order.
+  /// The numbers of events after which the process ends and another one starts, in order.
   var killsAt: [Int] = []
 
   init(
@@ -51,7 +50,7 @@ struct Drill {
     return Double(random >> 11) / Double(UInt64.max >> 11)
   }
 
-  /// Runs until nothing can happen any more; says how many steps that took.
+  /// Runs until no step is possible; returns the number of steps.
   @discardableResult
   mutating func drive() throws -> Int {
     for step in 0..<Self.stepsMaximum {
@@ -117,7 +116,7 @@ struct Drill {
     }
   }
 
-  /// The process dies with all it knew; the next one has the events, and asks nobody.
+  /// The process dies with its state; the next process has only the events.
   private mutating func killProcess() {
     killsAt.removeFirst()
     working = []
@@ -127,7 +126,7 @@ struct Drill {
     do {
       for effect in rules.effectsToRepeat(in: run) { try carryOut(effect) }
     } catch {
-      preconditionFailure("what was published once may be published again: \(error)")
+      preconditionFailure("a published job may be published again: \(error)")
     }
   }
 
@@ -144,7 +143,7 @@ struct Drill {
     let claim = table.claim(for: FleetWorker(name: "w"), now: now, lease: Self.lease)
     guard let claim else { return table.lastFact > before }
     if fraction() < luck.silence {
-      // Gone without a word; it may have done its work all the same.
+      // The worker ended without a report; its work may be complete nevertheless.
       let (device, isDone) = (claim.job.id.device, fraction() < 0.5)
       if isDone, !isDrawn(device, share: luck.away, salt: 1),
         !isDrawn(device, share: luck.bad, salt: 2)
@@ -203,7 +202,7 @@ struct Drill {
   private func nextMoment() -> WallClockTime? {
     var moments = working.map(\.until)
     if let own = rules.nextMoment(in: run, now: now) { moments.append(own) }
-    // A claim that nobody renews.
+    // A claim without renewals.
     let silent = run.claimedCount - working.count
     if silent > 0 { moments.append(now.advanced(by: Self.lease)) }
     return moments.min()

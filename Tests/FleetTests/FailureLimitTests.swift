@@ -1,7 +1,7 @@
 import OtaflashFleet
 import Testing
 
-/// What follows when a wave reaches its failure limit, and what is in flight near it.
+/// The failure limit of a wave, and the devices in flight near the limit.
 @Suite struct FailureLimitTests {
   private static let failure = RulesTests.failure
   private static let updated = AttemptEnding.updated(RulesTests.figures)
@@ -90,7 +90,7 @@ import Testing
       #expect(claimed.count <= stop + overshoot, "all of them could fail")
     }
     #expect(claimed.count == stop + overshoot)
-    // It waits for news, not for a moment.
+    // The run waits for a fact, not for a time.
     #expect(play.rules.nextMoment(in: play.run, now: play.now) == nil)
     play.hear(.ended(Self.updated), of: claimed.removeFirst())
     play.settle()

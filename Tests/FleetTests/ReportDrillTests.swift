@@ -2,9 +2,9 @@ import OtaflashFleet
 import OtaflashFleetReport
 import Testing
 
-/// The report of a run whose processes die is that of one whose process lives.
+/// The report of a run with killed processes equals the report of an uninterrupted run.
 @Suite struct ReportDrillTests {
-  /// Of the devices only: chance that is drawn for each attempt is other chance after a kill.
+  /// Only per device: randomness per attempt would differ after a kill.
   private static let luck = Drill.Luck(bad: 0.15, away: 0.1)
 
   @Test func killedAHundredTimesTheReportIsTheSame() throws {
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// Every prefix of the events has a report: the counts are of all devices, and what is open now is
+  /// Every prefix of the events has a report: the counts include all devices, and open devices are
   /// settled later.
   @Test func aRunThatGoesOnHasAReportAtEveryEvent() throws {
     var drill = try Drill(RulesDrillTests.plan(12), seed: 7, luck: Self.luck)

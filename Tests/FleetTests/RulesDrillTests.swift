@@ -1,7 +1,7 @@
 import OtaflashFleet
 import Testing
 
-/// The rules against hostile worlds, each drawn from a seed.
+/// The rules under adverse conditions, each drawn from a seed.
 @Suite struct RulesDrillTests {
   static func plan(
     _ count: Int, stop: WaveThresholds.Limit = .count(1000), success: Int = 0, seen: Int = 0
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// P14: what was begun when the threshold is reached ends; nothing more is begun.
+  /// P14: when the threshold is reached, running attempts end, and no further attempt starts.
   @Test func aBadFleetIsStoppedWithinItsThreshold() throws {
     var stops = 0
     for seed in UInt64(1)...1000 {
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  /// What a process knows is what its events say, at every event.
+  /// At every event, the state of a process equals the fold of its events.
   @Test func theRunIsAFoldOverItsEvents() throws {
     var drill = try Drill(
       Self.plan(30), seed: 9, luck: Drill.Luck(bad: 0.1, linkLoss: 0.3, infrastructure: 0.1))

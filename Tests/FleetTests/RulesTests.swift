@@ -2,7 +2,7 @@ import OtaflashFirmware
 import OtaflashFleet
 import Testing
 
-/// The rules one at a time: where a run stands, what was heard, what follows.
+/// The rules one at a time: the state of a run, a fact, and the events that follow.
 @Suite struct RulesTests {
   static let start = WallClockTime(milliseconds: 1_000_000)
   static let failure = AttemptFailure(.device, code: "reverted", words: "it was taken back")
@@ -10,7 +10,7 @@ import Testing
   static let figures = UpdateFigures(
     from: nil, to: nil, proof: "version", bytes: 1, uploadMilliseconds: 1, resumes: 0)
 
-  /// What is reported of a job.
+  /// A report of a job.
   enum Fact {
     case claimed(worker: String)
     case activating
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  /// A run that is asked and told step by step.
+  /// A run that a test drives step by step.
   struct Play {
     let rules: FleetRules
     var run = FleetRun()
@@ -46,7 +46,7 @@ import Testing
       }
     }
 
-    /// Steps until nothing happens by itself; the events of it.
+    /// Executes automatic steps until there are no more; returns their events.
     @discardableResult
     mutating func settle() -> [FleetEvent] {
       var all: [FleetEvent] = []
@@ -149,7 +149,7 @@ import Testing
     #expect(play.run["d0"]?.phase == .waiting && play.run["d0"]?.linkFailures == 0)
   }
 
-  /// "Never flashed blindly": a process died between the word to start and the answer.
+  /// A process died between the activation command and the answer.
   @Test func aDeviceThatMayRunTheNewImageIsLookedAtFirst() throws {
     var play = try Play(Self.campaign(1))
     play.settle()
@@ -178,7 +178,7 @@ import Testing
     #expect(play.rules.events(after: other, in: play.run, now: play.now, random: 0).isEmpty)
   }
 
-  /// A clock that is set back an hour holds nothing up; one that jumps ahead ends waits early.
+  /// A clock that is set back an hour delays nothing; a clock that jumps ahead ends waits early.
   @Test func aClockThatJumpsStopsNothing() throws {
     var play = try Play(Self.campaign(1))
     play.settle()
@@ -198,7 +198,7 @@ import Testing
     let first = play.settle().compactMap { event -> String? in
       if case .devicePublished(let id, _, _) = event { id } else { nil }
     }
-    #expect(first.count == 4, "as many as may wait for a worker")
+    #expect(first.count == 4, "the maximum that may wait for a worker")
     play.attempt(first[0], 1, .returned(.notHeard))
     #expect(play.settle().count == 1, "the fifth takes its turn")
   }
@@ -294,7 +294,7 @@ import Testing
     let effects = play.rules.effects(of: events[0], in: play.run)
     #expect(
       effects == [.cancel([UpdateJob.ID(run: "r", device: ids[3], attempt: 1)])],
-      "what waits is called back, what runs is not")
+      "waiting jobs are recalled, running jobs are not")
     play.hear(.ended(.returned(.recalled)), of: ids[3])
     #expect(play.settle().isEmpty, "one is still at work")
     play.hear(.ended(.updated(Self.figures)), of: ids[2])
@@ -329,7 +329,7 @@ import Testing
     let events = try FleetRules.events(for: .pause, in: play.run)
     play.run.apply(events[0], at: play.now)
     guard case .cancel(let jobs) = play.rules.effects(of: events[0], in: play.run).first else {
-      return #expect(Bool(false), "something is called back")
+      return #expect(Bool(false), "a job is recalled")
     }
     #expect(jobs.count == play.run.published[nil])
     for job in jobs { play.hear(.ended(.returned(.recalled)), of: job.device) }

@@ -1,7 +1,7 @@
 import OtaflashFleet
 import Testing
 
-/// Why a run starts nothing more, and until when.
+/// The reasons why a run waits, and the ends of the waits.
 @Suite struct RunWaitTests {
   /// 1970-01-01, a Thursday, at this hour in UTC.
   private static func hour(_ hour: Int) -> WallClockTime {
@@ -30,7 +30,7 @@ import Testing
     play.settle()
     #expect(Self.waits(play) == [RunWait(.noFreePlace, devices: 3)])
     play.hear(.claimed(worker: "w"), of: "d0")
-    #expect(Self.waits(play).isEmpty, "one is worked on")
+    #expect(Self.waits(play).isEmpty, "one device is updated")
   }
 
   @Test func sitesWaitForTheirOwnWindowsTheSoonestFirst() throws {
@@ -45,7 +45,7 @@ import Testing
     play.settle()
     #expect(Self.waits(play).map(\.until) == [17, 25, 26].map(Self.hour))
     #expect(Self.waits(play).map(\.devices) == [2, 1, 1])
-    // Those of Tokyo are worked on; the others wait all the same.
+    // The devices of Tokyo are updated; the others still wait.
     play.now = Self.hour(17)
     play.settle()
     play.hear(.claimed(worker: "w"), of: "t")

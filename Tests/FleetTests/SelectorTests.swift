@@ -53,7 +53,8 @@ import Testing
     ("board=x board=y", 9, .expected("'and', 'or' or the end")),
     ("(board=x", 9, .expected("a closing parenthesis")), ("board=x)", 8, .expected("…")),
     ("name=\"x", 6, .unclosedQuote), ("board=x; rm", 8, .expected("…")),
-    ("tag:", 5, .expected("the name of the tag")), ("\"board\"=x", 1, .expected("a fact such as board")),
+    ("tag:", 5, .expected("the name of the tag")),
+    ("\"board\"=x", 1, .expected("a fact such as board")),
   ])
   func aFaultSaysWhere(_ text: String, _ column: Int, _ reason: SelectorFault.Reason) {
     do throws(SelectorFault) {
@@ -82,7 +83,7 @@ import Testing
     #expect(selector.facts == [.board, .version])
   }
 
-  /// A pattern of many stars takes time in proportion, not exponentially.
+  /// The time for a pattern with many stars is polynomial, not exponential.
   @Test func patternsAreMatchedInBoundedTime() {
     let text = String(repeating: "a", count: 2000)
     #expect(!Wildcard.matches(text, pattern: String(repeating: "*a", count: 300) + "b"))

@@ -17,9 +17,9 @@ import Testing
     ([10, 8, 2, 0, 0], .stop(failures: 2, of: 10)),
     ([10, 5, 0, 5, 0], .continue), ([10, 4, 0, 6, 0], .inconclusive(seen: 4, of: 10)),
     ([10, 0, 0, 10, 0], .inconclusive(seen: 0, of: 10)),
-    // Infrastructure is neither for nor against; too much of it leaves too little to judge.
+    // Infrastructure failures do not count; too many of them leave too few devices to judge.
     ([10, 5, 0, 0, 5], .continue), ([10, 4, 0, 0, 6], .inconclusive(seen: 4, of: 10)),
-    // Stopping comes before doubting.
+    // Stop takes precedence over inconclusive.
     ([10, 1, 2, 7, 0], .stop(failures: 2, of: 10)),
     ([1, 1, 0, 0, 0], .continue), ([1, 0, 1, 0, 0], .stop(failures: 1, of: 1)),
     ([1, 0, 0, 1, 0], .inconclusive(seen: 0, of: 1)),
@@ -42,7 +42,7 @@ import Testing
     #expect(WaveThresholds.Limit.count(7).devices(of: 5) == 7)
   }
 
-  /// A verdict to stop that was reached stays reached, whatever comes: 5,000 orders of endings.
+  /// A stop verdict is final, for 5,000 orders of outcomes.
   @Test func whatStoppedStaysStopped() {
     var state: UInt64 = 3
     func draw(_ bound: Int) -> Int {

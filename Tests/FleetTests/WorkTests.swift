@@ -1,7 +1,7 @@
 import OtaflashFleet
 import Testing
 
-/// How many transfers side by side, and on which adapter.
+/// The number of concurrent transfers, and the choice of an adapter.
 @Suite struct WorkTests {
   /// An adapter by the sum of the rates that so many links have on it, in bytes per second.
   struct Profile: Sendable, CustomTestStringConvertible {
@@ -21,7 +21,7 @@ import Testing
     Profile("a radio that two links fill") { min(Double($0) * 30_000, 60_000) },
     Profile("a radio that four links fill") { min(Double($0) * 15_000, 60_000) },
     Profile("links that wait for their answers") { min(Double($0) * 4000, 64_000) },
-    Profile("each link costs the others a little") { Double($0) * 20_000 / (1 + 0.1 * Double($0)) },
+    Profile("each link slows the others slightly") { Double($0) * 20_000 / (1 + 0.1 * Double($0)) },
     Profile("three links and no more") { $0 <= 3 ? Double($0) * 10_000 : 30_000 / Double($0) },
     Profile("seven links and no more") { $0 <= 7 ? Double($0) * 8000 : 20_000 },
     Profile("a slow rise that never ends") { 10_000 * Double($0).squareRoot() },
@@ -81,6 +81,6 @@ import Testing
     #expect(choice(("c", -30)) == .full)
     #expect(choice() == .notHeard)
     #expect(choice(("gone", -30)) == .notHeard)
-    #expect(choice(("a", -60), ("b", -57)) == .on("a"), "equal ones in their order")
+    #expect(choice(("a", -60), ("b", -57)) == .on("a"), "equal adapters in order")
   }
 }

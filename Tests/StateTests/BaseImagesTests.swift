@@ -11,12 +11,12 @@ import Testing
   final class Place: Sendable {
     let directory: StateDirectory
     private let ticks = Mutex(0)
-    private let told = Mutex<[String]>([])
+    private let reported = Mutex<[String]>([])
 
     init(_ temporary: borrowing TemporaryDirectory) throws { directory = try temporary.state() }
 
     var folder: String { directory.imagesPath }
-    var setAside: [String] { told.withLock { $0 } }
+    var setAside: [String] { reported.withLock { $0 } }
 
     /// Files of images, without the lock.
     var files: [String] {
@@ -35,7 +35,7 @@ import Testing
             return $0
           }
           return timespec(tv_sec: 1_700_000_000, tv_nsec: tick)
-        }, { [self] path in told.withLock { $0.append(path) } })
+        }, { [self] path in reported.withLock { $0.append(path) } })
     }
   }
 

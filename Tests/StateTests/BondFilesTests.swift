@@ -74,8 +74,8 @@ import Testing
   @Test(arguments: ["{", #"{"format":1,"bond":{"adapter":"x","at":1,"device":"door"}}"#])
   func aDamagedFileIsSetAsideAndTheOthersAreRead(_ damage: String) throws {
     let aside = SetAside()
-    let tell: @Sendable (String) -> Void = { aside.tell($0) }
-    try Self.withStore(setAside: tell) { store, directory in
+    let report: @Sendable (String) -> Void = { aside.report($0) }
+    try Self.withStore(setAside: report) { store, directory in
       try store.keep(Self.bond("C0:FF:EE:00:00:01"), of: Self.adapter())
       let damaged = directory.bondsPath + "/a.json"
       try Data(damage.utf8).write(to: URL(filePath: damaged))
@@ -85,11 +85,11 @@ import Testing
   }
 }
 
-/// What was told, in order.
+/// The reported paths, in order.
 private final class SetAside: Sendable {
-  private let told = Mutex<[String]>([])
+  private let reported = Mutex<[String]>([])
 
-  var paths: [String] { told.withLock { $0 } }
+  var paths: [String] { reported.withLock { $0 } }
 
-  func tell(_ path: String) { told.withLock { $0.append(path) } }
+  func report(_ path: String) { reported.withLock { $0.append(path) } }
 }

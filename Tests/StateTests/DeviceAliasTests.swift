@@ -49,13 +49,13 @@ import Testing
       .write(to: url, atomically: true, encoding: .utf8)
     _ = try file.update { $0.remove(door) }
     #expect(try String(contentsOf: url, encoding: .utf8).contains("\"later\""))
-    // What nobody wrote is put aside, not believed.
+    // Invalid content is set aside.
     try #"{"format":1,"aliases":[{"alias":"last","device":"A"}]}"#
       .write(to: url, atomically: true, encoding: .utf8)
     #expect(try file.load().setAside != nil)
   }
 
-  /// What a person chose last is told; records of before this had a place are read.
+  /// The device that the user chose last; records of earlier versions are readable.
   @Test func theLastChoiceIsRemembered() throws {
     var registry = DeviceRegistry()
     registry.seen("A", name: nil, address: nil, at: 5)

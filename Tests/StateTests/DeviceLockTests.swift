@@ -55,7 +55,7 @@ struct DeviceLockTests {
     defer { withExtendedLifetime(temporary) {} }
     let path = try temporary.file("device", [])
     let lock = try DeviceLock(Self.identity(path))
-    // What was there stays, so that the new file has a number of its own.
+    // The old file stays, so that the new file has a different inode number.
     try FileManager.default.moveItem(atPath: path, toPath: temporary.path + "/former")
     _ = try temporary.file("device", [])
     #expect(throws: StateFault.self) { try DeviceLock(Self.identity(path)).release() }

@@ -137,7 +137,7 @@ struct DeviceRegistryTests {
   }
 
   @Test(
-    "a damaged file is set aside, told of, and does not stop the next run",
+    "a damaged file is set aside and reported, and does not stop the next run",
     arguments: [
       "", "{", "[]", "{\"format\":0}", "{\"format\":1}", "{\"format\":1,\"devices\":[{}]}",
       // Numbers that are no times: too large for a calendar, or before there was one here.
@@ -181,7 +181,7 @@ struct DeviceRegistryTests {
     #expect(kept.contains(#""id":"z""#))
   }
 
-  @Test("a pipe in the place of the file is told of and not waited for")
+  @Test("a pipe at the path of the file is reported without waiting")
   func pipe() throws {
     let temporary = try TemporaryDirectory()
     let directory = try temporary.state()
@@ -232,12 +232,12 @@ struct DeviceRegistryTests {
     #expect(try file.load().content == nil)
   }
 
-  @Test("tells, as known devices, those that were connected to, and forgets them")
+  @Test("known devices are the connected devices, and can be forgotten")
   func knownDevices() throws {
     let directory = try TemporaryDirectory()
     let file = RegistryFile(in: StateDirectory(path: directory.path))
     _ = try file.update { registry in
-      registry.seen("heard", name: "only heard", address: nil, at: 5)
+      registry.seen("seen", name: "only seen", address: nil, at: 5)
       registry.connected("old", name: "door", address: nil, at: 10)
     }
     #expect(try file.devices() == [KnownDevice(id: "old", name: "door", lastConnected: 10)])
@@ -249,6 +249,6 @@ struct DeviceRegistryTests {
     try file.forget("old")
     try file.forget("nobody")
     #expect(try file.devices().map(\.id) == ["new"])
-    #expect(try file.load().content?["heard"] != nil)
+    #expect(try file.load().content?["seen"] != nil)
   }
 }

@@ -41,7 +41,7 @@ struct StateDirectoryTests {
     #expect(throws: StateFault.notADirectory(path: file)) { try directory.create() }
   }
 
-  @Test("the kernel's refusals are told apart")
+  @Test("refusals of the kernel have distinct errors")
   func faults() {
     for (errno, fault) in [
       (FileErrno.noSpace, StateFault.diskFull(path: "/p")),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OtaflashState
 
-/// A directory of its own for one test, removed at the end.
+/// A separate directory for one test, removed at the end.
 struct TemporaryDirectory: ~Copyable {
   let path: String
 

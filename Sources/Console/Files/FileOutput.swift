@@ -1,6 +1,6 @@
 import Glibc
 
-/// Whole writes to a file descriptor that this process did not open.
+/// Complete writes to a file descriptor that this process did not open.
 package struct FileOutput: Sendable {
   package static let standardOutput = FileOutput(descriptor: STDOUT_FILENO)
   package static let standardError = FileOutput(descriptor: STDERR_FILENO)
@@ -11,7 +11,7 @@ package struct FileOutput: Sendable {
 
   package var isTerminal: Bool { isatty(descriptor) == 1 }
 
-  /// Whether it accepts text now.
+  /// Whether the descriptor accepts text now.
   package var isWritable: Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     return poll(&entry, 1, 0) > 0
@@ -24,10 +24,10 @@ package struct FileOutput: Sendable {
     return own.st_dev == others.st_dev && own.st_ino == others.st_ino
   }
 
-  /// The terminal's width; 80 where there is none.
+  /// The terminal's width; 80 without a terminal.
   package var columns: Int { size.flatMap { $0.ws_col > 0 ? Int($0.ws_col) : nil } ?? 80 }
 
-  /// The terminal's height; 24 where there is none.
+  /// The terminal's height; 24 without a terminal.
   package var rows: Int { size.flatMap { $0.ws_row > 0 ? Int($0.ws_row) : nil } ?? 24 }
 
   private var size: winsize? {

@@ -1,13 +1,13 @@
-/// A place in a text file that a fault is about, with the line as it is there.
+/// A location in a text file with a fault, and the text of its line.
 package struct FilePassage: Equatable, Sendable {
-  /// Characters of a line that are shown.
+  /// The number of characters of a line to show.
   private static let width = 88
 
   package let path: String
   /// Both count from 1; the column in characters.
   package let line: Int
   package let column: Int
-  /// What is wrong there: a clause.
+  /// The fault: a clause.
   package var words: String
   /// The line's text; `nil` = it is not shown.
   package var source: String?
@@ -27,12 +27,12 @@ package struct FilePassage: Equatable, Sendable {
     guard let source else { return [] }
     let characters = Array(source)
     guard column <= characters.count + 1 else { return [] }
-    // Of a long line, what is around the column.
+    // Of a long line, only the part around the column.
     let start = max(0, min(column - 1 - Self.width / 2, characters.count - Self.width))
     let shown = characters[start..<min(characters.count, start + Self.width)]
     let number = "\(line)"
     let margin = String(repeating: " ", count: number.count)
-    // Every character takes a column, whatever it would do to the terminal.
+    // Every character occupies one column; control characters become spaces.
     let text = String(shown.map { $0.isPlain ? $0 : " " })
     let indent = String(repeating: " ", count: column - 1 - start)
     return ["  \(number) | \(text)", "  \(margin) | \(indent)^"]
@@ -40,7 +40,7 @@ package struct FilePassage: Equatable, Sendable {
 }
 
 extension Character {
-  /// It is printed as one character.
+  /// Whether the character is printed in one column.
   fileprivate var isPlain: Bool {
     unicodeScalars.count == 1
       && unicodeScalars.allSatisfy {

@@ -1,11 +1,11 @@
 import Glibc
 
-/// The files of a folder that the command line names.
+/// The files in a folder of the command line.
 package enum FolderContent {
-  /// In order, without those that begin with a full stop; `nil` for what is no folder, or
-  /// none that can be looked into.
+  /// Returns the files in order, without names that start with a full stop; `nil` if the path is
+  /// not a readable folder.
   ///
-  /// - Parameter limit: how many are taken, of what may be many.
+  /// - Parameter limit: the maximum number of files.
   package static func files(of path: String, atMost limit: Int) -> [String]? {
     guard let directory = opendir(path) else { return nil }
     defer { closedir(directory) }

@@ -1,15 +1,15 @@
 import Glibc
 
-/// A small file that the command line has the program read: a regular one, or a pipe or device,
-/// which is waited for with a bound and while nobody stops the run.
+/// A small input file of the command line: a regular file, or a pipe or device, which is read with
+/// a time limit until the run is stopped.
 package struct InputFile: Sendable {
-  /// How long a pipe may be silent.
+  /// The time limit for a pipe without data.
   package static let patience = Duration.seconds(10)
   private static let pollMilliseconds: Int32 = 100
   private static let readSize = 1 << 16
 
   package let path: String
-  /// In bytes; one more is read of a larger file.
+  /// In bytes; of a larger file, one more byte is read.
   package let limit: Int
   package var patience = Self.patience
 
@@ -19,12 +19,12 @@ package struct InputFile: Sendable {
     self.patience = patience
   }
 
-  /// - Parameter admits: looks at the open file before anything of it is read.
+  /// - Parameter admits: checks the open file before it is read.
   /// - Returns: all bytes, or the first `limit` + 1.
   package func read<Fault: Error>(
     _ wrap: (FileFault) -> Fault, admits: (stat) throws(Fault) -> Void
   ) throws(Fault) -> [UInt8] {
-    // Without O_NONBLOCK a pipe that nobody writes into could not even be opened.
+    // Without O_NONBLOCK, opening a pipe without a writer would block.
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw wrap(errno == ENOENT ? .missing(path: path) : .unreadable(path: path, errno: errno))
@@ -43,7 +43,7 @@ package struct InputFile: Sendable {
     try read({ $0 }, admits: { (_: stat) throws(FileFault) in })
   }
 
-  /// Something else is there than a regular file or a directory, which are read without waiting.
+  /// Whether the file is neither a regular file nor a directory, which are read without waiting.
   package static func isNoRegularFile(_ path: String) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else { return false }
@@ -64,7 +64,7 @@ package struct InputFile: Sendable {
     return content
   }
 
-  /// Each byte that comes grants the whole patience again.
+  /// Each received byte restarts the time limit.
   private func waitForInput(_ descriptor: Int32) throws(FileFault) {
     let deadline = ContinuousClock.now + patience
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

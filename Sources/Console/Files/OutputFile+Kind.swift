@@ -5,9 +5,9 @@ extension OutputFile {
     package static let usualHeadSize = 512
 
     package let name: String
-    /// The end of the names of such files, where all have it.
+    /// The suffix of such files, if all have it.
     package let suffix: String
-    /// Appended to a name without `suffix` to get one that is probably not in use.
+    /// Appended to a name without `suffix` to create a name that is probably not in use.
     package let newSuffix: String
     /// The number of bytes that `begins` is passed at most.
     package let headSize: Int
@@ -39,7 +39,7 @@ extension OutputFile {
     package static func == (left: Kind, right: Kind) -> Bool { left.name == right.name }
   }
 
-  /// A name beside this one that is likely free: `app.bin.btsnoop`, `plot.new.svg`.
+  /// A name in the same folder that is probably free: `app.bin.btsnoop`, `plot.new.svg`.
   package var another: String {
     let stem = path.hasSuffix(kind.suffix) ? path.dropLast(kind.suffix.count) : path[...]
     return stem + kind.newSuffix
@@ -47,7 +47,7 @@ extension OutputFile {
 }
 
 extension OutputFile.Kind {
-  // RFC 1761's layout, with another name.
+  // The layout of RFC 1761 with another name.
   package static let btsnoop = Self(
     "btsnoop", newSuffix: ".btsnoop", begins: { $0.starts(with: Array("btsnoop\0".utf8)) })
   package static let svg = Self("SVG", suffix: ".svg", newSuffix: ".new.svg") { text in

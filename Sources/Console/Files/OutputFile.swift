@@ -1,24 +1,23 @@
 import Glibc
 
-/// Why a file that the command line names is not written to.
+/// The reason why an output file of the command line is not written.
 package enum OutputFileFault: Error, Equatable {
   /// The run reads it, or keeps its state there.
   case isInput
-  /// It is there, and is not of the kind that would be written over it.
+  /// The file exists and is of another kind.
   case otherKind
-  /// A link whose target is missing: what it leads to was never named.
+  /// A link with a missing target: the command line did not name that target.
   case danglingLink
   case system(errno: Int32)
 }
 
-/// A file that the command line wants written. Nothing that is worth something is lost by it: it is
-/// never a file that the run reads or keeps its state in, under whatever name, and what is written
-/// over is a file of the same kind, an empty one, a pipe or a terminal. Links are followed to a
-/// file that is there.
+/// An output file of the command line. Writing it never destroys other data: it is not a file that
+/// the run reads or keeps its state in, under any name, and only a file of the same kind, an empty
+/// file, a pipe or a terminal is overwritten. Links are followed to existing files.
 package struct OutputFile: Equatable, Sendable {
   package let path: String
   package let kind: Kind
-  /// The long option that named it.
+  /// The long option that named the file.
   package let option: String
 
   package init(path: String, kind: Kind, option: String) {
@@ -27,7 +26,7 @@ package struct OutputFile: Equatable, Sendable {
     self.option = option
   }
 
-  /// Looks whether `open` would succeed, and changes nothing.
+  /// Checks whether `open` would succeed, without changes.
   package func check(avoiding inputs: InputFiles) throws(OutputFileFault) {
     if let descriptor = try openExisting(O_RDONLY | O_NONBLOCK) {
       defer { close(descriptor) }
@@ -38,19 +37,19 @@ package struct OutputFile: Equatable, Sendable {
     }
   }
 
-  /// Opens the file for writing, empty. A new one that `isPrivate` is for its owner alone; the
-  /// permissions of one that is there are its owner's business.
+  /// Opens the file for writing, and truncates it. Only the owner can access a new private file;
+  /// the permissions of an existing file are not changed.
   package func open(
     avoiding inputs: InputFiles, isPrivate: Bool
   ) throws(OutputFileFault) -> Int32 {
     if let descriptor = try openExisting(existingMode) {
       do throws(OutputFileFault) {
         try inspect(descriptor, avoiding: inputs)
-        // A pipe cannot be cut, and need not.
+        // A pipe cannot be truncated.
         guard ftruncate(descriptor, 0) == 0 || errno == EINVAL else {
           throw .system(errno: errno)
         }
-        // Pipes alone were opened without waiting for a reader; writing waits as ever.
+        // Only pipes were opened without waiting for a reader; writes block as usual.
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
       } catch {
         close(descriptor)
@@ -67,7 +66,7 @@ package struct OutputFile: Equatable, Sendable {
     return descriptor
   }
 
-  /// Writes a new file, or over an old one of its kind.
+  /// Writes a new file, or overwrites a file of the same kind.
   package func write(_ bytes: [UInt8], avoiding inputs: InputFiles) throws(OutputFileFault) {
     let descriptor = try open(avoiding: inputs, isPrivate: false)
     let failure = FileOutput(descriptor: descriptor).write(bytes)
@@ -75,14 +74,14 @@ package struct OutputFile: Equatable, Sendable {
     if let errno = failure ?? (isClosed ? nil : errno) { throw .system(errno: errno) }
   }
 
-  /// A pipe is not read to see what it holds.
+  /// The content of a pipe is not read.
   private var existingMode: Int32 {
     var status = stat()
     let isPipe = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     return (isPipe ? O_WRONLY : O_RDWR) | O_NONBLOCK | O_NOCTTY
   }
 
-  /// `nil` when there is no file.
+  /// `nil` if there is no file.
   private func openExisting(_ flags: Int32) throws(OutputFileFault) -> Int32? {
     let descriptor = Glibc.open(path, flags | O_CLOEXEC)
     if descriptor >= 0 { return descriptor }
@@ -113,7 +112,7 @@ package struct OutputFile: Equatable, Sendable {
   }
 }
 
-/// The files that a run reads or keeps its state in; nothing else of it may be written there.
+/// The files that a run reads or keeps its state in, and must not overwrite.
 package struct InputFiles: Sendable {
   private struct Identity: Hashable {
     let device: dev_t
@@ -135,8 +134,8 @@ package struct InputFiles: Sendable {
   private var folders: Set<Identity>
 
   /// - Parameters:
-  ///   - paths: files; those that are not there are nobody's input.
-  ///   - folders: whatever lies directly in them is ours.
+  ///   - paths: files; missing files are ignored.
+  ///   - folders: all files directly in them belong to the program.
   package init(_ paths: [String] = [], folders: [String] = []) {
     files = Set(paths.compactMap(Identity.init(path:)))
     self.folders = Set(folders.compactMap(Identity.init(path:)))

@@ -1,11 +1,11 @@
 import FoundationEssentials
 import Glibc
 
-/// A folder for this user alone, which is gone with all that is in it when the value is.
+/// A private folder, which is removed with its content at the end of the value's lifetime.
 package struct TemporaryFolder: ~Copyable {
   package let path: String
 
-  /// - Parameter environment: TMPDIR says where; else it is /tmp.
+  /// - Parameter environment: TMPDIR is the parent folder (default: /tmp).
   package init(environment: [String: String]) throws(FileFault) {
     let place = environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
     var template = Array((place + "/otaflash-XXXXXX").utf8CString)
@@ -17,7 +17,7 @@ package struct TemporaryFolder: ~Copyable {
     do {
       try FileManager.default.removeItem(atPath: path)
     } catch {
-      // Nothing that matters is in it, and whoever cleans the place up finds it.
+      // The content is not important, and system cleanup removes it.
     }
   }
 }

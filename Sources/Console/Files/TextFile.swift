@@ -1,8 +1,8 @@
 import Glibc
 
-/// A file of text that is read as a whole.
+/// A text file that is read completely.
 package struct TextFile: Sendable {
-  /// Larger ones are not what a user meant.
+  /// Larger files are not text files.
   private static let sizeLimit = 64 << 20
 
   package let path: String

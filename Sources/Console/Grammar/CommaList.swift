@@ -4,11 +4,11 @@ import ArgumentParser
 package protocol ListElement: Sendable {
   init?(listText: String)
   var listText: String { get }
-  /// What an element must look like, for the error.
+  /// The format of an element, for error messages.
   static var expected: String { get }
 }
 
-/// One or more values with commas between them, none of them twice.
+/// One or more distinct values, separated by commas.
 package struct CommaList<Element: ListElement & Hashable>: Sendable, CustomStringConvertible {
   package let elements: [Element]
 
@@ -21,7 +21,7 @@ package struct CommaList<Element: ListElement & Hashable>: Sendable, CustomStrin
         throw ValidationError("'\(part)' is not \(Element.expected)")
       }
       guard !elements.contains(element) else {
-        throw ValidationError("'\(part)' is there twice")
+        throw ValidationError("'\(part)' is given twice")
       }
       elements.append(element)
     }

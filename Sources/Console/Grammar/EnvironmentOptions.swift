@@ -1,7 +1,7 @@
-/// Every long option `--x-y` is also read from `OTAFLASH_X_Y`; the command line wins.
+/// Every long option `--x-y` is also read from `OTAFLASH_X_Y`; the command line takes precedence.
 package enum EnvironmentOptions {
   package static let prefix = "OTAFLASH_"
-  /// Between the values of an option that takes several, as in PATH.
+  /// The separator between several values of an option, as in PATH.
   private static let listSeparator: Character = ":"
   private static let repeatsMaximum = 3
 
@@ -23,7 +23,7 @@ package enum EnvironmentOptions {
     }
   }
 
-  /// The variable whose option a parser's complaint is about, if one is.
+  /// Returns the variable whose option caused an error message of the parser, if there is one.
   package static func origin(of message: String, among added: [String]) -> String? {
     let blamed = added.first { word in
       guard word.hasPrefix("--") else { return false }
@@ -37,12 +37,12 @@ package enum EnvironmentOptions {
     prefix + longName.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
   }
 
-  /// Where `value` counts as "not given" for an option that takes none.
+  /// Whether `value` sets a flag.
   package static func isTrue(_ value: String) -> Bool {
     !["", "0", "false", "no", "off"].contains(value.lowercased())
   }
 
-  /// How often a value stands for its flag: OTAFLASH_VERBOSE=3 is -vvv.
+  /// Returns the number of times that a value repeats its flag: OTAFLASH_VERBOSE=3 is -vvv.
   private static func count(_ value: String, isRepeating: Bool) -> Int {
     guard isTrue(value) else { return 0 }
     guard isRepeating, let times = Int(value) else { return 1 }

@@ -1,11 +1,11 @@
 import ArgumentParser
 
-/// `--notify`, of commands that may take long.
+/// `--notify`, for commands that may take a long time.
 package struct NotifyOption: ParsableArguments, Sendable {
   @Flag(
     name: .long,
     help:
-      "Tell when it is over: on the desktop, or by what the terminal has for that, and its bell."
+      "Send a notification at the end: on the desktop, or by the terminal and its bell."
   )
   package var notify = false
 

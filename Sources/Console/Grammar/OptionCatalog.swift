@@ -1,8 +1,8 @@
 import ArgumentParser
 import FoundationEssentials
 
-/// What the parser knows of each command's options, from its own description of itself, so that
-/// environment variables and suggestions can never disagree with the grammar.
+/// The options of each command from the parser's description of itself, so that environment
+/// variables and suggestions always agree with the grammar.
 package struct OptionCatalog {
   package struct Command: Decodable {
     package let commandName: String
@@ -35,13 +35,13 @@ package struct OptionCatalog {
 
   package let root: Command
 
-  /// Reads the parser's dump. Throws when the dump is not what this version of it writes.
+  /// Reads the parser's dump. Throws if the dump has another format.
   package init(dump: String) throws {
     root = try JSONDecoder().decode(Tool.self, from: Data(dump.utf8)).command
   }
 
-  /// Where the words of a command line lead: the commands named, and the first word that names
-  /// none although one was due.
+  /// Returns the commands in a command line, and the first word that should name a command but does
+  /// not.
   package func walk(_ arguments: [String]) -> Path {
     var path = Path(commands: [root], namesEnd: arguments.count)
     var index = 0
@@ -66,12 +66,12 @@ package struct OptionCatalog {
 
   package struct Path {
     package var commands: [Command]
-    /// How many words it takes until the last command's name has been read.
+    /// The number of words up to and including the name of the last command.
     package var namesEnd: Int
     package var stranger: String?
 
     package var last: Command { commands[commands.count - 1] }
-    /// `flash`, `image info`; empty for the root alone.
+    /// `flash`, `image info`; empty for the root.
     package var name: String { commands.dropFirst().map(\.commandName).joined(separator: " ") }
 
     fileprivate func consumesNext(_ word: String) -> Bool {

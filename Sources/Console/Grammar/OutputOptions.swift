@@ -10,7 +10,7 @@ package enum ProgressChoice: String, ExpressibleByArgument, CaseIterable, Sendab
 
 /// The options that set what a run prints.
 package struct OutputOptions: ParsableArguments, Sendable {
-  @Flag(name: .shortAndLong, help: "Say more; -vv tells each step of a connection, -vvv each PDU.")
+  @Flag(name: .shortAndLong, help: "Print more; -vv: each step of a connection, -vvv: each PDU.")
   package var verbose: Int
 
   @Flag(name: .shortAndLong, help: "Print the result and errors only.")
@@ -19,7 +19,7 @@ package struct OutputOptions: ParsableArguments, Sendable {
   @Flag(name: .long, help: "Write JSON Lines (schema version 1) to standard output.")
   package var json = false
 
-  @Option(name: .long, help: "When to colour: auto, always or never.")
+  @Option(name: .long, help: "When to use color: auto, always or never.")
   package var color = ColorChoice.auto
 
   @Option(name: .long, help: "How to show progress: auto, bar, plain or none.")
@@ -36,12 +36,12 @@ package struct OutputOptions: ParsableArguments, Sendable {
   }
 }
 
-/// The options that set whether a run asks its user anything.
+/// The options for questions to the user.
 package struct QuestionOptions: ParsableArguments, Sendable {
-  @Flag(name: .long, help: "Never ask anything; refuse where a question would be asked.")
+  @Flag(name: .long, help: "Never ask; refuse instead of asking.")
   package var noInput = false
 
-  @Flag(name: .shortAndLong, help: "Answer every question with yes.")
+  @Flag(name: .shortAndLong, help: "Answer yes to every question.")
   package var yes = false
 
   package init() {}

@@ -14,7 +14,7 @@ package enum ShellWords {
       + "'"
   }
 
-  /// Nothing in what is printed steers the terminal that it is pasted from.
+  /// Control characters are escaped, so that the printed text cannot control a terminal.
   private static func spelled(_ word: String) -> String {
     var text = "$'"
     for scalar in word.unicodeScalars {

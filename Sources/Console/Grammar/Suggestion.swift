@@ -1,4 +1,4 @@
-/// "Did you mean": the known name nearest to a misspelt one.
+/// Finds the known name that is nearest to a misspelled one.
 package enum Suggestion {
   private static let distanceMaximum = 2
 
@@ -10,7 +10,7 @@ package enum Suggestion {
     return best.name
   }
 
-  /// Edit distance with swaps of neighbours counted as one (optimal string alignment).
+  /// The edit distance, in which a swap of neighbors counts as one edit (optimal string alignment).
   package static func distance(_ left: String, _ right: String) -> Int {
     let a = Array(left.lowercased())
     let b = Array(right.lowercased())

@@ -1,14 +1,13 @@
 import ArgumentParser
 
-/// A span of time as the command line takes it: `500ms`, `5s`, `2m`, `1h`, from a microsecond to a
-/// week.
+/// A time span on the command line: `500ms`, `5s`, `2m`, `1h`, from a microsecond to a week.
 package struct TimeSpan: Equatable, Sendable {
   package let duration: Duration
 
   private static let units: [(suffix: String, milliseconds: Double)] = [
     ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000),
   ]
-  /// A microsecond; what is shorter would be no time at all.
+  /// The shortest time span, a microsecond.
   private static let minimumMilliseconds = 0.001
   private static let maximumMilliseconds = 7.0 * 24 * 3_600_000
 
@@ -30,7 +29,7 @@ package struct TimeSpan: Equatable, Sendable {
   package static func parse(_ text: String) throws -> TimeSpan {
     guard let span = TimeSpan(text) else {
       throw ValidationError(
-        "'\(text)' is no time; write it with its unit: 500ms, 5s, 2m or 1h, from 0.001ms to 168h")
+        "'\(text)' is not a time; write it with a unit: 500ms, 5s, 2m or 1h, from 0.001ms to 168h")
     }
     return span
   }
@@ -53,13 +52,13 @@ package struct ByteCount: Equatable, Sendable {
 
   package static func parse(_ text: String) throws -> ByteCount {
     guard let count = ByteCount(text) else {
-      throw ValidationError("'\(text)' is no number of bytes; write 512, 256K or 1M")
+      throw ValidationError("'\(text)' is not a number of bytes; write 512, 256K or 1M")
     }
     return count
   }
 }
 
-/// A share as the command line takes it: `90%`, up to 1000 %.
+/// A percentage on the command line: `90%`, up to 1000 %.
 package struct Percentage: Equatable, Sendable, CustomStringConvertible {
   private static let maximum = 1000.0
 
@@ -70,7 +69,7 @@ package struct Percentage: Equatable, Sendable, CustomStringConvertible {
   package static func parse(_ text: String) throws -> Percentage {
     guard text.hasSuffix("%"), let number = Quantity.number(text.dropLast()), number > 0,
       number <= maximum
-    else { throw ValidationError("'\(text)' is no share; write 90%") }
+    else { throw ValidationError("'\(text)' is not a percentage; write 90%") }
     return Percentage(number)
   }
 
@@ -78,7 +77,7 @@ package struct Percentage: Equatable, Sendable, CustomStringConvertible {
   package var description: String { Text.decimal(percent) + "%" }
 }
 
-/// A count as the command line takes it: digits alone, no sign.
+/// A count on the command line: only digits, no sign.
 package struct WholeNumber: Equatable, Sendable, ExpressibleByArgument, ExpressibleByIntegerLiteral
 {
   package let value: Int
@@ -94,7 +93,7 @@ package struct WholeNumber: Equatable, Sendable, ExpressibleByArgument, Expressi
 }
 
 package enum Quantity {
-  /// Digits alone.
+  /// Only digits.
   package static func whole(_ text: some StringProtocol) -> Int? {
     text.allSatisfy { $0.isASCII && $0.isNumber } ? Int(text) : nil
   }

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The one place where a run writes: results to standard output, everything else to standard
-/// error; with `--json`, nothing but JSON Lines to standard output. Whatever the text came from (a
-/// device, a file, a command line), no control or bidirectional character of it reaches a terminal.
+/// Writes all output of a run: results to standard output, everything else to standard error; with
+/// `--json`, only JSON Lines to standard output. Control and bidirectional characters of external
+/// text (of a device, a file, a command line) never reach a terminal.
 package final class Console: Sendable {
   private struct State: Sendable {
     var json: JSONLines?
@@ -27,12 +27,12 @@ package final class Console: Sendable {
       ])
   }
 
-  /// The errno with which standard output failed, if it did.
+  /// The errno of a failure of standard output.
   package var outputFailure: Int32? { state.withLock { $0.failure } ?? queue.outputFailure }
 
-  // MARK: What commands say
+  // MARK: Output of commands
 
-  /// A line of the result, for people.
+  /// Prints a line of the result as text.
   package func result(_ line: String) { result(Line(line)) }
 
   package func result(_ line: Line) {
@@ -43,7 +43,7 @@ package final class Console: Sendable {
     }
   }
 
-  /// A text of the program's own, with its line breaks.
+  /// Prints a fixed text of the program with its line breaks.
   package func result(ownText text: String) {
     state.withLock { state in
       guard state.json == nil else { return }
@@ -52,7 +52,7 @@ package final class Console: Sendable {
     }
   }
 
-  /// A part of the result, for programs.
+  /// Writes a part of the result as a JSON event.
   package func event(_ type: String, _ members: KeyValuePairs<String, JSONValue?>) {
     event(type, JSONValue.fields(members))
   }
@@ -69,7 +69,7 @@ package final class Console: Sendable {
     !settings.quiet && !settings.json && settings.verbosity >= verbosity
   }
 
-  /// A remark on standard error; silent with `-q` and `--json`.
+  /// Prints a remark to standard error; silent with `-q` and `--json`.
   package func note(_ line: String, verbosity: Int = 0) { note(Line(line), verbosity: verbosity) }
 
   package func note(_ line: Line, verbosity: Int = 0) {
@@ -77,18 +77,18 @@ package final class Console: Sendable {
     state.withLock { _ in queue.addRemark(line.shown + "\n") }
   }
 
-  /// A question, also with `-q` and `--json`: without it nobody could answer. The cursor stays
-  /// behind it, unless `breaksLine`.
+  /// Prints a question, also with `-q` and `--json`, so that the user can answer. The cursor stays
+  /// after it, unless `breaksLine`.
   package func prompt(_ text: String, breaksLine: Bool = false) {
     state.withLock { _ in
       queue.addError(VisibleText.escaped(text) + (breaksLine ? "\n" : ""))
     }
   }
 
-  /// Shows lines in the place of those shown before; no wider and no more than the terminal has.
+  /// Replaces the shown lines with new ones, within the size of the terminal.
   package func show(_ block: [Line]) { state.withLock { _ in queue.show(block) } }
 
-  /// The lines of an error, also with `-q`; not with `--json`, which has events of it.
+  /// Prints the lines of an error, also with `-q`; not with `--json`, which has an event for it.
   package func error(_ lines: [Line]) {
     guard !settings.json else { return }
     state.withLock { _ in
@@ -96,18 +96,18 @@ package final class Console: Sendable {
     }
   }
 
-  /// Nothing may follow. Waits until all of it is written.
+  /// Ends the output, and waits until everything is written.
   package func finish() {
     queue.show([])
     queue.leave()
     queue.drain()
   }
 
-  /// Shows the cursor, and keeps it so. A dying process can call it at any time: it waits for no
-  /// lock that is held during a write, and not for a terminal that accepts nothing.
+  /// Shows the cursor permanently. An ending process can call it at any time: it does not wait for
+  /// locks that are held during a write, or for a terminal that accepts nothing.
   package func restoreTerminal() { queue.leave() }
 
-  /// The process goes on after it was stopped.
+  /// Redraws after the process was stopped and continued.
   package func takeTerminalBack() { queue.takeBack() }
 
   // MARK: Writing

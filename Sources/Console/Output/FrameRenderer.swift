@@ -1,11 +1,11 @@
 /// The frame at the bottom of the terminal, and the bytes that replace or erase it. A value, so
-/// that what is drawn follows from what was written, not from what was asked for.
+/// that a frame depends on the text that was written, not on the text that was requested.
 package struct FrameRenderer: Sendable {
   /// The widths of the lines of the frame; the cursor is after the last.
   private var widths: [Int] = []
   package private(set) var hidesCursor = false
 
-  /// Draws `lines` over the former frame, in one text, so that nothing flickers.
+  /// Returns a single text that draws `lines` over the previous frame without flicker.
   package mutating func draw(_ lines: [Line], columns: Int) -> String {
     guard !lines.isEmpty else { return erase(columns: columns) }
     let hide = hidesCursor ? "" : "\u{1B}[?25l"
@@ -16,7 +16,7 @@ package struct FrameRenderer: Sendable {
     return text
   }
 
-  /// Nothing where no frame is drawn.
+  /// Empty without a frame.
   package mutating func erase(columns: Int) -> String {
     guard !widths.isEmpty else { return "" }
     defer { widths = [] }
@@ -28,11 +28,11 @@ package struct FrameRenderer: Sendable {
     return hidesCursor ? "\u{1B}[?25h" : ""
   }
 
-  /// Another process wrote below the frame, which therefore remains.
+  /// Forgets the frame, because another process has written below it.
   package mutating func forget() { self = FrameRenderer() }
 
-  /// From the end of the frame to its first column. A terminal that has become narrower since has
-  /// wrapped its lines.
+  /// Moves from the end of the frame to its start. A terminal that has become narrower since has
+  /// wrapped the lines.
   private func home(columns: Int) -> String {
     let rows = widths.reduce(0) { $0 + max(($1 + columns - 1) / columns, 1) }
     return rows > 1 ? "\r\u{1B}[\(rows - 1)A" : "\r"

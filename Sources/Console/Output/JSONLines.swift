@@ -1,11 +1,11 @@
-/// The machine's view of a run: JSON Lines, schema version 1 (docs/events.schema.json).
+/// The output of a run as JSON Lines, schema version 1 (docs/events.schema.json).
 package struct JSONLines: Sendable {
   package static let schemaVersion = 1
 
   private var next = 0
   package private(set) var ended = false
 
-  /// One line without its line break. Nothing may follow a `result`.
+  /// Returns one line without its line break. `result` is the last event.
   package mutating func line(_ type: String, _ members: [JSONValue.Member]) -> String {
     precondition(!ended, "an event after the result")
     let head = JSONValue.fields([

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Text for standard error and, where it shares a file with standard error or is a terminal, for
 /// standard output, in the order of the calls. The main thread writes it, so that a terminal that
-/// accepts nothing (a lost connection, Ctrl-S) stops neither the event loop nor a signal. Of frames
-/// only the newest waits; remarks have a limit; results and errors wait in full.
+/// accepts nothing (a lost connection, Ctrl-S) stops neither the event loop nor a signal. Only
+/// the newest frame waits; remarks have a limit; results and errors are never dropped.
 package final class OutputQueue: Sendable {
   private enum Piece {
     case text(String, FileOutput)
@@ -17,9 +17,9 @@ package final class OutputQueue: Sendable {
   private struct State {
     var isServed = false
     var pieces: [Piece] = []
-    /// The first piece that waits.
+    /// The first pending piece.
     var next = 0
-    /// The index of the frame that waits.
+    /// The index of the pending frame.
     var frame: Int?
     var waitingBytes = 0
     var remarksLeftOut = 0
@@ -30,22 +30,22 @@ package final class OutputQueue: Sendable {
     var outputFailure: Int32?
   }
 
-  /// Remarks above this limit are left out and counted; results wait for room.
+  /// Remarks above this limit are dropped and counted; results wait for space.
   private static let waitingBytesMaximum = 1 << 20
-  /// Pieces that were written are removed in groups.
+  /// Written pieces are removed in groups.
   private static let writtenPiecesMaximum = 1024
-  /// The wait of a process that ends or stops: in all, and without progress in a terminal without
-  /// room.
+  /// The time limits of a process that ends or stops: in total, and without progress on a terminal
+  /// that accepts nothing.
   private static let leavePatience = (whole: Duration.seconds(1), full: Duration.milliseconds(100))
 
   private let state = Mutex(State())
   /// A `sem_t` that lives as long as the process.
   private let wakeAddress: UInt
-  /// A step for each piece that was written.
+  /// A step for each written piece.
   private let progress = WriteProgress()
   private let output = FileOutput.standardOutput
   private let error = FileOutput.standardError
-  /// Whether standard output is written here; else the caller writes it, with back-pressure.
+  /// Whether the queue writes standard output; else the caller writes it, with back-pressure.
   package let carriesOutput: Bool
 
   package init() {
@@ -60,7 +60,7 @@ package final class OutputQueue: Sendable {
 
   // MARK: Adding
 
-  /// A line that may be left out when a megabyte waits already.
+  /// Adds a line that may be dropped if a megabyte is pending already.
   package func addRemark(_ text: String) {
     state.withLock { state in
       guard state.waitingBytes + text.utf8.count <= Self.waitingBytesMaximum else {
@@ -71,10 +71,10 @@ package final class OutputQueue: Sendable {
     }
   }
 
-  /// Text that is never left out.
+  /// Adds text that is never dropped.
   package func addError(_ text: String) { state.withLock { add(.text(text, error), to: &$0) } }
 
-  /// Text for standard output, for a queue that carries it. Waits while too much waits already.
+  /// Adds text for standard output. Waits while too much text is pending.
   package func addResult(_ text: String) {
     while true {
       let seen = progress.count
@@ -87,7 +87,7 @@ package final class OutputQueue: Sendable {
     state.withLock { add(.text(text, output), to: &$0) }
   }
 
-  /// The lines that replace the former frame; none to erase it.
+  /// Sets the lines that replace the previous frame; no lines erase it.
   package func show(_ lines: [Line]) {
     state.withLock { state in
       guard !state.isLeft else { return }
@@ -110,8 +110,8 @@ package final class OutputQueue: Sendable {
     }
   }
 
-  /// Shows the cursor, and draws nothing more. A dying process can call it at any time: the wait
-  /// has a bound, and is short for a terminal that accepts nothing.
+  /// Shows the cursor, and draws nothing more. An ending process can call it at any time: the wait
+  /// has a limit, and is short for a terminal that accepts nothing.
   package func leave() {
     state.withLock { state in
       guard !state.isLeft else { return }
@@ -128,7 +128,7 @@ package final class OutputQueue: Sendable {
     }
   }
 
-  /// Waits until everything is written, as long as that takes; signals still end the process.
+  /// Waits without a limit until everything is written; signals still end the process.
   package func drain() {
     while true {
       let seen = progress.count
@@ -143,8 +143,8 @@ package final class OutputQueue: Sendable {
 
   // MARK: Writing
 
-  /// Writes what is added, on the calling thread, and never returns. Until then each caller writes
-  /// its own text.
+  /// Writes the queue on the calling thread, and never returns. Before this call, each caller
+  /// writes its text directly.
   package func serve() -> Never {
     state.withLock { $0.isServed = true }
     while true {
@@ -170,7 +170,7 @@ package final class OutputQueue: Sendable {
     if let wake = UnsafeMutablePointer<sem_t>(bitPattern: wakeAddress) { sem_post(wake) }
   }
 
-  /// The texts of the next piece; `nil` when nothing waits.
+  /// The texts of the next piece; `nil` if the queue is empty.
   private func takeNext() -> [(String, FileOutput)]? {
     state.withLock { state in
       while state.next < state.pieces.count {
@@ -186,7 +186,7 @@ package final class OutputQueue: Sendable {
       }
       guard state.remarksLeftOut == 0 else {
         let remark =
-          "(\(Text.counted(state.remarksLeftOut, "line")) left out: the terminal was full)\n"
+          "(\(Text.counted(state.remarksLeftOut, "line")) dropped: the terminal was full)\n"
         state.remarksLeftOut = 0
         state.isWriting = true
         return texts(of: .text(remark, error), &state)
@@ -220,7 +220,7 @@ package final class OutputQueue: Sendable {
     }
   }
 
-  /// The failure of standard error cannot be reported; the exit status still tells the outcome.
+  /// A failure of standard error cannot be reported; the exit status still shows the outcome.
   private func record(_ failure: Int32?, of file: FileOutput) {
     guard let failure, file.descriptor == output.descriptor else { return }
     state.withLock { $0.outputFailure = $0.outputFailure ?? failure }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// How a run speaks, decided once from its options, its environment and its streams.
+/// The output settings of a run, derived once from its options, environment and streams.
 package struct OutputSettings: Equatable, Sendable {
   package enum Progress: Equatable, Sendable { case bar, plain, none }
 
@@ -11,7 +11,7 @@ package struct OutputSettings: Equatable, Sendable {
   package var outputStyle: Style
   package var errorStyle: Style
 
-  /// The facts that the environment gives.
+  /// The input from the environment.
   package struct Surroundings: Equatable, Sendable {
     package var outputIsTerminal: Bool
     package var errorIsTerminal: Bool

@@ -2,7 +2,7 @@
 package struct RateMeter: Equatable, Sendable {
   /// The time over which an old rate loses about two thirds of its weight.
   private static let smoothing = 3.0
-  /// After this long without an acknowledgement the transfer is called stalled.
+  /// The time without an acknowledgement after which the transfer counts as stalled.
   package static let stallLimit = Duration.seconds(3)
 
   private let start: Duration
@@ -33,7 +33,7 @@ package struct RateMeter: Equatable, Sendable {
     last = now
   }
 
-  /// Bytes acknowledged in this run, by the time it took; `nil` before the first.
+  /// The average rate of this run; `nil` before the first acknowledgement.
   package func rate(at now: Duration) -> Double? {
     let seconds = (now - start).inSeconds
     guard acknowledged > startOffset, seconds > 0 else { return nil }
@@ -45,7 +45,7 @@ package struct RateMeter: Equatable, Sendable {
     return .milliseconds(Int64(Double(max(0, total - acknowledged)) / smoothed * 1000))
   }
 
-  /// How long nothing was acknowledged, once that is long enough to say so.
+  /// The time without an acknowledgement, if the transfer counts as stalled.
   package func stalled(at now: Duration) -> Duration? {
     now - last >= Self.stallLimit ? now - last : nil
   }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Counts what a thread has done, and lets other threads wait for the next step: a condition
-/// variable on the monotonic clock. It lives as long as the process.
+/// Counts the steps of a thread, and lets other threads wait for the next step: a condition
+/// variable on the monotonic clock. Its lifetime is that of the process.
 package struct WriteProgress: Sendable {
   /// A `pthread_mutex_t`, a `pthread_cond_t`, and the count.
   private let mutexAddress: UInt
@@ -24,10 +24,10 @@ package struct WriteProgress: Sendable {
     countAddress = UInt(bitPattern: count)
   }
 
-  /// The steps so far. Read it before the condition that is waited for, so that no step is missed.
+  /// The number of steps so far. Read it before the awaited condition, so that no step is missed.
   package var count: UInt { locked { $1.pointee } }
 
-  /// One step more.
+  /// Adds a step.
   package func advance() {
     locked { condition, count in
       count.pointee &+= 1
@@ -35,7 +35,7 @@ package struct WriteProgress: Sendable {
     }
   }
 
-  /// Returns after a step that follows `seen`; `false` when there was none within `limit`.
+  /// Returns `true` after a step that follows `seen`; `false` without one within `limit`.
   /// `nil` = no limit.
   package func wait(after seen: UInt, within limit: Duration? = nil) -> Bool {
     var deadline = timespec()

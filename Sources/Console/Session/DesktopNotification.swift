@@ -1,17 +1,17 @@
 import Glibc
 
-/// What tells a person who looks elsewhere that a run is over.
+/// Notifies the user of the end of a run.
 package struct DesktopNotification: Equatable, Sendable {
-  /// How the person is reached.
+  /// The way to notify the user.
   package enum Way: Equatable, Sendable {
-    /// notify-send(1), where there is a desktop on this machine.
+    /// notify-send(1), on a desktop of this host.
     case desktop
-    /// OSC 777 of urxvt, which VTE's terminals, foot and Ghostty know, too.
+    /// OSC 777 of urxvt, also supported by VTE's terminals, foot and Ghostty.
     case notifyCommand
-    /// OSC 9 of iTerm2, which WezTerm and kitty know, too.
+    /// OSC 9 of iTerm2, also supported by WezTerm and kitty.
     case growlCommand
     case bell
-    /// Nobody looks.
+    /// No notification: there is no terminal.
     case none
 
     package init(environment: [String: String], hasTerminal: Bool) {
@@ -23,7 +23,7 @@ package struct DesktopNotification: Equatable, Sendable {
       } else if !hasTerminal || term == "dumb" {
         self = .none
       } else if isSet("TMUX") || term.hasPrefix("screen") || term.hasPrefix("tmux") {
-        // What they do not know they swallow, or show.
+        // They discard or print unknown sequences.
         self = .bell
       } else if isSet("VTE_VERSION") || ["rxvt", "foot"].contains(where: term.hasPrefix)
         || program == "ghostty"
@@ -36,7 +36,7 @@ package struct DesktopNotification: Equatable, Sendable {
       }
     }
 
-    /// What the terminal is sent.
+    /// The text for the terminal.
     package func bytes(for notification: DesktopNotification) -> String? {
       let (title, body) = (Self.plain(notification.title), Self.plain(notification.body))
       return switch self {
@@ -47,7 +47,7 @@ package struct DesktopNotification: Equatable, Sendable {
       }
     }
 
-    /// Semicolons part the fields of such a sequence.
+    /// Semicolons separate the fields of such a sequence.
     private static func plain(_ text: String) -> String {
       VisibleText.escaped(text).replacing(";", with: ",")
     }
@@ -63,7 +63,7 @@ package struct DesktopNotification: Equatable, Sendable {
     self.body = body
   }
 
-  /// Reaches the person if there is a way; nothing depends on it.
+  /// Sends the notification if possible; failures are ignored.
   package func send(environment: [String: String]) {
     let output = FileOutput.standardError
     let way = Way(environment: environment, hasTerminal: output.isTerminal)
@@ -72,7 +72,7 @@ package struct DesktopNotification: Equatable, Sendable {
     if let bytes = other.bytes(for: self) { _ = output.write(bytes) }
   }
 
-  /// Runs notify-send; `false` where there is none or it does not end in time.
+  /// Runs notify-send; `false` if it is missing or does not end in time.
   private func notify(_ environment: [String: String]) -> Bool {
     // Its body is markup.
     let body = VisibleText.escaped(body).replacing("&", with: "&amp;").replacing("<", with: "&lt;")
@@ -80,7 +80,7 @@ package struct DesktopNotification: Equatable, Sendable {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // This process blocks and ignores signals that the program is to get.
+    // The program must receive signals that this process blocks and ignores.
     var none = sigset_t()
     sigemptyset(&none)
     var usual = none

@@ -1,4 +1,4 @@
-/// A run whose user may be asked something.
+/// A run that may ask its user.
 package protocol InteractiveSession: Sendable {
   var console: Console { get }
   var output: OutputOptions { get }

@@ -3,20 +3,20 @@ import Synchronization
 
 /// The signals that end or stop this process. The first SIGINT, SIGTERM or SIGHUP asks the running
 /// work to stop at a safe point; a second one, or two seconds without an end, kills the process by
-/// that signal. The same one again from a program in the same moment is the first one's echo:
-/// timeout(1) sends it to its child, and to the group that the child is in. All others that end a
-/// process do so at once. The terminal is put right before each.
+/// that signal. A repetition of the same signal by a program at the same time is ignored:
+/// timeout(1) sends it to its child, and to the group of the child. All other signals that end a
+/// process do so immediately. The terminal is restored before each.
 package final class Interruption: Sendable {
   private struct State {
     var signal: Int32?
     var stop: (@Sendable () -> Void)?
   }
 
-  /// With what a full terminal is waited for after it, two seconds.
+  /// Together with the wait for a full terminal after it, two seconds.
   private static let grace = Duration.milliseconds(1900)
   private static let echo = Duration.seconds(1)
   private static let polite = [SIGINT, SIGTERM, SIGHUP]
-  /// What would end the process without a word. Not those that a fault of its own raises.
+  /// The signals that end the process without a message, except for those of faults in the process.
   private static let immediate = [
     SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGIO, SIGPWR, SIGSTKFLT,
   ]
@@ -30,7 +30,7 @@ package final class Interruption: Sendable {
   /// The signal that asked this process to end, if one did.
   package var signal: Int32? { state.withLock { $0.signal } }
 
-  /// Runs once at the first signal; at once when it has already come.
+  /// Runs once at the first signal; immediately if the signal has already arrived.
   package func onFirstSignal(_ stop: @escaping @Sendable () -> Void) {
     let isLate = state.withLock { state in
       state.stop = stop
@@ -39,19 +39,19 @@ package final class Interruption: Sendable {
     if isLate { stop() }
   }
 
-  /// How the terminal is put right before the process dies or stops (SIGTSTP), and what follows
-  /// when it goes on.
+  /// Sets the actions that restore the terminal before the process ends or stops (SIGTSTP), and
+  /// that follow when the process continues.
   package func onLeaving(
     _ leave: @escaping @Sendable () -> Void, onReturn comeBack: @escaping @Sendable () -> Void
   ) {
     terminal.withLock { $0 = (leave, comeBack) }
   }
 
-  /// Blocks the signals in every thread that is created from now on, and waits for them in one of
-  /// its own: it works even when every other thread is stuck. A signal that the parent made this
-  /// process ignore (nohup, a shell's background jobs) stays ignored.
+  /// Blocks the signals in every thread that is created from now on, and waits for them in a
+  /// separate thread: it works even if every other thread is blocked. A signal that the parent made
+  /// this process ignore (nohup, a shell's background jobs) stays ignored.
   package func watch() {
-    // A write that a closed pipe or a limit on sizes refuses is an error like others.
+    // A failed write to a closed pipe or beyond a size limit is an ordinary error.
     for number in [SIGPIPE, SIGXFSZ] { Glibc.signal(number, SIG_IGN) }
     var signals = sigset_t()
     sigemptyset(&signals)
@@ -77,10 +77,10 @@ package final class Interruption: Sendable {
     pthread_detach(thread)
   }
 
-  /// Dies by `number`, so that a calling shell sees it and stops its loop. The signal is sent to
-  /// this thread alone: one sent to the process could be taken by the thread that waits for a
-  /// second. No core is written: a signal from outside is no error of ours, and keys may lie in
-  /// memory.
+  /// Ends the process by `number`, so that a calling shell detects it and stops its loop. The
+  /// signal is sent only to this thread: the thread that waits for a second signal could receive a
+  /// signal to the process. No core is written: an external signal is not an error of the program,
+  /// and memory may contain keys.
   package static func die(by number: Int32) -> Never {
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(LimitIdentifier(RLIMIT_CORE.rawValue), &none)
@@ -88,7 +88,7 @@ package final class Interruption: Sendable {
     _exit(128 + number)
   }
 
-  /// Lets the kernel do to this process what it does by default.
+  /// Restores the kernel's default action.
   private static func deliver(_ number: Int32) {
     Glibc.signal(number, SIG_DFL)
     var signals = sigset_t()
@@ -124,7 +124,7 @@ package final class Interruption: Sendable {
       die(by: first)
     }
 
-    /// The next signal that ends the process; `nil` when none came in time.
+    /// Returns the next signal that ends the process; `nil` without one in time.
     private func ending(
       within deadline: ContinuousClock.Instant?
     ) -> (number: Int32, isFromProgram: Bool)? {
@@ -134,10 +134,10 @@ package final class Interruption: Sendable {
         if number == SIGTSTP {
           suspend()
         } else if number > 0 {
-          // Keys that are pressed come from the kernel.
+          // Signals of the keyboard come from the kernel.
           return (number, origin.si_code == SI_USER)
         } else if errno != EINTR {
-          // Whoever was stopped and continued is interrupted, and waits on.
+          // A stop and continuation interrupts the wait, which then resumes.
           return nil
         }
       }
@@ -154,7 +154,7 @@ package final class Interruption: Sendable {
       return sigtimedwait(&signals, &origin, &limit)
     }
 
-    /// Stops the process, as the terminal's user wanted it; returns when it was continued.
+    /// Stops the process as requested at the terminal; returns after it was continued.
     private func suspend() {
       let terminal = interruption.terminal.withLock { $0 }
       terminal.leave()

@@ -1,6 +1,6 @@
-/// The command line's own waits, on the wall's clock.
+/// Waits of the command line, on the wall clock.
 package enum Pause {
-  /// `false` when the task was cancelled first.
+  /// Returns `false` if the task was cancelled first.
   package static func sleep(for duration: Duration) async -> Bool {
     do {
       try await Task.sleep(for: duration)

@@ -1,11 +1,11 @@
 import Glibc
 
-/// How long threads of this process were ready to run and had no processor (the second number of
-/// schedstat, proc(5)): on a busy machine, what is measured is the machine and not the air.
+/// The time in which threads of this process were ready to run but had no processor (the second
+/// number of schedstat, proc(5)). On a busy host, rates show the load of the host, not of the link.
 package struct ProcessorWait: Sendable {
-  /// Of the elapsed time; less is usual on a machine with other work.
+  /// A share of the elapsed time; lower shares are usual on a host with other work.
   private static let shareMinimum = 0.1
-  /// Shorter times are mostly the start of the program.
+  /// Shorter times are mostly caused by the start of the program.
   private static let elapsedMinimum = Duration.seconds(2)
 
   private let start: [String: Duration]
@@ -16,7 +16,7 @@ package struct ProcessorWait: Sendable {
     began = .now
   }
 
-  /// A sentence where one thread has waited for much of the time since the start, else `nil`.
+  /// Returns a sentence if a thread has waited for much of the time since the start, else `nil`.
   package func note() -> String? {
     let waits = Self.waits()
     let longest = waits.map { $1 - (start[$0] ?? .zero) }.max() ?? .zero
@@ -26,11 +26,11 @@ package struct ProcessorWait: Sendable {
   package static func note(waited: Duration, of elapsed: Duration) -> String? {
     guard elapsed >= elapsedMinimum, waited / elapsed >= shareMinimum else { return nil }
     let percent = Int((min(waited / elapsed, 1) * 100).rounded())
-    return "this machine was busy: the program waited for a processor for \(percent)% of the time, "
-      + "so it was slower than the devices and the air permit"
+    return "this host was busy: the program waited for a processor for \(percent)% of the time, "
+      + "so it was slower than the devices and the link permit"
   }
 
-  /// By thread; empty where the kernel does not count.
+  /// The times by thread; empty if the kernel does not count.
   private static func waits() -> [String: Duration] {
     let folder = "/proc/self/task"
     guard let directory = opendir(folder) else { return [:] }

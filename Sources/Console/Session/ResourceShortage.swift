@@ -1,6 +1,6 @@
-/// Why the process could not do its work, found before it could die of it.
+/// A resource limit that is too low, detected at the start of the process.
 package enum ResourceShortage: Equatable, Sendable {
-  /// So many more files and sockets can be open; fewer than are needed.
+  /// The number of further files and sockets that can be open is less than needed.
   case descriptors(free: Int, needed: Int)
   /// In bytes (RLIMIT_AS).
   case addressSpace(limit: Int, needed: Int)

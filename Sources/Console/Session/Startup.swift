@@ -1,31 +1,30 @@
 import Glibc
 
-/// What is put right before the runtime starts its first thread: what comes after may rely on it.
+/// Prepares the process before the runtime starts its first thread.
 package enum Startup {
-  /// Files, sockets and timers that a command has open at once, and a few more.
+  /// The number of files, sockets and timers that a command opens at the same time, with a reserve.
   private static let descriptorsNeeded = 20
-  /// Of threads' stacks and libraries; what is used of it is far less.
+  /// Address space for stacks of threads and libraries; the memory in use is far less.
   private static let addressSpaceNeeded = 256 << 20
   /// EX_OSERR of sysexits(3).
   private static let failure: Int32 = 71
-  /// The signals that the Swift runtime answers with a backtrace.
+  /// The signals for which the Swift runtime prints a backtrace.
   private static let crashSignals = [
     SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP,
   ]
 
-  /// Streams that the parent closed become descriptors that every use of fails as before, so that
-  /// no socket takes their number and is written to by mistake.
+  /// Reserves the descriptors of streams that the parent closed. Their use still fails, but no
+  /// socket receives their number and is written by mistake.
   package static func occupyStandardStreams() {
     for (number, mode) in [
       (STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY),
     ] where fcntl(number, F_GETFD) == -1 {
-      // The lowest free number is this one, as those below are taken.
+      // This number is the lowest free one, as all lower ones are in use.
       guard open("/dev/null", mode) == number else { _exit(failure) }
     }
   }
 
-  /// A backtrace shows memory, and keys may lie there. Whoever looks for an error sets
-  /// SWIFT_BACKTRACE.
+  /// Disables backtraces, which show memory that may contain keys. Set SWIFT_BACKTRACE to debug.
   package static func turnBacktracesOff(environment: [String: String]) {
     guard environment["SWIFT_BACKTRACE"] == nil else { return }
     for number in crashSignals where !SignalDisposition.isIgnored(number) {
@@ -33,7 +32,7 @@ package enum Startup {
     }
   }
 
-  /// Lifts the limits as far as the parent permits; what is still short.
+  /// Raises the limits as far as the parent permits, and returns the remaining shortage.
   package static func shortage() -> ResourceShortage? {
     lift(RLIMIT_NOFILE.identifier, to: rlim_t(descriptorsNeeded * 4))
     let space = lift(RLIMIT_AS.identifier, to: rlim_t(addressSpaceNeeded))
@@ -44,18 +43,18 @@ package enum Startup {
     return free < descriptorsNeeded ? .descriptors(free: free, needed: descriptorsNeeded) : nil
   }
 
-  /// The limit as it is then.
+  /// Returns the resulting limit.
   @discardableResult
   private static func lift(_ resource: LimitIdentifier, to wanted: rlim_t) -> rlim_t {
     var limit = rlimit()
     guard getrlimit(resource, &limit) == 0, limit.rlim_cur < wanted else { return .max }
     limit.rlim_cur = min(wanted, limit.rlim_max)
-    // Refused or not, the process goes by what it may.
+    // Even after a refusal, the present limit applies.
     _ = setrlimit(resource, &limit)
     return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : .max
   }
 
-  /// A limit says nothing of what the parent left open, so it is tried.
+  /// Opens descriptors as a test, because the limit does not show how many the parent left open.
   private static func freeDescriptors(upTo count: Int) -> Int {
     var taken: [Int32] = []
     while taken.count < count {
@@ -68,7 +67,7 @@ package enum Startup {
   }
 }
 
-/// How getrlimit(2) numbers the limits; the C library makes an enumeration of them.
+/// The type of the limits of getrlimit(2), which the C library declares as an enumeration.
 package typealias LimitIdentifier = __rlimit_resource_t
 
 extension __rlimit_resource {
@@ -76,7 +75,7 @@ extension __rlimit_resource {
 }
 
 package enum SignalDisposition {
-  /// The parent made this process ignore the signal (nohup, a shell's background jobs).
+  /// Whether the parent made this process ignore the signal (nohup, a shell's background jobs).
   package static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard sigaction(number, nil, &action) == 0 else { return false }

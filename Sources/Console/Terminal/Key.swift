@@ -1,4 +1,4 @@
-/// What a person presses, as far as a choice cares.
+/// A key that is relevant for a choice.
 package enum Key: Equatable, Sendable {
   case up, down, pageUp, pageDown, first, last
   case enter
@@ -9,16 +9,16 @@ package enum Key: Equatable, Sendable {
   case other
 }
 
-/// Makes keys of what a terminal sends (ECMA-48 control sequences, and what xterm sends for cursor
-/// keys). An escape is a key of its own only where nothing follows it.
+/// Decodes the input of a terminal to keys (ECMA-48 control sequences, and the cursor keys of
+/// xterm). An escape is a key only if nothing follows it.
 package struct KeyDecoder: Sendable {
   private static let escape: UInt8 = 0x1B
-  /// A sequence that is longer is none of ours.
+  /// Longer sequences are not supported keys.
   private static let sequenceMaximum = 16
 
   private var pending: [UInt8] = []
 
-  /// - Returns: the keys that are complete with these bytes.
+  /// - Returns: the keys that these bytes complete.
   package mutating func take(_ bytes: some Sequence<UInt8>) -> [Key] {
     var keys: [Key] = []
     for byte in bytes {
@@ -31,7 +31,7 @@ package struct KeyDecoder: Sendable {
     return keys
   }
 
-  /// Nothing more came: what could have been the beginning of a sequence was a key.
+  /// Handles a pause in the input: a possible start of a sequence was a key.
   package mutating func pause() -> [Key] {
     defer { pending = [] }
     switch pending.count {
@@ -41,11 +41,11 @@ package struct KeyDecoder: Sendable {
     }
   }
 
-  /// The key that the pending bytes are; `nil` while more of them must come.
+  /// The key of the pending bytes; `nil` if the sequence is incomplete.
   private func completed() -> Key? {
     guard pending[0] == Self.escape else { return Self.plain(pending[0]) }
     guard pending.count > 1 else { return nil }
-    // CSI and SS3; anything else behind an escape is Alt with a key.
+    // CSI and SS3; other bytes after an escape are Alt with a key.
     guard pending[1] == UInt8(ascii: "[") || pending[1] == UInt8(ascii: "O") else { return .other }
     guard pending.count > 2 else { return nil }
     let last = pending[pending.count - 1]
@@ -62,7 +62,7 @@ package struct KeyDecoder: Sendable {
     case UInt8(ascii: "g"): .first
     case UInt8(ascii: "G"): .last
     case UInt8(ascii: "\r"), UInt8(ascii: "\n"): .enter
-    // Ctrl-C and Ctrl-D, where the terminal makes no signal and no end of them.
+    // Ctrl-C and Ctrl-D, if the terminal does not translate them.
     case UInt8(ascii: "q"), 0x03, 0x04: .leave
     case UInt8(ascii: "1")...UInt8(ascii: "9"): .digit(Int(byte - UInt8(ascii: "0")))
     default: .other

@@ -1,20 +1,20 @@
 import Glibc
 
-/// The keys that a person presses while a command runs.
+/// The keys that the user presses while a command runs.
 package struct Keyboard: Sendable {
-  /// Shorter than anybody notices, and longer than the bytes of one key are apart.
+  /// Too short to notice, and longer than the interval between the bytes of one key.
   private static let interval = Duration.milliseconds(30)
 
   private let terminal: RawTerminal
 
-  /// Whether there is a person who sees what is asked and can answer it.
+  /// Whether a user can see a question and answer it.
   package static func isAvailable(in session: some InteractiveSession) -> Bool {
     session.mayAsk && isatty(STDIN_FILENO) == 1
       && FileOutput.standardError.isTerminal && session.environment["TERM"] != "dumb"
       && (session.environment["CI"] ?? "").isEmpty
   }
 
-  /// Runs `body` with the keys; the terminal is as it was when that has ended.
+  /// Runs `body` with the keys, then restores the terminal.
   package static func use<Value: Sendable>(
     in session: some InteractiveSession, _ body: (Keyboard) async -> Value
   ) async -> Value? {
@@ -34,7 +34,7 @@ package struct Keyboard: Sendable {
     return value
   }
 
-  /// Tells of each key until `take` says that it is enough, or the task is cancelled.
+  /// Passes each key to `take` until it ends the input, or the task is cancelled.
   package func watch(_ take: (Key) -> Bool) async {
     var decoder = KeyDecoder()
     while !Task.isCancelled {

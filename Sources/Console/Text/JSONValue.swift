@@ -1,4 +1,4 @@
-/// A JSON value that is written, never read; the order of an object's members is kept.
+/// A JSON value for output; the order of an object's members is kept.
 package enum JSONValue: Equatable, Sendable {
   case null
   case bool(Bool)
@@ -27,7 +27,7 @@ package enum JSONValue: Equatable, Sendable {
     members.compactMap { name, value in value.map { Member(name: name, value: $0) } }
   }
 
-  /// The value on one line (RFC 8259), with nothing in it that would steer a terminal.
+  /// The value on one line (RFC 8259), without characters that control a terminal.
   package var text: String {
     switch self {
     case .null: "null"
@@ -65,7 +65,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   package init(integerLiteral value: Int) { self = .integer(value) }
   package init(booleanLiteral value: Bool) { self = .bool(value) }
 
-  /// The text of a value that may be missing.
+  /// The text of an optional value.
   package static func text(_ value: (some CustomStringConvertible)?) -> JSONValue? {
     value.map { .string($0.description) }
   }

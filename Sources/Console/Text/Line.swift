@@ -1,5 +1,5 @@
-/// One line for a person: text that is shown as it is or, where it would steer the terminal,
-/// written out; and colours of ours, which nobody else's text can add.
+/// One line of text with colors. Characters that control the terminal are escaped, so that external
+/// text cannot add colors.
 package struct Line: Equatable, Sendable {
   private struct Part: Equatable, Sendable {
     /// The numbers of an SGR sequence (ECMA-48, 8.3.117), or none.
@@ -13,15 +13,15 @@ package struct Line: Equatable, Sendable {
     if !text.isEmpty { parts = [Part(paint: paint, text: text)] }
   }
 
-  /// Without its colours.
+  /// The text without colors.
   package var text: String { parts.map(\.text).joined() }
 
   package var isEmpty: Bool { parts.isEmpty }
 
-  /// Those that it takes on a terminal.
+  /// The width on a terminal.
   package var columns: Int { VisibleText.columns(text) }
 
-  /// No wider than so many columns as it is shown, with what is cut off told by an ellipsis.
+  /// Returns the line shortened to the columns, with an ellipsis for omitted text.
   package func clipped(to columns: Int, in style: Style) -> Line {
     guard self.columns > columns else { return self }
     var room = max(columns - style.ellipsis.count, 0)
@@ -30,13 +30,13 @@ package struct Line: Equatable, Sendable {
       let text = VisibleText.prefix(part.text, columns: room)
       clipped = clipped + Line(text, paint: part.paint)
       room -= VisibleText.columns(text)
-      // What is left out of the middle would not be told.
+      // Otherwise text omitted in the middle would have no ellipsis.
       guard text == VisibleText.escaped(part.text) else { break }
     }
     return clipped + style.ellipsis
   }
 
-  /// As the terminal gets it.
+  /// The text with escape sequences for the terminal.
   package var shown: String {
     parts.map { part in
       let text = VisibleText.escaped(part.text)

@@ -1,5 +1,5 @@
 extension String {
-  /// The rest after `prefix`, or `nil` when the text does not start with it.
+  /// Returns the rest after `prefix`, or `nil` if the text does not start with it.
   package func removingPrefix(_ prefix: String) -> String? {
     hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
   }

@@ -1,7 +1,7 @@
-/// What a stream can show.
+/// The capabilities of a stream.
 package struct Style: Equatable, Sendable {
   package var color: Bool
-  /// The locale's character set is UTF-8.
+  /// Whether the character set of the locale is UTF-8.
   package var unicode: Bool
   package var columns = 80
 

@@ -1,18 +1,18 @@
 import Glibc
 
 package enum SystemError {
-  /// The C library's words for an errno value.
+  /// The message of the C library for an errno value.
   package static func text(_ errno: Int32) -> String { String(cString: strerror(errno)) }
 
-  /// Why nothing can be written, for a person: a sentence without its full stop.
+  /// The reason for a failed write: a sentence without its full stop.
   package static func reasonOfOutput(_ errno: Int32) -> String {
     switch errno {
-    case ENOSPC, EDQUOT, EFBIG: "The disk is full, or has no more room for it"
+    case ENOSPC, EDQUOT, EFBIG: "The disk is full, or a size limit was reached"
     case EACCES, EPERM, EROFS: "This user may not write there"
-    case ENOENT, ENOTDIR: "The folder is not there"
-    case ENAMETOOLONG: "No file can be called so"
-    case EPIPE, EBADF: "Whoever reads it is gone"
-    default: "The disk is full, or the folder or whoever reads it is gone"
+    case ENOENT, ENOTDIR: "The directory does not exist"
+    case ENAMETOOLONG: "The file name is too long"
+    case EPIPE, EBADF: "The reader has exited"
+    default: "The disk is full, or the directory or the reader no longer exists"
     }
   }
 }

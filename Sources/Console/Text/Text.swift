@@ -1,6 +1,6 @@
 import OtaflashNumerals
 
-/// Numbers as people read them.
+/// Numbers and lines as text.
 package enum Text {
   /// `266,112`
   package static func grouped(_ number: Int) -> String { Numerals.grouped(number) }
@@ -16,7 +16,7 @@ package enum Text {
   /// `0x0d`
   package static func hex(_ value: UInt8) -> String { "0x" + Numerals.hex(value) }
 
-  /// The bytes that so many pairs of hexadecimal digits stand for.
+  /// Returns the bytes of pairs of hexadecimal digits.
   package static func bytes(hex digits: String) -> [UInt8]? {
     guard digits.utf8.count.isMultiple(of: 2), digits.allSatisfy(\.isHexDigit) else { return nil }
     var bytes: [UInt8] = []
@@ -59,7 +59,7 @@ package enum Text {
   /// One digit after the point.
   package static func fixed(_ value: Double) -> String { Numerals.fixed(value) }
 
-  /// `15`, `7.5`: no more digits than there are.
+  /// `15`, `7.5`: without trailing zeros.
   package static func decimal(_ value: Double) -> String {
     value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : String(value)
   }
@@ -68,7 +68,8 @@ package enum Text {
     String(repeating: "0", count: max(0, count - digits.count)) + digits
   }
 
-  /// Lines no longer than `columns`, broken at spaces; a longer word has one of its own.
+  /// Returns lines of at most `columns` characters, wrapped at spaces; a longer word has a separate
+  /// line.
   package static func wrapped(_ text: String, columns: Int) -> [String] {
     var lines = [""]
     for word in text.split(separator: " ") {
@@ -84,8 +85,8 @@ package enum Text {
     return lines
   }
 
-  /// Columns of equal width with two spaces between them; no space at a line's end. Cells are as
-  /// wide as they are shown.
+  /// Returns rows with aligned columns, two spaces between them and no space at the end of a line.
+  /// Widths are those on a terminal.
   package static func table(_ cells: [[String]]) -> [String] {
     let rows = cells.map { $0.map(VisibleText.escaped) }
     let columns = rows.map(\.count).max() ?? 0

@@ -1,8 +1,8 @@
-/// Text of others (a device, a file, a command line) as a terminal may show it: what would steer
-/// the terminal, or turn the order of what stands beside it, is written out.
+/// External text (of a device, a file, a command line) for a terminal: characters that control the
+/// terminal, or change the order of adjacent text, are escaped.
 package enum VisibleText {
-  /// Controls and line breaks (Unicode's Cc, Zl and Zp), and what changes the direction of text
-  /// (Bidi_Control).
+  /// Controls and line breaks (Unicode's Cc, Zl and Zp), and characters that change the direction
+  /// of text (Bidi_Control).
   package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x00...0x1F, 0x7F...0x9F: true
@@ -12,8 +12,8 @@ package enum VisibleText {
     }
   }
 
-  /// The text with each of these as JSON writes it: `\u001b`. Text without them stays as it is, so
-  /// escaping twice changes nothing.
+  /// Returns the text with these characters escaped as in JSON: `\u001b`. Other text is unchanged,
+  /// so escaping twice has no effect.
   package static func escaped(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isHidden) else { return text }
     var shown = ""
@@ -23,12 +23,12 @@ package enum VisibleText {
     return shown
   }
 
-  /// The columns of a terminal that a text takes as it is shown.
+  /// Returns the width of a text in columns of a terminal.
   package static func columns(_ text: String) -> Int {
     escaped(text).reduce(0) { $0 + columns($1) }
   }
 
-  /// Two for what is wide in East Asian scripts, and for pictures (Unicode Annex 11).
+  /// Two for wide characters of East Asian scripts, and for pictures (Unicode Annex 11).
   package static func columns(_ character: Character) -> Int {
     guard let scalar = character.unicodeScalars.first else { return 0 }
     switch scalar.value {
@@ -39,7 +39,7 @@ package enum VisibleText {
     }
   }
 
-  /// As much of a text as so many columns show.
+  /// Returns the start of a text that fits into the columns.
   package static func prefix(_ text: String, columns room: Int) -> String {
     var rest = room
     return String(
@@ -49,7 +49,7 @@ package enum VisibleText {
       })
   }
 
-  /// `\u001b`; none of the hidden ones lies outside the first plane.
+  /// `\u001b`; all hidden characters are in the first plane.
   package static func code(_ scalar: Unicode.Scalar) -> String {
     "\\u" + Text.padded(String(scalar.value, radix: 16), 4)
   }

@@ -1,21 +1,21 @@
 import OtaflashBlueZ
 import OtaflashGATT
 
-/// Where devices are listened for: with a real radio, or in a simulation.
+/// The source of advertisements: a real radio, or a simulation.
 package enum Air: Sendable {
   /// The number of the adapter; `nil` = the first that works.
   case radio(adapter: UInt16?)
   case simulated(SimulatedAir)
 
-  /// What the command line names.
+  /// The source that the command line selects.
   package init(_ global: GlobalOptions) {
     self = global.simulatedAir.map { .simulated($0) } ?? .radio(adapter: global.adapterNumber)
   }
 
-  /// The devices heard within `limit`, each once; `found` is told of each when it is heard, with
-  /// `duplicates` of every advertisement.
+  /// The devices discovered within `limit`, each once. `found` receives each new device; with
+  /// `duplicates`, every advertisement.
   ///
-  /// - Parameter endsWhenCancelled: a cancelled survey has ended well, with what it heard.
+  /// - Parameter endsWhenCancelled: a cancelled survey succeeds with the devices so far.
   package func survey(
     _ filter: ScanFilter, for limit: Duration, duplicates: Bool = false,
     endsWhenCancelled: Bool = false, found: @Sendable (ScanResult) -> Void
@@ -26,9 +26,9 @@ package enum Air: Sendable {
         filter.discovery, adapter: adapter, for: limit, duplicates: duplicates,
         endsWhenCancelled: endsWhenCancelled, found: found)
     case .simulated(let air):
-      let heard = await air.survey(filter, for: limit, duplicates: duplicates, found: found)
+      let devices = await air.survey(filter, for: limit, duplicates: duplicates, found: found)
       guard endsWhenCancelled || !Task.isCancelled else { throw .stopped }
-      return heard
+      return devices
     }
   }
 }

@@ -1,7 +1,7 @@
 import OtaflashBlueZ
 import OtaflashGATT
 
-/// The real radio: links to addresses, and the devices that advertise.
+/// The real radio: links to addresses, and advertising devices.
 package enum BluetoothAir {
   package static func dialer(
     to location: TrackedAddress, adapter: UInt16?, within limit: Duration, pairing: PairingAgent,
@@ -17,9 +17,9 @@ package enum BluetoothAir {
     })
   }
 
-  /// The devices heard within `limit`, each once; `found` is told of each when it is heard.
+  /// The devices discovered within `limit`, each once; `found` receives each device.
   ///
-  /// - Parameter endsWhenCancelled: a cancelled survey has ended well, with what it heard.
+  /// - Parameter endsWhenCancelled: a cancelled survey succeeds with the devices so far.
   package static func survey(
     _ filter: DiscoveryFilter, adapter: UInt16?, for limit: Duration, duplicates: Bool = false,
     endsWhenCancelled: Bool = false, found: @Sendable (ScanResult) -> Void
@@ -37,7 +37,7 @@ package enum BluetoothAir {
         found(result)
       }
     } catch .cancelled where endsWhenCancelled {
-      // Whoever watches without a limit ends it so.
+      // A scan without a limit ends by cancellation.
     } catch {
       throw .survey(error)
     }

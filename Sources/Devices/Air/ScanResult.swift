@@ -3,11 +3,11 @@ import OtaflashBlueZ
 import OtaflashConsole
 import OtaflashGATT
 
-/// A device as it was heard while scanning.
+/// A device discovered by a scan.
 package struct ScanResult: Equatable, Sendable {
-  /// What stands behind `-d` for it: an address or, of the simulated air, `sim:PROFILE`.
+  /// The value of `-d` for the device: an address or, in a simulation, `sim:PROFILE`.
   package let id: String
-  /// `nil` for what has none.
+  /// `nil` for a device without an address.
   package let address: BluetoothAddress?
   package var name: String?
   /// Received signal strength, in dBm.
@@ -22,7 +22,7 @@ package struct ScanResult: Equatable, Sendable {
     services = device.services
   }
 
-  /// One of the simulated air.
+  /// A simulated device.
   package init(simulated id: String, name: String?, rssi: Int?, services: [BluetoothUUID]) {
     self.id = id
     address = nil
@@ -31,8 +31,8 @@ package struct ScanResult: Equatable, Sendable {
     self.services = services
   }
 
-  /// The first two have their widest value's width, so that lines written one by one stand below
-  /// each other too.
+  /// The first two headings have the width of their widest value, so that lines written one by one
+  /// are aligned.
   package static let columns = ["ADDRESS          ", "RSSI    ", "NAME", "SERVICES"]
 
   package var row: [String] {
@@ -50,7 +50,7 @@ package struct ScanResult: Equatable, Sendable {
   }
 }
 
-/// Which devices of a scan are told. Every condition that is set must hold.
+/// The devices of a scan to report. Every condition that is set must be met.
 package struct ScanFilter: Sendable {
   /// Matches anywhere in the name.
   package var name: NamePattern?

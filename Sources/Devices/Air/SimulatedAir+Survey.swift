@@ -2,21 +2,21 @@ import OtaflashConsole
 import OtaflashSimulation
 
 extension SimulatedAir {
-  /// How often each device advertises.
+  /// The advertising interval of each device.
   private static let interval = Duration.milliseconds(250)
-  /// How far the strength wanders, in dB.
+  /// The range of the signal strength, in dB.
   private static let wandering: UInt64 = 5
-  /// How many advertisements the last of several devices sends, and how many it then leaves out: it
-  /// goes away, and comes back.
+  /// The last of several devices sends `there` advertisements, then omits `away`: it disappears and
+  /// returns.
   private static let presence = (there: 40, away: 60)
 
-  /// Listens on the wall's clock, until the time is up or the task is cancelled.
+  /// Scans in real time, until the time limit or the cancellation of the task.
   package func survey(
     _ filter: ScanFilter, for limit: Duration, duplicates: Bool,
     found: @Sendable (ScanResult) -> Void
   ) async -> [ScanResult] {
     let end = ContinuousClock.now + limit
-    var heard: [ScanResult] = []
+    var devices: [ScanResult] = []
     var random = SeededRandom(seed: 1)
     var round = 0
     repeat {
@@ -25,15 +25,15 @@ extension SimulatedAir {
         let result = ScanResult(
           simulated: station.id, name: station.name, rssi: rssi, services: station.services)
         guard filter.accepts(result) else { continue }
-        let isNew = !heard.contains { $0.id == result.id }
-        if isNew { heard.append(result) }
+        let isNew = !devices.contains { $0.id == result.id }
+        if isNew { devices.append(result) }
         if isNew || duplicates { found(result) }
       }
       round += 1
       let rest = min(Self.interval, end - ContinuousClock.now)
       guard rest > .zero, await Pause.sleep(for: rest) else { break }
     } while true
-    return heard
+    return devices
   }
 
   private func isThere(_ index: Int, in round: Int) -> Bool {

@@ -3,10 +3,10 @@ import OtaflashGATT
 import OtaflashState
 import Synchronization
 
-/// The address at which a device on the air was found last, and the search for a new one: a device
-/// that was named by a pattern may draw another random address at each start.
+/// The last known address of a device on the air, and the search for a new one: a device that was
+/// selected by a pattern may use another random address after each start.
 package final class TrackedAddress: Sendable {
-  /// Keeps other processes from the device under its new address.
+  /// Excludes other processes from the device under its new address.
   private final class Hold: Sendable {
     private let lock: DeviceLock
 
@@ -21,11 +21,11 @@ package final class TrackedAddress: Sendable {
   }
 
   private let state: Mutex<State>
-  /// `nil` where the user gave an address: no other one is accepted then.
+  /// `nil` if the user gave an address: no other address is accepted then.
   private let pattern: NamePattern?
   private let moved: @Sendable (_ former: BluetoothAddress, _ new: BluetoothAddress) -> Void
 
-  /// - Parameter moved: is called with the former and the new address. It must return soon.
+  /// - Parameter moved: receives the former and the new address. It must return soon.
   package init(
     _ address: BluetoothAddress, matching pattern: NamePattern?,
     moved: @escaping @Sendable (BluetoothAddress, BluetoothAddress) -> Void
@@ -37,7 +37,7 @@ package final class TrackedAddress: Sendable {
 
   package var address: BluetoothAddress { state.withLock { $0.address } }
 
-  /// The address at which to connect. Where the device may have a new one, this listens first.
+  /// The address to connect to. If the device may have a new address, this scans first.
   package func address(
     at place: DeviceLocation, hearing scanner: some Scanner, on clock: any LinkClock
   ) async throws(ConnectFault) -> BluetoothAddress {
@@ -52,7 +52,7 @@ package final class TrackedAddress: Sendable {
     } catch {
       switch error {
       case .deviceNotFound, .lostWhileConnecting, .cancelled: throw error
-      // Without a scan the device is found at its known address only.
+      // Without a scan, the device can only be found at its known address.
       case .adapterUnavailable, .busy, .permissionDenied, .systemCall: return known
       }
     }
@@ -68,7 +68,7 @@ package final class TrackedAddress: Sendable {
       let hold = try Hold(new)
       state.withLock { $0 = State(address: new, hold: hold) }
     } catch {
-      // It may end, so that another attempt is worthwhile.
+      // The condition may end, so another attempt is worthwhile.
       throw .lostWhileConnecting(.failed(errno: 0, reason: "\(error)"))
     }
     moved(known, new)

@@ -2,18 +2,18 @@ import OtaflashConsole
 import OtaflashFirmware
 import OtaflashState
 
-/// Who is flashed, where the command line does not say it: a person at a terminal chooses among
-/// what is heard; everybody else is told what there is. Nothing is ever chosen for anybody.
+/// The choice of a device if the command line names none: at a terminal, the user chooses among the
+/// devices in range; otherwise the command fails and lists them. No device is chosen automatically.
 package struct DeviceChoice: Sendable {
-  /// How long is listened where nobody can choose.
+  /// The duration of the scan without a terminal.
   private static let listening = Duration.seconds(5)
-  /// A person's choice has no limit of its own; this is its bound.
+  /// The time limit for the user's choice.
   private static let patience = Duration.seconds(24 * 3600)
-  /// Devices that an error names.
+  /// The maximum number of devices in an error message.
   private static let namedMaximum = 8
-  private static let advice = "At a terminal a person chooses; in a script -d names the device."
+  private static let advice = "Choose at a terminal, or name the device with -d."
 
-  /// `nil` where the image is not known yet.
+  /// `nil` if the image is not known yet.
   package let package: FirmwarePackage?
   package let session: Session
 
@@ -22,7 +22,7 @@ package struct DeviceChoice: Sendable {
     self.session = session
   }
 
-  /// The run that goes on with the chosen device.
+  /// Continues the run with the chosen device.
   package func ending() async throws(CommandFault) -> Ending {
     guard package != nil, Keyboard.isAvailable(in: session) else { throw try await refusal() }
     let records = try StateStore.open(session)
@@ -38,10 +38,10 @@ package struct DeviceChoice: Sendable {
       let words = Self.words(session.context.arguments, naming: id)
       session.console.note("  " + session.context.command(words))
       return Ending(exit: .done, outcome: "chosen", next: words)
-    case .left: throw .noDeviceNamed(why: "None was chosen. Nothing was sent.", suggestion: nil)
+    case .left: throw .noDeviceNamed(why: "No device was chosen; nothing was sent.", suggestion: nil)
     case .over:
       guard session.interruption.signal == nil else { throw .stopped }
-      throw .noDeviceNamed(why: "None was chosen in time. Nothing was sent.", suggestion: nil)
+      throw .noDeviceNamed(why: "No device was chosen in time; nothing was sent.", suggestion: nil)
     }
   }
 
@@ -60,41 +60,41 @@ package struct DeviceChoice: Sendable {
       isChoice: true, preferred: last.map { ($0.id, $0.name) })
   }
 
-  /// The words of the command line with the device.
+  /// The arguments of the command line with the device.
   package static func words(_ words: [String], naming id: String) -> [String] {
     let end = words.firstIndex(of: "--") ?? words.endIndex
     return words[..<end] + ["-d", id] + words[end...]
   }
 
-  // MARK: Without a person
+  // MARK: Without a terminal
 
   private func refusal() async throws(CommandFault) -> CommandFault {
     let limit = session.global.timeout?.duration ?? Self.listening
-    session.console.note("no device was named; listening for \(Text.seconds(limit))")
-    let heard: [ScanResult]
+    session.console.note("no device given; scanning for \(Text.seconds(limit))")
+    let devices: [ScanResult]
     do throws(CommandFault) {
-      heard = try await Air(session.global).survey(ScanFilter(), for: limit) { [session] in
+      devices = try await Air(session.global).survey(ScanFilter(), for: limit) { [session] in
         session.console.event("advertisement", $0.members)
       }
     } catch {
       if case .stopped = error { throw error }
       let why = session.context.report(error)
       return .noDeviceNamed(
-        why: "Nobody could be heard: \(why.what). \(Self.advice)", suggestion: nil)
+        why: "The scan failed: \(why.what). \(Self.advice)", suggestion: nil)
     }
-    return Self.refusal(heard, for: package.map(ImageFit.init))
+    return Self.refusal(devices, for: package.map(ImageFit.init))
   }
 
-  package static func refusal(_ heard: [ScanResult], for fit: ImageFit?) -> CommandFault {
-    let candidates = heard.map { Candidate($0, fit) }.sorted { $0.stands(before: $1) }
+  package static func refusal(_ devices: [ScanResult], for fit: ImageFit?) -> CommandFault {
+    let candidates = devices.map { Candidate($0, fit) }.sorted { $0.stands(before: $1) }
     guard let first = candidates.first else {
-      return .noDeviceNamed(why: "None was heard. " + advice, suggestion: nil)
+      return .noDeviceNamed(why: "No device was found. " + advice, suggestion: nil)
     }
     let list = candidates.prefix(namedMaximum).map(\.words).joined(separator: ", ")
     let hidden = candidates.count - namedMaximum
     let rest = hidden > 0 ? ", and \(Text.grouped(hidden)) more. " : ". "
     let suggestion: String? = first.verdict == .other ? nil : first.device.id
-    return .noDeviceNamed(why: "Heard: " + list + rest + advice, suggestion: suggestion)
+    return .noDeviceNamed(why: "Found: " + list + rest + advice, suggestion: suggestion)
   }
 
   private struct Candidate {

@@ -2,12 +2,12 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashUpdate
 
-/// Which devices an image can be for, as far as what they advertise tells.
+/// Whether an image can be for a device, as far as its advertisements show.
 package struct ImageFit: Equatable, Sendable {
   package enum Verdict: Int, Comparable, Sendable {
-    /// It advertises the service of a protocol that carries the image.
+    /// It advertises the service of a protocol that supports the image.
     case fits
-    /// It advertises no update service. Many have one all the same.
+    /// It advertises no update service. Many devices have one all the same.
     case unknown
     /// It advertises other update services.
     case other
@@ -23,9 +23,9 @@ package struct ImageFit: Equatable, Sendable {
     }
   }
 
-  /// The image's name, for people.
+  /// The display name of the image.
   package let name: String
-  /// The names of the protocols that carry it.
+  /// The names of the protocols that support the image.
   package let protocols: [String]
   private let services: Set<BluetoothUUID>
 
@@ -42,20 +42,20 @@ package struct ImageFit: Equatable, Sendable {
     return Self.protocols(behind: advertised).isEmpty ? .unknown : .other
   }
 
-  /// The update protocols that a device with these services speaks.
+  /// The update protocols of a device with these services.
   package static func protocols(behind advertised: [BluetoothUUID]) -> [String] {
     UpdateProtocol.all.filter { session in
       session.services.contains { advertised.contains($0) }
     }.map { $0.updateProtocol.name }
   }
 
-  /// Why, as a clause.
+  /// The reason, as a clause.
   package func reason(_ advertised: [BluetoothUUID]) -> String {
     let spoken = Self.protocols(behind: advertised).joined(separator: ", ")
     return switch verdict(on: advertised) {
-    case .fits: "speaks \(spoken), which carries \(name)"
+    case .fits: "supports \(spoken), which accepts \(name)"
     case .unknown: "advertises no update service; it may have one"
-    case .other: "speaks \(spoken); \(name) is for \(protocols.joined(separator: ", "))"
+    case .other: "supports \(spoken); \(name) requires \(protocols.joined(separator: ", "))"
     }
   }
 }

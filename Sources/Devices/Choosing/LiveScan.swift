@@ -1,13 +1,13 @@
 import OtaflashConsole
 import Synchronization
 
-/// A scan that is shown as it goes, and what a person does about it.
+/// A scan with a live table, and the user's choice.
 package final class LiveScan: Sendable {
   package enum Ending: Equatable, Sendable {
     case chosen(String)
-    /// The person has left.
+    /// The user quit.
     case left
-    /// The time was up, or a signal came.
+    /// The time limit was reached, or a signal was received.
     case over
   }
 
@@ -35,10 +35,10 @@ package final class LiveScan: Sendable {
     self.table = Mutex(table)
   }
 
-  /// What was heard, each device as it was heard last.
+  /// The latest result of each device.
   package var heard: [ScanResult] { found.withLock { $0 } }
 
-  /// - Throws: when nothing can be listened with.
+  /// - Throws: if no scan is possible.
   package func run() async throws(CommandFault) -> Ending {
     let result =
       if let result = await Keyboard.use(in: session, { await self.run(with: $0) }) {

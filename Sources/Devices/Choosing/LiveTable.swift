@@ -1,9 +1,9 @@
 import OtaflashATT
 import OtaflashConsole
 
-/// What is heard, as a table that a person can choose from. Pure: advertisements, keys and moments
-/// in, lines out. Rows keep their places while strength wanders, and what is selected is a device,
-/// not a place: whatever moves, Enter takes the device that was seen to be selected.
+/// The devices in range, as a live table from which the user can choose. Pure: advertisements, keys
+/// and times in, lines out. Rows keep their places while the strength varies. The selection is a
+/// device, not a place: Enter always chooses the device that was shown as selected.
 package struct LiveTable: Sendable {
   package struct Row: Sendable {
     package let id: String
@@ -11,7 +11,7 @@ package struct LiveTable: Sendable {
     package var services: [BluetoothUUID] = []
     /// In dBm, smoothed.
     package var strength: Double?
-    /// `nil` = not since the table began.
+    /// `nil` = not since the start of the table.
     package var heard: Duration?
     package var verdict = ImageFit.Verdict.unknown
   }
@@ -22,18 +22,18 @@ package struct LiveTable: Sendable {
     case left
   }
 
-  /// How much of a new strength counts.
+  /// The weight of a new strength.
   private static let weight = 0.3
-  /// A row passes another one when it is so much stronger, in dB.
+  /// A row moves above another one if it is stronger by this margin, in dB.
   private static let margin = 6.0
-  /// How often rows change places.
+  /// The interval between changes of places.
   private static let settling = Duration.seconds(1)
-  /// Whoever was not heard for so long is left out.
+  /// A device without an advertisement for this time is removed.
   private static let forgetting = Duration.seconds(60)
   private static let rowsMaximum = 500
 
   package let fit: ImageFit?
-  /// The user's own names, by id.
+  /// The user's aliases, by id.
   package let aliases: [String: String]
   /// Whether Enter ends with a device.
   package let isChoice: Bool
@@ -41,13 +41,13 @@ package struct LiveTable: Sendable {
   package private(set) var rows: [Row] = []
   package private(set) var selected: String?
   private var settled: Duration?
-  /// The first row that is shown.
+  /// The first visible row.
   private var top = 0
   private var page = 1
 
   /// - Parameters:
-  ///   - hasKeys: whether somebody can press any.
-  ///   - preferred: the device that is offered first, heard or not.
+  ///   - hasKeys: whether the user can press keys.
+  ///   - preferred: the device that is offered first, in range or not.
   package init(
     fit: ImageFit? = nil, aliases: [String: String] = [:], isChoice: Bool = false,
     hasKeys: Bool = true, preferred: (id: String, name: String?)? = nil
@@ -62,7 +62,7 @@ package struct LiveTable: Sendable {
     }
   }
 
-  // MARK: What happens
+  // MARK: Events
 
   package mutating func heard(_ result: ScanResult, at now: Duration) {
     let place = rows.firstIndex { $0.id == result.id }
@@ -78,7 +78,7 @@ package struct LiveTable: Sendable {
     if let place, wasHeard {
       rows[place] = row
     } else if let place {
-      // What was offered before it was heard finds its place without a margin.
+      // A preferred device moves to its place without a margin when it is first discovered.
       rows.remove(at: place)
       insert(row)
     } else if rows.count < Self.rowsMaximum {
@@ -91,16 +91,17 @@ package struct LiveTable: Sendable {
     rows.insert(row, at: place)
   }
 
-  /// Time went by: rows change places, and those of devices that are gone go.
+  /// Updates the table for the current time: rows change places, and devices out of range are
+  /// removed.
   package mutating func settle(at now: Duration) {
     if let settled, now - settled < Self.settling { return }
-    // Before the first second is over nobody knows who is near.
+    // Before the first second is over, the order of the devices is not settled.
     if settled != nil, isChoice, selected == nil { selected = rows.first?.id }
     settled = now
     rows.removeAll { row in
       row.id != selected && row.heard.map { now - $0 > Self.forgetting } ?? false
     }
-    // Each step takes away an inversion, so this ends.
+    // Each step removes an inversion, so the loop ends.
     var isMoving = true
     while isMoving {
       isMoving = false
@@ -139,9 +140,9 @@ package struct LiveTable: Sendable {
     selected = rows[min(max(place, 0), rows.count - 1)].id
   }
 
-  // MARK: What is shown
+  // MARK: Output
 
-  /// The lines of this moment; no more and no wider than that.
+  /// The current lines, within the given height and width.
   package mutating func lines(
     rows height: Int, columns: Int, at now: Duration, in style: Style
   ) -> [Line] {
@@ -155,25 +156,25 @@ package struct LiveTable: Sendable {
     let layout = LiveTableLayout(
       self, shown.map { ($0.offset, $0.element) }, room: columns, at: now, in: style)
     var lines = layout.lines
-    if rows.isEmpty { lines.append("  nothing was heard so far") }
+    if rows.isEmpty { lines.append("  no device found yet") }
     if isChoice, height > extra + 1 { lines.append(detail(in: style)) }
     lines.append(legend(hidden: rows.count - shown.count, in: style))
     return lines.suffix(max(height - 1, 1)).map { $0.clipped(to: columns, in: style) }
   }
 
-  /// What the selected row had no room for.
+  /// The columns of the selected row that were omitted.
   private func detail(in style: Style) -> Line {
     guard let row = rows.first(where: { $0.id == selected }) else { return "" }
-    let reason = row.heard == nil ? "chosen last; not heard yet" : fit?.reason(row.services)
+    let reason = row.heard == nil ? "chosen last; not found yet" : fit?.reason(row.services)
     return style.dim("  " + ([row.id] + [reason].compactMap(\.self)).joined(separator: "  "))
   }
 
   private func legend(hidden: Int, in style: Style) -> Line {
     let keys =
-      style.unicode ? "↑↓ move · ⏎ flash · q leave" : "up, down: move, enter: flash, q: leave"
-    let count = Text.counted(rows.count { $0.heard != nil }, "device") + " heard"
+      style.unicode ? "↑↓ move · ⏎ flash · q quit" : "up, down: move, enter: flash, q: quit"
+    let count = Text.counted(rows.count { $0.heard != nil }, "device") + " found"
     let more = hidden > 0 ? ["\(Text.grouped(hidden)) more"] : []
-    let parts = (isChoice ? [keys] : hasKeys ? ["q leave"] : []) + [count] + more
+    let parts = (isChoice ? [keys] : hasKeys ? ["q quit"] : []) + [count] + more
     return style.dim("  " + parts.joined(separator: "   "))
   }
 }

@@ -1,7 +1,7 @@
 import OtaflashConsole
 
-/// The rows of a live table as lines of one width: what there is no room for is left out, the least
-/// needed first.
+/// The rows of a live table as lines of one width: columns without space are omitted, the least
+/// important first.
 package struct LiveTableLayout {
   private struct Column {
     let title: String
@@ -24,16 +24,16 @@ package struct LiveTableLayout {
   private static let weakest = -100.0
   private static let strongest = -40.0
   private static let barWidth = 10
-  /// From when on an age is told.
+  /// The age from which it is shown.
   private static let freshness = Duration.seconds(2)
-  /// From when on a row is shown as one of the past.
+  /// The age from which a row is dimmed.
   private static let staleness = Duration.seconds(10)
 
   package let lines: [Line]
 
   /// - Parameters:
-  ///   - rows: those that are shown, with their places in the table.
-  ///   - room: the columns that there are.
+  ///   - rows: the visible rows, with their places in the table.
+  ///   - room: the width in columns.
   package init(
     _ table: LiveTable, _ rows: [(place: Int, row: LiveTable.Row)], room: Int, at now: Duration,
     in style: Style
@@ -92,9 +92,9 @@ package struct LiveTableLayout {
     strength.map { "\(Int($0.rounded())) dBm" } ?? ""
   }
 
-  private static func age(_ heard: Duration?, at now: Duration) -> String {
-    guard let heard else { return "not yet" }
-    let age = now - heard
+  private static func age(_ instant: Duration?, at now: Duration) -> String {
+    guard let instant else { return "not yet" }
+    let age = now - instant
     return age < freshness ? "now" : "\(Int(age.inSeconds)) s"
   }
 

@@ -3,7 +3,7 @@ import OtaflashFirmware
 import OtaflashGATT
 
 extension ResolvedDevice {
-  /// How a capture names the device.
+  /// The device in a capture.
   package var capturedPeer: CapturedPeer {
     address.flatMap(BluetoothAddress.init).map(CapturedPeer.init)
       ?? CapturedPeer(standingFor: identity)
@@ -15,8 +15,9 @@ extension CapturedPeer {
     self.init(checked: address.littleEndian, isRandom: address.kind == .random)
   }
 
-  /// A device without an address gets one made of its name, so that two devices differ and one
-  /// stays the same: a static random address (Core 5.4, Vol 6, Part B, 1.3.2.1), C0:0F and a CRC32.
+  /// A device without an address gets a static random address (Core 5.4, Vol 6, Part B, 1.3.2.1),
+  /// generated from its name: C0:0F and a CRC32. So two devices differ, and the address of one is
+  /// constant.
   package init(standingFor name: String) {
     let checksum = CRC32.checksum(name.utf8)
     let bytes = (0..<4).map { UInt8(truncatingIfNeeded: checksum >> (8 * $0)) }

@@ -2,13 +2,13 @@ import OtaflashConsole
 import OtaflashGATT
 import OtaflashState
 
-/// A command that works on a device.
+/// A command for a device.
 package protocol DeviceCommand: Subcommand {
-  /// `nil` where a person is still to choose one.
+  /// `nil` if the user is still to choose a device.
   var device: DeviceSelector? { get set }
 }
 
-/// A device command that is nothing without a device.
+/// A device command that requires a device.
 package protocol TargetedCommand: DeviceCommand {
   var target: DeviceOption { get set }
 }
@@ -29,14 +29,14 @@ extension DeviceCommand {
   }
 }
 
-/// What `-d last` and an alias stand for. They are looked up before anything is done: another run
-/// may connect to another device, or give the alias to it, meanwhile.
+/// Resolves `-d last` and aliases before anything else: another run may meanwhile connect to
+/// another device, or give the alias to it.
 package struct DeviceLookup: Sendable {
   package let environment: [String: String]
 
   package init(environment: [String: String]) { self.environment = environment }
 
-  /// The device itself, whatever it was called by.
+  /// The device itself, independent of how it was named.
   package func resolved(_ device: DeviceSelector) throws(CommandFault) -> DeviceSelector {
     switch device.kind {
     case .address, .name, .unix, .simulated: device
@@ -45,7 +45,7 @@ package struct DeviceLookup: Sendable {
     }
   }
 
-  /// The device that was connected to last.
+  /// The last connected device.
   package func last() throws(CommandFault) -> DeviceSelector {
     let last: KnownDevice?
     do throws(StateFault) {
@@ -63,7 +63,7 @@ package struct DeviceLookup: Sendable {
     }
   }
 
-  /// The device of an alias, under that name.
+  /// The device of an alias, with the alias as its name.
   package func device(of alias: DeviceAlias) throws(CommandFault) -> DeviceSelector {
     let aliases = try aliases()
     guard let device = aliases[alias] else {
@@ -87,8 +87,8 @@ package struct DeviceLookup: Sendable {
     }
   }
 
-  /// The words of the command line with the device in the place of `last`, so that what is told and
-  /// printed names it.
+  /// The arguments of the command line with the device in the place of `last`, so that messages and
+  /// printed commands name it.
   package static func words(_ words: [String], naming device: String) -> [String] {
     let before = [""] + words
     return zip(before, words).map { former, word in

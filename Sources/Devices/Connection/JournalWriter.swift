@@ -4,10 +4,10 @@ import OtaflashState
 import OtaflashUpdate
 import Synchronization
 
-/// Notes how far an update came, so that a later run can say that one was broken off. Only a hint:
-/// where a transfer really goes on, the device says.
+/// Records the progress of an update, so that a later run can report the interruption. The entry is
+/// only a hint: the device decides at which offset the transfer resumes.
 package final class JournalWriter: Sendable {
-  /// Every note waits for the disk, so they are rare.
+  /// Every entry waits for the disk, so entries are rare.
   private static let noteStep = 64 * 1024
 
   private struct Page: Sendable {
@@ -15,7 +15,7 @@ package final class JournalWriter: Sendable {
     var noted = 0
     /// Bytes of the images before the one that is sent.
     var before = 0
-    /// A note could not be kept, and the user was told; the disk is not tried again.
+    /// An entry could not be written, and the user was informed; the disk is not tried again.
     var isGivenUp = false
   }
 
@@ -36,7 +36,7 @@ package final class JournalWriter: Sendable {
           imageCRC32: package.crc32, acknowledged: 0, started: now, updated: now)))
   }
 
-  /// The update of this device that was broken off before, if one was.
+  /// The interrupted update of this device, if there is one.
   package func earlier() -> UpdateJournal.Entry? {
     let recalled = records.console.attempt(orNote: "the note of an earlier run was not read") {
       () throws(StateFault) in try journal.read()
@@ -68,7 +68,7 @@ package final class JournalWriter: Sendable {
     if let due { write(due) }
   }
 
-  /// The update ended without being done; what the device holds stays known, if it holds anything.
+  /// The update failed; the entry keeps what the device holds, if anything.
   package func brokenOff(by fault: UpdateFault) {
     if fault.endsTransfer { return done() }
     let entry = page.withLock { $0.entry }

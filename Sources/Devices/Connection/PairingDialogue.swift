@@ -5,7 +5,7 @@ import OtaflashConsole
 /// The questions of a pairing at a terminal, or in a script: `echo 123456 | otaflash pair …`.
 package struct PairingDialogue: Sendable {
   private static let pollInterval = Duration.milliseconds(50)
-  /// More than a person types in answer to any of the questions.
+  /// Longer than any answer of a user.
   private static let lineMaximum = 64
   private static let passkeyDigits = 6
 
@@ -28,7 +28,7 @@ package struct PairingDialogue: Sendable {
     Text.padded(String(passkey), passkeyDigits)
   }
 
-  /// The passkey in a line of input; `nil` for what is none.
+  /// The passkey in a line of input; `nil` if it is not a passkey.
   package static func passkey(in line: String) -> UInt32? {
     let digits = line.filter { !" \t".contains($0) }
     guard digits.count == passkeyDigits, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else {
@@ -37,8 +37,8 @@ package struct PairingDialogue: Sendable {
     return UInt32(digits)
   }
 
-  /// Standard input may be a terminal or a pipe that holds the answers, but not the image, and not
-  /// the void that background jobs get.
+  /// Standard input may be a terminal or a pipe with the answers, but not the image, and not
+  /// /dev/null as for background jobs.
   private var canAsk: Bool {
     guard !session.global.noInput, session.context.subject.image != "-" else { return false }
     var status = stat()
@@ -49,7 +49,7 @@ package struct PairingDialogue: Sendable {
 
   private func confirm(_ question: PairingUser.Question) async -> Bool {
     switch question {
-    // Who named the device on the command line has consented to talk to it.
+    // A user who named the device on the command line has consented.
     case .consent: return true
     case .comparison(let device, let number):
       if session.global.yes { return true }
@@ -63,19 +63,19 @@ package struct PairingDialogue: Sendable {
     prompt("passkey that \(device) shows: ")
     guard let line = await line() else { return nil }
     guard let passkey = Self.passkey(in: line) else {
-      session.console.note("note: '\(line)' is no passkey; it has \(Self.passkeyDigits) digits")
+      session.console.note("note: '\(line)' is not a passkey; a passkey has \(Self.passkeyDigits) digits")
       return nil
     }
     return passkey
   }
 
-  /// A pipe does not echo the line break that a person types.
+  /// A pipe does not echo the line break that a user types.
   private func prompt(_ text: String) {
     session.console.prompt(text, breaksLine: isatty(STDIN_FILENO) != 1)
   }
 
-  /// One line of standard input, without stopping the thread that the links live on; `nil` at the
-  /// end of the input, or when the task is cancelled.
+  /// One line of standard input, without blocking the thread of the links; `nil` at the end of the
+  /// input, or when the task is cancelled.
   private func line() async -> String? {
     var bytes: [UInt8] = []
     while bytes.count < Self.lineMaximum {

@@ -3,20 +3,20 @@ import OtaflashConsole
 import OtaflashSimulation
 import OtaflashState
 
-/// How the commands pair: who answers, and where the keys are kept.
+/// The pairing of the commands: the dialogue, and the store of the keys.
 package struct RadioPairing: Sendable {
-  /// When a device that wants a secure link gets one.
+  /// When a device that requires a secure link gets one.
   package enum Policy: Sendable {
-    /// By the keys of an earlier pairing only.
+    /// Only with the keys of an earlier pairing.
     case bondsOnly
-    /// By pairing, where there are no keys and the device requires some.
+    /// By pairing, if there are no keys and the device requires some.
     case onDemand
-    /// By pairing, where there are no keys. The command reports the pairing.
+    /// By pairing, if there are no keys. The command reports the pairing.
     case always
   }
 
-  /// An agent for an adapter, the session's unless told otherwise, not yet started. Keys are worth
-  /// a note, never a failed update.
+  /// An agent for an adapter, by default the session's, not yet started. A failure to store keys
+  /// prints a note; it never fails an update.
   package static func agent(
     _ policy: Policy, of adapter: UInt16? = nil, in session: Session
   ) -> PairingAgent {
@@ -49,8 +49,8 @@ package struct RadioPairing: Sendable {
         + (pairing.isKept ? "" : ", for this link only"))
   }
 
-  /// An agent for a simulated device. It consents to everything; one that wants authenticated links
-  /// shows a passkey. Its keys live as long as the adapter does.
+  /// An agent for a simulated device. It consents to everything; a device that requires
+  /// authenticated links shows a passkey. Its keys live as long as the adapter.
   package static func deviceAgent(
     of adapter: UInt16, _ security: BoardSettings.Security, in session: Session
   ) -> PairingAgent {
@@ -68,7 +68,7 @@ package struct RadioPairing: Sendable {
   }
 }
 
-/// The bonds of this user, in the state directory; it is looked for when they are needed.
+/// The bonds of this user, in the state directory, which is located on first use.
 package struct SessionBonds: BondStore {
   package let session: Session
 

@@ -2,13 +2,13 @@ import OtaflashBlueZ
 import OtaflashConsole
 import OtaflashGATT
 
-/// How the commands tune links, and what they say about it.
+/// The link parameters that the commands request, and their reports.
 package enum RadioTuning {
   /// A tuner for an adapter, not yet started.
   ///
   /// - Parameters:
-  ///   - adapter: the session's unless told otherwise.
-  ///   - isExplicit: the user asked for it, and wants to know what was not granted.
+  ///   - adapter: by default the session's.
+  ///   - isExplicit: the user asked for it, so refusals are reported.
   package static func tuner(
     _ tuning: LinkTuning?, of adapter: UInt16? = nil, isExplicit: Bool, in session: Session
   ) -> LinkTuner {

@@ -3,20 +3,20 @@ import OtaflashGATT
 import OtaflashSimulation
 import OtaflashState
 
-/// A device that a selector led to: how to reach it, and how it is remembered.
+/// A device found by a selector: how to reach it, and the name of its records.
 package struct ResolvedDevice: Sendable {
-  /// As it was found first: its address, socket or profile.
+  /// The first identity: its address, socket or profile.
   private let firstIdentity: String
-  /// What is locked, however the device was written.
+  /// The identity to lock, independent of how the device was named.
   private let lockIdentity: DeviceIdentity
   package let name: String?
-  /// Where a device on the air was found last; `nil` for every other one.
+  /// The last location of a device on the air; `nil` for every other device.
   private let location: TrackedAddress?
   package private(set) var dialer: Dialer
   package let clock: any LinkClock
-  /// The device itself, where it lives in this process.
+  /// The device itself, if it runs in this process.
   private let device: SimulatedDevice?
-  /// Who pairs with it and tunes the link, where it is reached over the air.
+  /// The agent that pairs with it and tunes the link, for a device on the air.
   package let pairing: PairingAgent?
   private var tuner: LinkTuner?
 
@@ -28,8 +28,8 @@ package struct ResolvedDevice: Sendable {
 
   private static let connectLimit = Duration.seconds(20)
 
-  /// Finds the device; with -vv and -vvv the session hears of its connections and their PDUs, and
-  /// with --capture they are recorded.
+  /// Finds the device. With -vv and -vvv the session logs its connections and their PDUs; with
+  /// --capture they are recorded.
   package static func resolve(
     _ selector: DeviceSelector, in session: Session,
     pairing policy: RadioPairing.Policy = .onDemand, tuning: LinkTuning? = nil,
@@ -58,7 +58,7 @@ package struct ResolvedDevice: Sendable {
     case .address(let address):
       guard session.global.simulatedAir == nil else {
         throw .usage(
-          message: "--adapter sim hears no '\(selector.text)', only devices that begin with sim:",
+          message: "--adapter sim has no '\(selector.text)', only devices that start with sim:",
           command: "scan")
       }
       return radio(address, matching: nil, name: nil, in: session, within: limit, policy, tuner)
@@ -70,7 +70,7 @@ package struct ResolvedDevice: Sendable {
       }
       let simulated: DeviceSelector
       do { simulated = try DeviceSelector.parse(found.id) } catch {
-        preconditionFailure("the simulated air names devices: \(error)")
+        preconditionFailure("invalid device of the simulated adapter: \(error)")
       }
       return try await locate(simulated, in: session, policy, tuner)
     case .unix(let path):
@@ -89,11 +89,11 @@ package struct ResolvedDevice: Sendable {
         lockIdentity: DeviceIdentity(path: path, device: selector.id),
         name: nil, location: nil, dialer: device.dialer, clock: EventLoopClock(), device: device,
         pairing: nil)
-    case .last, .alias: preconditionFailure("a run names its device before it begins")
+    case .last, .alias: preconditionFailure("a run resolves its device before the start")
     }
   }
 
-  /// A simulated device that forgets everything with this process.
+  /// A simulated device whose state ends with this process.
   package static func transient(
     _ text: String, _ profile: SimulationProfile, capture: CaptureFile?
   ) throws(CommandFault) -> ResolvedDevice {
@@ -106,12 +106,12 @@ package struct ResolvedDevice: Sendable {
       location: nil, dialer: recorded ?? device.dialer, clock: clock, device: device, pairing: nil)
   }
 
-  /// Keeps every other process from changing the device until the lock is released.
+  /// Excludes every other process from the device until the lock is released.
   package func lock() throws(CommandFault) -> DeviceLock {
     do throws(StateFault) { return try DeviceLock(lockIdentity) } catch { throw .state(error) }
   }
 
-  /// Runs `body` while the device is there to be dialed, and to be paired with.
+  /// Runs `body` while the device can be dialed and paired with.
   package func withDevice<Success: Sendable>(
     _ body: @escaping @Sendable () async -> Success
   ) async -> Success {
@@ -142,7 +142,7 @@ package struct ResolvedDevice: Sendable {
       clock: EventLoopClock(), device: nil, pairing: pairing, tuner: tuner)
   }
 
-  /// The address of a device that is given by its address or its name.
+  /// The address of a device that is selected by its address or its name.
   package static func address(
     of selector: DeviceSelector, in session: Session
   ) async throws(CommandFault) -> BluetoothAddress {
@@ -156,7 +156,7 @@ package struct ResolvedDevice: Sendable {
     throw .usage(message: "'\(selector.text)' has no address", command: "unpair")
   }
 
-  /// The one device whose name matches; with none or several nothing is picked.
+  /// The only device whose name matches; no match or several matches are errors.
   private static func find(
     _ pattern: NamePattern, within limit: Duration, in session: Session
   ) async throws(CommandFault) -> ScanResult {

@@ -6,10 +6,10 @@ import OtaflashGATT
 import OtaflashSimulation
 import OtaflashState
 
-/// A simulated device in this process. Its flash lies in the state directory, one file for each way
-/// of writing the profile, so that what a run left behind is there for the next.
+/// A simulated device in this process. Its flash is stored in the state directory, one file per
+/// spelling of the profile, so that the next run finds the state of the previous one.
 package struct SimulatedDevice: Sendable {
-  /// The longest file name that every file system takes, with room for the suffix.
+  /// The longest file name that every file system supports, with space for the suffix.
   private static let nameMaximum = 200
 
   private let board: SimulatedBoard
@@ -24,8 +24,7 @@ package struct SimulatedDevice: Sendable {
     }
   }
 
-  /// The device that `text` (`sim:…`) stands for, as its last run left it, and where its flash
-  /// lies.
+  /// The device for `text` (`sim:…`) in the state of its last run, and the path of its flash.
   package static func persistent(
     _ text: String, _ profile: SimulationProfile, in session: Session
   ) throws(CommandFault) -> (SimulatedDevice, path: String) {
@@ -35,14 +34,14 @@ package struct SimulatedDevice: Sendable {
 
   package static func folder(in directory: StateDirectory) -> String { directory.path + "/sim" }
 
-  /// Where the flash of `text` lies.
+  /// The path of the flash of `text`.
   package static func flashPath(
     _ text: String, in directory: StateDirectory
   ) throws(CommandFault) -> String {
     let folder = folder(in: directory)
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
       let failure = errno
-      throw .simulation("\(folder) cannot be made: \(SystemError.text(failure))", errno: failure)
+      throw .simulation("\(folder) cannot be created: \(SystemError.text(failure))", errno: failure)
     }
     return "\(folder)/\(fileName(text)).flash"
   }
@@ -57,7 +56,7 @@ package struct SimulatedDevice: Sendable {
     }
   }
 
-  /// Whoever names a file is not to lose another one: what is removed has a flash's size.
+  /// Protects other files from a wrong path: only a file with the size of the flash is removed.
   package static func checkIsFlash(
     _ path: String, of profile: SimulationProfile
   ) throws(CommandFault) {
@@ -66,12 +65,12 @@ package struct SimulatedDevice: Sendable {
     guard status.st_mode & S_IFMT == S_IFREG, [0, profile.flashSize].contains(Int(status.st_size))
     else {
       throw .simulation(
-        "\(path) is not removed: it is no flash of such a device, which has "
+        "\(path) was not removed: it is not the flash of this device, which has "
           + "\(Text.grouped(profile.flashSize)) B", errno: EFBIG)
     }
   }
 
-  /// Different for different profiles; of two whose names would be too long, up to their CRC32.
+  /// Different for different profiles; names that are too long differ in their CRC32.
   package static func fileName(_ text: String) -> String {
     let body = text.removingPrefix("sim:") ?? text
     guard !body.isEmpty else { return "plain" }
@@ -81,7 +80,7 @@ package struct SimulatedDevice: Sendable {
         ? String(UnicodeScalar(byte)) : "%" + Text.padded(String(byte, radix: 16), 2)
     }.joined()
     guard escaped.utf8.count > nameMaximum else { return escaped }
-    // `~` comes out of no character.
+    // No character is escaped as `~`.
     return escaped.prefix(nameMaximum) + "~" + String(CRC32.checksum(body.utf8), radix: 16)
   }
 
@@ -89,22 +88,22 @@ package struct SimulatedDevice: Sendable {
     Dialer(at: { (place) async throws(ConnectFault) -> any Link in try await dial(at: place) })
   }
 
-  /// Connects to the device where it went.
+  /// Connects to the device at its current location.
   package func dial(at place: DeviceLocation) async throws(ConnectFault) -> any Link {
     try await board.dial(at: place)
   }
 
-  /// Connects to whatever the device runs now: a socket has no addresses to tell them apart.
+  /// Connects to the running program of the device: a socket has no addresses.
   package func dial() async throws(ConnectFault) -> any Link { try await board.dial(address: nil) }
 
-  /// What the device has done since it was made.
+  /// Counters since the creation of the device.
   package var counters: BoardCounters { board.counters }
 
-  /// Gives the device a host over a link of a real radio; returns when the host is gone.
+  /// Serves a host over a link of a real radio; returns when the host is gone.
   package func serve(_ link: any Link) async { await board.serve(link) }
 
-  /// Powers the device until `body` has ended. Cancelling reaches the body alone: the device must
-  /// still be there when the body says goodbye to it.
+  /// Powers the device until `body` has ended. Cancellation reaches only the body: the device must
+  /// still be present when the body notifies it.
   package func run<Success: Sendable>(
     while body: @escaping @Sendable () async -> Success
   ) async -> Success {
@@ -114,8 +113,7 @@ package struct SimulatedDevice: Sendable {
 }
 
 extension FlashFault {
-  /// What the file behind the flash failed with; EIO for a flash that holds what no bootloader
-  /// wrote.
+  /// The errno of the flash file; EIO for a flash whose content no bootloader wrote.
   fileprivate var errno: Int32 {
     if case .medium(_, let errno) = self { errno } else { EIO }
   }
@@ -124,7 +122,7 @@ extension FlashFault {
     switch self {
     case .medium(_, EWOULDBLOCK): "another process simulates this device"
     case .medium(_, EFBIG):
-      "the flash of this device was made with another slot size"
+      "the flash of this device was created with another slot size"
     case .medium(let operation, let errno): "\(operation) failed: \(SystemError.text(errno))"
     case let fault: "the simulated flash was misused: \(fault)"
     }

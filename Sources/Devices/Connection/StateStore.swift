@@ -3,9 +3,9 @@ import OtaflashFirmware
 import OtaflashState
 import OtaflashUpdate
 
-/// What is kept on disk of the devices that this user flashes: who works on one now, what was
-/// begun, what runs. History is never worth failing an update for: what cannot be written after
-/// the lock was taken is noted, and the update goes on.
+/// The state on disk of the devices that this user updates: locks, unfinished updates, running
+/// versions. History never fails an update: after the lock was acquired, a failed write prints a
+/// note, and the update continues.
 package struct StateStore: Sendable {
   package let directory: StateDirectory
   package let console: Console
@@ -20,8 +20,8 @@ package struct StateStore: Sendable {
     self.console = console
   }
 
-  /// The records for a command that only reads them: no directory is created, so a copy on a
-  /// read-only file system can be read.
+  /// The records for a command that only reads them: no directory is created, so a read-only file
+  /// system is sufficient.
   package static func reading(_ session: Session) throws(CommandFault) -> StateStore {
     do throws(StateFault) {
       return StateStore(
@@ -55,7 +55,7 @@ package struct StateStore: Sendable {
     }
   }
 
-  /// Gives a device an alias; the one that it had before.
+  /// Gives a device an alias; returns its previous alias.
   package func name(_ device: String, _ alias: DeviceAlias) throws(CommandFault) -> DeviceAlias? {
     let result = try change { aliases -> Result<DeviceAlias?, DeviceAliases.Fault> in
       do throws(DeviceAliases.Fault) { return .success(try aliases.name(device, alias)) } catch {
@@ -83,7 +83,7 @@ package struct StateStore: Sendable {
     }
   }
 
-  /// The device that a person chose last.
+  /// The device that the user chose last.
   package func lastChosen() throws(CommandFault) -> DeviceRecord? {
     DeviceRegistry(try devices()).lastChosen
   }
@@ -123,9 +123,9 @@ package struct StateStore: Sendable {
     }
   }
 
-  /// What a campaign learned.
+  /// Stores the results of a campaign.
   ///
-  /// - Returns: whether it was kept.
+  /// - Returns: whether they were stored.
   @discardableResult
   package func noteCampaign(_ devices: [DeviceRecord]) -> Bool { change { $0.add(devices) } }
 
@@ -141,7 +141,7 @@ package struct StateStore: Sendable {
 }
 
 extension Console {
-  /// What `body` returns; `nil` when it threw, and the user was told `failure` and why.
+  /// The result of `body`; `nil` if it threw, after a note with `failure` and the reason.
   @discardableResult
   package func attempt<Value>(
     orNote failure: String, verbosity: Int = 0, _ body: () throws(StateFault) -> Value
@@ -154,7 +154,7 @@ extension Console {
     }
   }
 
-  /// Tells of a damaged file that was put out of the way.
+  /// Reports a damaged file that was renamed.
   package func note(_ what: String, setAside path: String?) {
     if let path { note("the damaged \(what) is now \(path)") }
   }

@@ -45,7 +45,7 @@ package enum CommandFault: Error {
   ///   - why: the available devices, or the reason why none was chosen, as sentences.
   ///   - suggestion: a device that the user may choose.
   case noDeviceNamed(why: String, suggestion: String?)
-  /// A word that is neither a form of DEVICE nor an alias, and the most similar alias.
+  /// A word that is not a form of DEVICE or an alias, and the most similar alias.
   case noSuchAlias(String, nearest: String?, mayBeDevice: Bool = true)
   /// An alias that a device cannot have.
   case aliasRefused(String, DeviceAliases.Fault)

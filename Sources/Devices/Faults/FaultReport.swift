@@ -63,8 +63,8 @@ package struct FaultContext: Sendable {
 
   /// - Parameters:
   ///   - program: as it was called.
-  ///   - arguments: all words behind it.
-  ///   - commandName: the command that words call; `nil` when they are not understood.
+  ///   - arguments: all words after it.
+  ///   - commandName: returns the command that the words call; `nil` if they are invalid.
   ///   - reporting: the table of all faults.
   package init(
     program: String, arguments: [String], subject: Subject,

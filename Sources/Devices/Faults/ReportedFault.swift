@@ -1,4 +1,4 @@
-/// A fault that knows its report, of a part of the command line that may be absent.
+/// A fault with its own report, of a part of the command line that may be absent.
 package protocol ReportedFault: Error {
   func report(in context: FaultContext) -> FaultReport
 }

@@ -1,6 +1,6 @@
 import OtaflashConsole
 
-/// The name of an adapter of this machine: `hci0` and so on.
+/// The name of an adapter of the host, such as `hci0`.
 package struct AdapterName: ListElement, Hashable {
   package static let expected = "an adapter; adapters are called hci0, hci1 …"
   package let number: UInt16

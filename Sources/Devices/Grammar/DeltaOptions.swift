@@ -3,12 +3,12 @@ import OtaflashUpdate
 
 extension DeltaPolicy: ExpressibleByArgument {}
 
-/// Whether less than the image may be sent, and where the images are that patches are made against.
+/// Whether a patch or a compressed image may be sent, and the source of the base images.
 package struct DeltaOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Send a patch against what runs: auto (or the image compressed, where that is sooner), "
+      "Send a patch against the running image: auto (or a compressed image, if faster), "
         + "never, or require.",
       valueName: "policy"))
   package var delta = DeltaPolicy.auto
@@ -16,7 +16,7 @@ package struct DeltaOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The image that the device runs, or a folder of images, beside those flashed from here.",
+      "The running image, or a folder of images, in addition to those flashed from this host.",
       valueName: "path"),
     completion: .file())
   package var base: String?
@@ -24,7 +24,7 @@ package struct DeltaOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "A patch that makes the image of what the device runs, to be sent instead of one made here.",
+      "A prebuilt patch from the running image to the image, used instead of a new one.",
       valueName: "file"),
     completion: .file())
   package var patch: String?
@@ -33,10 +33,10 @@ package struct DeltaOptions: ParsableArguments, Sendable {
 
   package func validate() throws {
     if patch != nil, delta == .never {
-      throw ValidationError("--patch gives a patch, and --delta never sends none")
+      throw ValidationError("--patch conflicts with --delta never")
     }
     if base != nil, delta == .never {
-      throw ValidationError("--base is for patches, and --delta never sends none")
+      throw ValidationError("--base conflicts with --delta never")
     }
   }
 }

@@ -5,7 +5,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import OtaflashState
 
-/// DEVICE: how a device is named on the command line.
+/// DEVICE: a device on the command line.
 package struct DeviceSelector: Equatable, Sendable {
   package enum Kind: Equatable, Sendable {
     case address(BluetoothAddress)
@@ -15,23 +15,23 @@ package struct DeviceSelector: Equatable, Sendable {
     case unix(path: String)
     /// A simulated device in this process.
     case simulated(SimulationProfile)
-    /// The device that was connected to last.
+    /// The last connected device.
     case last
-    /// The device that the user calls so.
+    /// The device with this alias.
     case alias(DeviceAlias)
   }
 
   package let kind: Kind
-  /// As it was written.
+  /// The text on the command line.
   package let text: String
-  /// As its records know it: what was written, or what an alias stands for.
+  /// The name of its records: the text, or the target of an alias.
   package let id: String
 
   package static func parse(_ text: String) throws -> DeviceSelector {
     DeviceSelector(kind: try kind(of: text), text: text, id: text)
   }
 
-  /// The same device under the user's name for it.
+  /// The same device under its alias.
   package func called(_ alias: DeviceAlias) -> DeviceSelector {
     DeviceSelector(kind: kind, text: alias.description, id: id)
   }
@@ -39,34 +39,35 @@ package struct DeviceSelector: Equatable, Sendable {
   private static func kind(of text: String) throws -> Kind {
     if let pattern = text.removingPrefix("name:") {
       guard !pattern.isEmpty, let pattern = NamePattern(pattern) else {
-        throw ValidationError("'\(pattern)' is no regular expression")
+        throw ValidationError("'\(pattern)' is not a regular expression")
       }
       return .name(pattern)
     }
     if let path = text.removingPrefix("unix:") {
-      guard !path.isEmpty else { throw ValidationError("unix: wants the path of a socket") }
+      guard !path.isEmpty else { throw ValidationError("unix: requires the path of a socket") }
       return .unix(path: path)
     }
     if text.hasPrefix("sim:") { return .simulated(try SimulationProfile.argument(text)) }
     if text == "last" { return .last }
     if let address = BluetoothAddress(text) { return .address(address) }
-    // Last, so that no alias hides another form; it is looked up before anything is done.
+    // Aliases come last, so that no alias hides another form; they are resolved before anything
+    // else.
     do throws(DeviceAlias.Fault) { return .alias(try DeviceAlias(text)) } catch {
-      throw ValidationError("'\(text)' is no device; write \(forms)")
+      throw ValidationError("'\(text)' is not a device; write \(forms)")
     }
   }
 
   package static let forms =
-    "C0:FF:EE:00:00:01, name:REGEX, unix:/path, sim:PROFILE, last, or an alias of yours"
+    "C0:FF:EE:00:00:01, name:REGEX, unix:/path, sim:PROFILE, last, or your alias"
 }
 
-/// `-d DEVICE`, wherever a device is worked on.
+/// `-d DEVICE`, for every command with a device.
 package struct DeviceOption: ParsableArguments, Sendable {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "The device: an address, an alias, name:REGEX, unix:/path, sim:PROFILE, or last for the one "
-        + "connected to last.", valueName: "device"),
+      "The device: an address, an alias, name:REGEX, unix:/path, sim:PROFILE, or last for the last "
+        + "connected one.", valueName: "device"),
     completion: DeviceWords.completion,
     transform: DeviceSelector.parse)
   package var device: DeviceSelector
@@ -74,13 +75,13 @@ package struct DeviceOption: ParsableArguments, Sendable {
   package init() {}
 }
 
-/// `-d DEVICE` where a person may choose one instead.
+/// `-d DEVICE` for commands in which the user may choose one instead.
 package struct ChoosableDeviceOption: ParsableArguments, Sendable {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "The device: an address, an alias, name:REGEX, unix:/path, sim:PROFILE, or last for the one "
-        + "connected to last; without it, a person at a terminal chooses.", valueName: "device"),
+      "The device: an address, an alias, name:REGEX, unix:/path, sim:PROFILE, or last for the last "
+        + "connected one; without it, choose at a terminal.", valueName: "device"),
     completion: DeviceWords.completion,
     transform: DeviceSelector.parse)
   package var device: DeviceSelector?

@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import OtaflashState
 
-/// What a shell completes where a device is named: what stands for one by itself, and the aliases.
+/// Shell completions for a device: the fixed words and the aliases.
 package enum DeviceWords {
   package static var completion: CompletionKind {
     .custom { _, _, prefix in
@@ -16,7 +16,7 @@ package enum DeviceWords {
     }
   }
 
-  /// Nothing is told of aliases that cannot be read: a shell shows no errors.
+  /// Unreadable aliases are not reported: a shell shows no errors.
   package static func words(beginning prefix: String, environment: [String: String]) -> [String] {
     (["last", "sim:"] + aliases(environment)).filter { $0.hasPrefix(prefix) }
   }

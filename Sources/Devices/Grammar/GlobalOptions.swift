@@ -1,14 +1,14 @@
 import ArgumentParser
 import OtaflashConsole
 
-/// The options that every command takes, before or after its name.
+/// The options of every command, before or after its name.
 package struct GlobalOptions: ParsableArguments, Sendable {
   @OptionGroup package var output: OutputOptions
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The Bluetooth adapter to use; sim, or sim:8, hears simulated devices.", valueName: "hciN"))
+      "The Bluetooth adapter to use; sim, or sim:8, simulates devices.", valueName: "hciN"))
   package var adapter: String?
 
   @Option(
@@ -45,7 +45,7 @@ package struct GlobalOptions: ParsableArguments, Sendable {
     throw ValidationError("'\(adapter)' is not \(AdapterName.expected)")
   }
 
-  /// The number of the adapter asked for, or `nil` for the first that works.
+  /// The number of the requested adapter, or `nil` for the first that works.
   package var adapterNumber: UInt16? { adapter.flatMap(AdapterName.init(listText:))?.number }
 
   package var verbose: Int { output.verbose }
@@ -54,11 +54,11 @@ package struct GlobalOptions: ParsableArguments, Sendable {
   package var noInput: Bool { questions.noInput }
   package var yes: Bool { questions.yes }
 
-  /// These options as words, for a run that goes on from this one.
+  /// These options as arguments, for a run that continues this one.
   package var words: [String] {
     (adapter.map { ["--adapter", $0] } ?? []) + output.words + (yes ? ["--yes"] : [])
   }
 
-  /// The devices that are heard instead of real ones.
+  /// The simulated devices that replace real ones.
   package var simulatedAir: SimulatedAir? { adapter.flatMap { SimulatedAir($0) } }
 }

@@ -1,19 +1,19 @@
 import ArgumentParser
 import OtaflashFirmware
 
-/// Which devices MCUboot images must be for. Their bootloader knows, and does not tell before all
-/// of an image was sent.
+/// The board that MCUboot images must be for. Only the bootloader knows the board, and it reports a
+/// mismatch only after the complete image was sent.
 package struct ImageTargetOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Take only MCUboot images for this vendor: its domain name, or a UUID.", valueName: "id"))
+      "Accept only MCUboot images for this vendor: its domain name, or a UUID.", valueName: "id"))
   package var vendorID: String?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Take only MCUboot images for this class: the vendor's name for it, or a UUID.",
+      "Accept only MCUboot images for this class: the vendor's name for it, or a UUID.",
       valueName: "id"))
   package var classID: String?
 
@@ -22,10 +22,10 @@ package struct ImageTargetOptions: ParsableArguments, Sendable {
   package func validate() throws {
     guard let classID, vendorID == nil, MCUbootIdentifier(uuid: classID) == nil else { return }
     throw ValidationError(
-      "--class-id '\(classID)' is a name, which --vendor-id must say whose it is")
+      "--class-id '\(classID)' is a name; it requires --vendor-id")
   }
 
-  /// The names as UUIDs, as imgtool makes them of `--vid` and `--cid`.
+  /// The names as UUIDs, as imgtool generates them from `--vid` and `--cid`.
   package var board: MCUbootBoard {
     let vendor = vendorID.map { text in
       MCUbootIdentifier(uuid: text) ?? MCUbootIdentifier(name: text, in: .domainNames)

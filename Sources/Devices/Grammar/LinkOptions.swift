@@ -4,7 +4,7 @@ import OtaflashBlueZ
 import OtaflashConsole
 import OtaflashSimulation
 
-/// What the link to a device on the air shall be like.
+/// The link parameters for a device on the air.
 package struct LinkOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
@@ -27,7 +27,7 @@ package struct LinkOptions: ParsableArguments, Sendable {
     transform: TimeSpan.parse)
   package var supervision: TimeSpan?
 
-  @Flag(name: .long, help: "Ask for nothing; take the link as it comes.")
+  @Flag(name: .long, help: "Keep the link parameters; request no change.")
   package var keepLink = false
 
   package init() {}
@@ -41,12 +41,12 @@ package struct LinkOptions: ParsableArguments, Sendable {
 
   private static func phy(_ text: String) throws -> PHY {
     guard let phy = PHY(listText: text), phy == phy.withoutCoding else {
-      throw ValidationError("'\(text)' is no PHY; there are 1M, 2M and coded")
+      throw ValidationError("'\(text)' is not a PHY; use 1M, 2M or coded")
     }
     return phy
   }
 
-  /// Whether the user asked for anything, so that a refusal is worth a word.
+  /// Whether the user requested a parameter, so that a refusal is reported.
   package var asksForSomething: Bool { interval != nil || phy != nil || supervision != nil }
 
   package func validate() throws {
@@ -58,7 +58,7 @@ package struct LinkOptions: ParsableArguments, Sendable {
     }
   }
 
-  /// - Parameter usual: what the command asks for by itself.
+  /// - Parameter usual: the default request of the command.
   package func tuning(else usual: LinkTuning?) -> LinkTuning? {
     guard !keepLink else { return nil }
     guard asksForSomething else { return usual }
@@ -69,7 +69,7 @@ package struct LinkOptions: ParsableArguments, Sendable {
     }
     if let supervision {
       tuning.supervisionTimeout = supervision.duration
-      // The three are asked for together, in one procedure.
+      // The three parameters are requested in one procedure.
       if tuning.interval == nil { tuning.interval = LinkTuning.flashing.interval }
     }
     if let phy { tuning.phy = phy }
@@ -78,7 +78,7 @@ package struct LinkOptions: ParsableArguments, Sendable {
 }
 
 extension DeviceSelector {
-  /// - Throws: for a device that is not on the air, whose link cannot be tuned.
+  /// - Throws: for a device without a radio, whose link cannot be tuned.
   package func check(_ options: LinkOptions) throws {
     switch kind {
     case .address, .name, .last, .alias: return

@@ -1,7 +1,7 @@
 import ArgumentParser
 import OtaflashUpdate
 
-/// `--protocol`: by default what the device offers and the image needs.
+/// `--protocol`: by default the protocol that the device offers and the image requires.
 package struct ProtocolOption: ParsableArguments, Sendable {
   package enum Choice: Equatable, Sendable, CaseIterable, ExpressibleByArgument {
     case auto

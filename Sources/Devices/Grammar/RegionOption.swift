@@ -5,12 +5,12 @@ extension AddressRegion: ExpressibleByArgument {
   public init?(argument: String) { self.init(argument) }
 }
 
-/// Which addresses of a file are the image.
+/// The address range of a file that is the image.
 package struct RegionOption: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Take what the file has from one address up to another, as 0x1000..0x80000.",
+      "Use only one address range of the file, as 0x1000..0x80000.",
       discussion: """
         For \(FirmwareImage.Format.addressed) files. By default all of it is the image but what no \
         update writes, such as UICR and option bytes.
@@ -20,6 +20,6 @@ package struct RegionOption: ParsableArguments, Sendable {
 
   package init() {}
 
-  /// As it was given, for a command that is printed.
+  /// The option as given, for printed commands.
   package var words: [String] { region.map { ["--region", "\($0)"] } ?? [] }
 }

@@ -2,8 +2,8 @@ import OtaflashATT
 import OtaflashConsole
 import OtaflashSimulation
 
-/// `--adapter sim:8`: an adapter that hears simulated devices, to see what a scan or a choice is
-/// like without one. Each is a `sim:` device, which keeps its flash as those do.
+/// `--adapter sim:8`: an adapter with simulated devices in range, to try a scan or a choice without
+/// hardware. Each is a `sim:` device with persistent flash.
 package struct SimulatedAir: Equatable, Sendable {
   /// One device of the air.
   package struct Station: Equatable, Sendable {
@@ -11,7 +11,7 @@ package struct SimulatedAir: Equatable, Sendable {
     package let id: String
     package let name: String
     package let services: [BluetoothUUID]
-    /// In dBm, about which the strength wanders.
+    /// The mean signal strength, in dBm.
     package let strength: Int
   }
 
@@ -25,7 +25,7 @@ package struct SimulatedAir: Equatable, Sendable {
 
   package let stations: [Station]
 
-  /// `nil` where `text` is something else.
+  /// `nil` if `text` is something else.
   package init?(_ text: String) {
     guard text == "sim" || text.hasPrefix("sim:") else { return nil }
     guard let count = text == "sim" ? Self.usualCount : Quantity.whole(text.dropFirst(4)),

@@ -2,7 +2,7 @@ import ArgumentParser
 import OtaflashSimulation
 
 extension SimulationProfile {
-  /// - Throws: `ValidationError`, which says what is wrong with the text.
+  /// - Throws: `ValidationError` with the problem of the text.
   package static func argument(_ text: String) throws -> SimulationProfile {
     do throws(ProfileFault) {
       return try SimulationProfile(parsing: text)

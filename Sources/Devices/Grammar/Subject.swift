@@ -1,4 +1,4 @@
-/// The DEVICE and the IMAGE that a command is about, as they were written.
+/// The DEVICE and the IMAGE of a command, as given.
 package struct Subject: Equatable, Sendable {
   package var device: String?
   package var image: String?

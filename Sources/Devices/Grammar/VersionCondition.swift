@@ -4,7 +4,7 @@ import OtaflashFirmware
 /// Conditions that a version must all meet: `<1.4.0`, `>=1.2.0,<1.4.0`, `1.3.0`.
 package struct VersionCondition: Sendable {
   private enum Relation: String, CaseIterable {
-    // A sign comes after the longer one that starts with it.
+    // A longer operator precedes its prefix.
     case lessOrEqual = "<="
     case greaterOrEqual = ">="
     case different = "!="
@@ -27,7 +27,7 @@ package struct VersionCondition: Sendable {
     let rest = text.dropFirst(relation?.rawValue.count ?? 0)
     guard let version = FirmwareVersion(String(rest)) else {
       throw ValidationError(
-        "'\(text)' is no condition on a version; write 1.3.0, '<1.4.0' or '>=1.2.0,<1.4.0'")
+        "'\(text)' is not a version condition; write 1.3.0, '<1.4.0' or '>=1.2.0,<1.4.0'")
     }
     return (relation ?? .equal, version)
   }

@@ -6,24 +6,24 @@ import OtaflashState
 import OtaflashUpdate
 import Synchronization
 
-/// What `--base` points at: an image, or a folder in which one may be what a device runs.
+/// The target of `--base`: an image, or a folder that may contain the running image.
 package final class GivenBases: Sendable {
-  /// Files of a folder that are looked into.
+  /// The maximum number of files of a folder to read.
   private static let filesMaximum = 1000
 
   private enum Content: Sendable {
     case image(name: String, parts: [[UInt8]])
-    /// Files that are read once it is known what is looked for.
+    /// Files to read when the running image is known.
     case folder(String, files: [String], hasMore: Bool)
   }
 
   private let content: Content
   private let region: AddressRegion?
   private let console: Console
-  /// The user was told that what runs is not there.
+  /// The missing base was reported.
   private let hasTold = Mutex(false)
 
-  /// - Throws: for a file that is no image, such as a patch, or that cannot be read.
+  /// - Throws: if the file is unreadable or not an image, for example a patch.
   package init(_ path: String, in region: AddressRegion?, _ session: Session) throws(CommandFault) {
     self.region = region
     console = session.console
@@ -41,23 +41,23 @@ package final class GivenBases: Sendable {
     }
   }
 
-  /// The bytes of the one image that was given, where it is one.
+  /// The bytes of the given image, if it is only one.
   package var onlyImage: [UInt8]? {
     if case .image(_, let parts) = content, parts.count == 1 { parts[0] } else { nil }
   }
 
-  /// The bytes of what a device runs, where they are here.
+  /// The bytes of the running image, if available.
   package func bytes(of running: ContentIdentity) -> [UInt8]? {
     let found =
       switch content {
       case .image(_, let parts): parts.first { Self.identity($0) == running }
       case .folder(let folder, let files, _): search(folder, files, for: running)
       }
-    if found == nil { tell(running) }
+    if found == nil { reportMissing(running) }
     return found
   }
 
-  /// Files that are no images are passed over.
+  /// Skips files that are not images.
   private func search(
     _ folder: String, _ files: [String], for running: ContentIdentity
   ) -> [UInt8]? {
@@ -67,20 +67,20 @@ package final class GivenBases: Sendable {
         let bytes = package.parts.map(\.bytes).first { Self.identity($0) == running }
         if let bytes { return bytes }
       } catch {
-        console.note("  \(folder)/\(file) is no base: \(error)", verbosity: 1)
+        console.note("  \(folder)/\(file) is not a base: \(error)", verbosity: 1)
       }
     }
     return nil
   }
 
-  /// Whether reading cannot wait: a link may lead to a pipe, and files of /proc, which have no size,
-  /// may block.
+  /// Whether the file can be read without blocking: a link may lead to a pipe, and files of /proc,
+  /// which have no size, may block.
   private static func mayHoldImage(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
   }
 
-  private func tell(_ running: ContentIdentity) {
+  private func reportMissing(_ running: ContentIdentity) {
     let isNews = hasTold.withLock { hasTold in
       defer { hasTold = true }
       return !hasTold
@@ -89,12 +89,12 @@ package final class GivenBases: Sendable {
     switch content {
     case .image(let name, let parts):
       let words = parts.map { Self.identity($0).words }.joined(separator: "; ")
-      console.note("  \(name) (\(words)) is not what the device runs (\(running.words))")
+      console.note("  \(name) (\(words)) is not the running image (\(running.words))")
     case .folder(let folder, let files, let hasMore):
       let count = Text.grouped(files.count)
       console.note(
-        "  none of \(hasMore ? "\(count) files" : "the \(count) files") in \(folder) is what the "
-          + "device runs (\(running.words))"
+        "  none of \(hasMore ? "\(count) files" : "the \(count) files") in \(folder) is the "
+          + "running image (\(running.words))"
           + (hasMore ? "; the folder has more, which were not read" : ""))
     }
   }
@@ -105,14 +105,14 @@ package final class GivenBases: Sendable {
 }
 
 extension StateStore {
-  /// Where an update finds what devices run: among what the user gave, then what was kept.
+  /// The source of base images for an update: the user's images, then the cache.
   package func bases(besides given: GivenBases?) -> BaseFinder {
     BaseFinder(computation: Self.computation) { running in
       given?.bytes(of: running) ?? keptImage(running)
     }
   }
 
-  /// Patches leave one processor to the links, where there are several.
+  /// Reserves one processor for the links, if there are several.
   private static let computation = Computation.threads(
     atMost: max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) - 1))
 
@@ -122,15 +122,15 @@ extension StateStore {
 
   private func keptImage(_ running: ContentIdentity) -> [UInt8]? {
     guard let size = UInt32(exactly: running.size) else { return nil }
-    let found = console.attempt(orNote: "the images kept here were not read") {
+    let found = console.attempt(orNote: "the cached images were not read") {
       () throws(StateFault) in try images.find(size: size, crc32: running.crc32)
     }
     return found ?? nil
   }
 
-  /// Keeps what a device was seen running: the next image may be sent as a patch against it.
+  /// Caches a verified running image: the next image may be sent as a patch against it.
   package func keep(_ package: FirmwarePackage) {
-    // The devices that take patches have one image.
+    // Devices that support patches have one image.
     guard let part = package.parts.first, package.parts.count == 1, !part.bytes.isEmpty else {
       return
     }

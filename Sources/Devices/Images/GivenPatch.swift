@@ -2,12 +2,12 @@ import OtaflashConsole
 import OtaflashFirmware
 import OtaflashUpdate
 
-/// What `--patch` points at.
+/// The target of `--patch`.
 package enum GivenPatch {
-  /// More than a patch of any image has.
+  /// Larger than a patch of any image.
   private static let limit = 64 << 20
 
-  /// The patch in a file, as far as it can be checked before the device is asked.
+  /// The patch in a file, checked as far as possible without the device.
   package static func load(
     _ path: String, for package: FirmwarePackage, madeOf base: [UInt8]?
   ) throws(CommandFault) -> PrebuiltPatch {

@@ -2,27 +2,27 @@ import OtaflashConsole
 import OtaflashDelta
 import OtaflashFirmware
 
-/// What it takes to bring a device from one image to another.
+/// The cost of an update from one image to another.
 package struct ImageComparison {
-  /// Bytes that would be sent, whatever the link.
+  /// Bytes to send, independent of the link.
   package struct Size: Equatable {
     package let content: Delivery.Content
-    /// `nil` for the image itself.
+    /// `nil` for the complete image.
     package let codec: PatchCodec?
     package let bytes: Int
   }
 
-  /// What is sent over one link into one flash, and how long that takes.
+  /// The content for one link and one flash, and its transfer time.
   package struct Prediction {
     package let conditions: DeliveryConditions
     package let plain: Delivery
     package let best: Delivery
 
-    /// How many times the whole image takes as long.
+    /// The factor by which the complete image takes longer.
     package var gain: Double { plain.forecast.seconds / best.forecast.seconds }
   }
 
-  /// Windows that devices have: that of ESP-IDF, our own, and the largest of ours.
+  /// Windows of devices: that of ESP-IDF, the default of this project, and its largest.
   private static let windows = [8, 10, 11]
 
   package let imageSize: Int
@@ -46,7 +46,7 @@ package struct ImageComparison {
       .deliveries(base: base)
   }
 
-  /// Of each window the smallest.
+  /// The smallest size of each window.
   private static func sizes(
     _ content: Delivery.Content, of image: [UInt8], against base: PatchBase,
     _ codecs: [PatchCodec], _ windows: [Int]
@@ -66,7 +66,7 @@ package struct ImageComparison {
     return sizes
   }
 
-  /// What would be sent under some conditions, with the pages that the comparison was made for.
+  /// The content under some conditions, with the page size of the comparison.
   package func prediction(under conditions: DeliveryConditions) -> Prediction {
     let predicted = deliveries.map { $0.predicted(under: conditions) }
     let plain = predicted[0]
@@ -77,7 +77,7 @@ package struct ImageComparison {
 }
 
 extension PatchCodec {
-  /// Bits of heatshrink's window.
+  /// The window of heatshrink, in bits.
   fileprivate var window: Int? {
     if case .heatshrink(let parameters) = self { parameters.window } else { nil }
   }

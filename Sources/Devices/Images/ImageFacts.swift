@@ -8,10 +8,10 @@ extension FirmwareImage {
     "\(name)  \(Text.grouped(bytes.count)) B  crc32 \(Text.hex(crc32))"
   }
 
-  /// With the build number of an MCUboot image; `nil` where nobody says.
+  /// With the build number of an MCUboot image; `nil` if unknown.
   package var versionName: String? { mcuboot?.version.description ?? version?.description }
 
-  /// All that is known of the image, a row for each fact.
+  /// All known facts of the image, one row each.
   package var facts: [[String]] {
     var rows: [[String]] = []
     rows.append(["name", name])
@@ -20,7 +20,7 @@ extension FirmwareImage {
     rows.append(["crc32", Text.hex(crc32)])
     rows.append(["sha256", Text.hex(sha256)])
     rows.append(["version", versionName ?? "unknown"])
-    if let foreignContent { rows.append(["holds", foreignContent.rawValue + ": no firmware"]) }
+    if let foreignContent { rows.append(["holds", foreignContent.rawValue + ": not firmware"]) }
     if let patchFile { rows += patchFile.facts }
     if let embedded = EmbeddedImage(in: self) { rows.append(["holds", embedded.words(in: self)]) }
     rows.append(["hardware", hardware.map { $0 == .any ? "any" : "\($0)" } ?? "unknown"])
@@ -59,7 +59,7 @@ extension FirmwareImage {
     return members
   }
 
-  /// Whether the image is what it says of itself, in a word: `whole`, `changed`, …
+  /// Whether the image matches its own hash, as a word: `whole`, `changed`, …
   private var integrityWord: String {
     do throws(ProofFault) {
       switch try checkIntegrity() {
@@ -74,10 +74,10 @@ extension FirmwareImage {
 }
 
 extension FirmwarePackage {
-  /// Of all images, in bytes.
+  /// The size of all images, in bytes.
   package var size: Int { parts.map(\.bytes.count).reduce(0, +) }
 
-  /// Of all images' bytes in their order.
+  /// The CRC32 of the bytes of all images, in their order.
   package var crc32: UInt32 {
     guard parts.count > 1 else { return parts[0].crc32 }
     var crc = CRC32()
@@ -88,7 +88,7 @@ extension FirmwarePackage {
   /// The same with the build number of an MCUboot image.
   package var versionName: String? { parts[parts.count - 1].versionName }
 
-  /// What the device runs when all is done: the last image's version.
+  /// The version that the device runs after the update: that of the last image.
   package var version: FirmwareVersion? { parts[parts.count - 1].version }
 
   /// The facts of every image, with an empty line between two.
@@ -144,7 +144,7 @@ extension AddressLayout {
     return rows + leftOut.map { ["left out", $0.words] }
   }
 
-  /// `nil` where nothing was left out.
+  /// `nil` if nothing was omitted.
   fileprivate var leftOutJSON: JSONValue? {
     leftOut.isEmpty ? nil : .array(leftOut.map(\.json))
   }
@@ -168,7 +168,7 @@ extension AddressLayout.LeftOut {
 }
 
 extension FirmwareImage {
-  /// What of the file does not go to the device, unless that was asked for.
+  /// The parts of the file that are not sent by default.
   package var leftOutNotes: [String] {
     (layout?.leftOut ?? []).filter { $0.known != nil }.map {
       "left out \($0.words); --region chooses otherwise"

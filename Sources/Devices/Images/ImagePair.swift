@@ -3,12 +3,12 @@ import OtaflashDelta
 import OtaflashFirmware
 import OtaflashState
 
-/// The image that a device runs, and the one that it is to run.
+/// The running image and the new image of a device.
 package struct ImagePair: Sendable {
   package let old: FirmwareImage
   package let new: FirmwareImage
 
-  /// Reads both files, and tells of both.
+  /// Reads and reports both files.
   package static func load(
     _ files: ImagePairArguments, _ session: Session
   ) throws(CommandFault) -> ImagePair {
@@ -36,10 +36,10 @@ package struct ImagePair: Sendable {
 }
 
 package struct ImagePairArguments: ParsableArguments, Sendable {
-  @Argument(help: "The firmware file that the device runs, or - for standard input.")
+  @Argument(help: "The firmware file of the running image, or - for standard input.")
   package var old: String
 
-  @Argument(help: "The firmware file that it is to run, or - for standard input.")
+  @Argument(help: "The firmware file of the new image, or - for standard input.")
   package var new: String
 
   package init() {}

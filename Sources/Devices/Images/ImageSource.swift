@@ -2,14 +2,14 @@ import OtaflashDelta
 import OtaflashFirmware
 import OtaflashState
 
-/// The firmware file that a command was given.
+/// The firmware file of a command.
 package enum ImageSource {
-  /// What is read for a firmware file: itself and what stands beside it.
+  /// The files that are read for a firmware file: itself and its sidecars.
   package static func files(of path: String) -> [String] {
     path == ImageFile.standardInput ? [] : [path, path + ImageFile.sidecarSuffix]
   }
 
-  /// All images in a file, without their proof.
+  /// All images in a file, without verification.
   package static func loadPackage(
     _ path: String, saying identity: ImageIdentity, in region: AddressRegion?,
     _ session: Session
@@ -17,7 +17,7 @@ package enum ImageSource {
     do throws(ImageFileFault) {
       return try ImageFile.loadPackage(path, overrides: identity, region: region) {
         let name = path == ImageFile.standardInput ? "standard input" : path
-        session.console.note("waiting for \(name): nothing has come yet")
+        session.console.note("waiting for \(name): no data yet")
       }
     } catch {
       if case .cancelled = error { throw .stopped }
@@ -25,7 +25,7 @@ package enum ImageSource {
     }
   }
 
-  /// Compares every image with the hash that it carries and, with a key, checks its signature.
+  /// Compares every image with its hash and, with a key, verifies its signature.
   package static func prove(
     _ package: FirmwarePackage, signedBy keyPath: String?
   ) throws(CommandFault) {
@@ -35,7 +35,7 @@ package enum ImageSource {
     )
   }
 
-  /// The same with a key that was read.
+  /// The same with a key that is already read.
   package static func prove(
     _ package: FirmwarePackage, by key: VerificationKey?
   ) throws(CommandFault) {
@@ -47,7 +47,7 @@ package enum ImageSource {
     }
   }
 
-  /// Refuses what is no firmware: a device that compares a checksum alone would take it.
+  /// Refuses content that is not firmware: a device that only compares a checksum would accept it.
   package static func checkContent(of package: FirmwarePackage) throws(CommandFault) {
     for part in package.parts {
       if let content = part.foreignContent {
@@ -57,7 +57,7 @@ package enum ImageSource {
     }
   }
 
-  /// Compares every image with the devices that it must be for.
+  /// Compares every image with the board that it must be for.
   package static func check(
     _ package: FirmwarePackage, isFor board: MCUbootBoard
   ) throws(CommandFault) {

@@ -5,7 +5,7 @@ import OtaflashConsole
 /// its owner may read. Keys never come from flags or the environment.
 package enum KeyFile {
   package static let lengths = 16...64
-  /// Enough for 64 bytes as hex digits with a line break.
+  /// Sufficient for 64 bytes as hex digits with a line break.
   private static let sizeLimit = 256
 
   package static func load(_ path: String) throws(KeyFileFault) -> [UInt8] {
@@ -20,13 +20,13 @@ package enum KeyFile {
     return key
   }
 
-  /// The key in a file that a command line names.
+  /// The key in a file of the command line.
   package static func key(at path: String) throws(CommandFault) -> [UInt8] {
     do throws(KeyFileFault) { return try load(path) } catch { throw .keyFile(error) }
   }
 
-  /// The key in a file's content, or `nil` when there is none. Hex digits are tried first: a raw
-  /// key consists of 32 or more hex digits by chance less than once in 10^30.
+  /// The key in a file's content, or `nil` if it contains none. Hex digits are tried first: the
+  /// probability that a raw key consists of 32 or more hex digits is less than 10^-30.
   package static func key(from content: [UInt8]) -> [UInt8]? {
     let text = content.filter { !" \t\r\n".utf8.contains($0) }
     if let bytes = hexadecimal(text), lengths.contains(bytes.count) { return bytes }

@@ -2,14 +2,14 @@ import OtaflashConsole
 import OtaflashFirmware
 
 extension MCUbootImage {
-  /// The signatures that the image carries, in its order.
+  /// The signatures of the image, in their order.
   package var signatures: [MCUbootTLV] {
     entries.filter {
       [.rsa2048, .rsa3072, .ecdsa224, .ecdsa, .ed25519].contains($0.type)
     }
   }
 
-  /// - Parameter integrity: whether the hash holds, in a word.
+  /// - Parameter integrity: whether the hash matches, as a word.
   package func facts(holding integrity: String) -> [[String]] {
     let flags = header.flags.words.joined(separator: ", ")
     let hashed: String = if let hash { hash.algorithm.rawValue + ", " + integrity } else { "none" }
@@ -23,13 +23,13 @@ extension MCUbootImage {
       rows.append(["decompressed", Text.grouped(decompressedSize) + " B, header and body"])
       rows.append(["runs as", Text.hex(decompressedHash)])
     } else if isCompressed {
-      rows.append(["decompressed", "not stated: no bootloader starts it"])
+      rows.append(["decompressed", "not stated: no bootloader will start it"])
     }
     if isEncrypted && integrity == "whole" {
-      rows.append(["encrypted", "no, in spite of its flags: for the first slot, not for an update"])
+      rows.append(["encrypted", "no, despite its flags: for slot 0, not for an update"])
     }
     rows.append([
-      "signed", signatures.isEmpty ? "no" : "yes; 'image verify --key' checks by whom",
+      "signed", signatures.isEmpty ? "no" : "yes; 'image verify --key' checks the signer",
     ])
     if let vendorID { rows.append(["vendor", "\(vendorID)"]) }
     if let classID { rows.append(["class", "\(classID)"]) }

@@ -9,7 +9,7 @@ extension NordicInitPacket {
     }
   }
 
-  /// - Parameter integrity: whether the hash of the firmware holds, in a word.
+  /// - Parameter integrity: whether the hash of the firmware matches, as a word.
   package func facts(holding integrity: String) -> [[String]] {
     let rows: [[String]] = [
       ["part", role.description], ["init packet", "\(bytes.count) B"], ["parts", sizes.words],
@@ -46,7 +46,7 @@ extension NordicSizes {
 }
 
 private enum NordicImageFacts {
-  /// Of an empty list, which is not the same as that of the id 0.
+  /// For an empty list, which differs from a list with the id 0.
   static let noneListed = "none listed"
 }
 

@@ -2,15 +2,15 @@ import OtaflashConsole
 import OtaflashDelta
 
 extension PatchFile {
-  /// All that is known of a patch, a row for each fact.
+  /// All known facts of a patch, one row each.
   package var facts: [[String]] {
-    var rows = [["holds", name + ": no firmware"]]
+    var rows = [["holds", name + ": not firmware"]]
     if let patch {
       rows.append(["patch", "\(patch.kind.name), \(patch.compression.words)"])
       rows.append(["makes", Text.grouped(patch.imageSize) + " B"])
-      if patch.hasDataFormat { rows.append(["data format", "yes: few devices know one"]) }
+      if patch.hasDataFormat { rows.append(["data format", "yes: few devices support it"]) }
     } else {
-      rows.append(["patch", "damaged, or of a kind that is not known"])
+      rows.append(["patch", "damaged, or of an unknown kind"])
     }
     if let baseDigest { rows.append(["base sha256", Text.hex(baseDigest)]) }
     return rows

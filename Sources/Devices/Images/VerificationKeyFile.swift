@@ -1,8 +1,8 @@
 import OtaflashConsole
 import OtaflashFirmware
 
-/// The public key that images must be signed by, in a PEM file. It is no secret: others may read
-/// it, but whoever can write it decides what is taken for genuine.
+/// The public key for image signatures, in a PEM file. It is not secret: others may read it, but
+/// anyone with write access decides which images count as genuine.
 package enum VerificationKeyFile {
   package static func load(_ path: String) throws(CommandFault) -> VerificationKey {
     let text: String

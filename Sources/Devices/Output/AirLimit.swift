@@ -2,10 +2,10 @@ import OtaflashATT
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// What the air allows, for the share that the progress line shows.
+/// The air limit, for the percentage in the progress line.
 package enum AirLimit {
-  /// Bytes of image per second that Write Commands in full packets could carry at most; `nil`
-  /// when PHY or connection interval is not known.
+  /// The maximum image bytes per second of Write Commands in full packets; `nil` if PHY or
+  /// connection interval is unknown.
   package static let bytesPerSecond: @Sendable (LinkReport) -> Double? = { link in
     guard let limit = LinkLimit(link)?.bytesPerSecond(.withoutResponse, mtu: link.mtu) else {
       return nil
@@ -13,7 +13,7 @@ package enum AirLimit {
     return limit > 0 ? limit : nil
   }
 
-  /// The best link with these facts: one whose device answers within the connection event.
+  /// The best possible link: one whose device answers within the connection event.
   package static func model(of link: LinkReport) -> RadioModel? {
     guard let phy = link.phy,
       let interval = link.intervalMilliseconds.flatMap({

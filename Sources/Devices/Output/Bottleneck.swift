@@ -1,7 +1,7 @@
 import OtaflashConsole
 import OtaflashUpdate
 
-/// What holds a transfer back.
+/// The cause that limits a transfer.
 package enum Bottleneck: String, Sendable {
   case air
   case connectionInterval = "connection interval"
@@ -17,7 +17,7 @@ package enum Bottleneck: String, Sendable {
     }
   }
 
-  /// In a few letters, behind "held back by".
+  /// A short form, after "limited by".
   package var short: String {
     switch self {
     case .air, .window, .host: rawValue
@@ -26,12 +26,12 @@ package enum Bottleneck: String, Sendable {
     }
   }
 
-  /// From this share of the limit on it is the link that holds back.
+  /// From this share of the limit on, the link is the cause.
   private static let linkShare = 0.85
-  /// A wait counts when it takes this share of the time.
+  /// A wait counts from this share of the time on.
   private static let waitShare = 0.2
 
-  /// What is known of a transfer.
+  /// The measurements of a transfer.
   package struct Facts: Sendable {
     package let mode: WriteMode
     package let mtu: Int
@@ -39,18 +39,18 @@ package enum Bottleneck: String, Sendable {
     package let rate: Double
     package let took: Duration
     package let waits: TransferWaits
-    /// The device has said that it takes nothing for now.
+    /// The device has reported that it accepts nothing for the moment.
     package let wasBusy: Bool
   }
 
-  /// - Parameter limit: `nil` for a link without air, or of which too little is known.
+  /// - Parameter limit: `nil` for a link without a radio, or with unknown parameters.
   package init(_ facts: Facts, limit: LinkLimit?) {
     let share = limit.map { facts.rate / $0.bytesPerSecond(facts.mode, mtu: facts.mtu) }
     let device: Bottleneck? =
       facts.waits.device > facts.took * Self.waitShare ? Self.device(facts) : nil
     switch facts.mode {
     case .withResponse:
-      // One write at a time waits for its round trip, which is made of whole intervals.
+      // Single writes wait for their round trip, which consists of complete intervals.
       self = device ?? (limit == nil ? .host : .connectionInterval)
     case .auto, .withoutResponse:
       if let limit, share ?? 0 >= Self.linkShare {
@@ -89,10 +89,10 @@ extension Bottleneck {
 }
 
 extension UpdateResult {
-  /// A shorter upload has no rate that says anything.
+  /// The rate of a shorter upload is meaningless.
   package static let uploadWithRate = Duration.milliseconds(100)
 
-  /// What held the upload back, where that is known.
+  /// What limited the upload, if known.
   package var bottleneck: Bottleneck? {
     guard let flow, bytesSent > 0, uploadTook >= Self.uploadWithRate else { return nil }
     return Bottleneck(

@@ -4,12 +4,12 @@ import OtaflashConsole
 import OtaflashGATT
 import Synchronization
 
-/// `--capture FILE`, wherever a device is talked to.
+/// `--capture FILE`, for every command with a device.
 package struct CaptureOption: ParsableArguments, Sendable {
   @Option(
     name: .customLong("capture"),
     help: ArgumentHelp(
-      "Record what crosses the link in this file, for btmon, Wireshark and tshark.",
+      "Record the traffic of the link in this file, for btmon, Wireshark and tshark.",
       valueName: "path"),
     completion: .file(extensions: ["btsnoop"]))
   package var path: String?
@@ -21,8 +21,8 @@ package struct CaptureOption: ParsableArguments, Sendable {
   }
 }
 
-/// A run's wish to have its links recorded. The file is not touched before somebody has read what
-/// the run needs and is about to connect.
+/// The request to record the links of a run. The file is not touched before the run has read its
+/// input and is about to connect.
 package final class Capture: Sendable {
   private let output: OutputFile
   private let inputs: InputFiles
@@ -43,18 +43,18 @@ package final class Capture: Sendable {
     }
   }
 
-  /// - Throws: what could not be written, now or before.
+  /// - Throws: the first write error.
   package func close() throws(CommandFault) { try opened.withLock { $0.take() }?.close() }
 }
 
-/// The file that a run's links are recorded in. What cannot be written ends the recording, not the
-/// work: the run goes on and says so at its end.
+/// The file that records the links of a run. A write error ends the recording, not the run: the run
+/// continues and reports the error at its end.
 package struct CaptureFile: Sendable {
   private let file: OutputFile
   private let output: CaptureOutput
   private let capture: LinkCapture
 
-  /// Makes the file, for its owner alone, or an old capture empty.
+  /// Creates the file, readable only for its owner, or empties an existing capture.
   package init(_ file: OutputFile, avoiding inputs: InputFiles) throws(CommandFault) {
     let descriptor: Int32
     do throws(OutputFileFault) {
@@ -68,7 +68,7 @@ package struct CaptureFile: Sendable {
     capture = LinkCapture { output.append($0) }
   }
 
-  /// The dialer, with its links recorded.
+  /// The dialer with recorded links.
   package func recording(
     _ dialer: Dialer, to peer: CapturedPeer, on clock: any LinkClock
   ) -> Dialer {
@@ -76,8 +76,8 @@ package struct CaptureFile: Sendable {
       into: capture, as: peer, on: clock, now: Int64(Timestamp.secondsSince1970() * 1_000_000))
   }
 
-  /// Writes what is still kept back.
-  /// - Throws: what failed, now or before.
+  /// Writes the buffered records.
+  /// - Throws: the first write error.
   package func close() throws(CommandFault) {
     if let errno = output.close() { throw .outputFile(file, .system(errno: errno)) }
   }
@@ -85,7 +85,7 @@ package struct CaptureFile: Sendable {
 
 /// The bytes of a capture on their way to its file.
 private final class CaptureOutput: Sendable {
-  /// Bytes kept back at most. Only whole records are handed on.
+  /// The maximum number of buffered bytes. Only complete records are written.
   private static let bufferMaximum = 32 * 1024
 
   private struct State {
@@ -107,7 +107,7 @@ private final class CaptureOutput: Sendable {
     }
   }
 
-  /// The errno of what failed, now or before; else `nil`.
+  /// The first errno; `nil` if all writes succeeded.
   func close() -> Int32? {
     state.withLock { state in
       Self.flush(&state)

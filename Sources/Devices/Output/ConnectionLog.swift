@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashConsole
 import OtaflashGATT
 
-/// What -vv and -vvv add: each step of a connection, and each PDU.
+/// The output of -vv and -vvv: each step of a connection, and each PDU.
 package struct ConnectionLog: Sendable {
   package static let stepVerbosity = 2
   private static let traceVerbosity = 3
@@ -34,7 +34,7 @@ package struct ConnectionLog: Sendable {
     case .connect(let fault): return line + ": \(fault)"
     case .gatt(.linkLost(let loss)): return line + ": \(loss)"
     case .gatt(let fault): return line + ": \(fault)"
-    case .impossible(let step): return line + ": \(step.input) cannot happen now"
+    case .impossible(let step): return line + ": \(step.input) is impossible in this state"
     }
   }
 

@@ -2,7 +2,7 @@ import OtaflashConsole
 import OtaflashUpdate
 
 extension DeliveryReport {
-  /// The line that says what is sent.
+  /// The line that describes the content.
   package var sentence: String {
     let other = unused.map { "; \($0.clause)" } ?? ""
     return "sending " + what + other
@@ -17,11 +17,11 @@ extension DeliveryReport {
       return "\(Text.grouped(bytes)) B for \(size), compressed"
         + (why.map { ": \($0)" } ?? "")
     case .patch(let base):
-      return "\(Text.grouped(bytes)) B for \(size), a patch of \(Text.hex(base.crc32))"
+      return "\(Text.grouped(bytes)) B for \(size), a patch against \(Text.hex(base.crc32))"
     }
   }
 
-  /// As events and results have it.
+  /// The members in events and results.
   package var members: [JSONValue.Member] {
     let base: ContentIdentity? = if case .patch(let base) = content { base } else { nil }
     return JSONValue.fields([
@@ -45,17 +45,17 @@ extension DeliveryReport {
 }
 
 extension UpdateResult {
-  /// Of less than the image, the upload ends before the device has written what it makes of it: the
-  /// image is there when it was read back.
+  /// The upload of a patch ends before the device has written the image that it creates: the image
+  /// is complete after its read-back.
   package var madeIn: Duration { uploadTook + verifyTook }
 
-  /// Bytes of the image that came in a second, where less was sent.
+  /// Image bytes per second, if less than the image was sent.
   package var imageRate: Double? {
     guard let bytesMade, madeIn > .zero else { return nil }
     return Double(bytesMade) / madeIn.inSeconds
   }
 
-  /// What was sent, and how fast; `nil` where the device takes nothing but images.
+  /// The content and its rate; `nil` if the device only supports images.
   package var deliveryMembers: [JSONValue.Member]? {
     delivery.map { delivery in
       let air = uploadTook > .zero ? Double(bytesSent) / uploadTook.inSeconds : nil

@@ -1,7 +1,7 @@
 import OtaflashConsole
 import OtaflashUpdate
 
-/// The update of one device, as the events of `--json` tell it.
+/// The update of one device, as events of `--json`.
 package struct DeviceTrace: Sendable {
   package typealias Told = (type: String, members: [JSONValue.Member])
 
@@ -18,9 +18,9 @@ package struct DeviceTrace: Sendable {
 
   private let device: String
   private var link: LinkReport?
-  /// What held the upload back when it was told last.
+  /// The last reported bottleneck.
   private var bottleneck: Bottleneck?
-  /// Tasks under way, the innermost last.
+  /// Open tasks, the innermost last.
   private var tasks: [OpenTask] = []
 
   package init(device: String) { self.device = device }
@@ -91,14 +91,14 @@ package struct DeviceTrace: Sendable {
     }
   }
 
-  /// Closes what is open, before an error or the result.
+  /// Closes open tasks, before an error or the result.
   package mutating func endAll(ok: Bool, at now: Duration) -> [Told] {
     var lines: [Told] = []
     while let task = tasks.popLast() { lines.append(end(task, ok: ok, at: now)) }
     return lines
   }
 
-  /// Ends a stage, and what began inside it and did not end.
+  /// Ends a stage, and the open tasks inside it.
   private mutating func end(_ stage: UpdateStage, at now: Duration) -> [Told] {
     guard tasks.contains(where: { $0.stage == stage }) else { return [] }
     var lines: [Told] = []

@@ -14,11 +14,11 @@ extension Ending.Device {
 }
 
 extension UpdateResult {
-  /// The command that comes next, where there is one.
+  /// The next command, if there is one.
   package func next(in context: FaultContext) -> String? {
     switch outcome {
     case .flashed: context.inspectDevice
-    // Two builds may have one version: the user may know that they differ.
+    // Two builds may have the same version: the user may know that they differ.
     case .alreadyCurrent where proof == .version: context.again(with: "--force")
     case .alreadyCurrent: nil
     case .wouldFlash: context.command(context.arguments.filter { $0 != "--dry-run" })

@@ -1,7 +1,7 @@
 import OtaflashConsole
 import OtaflashUpdate
 
-/// How a run ended: its exit status, and the one result that `--json` writes last.
+/// The outcome of a run: its exit status, and the result that `--json` writes last.
 package struct Ending: Equatable, Sendable {
   /// One device's part of the result.
   package struct Device: Equatable, Sendable {
@@ -9,18 +9,18 @@ package struct Ending: Equatable, Sendable {
     package var outcome: String
     package var from: String?
     package var to: String?
-    /// Of an MCUboot image.
+    /// For an MCUboot image.
     package var toBuild: UInt32?
     package var proof: UpdateResult.Proof?
-    /// What only the device's user can do so that the image stays.
+    /// The action that only the device's user can take to keep the image.
     package var validation: String?
-    /// The device has no application, and waits for one.
+    /// The device has no application and waits for one.
     package var awaitsApplication = false
     package var took: Duration?
     package var resumes: Int?
-    /// What held the upload back.
+    /// What limited the upload.
     package var bottleneck: Bottleneck?
-    /// What was sent, where the device takes more than images.
+    /// The content, if the device supports more than images.
     package var delivery: [JSONValue.Member]?
 
     package init(
@@ -62,7 +62,7 @@ package struct Ending: Equatable, Sendable {
   /// One word: `flashed`, `listed`, `failed` …
   package var outcome: String
   package var devices: [Device] = []
-  /// The words of the run that goes on from here, where one does.
+  /// The arguments of the run that continues this one, if there is one.
   package var next: [String]?
 
   package init(exit: ExitStatus, outcome: String, devices: [Device] = [], next: [String]? = nil) {

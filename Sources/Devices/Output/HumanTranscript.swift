@@ -1,11 +1,11 @@
 import OtaflashConsole
 import OtaflashUpdate
 
-/// What a person sees of an update on standard error: pure, so that every line can be tested.
+/// The output of an update on standard error: pure, so that every line can be tested.
 package struct HumanTranscript: Sendable {
-  /// What the terminal is to do.
+  /// An instruction for the terminal.
   package enum Step: Equatable, Sendable {
-    /// A line that stays.
+    /// A permanent line.
     case line(Line)
     /// A line that the next step replaces.
     case transient(Line)
@@ -21,13 +21,13 @@ package struct HumanTranscript: Sendable {
   private static let redrawInterval = Duration.milliseconds(100)
   private static let plainInterval = Duration.seconds(5)
   private static let plainStepPercent = 10
-  /// Below so many bytes kilobytes tell too little.
+  /// Below this size, kilobytes are too coarse.
   private static let kilobytesFrom = 10_000
 
   private let device: String
   private let progress: OutputSettings.Progress
   private let style: Style
-  /// The transport's theoretical limit in bytes of image per second, where it is known.
+  /// The air limit in image bytes per second, if known.
   private let airLimit: @Sendable (LinkReport) -> Double?
 
   private var link: LinkReport?
@@ -36,9 +36,9 @@ package struct HumanTranscript: Sendable {
   private var lastDrawn: Duration?
   private var lastPercent = 0
   private var targetVersion: String?
-  /// What held the upload back when it was told last.
+  /// The last reported bottleneck.
   private var bottleneck: Bottleneck?
-  /// Less goes over the air than the rate tells, which is the image's.
+  /// Fewer bytes are sent than the rate shows, which counts image bytes.
   private var isShortened = false
 
   package init(
@@ -67,7 +67,7 @@ package struct HumanTranscript: Sendable {
       flushTicks() + (progress == .none ? [] : [.line("  image \(number) of \(count)  \(name)")])
     case .flowing(let stretch): flowing(stretch)
     case .deviceBusy: []
-    case .makingPatch: progress == .none ? [] : flushTicks() + [.line("  making a patch")]
+    case .makingPatch: progress == .none ? [] : flushTicks() + [.line("  creating a patch")]
     case .delivery(let report): delivering(report)
     case .patchGivenUp: givenUp()
     case .rewound(let offset, let reason):
@@ -82,7 +82,7 @@ package struct HumanTranscript: Sendable {
 
   package mutating func announce(targetVersion: String?) { self.targetVersion = targetVersion }
 
-  /// Time went by: redraws the bar, so that a stall is seen.
+  /// Redraws the bar for the current time, so that a stall is visible.
   package mutating func tick(at now: Duration) -> [Step] {
     guard progress == .bar, case .running = transfer else { return [] }
     return redraw(at: now)
@@ -97,8 +97,8 @@ package struct HumanTranscript: Sendable {
       return []
     }
     return [
-      .line("  the device runs its firmware loader; the application is erased until all of it is"),
-      .line("  uploaded. If the update is interrupted, run the same command again."),
+      .line("  the device runs its firmware loader; the application is erased until the upload"),
+      .line("  is complete. If the update is interrupted, run the same command again."),
     ]
   }
 
@@ -136,7 +136,7 @@ package struct HumanTranscript: Sendable {
     lastDrawn = nil
     lastPercent = percent(offset, of: total)
     if resumed {
-      let words = offset == total ? "all of it is there" : "resume from \(Text.grouped(offset))"
+      let words = offset == total ? "already complete" : "resume from \(Text.grouped(offset))"
       ticks.append("\(style.green(style.tick)) \(words)")
     }
     switch progress {
@@ -160,7 +160,7 @@ package struct HumanTranscript: Sendable {
     }
   }
 
-  /// A line every 10 % or 5 s, whichever is later.
+  /// A line every 10 % or every 5 s, whichever is later.
   private mutating func plainStep(_ done: Int, of total: Int, at now: Duration) -> [Step] {
     let percent = percent(done, of: total)
     guard percent - lastPercent >= Self.plainStepPercent,
@@ -197,7 +197,7 @@ package struct HumanTranscript: Sendable {
     transfer = .none
     return flushTicks() + [
       .line(
-        "  the device was restarted, since \(reason); retry \(attempt) in \(Text.seconds(retry))")
+        "  the device was restarted because \(reason); retry \(attempt) in \(Text.seconds(retry))")
     ]
   }
 
@@ -206,7 +206,7 @@ package struct HumanTranscript: Sendable {
     return progress == .none ? [] : flushTicks() + [.line("  " + Line(report.sentence))]
   }
 
-  /// What is sent now, and why, comes next.
+  /// The next event reports the new content and the reason.
   private mutating func givenUp() -> [Step] {
     transfer = .none
     return flushTicks()
@@ -259,7 +259,7 @@ package struct HumanTranscript: Sendable {
     } else if done < total, let remaining = meter.remaining(of: total) {
       parts.append("ETA \(Text.clock(remaining))")
     }
-    let cause = bottleneck.map { "  held back by \($0.short)" } ?? ""
+    let cause = bottleneck.map { "  limited by \($0.short)" } ?? ""
     guard progress == .bar else { return "  upload  \(parts.joined(separator: "  "))\(cause)" }
     func width(of tail: String) -> Int { min(Self.widestBar, style.columns - tail.count - 13) }
     let short = parts.joined(separator: "  ")

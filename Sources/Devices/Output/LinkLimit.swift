@@ -2,15 +2,15 @@ import OtaflashATT
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// What a link could carry at best: the limit that a measured rate is a share of.
+/// The maximum rate of a link, the base of percentages.
 package struct LinkLimit: Equatable, Sendable {
   package let model: RadioModel
 
-  /// Of a simulated device: everything about its link is known.
+  /// The limit of a simulated device, whose link parameters are all known.
   package init(_ model: RadioModel) { self.model = model }
 
-  /// Of a device that answers within the connection event, which nobody can know beforehand; `nil`
-  /// when PHY or interval is not known.
+  /// The limit if the device answers within the connection event, which cannot be known in advance;
+  /// `nil` if PHY or interval is unknown.
   package init?(_ link: LinkReport) {
     guard let model = AirLimit.model(of: link) else { return nil }
     self.init(model)
@@ -22,14 +22,14 @@ package struct LinkLimit: Equatable, Sendable {
     switch mode {
     case .withResponse: model.writeRequestLimit(mtu: mtu)
     case .auto, .withoutResponse:
-      // A controller that holds few packets for an event may want them full.
+      // A controller that buffers few packets per event may need full packets.
       [bestPDU(mtu: mtu), sizing.bestSize(mtu: ATTMTU(clamping: mtu)), mtu]
         .map(model.eventPackedLimit).max() ?? 0
     }
   }
 
-  /// Connection events, with their gaps and their ends, keep the air idle for a good part of the
-  /// time: a stream that never ended would be much faster.
+  /// Connection events, with their gaps and their ends, leave the air idle for a large part of the
+  /// time: an endless stream would be much faster.
   package func isCutByEvents(mtu: Int) -> Bool {
     let pdu = bestPDU(mtu: mtu)
     return model.eventPackedLimit(mtu: pdu) < 0.75 * model.continuousLimit(mtu: pdu)

@@ -2,7 +2,7 @@ import OtaflashConsole
 import OtaflashUpdate
 
 extension LinkReport {
-  /// As reports have it.
+  /// The value in reports.
   package var intervalMilliseconds: Double? { connectionInterval.map { $0 / .milliseconds(1) } }
   package var supervisionMilliseconds: Int? { supervisionTimeout?.inMilliseconds }
 
@@ -17,7 +17,7 @@ extension LinkReport {
 }
 
 extension DeviceReport {
-  /// With the build number, where there is one: `2.1.3+8`.
+  /// With the build number, if there is one: `2.1.3+8`.
   package var runningName: String? {
     runningVersion.map { "\($0)" + ((runningBuild ?? 0) > 0 ? "+\(runningBuild ?? 0)" : "") }
   }
@@ -52,7 +52,7 @@ extension DeviceReport {
 }
 
 extension MCUbootMode {
-  /// For programs.
+  /// The name in JSON.
   package var name: String {
     switch self {
     case .unknown: "unknown"
@@ -69,12 +69,12 @@ extension MCUbootMode {
 
   package var words: String {
     switch self {
-    case .unknown: "MCUboot, in a mode that is not known here"
+    case .unknown: "MCUboot, in an unknown mode"
     case .singleApplication: "MCUboot with one slot"
-    case .swapUsingScratch, .swapWithoutScratch: "MCUboot, swaps the slots and can go back"
+    case .swapUsingScratch, .swapWithoutScratch: "MCUboot, swaps the slots and can revert"
     case .overwriteOnly: "MCUboot, overwrites the old image"
-    case .directXIP: "MCUboot, runs the higher version where it lies"
-    case .directXIPWithRevert: "MCUboot, runs images where they lie and can go back"
+    case .directXIP: "MCUboot, runs the higher version in place"
+    case .directXIPWithRevert: "MCUboot, runs images in place and can revert"
     case .ramLoad: "MCUboot, runs the higher version from RAM"
     case .firmwareLoader: "MCUboot with a firmware loader"
     }

@@ -2,7 +2,7 @@ import OtaflashConsole
 import OtaflashUpdate
 import Synchronization
 
-/// The updates of a run on its console: a transcript for people, or events for programs.
+/// Displays the updates of a run: as a transcript, or as JSON events.
 package final class UpdateDisplay: Sendable {
   private struct State: Sendable {
     var traces = UpdateTraces()
@@ -38,26 +38,26 @@ package final class UpdateDisplay: Sendable {
     state.withLock { perform($0.transcript.observe(update, at: now)) }
   }
 
-  /// One step of one of several updates, for programs only: people see the block of all updates.
+  /// One step of one of several updates, only for JSON: text output shows all updates in one block.
   package func observe(_ update: UpdateEvent, of device: String) {
     guard console.settings.json else { return }
     let now = ContinuousClock.now - start
     state.withLock { report($0.traces.observe(update, of: device, at: now)) }
   }
 
-  /// Closes what is open of one of several updates.
+  /// Closes the open tasks of one of several updates.
   package func end(updateOf device: String, ok: Bool) {
     let now = ContinuousClock.now - start
     state.withLock { report($0.traces.end(device, ok: ok, at: now)) }
   }
 
-  /// Closes what is open of all updates, before an error or the result.
+  /// Closes the open tasks of all updates, before an error or the result.
   package func end(ok: Bool) {
     let now = ContinuousClock.now - start
     state.withLock { report($0.traces.endAll(ok: ok, at: now)) }
   }
 
-  /// Redraws what depends on the time only.
+  /// Redraws the time-dependent lines.
   package func tick() {
     let now = ContinuousClock.now - start
     state.withLock { perform($0.transcript.tick(at: now)) }

@@ -3,8 +3,8 @@ import OtaflashFirmware
 import OtaflashUpdate
 
 extension UpdateResult {
-  /// The one line that a success is.
-  /// - Parameter name: the version that was to run, with its build; it is told where that one runs.
+  /// The line that reports success.
+  /// - Parameter name: the expected version with its build; it is printed if that version runs.
   package func sentence(in style: Style, naming name: (FirmwareVersion, String)? = nil) -> Line {
     let named: String? = if let to, let name, name.0 == to { name.1 } else { to?.description }
     let version = named ?? "the image"
@@ -15,7 +15,7 @@ extension UpdateResult {
         + (confirmedTrial ? "confirmed, " : "") + "nothing was sent"
     case .wouldFlash:
       let change = from.map { "\($0) \(style.arrow) \(version)" } ?? version
-      return style.green("done") + "    dry run: nothing stands in the way of \(change)"
+      return style.green("done") + "    dry run: ready to flash \(change)"
     case .flashed:
       var parts = shortened ?? transfer
       if let limit { parts.append(limit) }
@@ -30,21 +30,21 @@ extension UpdateResult {
     }
   }
 
-  /// How long the upload took, and how fast it was.
+  /// The duration and the rate of the upload.
   private var transfer: [String] {
     ["upload \(Text.seconds(uploadTook))"]
       + (uploadTook >= Self.uploadWithRate
         ? [Text.rate(Double(bytesSent) / uploadTook.inSeconds)] : [])
   }
 
-  /// What held the upload back: as it was seen, or as it was expected.
+  /// What limited the upload: measured, or predicted.
   private var limit: String? {
-    if let bottleneck { return "held back by \(bottleneck.words)" }
+    if let bottleneck { return "limited by \(bottleneck.words)" }
     guard let delivery, delivery.isShortened else { return nil }
     return delivery.isLimitedByFlash ? "limited by device flash" : nil
   }
 
-  /// The same where less than the image was sent.
+  /// The same if less than the image was sent.
   private var shortened: [String]? {
     guard let delivery, delivery.isShortened, let bytesMade else { return nil }
     let rate = imageRate.map { madeIn >= Self.uploadWithRate ? Text.rate($0) : nil } ?? nil
@@ -52,26 +52,26 @@ extension UpdateResult {
       + [rate].compactMap(\.self) + ["\(Text.grouped(bytesSent)) B sent"]
   }
 
-  /// How it is known that the image runs, and what is not.
+  /// The verification grade, and what is unknown.
   private var known: String {
     switch proof {
     case .none: ""
-    case .readBack: to == nil ? " that was sent, verified; nobody knows its version" : ", verified"
+    case .readBack: to == nil ? " that was sent, verified; its version is unknown" : ", verified"
     case .version: ", verified by its version"
-    case .changed: " (checked and started by its bootloader; it tells other things than before)"
+    case .changed: " (checked by the bootloader; the application reports other values than before)"
     case .bootloader where from != nil && from == to:
-      " (checked and started by its bootloader; it tells the version that ran before)"
-    case .bootloader: " (checked and started by its bootloader; no versions to compare)"
+      " (checked by the bootloader; the application reports the same version as before)"
+    case .bootloader: " (checked by the bootloader; no versions to compare)"
     }
   }
 
-  /// What is still to be done by hand.
+  /// The remaining manual action.
   package var warning: String? {
     if awaitsApplication {
       return "        The device runs its firmware loader and has no application: flash it now."
     }
     return validation.map {
-      "        \($0) Until then its next restart brings the old version back."
+      "        \($0) Until then, the next restart reverts to the old version."
     }
   }
 }

@@ -17,13 +17,13 @@ package struct UpdateTraces: Sendable {
     return traces[place].observe(event, at: now)
   }
 
-  /// Closes what is open of a device, before its end.
+  /// Closes the open tasks of a device, before its end.
   package mutating func end(_ device: String, ok: Bool, at now: Duration) -> [DeviceTrace.Told] {
     guard let place = places[device] else { return [] }
     return traces[place].endAll(ok: ok, at: now)
   }
 
-  /// Closes all that is open, before an error or the result.
+  /// Closes all open tasks, before an error or the result.
   package mutating func endAll(ok: Bool, at now: Duration) -> [DeviceTrace.Told] {
     traces.indices.flatMap { traces[$0].endAll(ok: ok, at: now) }
   }

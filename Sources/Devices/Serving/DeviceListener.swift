@@ -3,12 +3,12 @@ import OtaflashATT
 import OtaflashBlueZ
 import OtaflashGATT
 
-/// Where a simulated device waits for its hosts.
+/// The endpoint at which a simulated device waits for hosts.
 package protocol DeviceListener: Sendable {
-  /// How a host names the device.
+  /// The host's selector for the device.
   var selector: String { get }
 
-  /// Waits for the next host and serves it until it is gone; `connected` is told in between.
+  /// Waits for the next host and serves it until it is gone; calls `connected` in between.
   func serveNext(
     _ device: SimulatedDevice, connected: @Sendable () -> Void
   ) async throws(ConnectFault)
@@ -26,7 +26,7 @@ extension DeviceListener {
   ) async -> Success { await body() }
 }
 
-/// A Unix socket, with the modelled radio behind it.
+/// A Unix socket, with a modeled radio.
 package struct SocketListener: DeviceListener {
   private let listener: UnixListener
 
@@ -50,7 +50,7 @@ package struct SocketListener: DeviceListener {
     do throws(ConnectFault) {
       await LinkBridge(near: host, far: try await device.dial()).run()
     } catch {
-      // A device that takes nobody now may take the next one.
+      // A device that refuses this host may accept the next one.
       host.close()
       if error == .cancelled { throw error }
     }
@@ -59,7 +59,7 @@ package struct SocketListener: DeviceListener {
   package func close() { listener.close() }
 }
 
-/// A real adapter in the peripheral's role: advertises, and listens on the attribute channel.
+/// A real adapter in the peripheral role: advertises, and listens on the attribute channel.
 package struct RadioListener: DeviceListener {
   private let listener: L2CAPListener
   private let advertiser: Advertiser
@@ -79,7 +79,7 @@ package struct RadioListener: DeviceListener {
     } catch {
       throw .connect(error)
     }
-    // Listening comes first: who answers the first advertisement must find the channel.
+    // Listening comes first: a host that answers the first advertisement must find the channel.
     do throws(MgmtFault) { try await advertiser.start(advertisement) } catch {
       throw .survey(error)
     }
@@ -95,8 +95,8 @@ package struct RadioListener: DeviceListener {
     connected()
     let host = HostLink(socket)
     await device.serve(host)
-    // The kernel would keep the link for 4 s more, and a host that connects again meanwhile would
-    // find nobody on the channel. A host that ended the link itself may be connected again by now.
+    // The kernel would keep the link for 4 s more, and a host that reconnects meanwhile would find
+    // no listener on the channel. A host that ended the link itself may have reconnected by now.
     if let central, !host.isEndedByHost { advertiser.disconnect(central) }
   }
 

@@ -2,15 +2,16 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// The link of a host that a device serves. It remembers whether the host ended it: a host may have
-/// another link before the device has looked at the end of this one.
+/// The link of a host that a device serves. It stores whether the host ended it: a host may have
+/// another link before the device has processed the end of this one.
 package final class HostLink: Link {
   private let link: any Link
   private let isEnded = Atomic(false)
 
   package init(_ link: any Link) { self.link = link }
 
-  /// Whether the air below is gone, as far as the device has heard; `close()` alone leaves it.
+  /// Whether the radio link is gone, as far as the device has noticed; `close()` alone does not end
+  /// it.
   package var isEndedByHost: Bool { isEnded.load(ordering: .relaxed) }
 
   package var maximumPDUSize: Int { link.maximumPDUSize }

@@ -1,6 +1,6 @@
 import OtaflashGATT
 
-/// Two links joined: what one receives the other sends, until either ends.
+/// Two joined links: each sends what the other receives, until either ends.
 package struct LinkBridge: Sendable {
   package let near: any Link
   package let far: any Link
@@ -16,7 +16,7 @@ package struct LinkBridge: Sendable {
     }
   }
 
-  /// The end of a link is the expected end of a pump.
+  /// The end of a link ends a pump normally.
   private static func pump(from source: any Link, to sink: any Link) async {
     do throws(LinkLoss) {
       while true { try await sink.send(try await source.receive()) }

@@ -1,6 +1,6 @@
 import OtaflashConsole
 
-/// One run of one command: where it writes, what it was asked, and who may stop it.
+/// One run of one command: its output, its arguments, and its cancellation.
 package struct Session: InteractiveSession {
   package let console: Console
   package let updates: UpdateDisplay
@@ -8,9 +8,9 @@ package struct Session: InteractiveSession {
   package let context: FaultContext
   package let environment: [String: String]
   package let interruption: Interruption
-  /// What the run reads and keeps, which nothing of it may be written over.
+  /// The files that the run reads and keeps; no output may overwrite them.
   package let inputs: InputFiles
-  /// Where links are recorded, if anywhere.
+  /// The recording of links, if requested.
   package let capture: Capture?
 
   package init(
@@ -30,7 +30,7 @@ package struct Session: InteractiveSession {
   package var output: OutputOptions { global.output }
   package var questions: QuestionOptions { global.questions }
 
-  /// The program as it was called, for commands that are printed to be pasted.
+  /// The program as it was called, for printed commands.
   package func command(_ words: String...) -> String {
     ([context.program] + words.map(ShellWords.quote)).joined(separator: " ")
   }

@@ -1,21 +1,21 @@
 import ArgumentParser
 import OtaflashConsole
 
-/// A command that does something; the others only group.
+/// A command that does something; other commands only group.
 package protocol Subcommand: ParsableCommand, Sendable {
   var global: GlobalOptions { get }
-  /// The command's words, as a program sees them: `flash`, `image info`.
+  /// The command's name in reports: `flash`, `image info`.
   static var words: String { get }
-  /// What the command is about, as the user wrote it.
+  /// The subject of the command, as given.
   var subject: Subject { get }
-  /// Where the command's links are to be recorded.
+  /// The file for the recording of the links.
   var captureFile: OutputFile? { get }
-  /// The files that the command line has it read.
+  /// The input files of the command line.
   var inputFiles: [String] { get }
 
-  /// Whether a person is told on the desktop when it is over.
+  /// Whether a desktop notification reports the end.
   var notifies: Bool { get }
-  /// Whether the command knows what to do with simulated devices in the place of an adapter.
+  /// Whether the command supports simulated devices in place of an adapter.
   static var takesSimulatedAir: Bool { get }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending

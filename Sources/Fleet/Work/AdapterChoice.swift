@@ -39,12 +39,12 @@ package enum AdapterChoice: Hashable, Sendable {
 
   package init(hearing: [AdapterHearing], loads: [AdapterLoad]) {
     let known = Dictionary(loads.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    let heard = hearing.compactMap { heard in known[heard.adapter].map { (heard, $0) } }
-    guard !heard.isEmpty else {
+    let inRange = hearing.compactMap { entry in known[entry.adapter].map { (entry, $0) } }
+    guard !inRange.isEmpty else {
       self = .notHeard
       return
     }
-    let free = heard.filter { $0.1.busy < $0.1.places }
+    let free = inRange.filter { $0.1.busy < $0.1.places }
     let best = free.max { left, right in
       let scores = [left, right].map {
         ($0.0.rssi ?? Self.unknownStrength) - Self.busyPenalty * $0.1.busy

@@ -136,7 +136,7 @@ package enum Outcome: String, Hashable, Sendable, CaseIterable {
     case .neutral: "skipped"
     case .running: "in progress"
     case .waiting: "waiting"
-    case .leftOut: "not started"
+    case .leftOut: "not completed"
     }
   }
 }

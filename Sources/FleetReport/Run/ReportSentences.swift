@@ -61,7 +61,7 @@ extension RunReport {
     case .neutral: "\(number) \(isOne ? "was" : "were") skipped"
     case .running: "\(number) \(isOne ? "is" : "are") in progress"
     case .waiting: "\(number) \(isOne ? "waits" : "wait")"
-    case .leftOut: "\(number) \(isOne ? "was" : "were") not started"
+    case .leftOut: "\(number) \(isOne ? "was" : "were") not completed"
     }
   }
 

@@ -1,27 +1,28 @@
 import OtaflashFirmware
 
-/// Whether a device may be sent a patch, or a compressed image, instead of the image.
+/// Whether a device may receive a patch or a compressed image instead of the image.
 public enum DeltaPolicy: String, Sendable, CaseIterable {
-  /// What is there soonest; the image itself where anything stands in the way.
+  /// The content with the shortest transfer; the image itself if nothing shorter is possible.
   case auto
-  /// The image, byte by byte.
+  /// The image, uncompressed.
   case never
-  /// A patch against what runs, or nothing.
+  /// A patch against the running image; without a patch, the update fails.
   case require
 }
 
-/// Where the images lie that devices may run, against which patches are made.
+/// The source of the images that devices may run; patches are created against them.
 ///
-/// One of them for all updates of the same image makes each patch once.
+/// Use one instance for all updates to the same image: each patch is then created once.
 public struct BaseFinder: Sendable {
   private let find: @Sendable (ContentIdentity) -> [UInt8]?
   let computation: Computation
   let made = PatchCache()
 
   /// - Parameters:
-  ///   - computation: where images are looked for and patches made; by default where the update is.
-  ///   - find: the bytes of an image, or `nil` where it is not there. Bytes of another size or
-  ///     CRC32 than asked for count as not there.
+  ///   - computation: where images are searched and patches created; by default the update's
+  ///     executor.
+  ///   - find: returns the bytes of an image, or `nil` if it is not available. Bytes with another
+  ///     size or CRC32 than requested are ignored.
   public init(
     computation: Computation = .inline, _ find: @escaping @Sendable (ContentIdentity) -> [UInt8]?
   ) {
@@ -29,7 +30,7 @@ public struct BaseFinder: Sendable {
     self.find = find
   }
 
-  /// Knows no image: what is sent may be compressed, and is compressed once.
+  /// Knows no image: the image is sent as it is, or compressed.
   public static var none: BaseFinder { BaseFinder { _ in nil } }
 
   func bytes(of image: ContentIdentity) -> [UInt8]? {

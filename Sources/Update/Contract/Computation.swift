@@ -1,21 +1,21 @@
 import OtaflashGATT
 import Synchronization
 
-/// Where an update does what takes long and waits for nothing: patches are made there.
+/// Where an update runs long computations, such as the creation of patches.
 ///
-/// Beside the task's own executor other links go on meanwhile. On it, in a simulation, it takes no
-/// time, and every run is the same.
+/// With `threads`, other links continue during the computation. With `inline`, in a simulation, it
+/// takes no time, and every run is identical.
 public struct Computation: Sendable {
-  /// More that wait than any machine has updates for.
+  /// More waiters than one host has updates.
   private static let waitersMaximum = 4096
 
-  /// `nil` = where the task is.
+  /// `nil` = the executor of the task.
   private let lanes: [SerialGate]?
 
   /// On the task's own executor.
   public static let inline = Computation(lanes: nil)
 
-  /// On Swift's own threads, so many at a time at most (1 or more); others wait.
+  /// On threads of Swift's global executor, at most `width` (1 or more) at a time; others wait.
   public static func threads(atMost width: Int) -> Computation {
     precondition(width >= 1, "nothing is computed on no thread")
     return Computation(
@@ -24,11 +24,11 @@ public struct Computation: Sendable {
 
   private init(lanes: [SerialGate]?) { self.lanes = lanes }
 
-  /// It takes time in which others go on.
+  /// Whether other tasks can run during the computation.
   var isElsewhere: Bool { lanes != nil }
 
-  /// Runs `body`, which looks at `Task.isCancelled` now and then; `nil` when the task was cancelled
-  /// before it began.
+  /// Runs `body`, which checks `Task.isCancelled` now and then; `nil` if the task was cancelled
+  /// before the start.
   func run<Value: Sendable>(_ body: @Sendable () -> Value) async -> Value? {
     guard let lanes else { return body() }
     let lane = lanes.min { $0.waitingCount < $1.waitingCount } ?? lanes[0]

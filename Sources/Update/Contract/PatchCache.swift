@@ -2,23 +2,23 @@ import OtaflashDelta
 import OtaflashGATT
 import Synchronization
 
-/// What was made to be sent, of the last few images and bases: devices of one kind want the same,
-/// and making it takes a while. Whoever comes while it is being made waits for it.
+/// The streams created for the last few images and bases: devices of one kind need the same stream,
+/// and its creation takes time. A task that needs a stream in creation waits for it.
 final class PatchCache: Sendable {
-  /// What a stream depends on, beside the size of its parts.
+  /// The inputs of a stream, except the size of its parts.
   struct Pair: Hashable, Sendable {
     let image: ContentIdentity
-    /// What runs, whether its bytes are here or not.
+    /// The running image; its bytes may be unavailable.
     let base: ContentIdentity?
     let abilities: DecoderAbilities
   }
 
-  /// The streams of one pair, made by one task at a time.
+  /// The streams of one pair, created by one task at a time.
   final class Shelf: Sendable {
     let gate = SerialGate(waitersMaximum: PatchCache.waitersMaximum)
     private let streams = Mutex<[DeliveryPlanner.Recipe: Delivery]>([:])
 
-    /// What is kept; else what is made, which is kept where it is a stream.
+    /// Returns the cached stream, or creates the delivery; only streams are cached.
     func stream(_ recipe: DeliveryPlanner.Recipe, _ make: () -> Delivery) -> Delivery {
       if let kept = streams.withLock({ $0[recipe] }) { return kept }
       let made = make()
@@ -28,7 +28,7 @@ final class PatchCache: Sendable {
   }
 
   private static let capacity = 4
-  /// More updates at once than a machine has links for.
+  /// More concurrent updates than one host has links.
   private static let waitersMaximum = 4096
 
   private let kept = Mutex<[(pair: Pair, shelf: Shelf)]>([])

@@ -1,25 +1,25 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// How long a device is borne with that gets no further: in every protocol, and in the benchmark.
+/// The time limit for a device without progress, for every protocol and for the benchmark.
 ///
-/// Only what has never been so high before is progress. A window that opens and closes, an offset
-/// that wanders, and a refusal that is taken back each second are none: a device that does only
-/// that would keep its host for ever.
+/// Only a new maximum counts as progress. A window that opens and closes, an offset that
+/// oscillates, and a refusal that is withdrawn each second do not count: such a device would occupy
+/// its host indefinitely.
 public struct Patience: Sendable {
-  /// What a device gets further in, in bytes of the image.
+  /// The measures of progress, in bytes of the image.
   public struct Marks: Equatable, Sendable {
-    /// Bytes that it has taken.
+    /// Bytes that the device acknowledged.
     public var acknowledged = 0
     /// Bytes that are in its flash.
     public var durable = 0
-    /// The end of what it permits to be sent, in bytes of the image.
+    /// The end of the bytes that the device permits.
     public var granted = 0
 
     /// - Parameters:
     ///   - acknowledged: 0 to the image's size.
-    ///   - durable: 0 where the device does not tell.
-    ///   - granted: 0 where the device does not tell.
+    ///   - durable: 0 if the device does not report it.
+    ///   - granted: 0 if the device does not report it.
     public init(acknowledged: Int = 0, durable: Int = 0, granted: Int = 0) {
       self.acknowledged = acknowledged
       self.durable = durable
@@ -27,12 +27,12 @@ public struct Patience: Sendable {
     }
   }
 
-  /// Times that it must have been looked at without progress, however long that took: a host that
-  /// was stopped meanwhile has not seen what lies in its socket.
+  /// Required checks without progress, whatever the time: a host that was suspended has not yet
+  /// read the data in its socket.
   static let looksMinimum = 3
 
-  /// Between two signs of progress lie four exchanges at most: an object is executed, the next one
-  /// created, filled, and its checksum asked for.
+  /// Two signs of progress are at most four exchanges apart: execute an object, create the next
+  /// one, fill it, and request its checksum.
   private static let slowLinkIntervals = 8
 
   private let limit: Duration
@@ -46,9 +46,9 @@ public struct Patience: Sendable {
   }
 
   /// - Parameters:
-  ///   - client: on a link with long connection intervals each exchange takes two of them.
-  ///   - context: has the limit and the clock.
-  ///   - longer: what the device may be at work for without getting further.
+  ///   - client: the link; with long connection intervals, each exchange takes two of them.
+  ///   - context: provides the limit and the clock.
+  ///   - longer: the time that the device may work without progress.
   public init(with client: GATTClient, _ context: UpdateContext, longer: Duration = .zero) {
     let interval = client.linkFacts.connectionInterval ?? .zero
     self.init(
@@ -56,9 +56,9 @@ public struct Patience: Sendable {
       at: context.clock.now)
   }
 
-  /// Takes note of where the device stands, after something was heard of it or waited for.
+  /// Records the progress of the device, after an answer or a wait.
   ///
-  /// - Throws: `.stalled` when it has got no further for longer than the limit.
+  /// - Throws: `.stalled` after longer than the limit without progress.
   public mutating func check(_ marks: Marks, at now: LinkInstant) throws(UpdateFault) {
     let highest = Marks(
       acknowledged: max(furthest.acknowledged, marks.acknowledged),
@@ -76,14 +76,14 @@ public struct Patience: Sendable {
     }
   }
 
-  /// What was taken from `offset` on is to be sent again, so that the way back to the furthest
-  /// point is progress too. The caller bounds how often that may be.
+  /// Bytes from `offset` on must be sent again, so the way back to the previous maximum counts as
+  /// progress too. The caller limits how often this may happen.
   public mutating func fellBack(to offset: Int) {
     furthest.acknowledged = min(furthest.acknowledged, offset)
   }
 
-  /// Bytes are sent again: the device has all of its time for them, and so has the link, which may
-  /// need a large part of the limit for one window. The caller limits how often.
+  /// Bytes are sent again, and the time starts over: one window may take a large part of the limit
+  /// on this link. The caller limits how often.
   mutating func resends(at now: LinkInstant) {
     since = now
     looks = 0

@@ -1,23 +1,23 @@
 import OtaflashDelta
 import OtaflashFirmware
 
-/// A patch that was made elsewhere, against what devices run: by detools, `otaflash image patch`,
-/// or for ESP-IDF's `esp_delta_ota`, whose header is left out.
+/// A patch created in advance against the running image: by detools, `otaflash image patch`, or for
+/// ESP-IDF's `esp_delta_ota`, whose header is omitted.
 ///
-/// A patch names neither the image that it makes nor the one that it was made against. So it is
-/// only a shorter way to send an image that is given, too: what a device makes of it is compared
-/// with that image, by the checksum of its part and by the image's own.
+/// A patch names neither its base nor its result. So it is only a shorter way to send a given
+/// image: the device's result is compared with that image, by the checksum of its part and by the
+/// image's own.
 public struct PrebuiltPatch: Equatable, Sendable {
   /// Without any header.
   let bytes: [UInt8]
   let codec: PatchCodec
-  /// Bytes of the image that it makes.
+  /// Size in bytes of the image that it creates.
   public let imageSize: Int
-  /// What it was applied to here, and made the image of; `nil` = nothing yet.
+  /// The base from which the patch verifiably created the image; `nil` = not checked yet.
   public private(set) var base: ContentIdentity?
 
   /// - Parameter file: all bytes of a file.
-  /// - Throws: why they are no patch that a device could be sent.
+  /// - Throws: the reason why no device accepts it as a patch.
   public init(_ file: [UInt8]) throws(PrebuiltPatchFault) {
     guard !file.isEmpty else { throw .empty }
     bytes = Array(PatchFile.patch(in: file))
@@ -34,11 +34,11 @@ public struct PrebuiltPatch: Equatable, Sendable {
     imageSize = description.imageSize
   }
 
-  /// Makes sure that it can make the image.
+  /// Verifies that the patch can create the image.
   ///
   /// - Parameters:
-  ///   - image: what is to run.
-  ///   - base: what it is made against, where that is at hand: then the image is made of it.
+  ///   - image: the image to run.
+  ///   - base: the base of the patch, if available: then the patch is applied to it.
   /// - Throws: `.makesAnotherSize`, `.makesAnother`.
   public mutating func check(makes image: [UInt8], of base: [UInt8]?) throws(PrebuiltPatchFault) {
     guard imageSize == image.count else {
@@ -56,34 +56,34 @@ public struct PrebuiltPatch: Equatable, Sendable {
   }
 }
 
-/// Why a file is no patch that helps.
+/// The reason why a file is not a usable patch.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum PrebuiltPatchFault: Error, Equatable, Sendable {
-  /// There is nothing in it.
+  /// The file is empty.
   case empty
-  /// It is none, or not whole; where and why.
+  /// The file is not a patch, or incomplete; the text states where and why.
   case damaged(String)
-  /// It is of a kind that no device takes.
+  /// No device accepts this kind of patch.
   case kind(String)
-  /// It makes so many bytes, and the image has others.
+  /// The patch creates this number of bytes, the image has another size.
   case makesAnotherSize(Int, image: Int)
-  /// What it makes of the base that was given is not the image.
+  /// The patch applied to the given base does not create the image.
   case makesAnother(of: ContentIdentity)
 }
 
 extension PrebuiltPatchFault: CustomStringConvertible {
-  /// What is wrong: a clause about the file.
+  /// The problem: a clause about the file.
   public var description: String {
     switch self {
     case .empty: "it is empty"
-    case .damaged(let why): "it is no whole patch: \(why)"
-    case .kind(let kind): "it is \(kind), which devices do not take"
+    case .damaged(let why): "it is not a complete patch: \(why)"
+    case .kind(let kind): "it is \(kind), which devices do not accept"
     case .makesAnotherSize(let bytes, let image):
-      "it makes \(bytes) bytes, and the image has \(image)"
+      "it creates \(bytes) bytes, but the image has \(image)"
     case .makesAnother(let base):
-      "it does not make the image of the base (\(base.words)): one of the three is another"
+      "applied to the base (\(base.words)), it does not create the image: one file is wrong"
     }
   }
 }

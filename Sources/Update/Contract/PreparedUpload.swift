@@ -1,24 +1,24 @@
 import OtaflashGATT
 
-/// An upload that a device has agreed to: what `prepare` has learned, and how it goes on.
+/// An upload that a device has accepted: its offset, and the function that sends the rest.
 public struct PreparedUpload: Sendable {
-  /// Bytes of the image that the device has already.
+  /// Bytes of the image that the device already holds.
   public let offset: Int
-  /// Bytes of the image that the device can make of what it has: with a part of a page, more.
+  /// Bytes of the image that the device can create from what it holds; includes a partial page.
   let made: Int
   let send: @Sendable () async throws(UpdateFault) -> Void
 
   /// - Parameters:
-  ///   - offset: 0 up to the size of the image; any other, as only a device can have told it, ends
-  ///     the update with `.protocolViolation`.
-  ///   - send: sends the rest, and returns when the device has all of the image.
+  ///   - offset: 0 up to the size of the image. Any other offset, which only a device can have
+  ///     reported, ends the update with `.protocolViolation`.
+  ///   - send: sends the rest, and returns when the device has the complete image.
   public init(from offset: Int, send: @escaping @Sendable () async throws(UpdateFault) -> Void) {
     self.init(from: offset, making: offset, send: send)
   }
 
-  /// As above, for a closure with errors of any type. An `UpdateFault` is thrown as it is, a
-  /// `GATTFault` as `.gatt(.upload, …)`; any other error ends the update with
-  /// `.protocolViolation` and the error's description.
+  /// As above, for a closure with errors of any type. An `UpdateFault` is rethrown, a `GATTFault`
+  /// becomes `.gatt(.upload, …)`; any other error ends the update with `.protocolViolation` and the
+  /// error's description.
   @_disfavoredOverload
   public init(from offset: Int, send: @escaping @Sendable () async throws -> Void) {
     self.init(from: offset) { () async throws(UpdateFault) in
@@ -36,16 +36,16 @@ public struct PreparedUpload: Sendable {
   }
 }
 
-/// What a device says when it is asked to prove an image that it has received.
+/// The device's answer to the verification of a received image.
 public enum UpdateVerdict: Sendable {
   /// The device holds the image, byte for byte.
   case verified
-  /// A part did not hold in flash: the device wants the image from an earlier offset again.
+  /// A part is damaged in flash: the device requests the image again from an earlier offset.
   case wanted(PreparedUpload)
 }
 
 extension UpdateFault {
-  /// The end of an upload by an error of any type.
+  /// The fault for an upload that ended by an error of any type.
   fileprivate init(ofUpload error: any Error) {
     self =
       switch error {

@@ -2,23 +2,23 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// Measures where the time of an upload goes. One task adds to it: the upload's own.
+/// Measures where the time of an upload is spent. Only the task of the upload adds to it.
 final class TransferMeter: Sendable {
   enum Cause { case device, flash, transport, response }
 
-  /// A wait that has begun.
+  /// A wait that has started.
   struct Wait {
     fileprivate let clock: any LinkClock
     fileprivate let start: LinkInstant
 
-    /// Up to now.
+    /// The time since the start of the wait.
     var time: Duration { start.duration(to: clock.now) }
   }
 
-  /// A stretch is no shorter.
+  /// The minimum length of a stretch.
   private static let stretch = Duration.seconds(1)
 
-  /// An upload that is under way, and where its current stretch began.
+  /// An upload in progress, and the start of its current stretch.
   private struct Upload {
     let mode: WriteMode
     let client: GATTClient
@@ -36,22 +36,22 @@ final class TransferMeter: Sendable {
   private let state = Mutex(State())
   private let roundTrip: @Sendable (Duration) -> Void
 
-  /// - Parameter roundTrip: told the time from each Write Request to its response.
+  /// - Parameter roundTrip: receives the time from each Write Request to its response.
   init(roundTrip: @escaping @Sendable (Duration) -> Void) { self.roundTrip = roundTrip }
 
   var waits: TransferWaits { state.withLock { $0.waits } }
 
-  /// When the first data write was about to be handed over.
+  /// The time of the first data write.
   var firstWrite: LinkInstant? { state.withLock { $0.firstWrite } }
 
-  /// A data write is about to be handed over.
+  /// Called immediately before a data write.
   func beginWriting(_ clock: any LinkClock) {
     state.withLock { state in
       if state.firstWrite == nil { state.firstWrite = clock.now }
     }
   }
 
-  /// An upload begins over a link.
+  /// Starts an upload over a link.
   ///
   /// - Parameter sent: bytes sent before.
   func beginUpload(_ mode: WriteMode, over client: GATTClient, sent: Int, at now: LinkInstant) {
@@ -60,7 +60,7 @@ final class TransferMeter: Sendable {
     }
   }
 
-  /// The upload under way has ended. Returns what all uploads waited for.
+  /// Ends the current upload. Returns the waits of all uploads.
   func endUpload() -> TransferFlow? {
     state.withLock { state in
       state.upload.take().map {
@@ -69,7 +69,7 @@ final class TransferMeter: Sendable {
     }
   }
 
-  /// The stretch that ends now, where it has been long enough.
+  /// The stretch that ends now, if it is long enough.
   func takeStretch(sent: Int, at now: LinkInstant) -> TransferStretch? {
     state.withLock { state in
       guard var upload = state.upload, upload.since.duration(to: now) >= Self.stretch else {
@@ -106,6 +106,6 @@ final class TransferMeter: Sendable {
     if cause == .response { roundTrip(time) }
   }
 
-  /// A Write Request was answered for which nobody waited.
+  /// A Write Request was answered without a waiting task.
   func answered(_ wait: Wait) { roundTrip(wait.start.duration(to: wait.clock.now)) }
 }

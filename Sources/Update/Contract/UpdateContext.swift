@@ -1,21 +1,21 @@
 import OtaflashFirmware
 import OtaflashGATT
 
-/// What every step of a protocol may use: the clock, the caller's options, and where to report.
+/// The environment of every step of a protocol: the clock, the caller's options, and the observer.
 public struct UpdateContext: Sendable {
-  /// The one source of time; a session waits on no other.
+  /// The only source of time for sessions.
   public let clock: any LinkClock
-  /// What the caller asked for.
+  /// The caller's options.
   public let options: UpdateOptions
   let tally: UpdateProgressState
   /// Tells the caller what happens. The life cycle reports connections, stages and beginnings; a
   /// session reports `.deviceBusy` and `.rewound`, and its progress by `acknowledged`.
   public let observe: @Sendable (UpdateEvent) -> Void
-  /// All images, where there are several; two may have one name.
+  /// All images, if there are several; two may have the same name.
   var parts: [FirmwareImage] = []
-  /// Where the device of this connection was found.
+  /// The location where this connection found the device.
   public internal(set) var place = DeviceLocation.home
-  /// What uploads waited for, over all connections.
+  /// The waits of uploads, over all connections.
   var meter: TransferMeter?
 
   init(
@@ -29,19 +29,19 @@ public struct UpdateContext: Sendable {
     self.observe = observe
   }
 
-  /// 0 ..< 1, drawn as the options say.
+  /// A value in 0 ..< 1, drawn as the options state.
   public func randomFraction() -> Double { options.random?() ?? clock.randomFraction() }
 
-  /// The images were activated: whoever answers from now on may be the new application.
+  /// The images were activated: the next device that answers may run the new application.
   public var hasActivated: Bool { tally.hasActivated }
 
-  /// The device has acknowledged the first `offset` bytes of the image that is sent, or as much as
-  /// it makes them of. Counts, and tells the caller where that is new.
+  /// The device has acknowledged the first `offset` bytes of the image, or the corresponding part
+  /// of a stream. Counts them, and reports a new maximum to the caller.
   public func acknowledged(_ offset: Int, of total: Int) {
     acknowledged(offset, of: total, held: offset)
   }
 
-  /// - Parameter held: of these, the bytes that the device has of the image for certain.
+  /// - Parameter held: the part of these bytes that the device certainly holds.
   func acknowledged(_ offset: Int, of total: Int, held: Int) {
     guard tally.now.acknowledged != offset else { return }
     tally.acknowledge(offset, held: held)
@@ -51,7 +51,7 @@ public struct UpdateContext: Sendable {
     observe(.progress(acknowledged: offset, total: total))
   }
 
-  /// Measures where the time of an upload goes.
+  /// Measures where the time of an upload is spent.
   func measuring<Value>(
     _ mode: WriteMode, over client: GATTClient,
     _ upload: () async throws(UpdateFault) -> Value
@@ -72,17 +72,17 @@ public struct UpdateContext: Sendable {
     return try await wait()
   }
 
-  /// Something may be sent instead of the image, and this is what it came to.
+  /// Something may be sent instead of the image; `report` contains the decision.
   func deliver(_ report: DeliveryReport) {
     tally.deliver(report)
     observe(.delivery(report))
   }
 
-  /// So many bytes were sent, of the image or what is sent instead, repeats included.
+  /// Counts sent bytes of the image or of the stream that replaces it, repeats included.
   public func sent(_ bytes: Int) { tally.send(bytes) }
 
-  /// The session has restarted the device, because its transfer can only begin anew: the loss of
-  /// the link that follows is none.
+  /// The session restarted the device because its transfer can only start over: the end of the link
+  /// that follows is not a loss.
   ///
   /// - Parameter reason: a clause, such as `it had dropped packets`.
   public func restarted(because reason: String) { tally.restarted(because: reason) }

@@ -1,72 +1,72 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// What the caller decides about an update. Every wait in it has its bound here.
+/// The caller's decisions about an update. Every wait of an update has its limit here.
 public struct UpdateOptions: Sendable {
-  /// `nil` = the one that the device offers and that can carry the image.
+  /// `nil` = the protocol that the device offers and that supports the image.
   public var updateProtocol: UpdateProtocol?
-  /// With response, without, or without and a checkpoint in each window.
+  /// With response, without response, or without response and with a checkpoint in each window.
   public var mode = WriteMode.auto
   /// ATT_MTU to ask for, 23…517 bytes.
   public var mtu = 512
-  /// Image bytes a data write; `nil` = as many as the mode is fastest with.
+  /// Image bytes per data write; `nil` = the fastest size for the mode.
   public var chunk: Int?
-  /// Bytes sent ahead of the last acknowledgement at most, one data write or more; `nil` = as many
-  /// as the device permits.
+  /// The maximum number of bytes ahead of the last acknowledgement, one data write or more; `nil` =
+  /// as many as the device permits.
   public var windowLimit: Int?
-  /// Whether something shorter than the image may be sent, where the device makes the image of it.
+  /// Whether the host may send a patch or a compressed image to a device that supports them.
   public var delta = DeltaPolicy.auto
-  /// Where patches find the images that they are made against; `nil` = nowhere.
+  /// The source of base images for patches; `nil` = none.
   public var bases: BaseFinder?
-  /// A patch that makes the image, to be sent instead of one that is made here. Where it does not
-  /// suit the device, `delta` says what becomes of the update.
+  /// A prebuilt patch that creates the image. If it does not suit the device, `delta` decides how
+  /// the update continues.
   public var patch: PrebuiltPatch?
-  /// The device's key, for a device that asks for authorization.
+  /// The device's key, for a device that requires authorization.
   public var key: [UInt8]?
-  /// Send an image with a lower version than the one that runs.
+  /// Send an image with a lower version than the running one.
   public var allowsDowngrade = false
-  /// Send an image that is for another board.
+  /// Send an image for another board.
   public var allowsOtherHardware = false
-  /// Send an image although nobody says which version or hardware it is for. It is announced as
-  /// version 0.0.0, or for the device's own hardware.
+  /// Send an image without a version or hardware id. It is announced as version 0.0.0, or for the
+  /// device's own hardware.
   public var allowsUnknown = false
-  /// Discard what the device holds of an earlier transfer.
+  /// Discard the part of an earlier transfer that the device holds.
   public var startsOver = false
-  /// Send even when the device runs this very image already.
+  /// Send the image even if the device already runs it.
   public var sendsAnyway = false
   /// Stop before the first byte.
   public var isDryRun = false
-  /// Awaited on each connection over which something is to be sent: after the device was compared
-  /// with the image, and before anything is written to it. Conditions of the caller's own, such as
-  /// a battery level, are checked here. A thrown error ends the update.
+  /// Awaited on each connection that is to send data: after the comparison of device and image, and
+  /// before the first write. The caller checks custom conditions here, such as a battery level. A
+  /// thrown error ends the update.
   public var beforeTransfer:
     (@Sendable (DeviceReport, GATTClient) async throws(UpdateFault) -> Void)?
-  /// Awaited each time before a device is told to start what it holds: who must record that it may
-  /// run the new image does so here. What it throws ends the update; the device keeps what it has.
+  /// Awaited before each request to start a new image. A caller that must record the possible start
+  /// of the image does so here. A thrown error ends the update; the device keeps what it holds.
   public var beforeActivation: (@Sendable () async throws(UpdateFault) -> Void)?
 
-  /// How a lost connection is taken up again. The count starts over whenever the device has
-  /// acknowledged something new.
+  /// The strategy after a lost connection. The count restarts when the device has acknowledged new
+  /// bytes.
   public var reconnection = ReconnectionStrategy.exponential()
-  /// 0 ..< 1, for what is drawn: the strategy's jitter, the name that a bootloader gets. `nil` =
-  /// the clock's.
+  /// Returns a random value in 0 ..< 1, for the strategy's jitter and the name of a bootloader.
+  /// `nil` = the clock's source.
   public var random: (@Sendable () -> Double)?
 
-  /// Without a sign from the device for this long, its Status is read.
+  /// After this time without a message from the device, its Status is read.
   public var silenceLimit = Duration.seconds(1)
-  /// The longest time that a device may get no further than it ever was in an upload: what it has
-  /// taken, what is in its flash, what it permits. A page erase of 20 s (docs/ota-service.md, 10),
-  /// and the way there and back.
+  /// The longest time without progress of the device in an upload: acknowledged, durable and
+  /// permitted bytes. The default covers a page erase of 20 s (docs/ota-service.md, 10) and the
+  /// round trip.
   public var stallLimit = Duration.seconds(25)
-  /// The longest time a device may be busy with its flash before and after the upload.
+  /// The longest time that a device may be busy with its flash before and after the upload.
   public var busyLimit = Duration.seconds(60)
   /// The longest time for one control operation, VERIFY and ACTIVATE included.
   public var controlLimit = Duration.seconds(60)
-  /// The longest time from activation to a device that answers again, beside what its bootloader
-  /// may need to move images between slots: half a second a page of 4 KiB, or three times what
-  /// sending them took.
+  /// The longest time from activation until the device answers again. The time that its bootloader
+  /// may need to move images between slots is added: half a second per page of 4 KiB, or three
+  /// times the time of the upload.
   public var rebootLimit = Duration.seconds(60)
-  /// The longest time for telling the device that a cancelled update is over.
+  /// The longest time to notify the device that a cancelled update is over.
   public var abortLimit = Duration.milliseconds(1500)
 
   /// The defaults.

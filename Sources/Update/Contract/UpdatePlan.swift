@@ -1,24 +1,24 @@
 import OtaflashFirmware
 
-/// What will be sent, once nothing stands in the way.
+/// The content to send, after all checks have passed.
 public struct UpdatePlan: Equatable, Sendable {
-  /// What is sent.
+  /// The image to send.
   public let image: FirmwareImage
-  /// What is announced to the device, where its protocol announces it.
+  /// The version that is announced to the device, if its protocol announces one.
   public let version: FirmwareVersion
-  /// What it is announced for.
+  /// The hardware id that is announced.
   public let hardware: HardwareID
-  /// The device shall accept an older version, or another board.
+  /// The device shall accept an older version, or an image for another board.
   public let allowsDowngrade: Bool
-  /// The device is told that another board's image is meant.
+  /// The device is informed that the image for another board is intended.
   public let allowsOtherHardware: Bool
 
   /// - Parameters:
-  ///   - image: what is sent.
-  ///   - version: 0.0.0 when nobody says.
-  ///   - hardware: `.any` when nobody says.
-  ///   - allowsDowngrade: tells the device that an older version is meant.
-  ///   - allowsOtherHardware: tells it that another board's image is meant.
+  ///   - image: the image to send.
+  ///   - version: 0.0.0 if the version is unknown.
+  ///   - hardware: `.any` if the hardware is unknown.
+  ///   - allowsDowngrade: informs the device that an older version is intended.
+  ///   - allowsOtherHardware: informs it that the image for another board is intended.
   public init(
     image: FirmwareImage, version: FirmwareVersion = .unknown,
     hardware: HardwareID = .any, allowsDowngrade: Bool = false,
@@ -32,25 +32,25 @@ public struct UpdatePlan: Equatable, Sendable {
   }
 }
 
-/// What to do with an image and a device, decided before a byte is written.
+/// The decision for an image and a device, before a byte is written.
 public enum Preflight: Equatable, Sendable {
-  /// The device runs this very image; nothing is sent.
+  /// The device already runs this image; nothing is sent.
   case alreadyCurrent
   /// The image is sent.
   case send(UpdatePlan)
 
-  /// Compares what is known of the image with what the device says of itself.
+  /// Compares the known facts of the image with the report of the device.
   ///
   /// - Throws: `wrongHardware`, `doesNotFit`, `downgrade`, `versionUnknown`, `hardwareUnknown`, or
-  ///   `authorizationRequired` when the device wants a key and there is none.
+  ///   `authorizationRequired` if the device requires a key and there is none.
   public static func check(
     _ image: FirmwareImage, against device: DeviceReport, options: UpdateOptions
   ) throws(UpdateFault) -> Preflight {
     let isRunning =
       device.runningCRC32 == image.crc32
       && (image.version == nil || image.version == device.runningVersion ?? .unknown)
-    // Before anything is reported of the bytes: a board that reports another hardware id is
-    // another device, or its image was forced onto it.
+    // The board is checked before anything is reported about the bytes: a board with another
+    // hardware id is another device, or its image was installed by force.
     try checkBoard(image.hardware, device, options)
     if isRunning && !options.sendsAnyway { return .alreadyCurrent }
     let hardware = try hardware(of: image, for: device, options)
@@ -82,7 +82,7 @@ public enum Preflight: Equatable, Sendable {
       guard options.allowsUnknown else { throw .hardwareUnknown }
       return device.hardware ?? .any
     }
-    // A device knows no wildcard: it is told its own (docs/ota-service.md, 4.2).
+    // A device knows no wildcard: it receives its own id (docs/ota-service.md, 4.2).
     return hardware == .any ? device.hardware ?? .any : hardware
   }
 

@@ -1,48 +1,49 @@
 import OtaflashFirmware
 import Synchronization
 
-/// What an update has done so far, over all its connections: the one thing that its steps share.
+/// The progress of an update over all its connections: the only state that its steps share.
 final class UpdateProgressState: Sendable {
   struct Counts: Equatable, Sendable {
-    /// The furthest byte that the device has acknowledged, and that the last connection began at.
+    /// The highest offset that the device has acknowledged, or at which the last connection
+    /// started.
     var acknowledged = 0
-    /// Of these, the bytes that it has of the image for certain: what is told where a transfer was
-    /// broken off.
+    /// The part of these bytes that the device certainly holds: the offset that is reported after
+    /// an interruption.
     var held = 0
     var bytesSent = 0
-    /// The device keeps what it has acknowledged over the end of a connection.
+    /// The device keeps acknowledged bytes after the end of a connection.
     var keepsProgress = false
     var resumes = 0
     var uploadTook = Duration.zero
     var verifyTook = Duration.zero
     /// Of announcing the images, for which a device may erase its flash.
     var prepareTook = Duration.zero
-    /// Of the last upload, where its protocol measures it.
+    /// The flow of the last upload, if its protocol measures it.
     var flow: TransferFlow?
-    /// The board's, as it was told first.
+    /// The hardware id that the device reported first.
     var hardware: HardwareID?
-    /// What was sent last, where the device takes something else than images, too.
+    /// The last delivery, if the device supports patches or compressed images.
     var delivery: DeliveryReport?
-    /// The lowest byte that an upload began at.
+    /// The lowest start offset of an upload.
     var began: Int?
 
     /// An image that ran on trial before the update was confirmed.
     var confirmedTrial = false
 
-    /// Something of it is still there when the next connection begins, if only a part of a page.
+    /// Some bytes, perhaps only a partial page, remain for the next connection.
     var isKept: Bool { keepsProgress && acknowledged > 0 }
   }
 
   private struct State: Sendable {
     var counts = Counts()
     var hasConnected = false
-    /// Bytes of the images whose transfers were begun on this connection.
+    /// Bytes of the images whose transfers started on this connection.
     var passed = 0
-    /// The furthest that a transfer was begun at, and whether that is news.
+    /// The highest start offset of a transfer, and whether it is new.
     var furthest = 0
     var isFurther = false
     var hasActivated = false
-    /// The images of a requested restart whose outcome is not known yet.
+    /// The images of a requested restart with unknown outcome.
     var restarting: [FirmwareImage]?
     var chosen: ChosenProtocol?
     var restart: String?
@@ -50,13 +51,13 @@ final class UpdateProgressState: Sendable {
 
   private let state = Mutex(State())
 
-  /// The protocol that the first connection settled: a device that has restarted may offer none.
+  /// The protocol that the first connection chose: a restarted device may offer none.
   var chosen: ChosenProtocol? { state.withLock { $0.chosen } }
 
-  /// The device was reached before, so silence now is a loss.
+  /// The device was connected before, so silence now is a loss.
   var wasConnected: Bool { state.withLock { $0.hasConnected } }
 
-  /// Whoever answers from now on may be the new application.
+  /// The next device that answers may run the new application.
   var hasActivated: Bool { state.withLock { $0.hasActivated } }
 
   var now: Counts { state.withLock { $0.counts } }
@@ -68,7 +69,7 @@ final class UpdateProgressState: Sendable {
     }
   }
 
-  /// The next transfer sends something else, or the same from its first byte.
+  /// The next transfer sends other content, or the same content from its first byte.
   func startOver() {
     state.withLock {
       $0.furthest = 0
@@ -76,8 +77,8 @@ final class UpdateProgressState: Sendable {
     }
   }
 
-  /// Whether a transfer was begun further on than all before it: then what a lost connection has
-  /// sent was not for nothing. Told once.
+  /// Whether a transfer started at a higher offset than all before it: then the lost connection
+  /// made progress. Returns `true` once.
   func takeProgress() -> Bool {
     state.withLock { state in
       defer { state.isFurther = false }
@@ -88,10 +89,10 @@ final class UpdateProgressState: Sendable {
   func choose(_ chosen: ChosenProtocol) { state.withLock { $0.chosen = chosen } }
   func activate() { state.withLock { $0.hasActivated = true } }
 
-  /// - Parameter images: those that a requested restart makes run; `nil` when none is pending.
+  /// - Parameter images: the images that a requested restart activates; `nil` when none is pending.
   func awaitRestart(of images: [FirmwareImage]?) { state.withLock { $0.restarting = images } }
 
-  /// The fault of an update that is stopped now.
+  /// The fault for an update that is stopped now.
   var cancelled: UpdateFault {
     state.withLock { state in
       if let images = state.restarting {
@@ -101,10 +102,10 @@ final class UpdateProgressState: Sendable {
     }
   }
 
-  /// The host has restarted the device: the loss of the link that follows is none.
+  /// The host restarted the device: the end of the link that follows is not a loss.
   func restarted(because reason: String) { state.withLock { $0.restart = reason } }
 
-  /// Why the host has restarted the device, if it did so since this was asked last.
+  /// Why the host restarted the device, if it did so since the last call.
   func takeRestart() -> String? {
     state.withLock { state in
       defer { state.restart = nil }
@@ -120,11 +121,11 @@ final class UpdateProgressState: Sendable {
   }
   func send(_ bytes: Int) { state.withLock { $0.counts.bytesSent += bytes } }
 
-  /// The transfer of an image begins.
+  /// The transfer of an image starts.
   ///
   /// - Parameters:
-  ///   - offset: bytes that the device has of the image for certain.
-  ///   - made: bytes that it can make of what it has.
+  ///   - offset: bytes of the image that the device certainly holds.
+  ///   - made: bytes of the image that it can create from what it holds.
   func begin(at offset: Int, making made: Int, of total: Int) {
     state.withLock { state in
       state.counts.began = min(state.counts.began ?? offset, offset)

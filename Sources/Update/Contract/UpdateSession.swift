@@ -3,101 +3,99 @@ import OtaflashFirmware
 import OtaflashGATT
 
 /// One update protocol on one connection. The life cycle owns order and recovery; a protocol only
-/// fills in the steps. A session lives as long as its connection: after a loss a new one is opened
-/// and asks the device where it stands.
+/// implements the steps. A session lives as long as its connection: after a loss, a new session is
+/// opened and asks the device for its state.
 ///
-/// Conform a type to it for a protocol of your own, and give it to `FirmwareUpdate`. A session
-/// throws `UpdateFault` alone: `.gatt(stage, fault)` for what the link or the attribute protocol
-/// failed with, which the life cycle mends by a new connection where that helps; `.declined` for
-/// what the device refuses; `.protocolViolation` for an answer that the protocol forbids. It
-/// neither reconnects nor waits without a bound (`Patience`, `UpdateOptions`).
+/// Conform a type to it for a custom protocol, and pass the type to `FirmwareUpdate`. A session
+/// throws only `UpdateFault`: `.gatt(stage, fault)` for failures of the link or of the attribute
+/// protocol, after which the life cycle reconnects if that helps; `.declined` for refusals of the
+/// device; `.protocolViolation` for an answer that the protocol forbids. A session neither
+/// reconnects nor waits without a limit (`Patience`, `UpdateOptions`).
 public protocol UpdateSession: Sendable {
   /// What the protocol retains from one connection of an update to the next.
   associatedtype Retained: RetainedValue = NothingRetained
 
-  /// The name under which it is chosen and told of.
+  /// The name that selects the protocol and that reports use.
   static var updateProtocol: UpdateProtocol { get }
 
-  /// The services any of which tells that a device speaks this protocol.
+  /// The services of the protocol; a device with any of them speaks it.
   static var services: [BluetoothUUID] { get }
 
-  /// Where a device may be before anything is done to it, in the order to look: elsewhere than at
-  /// home where an earlier run was broken off in a bootloader.
+  /// Where a device may be before the update, in search order: not only at its own address if an
+  /// earlier run was interrupted while the device was in a bootloader.
   static var places: [DeviceLocation] { get }
 
-  /// Whether this protocol can carry the image at all.
+  /// Whether this protocol supports the image.
   static func takes(_ image: FirmwareImage) -> Bool
 
-  /// Finds the protocol's attributes, subscribes, and asks the device about itself.
+  /// Discovers the protocol's attributes, subscribes, and reads the state of the device.
   ///
   /// - Parameter retained: the same object for every connection of an update.
   static func open(
     on client: GATTClient, _ context: UpdateContext, _ retained: RetainedState<Retained>
   ) async throws(UpdateFault) -> Self
 
-  /// What the device has said of itself.
+  /// The report of the device.
   var device: DeviceReport { get }
 
   /// Where the bootloader will be found, in the order to search, for a device that must first be
   /// sent there; empty if the device accepts an image as it is.
   var bootloaderPlaces: [DeviceLocation] { get }
 
-  /// Where the device may be after the images were activated, in the order to look: one or more.
+  /// Where the device may be after the activation of the images, in search order: one or more.
   func placesAfterActivation(of images: [FirmwareImage]) -> [DeviceLocation]
 
-  /// Compares image and device (`Preflight.check` does most of it). Nothing is written.
+  /// Compares image and device (mostly by `Preflight.check`). Nothing is written.
   func check(_ image: FirmwareImage) async throws(UpdateFault) -> Preflight
 
-  /// Proves to have the device's key; called where `device` says that one is needed.
+  /// Authenticates with the device's key; called if `device` requires one.
   func authorize(with key: [UInt8]) async throws(UpdateFault)
 
   /// Sends the device to its bootloader; it ends the connection.
   func detach() async throws(UpdateFault)
 
-  /// Announces the image, and returns what is left to be sent.
+  /// Announces the image, and returns the remaining upload.
   ///
   /// - Parameters:
   ///   - plan: the image, and its place among those of this update.
-  ///   - restart: the device shall drop what it holds of an earlier transfer.
+  ///   - restart: the device shall discard the part of an earlier transfer that it holds.
   func prepare(_ plan: UpdatePlan, restart: Bool) async throws(UpdateFault) -> PreparedUpload
 
-  /// Lets the device prove that what it holds is the image.
+  /// Makes the device verify that it holds the image.
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict
 
-  /// Makes the device restart into the images that were sent, one or more; returns when it has
-  /// agreed.
+  /// Makes the device restart into the sent images, one or more; returns when it has agreed.
   ///
   /// - Parameters:
-  ///   - images: those that the restart is to make run.
-  ///   - current: images of the same update that were found running; the restart must not take
-  ///     them back.
+  ///   - images: the images that the restart activates.
+  ///   - current: images of the same update that already run; the restart must not revert them.
   func activate(
     _ images: [FirmwareImage], keeping current: [FirmwareImage]
   ) async throws(UpdateFault)
 
-  /// Whether an image that the device is found to hold is known to be whole.
+  /// Whether the session verifies that images which the device already holds are complete.
   var provesHeldImages: Bool { get }
 
-  /// How much longer than `UpdateOptions.rebootLimit` the bootloader may take to start the images.
+  /// The time in addition to `UpdateOptions.rebootLimit` for the bootloader to start the images.
   func startTime(of images: [FirmwareImage]) -> Duration
 
-  /// What runs now, compared with the image.
+  /// Compares the running image with the image of the update.
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage
 
-  /// Makes an image on trial permanent; called where `running` says that it is on trial.
+  /// Makes an image on trial permanent; called if `running` reports a trial.
   func confirm(_ image: FirmwareImage) async throws(UpdateFault)
 
-  /// Whether the device keeps what it has acknowledged when the connection ends, so that the next
-  /// one goes on there. Where it does, what is said of a resume point is its acknowledged bytes:
-  /// OTA receivers have them in flash, SMP servers and Secure DFU bootloaders while they run. A
-  /// device of legacy DFU begins every transfer anew.
+  /// Whether the device keeps acknowledged bytes when the connection ends, so that the next one
+  /// resumes there. Then the reported resume offset is the acknowledged one. OTA receivers hold the
+  /// bytes in flash; SMP servers and Secure DFU bootloaders keep them only while they run. A device
+  /// with legacy DFU restarts every transfer.
   var keepsProgress: Bool { get }
 
-  /// Tells the device that the transfer ends here; what the protocol keeps is kept for a resume.
+  /// Notifies the device that the transfer ends here; the device keeps its resume offset.
   func abandon() async throws(UpdateFault)
 }
 
-/// What most protocols have no use for.
+/// Defaults for steps that most protocols do not need.
 extension UpdateSession {
   public static var places: [DeviceLocation] { [.home] }
 

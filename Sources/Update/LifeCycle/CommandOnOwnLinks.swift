@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashGATT
 
 extension Command where Context == PeripheralTurn, Failure == UpdateFault {
-  /// Runs the command on a peripheral of its own, whose connection is closed when it has ended.
+  /// Runs the command on a new peripheral, whose connection is closed at the end.
   func run(on dialer: Dialer, clock: any LinkClock) async throws(UpdateFault) -> Output {
     try await withPeripheral(dialer, clock: clock) {
       (peripheral) async throws(UpdateFault) -> Output in
@@ -11,7 +11,7 @@ extension Command where Context == PeripheralTurn, Failure == UpdateFault {
       } catch {
         switch error {
         case .failed(let fault): throw fault
-        // A queue of its own has no decorators and nobody who waits.
+        // A private queue has no decorators and no other waiters.
         case .cancelledInQueue, .full, .closed, .timedOut, .preparationFailed:
           throw .cancelled(resumable: false, acknowledged: 0)
         }
@@ -21,9 +21,9 @@ extension Command where Context == PeripheralTurn, Failure == UpdateFault {
 }
 
 extension PeripheralTurn {
-  /// A connection with its MTU exchanged, where every procedure of this target begins. What is
-  /// found there may be another device than the one that was meant, so nothing is written to it
-  /// before it was recognized; and each connection discovers anew.
+  /// Connects and exchanges the MTU, as every procedure of this target starts. The device found may
+  /// be another one, so nothing is written before it is recognized; each connection repeats the
+  /// discovery.
   func connect(requestingMTU mtu: Int) async throws(UpdateFault) -> GATTClient {
     let client: GATTClient
     let receiveMTU = ATTMTU(clamping: mtu)

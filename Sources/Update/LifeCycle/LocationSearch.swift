@@ -1,20 +1,20 @@
 import OtaflashGATT
 
-/// Where to look for a device next: the places in their order, one turn while it was never found,
-/// round and round once a bootloader has taken it somewhere.
+/// The order of the locations at which to look for a device: one pass if it was never found,
+/// repeated passes after it was sent to a bootloader.
 struct LocationSearch: Sendable {
   private var places: [DeviceLocation]
   private var index = 0
   private var looksLeft: Int
-  /// An application was found where it was first looked for: no firmware loader has to be.
+  /// An application was found at the first location, so there is no firmware loader to find.
   private let settlesAtHome: Bool
 
   /// - Parameters:
   ///   - places: one or more.
-  ///   - settlesAtHome: a device that is found at its own address is no longer looked for at that of
-  ///     a firmware loader.
+  ///   - settlesAtHome: after a device was found at its own address, the search omits the address
+  ///     of a firmware loader.
   init(_ places: [DeviceLocation], settlesAtHome: Bool = false) {
-    precondition(!places.isEmpty, "a device that is nowhere")
+    precondition(!places.isEmpty, "a search needs a location")
     self.places = places
     self.settlesAtHome = settlesAtHome
     looksLeft = places.count - 1
@@ -22,13 +22,13 @@ struct LocationSearch: Sendable {
 
   var place: DeviceLocation { places[index] }
 
-  /// The place to connect to. A device that was connected to may have restarted since, and may draw
-  /// another random address at each start.
+  /// The location to connect to. A device that was connected before may have restarted since, and
+  /// may use another random address after each start.
   func place(afterConnecting: Bool) -> DeviceLocation {
     afterConnecting && place == .home ? .homeOrNewAddress : place
   }
 
-  /// The device answers here.
+  /// The device was found here.
   mutating func found() {
     if settlesAtHome, place == .home {
       places.removeAll { $0 == .flippedAddress }
@@ -37,8 +37,8 @@ struct LocationSearch: Sendable {
     looksLeft = places.count - 1
   }
 
-  /// Nobody is here: on to the next place; `false` when each of them was tried. The first is then
-  /// the next again.
+  /// The device is not here: move to the next location; `false` after the last one. The first
+  /// location is then next.
   mutating func moveOn() -> Bool {
     index = (index + 1) % places.count
     guard looksLeft > 0 else {

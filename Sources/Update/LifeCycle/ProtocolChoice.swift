@@ -11,7 +11,7 @@ struct ProtocolChoice: Sendable {
     protocols.filter { $0.services.contains { services.contains($0) } }
   }
 
-  /// Places where a device that could take the images may be, in the order to look.
+  /// Locations of a device that may accept the images, in search order.
   func places(for images: [FirmwareImage], asked: UpdateProtocol?) -> [DeviceLocation] {
     let candidates =
       asked.map { asked in protocols.filter { $0.updateProtocol == asked } }
@@ -23,10 +23,10 @@ struct ProtocolChoice: Sendable {
     return places.isEmpty ? [.home] : places
   }
 
-  /// The protocol for images that belong together, among those that a device offers.
+  /// The protocol for images that belong together, among the protocols that a device offers.
   ///
-  /// - Throws: `noUpdateService`, `protocolNotOffered`, `imageNotTaken` when none can carry the
-  ///   image, or `protocolAmbiguous` when several can: nothing is picked for the user.
+  /// - Throws: `noUpdateService`, `protocolNotOffered`, `imageNotTaken` if none supports the image,
+  ///   or `protocolAmbiguous` if several do: the user must choose.
   func choose(
     for images: [FirmwareImage], among offered: [any UpdateSession.Type], asked: UpdateProtocol?
   ) throws(UpdateFault) -> any UpdateSession.Type {

@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
-/// What the rounds of an update come to: something was flashed when any round flashed, and the
-/// whole is proven no better than its last round.
+/// The result of the rounds of an update: flashed if any round flashed, with the verification grade
+/// of the last round.
 struct RoundSummary: Sendable {
   /// What ran before the first round.
   var from: FirmwareVersion?
@@ -14,7 +14,7 @@ struct RoundSummary: Sendable {
   mutating func add(_ ending: UpdateLifeCycle.Outcome, of images: [FirmwareImage]) {
     let last = images[images.count - 1]
     awaitsApplication = last.installer != nil
-    // An installer does not stay; it has the version of the application that was built with it.
+    // An installer is temporary; its version is that of the application built with it.
     let version = awaitsApplication ? nil : last.version
     switch ending {
     case .wouldFlash: (outcome, to, proof) = (.wouldFlash, version, .none)
@@ -46,7 +46,7 @@ extension RunningImage {
   fileprivate func proof(after before: FirmwareVersion?) -> UpdateResult.Proof {
     switch agreement {
     case .same: .readBack
-    // What had the same version before could have come back.
+    // An image with the same version may have been reverted to.
     case .sameVersion: before != nil && before == version ? .bootloader : .version
     case .changed: .changed
     case .untold, .different: .bootloader

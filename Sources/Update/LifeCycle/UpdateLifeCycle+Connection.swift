@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// Connections of a life cycle: made, lost, waited for, left.
+/// Connections of a life cycle: establishment, loss, wait, disconnection.
 extension UpdateLifeCycle {
   func openSession(
     attempt: Int, at place: DeviceLocation
@@ -12,7 +12,7 @@ extension UpdateLifeCycle {
       let client = try await turn.connect(requestingMTU: context.options.mtu)
       context.observe(.connected(LinkReport(of: client)))
       var found = context
-      // A new address is the device's own.
+      // A new address is an address of the device itself.
       found.place = place == .homeOrNewAddress ? .home : place
       let session = try await chosenProtocol(on: client, at: place).open(on: client, found)
       context.tally.connected()
@@ -21,7 +21,7 @@ extension UpdateLifeCycle {
     }
   }
 
-  /// The first connection settles the protocol.
+  /// The first connection chooses the protocol.
   private func chosenProtocol(
     on client: GATTClient, at place: DeviceLocation
   ) async throws(UpdateFault) -> ChosenProtocol {
@@ -31,7 +31,7 @@ extension UpdateLifeCycle {
       throw .gatt(.connect, error)
     }
     let offered = choice.offered(by: services.map(\.uuid))
-    // Another device may have the address at which a firmware loader would be.
+    // The address of a possible firmware loader may belong to another device.
     if place == .flippedAddress, offered.isEmpty { throw .otherDevice }
     let chosen = ChosenProtocol(
       try choice.choose(for: images, among: offered, asked: context.options.updateProtocol))
@@ -68,7 +68,7 @@ extension UpdateLifeCycle {
     }
   }
 
-  /// A fault of the link or of cancellation, with what the tally knows.
+  /// Adds the progress to a fault of the link or to a cancellation.
   func addingTransferState(_ fault: UpdateFault, _ stage: UpdateStage) -> UpdateFault {
     let counts = context.tally.now
     switch fault {
@@ -95,7 +95,7 @@ extension UpdateLifeCycle {
     }
   }
 
-  /// Tells the device before leaving, within a bound, even when cancelled.
+  /// Notifies the device before the disconnection, within a time limit, even when cancelled.
   func notifyDeviceBeforeDisconnect(
     _ fault: UpdateFault, _ session: (any UpdateSession)?
   ) async -> UpdateFault {
@@ -109,7 +109,7 @@ extension UpdateLifeCycle {
             () async throws(UpdateFault) in try await session.abandon()
           }
         } catch {
-          // The device could not be told; it keeps its resume point all the same.
+          // The device was not notified; it keeps its resume offset all the same.
         }
       }
     }
@@ -119,12 +119,12 @@ extension UpdateLifeCycle {
 }
 
 extension UpdateFault {
-  /// A device answered at a place where only the bootloader of the one that is searched for counts.
+  /// Another device answered at a location that only the device's bootloader may use.
   static let otherDevice = UpdateFault.couldNotConnect(
     .deviceNotFound(
-      cause: "The device at the bootloader's address is another one.", remedy: .comeCloser))
+      cause: "Another device answered at the bootloader's address.", remedy: .comeCloser))
 
-  /// The update was stopped from outside.
+  /// The caller stopped the update.
   fileprivate var isInterruption: Bool {
     switch self {
     case .cancelled, .stoppedAfterActivation: true
@@ -135,9 +135,9 @@ extension UpdateFault {
   /// ENODEV.
   private static let noSuchDevice: Int32 = 19
 
-  /// The loss behind a fault that another connection may cure, else `nil`.
+  /// The loss behind a fault that a new connection may fix, else `nil`.
   ///
-  /// - Parameter afterConnecting: the device was reached before, so silence now is a loss too.
+  /// - Parameter afterConnecting: the device was connected before, so silence now is a loss too.
   func linkLoss(afterConnecting: Bool) -> LinkLoss? {
     switch self {
     case .linkLost(let loss, _, _, _) where loss != .cancelled: loss
@@ -145,7 +145,7 @@ extension UpdateFault {
     case .gatt(_, .transactionTimedOut) where afterConnecting,
       .couldNotConnect(.deviceNotFound) where afterConnecting:
       .supervisionTimeout
-    // An adapter that is reset, or whose computer was asleep, comes back.
+    // An adapter comes back after a reset or after the host slept.
     case .couldNotConnect(.adapterUnavailable(let cause, _)) where afterConnecting:
       .failed(errno: Self.noSuchDevice, reason: cause)
     case .linkLost, .couldNotConnect, .bondForgotten, .gatt, .wrongHardware, .doesNotFit,

@@ -2,23 +2,23 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// What comes after activation: the truth.
+/// The verification after activation.
 extension UpdateLifeCycle {
   /// Between two looks for a device that is restarting.
   private static let rebootPoll = Duration.milliseconds(250)
 
-  /// How long a bootloader that has accepted an image may store that before it restarts. Two pages
-  /// of an nRF52 take a quarter of a second; a restart after a longer silence may be the one by
-  /// which a bootloader leaves without the image, when its inactivity timer ends.
+  /// The time in which a bootloader may store an accepted image before it restarts. Two pages of an
+  /// nRF52 take a quarter of a second. A restart after a longer silence may mean that the
+  /// inactivity timer expired and the bootloader left without the image.
   private var storeLimit: Duration { context.options.rebootLimit / 20 }
 
-  /// Waits for the restart and reads what runs: only that is success.
+  /// Waits for the restart and reads the running image; nothing else counts as success.
   ///
   /// - Parameters:
-  ///   - startTime: how much longer than `rebootLimit` the restart may take.
-  ///   - before: the version that ran before; `nil` when that was not told.
-  ///   - isTaken: becomes `false` for a device that did not end the link for its restart, or only
-  ///     when its inactivity timer may have ended.
+  ///   - startTime: the time in addition to `rebootLimit` for the restart.
+  ///   - before: the version that ran before; `nil` if the device did not report it.
+  ///   - isTaken: becomes `false` if the device did not end the link for its restart, or so late
+  ///     that its inactivity timer may have expired.
   func prove(
     _ search: inout LocationSearch, _ startTime: Duration, before: FirmwareVersion?,
     isTaken: inout Bool
@@ -36,8 +36,8 @@ extension UpdateLifeCycle {
       turn.disconnect()
       let deadline = context.clock.now.advanced(by: context.options.rebootLimit + startTime)
       let running = try await readAfterRestart(&looking, before: deadline)
-      // A link that was lost by chance is found again before the restart: a bootloader that is
-      // still storing the image ends this one, too.
+      // A link that was lost by chance may be established again before the restart: a bootloader
+      // that still stores the image ends this link, too.
       guard running.isInBootloader, await turn.waitUntilLost(within: storeLimit) else {
         return running
       }
@@ -107,17 +107,17 @@ extension UpdateLifeCycle {
       .reconnect, "it left as hardware \(before) and came back as \(now)")
   }
 
-  /// What runs in all, proven no better than the image that is proven worst.
+  /// The state of all running images, with the weakest verification of any of them.
   func running(on session: any UpdateSession) async throws(UpdateFault) -> RunningImage {
     var all: [RunningImage] = []
     for image in images { all.append(try await session.running(expecting: image)) }
     let weakest = all.map(\.agreement).max()
-    let telling = all.first { $0.agreement == weakest } ?? all[0]
+    let reported = all.first { $0.agreement == weakest } ?? all[0]
     var running = RunningImage(
-      version: telling.version, agreement: telling.agreement, outcome: telling.outcome,
+      version: reported.version, agreement: reported.agreement, outcome: reported.outcome,
       isOnTrial: all.contains(where: \.isOnTrial),
       validation: all.lazy.compactMap(\.validation).first)
-    running.build = telling.build
+    running.build = reported.build
     return running
   }
 
@@ -139,6 +139,6 @@ extension UpdateLifeCycle {
 }
 
 extension RunningImage {
-  /// A bootloader answered, and no application.
+  /// A bootloader answered, not an application.
   fileprivate var isInBootloader: Bool { agreement == .different && version == nil }
 }

@@ -2,25 +2,25 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// The one life cycle of every protocol: detach, transfer, activate, reconnect, verify, confirm.
-/// Resume is a rerun: each connection begins by asking the device where it stands, so a lost link
+/// The life cycle of every protocol: detach, transfer, activate, reconnect, verify, confirm. A
+/// resume is a rerun: each connection starts by asking the device for its state, so a lost link
 /// leads back to the first step.
 struct UpdateLifeCycle: Sendable {
-  /// Times that a whole image whose CRC32 differs in the device's flash is sent again.
+  /// How often a complete image with a wrong CRC32 in the device's flash is sent again.
   private static let imageRepeatsMaximum = 1
-  /// Times that a device may want a part again after it had everything.
+  /// How often a device may request a part again after it had the complete image.
   private static let verdictsMaximum = 4
-  /// Times that ACTIVATE is sent again because its answer was lost and the old version runs.
+  /// How often ACTIVATE is repeated if its answer was lost and the old version runs.
   private static let unansweredActivationsMaximum = 3
-  /// Times that a device is sent to its bootloader: a transfer that has to begin anew may lead
-  /// through the application each time.
+  /// How often a device is sent to its bootloader: each transfer that must start over may lead
+  /// through the application.
   private static let detachmentsMaximum = 8
 
-  /// How one connection's work ended.
+  /// The outcome of one connection.
   private enum ConnectionOutcome {
     case alreadyCurrent(RunningImage)
     case wouldFlash
-    /// The device went to its bootloader, or may have: that is where to look first.
+    /// The device restarted into its bootloader, or may have: search there first.
     case detached(to: [DeviceLocation])
     /// The device agreed to restart into the image, or may have: the answer was lost.
     case activated(Activation)
@@ -28,28 +28,28 @@ struct UpdateLifeCycle: Sendable {
 
   private struct Activation {
     let isAnswered: Bool
-    /// Where the device may be then.
+    /// Where the device may be after the restart.
     let places: [DeviceLocation]
-    /// How much longer than `UpdateOptions.rebootLimit` its bootloader may take.
+    /// The time in addition to `UpdateOptions.rebootLimit` for its bootloader.
     let startTime: Duration
     /// All that it holds was sent now, or compared.
     let isProven: Bool
   }
 
-  /// What one restart makes run: sent on one connection, one after the other. At least one.
+  /// The images that one restart activates: sent on one connection, in sequence. At least one.
   let images: [FirmwareImage]
   let turn: PeripheralTurn
   let context: UpdateContext
   let choice: ProtocolChoice
 
-  /// How a life cycle ended well.
+  /// A successful outcome of a life cycle.
   enum Outcome {
     case wouldFlash
     case alreadyCurrent(RunningImage)
     case proven(RunningImage)
   }
 
-  /// - Parameter version: what ran before, as soon as the device has told it.
+  /// - Parameter version: receives the version that ran before, as soon as the device reports it.
   func run(
     from version: inout FirmwareVersion?, at places: [DeviceLocation]
   ) async throws(UpdateFault) -> Outcome {
@@ -74,7 +74,7 @@ struct UpdateLifeCycle: Sendable {
         do throws(UpdateFault) {
           let running = try await prove(
             &search, activation.startTime, before: version, isTaken: &isTaken)
-          // A bootloader that never answered, or never let go, may not have taken the image.
+          // A bootloader that never answered, or kept the link, may not have accepted the image.
           guard isTaken || running.agreement != .untold else {
             throw UpdateFault.oldVersionStillRuns(running: running.version)
           }
@@ -82,10 +82,11 @@ struct UpdateLifeCycle: Sendable {
         } catch {
           guard error.leavesOldVersion else { throw error }
           if !isTaken, unansweredActivations < Self.unansweredActivationsMaximum {
-            // ACTIVATE may never have arrived. What the device holds is whole; it is asked again.
+            // ACTIVATE may not have arrived. The device holds the complete image; the request is
+            // repeated.
             unansweredActivations += 1
           } else if !activation.isProven, !restart {
-            // What it held of an earlier run was damaged: it is sent anew.
+            // The image of an earlier run was damaged: it is sent again.
             restart = true
           } else {
             throw error
@@ -129,23 +130,24 @@ struct UpdateLifeCycle: Sendable {
         guard let loss = fault.linkLoss(afterConnecting: context.tally.wasConnected) else {
           throw await notifyDeviceBeforeDisconnect(fault, session)
         }
-        // A device whose last answer was lost may have done what it was told: the next look tells.
+        // A device whose last answer was lost may have carried out the request: the next connection
+        // shows it.
         if let session, stage == .activate {
           return activated(session, isAnswered: false)
         }
         if let places = session?.bootloaderPlaces, !places.isEmpty, stage == .detach {
           return .detached(to: places)
         }
-        // What a device has acknowledged, and lost again, was no progress.
+        // Acknowledged bytes that the device lost again were no progress.
         attempt = context.tally.takeProgress() ? 1 : attempt + 1
-        // What was held is now wanted: a restart was carried out by the first connection.
+        // The device kept its state after the first connection carried out the restart.
         if stage == .upload || stage == .verify { restart = false }
         try await backOff(loss, attempt, fault)
       }
     }
   }
 
-  /// One connection's work, top to bottom.
+  /// The work of one connection, in order.
   private func transfer(
     over session: any UpdateSession, restart: Bool, stage: inout UpdateStage
   ) async throws(UpdateFault) -> ConnectionOutcome {
@@ -212,15 +214,15 @@ struct UpdateLifeCycle: Sendable {
   ) async throws(UpdateFault) -> ConnectionOutcome {
     let running = try await running(on: session)
     if context.options.isDryRun || !running.isOnTrial { return .alreadyCurrent(running) }
-    // An earlier run was broken off before it could confirm the image.
+    // An earlier run was interrupted before it confirmed the image.
     try await authorize(session, stage: &stage)
     let confirmed = try await confirmIfOnTrial(running, session)
     context.tally.confirmTrial()
     return .alreadyCurrent(confirmed)
   }
 
-  /// What makes no image of a patch gets the image, once: a session that has given up patches makes
-  /// no other. Returns the offset from which the device wanted the image.
+  /// If a patch does not result in the image, the image is sent, once: the session then creates no
+  /// other patch. Returns the offset from which the device requested the image.
   private func send(
     _ plan: UpdatePlan, over session: any UpdateSession, restart: Bool, stage: inout UpdateStage
   ) async throws(UpdateFault) -> Int {
@@ -233,7 +235,7 @@ struct UpdateLifeCycle: Sendable {
     }
   }
 
-  /// Returns the offset from which the device wanted the image.
+  /// Returns the offset from which the device requested the image.
   private func transfer(
     _ plan: UpdatePlan, over session: any UpdateSession, restart: Bool, stage: inout UpdateStage
   ) async throws(UpdateFault) -> Int {
@@ -251,7 +253,7 @@ struct UpdateLifeCycle: Sendable {
     let offset = try upload.offset(in: total, .prepare)
     context.tally.acknowledge(offset)
     context.tally.begin(at: offset, making: upload.made, of: total)
-    // Where all of it is held there is nothing to take up.
+    // A complete image leaves nothing to resume.
     if offset > 0 && offset < total { context.tally.resume() }
     context.observe(.transferBegan(offset: offset, total: total, resumed: offset > 0))
     try await sendAndVerify(plan.image, upload, over: session, stage: &stage)
@@ -310,21 +312,21 @@ struct UpdateLifeCycle: Sendable {
 }
 
 extension PreparedUpload {
-  /// - Throws: `.protocolViolation` for an offset that the image has not.
+  /// - Throws: `.protocolViolation` for an offset outside of the image.
   fileprivate func offset(in total: Int, _ stage: UpdateStage) throws(UpdateFault) -> Int {
     guard (0...total).contains(offset) else {
-      throw .protocolViolation(stage, "it says it holds \(offset) of \(total) bytes")
+      throw .protocolViolation(stage, "it reports \(offset) of \(total) bytes")
     }
     return offset
   }
 }
 
 extension UpdateFault {
-  /// What ran before runs. A device that never heard of its activation cannot be told from one that
-  /// took the image back.
+  /// The previous image runs. A device that did not receive ACTIVATE cannot be distinguished from
+  /// one that reverted the image.
   package var leavesOldVersion: Bool {
     switch self {
-    // An old image may have the new one's version.
+    // An old image may have the version of the new one.
     case .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted, .reverted:
       true
     case .wrongHardware, .doesNotFit, .downgrade, .olderBuild, .versionUnknown, .hardwareUnknown,

@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashWire
 
 /// The attributes of Nordic's legacy DFU service (SDK 4…11), which Adafruit's bootloader and
-/// InfiniTime speak too.
+/// InfiniTime use too.
 package enum LegacyDFU {
   package static let service: BluetoothUUID = "00001530-1212-efde-1523-785feabcd123"
   /// Requests (write), responses and receipts (notify).
@@ -12,7 +12,7 @@ package enum LegacyDFU {
   /// The service's version (read); missing before SDK 7.
   package static let version: BluetoothUUID = "00001534-1212-efde-1523-785feabcd123"
 
-  /// What a packet carries at every ATT_MTU, and what every device takes.
+  /// The packet size at every ATT_MTU, which every device accepts.
   package static let packetSize = 20
 }
 
@@ -28,7 +28,7 @@ package struct LegacyDFUVersion: Comparable, Sendable, CustomStringConvertible {
 
   /// An application that can restart into the bootloader.
   package static let application = LegacyDFUVersion(major: 0, minor: 1)
-  /// The first bootloader that wants an init packet, between its begin and its end.
+  /// The first bootloader that requires an init packet, between its start and its end.
   package static let withInitPacket = LegacyDFUVersion(major: 0, minor: 5)
 
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
@@ -79,7 +79,7 @@ package struct LegacyDFUSizes: Equatable, Sendable {
     return writer.bytes
   }
 
-  /// For the device's side.
+  /// For the simulated device.
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
     var reader = try ByteReader(bytes, of: "sizes", expecting: 12)
     softDevice = try Int(reader.uint32())

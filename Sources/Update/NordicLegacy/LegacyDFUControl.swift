@@ -36,7 +36,7 @@ struct LegacyDFUControl: Sendable {
     }
   }
 
-  /// Writes one packet; returns when the transport has taken it.
+  /// Writes one packet; returns when the transport has accepted it.
   func send(_ bytes: ArraySlice<UInt8>, _ stage: UpdateStage) async throws(UpdateFault) {
     do throws(GATTFault) {
       try await client.command(encoded: ATTPDU.encodeWriteCommand(packet.value, bytes: bytes))
@@ -45,9 +45,9 @@ struct LegacyDFUControl: Sendable {
     }
   }
 
-  /// Waits for the answer to a request; receipts that are still on their way are passed over.
+  /// Waits for the response to a request; receipts in flight are skipped.
   ///
-  /// - Throws: `.gatt(_, .transactionTimedOut)` when no answer came within `limit`.
+  /// - Throws: `.gatt(_, .transactionTimedOut)` without a response within `limit`.
   func status(
     of opcode: LegacyDFUOpcode, _ stage: UpdateStage, within limit: Duration
   ) async throws(UpdateFault) -> LegacyDFUStatus {
@@ -56,7 +56,7 @@ struct LegacyDFUControl: Sendable {
     { () async throws(UpdateFault) -> LegacyDFUStatus in
       while true {
         guard case .answer(let answered, let status) = try await next(stage) else { continue }
-        // An answer to an earlier request was late: a device keeps its state over a lost link.
+        // A late response to an earlier request: a device keeps its state over a lost link.
         if answered.rawValue < opcode.rawValue || answered == .reportReceived { continue }
         guard answered == opcode else {
           throw .protocolViolation(stage, "\(opcode) was answered as \(answered)")
@@ -66,7 +66,7 @@ struct LegacyDFUControl: Sendable {
     }
   }
 
-  /// Drops what was notified before the next request.
+  /// Drops the notifications before the next request.
   func forget() {
     while notices.poll() != nil {}
   }
@@ -80,7 +80,7 @@ struct LegacyDFUControl: Sendable {
     return try Self.decode(received, stage)
   }
 
-  /// A notification that is here already.
+  /// The next notification in the queue.
   func poll(_ stage: UpdateStage) throws(UpdateFault) -> LegacyDFUNotice? {
     guard let received = notices.poll() else { return nil }
     return try Self.decode(received, stage)

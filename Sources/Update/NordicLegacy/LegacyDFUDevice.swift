@@ -1,26 +1,27 @@
 import OtaflashFirmware
 
-/// What differs between the devices that speak legacy DFU: a row each, as data.
+/// The differences between the devices with legacy DFU: one row each, as data.
 struct LegacyDFUDevice: Equatable, Sendable {
   let name: String
-  /// Where the row's facts are from.
+  /// The source of the row's facts.
   let source: String
   /// The manufacturer in Device Information by which the device is known; `nil` for the rest.
   var manufacturer: String?
-  /// Bytes of a packet at most; `nil` = as many as an ATT_MTU carries, for who asks for more than
-  /// every device takes.
+  /// The maximum packet size in bytes; `nil` = as long as the ATT_MTU permits, for callers that
+  /// request more than the default.
   var packetSizeMaximum: Int?
-  /// Bytes of an image at most, where that is known beforehand.
+  /// The maximum size of an image in bytes, if known in advance.
   var imageSizeMaximum: Int?
-  /// The application itself takes the image, at its own address, and a bootloader that knows
-  /// nothing of this service starts it.
+  /// The application itself receives the image, at its own address, and a bootloader without this
+  /// service starts it.
   var updatesInApplication = false
-  /// After it has answered START it erases and writes the page of its settings, and until that is
-  /// over packets only fill its buffers: 85 ms at most on an nRF52, longer while its radio is busy.
+  /// After the response to START, the device erases and writes the page of its settings, and
+  /// meanwhile packets only fill its buffers: 85 ms at most on an nRF52, longer while its radio is
+  /// busy.
   var settingsTime: Duration
-  /// It says what it has received when it is asked.
+  /// It reports the received bytes on request.
   var answersReports: Bool
-  /// What its user must do so that a new image is not taken back at the next restart.
+  /// The action of its user that prevents a revert at the next restart.
   var validation: String?
 
   static let infiniTime = LegacyDFUDevice(
@@ -32,7 +33,7 @@ struct LegacyDFUDevice: Equatable, Sendable {
   static let bootloader = LegacyDFUDevice(
     name: "bootloader", source: "nRF5 SDK 11, DFU over BLE profile")
 
-  /// The devices that are told apart.
+  /// The known devices.
   static let known = [infiniTime]
 
   init(
@@ -58,7 +59,7 @@ struct LegacyDFUDevice: Equatable, Sendable {
 
   /// Bytes of a packet.
   ///
-  /// - Parameter wanted: what the caller asks for; `nil` = what every device takes.
+  /// - Parameter wanted: the caller's packet size; `nil` = the size that every device accepts.
   func packetSize(mtu: Int, wanted: Int?) -> Int {
     let most = min(mtu - 3, packetSizeMaximum ?? .max)
     // A bootloader writes its flash in words.

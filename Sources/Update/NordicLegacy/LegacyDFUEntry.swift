@@ -1,18 +1,18 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// An application with the DFU service in it, which only leads to the bootloader.
+/// An application with a DFU service that only starts the bootloader.
 struct LegacyDFUEntry: Sendable {
   let client: GATTClient
   let controlPoint: DiscoveredCharacteristic
 
-  /// Asks for the restart. The application leaves at once, often before it has answered. Its
-  /// Control Point takes writes only from who listens to it.
+  /// Requests the restart. The application restarts immediately, often before it has responded. Its
+  /// Control Point accepts writes only from a subscribed host.
   func enter() async throws(UpdateFault) {
     do throws(GATTFault) {
       let notices = try await client.subscribe(to: controlPoint, as: .notifications)
       try await client.write(LegacyDFURequest.start(.application).encoded, to: controlPoint)
-      // To let go of the stream is to listen no more.
+      // The end of the stream would end the subscription.
       withExtendedLifetime(notices) {}
     } catch .refused(_, .insufficientAuthorization) {
       throw .declined(.detach, .updatesNotPermitted)

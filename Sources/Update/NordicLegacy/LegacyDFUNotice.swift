@@ -6,7 +6,7 @@ package enum LegacyDFUNotice: Equatable, Sendable {
   case answer(LegacyDFUOpcode, LegacyDFUStatus)
   /// `10 07 01 bytes`: the answer to "report received".
   case received(bytes: Int)
-  /// `11 bytes`: a receipt, the bytes of image taken so far.
+  /// `11 bytes`: a receipt, the image bytes accepted so far.
   case receipt(bytes: Int)
 
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
@@ -33,11 +33,11 @@ package enum LegacyDFUNotice: Equatable, Sendable {
       var reader = try ByteReader(payload, of: "report of what was received", expecting: 4)
       return try .received(bytes: Int(reader.uint32()))
     }
-    // A response is 3 bytes long; what a device appends has no meaning and is left alone.
+    // A response is 3 bytes long; appended bytes have no meaning and are ignored.
     return .answer(opcode, status)
   }
 
-  /// For the device's side.
+  /// For the simulated device.
   package var encoded: [UInt8] {
     var writer = ByteWriter()
     switch self {
@@ -57,7 +57,7 @@ package enum LegacyDFUNotice: Equatable, Sendable {
   }
 }
 
-/// How a device answered a request.
+/// The status in a response.
 package enum LegacyDFUStatus: UInt8, Sendable, CaseIterable {
   case success = 1
   case invalidState = 2

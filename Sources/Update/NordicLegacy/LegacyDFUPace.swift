@@ -1,5 +1,5 @@
-/// How fast packets are sent, in packets: a receipt is wanted after every so many, and so many are
-/// sent ahead of the receipts at most.
+/// The pace of sending, in packets: the number of packets per receipt, and the maximum number ahead
+/// of the receipts.
 struct LegacyDFUPace: Equatable, Sendable {
   /// Less than 256: some devices look only at the low byte.
   let receiptInterval: Int
@@ -11,10 +11,10 @@ struct LegacyDFUPace: Equatable, Sendable {
     self.window = window
   }
 
-  /// A lost packet costs the whole transfer, so each loss leads one step down. The first fills the
-  /// air for several connection events, as long as the device writes its flash faster than that;
-  /// the second waits for every receipt; the third stays within the 8 buffers of SDK 11 twice over;
-  /// the last has one packet on its way.
+  /// A lost packet costs the complete transfer, so each loss leads one step down. The first step
+  /// fills the air for several connection events, as long as the device writes its flash faster;
+  /// the second waits for every receipt; the third sends at most twice the 8 buffers of SDK 11; the
+  /// last has one packet in flight.
   static let ladder = [
     LegacyDFUPace(receiptInterval: 10, window: 120),
     LegacyDFUPace(receiptInterval: 10, window: 10),
@@ -22,11 +22,12 @@ struct LegacyDFUPace: Equatable, Sendable {
     LegacyDFUPace(receiptInterval: 1, window: 1),
   ]
 
-  /// Packets that the buffers of a device hold which is not ready for its flash: Adafruit's. What
-  /// is dropped before may tell of that, and not of the pace.
+  /// Packets that the buffers hold while the flash is not ready: Adafruit's. An earlier loss may be
+  /// due to this, and not to the pace.
   static let firstBuffers = 16
 
-  /// - Parameter limit: packets ahead that the caller permits; a receipt's worth is always sent.
+  /// - Parameter limit: the caller's limit of packets ahead; at least those of one receipt are
+  ///   sent.
   init(afterLosses losses: Int, limit: Int = .max) {
     let step = Self.ladder[min(losses, Self.ladder.count - 1)]
     self.init(

@@ -2,8 +2,7 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// A device that takes an image by legacy DFU: a bootloader, or an application that does it
-/// itself.
+/// A device that receives an image by legacy DFU: a bootloader, or an application.
 struct LegacyDFUReceiver: Sendable {
   let context: UpdateContext
   let retained: RetainedState<LegacyDFURetained>
@@ -12,7 +11,7 @@ struct LegacyDFUReceiver: Sendable {
   /// `nil` before SDK 7, which had no init packet either.
   let version: LegacyDFUVersion?
 
-  /// Times that an init packet which did not arrive is sent again.
+  /// How often an init packet that did not arrive is sent again.
   private static let initPacketRepeatsMaximum = 3
 
   // MARK: Before the image
@@ -25,7 +24,7 @@ struct LegacyDFUReceiver: Sendable {
     try await control.send(sizes.encoded[...], .prepare)
     let status = try await control.status(
       of: .start, .prepare, within: context.options.busyLimit)
-    // It keeps its state over the end of a link, and only a reset leads out of that.
+    // It keeps its state after the end of a link, and only a reset ends that state.
     if status == .invalidState { try await startOver(.prepare, because: .earlierTransfer) }
     guard status == .success else { throw refusal(status, of: .start, .prepare) }
     let ready = context.clock.now.advanced(by: settingsTime)
@@ -33,7 +32,7 @@ struct LegacyDFUReceiver: Sendable {
     guard await context.clock.pause(until: ready) else { throw .gatt(.prepare, .cancelled) }
   }
 
-  /// The device's own, or longer once packets that came right behind it were dropped.
+  /// The device's own time, or longer after an early packet was dropped.
   private var settingsTime: Duration {
     device.settingsTime * (1 << retained.value.losses.early)
   }
@@ -51,7 +50,7 @@ struct LegacyDFUReceiver: Sendable {
       status = try await control.status(
         of: .initPacket, .prepare, within: context.options.busyLimit)
       if status == .success { return }
-      // Nothing of it arrived, or a part.
+      // The init packet did not arrive, or only in part.
       let isDamaged = repeats == 0 && bytes.count > LegacyDFU.packetSize
       guard status == .invalidState || isDamaged else { break }
     }
@@ -66,8 +65,8 @@ struct LegacyDFUReceiver: Sendable {
 
   // MARK: Out of a transfer
 
-  /// Leads a device that has refused out of its transfer: else it would wait for minutes, and take
-  /// no other. What is still there of its application runs again.
+  /// Ends the transfer of a device that has refused: otherwise it would wait for minutes, and
+  /// accept no other. The rest of its application runs again.
   func leave() async {
     guard !device.updatesInApplication else { return }
     let clock = context.clock
@@ -77,18 +76,18 @@ struct LegacyDFUReceiver: Sendable {
         clock.now.advanced(by: context.options.abortLimit), on: clock, orThrow: silence
       ) { () async throws(UpdateFault) in try await control.write(.reset, .prepare) }
     } catch {
-      // One that was not told restarts by itself when nobody talks to it any more.
+      // A device that was not notified restarts automatically after an idle time.
     }
   }
 
-  /// Why a transfer begins anew.
+  /// The reason why a transfer starts over.
   enum Restart: String {
     case earlierTransfer = "it was still in the middle of an earlier transfer"
     case droppedPackets = "it had dropped packets"
   }
 
-  /// Resets the device, which is the only way out of a transfer that went wrong, and waits until
-  /// the link has ended by it: the next connection begins anew.
+  /// Resets the device, the only way to end a failed transfer, and waits until the link has ended:
+  /// the next connection starts over.
   func startOver(_ stage: UpdateStage, because reason: Restart) async throws(UpdateFault) -> Never {
     try await control.write(.reset, stage)
     context.restarted(because: reason.rawValue)
@@ -104,7 +103,7 @@ struct LegacyDFUReceiver: Sendable {
 
   // MARK: After the image
 
-  /// Lets the device compare what it holds with the checksum in the init packet.
+  /// Makes the device compare the received image with the checksum in the init packet.
   func verify() async throws(UpdateFault) {
     try await control.write(.validate, .verify)
     let status = try await control.status(
@@ -112,7 +111,7 @@ struct LegacyDFUReceiver: Sendable {
     guard status == .success else { throw refusal(status, of: .validate, .verify) }
   }
 
-  /// The device restarts at once: the Write Response is all that it says.
+  /// The device restarts immediately: the Write Response is its only answer.
   func activate() async throws(UpdateFault) { try await control.write(.activate, .activate) }
 
   /// Leaves a transfer: the device restarts.

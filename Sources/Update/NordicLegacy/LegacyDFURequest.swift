@@ -1,7 +1,7 @@
 import OtaflashWire
 
-/// Operations of the Control Point. A device echoes one that it does not know in its refusal, so
-/// every byte is an opcode.
+/// Operations of the Control Point. A device echoes an unknown opcode in its refusal, so every byte
+/// is valid.
 package struct LegacyDFUOpcode: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt8
 
@@ -22,12 +22,12 @@ package struct LegacyDFUOpcode: RawRepresentable, Hashable, Sendable {
 
 /// A request written to the Control Point.
 package enum LegacyDFURequest: Equatable, Sendable {
-  /// Sizes follow as a packet; they are answered. To an application, `[.application]` means:
+  /// Sizes follow as a packet; they are answered. In an application, `[.application]` requests a
   /// restart into the bootloader.
   case start(LegacyDFUParts)
   /// The init packet's bytes follow as packets.
   case initPacketBegin
-  /// The init packet is whole; answered.
+  /// The init packet is complete; answered.
   case initPacketEnd
   /// The image follows as packets; answered when all of it has arrived.
   case receive
@@ -36,7 +36,7 @@ package enum LegacyDFURequest: Equatable, Sendable {
   case activate
   case reset
   case reportReceived
-  /// A receipt after every `packets` packets; 0 = none. Some devices look at the low byte alone.
+  /// A receipt after every `packets` packets; 0 = none. Some devices evaluate only the low byte.
   case setReceiptNotification(packets: UInt16)
 
   package var opcode: LegacyDFUOpcode {
@@ -65,7 +65,7 @@ package enum LegacyDFURequest: Equatable, Sendable {
     return writer.bytes
   }
 
-  /// For the device's side.
+  /// For the simulated device.
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
     guard let first = bytes.first else { throw .empty }
     let opcode = LegacyDFUOpcode(rawValue: first)
@@ -89,7 +89,7 @@ package enum LegacyDFURequest: Equatable, Sendable {
 }
 
 extension LegacyDFUOpcode {
-  /// A request's name and the bytes of its parameters; `nil` for what is no request.
+  /// A request's name and the bytes of its parameters; `nil` for other opcodes.
   fileprivate var request: (name: String, parameters: Int)? {
     switch self {
     case .start: ("start", 1)
@@ -106,6 +106,6 @@ extension LegacyDFUOpcode {
 }
 
 extension LegacyDFUOpcode: CustomStringConvertible {
-  /// How a person names the operation.
+  /// The display name of the operation.
   package var description: String { request?.name ?? "operation \(rawValue)" }
 }

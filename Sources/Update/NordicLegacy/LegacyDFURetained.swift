@@ -6,14 +6,14 @@ struct LegacyDFURetained: RetainedValue {
 
 /// Transfers that started again because the device had dropped packets.
 struct LegacyDFULosses {
-  /// Losses that ask for a slower pace.
+  /// Losses that require a slower pace.
   private(set) var dropped = 0
-  /// Losses that may have come of packets sent before the device's flash was ready.
+  /// Losses that may be due to packets before the device's flash was ready.
   private(set) var early = 0
 
   /// Counts a loss.
   ///
-  /// - Parameter mayBeEarly: one is counted as such before each of the others.
+  /// - Parameter mayBeEarly: one loss counts as early before each of the others.
   mutating func count(mayBeEarly: Bool) {
     if mayBeEarly, early <= dropped {
       early += 1

@@ -1,15 +1,16 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// What a device is to legacy DFU, by the services that it offers.
+/// The role of a device in legacy DFU, from its services.
 enum LegacyDFURole: Sendable {
   case none
-  /// It can be sent to its bootloader.
+  /// It can restart into its bootloader.
   case application(LegacyDFUEntry)
-  /// It takes an image. `nil` where it does not tell its version: SDK 6 and earlier.
+  /// It receives an image. `nil` if it does not report its version: SDK 6 and earlier.
   case receiver(LegacyDFUVersion?)
 
-  /// Services that a bootloader has too: Generic Access, Generic Attribute, Device Information.
+  /// Services of bootloaders and applications: Generic Access, Generic Attribute, Device
+  /// Information.
   private static let boundToBoth = [
     BluetoothUUID(0x1800), BluetoothUUID(0x1801), BluetoothUUID(0x180A), LegacyDFU.service,
   ]
@@ -18,7 +19,7 @@ enum LegacyDFURole: Sendable {
     let services = try await client.services().map(\.uuid)
     guard services.contains(LegacyDFU.service) else { return .none }
     let version = try await version(of: client)
-    // Without a version an application is told by what else it can do.
+    // Without a version, its other services identify an application.
     let isReceiver =
       version.map { $0 != .application } ?? services.allSatisfy(boundToBoth.contains)
     if isReceiver { return .receiver(version) }

@@ -2,15 +2,15 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// Nordic's legacy DFU on one connection: to an application, which is sent to its bootloader, or
-/// to what takes the image (the sequence is in README.md beside this file).
+/// Nordic's legacy DFU on one connection: with an application, which restarts into its bootloader,
+/// or with a receiver of the image (README.md in this folder describes the sequence).
 struct LegacyDFUSession: UpdateSession {
   static let updateProtocol = UpdateProtocol.nordicLegacy
   static let services = [LegacyDFU.service]
   static let places: [DeviceLocation] = [.home, .nextAddress]
 
   private enum Side {
-    /// `nil` where the application offers no way to its bootloader.
+    /// `nil` if the application cannot start its bootloader.
     case application(LegacyDFUEntry?)
     case receiver(LegacyDFUReceiver)
   }
@@ -55,7 +55,7 @@ struct LegacyDFUSession: UpdateSession {
     return session
   }
 
-  /// What answers is what the update replaces.
+  /// The update replaces the program that answers.
   private var isApplication: Bool {
     switch side {
     case .application: true
@@ -65,7 +65,7 @@ struct LegacyDFUSession: UpdateSession {
 
   var device: DeviceReport {
     var report = DeviceReport(Self.updateProtocol, protocolVersion: 1)
-    // A bootloader's Device Information is its own.
+    // A bootloader's Device Information describes the bootloader.
     if isApplication { report.runningVersion = identity.version }
     report.isInBootloader = !isApplication
     if case .receiver(let receiver) = side { report.slotSize = receiver.device.imageSizeMaximum }
@@ -81,8 +81,8 @@ struct LegacyDFUSession: UpdateSession {
 
   // MARK: To the bootloader
 
-  /// A bootloader that was given no bond advertises from the next address; one that was keeps it.
-  /// It is looked for at the next address first, then at home.
+  /// A bootloader without a bond advertises from the next address; with a bond it keeps the
+  /// address. The next address is searched first, then the device's own.
   var bootloaderPlaces: [DeviceLocation] {
     guard case .application(.some) = side else { return [] }
     return [.nextAddress]
@@ -102,7 +102,8 @@ struct LegacyDFUSession: UpdateSession {
 
   var keepsProgress: Bool { false }
 
-  /// Does a step of the transfer; a device that refuses it, or breaks it off, is led out of it.
+  /// Performs a step of the transfer; after a refusal or an interruption, ends the device's
+  /// transfer.
   private func transferring(
     _ step: (LegacyDFUReceiver) async throws(UpdateFault) -> Void
   ) async throws(UpdateFault) {
@@ -113,7 +114,7 @@ struct LegacyDFUSession: UpdateSession {
     }
   }
 
-  /// The device keeps nothing of a transfer that was broken off: it always begins at 0.
+  /// The device keeps nothing of an interrupted transfer: every transfer starts at 0.
   func prepare(
     _ plan: UpdatePlan, restart: Bool
   ) async throws(UpdateFault) -> PreparedUpload {
@@ -165,7 +166,7 @@ struct LegacyDFUSession: UpdateSession {
 }
 
 extension UpdateFault {
-  /// The link is there, and the device is still in a transfer that will not go on.
+  /// The link exists, and the device is still in a transfer that cannot continue.
   fileprivate var leavesTransferOpen: Bool {
     switch self {
     case .declined, .blockKeepsFailing, .protocolViolation, .gatt(_, .timedOut): true

@@ -1,9 +1,8 @@
 extension LegacyDFUStatus {
-  /// Why the device did not do what it was asked for: a number means something else to each
-  /// operation.
+  /// Why the device refused: the meaning of a number depends on the operation.
   func inWords(of opcode: LegacyDFUOpcode, by device: LegacyDFUDevice) -> ProtocolRefusal {
     let words = words(of: opcode)
-    // A bootloader with one bank has erased the application when it answers START.
+    // A bootloader with one bank has erased the application when it responds to START.
     let isErased = opcode != .start && !device.updatesInApplication
     return ProtocolRefusal(
       code: "legacy DFU \(opcode.rawValue)/\(rawValue)", meaning: words.meaning,
@@ -13,7 +12,7 @@ extension LegacyDFUStatus {
 
   private static let whatIsLeft =
     "A bootloader with two banks starts the old application again; one with a single bank has "
-    + "erased it, and waits for a package that fits."
+    + "erased it, and waits for a suitable package."
 
   private func words(of opcode: LegacyDFUOpcode) -> RefusalWords {
     switch opcode {
@@ -32,12 +31,12 @@ extension LegacyDFUStatus {
         .protocolBroken)
     case .notSupported:
       RefusalWords(
-        "it does not take this kind of image",
-        "A SoftDevice or a bootloader must come in a package made for its bootloader.",
+        "it does not accept this kind of image",
+        "A SoftDevice or a bootloader must be in a package for its bootloader.",
         .unsuitable)
     case .sizeOverLimit:
       RefusalWords(
-        "the image does not fit into its flash", "Build a smaller image, or for a larger part.",
+        "the image does not fit into its flash", "Build a smaller image, or use a larger part.",
         .unsuitable)
     case .success, .checksumMismatch, .operationFailed: Self.failure
     }
@@ -51,13 +50,13 @@ extension LegacyDFUStatus {
         .protocolBroken, remedy: .tryAgain)
     case .sizeOverLimit:
       RefusalWords(
-        "the init packet is longer than it takes", "Make the package for this bootloader.",
+        "the init packet is longer than it accepts", "Generate the package for this bootloader.",
         .rejected)
     case .checksumMismatch, .operationFailed:
       RefusalWords(
-        "the init packet is not for it",
-        "It is for another device type, revision or SoftDevice, or of another form than this boot "
-          + "loader reads.", .rejected)
+        "the init packet is for another device",
+        "It is for another device type, revision or SoftDevice, or has a format that this "
+          + "bootloader does not support.", .rejected)
     case .success, .notSupported: Self.failure
     }
   }
@@ -66,11 +65,11 @@ extension LegacyDFUStatus {
     switch self {
     case .checksumMismatch:
       RefusalWords(
-        "what it received does not have the checksum of the init packet",
-        "Try again; if it fails again, make the package again.", .rejected)
+        "the received image does not match the checksum of the init packet",
+        "Try again; if it fails again, generate the package again.", .rejected)
     case .invalidState:
       RefusalWords(
-        "it has not received the whole image", "Try again.", .protocolBroken, remedy: .tryAgain)
+        "it has not received the complete image", "Try again.", .protocolBroken, remedy: .tryAgain)
     case .success, .notSupported, .sizeOverLimit, .operationFailed: Self.failure
     }
   }
@@ -79,12 +78,12 @@ extension LegacyDFUStatus {
     switch self {
     case .notSupported:
       RefusalWords(
-        "it takes no packets of this length", "Every device takes 20 bytes.",
+        "it accepts no packets of this length", "Every device accepts 20 bytes.",
         .protocolBroken, remedy: .sendSmallestPackets)
     case .sizeOverLimit:
       RefusalWords(
         "a packet is too long for it, or more arrived than was announced",
-        "Every device takes 20 bytes.", .protocolBroken, remedy: .sendSmallestPackets)
+        "Every device accepts 20 bytes.", .protocolBroken, remedy: .sendSmallestPackets)
     case .invalidState:
       RefusalWords(
         "it does not expect the image now", "Try again.", .protocolBroken, remedy: .tryAgain)
@@ -97,7 +96,7 @@ extension LegacyDFUStatus {
 }
 
 extension ProtocolRefusal {
-  /// ATT error 0x08: an application that takes updates only while its user permits it.
+  /// ATT error 0x08: an application that accepts updates only while its user permits them.
   static let updatesNotPermitted = ProtocolRefusal(
     code: "legacy DFU", meaning: "it does not permit updates now",
     advice: "Permit them in the device's settings.", kind: .forbidden)

@@ -1,30 +1,31 @@
-/// The window of one transfer: how far sending may run ahead of the receipts. Pure.
+/// The window of one transfer: how far sending may be ahead of the receipts. Pure.
 ///
-/// Legacy DFU has no way back: after a packet that was dropped the transfer starts over. A device
-/// that has no buffer for a packet says so. One that never met the packet does not know: its
-/// receipts count what has arrived, so they come later, and are right. So it is asked what it has,
-/// now and then and behind the last packet; the answer counts all that was sent before the
-/// question.
+/// Legacy DFU has no rewind: after a dropped packet the transfer starts over. A device without a
+/// buffer for a packet reports it. A device that never received the packet does not know: its
+/// receipts count the received bytes, so they are correct, but late. Therefore the host asks for
+/// the received bytes, at intervals and after the last packet; the response counts all bytes sent
+/// before the question.
 ///
-/// The window opens with one receipt's worth of packets, and grows by as much with every receipt
+/// The window starts with the packets of one receipt, and grows by as many with every correct
+/// receipt, up to the limit of the pace.
 /// that is right, to what the pace permits.
 struct LegacyDFUTransfer {
-  /// Bytes between two questions: a round trip in well over a second of sending.
+  /// Bytes between two questions: one round trip in more than a second of sending.
   static let questionSpacing = 16 * 1024
 
   let total: Int
   let packetSize: Int
-  /// Packets ahead of the last receipt at most.
+  /// The maximum number of packets ahead of the last receipt.
   private(set) var window: Int
   private let pace: LegacyDFUPace
   private(set) var next = 0
   private(set) var acknowledged = 0
-  /// The device has said that it has everything.
+  /// The device has reported that it has the complete image.
   private(set) var isWhole = false
   private var lastReport: Int?
   /// The device answers questions.
   private var asks: Bool
-  /// What had been sent when the device was asked last, and whether it has yet to answer.
+  /// The bytes sent before the last question, and whether its response is outstanding.
   private var asked = 0
   private var isAnswerDue = false
 
@@ -37,15 +38,15 @@ struct LegacyDFUTransfer {
     self.asks = asks
   }
 
-  /// The device is to be asked what it has, before anything else is sent.
+  /// The device must be asked before anything else is sent.
   var isQuestionDue: Bool {
     if isInDoubt { return true }
     guard asks, !isAnswerDue, !isWhole, next > asked else { return false }
     return next == total || next - asked >= Self.questionSpacing
   }
 
-  /// It had less than was sent, and is asked once more before anything else is sent: receipts go on
-  /// while it takes what is behind a hole.
+  /// It had less than was sent, and is asked again before anything else is sent: receipts continue
+  /// while it processes the packets after a gap.
   private var isInDoubt: Bool { asks && !isAnswerDue && lastReport != nil }
 
   mutating func question() {
@@ -53,14 +54,14 @@ struct LegacyDFUTransfer {
     isAnswerDue = true
   }
 
-  /// It does not know the question.
+  /// The device does not know the question.
   mutating func questionRefused() {
     asks = false
     isAnswerDue = false
     lastReport = nil
   }
 
-  /// The bytes of the next packet, or `nil` when a receipt must come first or all is sent.
+  /// The bytes of the next packet, or `nil` if a receipt must come first or all bytes are sent.
   var sendable: Range<Int>? {
     guard lastReport == nil, next < total, next - acknowledged < window * packetSize else {
       return nil
@@ -75,16 +76,16 @@ struct LegacyDFUTransfer {
 
   enum Reaction: Equatable {
     case proceed
-    /// The device has not taken every packet.
+    /// The device has not accepted every packet.
     case lost
   }
 
-  /// A receipt: the bytes of image that the device has taken.
+  /// A receipt: the image bytes that the device has accepted.
   ///
-  /// - Throws: `.protocolViolation` when it has more than was sent.
+  /// - Throws: `.protocolViolation` if it has more than was sent.
   mutating func received(receipt bytes: Int) throws(UpdateFault) -> Reaction {
     try check(bytes)
-    // One that a report has overtaken tells nothing.
+    // A receipt that a report has overtaken is outdated.
     guard bytes > acknowledged else { return .proceed }
     let span = pace.receiptInterval * packetSize
     guard bytes == min((acknowledged / span + 1) * span, total) else { return .lost }
@@ -93,8 +94,8 @@ struct LegacyDFUTransfer {
     return .proceed
   }
 
-  /// The answer to a question for what was received. A device that is busy has less than was sent
-  /// before it was asked, but not the same twice.
+  /// The response to a question. A busy device may have less than was sent before the question, but
+  /// not the same number twice.
   ///
   /// - Throws: as `received(receipt:)`.
   mutating func reported(_ bytes: Int) throws(UpdateFault) -> Reaction {
@@ -110,9 +111,9 @@ struct LegacyDFUTransfer {
     return bytes == lastReport ? .lost : .proceed
   }
 
-  /// The device says that it has the whole image.
+  /// The device reports that it has the complete image.
   ///
-  /// - Throws: `.protocolViolation` when it was not all sent.
+  /// - Throws: `.protocolViolation` if not all bytes were sent.
   mutating func answered() throws(UpdateFault) {
     try check(total)
     acknowledged = total
@@ -122,7 +123,7 @@ struct LegacyDFUTransfer {
   private func check(_ bytes: Int) throws(UpdateFault) {
     guard bytes <= next else {
       throw .protocolViolation(
-        .upload, "the device says it has \(bytes) bytes; \(next) were sent")
+        .upload, "the device reports \(bytes) bytes; \(next) were sent")
     }
   }
 }

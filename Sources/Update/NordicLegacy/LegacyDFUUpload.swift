@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// Sends an image by legacy DFU: packets as far as the window reaches, receipts that move it on.
+/// Sends an image by legacy DFU: packets up to the limit of the window, which receipts advance.
 extension LegacyDFUReceiver {
   func upload(_ image: [UInt8]) async throws(UpdateFault) {
     try await context.measuring(.withoutResponse, over: control.client) {
@@ -50,7 +50,7 @@ extension LegacyDFUReceiver {
     try await control.write(.reportReceived, .upload)
   }
 
-  /// Waits for the device to say something; after `silenceLimit` it is asked what it has.
+  /// Waits for a message of the device; after `silenceLimit` the host asks for the received bytes.
   private func waitForNotice(_ transfer: inout LegacyDFUTransfer) async throws(UpdateFault) {
     let limit = context.options.silenceLimit
     let silence = UpdateFault.gatt(.upload, .timedOut(after: limit))
@@ -73,7 +73,7 @@ extension LegacyDFUReceiver {
     case .received(let bytes):
       if try transfer.reported(bytes) == .lost { try await lost(transfer) }
     case .answer(.receive, .success): try transfer.answered()
-    // It had no buffer for a packet.
+    // The device had no buffer for a packet.
     case .answer(.receive, .operationFailed): try await lost(transfer, hadNoBuffer: true)
     case .answer(.receive, let status): throw refusal(status, of: .receive, .upload)
     // Not every device knows the question.
@@ -83,9 +83,9 @@ extension LegacyDFUReceiver {
     }
   }
 
-  /// Packets were dropped: the transfer starts over, at a slower pace. But a device that has no
-  /// buffer for its first packets may only have needed longer to get ready: that is tried first,
-  /// and again behind each slower pace.
+  /// Packets were dropped: the transfer starts over, at a slower pace. A device without a buffer
+  /// for its first packets may only need more time: this is tried first, and again after each
+  /// slower pace.
   private func lost(
     _ transfer: LegacyDFUTransfer, hadNoBuffer: Bool = false
   ) async throws(UpdateFault) {

@@ -6,7 +6,7 @@ extension ButtonlessResponse.Status {
 
   private var words: RefusalWords {
     switch self {
-    case .success: RefusalWords("nothing", "Nothing is to be done.", .protocolBroken)
+    case .success: RefusalWords("nothing", "No action is needed.", .protocolBroken)
     case .opcodeNotSupported, .invalidName:
       RefusalWords(
         "its application does not know the request",
@@ -20,7 +20,7 @@ extension ButtonlessResponse.Status {
         "its application is busy", "Try again in a moment.", .rejected, remedy: .tryAgain)
     case .notBonded:
       RefusalWords(
-        "it goes to its bootloader for a bonded host only", "Pair with the device first.",
+        "it enters its bootloader only for a bonded host", "Pair with the device first.",
         .forbidden, remedy: .pair)
     }
   }

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashWire
 
-/// How an application is asked to restart into its bootloader.
+/// How an application is requested to restart into its bootloader.
 package enum ButtonlessVariant: Equatable, Hashable, Sendable, CaseIterable {
   /// The bootloader advertises from the address whose last byte is one higher.
   case withoutBonds
@@ -25,7 +25,7 @@ package enum ButtonlessVariant: Equatable, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether a name can be given to the bootloader's advertisements.
+  /// Whether the bootloader's advertisements can have a name.
   package var takesName: Bool { self == .withoutBonds }
 }
 
@@ -55,7 +55,7 @@ package enum ButtonlessRequest: Equatable, Sendable {
     }
   }
 
-  /// For the device's side.
+  /// For the simulated device.
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
     switch bytes.first {
     case nil: throw .empty

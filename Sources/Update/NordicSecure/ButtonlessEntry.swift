@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// An application that can be asked to restart into its bootloader.
+/// An application that can restart into its bootloader on request.
 struct ButtonlessEntry: Sendable {
   /// The longest wait for an answer.
   private static let answerLimit = Duration.seconds(20)
@@ -10,7 +10,7 @@ struct ButtonlessEntry: Sendable {
   let variant: ButtonlessVariant
   let characteristic: DiscoveredCharacteristic
 
-  /// The variant that an application offers; `nil` when it has to be restarted by hand.
+  /// The variant that an application offers; `nil` if it requires a manual restart.
   static func find(on client: GATTClient) async throws(GATTFault) -> ButtonlessEntry? {
     for variant in ButtonlessVariant.allCases {
       do throws(GATTFault) {
@@ -25,8 +25,8 @@ struct ButtonlessEntry: Sendable {
     return nil
   }
 
-  /// Where the bootloader will advertise. With bonds it keeps the address, since the keys belong
-  /// to it; else its last byte is one higher, so that no host mistakes it for the application.
+  /// Where the bootloader will advertise. With bonds it keeps the address, since the keys belong to
+  /// it; otherwise the last byte is one higher, so that no host mistakes it for the application.
   var bootloaderPlace: DeviceLocation {
     switch variant {
     case .withBonds: .home
@@ -34,10 +34,10 @@ struct ButtonlessEntry: Sendable {
     }
   }
 
-  /// Asks for the restart; the application ends the connection.
+  /// Requests the restart; the application ends the connection.
   ///
-  /// - Parameter name: what the bootloader shall advertise as, where it takes a name: others
-  ///   nearby may be in their bootloaders too, and each calls itself the same.
+  /// - Parameter name: the bootloader's name in advertisements, if it accepts one: other nearby
+  ///   devices may be in their bootloaders too, with the same default name.
   func enter(advertisedName name: String, on clock: any LinkClock) async throws(UpdateFault) {
     let answers: NotificationStream
     do throws(GATTFault) {
@@ -47,7 +47,7 @@ struct ButtonlessEntry: Sendable {
       throw .gatt(.detach, error)
     }
     if variant.takesName {
-      // The address alone finds the bootloader: a name that is refused is no loss.
+      // The address is sufficient to find the bootloader: a refused name is not an error.
       _ = try await perform(.setAdvertisedName(name), answers, clock)
     }
     let status = try await perform(.enterBootloader, answers, clock)
@@ -58,7 +58,7 @@ struct ButtonlessEntry: Sendable {
     _ request: ButtonlessRequest, _ answers: NotificationStream, _ clock: any LinkClock
   ) async throws(UpdateFault) -> ButtonlessResponse.Status {
     let deadline = clock.now.advanced(by: Self.answerLimit)
-    // Whether it has heard, the next look at its bootloader's place will tell.
+    // The next search at the bootloader's address shows whether the device received the request.
     let silence = UpdateFault.gatt(.detach, .transactionTimedOut)
     return try await withDeadline(deadline, on: clock, orThrow: silence) {
       () async throws(UpdateFault) -> ButtonlessResponse.Status in

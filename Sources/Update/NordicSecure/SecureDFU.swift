@@ -9,7 +9,7 @@ package enum SecureDFU {
   package static let packet: BluetoothUUID = "8ec90002-f315-4f60-9fb8-838830daea50"
 }
 
-/// The two objects that a bootloader takes: first the init packet, then the image in pieces.
+/// The two objects of a bootloader: first the init packet, then the image in pieces.
 package enum SecureDFUObjectType: UInt8, Sendable, CaseIterable {
   case command = 1
   case data = 2

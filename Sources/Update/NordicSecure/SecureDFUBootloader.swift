@@ -4,14 +4,14 @@ import OtaflashGATT
 
 /// A Secure DFU bootloader on one connection.
 struct SecureDFUBootloader: Sendable {
-  /// Times that an init packet which did not arrive whole is sent again.
+  /// How often an init packet that arrived incomplete is sent again.
   private static let initPacketRepeatsMaximum = 3
 
   let client: GATTClient
   let context: UpdateContext
   let packet: DiscoveredCharacteristic
   let control: SecureDFUControl
-  /// What it held of an init packet when it was connected.
+  /// The part of an init packet that it held when it was connected.
   let initSelection: SecureDFUSelection
 
   static func open(
@@ -32,13 +32,13 @@ struct SecureDFUBootloader: Sendable {
       initSelection: try await control.select(.command, .connect))
   }
 
-  /// Bytes of a packet on this connection at most.
+  /// The maximum packet size on this connection.
   var packetSizeMaximum: Int {
     SecureDFUObjects.packetSize(mtu: client.mtu, limit: context.options.chunk ?? .max)
   }
 
-  /// Bytes of a packet on this connection: as many as fill its events, where their interval is
-  /// known and the caller wants no other.
+  /// The packet size on this connection: the size that fills connection events, if their interval
+  /// is known and the caller does not set another.
   var packetSize: Int {
     guard context.options.chunk == nil, client.linkFacts.connectionInterval != nil else {
       return packetSizeMaximum
@@ -48,9 +48,9 @@ struct SecureDFUBootloader: Sendable {
       filling: client.bestCommandSize(unit: SecureDFUObjects.packetAlignment))
   }
 
-  /// Makes the bootloader accept the init packet, and asks where it stands in the image.
+  /// Makes the bootloader accept the init packet, and reads its progress in the image.
   ///
-  /// - Parameter restart: drop what it holds.
+  /// - Parameter restart: discard what it holds.
   func prepare(
     _ image: FirmwareImage, _ package: NordicInitPacket, restart: Bool
   ) async throws(UpdateFault) -> PreparedUpload {
@@ -60,7 +60,7 @@ struct SecureDFUBootloader: Sendable {
         .prepare,
         .initPacketTooLong(initPacket.count, limit: initSelection.sizeMaximum))
     }
-    // No receipts: an init packet is short, and is compared as a whole.
+    // No receipts: an init packet is short, and is compared completely.
     try await control.perform(.setReceiptNotification(packets: 0), .prepare)
     try await sendInitPacket(PrefixChecksums(initPacket), restart: restart)
     try await executeInitPacket(package)
@@ -71,8 +71,8 @@ struct SecureDFUBootloader: Sendable {
     }
   }
 
-  /// The bootloader checks signature, versions and sizes. One that refuses is asked to start the
-  /// application again, which is untouched: else it would wait for two minutes.
+  /// The bootloader checks signature, versions and sizes. After a refusal, it is requested to start
+  /// the unchanged application again: otherwise it would wait for two minutes.
   private func executeInitPacket(_ package: NordicInitPacket) async throws(UpdateFault) {
     switch try await control.exchange(.execute, .prepare) {
     case .done: return
@@ -119,7 +119,8 @@ struct SecureDFUBootloader: Sendable {
     }
   }
 
-  /// Executes the last object: the bootloader checks the image, answers, and restarts by itself.
+  /// Executes the last object: the bootloader checks the image, responds, and restarts
+  /// automatically.
   func activate() async throws(UpdateFault) {
     switch try await control.exchange(.execute, .activate) {
     case .done: return

@@ -3,11 +3,10 @@ import OtaflashGATT
 
 /// Operations of the Control Point, one at a time: a Write Request, then one notification.
 struct SecureDFUControl: Sendable {
-  /// The longest wait for one answer: checking a signature or the SHA-256 of a whole image takes a
-  /// few seconds at most, and a link of the longest interval, 4 s, as long for each way.
+  /// The time limit for one response: a check of a signature or of the SHA-256 of a complete image
+  /// takes a few seconds at most, and a link with the longest interval, 4 s, as long for each way.
   private static let answerLimit = Duration.seconds(20)
-  /// Times that an operation is asked for again when no answer came: every one of them may be
-  /// repeated without harm.
+  /// How often an operation without a response is repeated: all of them are idempotent.
   private static let repeatsMaximum = 2
 
   let client: GATTClient
@@ -19,7 +18,8 @@ struct SecureDFUControl: Sendable {
 
   /// Performs an operation whose answer has no payload.
   ///
-  /// - Throws: `.declined` in the bootloader's words, `.gatt` for the link, `.protocolViolation`.
+  /// - Throws: `.declined` with the bootloader's refusal, `.gatt` for the link,
+  ///   `.protocolViolation`.
   func perform(_ request: SecureDFURequest, _ stage: UpdateStage) async throws(UpdateFault) {
     switch try await exchange(request, stage) {
     case .done: return
@@ -34,7 +34,7 @@ struct SecureDFUControl: Sendable {
     switch try await exchange(.select(type), stage) {
     case .selected(let selection):
       guard selection.sizeMaximum > 0 else {
-        throw .protocolViolation(stage, "it takes objects of 0 bytes at most")
+        throw .protocolViolation(stage, "its maximum object size is 0 bytes")
       }
       return selection
     case .refused(_, let refusal): throw .declined(stage, refusal.inWords())
@@ -50,12 +50,12 @@ struct SecureDFUControl: Sendable {
     }
   }
 
-  /// Makes the bootloader restart (SDK 15 and later). Whether it does is not waited for.
+  /// Makes the bootloader restart (SDK 15 and later), without a wait for the restart.
   func abort() async {
     do throws(UpdateFault) {
       try await write(.abort, .prepare)
     } catch {
-      // One that was not told restarts by itself when nobody talks to it any more.
+      // A bootloader that was not notified restarts automatically after an idle time.
     }
   }
 
@@ -65,12 +65,12 @@ struct SecureDFUControl: Sendable {
 
   // MARK: Exchanges
 
-  /// Performs an operation and returns its answer, whatever its result.
+  /// Performs an operation and returns its response with any result.
   func exchange(
     _ request: SecureDFURequest, _ stage: UpdateStage
   ) async throws(UpdateFault) -> SecureDFUResponse {
     for _ in 0...Self.repeatsMaximum {
-      // What came before, a receipt or an answer too late, is no answer to this.
+      // Earlier receipts and late responses do not answer this operation.
       while notices.poll() != nil {}
       let deadline = clock.now.advanced(by: Self.answerLimit)
       do throws(UpdateFault) {
@@ -83,7 +83,7 @@ struct SecureDFUControl: Sendable {
         continue
       }
     }
-    // A device that says nothing any more is one that another connection may wake.
+    // A new connection may help a device that is silent.
     throw .gatt(stage, .transactionTimedOut)
   }
 
@@ -101,7 +101,7 @@ struct SecureDFUControl: Sendable {
     }
   }
 
-  /// Receipts that are still on their way are passed over; the deadline around it is the bound.
+  /// Skips receipts that are still in flight; the caller's deadline is the limit.
   private func answer(
     to opcode: SecureDFUOpcode, _ stage: UpdateStage
   ) async throws(UpdateFault) -> SecureDFUResponse {
@@ -114,7 +114,7 @@ struct SecureDFUControl: Sendable {
     }
   }
 
-  /// The next notification, whatever it belongs to.
+  /// The next notification of any kind.
   func next(_ stage: UpdateStage) async throws(UpdateFault) -> SecureDFUResponse {
     let received: NotificationStream.Element?
     do throws(GATTFault) { received = try await notices.next() } catch {
@@ -124,7 +124,7 @@ struct SecureDFUControl: Sendable {
     return try Self.decode(received, stage)
   }
 
-  /// A notification that is here already.
+  /// The next notification in the queue.
   func poll(_ stage: UpdateStage) throws(UpdateFault) -> SecureDFUResponse? {
     guard let received = notices.poll() else { return nil }
     return try Self.decode(received, stage)

@@ -1,53 +1,53 @@
 import OtaflashATT
 
-/// How long a bootloader erases a page, and then writes it, as learned from what it loses.
+/// The time in which a bootloader erases and writes a page, adapted to its losses.
 ///
-/// A data object is answered while the erase of its page is still to come, and what does not fit
-/// the bootloader's queues meanwhile is dropped without a word. So only a few packets go out until
-/// the erase must have ended. An nRF52 needs at most 89.7 ms for a page by its data sheet, more
-/// when its radio is busy, and the wait is counted from the answer to create, when the erase has
-/// begun already. A wait too short costs a whole object, one too long a few milliseconds: it never
-/// goes below the data sheet's time.
+/// A data object is answered before the erase of its page, and packets that do not fit the
+/// bootloader's queues meanwhile are dropped silently. So only a few packets are sent until the
+/// erase must have ended. By its data sheet, an nRF52 needs at most 89.7 ms for a page, and more
+/// when its radio is busy. The wait starts at the response to create, when the erase has already
+/// started. A wait that is too short costs a complete object, a longer one a few milliseconds: it
+/// is never shorter than the data sheet's time.
 struct SecureDFUEraseWait: Equatable, Sendable {
   static let initial = Duration.milliseconds(90)
   static let maximum = initial * 16
 
-  /// Packets that go out before. The queue for flash operations has 16 places in nRF5 SDK 15, of
-  /// which the erase itself holds one.
+  /// Packets that are sent before the erase ends. The queue for flash operations has 16 places in
+  /// nRF5 SDK 15, of which the erase holds one.
   static let packetsInitial = 15
 
-  /// Behind the erase, by the byte: 100 µs a word, twice what an nRF51 needs. The writes of a part
-  /// whose flash is slower than the air fill the same queue.
+  /// The time after the erase per byte: 100 µs a word, twice the time of an nRF51. The writes of a
+  /// device whose flash is slower than the air fill the same queue.
   static let paceInitial = Duration.microseconds(25)
   static let paceMaximum = paceInitial * 16
 
   private(set) var duration = initial
   private(set) var packets = packetsInitial
-  /// Zero until a bootloader has proven slower than the air.
+  /// Zero until a bootloader is slower than the air.
   private(set) var paceByByte = Duration.zero
 
-  /// An object was not taken whole: the erase may have lasted longer.
+  /// An object did not arrive completely: the erase may have taken longer.
   mutating func missed() { duration = min(duration * 2, Self.maximum) }
 
-  /// It was missed although the wait was longer already: the queue may be shorter, or the flash
-  /// slower, and stays so. No packet goes out before the erase from then on: writes of the object
-  /// that was given up may still fill the queue when the object is created again.
+  /// The object was lost although the wait was already longer: the queue may be shorter, or the
+  /// flash permanently slower. From now on, no packet is sent before the end of the erase: writes
+  /// of the abandoned object may still fill the queue when the object is created again.
   mutating func overflowed() {
     packets = 0
     paceByByte = max(Self.paceInitial, min(paceByByte * 4, Self.paceMaximum))
   }
 
-  /// When the next packet of an object may go out; `nil` = at once.
+  /// The time of the next packet of an object; `nil` = immediately.
   ///
   /// - Parameters:
-  ///   - sent: packets that went out since the object was created.
+  ///   - sent: packets sent since the object was created.
   ///   - size: bytes of each.
-  ///   - erased: when the object's page is erased.
+  ///   - erased: the end of the erase of the object's page.
   func opening(behind sent: Int, of size: Int, erased: LinkInstant) -> LinkInstant? {
     guard sent >= packets else { return nil }
     return erased.advanced(by: paceByByte * size * (sent - packets))
   }
 
-  /// An object was taken whole: what a disturbance has added is given back slowly.
+  /// An object arrived completely: the wait decreases slowly to its initial value.
   mutating func held() { duration = max(Self.initial, duration * 7 / 8) }
 }

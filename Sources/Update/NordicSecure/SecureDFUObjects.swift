@@ -1,11 +1,11 @@
-/// How an image is cut into data objects, and an object into packets.
+/// The division of an image into data objects, and of an object into packets.
 struct SecureDFUObjects: Equatable, Sendable {
-  /// Every packet but the last of an image is a multiple of this: a bootloader writes its flash in
-  /// words.
+  /// Every packet except the last of an image is a multiple of this: a bootloader writes its flash
+  /// in words.
   static let packetAlignment = 4
   /// Bytes of the image.
   let total: Int
-  /// Bytes of every object but the last, from the answer to select.
+  /// The size of every object except the last, from the response to select.
   let objectSize: Int
   let packetSize: Int
 
@@ -16,19 +16,19 @@ struct SecureDFUObjects: Equatable, Sendable {
     self.packetSize = packetSize
   }
 
-  /// As many bytes as a write without response carries, in whole words.
+  /// The largest number of complete words in a write without response.
   ///
   /// - Parameters:
   ///   - mtu: ATT_MTU, 23…517.
-  ///   - limit: the longest packet that the caller wants; less than 4 counts as 4.
+  ///   - limit: the caller's maximum packet size; less than 4 counts as 4.
   static func packetSize(mtu: Int, limit: Int = .max) -> Int {
     max(packetAlignment, min(mtu - 3, limit) / packetAlignment * packetAlignment)
   }
 
-  /// The packets that fill connection events best, where the interval is known: not so short that
-  /// receipts would be wanted for them which the longest do without.
+  /// The packet size that best fills connection events, if the interval is known: not so short that
+  /// it requires receipts which the longest packets do not need.
   ///
-  /// - Parameter commandSize: of a Write Command, as the air takes them best.
+  /// - Parameter commandSize: the fastest size of a Write Command.
   static func packetSize(mtu: Int, filling commandSize: Int) -> Int {
     let longest = packetSize(mtu: mtu)
     let filling = packetSize(mtu: min(mtu, commandSize))
@@ -36,7 +36,7 @@ struct SecureDFUObjects: Equatable, Sendable {
     return filling < least ? longest : filling
   }
 
-  /// The object that begins at `start`, or that holds the byte there.
+  /// The object that starts at `start`, or that contains the byte there.
   func object(holding offset: Int) -> Range<Int> {
     let start = offset / objectSize * objectSize
     return start..<min(start + objectSize, total)

@@ -1,13 +1,13 @@
-/// The receipts that a bootloader notifies after every so many packets. They have the bytes of an
-/// answer to checksum; which of the two a message is follows from what was sent.
+/// The receipts that a bootloader notifies after a number of packets. They have the format of a
+/// response to checksum; the previous requests distinguish the two.
 struct SecureDFUReceipts: Equatable, Sendable {
-  /// From this packet size on no receipts are wanted: an object has hardly more packets than may
-  /// go out before its erase has ended.
+  /// From this packet size on, no receipts are needed: an object has hardly more packets than may
+  /// be sent before the end of its erase.
   static let packetSizeWithout = 244
-  /// Packets to one receipt below that: within what a bootloader's queues hold.
+  /// Packets per receipt below that size: within the queues of a bootloader.
   private static let intervalDefault = 12
 
-  /// Packets to one receipt; 0 = no receipts.
+  /// Packets per receipt; 0 = no receipts.
   let interval: Int
   private var sent = 0
   private var taken = 0
@@ -26,11 +26,11 @@ struct SecureDFUReceipts: Equatable, Sendable {
 
   mutating func packetSent() { sent += 1 }
 
-  /// A receipt for what was sent has not come yet.
+  /// A receipt for the sent packets is outstanding.
   var isDue: Bool { interval > 0 && sent / interval > taken }
 
   mutating func received() { taken += 1 }
 
-  /// A receipt did not come in time: no more is waited for it.
+  /// A receipt did not arrive in time, and is no longer expected.
   mutating func giveUp() { taken = interval > 0 ? sent / interval : 0 }
 }

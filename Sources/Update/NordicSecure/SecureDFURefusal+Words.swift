@@ -1,9 +1,10 @@
 import OtaflashFirmware
 
 extension SecureDFURefusal {
-  /// The refusal for people.
+  /// The refusal as a message.
   ///
-  /// - Parameter initPacket: what was refused, where it is an init packet: its numbers are told.
+  /// - Parameter initPacket: the refused init packet, if it is one: the message contains its
+  ///   numbers.
   func inWords(of initPacket: SecureInitPacket? = nil) -> ProtocolRefusal {
     ProtocolRefusal(code: "Secure DFU \(code)", words(of: initPacket))
   }
@@ -30,18 +31,18 @@ extension SecureDFUResult {
     switch self {
     case .invalidCode:
       RefusalWords(
-        "it took the request for none", SecureDFURefusal.unknownRemedy, .protocolBroken)
+        "it did not recognize the request", SecureDFURefusal.unknownRemedy, .protocolBroken)
     case .opcodeNotSupported, .unsupportedType:
       RefusalWords(
         "its bootloader does not know the operation",
-        "Its bootloader must be one for Secure DFU, SDK 12 or later.", .protocolBroken)
+        "Its bootloader must support Secure DFU, SDK 12 or later.", .protocolBroken)
     case .invalidParameter:
       RefusalWords(
-        "a size is not what it expects",
-        "Init packet and image do not belong together. Make the package again.", .unsuitable)
+        "a size differs from the expected one",
+        "Init packet and image do not belong together. Generate the package again.", .unsuitable)
     case .insufficientResources:
       RefusalWords(
-        "it has no room for an object of this size", "Restart the device, and try again.",
+        "it has no memory for an object of this size", "Restart the device, and try again.",
         .unsuitable, remedy: .restartDevice)
     case .invalidObject:
       RefusalWords(
@@ -51,7 +52,7 @@ extension SecureDFUResult {
     case .operationNotPermitted:
       RefusalWords(
         "the operation is not permitted in its present state",
-        "Drop what it holds, and start over.", .protocolBroken, remedy: .startOver)
+        "Start the transfer over.", .protocolBroken, remedy: .startOver)
     case .operationFailed:
       RefusalWords(
         "the operation failed inside the device", "Restart the device, and try again.", .rejected)
@@ -66,18 +67,18 @@ extension SecureDFUExtendedError {
       RefusalWords("it gave no reason", SecureDFURefusal.unknownRemedy, .rejected)
     case .wrongCommandFormat, .unknownCommand, .initCommandInvalid:
       RefusalWords(
-        "it cannot read the init packet, or misses a field in it",
-        "Make the package with a tool that matches the bootloader's SDK version.", .unsuitable)
+        "it cannot read the init packet, or a field is missing",
+        "Generate the package with a tool that matches the bootloader's SDK version.", .unsuitable)
     case .firmwareVersionTooLow:
       RefusalWords(
-        "the firmware version\(Self.told(initPacket?.firmwareVersion)) is lower than its own",
-        "Make the package with a higher version (a bootloader's must be higher than the one it "
-          + "replaces). A bootloader cannot be overruled.", .unsuitable)
+        "the firmware version\(Self.spaced(initPacket?.firmwareVersion)) is lower than its own",
+        "Generate the package with a higher version (for a bootloader, higher than the one it "
+          + "replaces). The bootloader permits no exception.", .unsuitable)
     case .hardwareVersionDiffers:
       RefusalWords(
-        "it has another hardware version than the package's"
-          + Self.told(initPacket?.hardwareVersion),
-        "Take the package for this board. A bootloader cannot be overruled.", .unsuitable)
+        "its hardware version differs from the package's"
+          + Self.spaced(initPacket?.hardwareVersion),
+        "Use the package for this board. The bootloader permits no exception.", .unsuitable)
     case .softDeviceNotListed:
       RefusalWords(
         "its SoftDevice is not among those of the package\(Self.listed(initPacket))",
@@ -89,30 +90,30 @@ extension SecureDFUExtendedError {
         "Sign it with the private key whose public key is built into the bootloader.", .rejected)
     case .wrongSignatureType:
       RefusalWords(
-        "it does not know the type of the signature",
+        "it does not support the type of the signature",
         "Sign with ECDSA P-256, which Secure DFU bootloaders check.", .rejected)
     case .wrongHashType:
       RefusalWords(
-        "the init packet has another hash than SHA-256", "Make the package again.", .unsuitable)
+        "the init packet has a hash other than SHA-256", "Generate the package again.", .unsuitable)
     case .hashFailed:
       RefusalWords(
         "it could not compute the hash of the image", "Restart the device, and try again.",
         .rejected)
     case .imageHashMismatch:
       RefusalWords(
-        "the image does not have the hash that the init packet tells",
-        "Init packet and image do not belong together. Make the package again.", .rejected)
+        "the hash of the image differs from the init packet's",
+        "Init packet and image do not belong together. Generate the package again.", .rejected)
     case .insufficientSpace:
       RefusalWords(
-        "the image does not fit into its flash", "Build a smaller image, or for a larger part.",
+        "the image does not fit into its flash", "Build a smaller image, or use a larger part.",
         .unsuitable)
     case .alreadyPresent:
       RefusalWords(
-        "it has this very image already", "Nothing is to be done.", .unsuitable)
+        "it already has this image", "No action is needed.", .unsuitable)
     }
   }
 
-  private static func told(_ number: UInt32?) -> String { number.map { " \($0)" } ?? "" }
+  private static func spaced(_ number: UInt32?) -> String { number.map { " \($0)" } ?? "" }
 
   private static func listed(_ initPacket: SecureInitPacket?) -> String {
     guard let ids = initPacket?.requiredSoftdevices, !ids.isEmpty else { return "" }
@@ -122,12 +123,12 @@ extension SecureDFUExtendedError {
 }
 
 extension ProtocolRefusal {
-  /// SDK 12 says no more than that where later ones tell that the hash differs (0B/0C).
+  /// SDK 12 reports only this, while later versions report that the hash differs (0B/0C).
   static let imageNotTaken = ProtocolRefusal(
-    code: "Secure DFU 5", meaning: "it does not take the whole image",
+    code: "Secure DFU 5", meaning: "it does not accept the complete image",
     advice:
-      "It does not say why: most likely the image does not have the hash that the init packet "
-      + "tells, and the two do not belong together. Make the package again.", kind: .rejected)
+      "It reports no reason: most likely the hash of the image differs from the init packet's, "
+      + "and the two do not belong together. Generate the package again.", kind: .rejected)
 
   static let initPacketDamaged = ProtocolRefusal(
     code: "CRC32", meaning: "the init packet arrives damaged each time",
@@ -136,7 +137,7 @@ extension ProtocolRefusal {
 
   static func initPacketTooLong(_ bytes: Int, limit: Int) -> ProtocolRefusal {
     ProtocolRefusal(
-      code: "\(bytes) of \(limit)", meaning: "the init packet is longer than it takes",
-      advice: "Make the package for this bootloader's SDK version.", kind: .unsuitable)
+      code: "\(bytes) of \(limit)", meaning: "the init packet is longer than it accepts",
+      advice: "Generate the package for this bootloader's SDK version.", kind: .unsuitable)
   }
 }

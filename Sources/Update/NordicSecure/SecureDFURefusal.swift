@@ -13,7 +13,7 @@ package enum SecureDFUResult: UInt8, Sendable, CaseIterable {
   case operationFailed = 0x0A
 }
 
-/// What follows the result 0x0B: which check of the init packet or of the image failed.
+/// The code after the result 0x0B: the failed check of the init packet or of the image.
 package enum SecureDFUExtendedError: UInt8, Sendable, CaseIterable {
   case none = 0x00
   case invalidErrorCode = 0x01
@@ -32,7 +32,7 @@ package enum SecureDFUExtendedError: UInt8, Sendable, CaseIterable {
   case alreadyPresent = 0x0E
 }
 
-/// Why the device did not do what a request asked for.
+/// Why the device refused a request.
 package enum SecureDFURefusal: Error, Equatable, Hashable, Sendable {
   case result(SecureDFUResult)
   case extended(SecureDFUExtendedError)
@@ -54,7 +54,7 @@ package enum SecureDFURefusal: Error, Equatable, Hashable, Sendable {
     }
   }
 
-  /// The result and, where there is one, the extended error.
+  /// The result and the extended error, if there is one.
   var encoded: [UInt8] {
     switch self {
     case .result(let result): [result.rawValue]
@@ -64,7 +64,7 @@ package enum SecureDFURefusal: Error, Equatable, Hashable, Sendable {
     }
   }
 
-  /// `5`, or `11/6` with the extended error: how Nordic's documents number it.
+  /// `5`, or `11/6` with the extended error: the notation of Nordic's documents.
   package var code: String {
     encoded.map { String($0) }.joined(separator: "/")
   }

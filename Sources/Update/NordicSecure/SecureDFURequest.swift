@@ -1,7 +1,7 @@
 import OtaflashWire
 
-/// Operations of the Control Point. A device echoes one that it does not know in its refusal, so
-/// every byte is an opcode.
+/// Operations of the Control Point. A device echoes an unknown opcode in its refusal, so every byte
+/// is valid.
 package struct SecureDFUOpcode: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt8
 
@@ -22,15 +22,15 @@ package struct SecureDFUOpcode: RawRepresentable, Hashable, Sendable {
   package static let response = SecureDFUOpcode(rawValue: 0x60)
 }
 
-/// A request written to the Control Point. Writing object bytes by opcode 8 belongs to the serial
-/// transports; over Bluetooth they go to the Packet characteristic.
+/// A request written to the Control Point. Opcode 8, which writes object bytes, belongs to the
+/// serial transports; over Bluetooth LE, object bytes go to the Packet characteristic.
 package enum SecureDFURequest: Equatable, Sendable {
   case protocolVersion
-  /// Makes an object of `size` bytes the current one, and drops what was not executed.
+  /// Makes an object of `size` bytes the current one, and drops unexecuted objects.
   case create(SecureDFUObjectType, size: UInt32)
   /// A receipt shall be notified after every `packets` packets; 0 = none.
   case setReceiptNotification(packets: UInt16)
-  /// Asks for the offset and the CRC32 of the object selected or created last.
+  /// Requests the offset and the CRC32 of the object selected or created last.
   case checksum
   case execute
   case select(SecureDFUObjectType)
@@ -72,7 +72,7 @@ package enum SecureDFURequest: Equatable, Sendable {
     return writer.bytes
   }
 
-  /// For the device's side.
+  /// For the simulated device.
   ///
   /// - Throws: `.unknownOpcode`, `.unknownValue` for an object type, `.wrongLength`, `.empty`.
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
@@ -100,7 +100,7 @@ package enum SecureDFURequest: Equatable, Sendable {
 }
 
 extension SecureDFUOpcode {
-  /// A request's name and the bytes of its parameters; `nil` for what is no request.
+  /// A request's name and the bytes of its parameters; `nil` for other opcodes.
   fileprivate var request: (name: String, parameters: Int)? {
     switch self {
     case .protocolVersion: ("protocol version", 0)
@@ -129,6 +129,6 @@ extension SecureDFUObjectType {
 }
 
 extension SecureDFUOpcode: CustomStringConvertible {
-  /// How a person names the operation.
+  /// The display name of the operation.
   package var description: String { request?.name ?? "operation \(rawValue)" }
 }

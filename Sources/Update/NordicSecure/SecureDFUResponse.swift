@@ -1,7 +1,7 @@
 import OtaflashWire
 
-/// How far the device has come with an object: bytes taken, and the CRC32 (IEEE) of all of them.
-/// Both run on over the pieces of an image, from its first byte.
+/// The progress of the device with an object: accepted bytes, and the CRC32 (IEEE) of all of them.
+/// Both continue over the pieces of an image, from its first byte.
 package struct SecureDFUProgress: Equatable, Sendable {
   package let offset: Int
   package let crc32: UInt32
@@ -12,7 +12,7 @@ package struct SecureDFUProgress: Equatable, Sendable {
   }
 }
 
-/// The answer to select: where the device stands, and the largest object that it takes.
+/// The response to select: the progress of the device, and its maximum object size.
 package struct SecureDFUSelection: Equatable, Sendable {
   package let sizeMaximum: Int
   package let progress: SecureDFUProgress
@@ -25,16 +25,16 @@ package struct SecureDFUSelection: Equatable, Sendable {
 
 /// A value notified by the Control Point: `60 opcode result [payload]`.
 package enum SecureDFUResponse: Equatable, Sendable {
-  /// Success without a payload. Over Bluetooth that is all that create, execute, set receipt
-  /// notification and every question after versions get.
+  /// Success without a payload. Over Bluetooth LE, this is the only response to create, execute,
+  /// set receipt notification and every request for versions.
   case done(SecureDFUOpcode)
   case selected(SecureDFUSelection)
-  /// The answer to checksum, and a receipt: the same bytes. Who asked can tell
-  /// (`SecureDFUReceipts`).
+  /// The response to checksum, or a receipt with the same format. The previous requests distinguish
+  /// them (`SecureDFUReceipts`).
   case progress(SecureDFUProgress)
   case refused(SecureDFUOpcode, SecureDFURefusal)
 
-  /// The request that it belongs to.
+  /// The request that was answered.
   package var opcode: SecureDFUOpcode {
     switch self {
     case .done(let opcode), .refused(let opcode, _): opcode
@@ -69,12 +69,12 @@ package enum SecureDFUResponse: Equatable, Sendable {
       var reader = try ByteReader(payload, of: "checksum response", expecting: 8)
       self = .progress(try SecureDFUProgress(&reader))
     default:
-      // Payloads of other operations (a version, an MTU) are not looked at: none is relied on.
+      // Payloads of other operations (a version, an MTU) are ignored: no code relies on them.
       self = .done(opcode)
     }
   }
 
-  /// For the device's side.
+  /// For the simulated device.
   package var encoded: [UInt8] {
     var writer = ByteWriter()
     writer.uint8(SecureDFUOpcode.response.rawValue)

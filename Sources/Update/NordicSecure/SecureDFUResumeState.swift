@@ -1,12 +1,12 @@
 import OtaflashFirmware
 
-/// What a bootloader holds of an init packet, from its answer to select (command).
+/// The part of an init packet that a bootloader holds, from its response to select (command).
 enum SecureDFUInitStanding: Equatable, Sendable {
-  /// Nothing of it: an object is created.
+  /// Nothing: an object is created.
   case absent
-  /// Its beginning: the rest is sent.
+  /// Its start: the rest is sent.
   case partial(Int)
-  /// All of it, executed or not.
+  /// The complete init packet, executed or not.
   case whole
 
   init(_ progress: SecureDFUProgress, of initPacket: PrefixChecksums) {
@@ -20,19 +20,19 @@ enum SecureDFUInitStanding: Equatable, Sendable {
   }
 }
 
-/// Where a bootloader stands in an image, from its answer to select (data).
+/// The progress of a bootloader in an image, from its response to select (data).
 enum SecureDFUResumeState: Equatable, Sendable {
-  /// At the beginning of an object, or in one that cannot be gone on with: it is created.
+  /// At the start of an object, or in one that cannot be continued: the object is created.
   case before(Int)
-  /// What it holds is not the image: the object that begins here is created, and the bootloader
-  /// asked whether it went back there.
+  /// The held bytes differ from the image: the object that starts here is created, and the progress
+  /// is read again to check that the bootloader went back.
   case differing(from: Int)
   /// In the middle of an object: the rest of it is sent.
   case inside(Int)
-  /// An object has ended here. Whether it was executed is not told.
+  /// At the end of an object. Whether it was executed is unknown.
   case behind(Int)
 
-  /// Bytes of the image that need not be sent, as far as is known yet.
+  /// Bytes of the image that need not be sent, as far as known.
   var offset: Int {
     switch self {
     case .before(let offset), .inside(let offset), .behind(let offset): offset
@@ -47,7 +47,7 @@ enum SecureDFUResumeState: Equatable, Sendable {
       self = .before(0)
       return
     }
-    // On a boundary it is the object before that is in doubt.
+    // At a boundary, the state of the previous object is unknown.
     let objectStart = (offset - 1) / objectSize * objectSize
     guard offset <= image.count, image.checksum(ofFirst: offset) == selection.progress.crc32 else {
       self = .differing(from: offset <= image.count ? objectStart : 0)

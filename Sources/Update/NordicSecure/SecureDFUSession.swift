@@ -2,8 +2,8 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// Nordic's Secure DFU on one connection: to an application, which can only be sent to its boot
-/// loader, or to the bootloader (the sequence is in README.md beside this file).
+/// Nordic's Secure DFU on one connection: with an application, which only restarts into its
+/// bootloader, or with the bootloader (README.md in this folder describes the sequence).
 struct SecureDFUSession: UpdateSession {
   static let updateProtocol = UpdateProtocol.nordicSecure
   static let services = [SecureDFU.service, ButtonlessVariant.experimental.service]
@@ -77,7 +77,7 @@ struct SecureDFUSession: UpdateSession {
     try await entry.enter(advertisedName: advertisedName, on: context.clock)
   }
 
-  /// `Dfu` and five digits: what the bootloader is called among others that are updated nearby.
+  /// `Dfu` and five digits: the name of the bootloader, to distinguish it from others nearby.
   private var advertisedName: String {
     let digits = String(Int(context.randomFraction() * 100_000))
     return "Dfu" + String(repeating: "0", count: max(0, 5 - digits.count)) + digits
@@ -99,7 +99,8 @@ struct SecureDFUSession: UpdateSession {
     return try await bootloader().prepare(plan.image, package, restart: restart)
   }
 
-  /// Every object's CRC32 was compared as it was sent; the whole is hashed when it is activated.
+  /// Every object's CRC32 was compared during the upload; the activation checks the hash of the
+  /// image.
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict { .verified }
 
   func activate(

@@ -1,29 +1,29 @@
 import OtaflashATT
 import OtaflashFirmware
 
-/// The sequence of an image's data objects: what is to be done next, and what each answer means.
-/// Pure; the session does the sending and the waiting.
+/// The sequence of an image's data objects: the next step, and the meaning of each response. Pure;
+/// the session sends and waits.
 ///
-/// The last object is left unexecuted: its execute makes the bootloader check the image and start
-/// it, which is the activation.
+/// The last object is not executed: its execution makes the bootloader check and start the image,
+/// which is the activation.
 struct SecureDFUTransfer {
   enum Step: Equatable {
     case create(size: Int)
     /// Bytes of the image, one packet.
     case send(Range<Int>)
-    /// The page is still being erased, or written, and the bootloader's queues may be full.
+    /// The page is still being erased or written, and the bootloader's queues may be full.
     case waitForErase(until: LinkInstant)
     case waitForReceipt
     case askChecksum
     /// The bootloader may have executed the object already, on an earlier connection or before its
-    /// answer was lost; it then answers that it is not permitted.
+    /// response was lost; it then responds that the operation is not permitted.
     case execute
     case complete
   }
 
   private enum Phase {
     case creating(Range<Int>)
-    /// The object is to be created, and then the bootloader asked where it stands.
+    /// The object must be created, then the progress of the bootloader is read.
     case recovering(Range<Int>)
     case recovered(Range<Int>)
     case sending(Range<Int>, next: Int)
@@ -32,8 +32,8 @@ struct SecureDFUTransfer {
     case complete
   }
 
-  /// Times that an object is created again because it did not arrive whole, beside the first time
-  /// if that was for a packet that went astray.
+  /// How often an object is created again because it arrived incomplete, in addition to the first
+  /// time if a single packet was lost.
   static let objectRepeatsMaximum = 3
 
   private let image: PrefixChecksums
@@ -41,19 +41,19 @@ struct SecureDFUTransfer {
   private var phase: Phase
   private var receipts: SecureDFUReceipts
   private var eraseWait = SecureDFUEraseWait()
-  /// When the current object's page is erased, and the packets sent since it was created.
+  /// The end of the erase of the current object's page, and the packets sent since its creation.
   private var erased: LinkInstant?
   private var packetsOfObject = 0
-  /// No object is created before: the bootloader's queue is full of an erase and what waits for
-  /// it.
+  /// No object is created before: the bootloader's queue is full with an erase and the waiting
+  /// writes.
   private var rest: LinkInstant?
   private var repeats = 0
-  /// Those of them that a lost packet explains: the first, or none.
+  /// The repeats that a lost packet explains: one at most.
   private var strays = 0
   private var creationRepeats = 0
-  /// The last answer to checksum told nothing new, and the question was put once more.
+  /// The last response to checksum contained nothing new, and the question was repeated.
   private var isAskedAgain = false
-  /// Bytes that the bootloader is known to hold as they are in the image.
+  /// Bytes of the image that the bootloader is known to hold.
   private(set) var acknowledged: Int
 
   init(
@@ -94,9 +94,9 @@ struct SecureDFUTransfer {
     }
   }
 
-  // MARK: What was done
+  // MARK: Completed steps
 
-  /// The bootloader has answered create, at `now`.
+  /// The bootloader has responded to create, at `now`.
   mutating func created(at now: LinkInstant) {
     switch phase {
     case .creating(let object): phase = .sending(object, next: object.lowerBound)
@@ -111,7 +111,8 @@ struct SecureDFUTransfer {
     receipts.restart()
   }
 
-  /// The bootloader could not queue the erase, at `now`. Returns whether it is worth another try.
+  /// The bootloader could not queue the erase, at `now`. Returns whether another attempt is
+  /// worthwhile.
   mutating func creationFailed(at now: LinkInstant) -> Bool {
     creationRepeats += 1
     guard creationRepeats <= Self.objectRepeatsMaximum else { return false }
@@ -131,7 +132,7 @@ struct SecureDFUTransfer {
       ? .checking(object, sent: packet.upperBound) : .sending(object, next: packet.upperBound)
   }
 
-  /// The object at hand was executed, now or earlier.
+  /// The current object was executed, now or earlier.
   mutating func executed() {
     guard case .executing(let object) = phase else { preconditionFailure("nothing to execute") }
     repeats = 0
@@ -139,19 +140,19 @@ struct SecureDFUTransfer {
     phase = .creating(objects.object(holding: object.upperBound))
   }
 
-  // MARK: What the bootloader says
+  // MARK: Messages of the bootloader
 
   enum Reaction: Equatable {
     case proceed
-    /// The object that begins here did not arrive whole, and is sent again.
+    /// The object that starts here did not arrive completely, and is sent again.
     case again(from: Int)
   }
 
-  /// A receipt: everything sent so far should be in it.
+  /// A receipt: it should contain all bytes sent so far.
   ///
-  /// - Throws: `.imageRejected` when an object keeps arriving damaged.
+  /// - Throws: `.imageRejected` if an object repeatedly arrives damaged.
   mutating func received(receipt progress: SecureDFUProgress) throws(UpdateFault) -> Reaction {
-    // A receipt that nobody waits for any more is late, and tells nothing new.
+    // A receipt that is no longer expected is late, and contains nothing new.
     guard case .sending(let object, let next) = phase, receipts.isDue else { return .proceed }
     guard !isKnown(progress) else { return .proceed }
     receipts.received()
@@ -160,14 +161,14 @@ struct SecureDFUTransfer {
     return .proceed
   }
 
-  /// A receipt did not come, or the bootloader could not take a packet: it is asked what it holds.
+  /// A receipt did not arrive, or the bootloader refused a packet: its progress is read.
   mutating func doubt() {
     guard case .sending(let object, let next) = phase else { return }
     receipts.giveUp()
     phase = .checking(object, sent: next)
   }
 
-  /// The answer to checksum.
+  /// The response to checksum.
   ///
   /// - Throws: as `received`.
   mutating func checked(_ progress: SecureDFUProgress) throws(UpdateFault) -> Reaction {
@@ -193,8 +194,8 @@ struct SecureDFUTransfer {
     return .proceed
   }
 
-  /// What was executed stays: where that is another image, only the init packet's object, created
-  /// anew, makes the bootloader forget it.
+  /// Executed objects remain. If they belong to another image, only a new object for the init
+  /// packet makes the bootloader discard them.
   private mutating func recover(
     _ object: Range<Int>, _ progress: SecureDFUProgress
   ) throws(UpdateFault) -> Reaction {
@@ -208,8 +209,8 @@ struct SecureDFUTransfer {
     return .proceed
   }
 
-  /// Nothing new: the answer to a question that a slow link's receipt had answered already. Where
-  /// the bootloader has really lost all that was sent since, the next question tells.
+  /// Nothing new: the response to a question that a late receipt has already answered. If the
+  /// bootloader really lost all bytes since, the next question shows it.
   private func isKnown(_ progress: SecureDFUProgress) -> Bool {
     progress.offset <= acknowledged && agrees(progress, upTo: progress.offset)
   }
@@ -236,8 +237,8 @@ struct SecureDFUTransfer {
     return .again(from: object.lowerBound)
   }
 
-  /// Whether what was found is explained by one packet that was lost, and not by a queue that was
-  /// full of an erase: that one would have lost the first packet behind those it holds.
+  /// Whether one lost packet explains the difference, and not a queue that was full during an
+  /// erase: a full queue would have lost the first packet after those it holds.
   private func isStray(
     _ object: Range<Int>, _ found: SecureDFUProgress, sent: Int
   ) -> Bool {

@@ -4,7 +4,7 @@ import OtaflashGATT
 
 /// Sends an image to a bootloader, object by object.
 extension SecureDFUBootloader {
-  /// The bootloader is asked again where it stands, since it alone knows which object is open.
+  /// The progress is read again, since only the bootloader knows which object is open.
   func upload(_ image: PrefixChecksums) async throws(UpdateFault) {
     try await context.measuring(.withoutResponse, over: client) { () async throws(UpdateFault) in
       try await sendAll(image)
@@ -46,7 +46,7 @@ extension SecureDFUBootloader {
       }
     case .send(let packet):
       while let notice = try control.poll(.upload) { try take(notice, &transfer) }
-      // What a notice told may have changed the next step.
+      // A notification may have changed the next step.
       guard transfer.step(at: context.clock.now) == step else { return }
       transfer.sent(packet)
       try await context.waiting(for: .transport) { () async throws(UpdateFault) in
@@ -87,8 +87,8 @@ extension SecureDFUBootloader {
     }
   }
 
-  /// Executes an object that is not the last. Its checksum has agreed, so "not permitted" can only
-  /// mean that it was executed before; were it otherwise, the next object's checksum would tell.
+  /// Executes an object that is not the last. Its checksum matched, so "not permitted" can only
+  /// mean that it was executed before; otherwise the checksum of the next object would show it.
   private func execute() async throws(UpdateFault) {
     switch try await control.exchange(.execute, .upload) {
     case .done, .refused(_, .result(.operationNotPermitted)): return
@@ -97,7 +97,7 @@ extension SecureDFUBootloader {
     }
   }
 
-  /// Writes one packet; returns when the transport has taken it.
+  /// Writes one packet; returns when the transport has accepted it.
   func send(_ bytes: ArraySlice<UInt8>, _ stage: UpdateStage) async throws(UpdateFault) {
     do throws(GATTFault) {
       try await client.command(
@@ -121,14 +121,14 @@ extension SecureDFUBootloader {
     }
   }
 
-  /// Takes what the bootloader notifies while packets are being sent.
+  /// Processes the notifications of the bootloader while packets are being sent.
   private func take(
     _ notice: SecureDFUResponse, _ transfer: inout SecureDFUTransfer
   ) throws(UpdateFault) {
     switch notice {
     case .progress(let progress): react(to: try transfer.received(receipt: progress))
     case .refused: transfer.doubt()
-    // A late answer to an operation that was repeated.
+    // A late response to a repeated operation.
     case .done, .selected: break
     }
   }

@@ -2,10 +2,10 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// What an application says of itself: in its Device Information service (Bluetooth SIG DIS 1.1),
-/// and by the hash of its attributes (Core 5.4, Vol 3, Part G, 7.3). Neither of Nordic's boot
-/// loaders can be asked what it runs (the answer to "firmware version" carries none over Bluetooth
-/// LE), so this is all there is.
+/// The values that identify an application: its Device Information service (Bluetooth SIG DIS 1.1),
+/// and the hash of its attributes (Core 5.4, Vol 3, Part G, 7.3). Neither of Nordic's bootloaders
+/// reports the running application (the response to "firmware version" has none over Bluetooth LE),
+/// so no other values exist.
 struct ApplicationIdentity: Equatable, Sendable {
   private static let information = BluetoothUUID(0x180A)
   private static let manufacturerName = BluetoothUUID(0x2A29)
@@ -14,13 +14,13 @@ struct ApplicationIdentity: Equatable, Sendable {
   private static let genericAttribute = BluetoothUUID(0x1801)
   private static let databaseHash = BluetoothUUID(0x2B2A)
 
-  /// `nil` where the application has no such value, or does not let it be read.
+  /// `nil` if the application has no such value, or does not permit its read.
   var manufacturer: String?
   var firmwareRevision: String?
   var softwareRevision: String?
   var databaseHash: [UInt8]?
 
-  /// The firmware revision, where it is three numbers.
+  /// The firmware revision, if it consists of three numbers.
   var version: FirmwareVersion? { firmwareRevision.flatMap(FirmwareVersion.init) }
 
   static func read(from client: GATTClient) async throws(GATTFault) -> ApplicationIdentity {
@@ -35,7 +35,7 @@ struct ApplicationIdentity: Equatable, Sendable {
     _ uuid: BluetoothUUID, of client: GATTClient
   ) async throws(GATTFault) -> String? {
     let bytes = try await value(uuid, in: information, of: client)
-    // Some applications send a C string with its end.
+    // Some applications send a C string with its terminator.
     return bytes.map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 
@@ -52,9 +52,10 @@ struct ApplicationIdentity: Equatable, Sendable {
     }
   }
 
-  /// How what runs compares with an image.
+  /// The result of the comparison of the running application with an image.
   ///
-  /// - Parameter before: what the application told before the update; `nil` when it was not met.
+  /// - Parameter before: the values before the update; `nil` if the application was not connected
+  ///   to.
   func agreement(
     with image: FirmwareImage, before: ApplicationIdentity?
   ) -> RunningImage.Agreement {
@@ -64,7 +65,7 @@ struct ApplicationIdentity: Equatable, Sendable {
     return before.map(differs) ?? false ? .changed : .untold
   }
 
-  /// Whether something was told both times, and not the same.
+  /// Whether a value exists in both, and differs.
   private func differs(from before: ApplicationIdentity) -> Bool {
     func differ<Value: Equatable>(_ value: Value?, _ earlier: Value?) -> Bool {
       guard let value, let earlier else { return false }
@@ -77,7 +78,7 @@ struct ApplicationIdentity: Equatable, Sendable {
 }
 
 extension RunningImage {
-  /// An application that a bootloader has started after checking it.
+  /// An application that a bootloader has checked and started.
   init(
     _ identity: ApplicationIdentity, expecting image: FirmwareImage, before: ApplicationIdentity?,
     validation: String? = nil
@@ -87,11 +88,11 @@ extension RunningImage {
       outcome: .normal, isOnTrial: false, validation: validation)
   }
 
-  /// A bootloader that has started no application.
+  /// A bootloader that has not started an application.
   static let bootloader = RunningImage(
     version: nil, agreement: .different, outcome: .normal, isOnTrial: false)
 
-  /// A bootloader that has replaced itself or its SoftDevice, and waits for what comes next.
+  /// A bootloader that has replaced itself or its SoftDevice, and waits for the next image.
   static let newBootloader = RunningImage(
     version: nil, agreement: .untold, outcome: .activated, isOnTrial: false)
 }

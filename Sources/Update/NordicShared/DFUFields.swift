@@ -1,6 +1,6 @@
 import OtaflashWire
 
-/// What is wrong with a message of one of Nordic's DFU services, as a clause for people.
+/// The error in a message of one of Nordic's DFU services, as a clause.
 package enum DFUDecodeFault: Error, Equatable, Sendable, CustomStringConvertible {
   case empty
   case wrongLength(String, bytes: Int, expected: Int)

@@ -2,7 +2,7 @@ import OtaflashFirmware
 import OtaflashGATT
 
 extension NordicInitPacket {
-  /// Its fields, where it is one for Secure DFU.
+  /// The fields of an init packet for Secure DFU.
   var secure: SecureInitPacket? {
     guard case .secure(let fields) = command else { return nil }
     return fields
@@ -12,24 +12,24 @@ extension NordicInitPacket {
 }
 
 extension FirmwareImage {
-  /// A bootloader follows its own SoftDevice or successor, not an application.
+  /// The bootloader runs after its own or its SoftDevice's update; an application does not.
   var leavesBootloader: Bool { initPacket.map { $0.role != .application } ?? false }
 }
 
 extension DeviceLocation {
-  /// Where to look for what a bootloader has started that was itself found here.
+  /// Where to search for the program that a bootloader at this location has started.
   func after(_ images: [FirmwareImage]) -> [DeviceLocation] {
     if images.allSatisfy(\.leavesBootloader) { return [self] }
-    // The bootloader's place comes last: to find it there again means that nothing was started.
+    // The bootloader's location comes last: the device is there only if nothing was started.
     return self == .home ? [.home, .previousAddress] : [.home, self]
   }
 }
 
 extension Preflight {
-  /// Neither of Nordic's bootloaders tells what it runs or has room for: it refuses by itself.
-  /// Only an application that tells its version can be compared with an image that has one: its
-  /// bytes cannot, so the same version is taken for the same image. SoftDevices and bootloaders
-  /// have versions of their own, which nobody tells.
+  /// Nordic's bootloaders report neither the running application nor the available space; they
+  /// refuse the image themselves. Only versions of application and image can be compared, not
+  /// bytes, so the same version counts as the same image. SoftDevices and bootloaders have versions
+  /// that no device reports.
   ///
   /// - Throws: `downgrade`.
   static func check(
@@ -49,9 +49,9 @@ extension Preflight {
 }
 
 extension UpdateFault {
-  /// Whoever is at the bootloader's address runs an application: it is another device.
+  /// The device at the bootloader's address runs an application: it is another device.
   static let strangerAtBootloaderAddress = UpdateFault.couldNotConnect(
     .deviceNotFound(
-      cause: "The device at the bootloader's address is no bootloader, so it is another device.",
+      cause: "The device at the bootloader's address is not a bootloader: it is another device.",
       remedy: .advice("Bring the device nearer, or start its bootloader by hand.")))
 }

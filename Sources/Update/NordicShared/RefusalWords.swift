@@ -1,10 +1,10 @@
 import OtaflashGATT
 
-/// What a refusal means: the parts of a `ProtocolRefusal` that a code stands for.
+/// The meaning of a refusal: the parts of a `ProtocolRefusal` that depend on its code.
 struct RefusalWords: Equatable, Sendable {
-  /// What was wrong: a clause without a full stop.
+  /// The error: a clause without a full stop.
   let meaning: String
-  /// What to do about it: one or two whole sentences.
+  /// The correction: one or two complete sentences.
   let advice: String
   let kind: ProtocolRefusal.Kind
   let remedy: Remedy?

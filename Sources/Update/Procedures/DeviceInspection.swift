@@ -2,8 +2,8 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// What a device offers: its services, its Device Information strings, and what its update protocol
-/// says. Reads only; nothing on the device changes.
+/// Inspects a device: its services, its Device Information strings, and the report of its update
+/// protocol. Only reads; nothing on the device changes.
 public struct Inspection: Equatable, Sendable {
   /// A service with its characteristics.
   public struct Service: Equatable, Sendable {
@@ -15,25 +15,25 @@ public struct Inspection: Equatable, Sendable {
     public let characteristics: [DiscoveredCharacteristic]
   }
 
-  /// What is known of the link.
+  /// The state of the link.
   public let link: LinkReport
   /// In the order of their handles.
   public let services: [Service]
   /// The strings of the Device Information service by characteristic, where there is one.
   public let deviceInformation: [BluetoothUUID: String]
-  /// `nil` when the device speaks no update protocol that is known here.
+  /// `nil` if the device has no known update protocol.
   public let device: DeviceReport?
-  /// What an update would find of each image that was asked about, in their order.
+  /// The prospects of the given images, in their order.
   public let prospects: [Prospect]
 
-  /// What an update to an image would decide on this connection, before the first byte.
+  /// The decision of an update to an image on this connection, before the first byte.
   public struct Prospect: Equatable, Sendable {
-    /// The image that was asked about.
+    /// The image.
     public let image: FirmwareImage
-    /// What an update would do with it, or why it would be refused.
+    /// The decision, or the fault that would refuse the update.
     public let decision: Result<Preflight, UpdateFault>
 
-    /// What an update would do with an image.
+    /// The prospect of an image.
     public init(image: FirmwareImage, decision: Result<Preflight, UpdateFault>) {
       self.image = image
       self.decision = decision
@@ -43,7 +43,7 @@ public struct Inspection: Equatable, Sendable {
 
 /// Reads an `Inspection` from a device.
 public struct DeviceInspection: Sendable {
-  /// The string characteristics of Device Information (0x180A), in the order people read them.
+  /// The string characteristics of Device Information (0x180A), in display order.
   public static let informationStrings: [(uuid: BluetoothUUID, name: String)] = [
     (BluetoothUUID(0x2A29), "manufacturer"), (BluetoothUUID(0x2A24), "model"),
     (BluetoothUUID(0x2A25), "serial number"), (BluetoothUUID(0x2A27), "hardware"),
@@ -51,7 +51,7 @@ public struct DeviceInspection: Sendable {
   ]
   private static let deviceInformation = BluetoothUUID(0x180A)
 
-  /// What an update would be given.
+  /// The options of the update.
   public let options: UpdateOptions
   /// The images to compare with the device.
   public let images: [FirmwareImage]
@@ -60,7 +60,7 @@ public struct DeviceInspection: Sendable {
 
   /// - Parameters:
   ///   - options: the device's key, the protocol, and how to connect; nothing is written.
-  ///   - images: of one package; none to look at the device alone.
+  ///   - images: of one package; empty to inspect only the device.
   ///   - protocols: as for `FirmwareUpdate`.
   public init(
     options: UpdateOptions = UpdateOptions(), images: [FirmwareImage] = [],
@@ -79,7 +79,7 @@ public struct DeviceInspection: Sendable {
     }
   }
 
-  /// Runs the inspection over a link of its own.
+  /// Runs the inspection over a new link.
   public func run(
     on dialer: Dialer, clock: any LinkClock
   ) async throws(UpdateFault) -> Inspection {
@@ -128,16 +128,16 @@ public struct DeviceInspection: Sendable {
         do throws(GATTFault) {
           strings[entry.uuid] = String(decoding: try await client.read(entry), as: UTF8.self)
         } catch .refused {
-          // A string that needs a right we do not have is not shown.
+          // A string that requires permission is omitted.
         } catch .insecure {
-          // Nor is one that would need a pairing.
+          // A string that requires pairing is omitted, too.
         }
       }
     }
     return strings
   }
 
-  /// Asks the device by the protocol that an update would take, and that protocol about the images.
+  /// Reads the report of the protocol that an update would use, and its decisions for the images.
   private func survey(
     _ client: GATTClient, _ services: [Inspection.Service], on clock: any LinkClock
   ) async throws(UpdateFault) -> (DeviceReport?, [Inspection.Prospect]) {

@@ -2,15 +2,15 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// A firmware file onto one device, proven: connect, compare, authorize, send, verify, activate,
-/// reconnect, and read back what runs.
+/// An update of one device with verification: connect, compare, authorize, send, verify, activate,
+/// reconnect, and read back the running image.
 ///
-/// Run on its own over a dialer, or as a command in a peripheral's queue, where nothing else can
+/// Run it directly over a dialer, or as a command in a peripheral's queue, where nothing else can
 /// interleave with it.
 public struct FirmwareUpdate: Sendable {
-  /// How a person names what is sent.
+  /// The display name of the package or image.
   public let name: String
-  /// What the caller decided.
+  /// The caller's options.
   public let options: UpdateOptions
   /// Images that share one restart, in the order of the restarts.
   private let rounds: [[FirmwareImage]]
@@ -19,12 +19,12 @@ public struct FirmwareUpdate: Sendable {
 
   /// - Parameters:
   ///   - package: the images, each of which goes to its own slot or bootloader.
-  ///   - options: what the caller decides.
-  ///   - protocols: those that are known, one or more, each once. Which of them a device is updated
-  ///     by, its services and the image decide, not their order; a device that may have been left
-  ///     in a bootloader elsewhere is looked for in their order.
-  ///   - observe: told what happens, in order, from the update's own task. It must return soon; it
-  ///     can change nothing.
+  ///   - options: the caller's options.
+  ///   - protocols: the known protocols, one or more, each once. The services of the device and the
+  ///     image select among them, not their order. A device that may be in a bootloader at another
+  ///     address is searched in their order.
+  ///   - observe: receives events, in order, from the update's own task. It must return soon, and
+  ///     cannot change the update.
   public init(
     package: FirmwarePackage, options: UpdateOptions = UpdateOptions(),
     protocols: [any UpdateSession.Type] = UpdateProtocol.all,
@@ -50,8 +50,8 @@ public struct FirmwareUpdate: Sendable {
     self.observe = observe
   }
 
-  /// The update as a command, to be performed by a `Peripheral`. Cancelling the task that performs
-  /// it ends the transfer at a safe point, tells the device, and keeps the resume point.
+  /// The update as a command, performed by a `Peripheral`. Cancellation of the performing task ends
+  /// the transfer at a safe point, notifies the device, and keeps the resume offset.
   public var command: Command<PeripheralTurn, UpdateResult, UpdateFault> {
     Command("flash \(name)") { (turn) async throws(UpdateFault) -> UpdateResult in
       var context = UpdateContext(
@@ -65,9 +65,9 @@ public struct FirmwareUpdate: Sendable {
     }
   }
 
-  /// Runs the update over links of its own.
+  /// Runs the update over new links.
   ///
-  /// - Throws: `UpdateFault`; nothing is called done that was not seen running.
+  /// - Throws: `UpdateFault`. The update succeeds only if the running image was verified.
   public func run(
     on dialer: Dialer, clock: any LinkClock
   ) async throws(UpdateFault) -> UpdateResult {
@@ -93,8 +93,8 @@ public struct FirmwareUpdate: Sendable {
 }
 
 extension FirmwarePackage {
-  /// MCUboot's images are started together, but an installer by itself and first; a Nordic boot
-  /// loader starts each part by itself, and the next is sent to what has come up.
+  /// The images of MCUboot start together, except an installer, which starts first and alone. A
+  /// Nordic bootloader starts each part separately, and the next part is sent to what has come up.
   fileprivate var rounds: [[FirmwareImage]] {
     switch kind {
     case .raw, .mcuboot, .deviceManager:

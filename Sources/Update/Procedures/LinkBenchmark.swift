@@ -3,29 +3,29 @@ import OtaflashFirmware
 import OtaflashGATT
 import Synchronization
 
-/// What a link carries, measured: transfers to the device's sink, which counts and checks bytes
-/// and touches no flash (docs/ota-service.md, 4.2, BEGIN).
+/// Measures the rate of a link: transfers to the device's sink, which counts and checks bytes and
+/// does not write flash (docs/ota-service.md, 4.2, BEGIN).
 public struct LinkBenchmark: Sendable {
-  /// One way of sending.
+  /// The parameters of a measurement.
   public struct Setting: Hashable, Sendable {
     /// With response or without.
     public var mode = WriteMode.withResponse
     /// ATT_MTU to ask for, 23…517 bytes.
     public var mtu = 512
-    /// Bytes sent ahead of the last acknowledgement at most; `nil` = as the device permits.
+    /// The maximum number of bytes ahead of the last acknowledgement; `nil` = as the device
+    /// permits.
     public var window: Int?
-    /// Bytes a transfer, 1 or more; cut to the size of the device's slot. `nil` = as many as it
-    /// takes until twice as many change the rate by less than 1 %, which further transfers find
-    /// out.
+    /// Bytes per transfer, 1 or more; limited to the size of the device's slot. `nil` = transfers
+    /// grow until twice the size changes the rate by less than 1 %.
     public var size: Int?
-    /// Transfers, one after the other on one connection, 1 or more.
+    /// The number of transfers on one connection, 1 or more.
     public var repeats = 1
-    /// Bytes of data in one write; `nil` = as many as the mode is fastest with.
+    /// Bytes of data in one write; `nil` = the fastest size for the mode.
     package var chunk: Int?
-    /// Ask the device what patches it takes, where it takes any.
+    /// Ask the device which patches it supports.
     package var asksForPatches = false
 
-    /// With response, and as much as the device permits.
+    /// With response, and a window as large as the device permits.
     public init() {}
   }
 
@@ -33,44 +33,44 @@ public struct LinkBenchmark: Sendable {
   public struct Measurement: Equatable, Sendable {
     /// What was known of the link while it was measured.
     public let link: LinkReport
-    /// What the device tells of how it takes images.
+    /// The device's report of its receiver.
     package let receiver: ReceiverFacts
-    /// Bytes of image a data write.
+    /// Image bytes per data write.
     public let chunk: Int
-    /// Bytes that the device has, and bytes that were sent for it, repeats included.
+    /// Bytes that the device acknowledged.
     public let bytes: Int
     /// Bytes of data sent, repeats included.
     public let bytesSent: Int
     /// From the first data write to the Status that acknowledges the last byte.
     public let took: Duration
-    /// How often sending went back because a data PDU was lost.
+    /// How often sending went back after the loss of a data PDU.
     public let rewinds: Int
-    /// How often the device said that it takes nothing for now.
+    /// How often the device reported that it accepts no data for the moment.
     public let busySigns: Int
-    /// What the sender waited for.
+    /// The waits of the sender.
     public let waits: TransferWaits
-    /// Whether more bytes would have shown the same rate; `nil` where the setting says how many.
+    /// Whether more bytes would have shown the same rate; `nil` if the setting fixes the size.
     public fileprivate(set) var hasSettled: Bool?
 
-    /// Bytes of an ATT PDU that carries one of them.
+    /// Bytes of an ATT PDU with one such data write.
     public var pduSize: Int { chunk + OTAService.dataHeaderSize + 3 }
     /// Bytes acknowledged per second.
     public var bytesPerSecond: Double { Double(bytes) / (took / .seconds(1)) }
   }
 
-  /// The setting's version is never looked at by a sink; one that no rule refuses.
+  /// A sink ignores the version; no rule refuses this one.
   private static let version = FirmwareVersion(255, 255, 65535)
 
-  /// How it writes.
+  /// The parameters.
   public let setting: Setting
   /// The device's key, where it asks for one.
   public let key: [UInt8]?
   private let observeRoundTrip: @Sendable (Duration) -> Void
 
   /// - Parameters:
-  ///   - setting: how to write.
-  ///   - key: the device's, where it asks for one.
-  ///   - observeRoundTrip: told the time from each Write Request to its response.
+  ///   - setting: the parameters.
+  ///   - key: the device's key, if it requires one.
+  ///   - observeRoundTrip: receives the time from each Write Request to its response.
   public init(
     setting: Setting, key: [UInt8]? = nil,
     observeRoundTrip: @escaping @Sendable (Duration) -> Void = { _ in }
@@ -81,10 +81,10 @@ public struct LinkBenchmark: Sendable {
     self.observeRoundTrip = observeRoundTrip
   }
 
-  /// The benchmark as a command for a peripheral's queue; measurements in the order made.
+  /// The benchmark as a command for a peripheral's queue; its measurements are in order of time.
   ///
-  /// Its fault is `.declined(.prepare, .otaService(.wrongState))` where the device has no sink, and
-  /// `.authorizationRequired` where it wants a key that was not given. A lost link ends it.
+  /// Its fault is `.declined(.prepare, .otaService(.wrongState))` if the device has no sink, and
+  /// `.authorizationRequired` if it requires a key and none was given. A lost link ends it.
   public var command: Command<PeripheralTurn, [Measurement], UpdateFault> {
     Command("benchmark") { (turn) async throws(UpdateFault) -> [Measurement] in
       defer { turn.disconnect() }
@@ -93,7 +93,7 @@ public struct LinkBenchmark: Sendable {
     }
   }
 
-  /// Runs the benchmark over a link of its own.
+  /// Runs the benchmark over a new link.
   public func run(
     on dialer: Dialer, clock: any LinkClock
   ) async throws(UpdateFault) -> [Measurement] {
@@ -127,7 +127,7 @@ public struct LinkBenchmark: Sendable {
     return measurements
   }
 
-  /// Bytes a transfer, and whether more would show the same rate where that was looked for.
+  /// Bytes per transfer, and whether the rate has settled, if that was searched.
   private func settledSize(
     over session: OTASession, _ options: UpdateOptions
   ) async throws(UpdateFault) -> (Int, Bool?) {
@@ -165,7 +165,7 @@ public struct LinkBenchmark: Sendable {
       busySigns: flow.busySigns, waits: meter.waits)
   }
 
-  /// Bytes without a period that a chunk or a page could hide in.
+  /// Bytes without a period of the length of a write or a page.
   private static func pattern(_ size: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       for index in 0..<size {
@@ -177,7 +177,7 @@ public struct LinkBenchmark: Sendable {
   }
 }
 
-/// Counts what an upload tells of its flow.
+/// Counts the flow events of an upload.
 private final class FlowCounts: Sendable {
   private let counts = Mutex((rewinds: 0, busySigns: 0))
 
@@ -197,7 +197,7 @@ private final class FlowCounts: Sendable {
 }
 
 extension OTASession {
-  /// The same session, with another place to report to.
+  /// The same session with another observer.
   fileprivate func reporting(to context: UpdateContext) -> OTASession {
     OTASession(
       client: client, context: context, retained: RetainedState(), data: data, status: status,
@@ -215,7 +215,7 @@ extension OTASession {
     let position = try await control.position(.begin(begin), .prepare)
     guard position.nextOffset == 0 else {
       throw .protocolViolation(
-        .prepare, "its sink session begins at \(position.nextOffset), not at 0")
+        .prepare, "its sink session starts at \(position.nextOffset), not at 0")
     }
   }
 }

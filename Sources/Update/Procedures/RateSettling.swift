@@ -1,14 +1,14 @@
-/// Finds the size of a transfer at which its rate stands still. A transfer waits for a connection
-/// event before its first byte and for an acknowledgement after its last; of a short one that is a
-/// good part, of a long one next to nothing. Pure.
+/// Finds the size at which the rate of a transfer settles. A transfer waits for a connection event
+/// before its first byte and for an acknowledgement after its last: a large part of a short
+/// transfer, and a negligible part of a long one. Pure.
 struct RateSettling: Equatable, Sendable {
-  /// Bytes of the first transfer, where the device has a slot for so many.
+  /// Bytes of the first transfer, if the device's slot is large enough.
   static let firstSize = 64 * 1024
-  /// What twice as many bytes may change.
+  /// The permitted change of the rate at twice the size.
   static let tolerance = 0.01
-  /// No transfer is made that would take longer than this, to look closer.
+  /// No transfer that would take longer than this is started.
   static let timeLimit = Duration.seconds(20)
-  /// Writes with response after which the ends count for nothing: each is a round trip of its own.
+  /// Writes with response after which both ends are negligible: each write is one round trip.
   static let roundTripsMinimum = 100
 
   private enum State: Equatable {
@@ -21,7 +21,7 @@ struct RateSettling: Equatable, Sendable {
   private(set) var size: Int
   private var state: State
 
-  /// - Parameter chunk: bytes of image a data write.
+  /// - Parameter chunk: image bytes per data write.
   init(_ mode: WriteMode, chunk: Int, slotSize: Int) {
     self.slotSize = slotSize
     size = min(Self.firstSize, slotSize)
@@ -35,11 +35,11 @@ struct RateSettling: Equatable, Sendable {
     if case .searching = state { true } else { false }
   }
 
-  /// Whether the rate of transfers of `size` stands still; `false` where the slot, or the time,
-  /// ended the search before.
+  /// Whether the rate of transfers of `size` has settled; `false` if the slot or the time limit
+  /// ended the search.
   var isSettled: Bool { state == .done(isSettled: true) }
 
-  /// Takes what a transfer of `size` bytes has shown.
+  /// Records the result of a transfer of `size` bytes.
   mutating func take(_ bytesPerSecond: Double, took: Duration) {
     guard case .searching(let former) = state else { return }
     if let former, abs(bytesPerSecond / former - 1) < Self.tolerance {

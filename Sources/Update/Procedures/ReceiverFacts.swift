@@ -1,8 +1,8 @@
 import OtaflashDelta
 import OtaflashFirmware
 
-/// What a device with the OTA service tells of how it takes images: all that a prediction of their
-/// time wants to know of it, but how long its flash takes, which no device tells.
+/// The report of a device with the OTA service about its receiver: the input of a time prediction,
+/// except the speed of its flash, which no device reports.
 package struct ReceiverFacts: Equatable, Sendable {
   /// Bytes of flash that are erased at a time.
   package let pageSize: Int
@@ -11,9 +11,9 @@ package struct ReceiverFacts: Equatable, Sendable {
   /// In bytes.
   package let slotSize: Int
   package let erasesAhead: Bool
-  /// `nil` = it takes no patches, or it was not asked.
+  /// `nil` = no support for patches, or not asked.
   package let decoder: DecoderAbilities?
-  /// What it makes images out of; `nil` where it does not tell.
+  /// The base of its patches; `nil` if the device does not report it.
   package let running: ContentIdentity?
 
   init(_ session: OTASession) {

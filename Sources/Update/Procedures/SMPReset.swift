@@ -4,7 +4,7 @@ import OtaflashWire
 
 /// Restarts a device over SMP.
 public struct SMPReset: Sendable {
-  /// Restart even when the application says that it is busy.
+  /// Restart even if the application reports that it is busy.
   public let isForced: Bool
   /// Start the bootloader's recovery instead of the application (Zephyr, retained boot mode).
   public let toBootloader: Bool
@@ -16,7 +16,7 @@ public struct SMPReset: Sendable {
   }
 
   /// The restart as a command for a peripheral's queue. Ends when the device has agreed and the
-  /// link has ended, or after `UpdateOptions.rebootLimit` at most.
+  /// link has ended, or after `UpdateOptions.rebootLimit` at the latest.
   public var command: Command<PeripheralTurn, Void, UpdateFault> {
     Command("reset") { (turn) async throws(UpdateFault) in
       defer { turn.disconnect() }
@@ -32,7 +32,7 @@ public struct SMPReset: Sendable {
     }
   }
 
-  /// Restarts the device over a link of its own.
+  /// Restarts the device over a new link.
   public func run(on dialer: Dialer, clock: any LinkClock) async throws(UpdateFault) {
     try await command.run(on: dialer, clock: clock)
   }

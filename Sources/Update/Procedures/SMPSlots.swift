@@ -2,31 +2,31 @@ import OtaflashATT
 import OtaflashGATT
 import OtaflashWire
 
-/// Looks at the slots of a device with MCUboot, or changes what its bootloader does with them.
+/// Lists the slots of a device with MCUboot, or changes how its bootloader uses them.
 public struct SMPSlots: Sendable {
   /// What is done to the slots.
   public enum Action: Equatable, Sendable {
-    /// Nothing; the slots are told.
+    /// Lists the slots without a change.
     case list
-    /// Start an image once at the next restart: that in the slot which does not run, or the one
-    /// whose hash begins so.
+    /// Start an image once at the next restart: the image in the inactive slot, or the one whose
+    /// hash starts with the prefix.
     case test(hashPrefix: [UInt8]?)
-    /// Keep what runs.
+    /// Make the running image permanent.
     case confirm
-    /// Erase a slot that does not run.
+    /// Erase an inactive slot.
     case erase(slot: Int)
   }
 
-  /// What the device says afterwards.
+  /// The state of the slots after the action.
   public struct Listing: Equatable, Sendable {
     /// The slots of every image, in the device's order.
     public let slots: [SlotReport]
-    /// `nil` where the device does not tell.
+    /// `nil` if the device does not report it.
     public let mode: MCUbootMode?
-    /// Bytes of each slot by its number, where the device tells.
+    /// The size of each slot, if the device reports it.
     public let sizes: [Size]
 
-    /// The size of a slot, as the server tells it.
+    /// The size of a slot, as the server reports it.
     public struct Size: Equatable, Sendable {
       /// The image's number, 0 or more.
       public let image: Int
@@ -37,13 +37,13 @@ public struct SMPSlots: Sendable {
     }
   }
 
-  /// What is done.
+  /// The action.
   public let action: Action
   /// Which of the device's images; 0 for the only one.
   public let image: Int
 
   /// - Parameters:
-  ///   - action: what is done to the slots.
+  ///   - action: the action on the slots.
   ///   - image: 0 or more.
   public init(_ action: Action, image: Int = 0) {
     precondition(image >= 0)
@@ -54,7 +54,7 @@ public struct SMPSlots: Sendable {
   /// The action as a command for a peripheral's queue.
   ///
   /// Its fault is `.protocolNotOffered` or `.noUpdateService` for a device without SMP, and
-  /// `.declined` for what the device refuses, or what would change nothing.
+  /// `.declined` for refusals of the device and for actions without effect.
   public var command: Command<PeripheralTurn, Listing, UpdateFault> {
     Command("slots") { (turn) async throws(UpdateFault) -> Listing in
       defer { turn.disconnect() }
@@ -65,7 +65,7 @@ public struct SMPSlots: Sendable {
     }
   }
 
-  /// Performs the action over a link of its own.
+  /// Performs the action over a new link.
   public func run(
     on dialer: Dialer, clock: any LinkClock
   ) async throws(UpdateFault) -> Listing {
@@ -83,7 +83,7 @@ public struct SMPSlots: Sendable {
       return try await write(
         SMPImage.WriteState(hash: hash, isConfirmed: false), .activate, channel)
     case .confirm:
-      // Only the application can be confirmed without naming it.
+      // Only the application can be confirmed without its hash.
       let hash = image == 0 ? nil : facts.state.running(image)?.hash
       return try await write(
         SMPImage.WriteState(hash: hash, isConfirmed: true), .confirm, channel)
@@ -108,7 +108,7 @@ public struct SMPSlots: Sendable {
     return try await channel.perform(SMPImage.ReadState(), stage)
   }
 
-  /// The one image that can be put on trial; nothing is picked among several.
+  /// The only image that can be put on trial; several images require a choice by the caller.
   private static func candidate(
     _ slots: [SMPImage.Slot], _ prefix: [UInt8]?
   ) throws(UpdateFault) -> [UInt8] {

@@ -1,29 +1,29 @@
-/// What is sent so that a device gets its image, where the device takes something else, too.
+/// The content that is sent to a device that supports patches or compressed images.
 public struct DeliveryReport: Equatable, Sendable {
-  /// What goes over the air.
+  /// The kind of content on air.
   public enum Content: Equatable, Sendable {
     /// The image as it is.
     case image
     /// The image, compressed.
     case compressed
-    /// What differs from the image that runs.
+    /// The differences from the running image.
     case patch(base: ContentIdentity)
   }
 
-  /// What goes over the air.
+  /// The kind of content on air.
   public var content: Content
-  /// How many bytes that are, sent once.
+  /// The size of the content.
   public var bytes: Int
-  /// Bytes of the image that the device makes of them.
+  /// Bytes of the image that the device creates from the content.
   public var imageSize: Int
-  /// Why it is no patch; `nil` where it is one.
+  /// Why the content is not a patch; `nil` for a patch.
   public var obstacle: PatchObstacle?
-  /// Why it is not the patch that was given; `nil` where it is, or none was.
+  /// Why the given patch is not used; `nil` if it is used, or none was given.
   public var unused: PatchObstacle?
   /// The device's flash is expected to be slower than the link.
   public var isLimitedByFlash: Bool
 
-  /// A report, as a test of an app may want one.
+  /// A report, for example for the tests of an app.
   public init(
     content: Content, bytes: Int, imageSize: Int, obstacle: PatchObstacle? = nil,
     isLimitedByFlash: Bool = false
@@ -35,6 +35,6 @@ public struct DeliveryReport: Equatable, Sendable {
     self.isLimitedByFlash = isLimitedByFlash
   }
 
-  /// Something else than the image goes over the air.
+  /// The content is shorter than the image.
   public var isShortened: Bool { content != .image }
 }

@@ -1,10 +1,10 @@
 import OtaflashFirmware
 
-/// What the device says of itself before anything is sent.
+/// The report of the device before anything is sent.
 public struct DeviceReport: Equatable, Sendable {
-  /// How the device's last start went, as its bootloader says.
+  /// The outcome of the device's last start, as its bootloader reports it.
   public enum BootOutcome: String, Sendable {
-    /// As usual.
+    /// A normal start.
     case normal
     /// The last activation was carried out.
     case activated
@@ -12,29 +12,29 @@ public struct DeviceReport: Equatable, Sendable {
     case rejected
   }
 
-  /// The protocol that is spoken.
+  /// The update protocol.
   public var updateProtocol: UpdateProtocol
-  /// The protocol's version, as the device tells it.
+  /// The version of the protocol, as the device reports it.
   public var protocolVersion: Int
   /// The device runs its bootloader, which reports nothing of the application.
   public var isInBootloader = false
-  /// The board's id; `nil` where nobody tells.
+  /// The id of the board; `nil` if unknown.
   public var hardware: HardwareID?
-  /// The version that runs; `nil` where nobody tells.
+  /// The running version; `nil` if unknown.
   public var runningVersion: FirmwareVersion?
-  /// The build number behind it, where the device tells one.
+  /// The build number of the running version, if the device reports one.
   public var runningBuild: UInt32?
-  /// Of the image that runs.
+  /// The CRC32 of the running image.
   public var runningCRC32: UInt32?
   /// The largest image, in bytes.
   public var slotSize: Int?
-  /// Bytes that the device takes ahead of its flash.
+  /// Bytes that the device accepts ahead of its flash writes.
   public var bufferSize: Int?
-  /// An update must prove a key.
+  /// An update must authenticate with a key.
   public var needsAuthorization: Bool
-  /// The image that runs has not been confirmed yet.
+  /// The running image has not been confirmed yet.
   public var isOnTrial: Bool
-  /// What only devices of this protocol report; `nil` where the protocol has nothing of the kind.
+  /// The part that only devices of this protocol report; `nil` for a protocol without one.
   public var details: Details?
 
   /// The part of a report that belongs to one protocol.
@@ -47,7 +47,7 @@ public struct DeviceReport: Equatable, Sendable {
     case secureDFU(SecureDFUReport)
   }
 
-  /// A report of which nothing but the protocol is known yet.
+  /// A report in which only the protocol is known.
   public init(_ updateProtocol: UpdateProtocol, protocolVersion: Int) {
     self.updateProtocol = updateProtocol
     self.protocolVersion = protocolVersion
@@ -62,8 +62,8 @@ extension DeviceReport {
     if case .otaService(let report) = details { report } else { nil }
   }
 
-  /// The device makes an image out of a patch against the one that runs, or out of a compressed
-  /// one.
+  /// The device can create an image from a patch against the running image, or from a compressed
+  /// image.
   public var takesPatches: Bool { otaService?.takesPatches ?? false }
 
   /// The part of SMP; `nil` for devices of other protocols.

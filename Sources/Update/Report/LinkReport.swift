@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// What is known of the link once connected. `nil` = the transport cannot tell.
+/// The parameters of a link. `nil` = the transport does not report the value.
 public struct LinkReport: Equatable, Sendable {
   /// ATT_MTU in bytes, 23…517.
   public var mtu: Int
@@ -9,14 +9,14 @@ public struct LinkReport: Equatable, Sendable {
   public var phy: PHY?
   /// The time between two connection events.
   public var connectionInterval: Duration?
-  /// Bytes of payload in one link-layer packet, 27…251.
+  /// Bytes of payload in one Link Layer packet, 27…251.
   public var linkLayerPayload: Int?
   /// Connection events that the device may skip.
   public var peripheralLatency: Int?
-  /// How long the device may be silent before the link counts as lost.
+  /// The silence after which the link counts as lost.
   public var supervisionTimeout: Duration?
 
-  /// A report; what the transport cannot tell is `nil`.
+  /// A report; a value that the transport does not report is `nil`.
   public init(
     mtu: Int, phy: PHY? = nil, connectionInterval: Duration? = nil,
     linkLayerPayload: Int? = nil, peripheralLatency: Int? = nil,
@@ -30,7 +30,7 @@ public struct LinkReport: Equatable, Sendable {
     self.supervisionTimeout = supervisionTimeout
   }
 
-  /// What is known of a client's link now.
+  /// The current parameters of a client's link.
   init(of client: GATTClient) {
     let facts = client.linkFacts
     self.init(

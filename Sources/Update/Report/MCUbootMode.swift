@@ -1,19 +1,19 @@
-/// How MCUboot brings a new image to run (Zephyr, MCUmgr group 0, command 8). A mode that is not
-/// known here counts as unknown.
+/// How MCUboot activates a new image (Zephyr, MCUmgr group 0, command 8). An unlisted mode counts
+/// as unknown.
 public enum MCUbootMode: Int32, Sendable, CaseIterable {
-  /// The device does not know it.
+  /// The device does not know its mode.
   case unknown = -1
   /// One slot: the running application cannot be replaced while it runs.
   case singleApplication = 0
-  /// The slots are exchanged by way of a third.
+  /// The slots are exchanged by way of a scratch area.
   case swapUsingScratch = 1
   /// The new image is copied over the old one.
   case overwriteOnly = 2
   /// By moving, or by an offset of one sector.
   case swapWithoutScratch = 3
-  /// The slot with the higher version runs where it lies.
+  /// The slot with the higher version runs in place.
   case directXIP = 4
-  /// The newer of two images runs where it lies, on trial.
+  /// The newer of two images runs in place, on trial.
   case directXIPWithRevert = 5
   /// An image is copied into RAM and runs there.
   case ramLoad = 6

@@ -2,16 +2,16 @@
 public struct OTAServiceReport: Equatable, Sendable {
   /// The part of an earlier transfer that the device still holds.
   public struct ResumePoint: Equatable, Sendable {
-    /// In bytes, of the whole image.
+    /// In bytes, of the complete image.
     public var imageSize: Int
-    /// Of the whole image, as it was announced.
+    /// Of the complete image, as announced.
     public var imageCRC32: UInt32
-    /// Bytes held, from the image's beginning on.
+    /// Bytes held, from the start of the image.
     public var offset: Int
     /// Of the bytes held.
     public var heldCRC32: UInt32
 
-    /// What a device holds of an image.
+    /// The part of an image that a device holds.
     public init(imageSize: Int, imageCRC32: UInt32, offset: Int, heldCRC32: UInt32) {
       self.imageSize = imageSize
       self.imageCRC32 = imageCRC32
@@ -22,12 +22,12 @@ public struct OTAServiceReport: Equatable, Sendable {
 
   /// The part of a patch, or of a compressed image, that the device still holds.
   public struct HeldStream: Equatable, Sendable {
-    /// All that was to be sent.
+    /// The complete stream.
     public var stream: ContentIdentity
-    /// Bytes held, from its beginning on.
+    /// Bytes held, from the start of the stream.
     public var offset: Int
 
-    /// What a device holds of a stream.
+    /// The part of a stream that a device holds.
     public init(stream: ContentIdentity, offset: Int) {
       self.stream = stream
       self.offset = offset
@@ -36,17 +36,16 @@ public struct OTAServiceReport: Equatable, Sendable {
 
   /// Of the device's flash, in bytes.
   public var pageSize: Int
-  /// Bytes of data in one write, at most.
+  /// The maximum number of data bytes in one write.
   public var largestChunk: Int
-  /// The device makes an image out of a patch against the one that runs, or out of a compressed
-  /// one.
+  /// The device can create an image from a patch against the running image, or from a compressed
+  /// image.
   public var takesPatches: Bool
-  /// How the last start went.
+  /// The outcome of the last start.
   public var lastBoot: DeviceReport.BootOutcome
-  /// `nil` where the device holds nothing of an image.
+  /// `nil` if the device holds no part of an image.
   public var resumePoint: ResumePoint?
-  /// What the device holds of something that was sent instead of an image; `nil` where it holds
-  /// nothing of the kind.
+  /// The part of a patch or compressed image that the device holds; `nil` if there is none.
   public var heldStream: HeldStream?
 
   /// A report of a device that holds nothing of an earlier transfer.

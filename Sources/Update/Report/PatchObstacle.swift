@@ -1,50 +1,50 @@
 import OtaflashATT
 import OtaflashNumerals
 
-/// Why a device is not sent a patch against what it runs.
+/// Why a device does not receive a patch against its running image.
 public enum PatchObstacle: Equatable, Sendable {
-  /// The device understands no patches, or none that are made here.
+  /// The device supports no patches, or none that this host creates.
   case notUnderstood
-  /// It does not tell which image it runs.
+  /// The device does not report its running image.
   case baseNotTold
-  /// It cannot read the image that it runs, or has read another CRC32 than the image should have.
+  /// The device cannot read its running image, or its CRC32 differs from the expected one.
   case baseUnreadable
-  /// Nobody here has the image that it runs.
+  /// This host does not have the running image.
   case baseUnknown(ContentIdentity)
-  /// What is best without it has so many bytes, and a patch would save little of them.
+  /// The best content without a patch has this size, and a patch would save little.
   case noGain(bytes: Int)
-  /// The device holds a part of the image, or of what is sent instead, and its last bytes are
-  /// there sooner than a patch.
+  /// The device holds a part of the image or stream, and the rest is transferred sooner than a
+  /// patch.
   case restIsSooner(bytes: Int)
-  /// The patch that was given is not for the image that the device runs.
+  /// The given patch is not for the running image.
   case givenForAnother(running: ContentIdentity)
-  /// The device has no decoder for the patch that was given; what it would need.
+  /// The device has no decoder for the given patch; the value states what is needed.
   case givenNotUnderstood(String)
-  /// The device has compared what it runs with what the patch was made against.
+  /// The device compared its running image with the base of the patch.
   case otherBase(expected: ContentIdentity, running: ContentIdentity)
-  /// The device refused the patch while it came.
+  /// The device refused the patch during the transfer.
   case refused
-  /// The device has applied the patch, and what it read back is not the image.
+  /// The device applied the patch, and the result is not the image.
   case madeOtherImage
 
-  /// Why, as a clause.
+  /// The reason, as a clause.
   public var clause: String {
     switch self {
-    case .notUnderstood: "the device understands no patches"
-    case .baseNotTold: "the device does not tell which image it runs"
-    case .baseUnreadable: "the device cannot read the image that it runs, or finds it damaged"
-    case .baseUnknown(let running): "nobody here has the image that runs there (\(running.words))"
-    case .noGain(let bytes): "no patch would save much: \(Numerals.grouped(bytes)) B at best"
+    case .notUnderstood: "the device does not support patches"
+    case .baseNotTold: "the device does not report its running image"
+    case .baseUnreadable: "the running image cannot be read, or is damaged"
+    case .baseUnknown(let running): "the running image (\(running.words)) is not stored on this host"
+    case .noGain(let bytes): "a patch would save little: \(Numerals.grouped(bytes)) B at best"
     case .restIsSooner(let bytes):
-      "the device holds a part of the image, and wants \(Numerals.grouped(bytes)) B more"
+      "the device holds a part of the image, and needs \(Numerals.grouped(bytes)) B more"
     case .givenForAnother(let running):
-      "the patch that was given is not for the image that runs there (\(running.words))"
+      "the given patch is not for the running image (\(running.words))"
     case .givenNotUnderstood(let codec):
-      "the device has no decoder for the patch that was given (\(codec))"
+      "the device has no decoder for the given patch (\(codec))"
     case .otherBase(let expected, let running):
-      "base \(Numerals.hex(expected.crc32)) is not what runs (\(Numerals.hex(running.crc32)))"
+      "base \(Numerals.hex(expected.crc32)) is not the running image (\(Numerals.hex(running.crc32)))"
     case .refused: "the device refused the patch"
-    case .madeOtherImage: "what the device made of the patch is not the image"
+    case .madeOtherImage: "the device created another image from the patch"
     }
   }
 
@@ -65,7 +65,7 @@ public enum PatchObstacle: Equatable, Sendable {
     }
   }
 
-  /// The device has seen the patch before it said no.
+  /// The device examined the patch before it refused.
   public var isVerdictOfDevice: Bool {
     switch self {
     case .refused, .madeOtherImage: true

@@ -1,45 +1,45 @@
 import OtaflashGATT
 
-/// A device's refusal, in the words of its protocol.
+/// A device's refusal, in the terms of its protocol.
 public struct ProtocolRefusal: Error, Equatable, Sendable {
-  /// What it means for whoever runs the update.
+  /// The category of a refusal.
   public enum Kind: Sendable {
-    /// The image is wrong for this device; nothing was written.
+    /// The image is unsuitable for this device; nothing was written.
     case unsuitable
-    /// The same: it is for another board.
+    /// The image is for another board; nothing was written.
     case wrongHardware
-    /// The same: it is larger than there is room for.
+    /// The image is larger than the available space; nothing was written.
     case doesNotFit
-    /// The same: it is older than what runs.
+    /// The image is older than the running one; nothing was written.
     case downgrade
-    /// The device has looked at what was sent, and does not take it.
+    /// The device examined the sent data, and rejected it.
     case rejected
     /// Its flash failed.
     case flashFault
-    /// Its application does not want an update now.
+    /// The application does not permit an update now.
     case unwilling
-    /// A right is missing: pairing, a signature's key, the device's own key.
+    /// A permission is missing: pairing, the key of a signature, the device's own key.
     case forbidden
-    /// The key that was given is not the device's.
+    /// The given key is not the device's key.
     case wrongKey
-    /// It refuses every key until it is restarted.
+    /// The device refuses every key until it is restarted.
     case locked
     /// Device and host disagree about the protocol.
     case protocolBroken
-    /// The device speaks no version of the protocol that is known here.
+    /// The device supports no known version of the protocol.
     case versionNotSupported
   }
 
-  /// The number as the protocol's specification writes it, such as `image 27`; `nil` where it would
-  /// say no more than `meaning`.
+  /// The number as the protocol's specification writes it, such as `image 27`; `nil` if it would
+  /// add nothing to `meaning`.
   public let code: String?
-  /// What the device said: a clause without a full stop.
+  /// The refusal: a clause without a full stop.
   public let meaning: String
-  /// Why, and what can be done: one or two whole sentences.
+  /// The reason and the correction: one or two complete sentences.
   public let advice: String
-  /// What follows from it for whoever runs the update.
+  /// The category.
   public let kind: Kind
-  /// What can be done, where an application can offer it.
+  /// The correction, if an application can offer one.
   public let remedy: Remedy?
 
   /// A refusal as a protocol's own specification names it.

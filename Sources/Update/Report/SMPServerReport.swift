@@ -1,13 +1,13 @@
 /// What a device reports over SMP, beyond what every protocol has.
 public struct SMPServerReport: Equatable, Sendable {
-  /// What the slots hold.
+  /// The content of the slots.
   public var slots: [SlotReport]
-  /// Requests that the device has room for; `nil` where it does not report them.
+  /// The number of requests that the device can buffer; `nil` if it does not report it.
   public var bufferCount: Int?
   /// How the bootloader activates images; `nil` where the device does not report it.
   public var bootloaderMode: MCUbootMode?
 
-  /// A report of the slots, and of what else is known.
+  /// A report of the slots and other known values.
   public init(
     slots: [SlotReport], bufferCount: Int? = nil, bootloaderMode: MCUbootMode? = nil
   ) {

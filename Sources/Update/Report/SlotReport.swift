@@ -1,22 +1,22 @@
 import OtaflashWire
 
-/// What one slot of a device with MCUboot holds, as the device tells it.
+/// The content of one slot of a device with MCUboot, as the device reports it.
 public struct SlotReport: Equatable, Sendable {
   /// Which of the device's images; 0 for the only one.
   public let image: Int
   /// 0 or 1 for each image.
   public let slot: Int
-  /// As the device writes it: `1.2.3`, or `1.2.3.4` with a build number.
+  /// As the device reports it: `1.2.3`, or `1.2.3.4` with a build number.
   public let version: String
-  /// The hash in the image's trailer, 32, 48 or 64 bytes; `nil` where the device tells none.
+  /// The hash in the image's trailer, 32, 48 or 64 bytes; `nil` if the device reports none.
   public let hash: [UInt8]?
   /// It runs now.
   public let isActive: Bool
   /// It will not be reverted.
   public let isConfirmed: Bool
-  /// It is started next; only once, unless it is permanent or confirmed then.
+  /// It starts next; only once, unless it is permanent or is confirmed then.
   public let isPending: Bool
-  /// What is pending is started for good.
+  /// The pending image becomes permanent.
   public let isPermanent: Bool
   /// The bootloader would start it.
   public let isBootable: Bool

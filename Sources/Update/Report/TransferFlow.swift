@@ -1,16 +1,16 @@
-/// How the bytes of an update flowed: what its rate can be explained by.
+/// The flow of an update's bytes, which explains its rate.
 public struct TransferFlow: Equatable, Sendable {
-  /// How data was written in the end; never `auto` where the device takes one kind of write alone.
+  /// The last write mode; never `auto` if the device supports only one kind of write.
   public var mode: WriteMode
   /// The link at the end of the last upload.
   public var link: LinkReport
-  /// What all uploads of the update waited for, one after the other.
+  /// The sum of the waits of all uploads of the update.
   public var waits: TransferWaits
 
   /// - Parameters:
-  ///   - mode: how data was written.
+  ///   - mode: the write mode.
   ///   - link: the link at the end.
-  ///   - waits: what was waited for.
+  ///   - waits: the waits.
   public init(mode: WriteMode, link: LinkReport, waits: TransferWaits) {
     self.mode = mode
     self.link = link
@@ -18,9 +18,9 @@ public struct TransferFlow: Equatable, Sendable {
   }
 }
 
-/// A stretch of an upload: what held it back then.
+/// A stretch of an upload, and what limited it.
 public struct TransferStretch: Equatable, Sendable {
-  /// How data was written, over which link, and what was waited for in the stretch.
+  /// The write mode, the link and the waits of the stretch.
   public var flow: TransferFlow
   /// Bytes sent, repeats included.
   public var bytesSent: Int
@@ -28,7 +28,7 @@ public struct TransferStretch: Equatable, Sendable {
   public var took: Duration
 
   /// - Parameters:
-  ///   - flow: what was waited for.
+  ///   - flow: the flow of the stretch.
   ///   - bytesSent: repeats included.
   ///   - took: the length of the stretch.
   public init(flow: TransferFlow, bytesSent: Int, took: Duration) {
@@ -38,21 +38,21 @@ public struct TransferStretch: Equatable, Sendable {
   }
 }
 
-/// What an upload waits for.
+/// The waits of an upload.
 public struct TransferWaits: Equatable, Sendable {
-  /// The device's window: nothing might be sent until the device had spoken.
+  /// For the device's window: no data was permitted before the next message of the device.
   public var device = Duration.zero
-  /// Of this, while more than half of what the device's buffer holds was not in its flash yet.
+  /// The part of `device` in which more than half of the device's buffer was not yet in flash.
   public var flash = Duration.zero
-  /// Room in the transport's queue: the air, or the system, takes no more for now.
+  /// For space in the transport's queue, which the air or the system limits.
   public var transport = Duration.zero
-  /// The answers to writes with response.
+  /// For the responses to writes with response.
   public var responses = Duration.zero
 
-  /// Nothing was waited for.
+  /// No waits.
   public init() {}
 
-  /// What was waited for since.
+  /// The waits since `earlier`.
   func since(_ earlier: TransferWaits) -> TransferWaits {
     var waits = self
     waits.device -= earlier.device

@@ -1,55 +1,55 @@
-/// What an update tells while it runs, in order. The command line draws these and writes them as
-/// JSON Lines; it decides nothing.
+/// The events of a running update, in order. The command line displays them and writes them as JSON
+/// Lines; it makes no decisions.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum UpdateEvent: Equatable, Sendable {
-  /// A connection is being made; 1 for the first attempt in a row.
+  /// A connection attempt; consecutive attempts count from 1.
   case connecting(attempt: Int)
-  /// The link stands.
+  /// The link is established.
   case connected(LinkReport)
-  /// The device has told what it is and what it runs.
+  /// The device has reported its type and its running version.
   case device(DeviceReport)
-  /// A stage of the life cycle begins.
+  /// A stage of the life cycle starts.
   case stageBegan(UpdateStage)
-  /// A stage has ended well.
+  /// A stage has succeeded.
   case stageEnded(UpdateStage, took: Duration)
-  /// Of a package with several images, the one that is sent next; `number` counts from 1.
+  /// The image of a package that is sent next; `number` counts from 1.
   case part(name: String, number: Int, of: Int)
-  /// A patch is being made, or waited for, and that takes longer than a second.
+  /// The creation of a patch, or the wait for it, takes longer than a second.
   case makingPatch
-  /// What is sent to a device that takes something else than images, too.
+  /// The content for a device that supports patches or compressed images.
   case delivery(DeliveryReport)
-  /// The device made no image of what was sent instead; the image itself is sent now.
+  /// The device created no image from the patch; the image itself is sent now.
   case patchGivenUp(because: PatchObstacle)
-  /// The transfer starts, or goes on, at `offset`. `resumed` is true when the device held a part.
-  /// Bytes are those of the image, whatever is sent.
+  /// The transfer starts or resumes at `offset`. `resumed` is true if the device held a part. Bytes
+  /// are always those of the image.
   case transferBegan(offset: Int, total: Int, resumed: Bool)
-  /// The device has acknowledged the first `acknowledged` bytes (of `total`), or as much as it
-  /// makes them of.
+  /// The device has acknowledged the first `acknowledged` bytes (of `total`) of the image, or the
+  /// corresponding part of a stream.
   case progress(acknowledged: Int, total: Int)
-  /// What held the upload back since this was told last, or since it began: once a second at most.
+  /// What limited the upload since the last such event; once a second at most.
   case flowing(TransferStretch)
-  /// The device takes no data for a while (it erases or writes flash).
+  /// The device accepts no data for a while (it erases or writes flash).
   case deviceBusy
   /// Sending went back because a data PDU was lost, or a block's CRC32 differed.
   case rewound(to: Int, because: RewindReason)
-  /// The link was lost; it is made again after `retryIn`.
+  /// The link was lost; the next attempt to connect starts after `retryIn`.
   case linkLost(reason: String, acknowledged: Int, attempt: Int, retryIn: Duration)
-  /// The host has restarted the device, because its transfer can only begin anew; the link ended by
-  /// that. `because` is a clause.
+  /// The host restarted the device because its transfer can only start over; the restart ended the
+  /// link. `because` is a clause.
   case restarted(because: String, attempt: Int, retryIn: Duration)
   /// The update ended; nothing follows.
   case finished(UpdateResult)
 }
 
-/// The steps of the one life cycle that every protocol fills in.
+/// The steps of the life cycle, which every protocol implements.
 public enum UpdateStage: String, Sendable, CaseIterable {
-  /// Link, MTU, discovery; the device says what it runs and what it holds of an earlier transfer.
+  /// Link, MTU, discovery; the device reports its version and the state of an earlier transfer.
   case connect
-  /// Challenge and proof, where the device has a key.
+  /// Challenge and proof of the key, if the device has one.
   case authorize
-  /// The application hands over to the bootloader, where that is what takes the image.
+  /// The application restarts into the bootloader, if the bootloader receives the image.
   case detach
   /// Image and device are compared, and the image is announced.
   case prepare
@@ -59,9 +59,9 @@ public enum UpdateStage: String, Sendable, CaseIterable {
   case verify
   /// The device agrees to restart into the image.
   case activate
-  /// The device is looked for.
+  /// The host searches for the device.
   case reconnect
-  /// What runs is read back; an image on trial is made permanent.
+  /// The running image is read back; an image on trial is made permanent.
   case confirm
 }
 
@@ -73,6 +73,6 @@ public enum RewindReason: String, Equatable, Sendable {
   case overrun
   /// The CRC32 of a block differed.
   case blockChecksum = "block-checksum"
-  /// The device said nothing for too long.
+  /// The device was silent for too long.
   case silence
 }

@@ -1,19 +1,20 @@
 import OtaflashGATT
 
 extension UpdateFault {
-  /// At whose door a fault lies: for who repeats an update that failed, or stops those of a fleet.
+  /// The party responsible for a fault, for a caller that retries updates or stops those of a
+  /// fleet.
   public enum Party: String, Sendable, CaseIterable {
     /// The device, its bootloader, or its flash.
     case device
-    /// The air between, or how far it is.
+    /// The radio link, or the distance.
     case link
-    /// This machine: its adapter, its permissions, this software.
+    /// The host: its adapter, its permissions, this software.
     case host
-    /// Whoever runs the update: the image, the key, the options, or the wish to stop.
+    /// The operator of the update: the image, the key, the options, or a cancellation.
     case user
   }
 
-  /// The party at fault, as far as can be known.
+  /// The responsible party, as far as known.
   public var party: Party {
     switch self {
     case .wrongHardware, .doesNotFit, .downgrade, .olderBuild, .versionUnknown, .hardwareUnknown,

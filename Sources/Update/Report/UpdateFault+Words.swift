@@ -3,8 +3,8 @@ import OtaflashFirmware
 import OtaflashGATT
 import OtaflashNumerals
 
-/// One switch for each part, however long: a new case must not compile until somebody has found the
-/// words for it (docs/ota-service.md names the rules behind them).
+/// One switch for each part, however long: a new case must not compile before it has a text
+/// (docs/ota-service.md names the rules behind them).
 extension UpdateFault: ExplainedFault {
   public var summary: String {
     switch self {
@@ -16,19 +16,19 @@ extension UpdateFault: ExplainedFault {
       "the device runs \(running), the image is the older \(image)"
     case .olderBuild(let running, let image):
       "the device runs \(running), the image is the older \(image)"
-    case .versionUnknown: "nobody says which version the image is"
-    case .hardwareUnknown: "nobody says which hardware the image is for"
+    case .versionUnknown: "the image has no version"
+    case .hardwareUnknown: "the image does not state its hardware"
     case .imageNotTaken(let offered):
-      "the device takes updates by \(Self.list(offered)), which cannot carry this image"
-    case .protocolAmbiguous(let choice): "the device takes this image by \(Self.list(choice))"
+      "the device accepts \(Self.list(offered)), which does not support this image"
+    case .protocolAmbiguous(let choice): "the device accepts this image over \(Self.list(choice))"
     case .protocolNotOffered(let asked, let offered):
-      "the device does not speak \(asked); it speaks \(Self.list(offered))"
+      "the device does not support \(asked); it supports \(Self.list(offered))"
     case .noPatch(let obstacle): "no patch can be sent: \(obstacle.clause)"
-    case .authorizationRequired: "the device takes updates only from those who hold its key"
-    case .wrongKey: "the device says that the key is wrong"
-    case .noUpdateService: "the device has no update service that is known here"
+    case .authorizationRequired: "the device requires its key for updates"
+    case .wrongKey: "the device rejected the key"
+    case .noUpdateService: "the device has no known update service"
     case .unsupportedProtocolVersion(let lowest, let highest):
-      "the device speaks protocol versions \(lowest) to \(highest) only"
+      "the device supports protocol versions \(lowest) to \(highest) only"
     case .reverted(let running, let build):
       "the device runs \(Self.name(running, build: build)) again, not the image that was sent"
     case .oldVersionStillRuns(let running):
@@ -36,9 +36,9 @@ extension UpdateFault: ExplainedFault {
     case .differentImageRuns(let running):
       "the device runs \(Self.name(running)), which is not the image that was sent"
     case .otherVersionRuns(let running, let expected):
-      "the device runs \(running), the image was said to be "
-        + (expected?.description ?? "of no version")
-    case .nothingStarted: "the device is in its bootloader, and has started no application"
+      "the device runs \(running), the image has "
+        + (expected?.description ?? "no version")
+    case .nothingStarted: "the device is in its bootloader, and started no application"
     case .unreachableAfterActivation: "the device did not come back after the restart"
     case .stoppedAfterActivation(.cancellation, _):
       "the update was stopped after the restart was requested"
@@ -49,7 +49,7 @@ extension UpdateFault: ExplainedFault {
       "the block at \(Numerals.grouped(offset)) is still wrong after "
         + (attempts == 1 ? "1 attempt" : "\(attempts) attempts")
     case .stalled(let offset, _, _):
-      "the device took nothing more from byte \(Numerals.grouped(offset)) on"
+      "the device accepted no data from byte \(Numerals.grouped(offset)) on"
     case .noProgress(let offset, let repeats):
       "the device asked \(repeats) times for byte \(Numerals.grouped(offset))"
     case .linkLost(_, let stage, _, _): "the link was lost during \(stage.rawValue)"
@@ -71,34 +71,34 @@ extension UpdateFault: ExplainedFault {
     case .wrongHardware:
       "An image for another board can leave the device unusable; nothing was written."
     case .doesNotFit: "The device has no room for it; nothing was written."
-    case .downgrade: "Older firmware may not read newer settings, and may have known holes."
+    case .downgrade: "Older firmware may not read newer settings, and may have known vulnerabilities."
     case .olderBuild:
-      "The version is the same, the build is not; older builds may have known holes."
+      "The version is the same, the build is not; older builds may have known vulnerabilities."
     case .versionUnknown:
-      "It has no descriptor and no sidecar file; without a version a downgrade cannot be seen."
+      "It has no descriptor and no sidecar file; without a version, a downgrade cannot be detected."
     case .hardwareUnknown:
-      "It has no descriptor and no sidecar file; without it an image for another board cannot be "
-        + "told apart."
+      "It has no descriptor and no sidecar file; otaflash cannot detect an image for "
+        + "another board."
     case .imageNotTaken(let offered):
       "Nothing was written. "
-        + offered.map { "By \($0) goes \($0.images)." }.joined(separator: " ")
-    case .protocolAmbiguous: "They write to different places; nothing is chosen for you."
+        + offered.map { "\($0) accepts \($0.images)." }.joined(separator: " ")
+    case .protocolAmbiguous: "They write to different places; choose one."
     case .protocolNotOffered: "Nothing was written."
     case .noPatch(let obstacle):
       obstacle.isVerdictOfDevice
-        ? "What runs there is as it was. The image itself was not sent, as only a patch was wanted."
-        : "Only a patch was wanted; nothing was written."
+        ? "The running image is unchanged. The image was not sent: only a patch was allowed."
+        : "Only a patch was allowed; nothing was written."
     case .authorizationRequired: "A key has 16 to 64 bytes; nothing was written."
-    case .wrongKey: "After 5 wrong proofs it refuses every key until it is restarted."
+    case .wrongKey: "After 5 wrong proofs the device refuses every key until a restart."
     case .noUpdateService:
-      "It is the wrong device, or its firmware must first be put into update mode."
-    case .unsupportedProtocolVersion: "Version 1 is spoken here; a newer one is needed."
+      "It is the wrong device, or its firmware must first enter update mode."
+    case .unsupportedProtocolVersion: "This otaflash supports version 1; a newer one is needed."
     case .reverted: "Its bootloader did not start the image, or started it and went back."
-    case .oldVersionStillRuns, .nothingStarted: "It took the image and did not start it."
+    case .oldVersionStillRuns, .nothingStarted: "It accepted the image and did not start it."
     case .differentImageRuns:
       "Its size or CRC32 differs; another host may have updated it meanwhile."
     case .otherVersionRuns(let running, _):
-      "\(running) was not seen before the update, so this may be the image under another version, "
+      "\(running) did not run before the update; it may be this image under another version, "
         + "or another image."
     case .unreachableAfterActivation(let loss):
       "\(loss.sentence) The complete image was sent and activated; whether it runs is not known. "
@@ -114,10 +114,10 @@ extension UpdateFault: ExplainedFault {
     case .blockKeepsFailing:
       "The device's memory or its receiver is at fault; the link has its own checksum."
     case .stalled(_, let waited, let requestSize):
-      "In \(Numerals.seconds(waited)) it got no further than before. What it holds is kept."
-        + (requestSize.map { " Requests of \($0) bytes stayed unanswered; shorter ones may help." }
+      "In \(Numerals.seconds(waited)) it made no progress. It keeps what it holds."
+        + (requestSize.map { " Requests of \($0) bytes were not answered; shorter ones may help." }
           ?? "")
-    case .noProgress: "Each time it was sent, and it did not go on: its receiver is at fault."
+    case .noProgress: "Each time it was sent without progress: the receiver is at fault."
     case .linkLost(let loss, _, let resumable, let acknowledged):
       loss.sentence + " " + Self.kept(resumable, acknowledged)
     case .cancelled(let resumable, let acknowledged),
@@ -131,7 +131,7 @@ extension UpdateFault: ExplainedFault {
           ? "The complete image was sent and activated. If it runs on trial, the next restart of "
             + "the device brings the old version back, unless the same command confirms it before."
           : Self.kept(resumable, acknowledged))
-    case .protocolViolation(_, let detail): "It is against the protocol: \(detail)."
+    case .protocolViolation(_, let detail): "This violates the protocol: \(detail)."
     case .gatt(_, let fault): fault.explanationOfUpdate
     }
   }
@@ -165,7 +165,7 @@ extension UpdateFault: ExplainedFault {
     }
   }
 
-  /// What a broken transfer leaves behind.
+  /// The state that an interrupted transfer leaves.
   private static func kept(_ resumable: Bool, _ acknowledged: Int) -> String {
     guard resumable else {
       return
@@ -173,7 +173,7 @@ extension UpdateFault: ExplainedFault {
         + "slot has no application until the upload is complete."
     }
     let bytes = acknowledged == 0 ? "a part of a page" : "\(Numerals.grouped(acknowledged)) B"
-    return "The device keeps \(bytes); the next attempt goes on from there."
+    return "The device keeps \(bytes); the next attempt resumes there."
   }
 
   private static func list(_ protocols: [UpdateProtocol]) -> String {
@@ -187,7 +187,7 @@ extension UpdateFault: ExplainedFault {
 }
 
 extension GATTFault {
-  /// The OTA service has error codes of its own (docs/ota-service.md, 3).
+  /// The OTA service has its own error codes (docs/ota-service.md, 3).
   fileprivate var explanationOfUpdate: String {
     guard case .refused(_, let code) = self, let meaning = code.meaningOfOTAService else {
       return explanation

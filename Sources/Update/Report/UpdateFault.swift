@@ -2,8 +2,8 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// Why an update did not end in a proven new image; each case names the party at fault, and
-/// has its words and its remedy.
+/// The reason why an update did not end in a verified new image. Each case has a responsible party,
+/// a message and a remedy.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -13,46 +13,46 @@ public enum UpdateFault: Error, Equatable, Sendable {
   case wrongHardware(device: HardwareID, image: HardwareID)
   /// The image has more bytes than the slot.
   case doesNotFit(imageSize: Int, slotSize: Int)
-  /// The image is older than what runs, and nobody allowed that.
+  /// The image is older than the running one, and a downgrade was not allowed.
   case downgrade(running: FirmwareVersion, image: FirmwareVersion)
   /// The same version in an older build.
   case olderBuild(running: MCUbootVersion, image: MCUbootVersion)
-  /// Nothing tells the image's version, which the device wants to know.
+  /// The image states no version, which the device requires.
   case versionUnknown
-  /// Nothing tells which board the image is for, which the device wants to know.
+  /// The image states no hardware id, which the device requires.
   case hardwareUnknown
-  /// The protocols that the device speaks cannot carry this kind of image.
+  /// The protocols of the device do not support this kind of image.
   case imageNotTaken(by: [UpdateProtocol])
-  /// Several of the device's protocols can; the user must say which.
+  /// Several of the device's protocols support the image; the user must choose.
   case protocolAmbiguous([UpdateProtocol])
-  /// The protocol that was asked for is none of those that the device speaks.
+  /// The device does not support the requested protocol.
   case protocolNotOffered(asked: UpdateProtocol, offered: [UpdateProtocol])
-  /// A patch was required, and none can be sent, or the device made no image of it.
+  /// A patch was required, but none can be sent, or the device created no image from it.
   case noPatch(PatchObstacle)
-  // The device said no.
-  /// A device refused an operation of this stage, in the words of its protocol.
+  // The device refused.
+  /// A device refused an operation of this stage, in the terms of its protocol.
   case declined(UpdateStage, ProtocolRefusal)
   /// The device has a key, and none was given.
   case authorizationRequired
-  /// The device did not take the proof of the key that was given.
+  /// The device rejected the proof of the given key.
   case wrongKey
-  /// The device offers none of the update services that are known here.
+  /// The device offers no known update service.
   case noUpdateService
-  /// The device speaks these versions of the OTA service, and none that is spoken here.
+  /// The device supports these versions of the OTA service, and the host supports none of them.
   case unsupportedProtocolVersion(deviceLowest: Int, deviceHighest: Int)
   // After activation.
-  /// The device says that its bootloader rejected the image, and runs what it ran before.
+  /// The device reports that its bootloader rejected the image, and runs the previous one.
   case reverted(running: FirmwareVersion?, build: UInt32? = nil)
-  /// The device came back with what ran before, and says nothing of the new image.
+  /// The device returned with the previous image, and reports nothing about the new one.
   case oldVersionStillRuns(running: FirmwareVersion?)
-  /// The device came back with an image that is neither the new one nor what ran before.
+  /// The device returned with an image that is neither the new one nor the previous one.
   case differentImageRuns(running: FirmwareVersion?)
-  /// It tells a version that neither ran before, as far as that is known, nor is the image's: the
-  /// image under another version, or another one.
+  /// The device reports a version that is neither the previous one, as far as known, nor the
+  /// image's: the image under another version, or another image.
   case otherVersionRuns(running: FirmwareVersion, expected: FirmwareVersion?)
   /// It is in its bootloader.
   case nothingStarted
-  /// The device took the image, restarted, and could not be connected to again.
+  /// The device accepted the image, restarted, and could not be connected to again.
   case unreachableAfterActivation(LinkLoss)
   /// The update was stopped after the device was asked to restart into the image. Whether the image
   /// runs is not known. Run the update again: it starts by asking the device.
@@ -62,30 +62,31 @@ public enum UpdateFault: Error, Equatable, Sendable {
   case imageRejected(expectedCRC32: UInt32, deviceCRC32: UInt32)
   /// The same block arrived damaged, so many times in a row.
   case blockKeepsFailing(atOffset: Int, attempts: Int)
-  /// The device said nothing for so long that would have let the transfer go on.
+  /// The transfer made no progress for this time.
   ///
   /// `requestSize` is the length in bytes of requests that stayed unanswered, where a shorter one
   /// can be sent; `nil` otherwise.
   case stalled(atOffset: Int, waited: Duration, requestSize: Int? = nil)
-  /// The device told the same offset again and again.
+  /// The device reported the same offset repeatedly.
   case noProgress(atOffset: Int, repeats: Int)
   // The link.
-  /// The link was lost, and could not be made again; `acknowledged` counts bytes of the image.
+  /// The link was lost, and could not be established again; `acknowledged` counts bytes of the
+  /// image.
   case linkLost(LinkLoss, UpdateStage, resumable: Bool, acknowledged: Int)
   /// The device could not be connected to.
   case couldNotConnect(ConnectFault)
   /// The device no longer has the keys of its pairing with this host. `isActivated`: it has the
-  /// complete image, and was told to start it; `acknowledged` counts bytes of the image.
+  /// complete image, and was requested to start it; `acknowledged` counts bytes of the image.
   case bondForgotten(isActivated: Bool, resumable: Bool, acknowledged: Int)
   // The peer broke the protocol.
-  /// The device did in this stage what its protocol forbids; the text is a clause.
+  /// The device violated its protocol in this stage; the text is a clause.
   case protocolViolation(UpdateStage, String)
   /// A procedure of the attribute protocol failed in this stage.
   case gatt(UpdateStage, GATTFault)
-  // Our own side.
-  /// The task was cancelled, and the device told; `acknowledged` counts bytes of the image.
+  // The host.
+  /// The task was cancelled, and the device notified; `acknowledged` counts bytes of the image.
   case cancelled(resumable: Bool, acknowledged: Int)
-  /// The caller's time limit ran out (`Command.timeLimit`); the device was told, as when cancelled.
+  /// The caller's time limit ran out (`Command.timeLimit`); the device was notified.
   case timedOut(after: Duration, resumable: Bool, acknowledged: Int)
 }
 
@@ -113,7 +114,7 @@ extension UpdateFault: TimeLimitedFault {
 }
 
 extension UpdateFault {
-  /// The device has judged what it received, or keeps nothing of it: no later update goes on there.
+  /// The device rejected what it received, or keeps none of it: no later update resumes there.
   public var endsTransfer: Bool {
     switch self {
     case .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,

@@ -1,24 +1,24 @@
 import OtaflashFirmware
 
-/// An update protocol that devices speak, as people and programs name it.
+/// An update protocol of devices, with its display name.
 ///
-/// The ones of this package are constants here; a protocol of another's is a value of its own:
+/// The protocols of this package are constants here; an additional protocol is a custom value:
 /// ```swift
 /// extension UpdateProtocol {
 ///   static let acme = UpdateProtocol("acme", carrying: "an ACME container")
 /// }
 /// ```
 public struct UpdateProtocol: Hashable, Sendable, CustomStringConvertible {
-  /// Such as `smp`: how it is chosen, and what programs read.
+  /// A name such as `smp`, used for selection and in JSON.
   public let name: String
-  /// The files that it carries: a noun phrase.
+  /// The supported files: a noun phrase.
   public let images: String
 
-  /// A protocol of your own.
+  /// A custom protocol.
   ///
   /// - Parameters:
-  ///   - name: lower case, without blanks, unlike those of the others.
-  ///   - images: the files that it carries: a noun phrase.
+  ///   - name: lower case, without blanks, unique.
+  ///   - images: the supported files: a noun phrase.
   public init(_ name: String, carrying images: String) {
     self.name = name
     self.images = images
@@ -41,10 +41,10 @@ extension UpdateProtocol {
 
   /// Nordic's Secure DFU: nRF5 SDK 12 and later.
   public static let nordicSecure = UpdateProtocol(
-    "nordic-dfu", carrying: "a ZIP package made by 'nrfutil pkg generate'")
+    "nordic-dfu", carrying: "a ZIP package from 'nrfutil pkg generate'")
 
   /// Nordic's legacy DFU: SDK 11 and earlier, and InfiniTime.
   public static let nordicLegacy = UpdateProtocol(
     "nordic-legacy",
-    carrying: "a ZIP package made by 'nrfutil dfu genpkg' or adafruit-nrfutil")
+    carrying: "a ZIP package from 'nrfutil dfu genpkg' or adafruit-nrfutil")
 }

@@ -1,73 +1,73 @@
 import OtaflashFirmware
 
-/// How an update ended well.
+/// A successful update.
 public struct UpdateResult: Equatable, Sendable {
-  /// What the update has done.
+  /// The outcome of the update.
   public enum Outcome: String, Sendable {
-    /// Sent, activated, and the new image was seen running.
+    /// Sent, activated, and the new image was verified to run.
     case flashed
-    /// The device runs this very image already, by its hash or CRC32; or, where no device tells
-    /// these, by its version. Nothing was sent.
+    /// The device already runs this image: by its hash or CRC32 or, if the device reports neither,
+    /// by its version. Nothing was sent.
     case alreadyCurrent = "already-current"
-    /// A dry run: nothing stands in the way.
+    /// A dry run found no obstacle.
     case wouldFlash = "would-flash"
   }
 
-  /// What the update has done.
+  /// The outcome of the update.
   public var outcome: Outcome
-  /// The version that ran before; `nil` where nobody tells.
+  /// The version that ran before; `nil` if unknown.
   public var from: FirmwareVersion?
-  /// The image's version; `nil` where nobody says.
+  /// The version of the image; `nil` if unknown.
   public var to: FirmwareVersion?
-  /// How it is known that the new image runs.
+  /// The evidence that the new image runs.
   public enum Proof: String, Sendable {
-    /// It is not: nothing was sent.
+    /// No evidence: nothing was sent.
     case none
-    /// The device restarted out of its bootloader, which had checked the image and starts no
-    /// other. What the application tells of itself, if anything, it told before, too.
+    /// The device restarted from its bootloader, which had checked the image and starts no other.
+    /// The values of the application, if it reports any, are the same as before.
     case bootloader = "boot-loader"
-    /// The same, and what the application tells of itself (Device Information, Database Hash) is
-    /// not what was told before the update. That it belongs to the image, nobody says.
+    /// In addition, the values of the application (Device Information, Database Hash) differ from
+    /// those before the update. They do not identify the image.
     case changed
-    /// The same, and the application tells the image's version, which did not run before as far as
-    /// that was told. Its bytes were compared by the bootloader alone.
+    /// In addition, the application reports the image's version, which did not run before as far as
+    /// known. Only the bootloader compared the bytes.
     case version
-    /// What runs was read after the restart, and is the image that was sent, by its hash or CRC32.
+    /// The running image was read back after the restart, and is the sent image, by its hash or
+    /// CRC32.
     case readBack = "read-back"
   }
 
-  /// How it is known that the new image runs.
+  /// The evidence that the new image runs.
   public var proof: Proof
-  /// The new image is known to run.
+  /// The new image was verified to run.
   public var isVerified: Bool { proof != .none }
-  /// The whole run.
+  /// The duration of the complete run.
   public var took: Duration
-  /// Bytes sent in this run, repeats included: of the image, or of what was sent instead.
+  /// Bytes sent in this run, repeats included: of the image, or of the stream that replaced it.
   public var bytesSent: Int
-  /// The time of the upload stage alone.
+  /// The duration of the upload stage.
   public var uploadTook: Duration
-  /// The time of the verify stage alone: a device that makes an image of a patch may still be
-  /// writing it then.
+  /// The duration of the verify stage: a device that creates an image from a patch may still write
+  /// it then.
   public var verifyTook = Duration.zero
-  /// How often the transfer was taken up again in the middle.
+  /// How often the transfer resumed at an offset greater than 0.
   public var resumes: Int
-  /// What the upload waited for; `nil` where nothing was sent, or the protocol does not measure it.
+  /// The waits of the upload; `nil` if nothing was sent, or the protocol does not measure them.
   public var flow: TransferFlow?
-  /// What only the device's user can do so that the new image outlives the next restart: one whole
-  /// sentence. `nil` where nothing is needed.
+  /// The action that only the device's user can take to keep the new image after the next restart:
+  /// one complete sentence. `nil` if none is needed.
   public var validation: String?
-  /// The image ran on trial already, and this run confirmed it.
+  /// The image was already on trial, and this run confirmed it.
   public var confirmedTrial = false
-  /// An installer has done its work: the device's firmware loader runs, and waits for an
-  /// application.
+  /// An installer has run: the device's firmware loader runs, and waits for an application.
   public var awaitsApplication = false
 
-  /// What was sent; `nil` where the device takes nothing but images, or nothing was sent.
+  /// The content that was sent; `nil` if the device only supports images, or nothing was sent.
   public var delivery: DeliveryReport?
-  /// Bytes of the image that the device has got in this run, where something was sent instead.
+  /// Bytes of the image that the device created in this run from a patch or a compressed image.
   public var bytesMade: Int?
 
-  /// A result, as a test of an app may want one.
+  /// A result, for example for the tests of an app.
   public init(
     outcome: Outcome, from: FirmwareVersion?, to: FirmwareVersion?, proof: Proof,
     took: Duration, bytesSent: Int, uploadTook: Duration, resumes: Int, validation: String? = nil,

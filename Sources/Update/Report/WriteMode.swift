@@ -1,11 +1,11 @@
 /// How image bytes are written.
 public enum WriteMode: String, Sendable, CaseIterable {
-  /// The default. Write Commands, as many as the device's window permits, and a Write Request where
-  /// a window ends: fills the air, and each answer tells that all before it was met. A device whose
-  /// data characteristic takes only one of the two gets only that.
+  /// The default. Write Commands, as many as the device's window permits, and a Write Request at
+  /// the end of a window: this uses the air fully, and each response acknowledges all preceding
+  /// writes. If the data characteristic supports only one kind of write, only that kind is used.
   case auto
-  /// One Write Request at a time, each answered: what every device does.
+  /// One Write Request at a time: every device supports it.
   case withResponse = "with-response"
-  /// Write Commands, as many as the device's window permits: fills the air.
+  /// Write Commands, as many as the device's window permits: uses the air fully.
   case withoutResponse = "without-response"
 }

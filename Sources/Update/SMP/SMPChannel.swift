@@ -3,15 +3,15 @@ import OtaflashGATT
 import OtaflashWire
 import Synchronization
 
-/// SMP on one characteristic: requests go out as Write Commands, in parts where they are longer
-/// than one carries, and responses come as notifications. One task receives at a time; requests may
-/// be several under way, told apart by their sequence numbers.
+/// SMP on one characteristic: requests are Write Commands, fragmented if they are longer than one
+/// write, and responses are notifications. One task receives at a time. Several requests may be in
+/// flight, distinguished by their sequence numbers.
 final class SMPChannel: Sendable {
-  /// The longest time to an answer, and how often a request is sent for it: a server that has no
-  /// buffer left drops what is written to it without a word.
+  /// The time limit for a response to one transmission: a server without a free buffer drops a
+  /// request silently.
   static let answerLimit = Duration.seconds(5)
   static let triesDefault = 3
-  /// Between two tries while the server is busy.
+  /// The time between two attempts while the server is busy.
   private static let busyPause = Duration.milliseconds(100)
   private static let writersMaximum = 8
 
@@ -24,11 +24,11 @@ final class SMPChannel: Sendable {
   private struct State {
     var exchange: SMPExchange
     var reassembly = SMPReassembly()
-    /// The first version only for servers that refuse the second, or do not know it.
+    /// Version 1 only for servers that refuse version 2, or do not know it.
     var version = SMPVersion.v2
-    /// What was not written of a request whose sender was cancelled.
+    /// The unsent rest of a request whose sender was cancelled.
     var unsent: ArraySlice<UInt8> = []
-    /// Bytes of the parts of a request, where they fill connection events.
+    /// The fragment size of a request, if fragments fill connection events.
     var eventPart: Int?
   }
 
@@ -58,30 +58,30 @@ final class SMPChannel: Sendable {
     }
   }
 
-  /// Messages that answered nothing.
+  /// The number of messages that answered no request.
   var ignored: SMPExchange.Ignored { state.withLock { $0.exchange.ignored } }
 
-  /// A notification that answers an upload request: header, `rc` and `off`. There is one in each
-  /// event.
+  /// A notification that answers an upload request: header, `rc` and `off`. Each connection event
+  /// carries one.
   private static let uploadAnswer = StreamAnswer(every: nil, pdu: 25)
   /// Bytes of opcode and handle.
   private static let writeHeaderSize = 3
 
-  /// Bytes that one Write Command carries at most.
+  /// The maximum length of one Write Command.
   var writeMaximum: Int { client.mtu - Self.writeHeaderSize }
 
-  /// Bytes that one Write Command carries when many fill the air best.
+  /// The length of a Write Command with the highest rate.
   var fragmentSize: Int {
     sizing.bestSize(mtu: ATTMTU(clamping: client.mtu)) - Self.writeHeaderSize
   }
 
-  /// Bytes of the parts that a request is cut into.
+  /// The fragment size of a request.
   var partSize: Int {
     min(state.withLock { $0.eventPart } ?? fragmentSize, writeMaximum)
   }
 
-  /// From now on the parts of a request fill connection events, beside an answer in each: for an
-  /// upload that has several requests under way.
+  /// From now on, the fragments of a request fill connection events, with one response in each: for
+  /// an upload with several requests in flight.
   func fillEvents() {
     let bytes =
       client.bestCommandSize(answers: [Self.uploadAnswer])
@@ -93,9 +93,9 @@ final class SMPChannel: Sendable {
 
   // MARK: One request, one answer
 
-  /// Performs a request and returns the server's answer.
+  /// Performs a request and returns the server's response.
   ///
-  /// - Throws: `.declined` with the server's refusal, `.gatt(_, .timedOut)` when it stays silent,
+  /// - Throws: `.declined` with the server's refusal, `.gatt(_, .timedOut)` without a response,
   ///   `.protocolViolation`.
   func perform<Request: SMPRequest>(
     _ request: Request, _ stage: UpdateStage, within limit: Duration = answerLimit,
@@ -107,7 +107,8 @@ final class SMPChannel: Sendable {
     }
   }
 
-  /// Performs a request that the server may refuse. A busy server is asked again.
+  /// Performs a request that the server may refuse. The request is repeated while the server is
+  /// busy.
   func ask<Request: SMPRequest>(
     _ request: Request, _ stage: UpdateStage, within limit: Duration = answerLimit,
     tries: Int = triesDefault
@@ -140,7 +141,7 @@ final class SMPChannel: Sendable {
     throw .gatt(stage, .timedOut(after: limit * tries))
   }
 
-  /// Goes on in the first version; `false` when that was in use already.
+  /// Switches to version 1; `false` if version 1 was already in use.
   private func fallBack() -> Bool {
     state.withLock { state in
       defer { state.version = .v1 }
@@ -148,12 +149,12 @@ final class SMPChannel: Sendable {
     }
   }
 
-  /// In which the requests are sent.
+  /// The version of the requests.
   var version: SMPVersion { state.withLock { $0.version } }
 
   // MARK: Sending
 
-  /// Sends a request and returns its sequence number. Returns when the transport has all of it.
+  /// Sends a request and returns its sequence number, after the transport has accepted all of it.
   func send(
     _ request: some SMPRequest, _ stage: UpdateStage
   ) async throws(UpdateFault) -> UInt8 {
@@ -169,7 +170,7 @@ final class SMPChannel: Sendable {
     return sequence
   }
 
-  /// Writes the parts of one message, one behind the other: a server gathers one message at a time.
+  /// Writes the fragments of one message in sequence: a server reassembles one message at a time.
   private func write(_ message: [UInt8]) async throws(GATTFault) {
     switch await writing.enter() {
     case .entered: break
@@ -181,7 +182,7 @@ final class SMPChannel: Sendable {
   }
 
   private func writeParts(_ message: ArraySlice<UInt8>) async throws(GATTFault) {
-    // What fits one write goes in one: not every server puts requests together.
+    // A message that fits one write is not fragmented: not every server reassembles requests.
     let size = message.count <= writeMaximum ? writeMaximum : partSize
     var rest = message
     while !rest.isEmpty {
@@ -189,7 +190,7 @@ final class SMPChannel: Sendable {
         try await client.command(
           encoded: ATTPDU.encodeWriteCommand(characteristic.value, bytes: rest.prefix(size)))
       } catch {
-        // A message of which nothing went out leaves nothing to finish.
+        // A message without a sent fragment leaves nothing to finish.
         let unsent = rest.startIndex == 0 ? [] : rest
         state.withLock { $0.unsent = unsent }
         throw error
@@ -198,8 +199,8 @@ final class SMPChannel: Sendable {
     }
   }
 
-  /// Writes what a cancelled sender left of its message, so that the server does not take the next
-  /// host's message for it.
+  /// Writes the rest of a cancelled message, so that the server does not combine it with the
+  /// message of the next host.
   func finishMessage() async throws(UpdateFault) {
     let unsent = state.withLock { state in
       defer { state.unsent = [] }
@@ -210,19 +211,19 @@ final class SMPChannel: Sendable {
 
   // MARK: Receiving
 
-  /// The next answer to a request that is outstanding; `nil` when none came before the deadline.
-  /// What answers nothing is ignored and counted.
+  /// The next response to an outstanding request; `nil` if none arrived before the deadline. Other
+  /// messages are ignored and counted.
   func receive(
     before deadline: LinkInstant, _ stage: UpdateStage
   ) async throws(UpdateFault) -> Reply? {
-    // A server that never stops talking keeps nobody beyond the deadline.
+    // A server that never stops sending cannot extend the deadline.
     while clock.now < deadline, let value = try await nextValue(before: deadline, stage) {
       if let reply = try take(value, stage) { return reply }
     }
     return nil
   }
 
-  /// No answer is expected any more, and no rest of one.
+  /// No response is expected any more, and the unsent rest is dropped.
   func forgetAll() {
     state.withLock { state in
       state.exchange.forgetAll()
@@ -262,7 +263,7 @@ final class SMPChannel: Sendable {
         return nil
       case .message(let header, let bytes):
         guard state.exchange.received(header) else { return nil }
-        // Servers of the first version do not look at a request's, and answer in their own.
+        // Servers of version 1 ignore the version of a request, and respond in their own.
         if header.version == .v1 { state.version = .v1 }
         return (header.sequence, bytes)
       }

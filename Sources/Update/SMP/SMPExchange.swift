@@ -1,21 +1,20 @@
 import OtaflashWire
 
-/// Which requests wait for an answer, by their sequence numbers. Pure.
+/// The outstanding requests, by their sequence numbers. Pure.
 ///
-/// A server works off requests in their order, so an answer tells that those before it will get
-/// none.
+/// A server processes requests in their order, so a response means that earlier requests get none.
 struct SMPExchange: Sendable {
-  /// Requests that may wait at once; a fraction of the 256 numbers, so that one comes again only
-  /// long after its late answers have died out.
+  /// The maximum number of outstanding requests; a fraction of the 256 numbers, so that a number is
+  /// reused long after its late responses.
   static let outstandingMaximum = 32
 
-  /// Messages that answered nothing, by what they were.
+  /// Messages that answered no request, by kind.
   struct Ignored: Equatable, Sendable {
-    /// Answers after their time, or a second time.
+    /// Late or repeated responses.
     var late = 0
-    /// Requests, and answers to what was never asked.
+    /// Requests, and responses to unknown requests.
     var alien = 0
-    /// What could not be put together or read.
+    /// Messages that could not be reassembled or decoded.
     var malformed = 0
   }
 
@@ -25,7 +24,7 @@ struct SMPExchange: Sendable {
 
   init(firstSequence: UInt8) { next = firstSequence }
 
-  /// A number for a new request. More than `outstandingMaximum` at once is the caller's bug.
+  /// A number for a new request. More than `outstandingMaximum` requests are a bug of the caller.
   mutating func begin(_ command: SMPCommand) -> UInt8 {
     precondition(outstanding.count < Self.outstandingMaximum, "too many requests at once")
     defer { next &+= 1 }
@@ -33,7 +32,7 @@ struct SMPExchange: Sendable {
     return next
   }
 
-  /// Whether a message with this header answers a request; it is then outstanding no longer.
+  /// Whether a message with this header answers a request, which is then no longer outstanding.
   mutating func received(_ header: SMPHeader) -> Bool {
     guard let index = outstanding.firstIndex(where: { $0.sequence == header.sequence }) else {
       if header.operation.response == nil { ignored.late += 1 } else { ignored.alien += 1 }
@@ -52,7 +51,7 @@ struct SMPExchange: Sendable {
 
   mutating func receivedMalformed() { ignored.malformed += 1 }
 
-  /// No answer is expected any more; one that still comes is late.
+  /// No response is expected any more; one that still arrives is late.
   mutating func forget(_ sequence: UInt8) { outstanding.removeAll { $0.sequence == sequence } }
 
   mutating func forgetAll() { outstanding = [] }

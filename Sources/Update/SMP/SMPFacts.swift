@@ -1,36 +1,36 @@
 import OtaflashFirmware
 import OtaflashWire
 
-/// What a server says of itself before anything is sent. Everything but the list of slots may be
-/// missing: firmware is built with some commands and without others.
+/// The state that a server reports before anything is sent. Everything except the list of slots may
+/// be missing: firmware is built with different commands.
 struct SMPFacts: Equatable, Sendable {
   var parameters: SMPOS.Parameters.Response?
-  /// A request may be longer than one write: the server puts its parts together.
+  /// A request may be longer than one write: the server reassembles its fragments.
   var reassembles = false
   var bootloader = SMPOS.BootloaderInfo.Response()
   var state: SMPImage.State
   var sizes: SMPImage.SlotInfo.Response?
 
-  /// Whether the server has the command that chooses the next image; learned when it is needed.
+  /// Whether the server has the command that selects the next image; determined on first use.
   var stateWrite = StateWriteSupport.unknown
 
   enum StateWriteSupport: Sendable { case unknown, missing }
 
-  /// A server without the command that chooses the next image is one of a bootloader that chooses
+  /// A server without the command that selects the next image belongs to a bootloader that selects
   /// by version, such as Zephyr's in RAM-load mode.
   var mode: MCUbootMode {
     bootloader.mode.map(MCUbootMode.init) ?? (stateWrite == .missing ? .ramLoad : .unknown)
   }
 
-  /// The slot that runs, of one of the device's images.
+  /// The active slot of one of the device's images.
   func running(_ image: Int) -> SMPImage.Slot? { state.running(image) }
 
-  /// The application runs, and only the bootloader, or a second application, can replace it.
+  /// The application runs, and only the bootloader or a second application can replace it.
   var mustLeaveApplication: Bool {
     guard let running = running(0) else { return false }
     return switch mode {
     case .singleApplication: true
-    // The loader lies in the second slot.
+    // The loader is in slot 1.
     case .firmwareLoader: running.slot == 0
     case .unknown, .swapUsingScratch, .overwriteOnly, .swapWithoutScratch, .directXIP,
       .directXIPWithRevert, .ramLoad:
@@ -38,15 +38,15 @@ struct SMPFacts: Equatable, Sendable {
     }
   }
 
-  /// Bytes of the largest file for one of the device's images, where the server tells it: what the
-  /// bootloader told it, else the size of the smallest slot.
+  /// The size in bytes of the largest file for one of the device's images, if the server reports
+  /// it: the bootloader's value, else the size of the smallest slot.
   func largestFile(_ image: Int) -> Int? {
     guard let entry = slotSizes(of: image) else { return nil }
     return entry.largestImage ?? entry.slots.compactMap(\.size).min()
   }
 
-  /// The same of a compressed image: as a file it must fit the second slot, which may be the
-  /// smaller one, and decompressed the first.
+  /// The same for a compressed image: the file must fit slot 1, which may be smaller, and the
+  /// decompressed image slot 0.
   func largestCompressed(_ image: Int) -> (file: Int?, decompressed: Int?) {
     let entry = slotSizes(of: image)
     func size(_ slot: Int) -> Int? { entry?.slots.first { $0.slot == slot }?.size }
@@ -60,13 +60,13 @@ struct SMPFacts: Equatable, Sendable {
 }
 
 extension SMPFacts {
-  /// Bytes of a request to a server that does not tell its buffers': the default of Zephyr
+  /// The request size for a server that does not report its buffers: the default of Zephyr
   /// (MCUMGR_BUF_SIZE, now MCUMGR_TRANSPORT_NETBUF_SIZE).
   private static let bufferDefault = 384
-  /// Requests under way at most, however many buffers a server has.
+  /// The maximum number of requests in flight, however many buffers a server has.
   private static let widthMaximum = 6
 
-  /// Bytes of an upload request at most: what fills the air best among what the server can take.
+  /// The maximum length of an upload request: the fastest length that the server accepts.
   func requestMaximum(over channel: SMPChannel, least: Int) -> Int {
     let oneWrite = channel.fragmentSize >= least ? channel.fragmentSize : channel.writeMaximum
     guard let buffer = parameters?.bufferSize else { return min(oneWrite, Self.bufferDefault) }
@@ -76,21 +76,21 @@ extension SMPFacts {
       sizing: channel.sizing)
   }
 
-  /// Requests that may be under way at once: one of the buffers stays free for an answer. A server
-  /// that does not tell how many it has gets one.
+  /// The maximum number of requests in flight: one buffer stays free for a response. A server that
+  /// does not report its buffers gets one request.
   var widthLimit: Int {
     guard let count = parameters?.bufferCount else { return 1 }
     return min(max(1, count - 1), Self.widthMaximum)
   }
 
-  /// Requests that are tried at once. Where a request is one write it is lost as a whole when it
-  /// finds no buffer, and the next answer tells; where it is several, a server that missed the
-  /// first would take the second for the beginning of another.
+  /// The number of requests that are tried in flight. If a request is one write, it is lost
+  /// completely when no buffer is free, and the next response shows it. If it is fragmented, a
+  /// server that missed the first fragment would treat the second as the start of another request.
   func reach(ofRequests bytes: Int, over channel: SMPChannel) -> Int {
     parameters != nil && bytes <= channel.writeMaximum ? Self.widthMaximum : widthLimit
   }
 
-  /// The numbers of the device's images; `nil` where it has several and does not tell which.
+  /// The numbers of the device's images; `nil` if it has several and does not number them.
   var images: [Int]? {
     if let sizes { return sizes.images.map(\.image) }
     // A server with one image does not number it.
@@ -101,19 +101,19 @@ extension SMPFacts {
 extension SMPImage.State {
   func slots(of image: Int) -> [SMPImage.Slot] { slots.filter { ($0.image ?? 0) == image } }
 
-  /// What runs of an image runs for this once.
+  /// Whether the running image of this number is on trial.
   func isOnTrial(_ image: Int) -> Bool {
     running(image).map { !$0.flags.contains(.confirmed) } ?? false
   }
 
-  /// Some servers call only the application active; of other images the first slot is in use then.
+  /// Some servers report only the application as active; for other images, slot 0 is then in use.
   func running(_ image: Int) -> SMPImage.Slot? {
     let slots = slots(of: image)
     return slots.first { $0.flags.contains(.active) }
       ?? (image == 0 ? nil : slots.first { $0.slot == 0 })
   }
 
-  /// The slot that holds what was sent: not the one that runs, if the same image is in both.
+  /// The slot with the received image: not the active one, if both contain the same image.
   func received(_ image: FirmwareImage) -> SMPImage.Slot? {
     let index = image.place.imageIndex
     let current = running(index)
@@ -125,16 +125,16 @@ extension SMPImage.State {
 }
 
 extension SMPImage.Slot {
-  /// The version as it is written elsewhere.
+  /// The version in the common notation.
   var versionName: String { MCUbootVersion(version).map { "\($0)" } ?? version }
 
-  /// Whether the image in this slot, which does not run, is that one as it was sent. A server
-  /// without hashes has only versions to tell.
+  /// Whether the image in this inactive slot is the sent image. A server without hashes reports
+  /// only versions.
   func stores(_ image: FirmwareImage) -> RunningImage.Agreement {
     agrees(with: image.mcuboot?.hash?.bytes, of: image)
   }
 
-  /// The same of the slot that runs: one that came compressed is there decompressed.
+  /// The same for the active slot: a compressed image is decompressed there.
   func runs(_ image: FirmwareImage) -> RunningImage.Agreement {
     agrees(with: image.mcuboot?.runningHash, of: image)
   }
@@ -149,7 +149,7 @@ extension SMPImage.Slot {
 }
 
 extension MCUbootMode {
-  /// The bootloader starts the higher version by itself: nothing can be chosen.
+  /// The bootloader automatically starts the higher version: no image can be selected.
   var choosesByVersion: Bool {
     switch self {
     case .directXIP, .ramLoad: true
@@ -168,7 +168,7 @@ extension MCUbootMode {
     }
   }
 
-  /// An image is copied, or exchanged with the other one, before it runs.
+  /// An image is copied, or swapped with the other one, before it runs.
   var movesPages: Bool {
     switch self {
     case .unknown, .swapUsingScratch, .overwriteOnly, .swapWithoutScratch: true
@@ -176,10 +176,10 @@ extension MCUbootMode {
     }
   }
 
-  /// A slot's image runs where it lies, so that it is built for one of the slots.
+  /// An image runs in its slot, so it is built for one of the slots.
   var runsInPlace: Bool { self == .directXIP || self == .directXIPWithRevert }
 
-  /// An image that runs and was never confirmed will be replaced by the one before.
+  /// A running image without confirmation is reverted to the previous one.
   var reverts: Bool {
     switch self {
     case .unknown, .swapUsingScratch, .swapWithoutScratch, .directXIPWithRevert: true

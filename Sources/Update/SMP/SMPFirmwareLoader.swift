@@ -3,9 +3,9 @@ import OtaflashFirmware
 import OtaflashGATT
 import OtaflashWire
 
-/// Nordic's single-slot firmware loader: an application in the second slot, the only program that
-/// can write the first one (nRF Connect SDK Bare Metal for nRF54L,
-/// `applications/firmware_loader/ble_mcumgr`; nRF Connect SDK from July 2026 on).
+/// Nordic's single-slot firmware loader: an application in slot 1, the only program that can write
+/// slot 0 (nRF Connect SDK Bare Metal for nRF54L, `applications/firmware_loader/ble_mcumgr`; nRF
+/// Connect SDK from July 2026 on).
 enum SMPFirmwareLoader {
   /// The name under which the loader advertises.
   struct Name: Equatable, Sendable {
@@ -25,9 +25,9 @@ enum SMPFirmwareLoader {
       self.text = text
     }
 
-    /// A name that no device next to this one has.
+    /// A name that is probably unique among nearby devices.
     ///
-    /// - Parameter fraction: 0 ..< 1, drawn.
+    /// - Parameter fraction: a random value in 0 ..< 1.
     init(drawnFrom fraction: Double) {
       let number = String(UInt32(fraction * 4_294_967_296), radix: 16, uppercase: true)
       let zeros = String(repeating: "0", count: Self.digits - number.utf8.count)
@@ -35,10 +35,10 @@ enum SMPFirmwareLoader {
     }
   }
 
-  /// Where the loader may be, in the order to search: bare metal's is at the flipped address, the
-  /// regular SDK's at the application's.
+  /// Where the loader may be, in search order: bare metal's is at the flipped address, the regular
+  /// SDK's at the application's.
   ///
-  /// - Parameter retained: contains the name that the loader was given, if it was given one.
+  /// - Parameter retained: contains the name that was set for the loader, if any.
   static func places(_ retained: SMPRetained) -> [DeviceLocation] {
     let name = retained.loaderName.map { DeviceLocation.advertising(name: $0.text) }
     return [.flippedAddress] + [name].compactMap(\.self) + [.home]
@@ -58,9 +58,9 @@ enum SMPFirmwareLoader {
 }
 
 extension SMPImage.State {
-  /// What the running loader proves of an image that was to be started. An application is not
-  /// started: MCUboot found none. An installer has run if its header is cleared and the loader that
-  /// it carries runs; one without a loader leaves nothing to compare.
+  /// The evidence of the running loader about an image that was to be started. An application is
+  /// not started: MCUboot found none. An installer has run if its header is cleared and its loader
+  /// runs; an installer without a loader leaves nothing to compare.
   func loaderAgreement(with image: FirmwareImage) -> RunningImage.Agreement {
     guard let installer = image.installer else { return .different }
     let slots = slots(of: image.place.imageIndex)
@@ -74,7 +74,7 @@ extension SMPImage.State {
 extension SMPChannel {
   private static let settingTries = 2
 
-  /// Whether the server carries out a request that it may not know.
+  /// Whether the server executes a request that it may not know.
   fileprivate func isAccepted(_ request: some SMPRequest) async throws(UpdateFault) -> Bool {
     do throws(UpdateFault) {
       return switch try await ask(request, .detach, tries: Self.settingTries) {
@@ -88,15 +88,14 @@ extension SMPChannel {
 }
 
 extension SMPFacts {
-  /// The firmware loader answers: it runs in the second slot, and the first one is the
-  /// application's.
+  /// The firmware loader answers: it runs in slot 1, and slot 0 is for the application.
   var isLoader: Bool { mode == .firmwareLoader && running(0)?.slot == 1 }
 
-  /// The running application of one of the device's images. While the loader runs, none does.
+  /// The running application of one of the device's images; `nil` while the loader runs.
   func runningApplication(_ image: Int) -> SMPImage.Slot? { isLoader ? nil : running(image) }
 
-  /// Whether this may be the device that is searched for at `place`. At another place than its own
-  /// only a loader counts, and after activation an application that has one.
+  /// Whether this may be the device that is searched for at `place`. At another address than its
+  /// own, only a loader matches and, after activation, an application with a loader.
   func isExpected(at place: DeviceLocation, afterActivation: Bool) -> Bool {
     place == .home || (afterActivation ? mode == .firmwareLoader : isLoader)
   }

@@ -1,20 +1,20 @@
 import OtaflashGATT
 import OtaflashWire
 
-/// The questions at the start of a connection.
+/// The requests at the start of a connection.
 extension SMPFacts {
-  /// A server that does not know a command may leave it unanswered. Lost requests are rare before
-  /// anything else is sent, so two tries tell.
+  /// A server may not respond to an unknown command. Lost requests are rare before anything else is
+  /// sent, so two attempts are sufficient.
   private static let inquiryLimit = Duration.seconds(2)
   private static let inquiryTries = 2
 
-  /// Times that a server is asked for its slots which may still be erasing one for an earlier
+  /// The number of requests for the slots to a server that may still erase one for an earlier
   /// connection.
   static let triesOfBusyServer = 8
 
-  /// Asks first what every server answers: one that is busy would leave the other questions open.
+  /// Sends first the request that every server answers: a busy server would ignore the others.
   ///
-  /// - Throws: `.gatt(.connect, .timedOut)` where not even the slots are told; `.declined`.
+  /// - Throws: `.gatt(.connect, .timedOut)` if not even the slots are reported; `.declined`.
   init(
     asking channel: SMPChannel, tries: Int = SMPChannel.triesDefault
   ) async throws(UpdateFault) {
@@ -28,7 +28,7 @@ extension SMPFacts {
     sizes = try await Self.inquire(SMPImage.SlotInfo(), over: channel)
   }
 
-  /// `nil` where the server does not answer this.
+  /// `nil` if the server does not respond.
   static func inquire<Request: SMPRequest>(
     _ request: Request, over channel: SMPChannel
   ) async throws(UpdateFault) -> Request.Response? {

@@ -1,29 +1,29 @@
 import OtaflashATT
 import OtaflashWire
 
-/// How many bytes of image one upload request carries. Pure.
+/// The number of image bytes in one upload request. Pure.
 ///
-/// The longest request is what the server's buffer holds, or what one write carries where the
-/// server does not put requests together from several.
+/// The longest request fills the server's buffer or, if the server does not reassemble requests,
+/// one write.
 struct SMPPacketSize: Equatable, Sendable {
-  /// Bytes of an MCUboot header, which the first request must carry as a whole.
+  /// Bytes of an MCUboot header, which the first request must contain completely.
   static let headOfImage = 32
 
-  /// Bytes of a request at most, its header included.
+  /// The maximum length of a request, its header included.
   let bytes: Int
-  /// What the request at offset 0 says besides.
+  /// The additional fields of the request at offset 0.
   let announcement: SMPImage.Upload.Announcement
-  /// Bytes of image a request at most, by the caller's wish.
+  /// The caller's limit of image bytes per request.
   var dataLimit = Int.max
 
-  /// Bytes of image in the request at `offset` at most; 0 where not even one has room.
+  /// The maximum number of image bytes in the request at `offset`; 0 if not even one fits.
   func data(at offset: Int) -> Int {
     min(room(at: offset), offset == 0 ? max(dataLimit, Self.headOfImage) : dataLimit)
   }
 
-  /// Bytes of image in the request at `offset` of an image of `total`, to a server that takes
-  /// whole units only. A request that shall tell which may be longer than the caller's wish, and so
-  /// may one that carries a single unit.
+  /// Image bytes in the request at `offset` of an image of `total`, for a server that accepts only
+  /// complete units. A request that determines the unit may exceed the caller's limit, and so may
+  /// one with a single unit.
   func data(at offset: Int, of total: Int, to unit: SMPWriteUnit) -> Int {
     let least =
       switch unit {
@@ -37,32 +37,32 @@ struct SMPPacketSize: Equatable, Sendable {
   private func room(at offset: Int) -> Int {
     let empty = SMPImage.Upload(
       offset: offset, data: [], announcement: offset == 0 ? announcement : nil)
-    // The head of an empty string is counted, and has one byte.
+    // The head of an empty string is counted; it has one byte.
     let room = bytes - SMPMessage(empty, sequence: 0).encoded.count + 1
-    // CBOR tells lengths up to 23 in one byte, up to 255 in two, up to 65535 in three.
+    // CBOR encodes lengths up to 23 in one byte, up to 255 in two, up to 65535 in three.
     let fitting = [(head: 1, most: 23), (2, 255), (3, 65535)].map { min(room - $0.head, $0.most) }
     return max(0, fitting.max() ?? 0)
   }
 
-  /// The shortest request that carries a whole MCUboot header at offset 0.
+  /// The shortest request with a complete MCUboot header at offset 0.
   static func least(for announcement: SMPImage.Upload.Announcement) -> Int {
     let first = SMPImage.Upload(
       offset: 0, data: [UInt8](repeating: 0, count: headOfImage), announcement: announcement)
     return SMPMessage(first, sequence: 0).encoded.count
   }
 
-  /// Bytes of header and field names in a request behind the first 64 KiB, and of the whole
-  /// answer.
+  /// Bytes of header and field names in a request after the first 64 KiB, and of the complete
+  /// response.
   private static let overhead = 26
   private static let answer = 18
   private static let writeHeader = 3
 
-  /// Bytes of a request that carries the most image per time on air: all that the buffer holds,
-  /// or whole fragments only, whose last one would else be short.
+  /// The request length with the highest rate on air: the complete buffer, or only complete
+  /// fragments, because the last one would otherwise be short.
   ///
   /// - Parameters:
-  ///   - buffer: bytes that the server's buffer holds.
-  ///   - fragment: bytes that one write carries.
+  ///   - buffer: bytes of the server's buffer.
+  ///   - fragment: bytes of one write.
   static func best(buffer: Int, fragment: Int, sizing: PDUSizing) -> Int {
     let whole = buffer / fragment * fragment
     guard whole > overhead, whole < buffer else { return buffer }

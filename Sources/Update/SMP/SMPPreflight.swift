@@ -1,10 +1,10 @@
 import OtaflashFirmware
 
 extension SMPFacts {
-  /// Compares the image with what the device says of its slots. Nothing is written.
+  /// Compares the image with the device's report of its slots. Nothing is written.
   ///
-  /// - Throws: `doesNotFit`, `downgrade`, `imageNotTaken`, or `declined` where the bootloader
-  ///   would never start the image.
+  /// - Throws: `doesNotFit`, `downgrade`, `imageNotTaken`, or `declined` if the bootloader would
+  ///   never start the image.
   func check(_ image: FirmwareImage, options: UpdateOptions) throws(UpdateFault) -> Preflight {
     guard let mcuboot = image.mcuboot else { throw .imageNotTaken(by: [.smp]) }
     if mcuboot.header.flags.contains(.nonBootable) { throw .declined(.prepare, .notBootable) }

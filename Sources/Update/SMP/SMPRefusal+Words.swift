@@ -2,17 +2,17 @@ import OtaflashGATT
 import OtaflashWire
 
 extension SMPRefusal {
-  /// The refusal for whoever runs the update.
+  /// The refusal as a message.
   package var inWords: ProtocolRefusal {
     let entry =
-      entry ?? Entry(.rejected, "it refused with a code that is not known here", Self.log)
+      entry ?? Entry(.rejected, "it refused with an unknown code", Self.log)
     let meaning = reason.map { "\(entry.meaning) ('\($0)')" } ?? entry.meaning
     return ProtocolRefusal(
       code: number, meaning: meaning, advice: entry.advice, kind: entry.kind,
       remedy: entry.remedy)
   }
 
-  /// The code as a reader of the specification knows it.
+  /// The code in the notation of the specification.
   private var number: String {
     switch code {
     case .general(let rc): "rc \(rc)"
@@ -41,7 +41,7 @@ extension SMPRefusal {
   private var entry: Entry? {
     switch code {
     case .general(let rc) where rc >= Self.firstOfApplications:
-      Entry(.rejected, "its application refused", "The firmware's author knows the code.")
+      Entry(.rejected, "its application refused", "Ask the firmware's author about the code.")
     case .general(let rc): Self.general[rc]
     case .group(.os, let rc): Self.os[rc]
     case .group(.image, let rc): Self.image[rc]
@@ -52,24 +52,24 @@ extension SMPRefusal {
   /// MGMT_ERR_EPERUSER.
   private static let firstOfApplications: Int32 = 256
 
-  private static let log = "The device's own log says more."
-  private static let again = "Try again; if it stays so, restart the device."
+  private static let log = "See the device's log."
+  private static let again = "Try again; if the error persists, restart the device."
   private static let sign = "Build and sign the image again, for this board."
-  private static let list = "What its slots hold tells more."
+  private static let list = "List its slots for details."
   private static let memory = "A smaller ATT_MTU may help."
   private static let worn =
-    "Restart the device; if it stays so, its flash is worn, or its layout is not the firmware's."
-  private static let bug = "This is a mistake of this software."
+    "Restart the device; if the error persists, its flash is worn, or has another layout."
+  private static let bug = "This is a bug in otaflash."
 
   private static let general: [Int32: Entry] = [
     1: Entry(.rejected, "an unknown error", log),
     2: Entry(.rejected, "it has no memory for this", memory, .requestSmallerMTU),
     3: Entry(.unsuitable, "a value in the request is not valid", sign, .chooseAnotherImage),
-    4: Entry(.rejected, "its own work took too long", again, .tryAgain),
+    4: Entry(.rejected, "its operation took too long", again, .tryAgain),
     5: Entry(.rejected, "there is no such entry", list, .listSlots),
     6: Entry(
       .rejected, "its state does not permit this",
-      "An image may wait for the next start, or the running one for its confirmation: confirm it, "
+      "An image may be pending, or the running one may need its confirmation: confirm it, "
         + "or restart the device.", .confirmRunningImage),
     7: Entry(
       .rejected, "the answer would not fit its buffer", "The firmware needs larger SMP buffers."),
@@ -77,12 +77,12 @@ extension SMPRefusal {
       .unsuitable, "it does not know the command",
       "The firmware must be built with this SMP command."),
     9: Entry(
-      .rejected, "the data is corrupt", "Send the image again, from its beginning.", .startOver),
+      .rejected, "the data is corrupt", "Send the image again, from its start.", .startOver),
     10: Entry(.rejected, "it is busy with something else", again, .tryAgain),
     11: Entry(.forbidden, "access is denied", "Pair with the device first.", .pair),
     12: Entry(.protocolBroken, "its SMP is older than the request's", log),
     13: Entry(
-      .protocolBroken, "its SMP is newer than the request's", "Update this software.",
+      .protocolBroken, "its SMP is newer than the request's", "Update otaflash.",
       .updateSoftware),
   ]
 
@@ -107,7 +107,7 @@ extension SMPRefusal {
     8: Entry(.rejected, "no slot holds an image with this hash", list, .listSlots),
     9: Entry(
       .rejected, "no slot is free",
-      "The other image waits for the next start, or could be needed to go back: confirm the "
+      "The other image is pending, or may be needed for a revert: confirm the "
         + "running one, or restart the device.", .confirmRunningImage),
     10: Entry(.rejected, "its flash cannot be opened", worn, .restartDevice),
     11: Entry(.rejected, "its flash cannot be read", worn, .restartDevice),
@@ -118,33 +118,33 @@ extension SMPRefusal {
     16: Entry(.rejected, "its flash is being written already", again, .tryAgain),
     17: Entry(.rejected, "its flash is not being written", again, .tryAgain),
     18: Entry(.rejected, "its flash has no driver", worn, .restartDevice),
-    19: Entry(.rejected, "an offset is not where a page begins", again, .tryAgain),
+    19: Entry(.rejected, "an offset is not at the start of a page", again, .tryAgain),
     20: Entry(.protocolBroken, "the request has no offset", bug, .report),
     21: Entry(.protocolBroken, "the request has no length", bug, .report),
     22: Entry(.protocolBroken, "the first request does not hold the image's header", bug, .report),
     23: Entry(
-      .unsuitable, "what was sent does not begin like an MCUboot image", sign, .chooseAnotherImage),
+      .unsuitable, "the sent data does not start like an MCUboot image", sign, .chooseAnotherImage),
     24: Entry(
-      .unsuitable, "the hash has another length than its own",
-      "The image must be signed with the kind of hash that the bootloader was built for."),
+      .unsuitable, "the hash has the wrong length",
+      "The image must be signed with the kind of hash that the bootloader requires."),
     25: Entry(
-      .unsuitable, "the image is linked for another place in its flash",
-      "Send the variant of the image that was built for the slot which does not run."),
-    26: Entry(.rejected, "the version of what it runs cannot be read", worn, .restartDevice),
+      .unsuitable, "the image is linked for another address in its flash",
+      "Send the variant of the image for the inactive slot."),
+    26: Entry(.rejected, "the version of the running image cannot be read", worn, .restartDevice),
     27: Entry(
-      .unsuitable, "what it runs is as new as the image, or newer",
-      "The device takes only a higher version."),
+      .unsuitable, "the running image has the same or a higher version",
+      "The device accepts only a higher version."),
     28: Entry(
-      .rejected, "an image waits for the next start already",
+      .rejected, "an image is already pending for the next start",
       "Restart the device, then try again.", .restartIntoWaitingImage),
     29: Entry(.unsuitable, "the image's vector table is not valid", sign, .chooseAnotherImage),
     30: Entry(.unsuitable, "the image is too large", "It must be built smaller."),
     31: Entry(
-      .rejected, "more bytes came than were announced",
-      "Send the image again, from its beginning.", .startOver),
+      .rejected, "more bytes arrived than were announced",
+      "Send the image again, from its start.", .startOver),
     32: Entry(
       .rejected, "this image may not be confirmed", "Its own application must confirm it."),
     33: Entry(.rejected, "the running image cannot be put on trial", "It runs already."),
-    34: Entry(.rejected, "it cannot tell which slot runs", worn, .restartDevice),
+    34: Entry(.rejected, "it cannot determine the active slot", worn, .restartDevice),
   ]
 }

@@ -2,6 +2,6 @@
 struct SMPRetained: RetainedValue {
   /// Whether the server knows the command that marks images.
   var stateWrite = SMPFacts.StateWriteSupport.unknown
-  /// The name that the firmware loader was given; `nil` if it was given none.
+  /// The name that was set for the firmware loader; `nil` if none was set.
   var loaderName: SMPFirmwareLoader.Name?
 }

@@ -4,20 +4,20 @@ import OtaflashFirmware
 import OtaflashGATT
 import OtaflashWire
 
-/// Where an upload stands behind its first request.
+/// The state of an upload after its first request.
 struct SMPUploadStart: Sendable {
   let size: SMPPacketSize
   /// Bytes that the first request carried.
   let sent: Int
-  /// The next byte that the server wants.
+  /// The next byte that the server requests.
   let offset: Int
-  /// The server has all of the image, and has compared it.
+  /// The server has the complete image, and has compared it.
   let matches: Bool?
 
-  /// Whether the server held more than what the first request brought.
+  /// Whether the server held more than the bytes of the first request.
   var isResumed: Bool { offset > sent }
 
-  /// What the first answer tells of the server's flash.
+  /// The write unit of the server's flash, from the first response.
   var unit: SMPWriteUnit { SMPWriteUnit(sent: sent, taken: offset) ?? .unknown }
 }
 
@@ -25,15 +25,15 @@ extension SMPSession {
   /// The longest time to an answer that waits for flash: to a first upload request or an erase, for
   /// which a whole slot is erased, and to a decision on what to start, for which a page may be.
   static let eraseLimit = Duration.seconds(40)
-  /// Times that a whole image whose SHA-256 differs in the server's flash is sent again.
+  /// How often a complete image with a wrong SHA-256 in the server's flash is sent again.
   private static let imageRepeatsMaximum = 1
-  /// Bytes of the first request to a server that shall hold nothing.
+  /// The length of the first request to a server that shall hold nothing.
   private static let shortFirst = SMPWriteUnit.leastTelling
 
   // MARK: The first request
 
-  /// Asks the server where it stands, by the first request of the upload. An image that a slot
-  /// lists already need not be sent.
+  /// Requests the state of the server, with the first request of the upload. An image that a slot
+  /// already lists is not sent.
   func prepare(
     _ plan: UpdatePlan, restart: Bool
   ) async throws(UpdateFault) -> PreparedUpload {
@@ -46,7 +46,7 @@ extension SMPSession {
     let size = try packetSize(for: image)
     if restart { try await erase(image.place.imageIndex) }
     let begun = try await begin(image.bytes, size, afresh: restart)
-    // What the first request itself brought was not held before.
+    // The bytes of the first request were not held before.
     return PreparedUpload(from: begun.isResumed ? begun.offset : 0) {
       () async throws(UpdateFault) in try await upload(image.bytes, begun)
     }
@@ -58,7 +58,7 @@ extension SMPSession {
       size: image.bytes.count, sha: Array(SHA256.hash(data: image.bytes)),
       image: index == 0 ? nil : index)
     let least = SMPPacketSize.least(for: announcement)
-    // With one request under way its round trip counts, and not what is left of an event.
+    // With one request in flight, the round trip counts, not the rest of a connection event.
     if facts.reassembles, facts.widthLimit > 1, context.options.windowLimit == nil {
       channel.fillEvents()
     }
@@ -69,7 +69,7 @@ extension SMPSession {
   }
 
   private func erase(_ imageIndex: Int) async throws(UpdateFault) {
-    // What is erased is the slot that an upload goes to: where nothing runs, the first.
+    // The upload erases its slot: slot 0 if nothing runs.
     let slot =
       switch facts.running(imageIndex)?.slot {
       case 0: 1
@@ -80,7 +80,7 @@ extension SMPSession {
       SMPImage.Erase(slot: number == 1 ? nil : number), .prepare, within: Self.eraseLimit)
   }
 
-  /// - Parameter afresh: what the server holds must be nothing.
+  /// - Parameter afresh: the server must hold nothing.
   private func begin(
     _ image: [UInt8], _ size: SMPPacketSize, afresh: Bool
   ) async throws(UpdateFault) -> SMPUploadStart {
@@ -88,11 +88,12 @@ extension SMPSession {
       let first = size.data(at: 0, of: image.count, to: .unknown)
       return try await announce(image.prefix(first), size, size.announcement)
     }
-    // So short that what a server remembers can hardly be taken for what it took of this.
+    // So short that a remembered offset of the server can hardly be mistaken for a new one.
     let first = image.prefix(min(size.data(at: 0, of: image.count, to: .unknown), Self.shortFirst))
     let begun = try await announce(first, size, size.announcement)
     guard begun.offset != first.count, begun.unit == .unknown else { return begun }
-    // It erased the slot and still remembers the upload: one without a mark makes it forget.
+    // The server erased the slot and still remembers the upload: a request without the hash resets
+    // it.
     var unmarked = size.announcement
     unmarked.sha = nil
     _ = try await announce(first, size, unmarked)

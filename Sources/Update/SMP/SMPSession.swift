@@ -3,8 +3,8 @@ import OtaflashFirmware
 import OtaflashGATT
 import OtaflashWire
 
-/// MCUmgr's Simple Management Protocol on one connection: an MCUboot image into the slot that does
-/// not run (the sequence is in README.md beside this file).
+/// MCUmgr's Simple Management Protocol on one connection: an MCUboot image for the inactive slot
+/// (README.md in this folder describes the sequence).
 struct SMPSession: UpdateSession {
   static let updateProtocol = UpdateProtocol.smp
   static let services = [SMPService.service]
@@ -77,10 +77,10 @@ struct SMPSession: UpdateSession {
 
   // MARK: After the upload
 
-  /// A server lists what has the form of an image; whether it is whole only the bootloader looks.
+  /// A server lists data in the form of an image; only the bootloader checks that it is complete.
   var provesHeldImages: Bool { false }
 
-  /// The server lists only images that it found valid in flash.
+  /// The server lists only images that it has validated in flash.
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict {
     let state = try await channel.perform(SMPImage.ReadState(), .verify)
     guard state.received(image) != nil else {
@@ -92,14 +92,14 @@ struct SMPSession: UpdateSession {
   func activate(
     _ images: [FirmwareImage], keeping current: [FirmwareImage]
   ) async throws(UpdateFault) {
-    // Where nothing runs, this is the bootloader's own server, which starts what it received.
+    // If nothing runs, this is the bootloader's own server, which starts the received image.
     if facts.mode.needsTest, facts.state.slots.contains(where: { $0.flags.contains(.active) }) {
       let state = try await channel.perform(SMPImage.ReadState(), .activate)
       for image in current where facts.mode.reverts && state.isOnTrial(image.place.imageIndex) {
         try await confirm(image, .activate)
       }
       guard try await mark(images, state) else {
-        // The bootloader chooses by version: the restart decides, and what runs then is read.
+        // The bootloader selects by version: the running image is read after the restart.
         retained.update { $0.stateWrite = .missing }
         return try await restart()
       }
@@ -121,7 +121,7 @@ struct SMPSession: UpdateSession {
   ) async throws(UpdateFault) -> Bool {
     let applicationLast =
       images.filter { $0.place.imageIndex != 0 } + images.filter { $0.place.imageIndex == 0 }
-    // An earlier run may have come as far as this.
+    // An earlier run may have reached this step.
     for image in applicationLast
     where !(state.received(image)?.flags.contains(.pending) ?? false) {
       let result = try await channel.ask(
@@ -134,13 +134,13 @@ struct SMPSession: UpdateSession {
     return true
   }
 
-  /// What MCUboot takes to move a page of 4 KiB, up to three times with an erase each.
+  /// The time for MCUboot to move a page of 4 KiB, up to three times with an erase each.
   private static let pageMoveTime = Duration.milliseconds(500)
   private static let pageSize = 4096
   private static let movesMaximum = 3
 
-  /// The pages of both slots are moved before the image runs: as many as the slots have, where the
-  /// device tells. Flash that is slower than most was so while the images were sent.
+  /// The pages of both slots are moved before the image runs: as many as the slots have, if the
+  /// device reports them. Slower flash than usual was already slower during the upload.
   func startTime(of images: [FirmwareImage]) -> Duration {
     let installed = images.compactMap(\.installer).flatMap(\.parts).map(\.size).reduce(0, +)
     guard facts.mode.movesPages else {
@@ -166,15 +166,16 @@ struct SMPSession: UpdateSession {
     return RunningImage(state, mode: facts.mode, expecting: image)
   }
 
-  /// Confirms what runs, by no hash: with its hash an image that was reverted in this moment would
-  /// be started again for good. Other images than the application are confirmed by theirs.
+  /// Confirms the running image without a hash: with its hash, an image that was just reverted
+  /// would be started again permanently. Other images than the application are confirmed by their
+  /// hashes.
   func confirm(_ image: FirmwareImage) async throws(UpdateFault) {
     try await confirm(image, .confirm)
   }
 
   private func confirm(_ image: FirmwareImage, _ stage: UpdateStage) async throws(UpdateFault) {
     let index = image.place.imageIndex
-    // One that was decompressed runs under another hash than it was sent with.
+    // A decompressed image runs under another hash than that of its file.
     let running = facts.running(index).flatMap { $0.runs(image) == .same ? $0.hash : nil }
     let hash = index == 0 ? nil : running ?? image.mcuboot?.hash?.bytes
     _ = try await channel.perform(
@@ -185,12 +186,13 @@ struct SMPSession: UpdateSession {
 }
 
 extension RunningImage {
-  /// What runs, as the list of slots tells it.
+  /// The running image in the list of slots.
   init(_ state: SMPImage.State, mode: MCUbootMode, expecting image: FirmwareImage) {
     let index = image.place.imageIndex
     let slot = state.running(index)
     let agreement = slot?.runs(image) ?? .different
-    // An image that was put on trial, does not run, and waits no more was tried or refused.
+    // An image that was put on trial, does not run, and is no longer pending was reverted or
+    // refused.
     let other = state.slots(of: index).first { $0.slot != slot?.slot }
     let waits = other.map { $0.stores(image) != .different && $0.flags.contains(.pending) } ?? false
     self.init(

@@ -1,23 +1,23 @@
-/// The arithmetic of one upload: which bytes may go out next, and what an answer means. Pure; the
-/// session does the sending and the waiting.
+/// The arithmetic of one upload: the bytes to send next, and the meaning of a response. Pure; the
+/// session sends and waits.
 ///
-/// A server works off its requests in their order. Each answer tells the offset that it wants next:
-/// when that is the end of what was sent, the part has arrived, and all before it; when it is less,
-/// something was lost on the way, and the server threw away what came behind. Then nothing more is
-/// sent until the requests that are under way were answered too, and sending goes on from there. An
-/// answer within the only request is no loss: the server took as much as it could write.
+/// A server processes its requests in their order. Each response contains the offset that the
+/// server requests next. If this is the end of the sent bytes, the request and all before it have
+/// arrived. If it is less, a request was lost, and the server discarded the following ones. Then
+/// nothing more is sent until the requests in flight are answered, and sending resumes at that
+/// offset. An offset inside the only request is not a loss: the server accepted as much as it could
+/// write.
 struct SMPTransfer {
-  /// What the session does about an answer.
+  /// The reaction of the session to a response.
   enum Reaction: Equatable {
     case proceed
-    /// Sending goes on at an earlier offset.
+    /// Sending resumes at an earlier offset.
     case rewound(to: Int, because: RewindReason)
   }
 
-  /// Times that sending goes back without the furthest byte advancing.
+  /// How often sending goes back without a new maximum offset.
   static let repeatMaximum = 5
-  /// Times that a server may lose bytes that it has acknowledged (it restarted, or somebody else
-  /// uploads too).
+  /// How often a server may lose acknowledged bytes (it restarted, or another host uploads too).
   static let setbackMaximum = 5
   /// After each loss twice as many answers must come well before the window grows again; at most
   /// this many windows full.
@@ -29,38 +29,38 @@ struct SMPTransfer {
   }
 
   let total: Int
-  /// Requests that may be under way at once, for which the server is known to have buffers.
+  /// The maximum number of requests in flight for which the server is known to have buffers.
   private let widthLimit: Int
-  /// Requests that are tried at once, until the first loss among as many: neither what waits for
-  /// the air nor an answer that is on its way takes a buffer of the server's.
+  /// The number of requests that are tried in flight, until the first loss at this number: neither
+  /// a request in the transport nor a response in flight occupies a buffer of the server.
   private var reach: Int
   private(set) var width = 1
-  /// Requests end where the server's units do, but for the last. Until they are known, one goes
-  /// alone.
+  /// Requests end at the boundaries of the server's units, except the last. Until the unit is
+  /// known, one request is in flight.
   private(set) var unit: SMPWriteUnit
   /// The next byte to send.
   private(set) var next: Int
-  /// The server has everything before this.
+  /// The server has all bytes before this offset.
   private(set) var acknowledged: Int
   /// In the order of sending.
   private var underWay: [Request] = []
   /// The end of what was ever sent.
   private var sentEnd: Int
-  /// After a loss: where sending goes on when nothing is under way any more.
+  /// After a loss: the offset at which sending resumes when no request is in flight.
   private var wanted: Int?
   private var furthest: Int
   private var repeats = 0
   private var setbacks = 0
-  /// Consecutive times that nothing was heard.
+  /// Consecutive time limits without a response.
   private(set) var silences = 0
   private var streak = 0
   private var patience = 1
 
   /// - Parameters:
-  ///   - offset: where the server said it stands.
-  ///   - unit: what its first answer told of its flash.
+  ///   - offset: the offset that the server reported.
+  ///   - unit: the write unit from its first response.
   ///   - widthLimit: requests that the server has buffers for, 1 or more.
-  ///   - reach: requests that are tried at once, as many or more.
+  ///   - reach: requests that are tried in flight, at least `widthLimit`.
   init(
     total: Int, startingAt offset: Int, unit: SMPWriteUnit = .unknown, widthLimit: Int, reach: Int
   ) {
@@ -79,12 +79,12 @@ struct SMPTransfer {
 
   var isWaiting: Bool { !underWay.isEmpty }
 
-  /// A request with offset 0 is under way: the server may erase a slot before it answers.
+  /// A request with offset 0 is in flight: the server may erase a slot before it responds.
   var awaitsFirst: Bool { underWay.first?.range.lowerBound == 0 }
 
-  /// The bytes that may go out now, or `nil` when the window is used up or all is sent. The first
-  /// goes alone: its answer may be that the server has more already. The last finds a buffer for
-  /// certain: no later one would tell that it was lost.
+  /// The bytes to send now, or `nil` if the window is full or all bytes are sent. The first request
+  /// is sent alone: the server may report that it already has more. The last request must find a
+  /// free buffer: no later response would show its loss.
   func sendable(_ size: SMPPacketSize) -> Range<Int>? {
     guard wanted == nil, next < total, !awaitsFirst else { return nil }
     let end = next + size.data(at: next, of: total, to: unit)
@@ -100,14 +100,14 @@ struct SMPTransfer {
     sentEnd = max(sentEnd, next)
   }
 
-  /// The server wants `offset` next, as its answer to the request with this number.
+  /// The server requests `offset` next, in its response to the request with this number.
   mutating func answered(
     _ sequence: UInt8, wants offset: Int
   ) throws(UpdateFault) -> Reaction {
     guard let range = take(sequence) else { return .proceed }
-    // To offset 0 it may say that it has more of this very image already.
+    // At offset 0, it may report that it already has more of this image.
     guard offset <= (range.lowerBound == 0 ? total : sentEnd) else {
-      throw .protocolViolation(.upload, "it wants byte \(offset); \(sentEnd) were sent")
+      throw .protocolViolation(.upload, "it requests byte \(offset); \(sentEnd) were sent")
     }
     sentEnd = max(sentEnd, offset)
     if offset <= range.upperBound { learn(range, taken: offset) }
@@ -123,7 +123,7 @@ struct SMPTransfer {
     return .proceed
   }
 
-  /// The last bytes of an image are taken whole by every server.
+  /// Every server accepts the last bytes of an image completely.
   private mutating func learn(_ range: Range<Int>, taken offset: Int) {
     guard range.upperBound < total, offset > range.lowerBound,
       let learned = SMPWriteUnit(sent: range.count, taken: offset - range.lowerBound)
@@ -132,19 +132,19 @@ struct SMPTransfer {
     unit = learned
   }
 
-  /// The server had no room for this request, or was busy: its bytes are to be sent again.
+  /// The server had no buffer for this request, or was busy: its bytes must be sent again.
   mutating func refused(_ sequence: UInt8, isBusy: Bool) throws(UpdateFault) -> Reaction {
     guard let range = take(sequence) else { return .proceed }
     wanted = min(wanted ?? range.lowerBound, range.lowerBound)
     return try resumeIfDrained(because: .overrun, counting: !isBusy)
   }
 
-  /// No answer has come in time: everything under way counts as lost, and one request alone goes
-  /// out next.
+  /// No response arrived in time: all requests in flight count as lost, and a single request is
+  /// sent next.
   ///
   /// - Parameters:
-  ///   - waited: the time since the server last got further.
-  ///   - requestSize: the length of the requests in bytes, where they can be shorter.
+  ///   - waited: the time since the last progress of the server.
+  ///   - requestSize: the length of the requests in bytes, if they can be shorter.
   mutating func timedOut(
     after waited: Duration, requestSize: Int? = nil
   ) throws(UpdateFault) -> Reaction {
@@ -159,7 +159,7 @@ struct SMPTransfer {
     }
   }
 
-  /// Takes a request off the list, and those before it: their answers, or they, were lost.
+  /// Removes a request from the list, and those before it: they or their responses were lost.
   private mutating func take(_ sequence: UInt8) -> Range<Int>? {
     guard let index = underWay.firstIndex(where: { $0.sequence == sequence }) else { return nil }
     silences = 0
@@ -193,8 +193,8 @@ struct SMPTransfer {
     return .rewound(to: offset, because: reason)
   }
 
-  /// Something was lost: where more was tried than the server has buffers for, so many are not
-  /// tried again; else half as many go out.
+  /// After a loss: if more requests than known buffers were tried, this number is not tried again;
+  /// otherwise the number is halved.
   private mutating func narrow() {
     if width > widthLimit {
       reach = width - 1
@@ -205,7 +205,7 @@ struct SMPTransfer {
     }
   }
 
-  /// The server has lost what it had; what was reached counts no more.
+  /// The server lost the bytes that it had; the maximum starts over.
   private mutating func fellBack(to offset: Int) throws(UpdateFault) {
     setbacks += 1
     guard setbacks <= Self.setbackMaximum else {

@@ -2,15 +2,15 @@ import OtaflashATT
 import OtaflashGATT
 import OtaflashWire
 
-/// Sends the bytes of one upload behind its first request, in the window that `SMPTransfer`
+/// Sends the bytes of one upload after its first request, in the window that `SMPTransfer`
 /// computes.
 struct SMPUpload {
-  /// The longest time to the answer of an upload request that is not the first. It doubles with
-  /// each silence, up to that of the first: on a slow link a long request is longer on its way.
+  /// The time limit for the response to an upload request after the first. It doubles after each
+  /// silence, up to that of the first: on a slow link, a long request takes longer.
   private static let answerLimit = Duration.seconds(5)
-  /// There and back, and one more that an event was missed by.
+  /// The round trip, and one more interval for a missed event.
   private static let roundTripIntervals = 3
-  /// Bytes of the image in a request for which no shorter one is worth trying.
+  /// Image bytes of a request below which a shorter one is not tried.
   private static let shortData = 64
   private static let busyPause = Duration.milliseconds(100)
 
@@ -21,7 +21,7 @@ struct SMPUpload {
   private var transfer: SMPTransfer
   private var matches: Bool?
   private var patience: Patience
-  /// When the server last got further than ever before, or the upload started.
+  /// The time of the last new maximum offset, or of the start of the upload.
   private var advanced: LinkInstant
   private var furthest: Int
 
@@ -42,9 +42,9 @@ struct SMPUpload {
       reach: min(facts.reach(ofRequests: size.bytes, over: channel), wish))
   }
 
-  /// Returns when the server has everything; `false` when it says that it holds something else.
+  /// Returns when the server has everything; `false` if it reports that it holds something else.
   mutating func run() async throws(UpdateFault) -> Bool {
-    // With one request under way each waits for the answer to the one before.
+    // With one request in flight, each waits for the response to the previous one.
     try await context.measuring(.withoutResponse, over: channel.client) {
       () async throws(UpdateFault) -> Bool in try await sendAll()
     }
@@ -101,7 +101,7 @@ struct SMPUpload {
     }
   }
 
-  /// The server writes what it got before it answers: what is longer on its way than the link
+  /// The server writes received data before it responds: a response that takes longer than the link
   /// explains waits for flash.
   private func waitCause(_ wait: TransferMeter.Wait) -> TransferMeter.Cause {
     guard let interval = channel.client.linkFacts.connectionInterval else { return .device }

@@ -1,41 +1,43 @@
-/// How much of a request a server takes at once. Pure.
+/// The unit in which a server accepts the bytes of a request. Pure.
 ///
-/// Servers that write what arrives straight into flash take whole flash words of every request but
-/// the last, and answer the offset behind them (`img_mgmt_impl_upload_inspect` of mcumgr in Zephyr
-/// to 2.7 and in Mynewt: `data_len - data_len % align`). What is behind the last whole word comes
-/// again.
+/// Servers that write received data directly into flash accept only complete flash words of every
+/// request except the last, and respond with the offset after them (`img_mgmt_impl_upload_inspect`
+/// of mcumgr in Zephyr to 2.7 and in Mynewt: `data_len - data_len % align`). The bytes after the
+/// last complete word are sent again.
 enum SMPWriteUnit: Equatable, Sendable {
-  /// Until a request was answered that could tell: it goes alone.
+  /// Until a request determines the unit: one request is in flight.
   case unknown
-  /// In bytes, a power of two; 1 = every byte is taken.
+  /// In bytes, a power of two; 1 = every byte is accepted.
   case known(Int)
 
-  /// The largest flash word that is looked for.
+  /// The largest flash word that is considered.
   private static let maximum = 512
-  /// A request of this many bytes, or so many more than a multiple of 32, tells each word up to 32
-  /// by what is left of it.
+  /// A request of this length, or of this length plus a multiple of 32, determines each word up to
+  /// 32 by its remainder.
   static let telling = 31
-  /// The shortest such request that carries a whole MCUboot header.
+  /// The shortest such request with a complete MCUboot header.
   static let leastTelling = 63
 
-  /// What a server that took `taken` of `sent` bytes, and not the image's last, writes at once.
+  /// The write unit of a server that accepted `taken` of `sent` bytes, which were not the image's
+  /// last.
   ///
-  /// Where several words would explain it, it is the largest: a multiple of that is one of all.
-  /// `nil` where none would, or where any would: of an even number taken whole.
+  /// If several words explain the number, the result is the largest: its multiples are multiples of
+  /// all. `nil` if no word or any word explains it: for an even number that was accepted
+  /// completely.
   init?(sent: Int, taken: Int) {
     guard taken < sent else {
       guard taken == sent, !sent.isMultiple(of: 2) else { return nil }
       self = .known(1)
       return
     }
-    // Behind the last whole word there is less than one.
+    // After the last complete word, less than one word remains.
     var word = sent - taken <= Self.telling ? Self.telling + 1 : Self.maximum
     while word > 1, sent / word * word != taken { word /= 2 }
     guard word > 1, taken > 0 else { return nil }
     self = .known(word)
   }
 
-  /// Bytes of a request that may have `most`, when more of the image follows.
+  /// The length of a request with at most `most` bytes, if more of the image follows.
   func cut(_ most: Int) -> Int {
     switch self {
     case .known(let word): return most < word ? most : most / word * word

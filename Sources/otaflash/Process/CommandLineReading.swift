@@ -2,16 +2,16 @@ import ArgumentParser
 import OtaflashConsole
 import OtaflashDevices
 
-/// What a command line asks for.
+/// A parsed command line.
 enum CommandLineReading {
   case command(any Subcommand, name: String)
-  /// `--help`, `--version`, or what the parser writes for tools.
+  /// `--help`, `--version`, or output of the parser for tools.
   case text(String)
   /// A command that only groups others.
   case groupAlone(Group)
   case malformed(message: String, name: String)
 
-  /// A command that says nothing without one of its own.
+  /// A command that requires a subcommand.
   struct Group {
     /// Empty for the program itself.
     let name: String
@@ -22,7 +22,7 @@ enum CommandLineReading {
       self.name = name
       self.help = help
       let commands = configuration.subcommands.map { $0.configuration.commandName ?? "" }
-      complaint = "a command is missing; there are " + commands.joined(separator: ", ")
+      complaint = "a command is missing; the commands are " + commands.joined(separator: ", ")
     }
   }
 
@@ -50,11 +50,11 @@ enum CommandLineReading {
     }
   }
 
-  /// The words with those that the environment adds, behind the command's name.
+  /// Inserts the words of the environment after the command's name.
   private static func expansion(
     _ arguments: [String], environment: [String: String]
   ) throws -> (words: [String], added: [String]) {
-    // What a shell asks to complete a word is told by the places of words.
+    // Completion requests of a shell depend on the positions of words.
     let isShell = arguments.first?.hasPrefix("---") ?? false
     guard !isShell, environment.keys.contains(where: { $0.hasPrefix(EnvironmentOptions.prefix) })
     else {
@@ -93,8 +93,8 @@ enum CommandLineReading {
     }
   }
 
-  /// What is wrong with a command line that the parser takes for a wish for help: a file that is
-  /// called `-h.bin`, and help with a command that there is not.
+  /// Returns the error of a command line that the parser mistakes for a request for help: a file
+  /// named `-h.bin`, or help for an unknown command.
   private static func complaintOfHelp(_ arguments: [String]) -> String? {
     let options = arguments.prefix { $0 != "--" }
     if options.first == "help" {
@@ -105,13 +105,13 @@ enum CommandLineReading {
         return nil
       }
     }
-    // Of one dash, and made of flags; or of two.
+    // One dash with flags, or two dashes.
     let asks = options.contains { word in
       word.hasPrefix("--") || word.hasPrefix("-") && word.allSatisfy("-hqvy".contains)
     }
     guard !asks, let cluster = options.first(where: { $0.hasPrefix("-") && $0.contains("h") })
     else { return nil }
-    return "'\(cluster)' is no option; a file that is called so is given as ./\(cluster)"
+    return "'\(cluster)' is not an option; write a file with this name as ./\(cluster)"
   }
 
   private static func firstSentence(of message: String) -> String {

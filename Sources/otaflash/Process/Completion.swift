@@ -1,7 +1,7 @@
 import ArgumentParser
 import OtaflashDevices
 
-/// Prints what a shell needs to complete otaflash's words.
+/// Prints a completion script for a shell.
 struct Completion: Subcommand {
   enum Shell: String, ExpressibleByArgument, CaseIterable, Sendable {
     case bash, zsh, fish

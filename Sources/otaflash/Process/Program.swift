@@ -4,8 +4,8 @@ import OtaflashConsole
 
 @main
 enum Program {
-  /// Not `async`: the runtime would then park this thread with all signals open, and a signal would
-  /// kill the process before anything could be said.
+  /// Not `async`: the runtime would then park this thread with all signals unblocked, and a signal
+  /// would kill the process without a message.
   static func main() {
     let environment = ProcessInfo.processInfo.environment
     Startup.occupyStandardStreams()
@@ -17,8 +17,8 @@ enum Program {
       environment: environment, interruption: interruption, queue: queue)
     if let shortage = Startup.shortage() { exit(run.refuse(shortage).code) }
     interruption.watch()
-    // Detached: a job of the main actor would never run, since this thread only writes. It is the
-    // program's whole life, so nothing waits for it or cancels it from outside.
+    // Detached: a job of the main actor would never run, because this thread only writes. The task
+    // spans the complete program, so no other code waits for it or cancels it.
     Task.detached {
       switch await run.perform() {
       case .signal(let number): Interruption.die(by: number)

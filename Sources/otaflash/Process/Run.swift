@@ -2,7 +2,7 @@ import OtaflashConsole
 import OtaflashDevices
 import OtaflashState
 
-/// One run of the program, from its words to its exit status.
+/// One run of the program, from its arguments to its exit status.
 struct Run: Sendable {
   let program: String
   let arguments: [String]
@@ -19,12 +19,11 @@ struct Run: Sendable {
     }
   }
 
-  /// With `-d last` it becomes the run of a command for the device that was connected to last; with
-  /// an alias, for the device that has it.
+  /// Replaces `-d last` with the last connected device, and an alias with its device.
   private func begin(_ command: any Subcommand, called name: String) async -> ExitStatus {
     guard command.global.simulatedAir == nil || type(of: command).takesSimulatedAir else {
       return refuse(
-        "--adapter sim is for scan, and for commands on one device that needs no pairing", in: name)
+        "--adapter sim requires scan, or a command for one device without pairing", in: name)
     }
     guard let deviceCommand = command as? any DeviceCommand, let device = deviceCommand.device
     else { return await run(command, called: name) }
@@ -48,7 +47,7 @@ struct Run: Sendable {
     ).run(named, called: name, beginning: note)
   }
 
-  /// - Parameter note: told before anything else.
+  /// - Parameter note: printed before all other output.
   private func run(
     _ command: any Subcommand, called name: String, beginning note: String? = nil
   ) async -> ExitStatus {
@@ -82,7 +81,7 @@ struct Run: Sendable {
     return ending.exit
   }
 
-  /// None where there is no place for the state: nothing of it can be lost then.
+  /// Empty without a state directory: there is no state to protect.
   private var stateFolders: [String] {
     do throws(StateFault) {
       let directory = try StateDirectory.locate(environment: environment)
@@ -95,7 +94,7 @@ struct Run: Sendable {
     }
   }
 
-  /// The command in a task of its own, which the first signal cancels.
+  /// Runs the command in a separate task, which the first signal cancels.
   private func work(_ command: any Subcommand, in session: Session) async -> Ending {
     let task = Task { () async -> Result<Ending, CommandFault> in
       do throws(CommandFault) {
@@ -114,7 +113,7 @@ struct Run: Sendable {
   }
 
   private func fail(_ fault: CommandFault, in session: Session) -> Ending {
-    // The signal may have ended what the input came from, too.
+    // The signal may have ended the source of the input, too.
     let isCause = if case .image = fault { interruption.signal != nil } else { false }
     let report = FaultReport(isCause ? .stopped : fault, in: session.context)
       .interrupted(by: interruption.signal)
@@ -125,7 +124,7 @@ struct Run: Sendable {
       device: session.context.subject.device)
   }
 
-  /// A capture that is not complete is an error of its own, but never hides another one.
+  /// An incomplete capture is an error, but does not replace another error.
   private func closeCapture(of session: Session, after ending: Ending) -> Ending {
     do throws(CommandFault) {
       try session.capture?.close()
@@ -139,14 +138,14 @@ struct Run: Sendable {
     }
   }
 
-  // MARK: Runs that never get to a command
+  // MARK: Runs without a command
 
   private func print(_ text: String) -> ExitStatus {
     if let errno = FileOutput.standardOutput.write(text + "\n") { return outputFailed(errno) }
     return .done
   }
 
-  /// A person reads what there is; a program an error like any other.
+  /// Prints the available commands as text, or an error event with `--json`.
   private func refuse(_ group: CommandLineReading.Group) -> ExitStatus {
     guard !wantsJSON else { return refuse(group.complaint, in: group.name) }
     _ = FileOutput.standardError.write(group.help + "\n")
@@ -157,7 +156,7 @@ struct Run: Sendable {
     refuse(.usage(message: message, command: name), of: name, about: Subject())
   }
 
-  /// Ends before anything was begun. Needs no task, so it works where nothing else would.
+  /// Ends the run before its start. Needs no task, so it also works with too few resources.
   func refuse(_ shortage: ResourceShortage) -> ExitStatus {
     switch CommandLineReading(arguments, environment: environment) {
     case .command(let command, let name):
@@ -195,12 +194,12 @@ struct Run: Sendable {
 }
 
 extension FaultReport {
-  /// As `result` has it.
+  /// The value in the event `result`.
   fileprivate var outcome: String {
     code == .fleetRequest && exit == .refusedBeforeWriting ? "refused" : "failed"
   }
 
-  /// The same end, told as the death by signal that the user asked for.
+  /// Returns the report as an end by a signal.
   func interrupted(by signal: Int32?) -> FaultReport {
     guard let signal else { return self }
     var report = FaultReport(

@@ -1,15 +1,17 @@
 import OtaflashGATT
 
-/// Prints values until one is `last`, and needs five seconds for each. At most two values wait for
-/// this observer.
+/// Prints `count` values, and needs five seconds for each. At most two values wait for this
+/// observer.
 public func printSlowly(
-  _ characteristic: BluetoothUUID, in service: BluetoothUUID, of peripheral: Peripheral,
-  until last: [UInt8]
+  _ count: Int, valuesOf characteristic: BluetoothUUID, in service: BluetoothUUID,
+  of peripheral: Peripheral
 ) async throws {
   let values = try await peripheral.subscribe(to: characteristic, in: service, buffering: 2)
+  var printed = 0
   for try await element in values {
     print("\(element.value) (\(element.lostBefore) missed)")
-    if element.value == last { break }
+    printed += 1
+    if printed == count { break }
     await peripheral.clock.pause(for: .seconds(5))
   }
 }

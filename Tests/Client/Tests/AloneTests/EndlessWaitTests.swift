@@ -6,9 +6,8 @@ import Testing
   #expect(throws: SimulationFault.timeLimitExceeded(limit: .seconds(60))) {
     try simulate("sim:", limit: .seconds(60)) { board, clock in
       // The board never runs this version.
-      while board.running.version != FirmwareVersion(9, 0, 0) {
-        await clock.pause(for: .seconds(1))
-      }
+      let expected = FirmwareVersion(9, 0, 0)
+      while board.running.version != expected, await clock.pause(for: .seconds(1)) {}
     }
   }
 }

@@ -3,7 +3,7 @@ import OtaflashFleet
 import OtaflashFleetEngine
 import OtaflashGATT
 
-/// One campaign over doors, whatever they are reached by.
+/// One campaign over doors, independent of their transport.
 struct DoorCampaign: Sendable {
   static let image = FirmwareImage(
     name: "app", format: .binary, bytes: (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 31) },
@@ -21,13 +21,13 @@ struct DoorCampaign: Sendable {
     self.campaign = campaign
   }
 
-  /// Runs to the end; the run, and all that was recorded of it.
+  /// Runs the campaign to its end; returns the run and its recorded events.
   func run(
     over transport: any DeviceTransport, clock: any LinkClock
   ) async throws -> (run: FleetRun, events: [RecordedEvent]) {
     let ledger = MemoryLedger()
     let package = FirmwarePackage(name: "app", kind: .raw, parts: [Self.image])
-    // An app takes the wall's clock; a test has none.
+    // An app uses the wall clock; a test has none.
     let now: @Sendable () -> WallClockTime = {
       WallClockTime(milliseconds: 1_800_000_000_000).advanced(by: clock.now.elapsed)
     }
@@ -40,7 +40,7 @@ struct DoorCampaign: Sendable {
   }
 }
 
-/// The way to a door.
+/// The connection to a door.
 protocol Doorway: Sendable {
   func dial() async throws(ConnectFault) -> any Link
 }

@@ -39,7 +39,7 @@ private struct SocketDoorway: Doorway {
     #expect(run.devices.allSatisfy { $0.ending == .updated })
   }
 
-  /// A board behind a socket; it takes one host after the other.
+  /// A board with a socket, which accepts one host at a time.
   private static func serve(_ listener: UnixListener, _ clock: EventLoopClock) async throws {
     defer { listener.close() }
     let board = try SimulatedBoard(profile: try SimulationProfile(parsing: "fast"), clock: clock)

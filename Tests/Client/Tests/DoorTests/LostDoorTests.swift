@@ -7,6 +7,7 @@ import Testing
 @Test func aDoorIsObservedAcrossALoss() throws {
   let firmware = DoorFirmware()
   let states = Mutex<[DoorState]>([])
+  let note: @Sendable (DoorState) -> Void = { state in states.withLock { $0.append(state) } }
   try simulate(near: [{ try firmware.peripheral(on: $0, leavingRangeAfter: 2) }]) {
     central, clock in
     let dialer = Dialer(to: doors, from: central, within: .seconds(10), on: clock)
@@ -15,7 +16,7 @@ import Testing
       group.addTask {
         // The function ends with its task.
         await #expect(throws: PeripheralFault.self) {
-          try await followDoor(door) { state in states.withLock { $0.append(state) } }
+          try await followDoor(door, telling: note)
         }
       }
       await clock.pause(for: .seconds(60))

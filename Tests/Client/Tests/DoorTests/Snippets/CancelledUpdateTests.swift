@@ -9,11 +9,12 @@ import Testing
     name: "app", format: .binary, bytes: (0..<40_000).map { _ in .random(in: 0...255) },
     version: FirmwareVersion(1, 3, 0), hardware: .any)
   let percent = Mutex(0)
+  let show: @Sendable (Int) -> Void = { shown in percent.withLock { $0 = shown } }
   let result = try simulate { board, clock in
     let door = DoorModel(board.dialer, clock: clock)
     await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
-        _ = try await door.update(to: image) { shown in percent.withLock { $0 = shown } }
+        _ = try await door.update(to: image, telling: show)
         Issue.record("The update was not cancelled.")
       }
       while percent.withLock({ $0 }) < 50 { await clock.pause(for: .milliseconds(10)) }
