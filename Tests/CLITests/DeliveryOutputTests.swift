@@ -36,14 +36,15 @@ import Testing
     let image = DeliveryReport(
       content: .image, bytes: 132_472, imageSize: 132_472, obstacle: obstacle)
     #expect(
-      image.sentence == "sending the image itself: base 5121c8ff is not what runs (f49b0379)")
-    #expect(Self.patch.sentence == "sending 21,912 B for 132,472, a patch of 5121c8ff")
+      image.sentence
+        == "sending the image itself: base 5121c8ff is not the running image (f49b0379)")
+    #expect(Self.patch.sentence == "sending 21,912 B for 132,472, a patch against 5121c8ff")
     let compressed = DeliveryReport(
       content: .compressed, bytes: 90_000, imageSize: 132_472, obstacle: .baseUnknown(Self.base))
     #expect(
       compressed.sentence
-        == "sending 90,000 B for 132,472, compressed: nobody here has the image that runs there "
-        + "(130,000 B, CRC32 5121c8ff)")
+        == "sending 90,000 B for 132,472, compressed: the running image "
+        + "(130,000 B, CRC32 5121c8ff) is not on this host")
   }
 
   @Test func aPrebuiltPatchThatIsNotSentIsReported() {
@@ -51,8 +52,8 @@ import Testing
     report.unused = .givenNotUnderstood("heatshrink 12,8")
     #expect(
       report.sentence
-        == "sending 21,912 B for 132,472, a patch of 5121c8ff; the device has no decoder for the "
-        + "patch that was given (heatshrink 12,8)")
+        == "sending 21,912 B for 132,472, a patch against 5121c8ff; the device has no decoder for "
+        + "the given patch (heatshrink 12,8)")
   }
 
   /// The upload of a patch ends before the device has written the new image.
@@ -92,10 +93,10 @@ import Testing
       guard case .transient(let line) = steps.last else { return "" }
       return line.text
     }
-    #expect(bar(columns: 120).hasSuffix("  held back by \(short)"))
+    #expect(bar(columns: 120).hasSuffix("  limited by \(short)"))
     // The bar takes precedence over the cause.
     let narrow = bar(columns: 66)
-    #expect(!narrow.contains("held back") && narrow.utf8.count <= 66)
+    #expect(!narrow.contains("limited by") && narrow.utf8.count <= 66)
     var trace = DeviceTrace(device: "d")
     _ = trace.observe(.transferBegan(offset: 0, total: 100_000, resumed: false), at: .zero)
     #expect(trace.observe(event, at: .seconds(1)).isEmpty)
@@ -120,7 +121,7 @@ import Testing
     }
     #expect(lines(nil).contains("air limit"))
     let patch = lines(Self.patch)
-    #expect(!patch.contains("air limit") && patch.contains("a patch of 5121c8ff"))
+    #expect(!patch.contains("air limit") && patch.contains("a patch against 5121c8ff"))
   }
 
   /// Tasks of a patch end in the events before the following tasks start.

@@ -45,7 +45,7 @@ enum FaultSamples {
       .noMatch(pattern: "do*r", waited: .seconds(5)), .noLastDevice,
       .ambiguous(pattern: "^d", matches: ["C0:FF:EE:00:00:01 (door-01)"]),
       .noDeviceNamed(why: "None.", suggestion: nil),
-      .noDeviceNamed(why: "Heard: one.", suggestion: "sim:smp?seed=2"),
+      .noDeviceNamed(why: "Found: one.", suggestion: "sim:smp?seed=2"),
       .noSuchAlias("door-10", nearest: "door-01"), .noSuchAlias("x", nearest: nil),
       .unknownDevice("C0:FF:EE:00:00:09"),
       .aliasRefused("door-01", .taken(by: "sim:smp")), .aliasRefused("a", .full(maximum: 9)),

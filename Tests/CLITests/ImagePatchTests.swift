@@ -41,7 +41,7 @@ import Testing
     let info = try program.run(["image", "info", path])
     #expect(info.status == 0)
     for row in [
-      "holds +a detools patch: no firmware", "patch +sequential, \(codec)", "makes +262,144 B",
+      "holds +a detools patch: not firmware", "patch +sequential, \(codec)", "makes +262,144 B",
     ] {
       #expect(info.output.firstMatch(of: try Regex("(?m)^" + row)) != nil, "\(info.output)")
     }
@@ -176,7 +176,8 @@ import Testing
     let flash = ["flash", Self.new, "-d", "sim:fast", "--patch", patch]
     let sent = try program.run(flash + ["--delta", "require"])
     #expect(sent.status == 0, "\(sent.errors)")
-    #expect(sent.errors.contains("sending \(Text.grouped(size + 16)) B for 262,144, a patch of"))
+    #expect(
+      sent.errors.contains("sending \(Text.grouped(size + 16)) B for 262,144, a patch against"))
     #expect(sent.output.contains("running 1.3.0, verified"))
   }
 
@@ -188,8 +189,8 @@ import Testing
     for (file, words, reason) in [
       (try program.file("empty", []), [], "it is empty"),
       (try program.file("short", bytes.dropLast(5)), [], "it was cut off"),
-      (Self.old, [], "it is no whole patch"),
-      (patch, ["--base", base], "it does not make the image of the base"),
+      (Self.old, [], "it is not a complete patch"),
+      (patch, ["--base", base], "applied to the base"),
     ] {
       let outcome = try program.run(
         ["flash", Self.new, "-d", "unix:" + program.home.path + "/none", "--patch", file] + words)
@@ -214,7 +215,7 @@ import Testing
     let flash = ["flash", Self.new, "-d", "sim:fast", "--patch", patch, "--base", base]
     let refused = try program.run(flash + ["--delta", "require"])
     #expect(refused.status == 5 && refused.code == "E-NO-PATCH", "\(refused.errors)")
-    #expect(refused.errors.contains(" is not what runs ("), "\(refused.errors)")
+    #expect(refused.errors.contains(" is not the running image ("), "\(refused.errors)")
     let sent = try program.run(flash)
     #expect(sent.status == 0 && sent.output.contains("verified"), "\(sent.errors)")
   }
@@ -245,9 +246,9 @@ import Testing
     let outcome = try program.run([
       "flash", Self.new, "-d", "sim:fast", "--base", Self.old, "--delta", policy,
     ])
-    let message = #/app-1\.2\.0\.bin \(262,144 B, CRC32 f49b0379\) is not what the device runs \(/#
+    let message = #/app-1\.2\.0\.bin \(262,144 B, CRC32 f49b0379\) is not the running image \(/#
     #expect(outcome.errors.contains(message), "\(outcome.errors)")
-    #expect(outcome.errors.contains("nobody here has the image that runs there"))
+    #expect(outcome.errors.contains(" is not on this host"))
     #expect(outcome.status == (policy == "auto" ? 0 : 5), "\(outcome.errors)")
     #expect(outcome.code == (policy == "auto" ? nil : "E-NO-PATCH"))
   }
@@ -285,7 +286,7 @@ import Testing
     let why = try #require(again.errors.split(separator: "\n").first { $0.hasPrefix("error") })
     let clause =
       base == "damaged"
-      ? "the device cannot read the image that it runs, or finds it damaged"
+      ? "the running image cannot be read, or is damaged"
       : "the device refused the patch"
     #expect(why.contains(clause), "\(again.errors)")
     #expect(again.status == (base == "damaged" ? 5 : 6), "\(again.errors)")

@@ -158,8 +158,8 @@ import Testing
         "  #              RSSI     NAME     DEVICE             SEEN  IMAGE",
         "▸ 1  █████████░  -48 dBm  door-01  C0:FF:EE:00:00:01  7 s   fits ",
         "  2  █████░░░░░  -70 dBm           C0:FF:EE:00:00:02  7 s   no   ",
-        "  C0:FF:EE:00:00:01  speaks otaflash, which carries app.bin",
-        "  ↑↓ move · ⏎ flash · q leave   2 devices heard",
+        "  C0:FF:EE:00:00:01  supports otaflash, which accepts app.bin",
+        "  ↑↓ move · ⏎ flash · q quit   2 devices found",
       ])
     let narrow = table.lines(rows: 24, columns: 40, at: .seconds(7), in: .plain).map(\.text)
     #expect(narrow[1].hasPrefix("> ") && narrow[1].contains("door-01"))
@@ -178,7 +178,7 @@ import Testing
       Issue.record("refused otherwise")
       return
     }
-    #expect(why.contains("Heard: door (door-01, -60 dBm, fits), lamp (-40 dBm, no). "))
+    #expect(why.contains("Found: door (door-01, -60 dBm, fits), lamp (-40 dBm, no). "))
     #expect(device == "door")
     // Devices that the image does not fit are not proposed.
     guard case .noDeviceNamed(_, nil) = DeviceChoice.refusal([heard[0]], for: Self.fit) else {

@@ -69,7 +69,7 @@ import Testing
     (result.proof, result.uploadTook, result.resumes) = (.bootloader, .milliseconds(99), 0)
     #expect(
       result.sentence(in: .plain) == """
-        done    running 1.3.0 (checked and started by its bootloader; no versions to compare), \
+        done    running 1.3.0 (checked by the bootloader; no versions to compare), \
         in 4.0 s (upload 0.1 s)
         """)
   }
@@ -93,7 +93,7 @@ import Testing
     (waits.device, waits.flash) = (.seconds(device), .seconds(flash))
     var link = LinkReport(mtu: 498, phy: .le2M, connectionInterval: .milliseconds(15))
     result.flow = TransferFlow(mode: mode, link: link, waits: waits)
-    #expect(result.sentence(in: .plain).text.hasSuffix(", held back by the \(words))"))
+    #expect(result.sentence(in: .plain).text.hasSuffix(", limited by the \(words))"))
     link.connectionInterval = nil
     result.flow = TransferFlow(mode: mode, link: link, waits: TransferWaits())
     #expect(result.bottleneck == .host)
@@ -146,7 +146,7 @@ import Testing
     #expect(
       transcript.observe(restarted, at: .zero) == [
         .line(
-          "  the device was restarted, since it had dropped packets; retry 1 in 0.5 s")
+          "  the device was restarted because it had dropped packets; retry 1 in 0.5 s")
       ])
     var stream = UpdateLines()
     #expect(

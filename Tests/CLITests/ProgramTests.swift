@@ -88,8 +88,8 @@ import Testing
 
   @Test(arguments: [
     ("Nordic/app-signed.zip", "sim:smp", "an MCUboot image (zephyr.signed.bin, app_update.bin)"),
-    ("MCUboot/ed25519.bin", "sim:nordic-dfu", "a ZIP package made by 'nrfutil pkg generate'"),
-    ("MCUboot/ed25519.bin", "sim:nordic-legacy", "a ZIP package made by"),
+    ("MCUboot/ed25519.bin", "sim:nordic-dfu", "a ZIP package from 'nrfutil pkg generate'"),
+    ("MCUboot/ed25519.bin", "sim:nordic-legacy", "a ZIP package from"),
   ])
   func formatsOfTheDevicesProtocolAreShown(
     _ image: String, _ device: String, _ words: String

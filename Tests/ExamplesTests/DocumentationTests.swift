@@ -1,29 +1,66 @@
 import Foundation
 import Testing
 
-/// The library's page and the overviews show code that is compiled and tested: each snippet must
-/// occur in an example, a test, or the client's manifest, line by line, with any indentation.
+/// The library's page and the pages of the modules show code that is compiled and tested: complete
+/// files with their imports, and a few fragments of files that the page names.
 @Suite struct DocumentationTests {
-  /// Each document, and the minimum number of its snippets.
-  @Test(arguments: [
-    ("docs/library.md", 4), (overview(of: "GATT"), 4), (overview(of: "Update"), 4),
-    (overview(of: "Simulation"), 4), (overview(of: "BlueZ"), 4), (overview(of: "Firmware"), 1),
-    (overview(of: "ATT"), 0), (overview(of: "Foundation"), 2), (overview(of: "State"), 0),
-    (page("FirstCentral", of: "GATT"), 10), (page("AnotherSystem", of: "GATT"), 7),
-    (page("TestYourUpdate", of: "Simulation"), 12),
-  ])
-  func everySnippetIsCodeThatRuns(_ document: String, atLeast count: Int) throws {
-    let overview = try text(of: Self.root.appending(path: document))
-    let sources = try Self.swiftFiles(in: Self.proven).map { file in
-      try Self.lines(text(of: file))
+  /// The pages of the modules, and the minimum numbers of their files and fragments.
+  private static let pages = [
+    Page("Documentation", of: "ATT", files: 0, fragments: 0),
+    Page("Documentation", of: "BlueZ", files: 2, fragments: 0),
+    Page("Documentation", of: "Firmware", files: 2, fragments: 0),
+    Page("Documentation", of: "Foundation", files: 1, fragments: 0),
+    Page("Documentation", of: "GATT", files: 13, fragments: 0),
+    Page("FirstCentral", of: "GATT", files: 9, fragments: 2),
+    Page("AnotherSystem", of: "GATT", files: 2, fragments: 5),
+    Page("Documentation", of: "Simulation", files: 3, fragments: 0),
+    Page("TestYourUpdate", of: "Simulation", files: 9, fragments: 1),
+    Page("Documentation", of: "State", files: 0, fragments: 0),
+    Page("Documentation", of: "Update", files: 3, fragments: 3),
+  ]
+
+  @Test func everyPageIsTested() throws {
+    let names = try FileManager.default.subpathsOfDirectory(
+      atPath: Self.root.appending(path: "Sources").path())
+    let pages = names.filter { $0.contains(".docc/") && $0.hasSuffix(".md") }.map {
+      "Sources/\($0)"
     }
-    let snippets = Self.snippets(in: overview)
-    #expect(snippets.count >= count)
+    #expect(pages.sorted() == Self.pages.map(\.path).sorted())
+  }
+
+  /// A snippet with imports is a compiled file, from the first import on.
+  @Test(arguments: pages) fileprivate func everySnippetWithImportsIsAFile(_ page: Page) throws {
+    let files = try Self.swiftFiles(in: Self.proven).map { file in
+      Array(Self.lines(try text(of: file)).drop { !Self.isImport($0) })
+    }
+    let snippets = Self.snippets(in: try text(of: page)).filter(Self.isFile)
+    #expect(snippets.count >= page.files)
     for snippet in snippets {
-      #expect(
-        sources.contains { $0.contains(snippet) },
-        "no example has this snippet:\n\(snippet.joined(separator: "\n"))")
+      #expect(files.contains(snippet), "no file is this:\n\(snippet.joined(separator: "\n"))")
     }
+  }
+
+  @Test(arguments: pages) fileprivate func theFirstSnippetIsAFile(_ page: Page) throws {
+    let first = Self.snippets(in: try text(of: page)).first
+    #expect(first.map(Self.isFile) ?? true, "it has no imports:\n\(first ?? [])")
+  }
+
+  /// A snippet without imports occurs, with any indentation, in a file that the page names before.
+  @Test(arguments: pages) fileprivate func everyFragmentIsFromAFileOfThePage(_ page: Page) throws {
+    let files = try Self.swiftFiles(in: Self.proven)
+    var count = 0
+    var before = ""
+    for part in try text(of: page).components(separatedBy: "```swift\n") {
+      defer { before += part }
+      let snippet = part.components(separatedBy: "```").first.map(Self.lines) ?? []
+      guard !before.isEmpty, !Self.isFile(snippet) else { continue }
+      count += 1
+      let named = files.filter { before.contains("\($0.lastPathComponent)`") }
+      #expect(
+        try named.contains { Self.lines(try text(of: $0)).contains(snippet) },
+        "no file that the page names has this:\n\(snippet.joined(separator: "\n"))")
+    }
+    #expect(count >= page.fragments)
   }
 
   /// A snippet of the library's page is a complete file with its imports, or the first declaration
@@ -62,12 +99,12 @@ import Testing
   private static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
-  private static func overview(of target: String) -> String {
-    page("Documentation", of: target)
-  }
+  private static func isImport(_ line: String) -> Bool { line.hasPrefix("import ") }
 
-  private static func page(_ name: String, of target: String) -> String {
-    "Sources/\(target)/Documentation.docc/\(name).md"
+  private static func isFile(_ snippet: [String]) -> Bool { snippet.first.map(isImport) ?? false }
+
+  private func text(of page: Page) throws -> String {
+    try text(of: Self.root.appending(path: page.path))
   }
 
   private func text(of file: URL) throws -> String {
@@ -93,4 +130,19 @@ import Testing
       rest.components(separatedBy: "```").first.map(lines)
     }
   }
+}
+
+/// A page of a module's documentation.
+private struct Page: Sendable, CustomTestStringConvertible {
+  let path: String
+  let files: Int
+  let fragments: Int
+
+  init(_ name: String, of target: String, files: Int, fragments: Int) {
+    path = "Sources/\(target)/Documentation.docc/\(name).md"
+    self.files = files
+    self.fragments = fragments
+  }
+
+  var testDescription: String { path }
 }

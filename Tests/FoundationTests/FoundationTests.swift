@@ -16,7 +16,7 @@ import Testing
     #expect(localized?.failureReason == "The device may be busy, or out of range.")
     #expect(localized?.recoverySuggestion?.isEmpty == false)
     let queued: any Error = QueueFault<UpdateFault>.failed(.wrongKey)
-    #expect(queued.localizedDescription == "The device says that the key is wrong.")
+    #expect(queued.localizedDescription == "The device rejected the key.")
     let scan: any Error = ScanFault.notFound(within: .seconds(1))
     #expect(!scan.localizedDescription.contains("could not be completed"))
     do { _ = try FirmwarePackage.decode(name: "x.hex", data: Data(":0".utf8)) } catch {

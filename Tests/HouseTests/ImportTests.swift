@@ -119,7 +119,7 @@ import Testing
     "Sources/Console/Session/ProcessorWait.swift",
     "Sources/Devices/Air/SimulatedAir+Survey.swift", "Sources/Devices/Choosing/LiveScan.swift",
     "Sources/Devices/Output/UpdateDisplay.swift", "Sources/FleetHooks/ForegroundProgram.swift",
-    "Sources/FleetHooks/ProcessHooks.swift", "Sources/otaflash/Fleet/FleetForecastTelling.swift",
+    "Sources/FleetHooks/ProcessHooks.swift", "Sources/otaflash/Fleet/ForecastRenderer.swift",
     "Sources/otaflash/FleetCommands/FleetRequests.swift", "Sources/otaflash/Process/Program.swift",
   ]
 

@@ -4,8 +4,8 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Timers that fire late, as on a machine with other work. A real device's flash does not depend on
-/// that, so a simulated one's must not either.
+/// Timers that fire late, as on a busy host. The flash of a real device does not depend on the
+/// host, so the flash of a simulated one must not either.
 @Suite struct LateHostTests {
   @Test(arguments: [Duration.microseconds(200), .milliseconds(1), .milliseconds(5)], ["50", "51"])
   func aLateProcessCostsNoRestart(_ lateness: Duration, _ seed: String) throws {
@@ -18,7 +18,7 @@ import Testing
   }
 }
 
-/// A process that gets no processor for a while, again and again: nothing wakes in these times.
+/// A process that repeatedly gets no CPU time: no timer fires meanwhile.
 @Suite struct StalledProcessTests {
   @Test(
     arguments: [Duration.milliseconds(20), .milliseconds(60), .milliseconds(150)], ["50", "51"])
@@ -32,14 +32,14 @@ import Testing
   }
 }
 
-/// Wakes each sleeper later than it asked for.
+/// Wakes each sleeper later than requested.
 struct LateClock: LinkClock {
-  /// Stalls begin at multiples of it.
+  /// Stalls start at multiples of this time.
   private static let stallPeriod = Duration.milliseconds(300)
 
   let base: any LinkClock
   let lateness: Duration
-  /// How long nothing wakes.
+  /// The length of a stall.
   var stall = Duration.zero
 
   var now: LinkInstant { base.now }

@@ -72,7 +72,7 @@ import Testing
         #expect(!words.meaning.hasSuffix("."))
         #expect(words.advice.hasSuffix("."))
         #expect(words.code == "legacy DFU \(opcode.rawValue)/\(status.rawValue)")
-        // One bank or two: nobody tells, so both are told. A watch keeps its application.
+        // The number of banks is unknown, so the text covers both. A watch keeps its application.
         #expect(words.advice.contains("single bank") == (opcode != .start))
         let watch = status.inWords(of: opcode, by: .infiniTime)
         #expect(!watch.advice.contains("bank"))
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  /// The same number, by what was asked.
+  /// The meaning of a number depends on the operation.
   @Test func invalidStateIsAnotherTransferOnlyForStart() {
     let status = LegacyDFUStatus.invalidState
     #expect(

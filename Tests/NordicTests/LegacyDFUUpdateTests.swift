@@ -5,7 +5,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Whole updates of simulated devices with legacy DFU.
+/// Complete updates of simulated devices with legacy DFU.
 @Suite struct LegacyDFUUpdateTests {
   static let bytes = firmware(20_000)
 
@@ -18,7 +18,7 @@ import Testing
     #expect(outcome.log.rewinds == 0)
   }
 
-  /// It would be taken back at the next restart, and only its user can prevent that.
+  /// The next restart would revert the image, and only the user can prevent that.
   @Test func theWatchsUserIsTold() throws {
     let new = FirmwareVersion(1, 3, 0)
     let image = try legacy(firmware(20_000, new), version: new)
@@ -69,7 +69,7 @@ import Testing
     #expect(outcome.runningImage.isEmpty == (banks == "single"))
   }
 
-  /// Whatever is refused, the bootloader is not left to wait for its two minutes.
+  /// After any refusal, the bootloader does not wait for its two minutes.
   @Test(arguments: ["type", "size", "checksum"])
   func afterARefusalTheApplicationRunsAgainAtOnce(_ what: String) throws {
     let wrong =
@@ -85,7 +85,7 @@ import Testing
     #expect(outcome.elapsed < .seconds(60))
   }
 
-  /// With one bank there is none to run again, but the next transfer begins at once.
+  /// A single bank leaves no application to run, but the next transfer starts immediately.
   @Test func afterARefusalABootloaderWithOneBankTakesTheNextPackage() throws {
     let outcome = try flash(
       [legacy(Self.bytes, checksum: 0xBAD), legacy(Self.bytes)],
@@ -110,7 +110,7 @@ import Testing
     #expect(outcome.runningImage != Self.bytes)
   }
 
-  /// It was never seen running that version before, so nothing says that it "still" does.
+  /// The host did not see this version run before, so it must not report that it "still" runs.
   @Test func aVersionThatWasNotSeenBeforeIsNotCalledTheOldOne() throws {
     let image = try legacy(
       firmware(20_000, FirmwareVersion(1, 3, 0)), version: FirmwareVersion(0, 1, 0))
@@ -121,7 +121,7 @@ import Testing
     ) { try outcome.last.get() }
   }
 
-  /// An application that was seen, and comes back, does.
+  /// An application that ran before and comes back is reported so.
   @Test func aVersionThatComesBackIsCalledTheOldOne() throws {
     let image = try legacy(
       firmware(20_000, FirmwareVersion(1, 3, 0)), version: FirmwareVersion(1, 3, 0))
@@ -142,7 +142,7 @@ import Testing
     #expect((1...5).contains(outcome.log.rewinds), "\(outcome.log.rewinds)")
   }
 
-  /// The bootloader keeps its state and answers "invalid state" until it is reset.
+  /// The bootloader keeps its state and answers "invalid state" until a reset.
   @Test(arguments: ["cut-at-pdu=60", "cut-at-pdu=400", "cut-after=2s"], ["single", "dual"])
   func aLostLinkMeansToStartOver(_ fault: String, _ banks: String) throws {
     let outcome = try flash(
@@ -152,7 +152,7 @@ import Testing
     #expect(outcome.log.offsets.allSatisfy { $0 == 0 })
   }
 
-  /// Our own reset is no lost link, and nobody but us ended the connection.
+  /// The host's own reset is not a lost link, and only the host ended the connection.
   @Test func ourOwnResetIsToldAsOne() throws {
     let outcome = try flash([legacy(Self.bytes)], onto: "sim:nordic-legacy?cut-at-pdu=400")
     #expect(try outcome.last.get().outcome == .flashed)
@@ -160,7 +160,7 @@ import Testing
     #expect(outcome.log.losses == 1)
   }
 
-  /// The device keeps nothing, so nothing is said to be kept.
+  /// The device keeps nothing, so no resume offset is reported.
   @Test func aTransferThatIsCancelledLeavesNothingToGoOnFrom() throws {
     let outcome = try flash(
       [legacy(firmware(200_000))], onto: "sim:nordic-legacy", cancelAfter: .seconds(6))
@@ -183,7 +183,7 @@ import Testing
     #expect(acknowledged > 10_000)
   }
 
-  /// Answered with "invalid state" by a bootloader that has seen nothing of it.
+  /// A bootloader that has received nothing of it answers "invalid state".
   @Test func aLostInitPacketIsSentAgain() throws {
     let outcome = try flash([legacy(Self.bytes)], onto: "sim:nordic-legacy") { _ in
     } losing: { number, _ in
@@ -205,7 +205,7 @@ import Testing
     #expect(refusal.meaning == "the init packet did not reach it")
   }
 
-  /// Receipts cannot show it; the question behind every 16 KiB does, long before the end.
+  /// Receipts cannot show the loss; the question after every 16 KiB does, long before the end.
   @Test func aLostPacketIsNoticedBeforeTheRestIsSent() throws {
     let outcome = try flash([legacy(firmware(100_000))], onto: "sim:nordic-legacy") { _ in
     } losing: { number, _ in
@@ -229,7 +229,7 @@ import Testing
     #expect(outcome.log.rewinds == 0)
   }
 
-  /// 400 ms: longer than is waited for at first. What is learned from it costs the pace nothing.
+  /// 400 ms: longer than the first wait. The adaptation does not reduce the pace.
   @Test func aLongerEraseIsLearned() throws {
     let profile = "sim:nordic-legacy?interval=7.5ms&erase=200ms"
     let outcome = try flash([legacy(firmware(60_000))], onto: profile)
@@ -239,7 +239,7 @@ import Testing
     #expect(Double(result.bytesSent) / (result.uploadTook / .seconds(1)) > 8000)
   }
 
-  /// A bootloader's own Device Information is no application's.
+  /// A bootloader's Device Information does not describe the application.
   @Test func theVersionOfABootloaderIsNotTakenForTheApplications() throws {
     let image = try legacy(
       firmware(20_000, FirmwareVersion(0, 9, 2)), version: FirmwareVersion(0, 9, 2))

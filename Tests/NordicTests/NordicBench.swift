@@ -8,7 +8,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// What an update told, in order.
+/// The events of an update, in order.
 final class EventLog: Sendable {
   private let events = Mutex<[UpdateEvent]>([])
   private let pdus = Mutex<[TracingLink.Crossing]>([])
@@ -26,7 +26,7 @@ final class EventLog: Sendable {
     }
   }
 
-  /// Why the host restarted the device.
+  /// The reason why the host restarted the device.
   var restarts: [String] {
     all.compactMap { if case .restarted(let reason, _, _) = $0 { reason } else { nil } }
   }
@@ -40,7 +40,7 @@ final class EventLog: Sendable {
   }
 }
 
-/// How updates of a simulated Nordic device ended, and what is left on it.
+/// The results of updates of a simulated Nordic device, and its final state.
 struct NordicOutcome: Sendable {
   let results: [Result<UpdateResult, UpdateFault>]
   let log: EventLog
@@ -50,13 +50,13 @@ struct NordicOutcome: Sendable {
   var last: Result<UpdateResult, UpdateFault> { results[results.count - 1] }
 }
 
-/// Sends each image to one fresh device by an update of its own, in virtual time.
+/// Sends each image to one fresh device in a separate update, in virtual time.
 ///
 /// - Parameters:
-///   - cancelAfter: cancels the first of them.
-///   - losing: which packets never reach the device, by their number from 1 and their bytes.
+///   - cancelAfter: cancels the first update.
+///   - losing: the packets that never reach the device, by their number from 1 and their bytes.
 ///   - late: the delay of each timer, of the host and of the device.
-///   - stall: how long the process stands still, again and again.
+///   - stall: the length of repeated stalls of the process.
 func flash(
   _ images: [FirmwareImage], onto profile: String, cancelAfter: Duration? = nil,
   late: Duration = .zero, stall: Duration = .zero,
@@ -72,7 +72,7 @@ func flash(
     losing: losing)
 }
 
-/// The same with whole packages.
+/// The same with complete packages.
 func flash(
   packages: [FirmwarePackage], onto profile: String, cancelAfter: Duration? = nil,
   late: Duration = .zero, stall: Duration = .zero,
@@ -121,7 +121,7 @@ func flash(
     elapsed: timeline.clock.now.elapsed)
 }
 
-/// - Parameter limit: cancels the update then; what it says of itself is returned.
+/// - Parameter limit: cancels the update at this time; the final fault is returned.
 private func outcome(
   of update: FirmwareUpdate, on dialer: Dialer, _ clock: any LinkClock, _ limit: Duration?
 ) async -> Result<UpdateResult, UpdateFault> {
@@ -193,7 +193,7 @@ func firmware(_ size: Int, seed: UInt64 = 1) -> [UInt8] {
   return (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }
 }
 
-/// The same with a descriptor, from which the simulated application tells its version.
+/// The same with a descriptor, from which the simulated application reports its version.
 func firmware(_ size: Int, _ version: FirmwareVersion) -> [UInt8] {
   var bytes = firmware(size)
   let descriptor = ImageDescriptor(version: version, hardware: nil).encoded
@@ -201,7 +201,7 @@ func firmware(_ size: Int, _ version: FirmwareVersion) -> [UInt8] {
   return bytes
 }
 
-/// What an init packet of Secure DFU says.
+/// The content of an init packet of Secure DFU.
 struct InitCommand {
   var firmwareVersion = 2
   var hardwareVersion = 52
@@ -209,7 +209,7 @@ struct InitCommand {
   var type = 0
   var hashedBytes: [UInt8]?
   var isSigned = true
-  /// The signature is that of other bytes.
+  /// The signature belongs to other bytes.
   var isDamaged = false
 
   /// Protocol buffers, signed with the key that simulated bootloaders know.

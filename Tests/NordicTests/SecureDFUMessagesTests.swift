@@ -84,7 +84,7 @@ import Testing
     #expect(throws: fault) { try SecureDFUResponse(decoding: hex(bytes)) }
   }
 
-  /// What was not sent is not shown: a guess is called one.
+  /// Values that were not sent are not shown; a guess is marked as such.
   @Test func aGuessIsNoNumber() {
     #expect(ProtocolRefusal.imageNotTaken.code == "Secure DFU 5")
     #expect(ProtocolRefusal.imageNotTaken.advice.contains("most likely"))

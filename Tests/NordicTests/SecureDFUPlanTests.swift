@@ -10,7 +10,7 @@ func ramp(_ count: Int) -> PrefixChecksums {
 }
 
 extension SecureDFUProgress {
-  /// What an honest bootloader says that holds so much of `image`.
+  /// The answers of a correct bootloader that holds this part of `image`.
   init(of image: PrefixChecksums, upTo offset: Int) {
     self.init(offset: offset, crc32: image.checksum(ofFirst: offset))
   }
@@ -27,7 +27,7 @@ extension SecureDFUProgress {
     #expect(SecureDFUObjects.packetSize(mtu: 247, limit: limit) == size)
   }
 
-  /// What fills an event is taken, but not where it would bring receipts.
+  /// The size that fills events is used, unless it would require receipts.
   @Test(arguments: [
     (498, 479, 476), (498, 427, 424), (498, 120, 492), (247, 239, 244), (23, 19, 20),
   ])

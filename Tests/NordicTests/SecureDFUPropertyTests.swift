@@ -5,7 +5,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// What a bootloader does with packets: during an erase it queues a few and drops the others.
+/// A bootloader's treatment of packets: during an erase it queues a few and drops the others.
 private struct PageOfFlash {
   /// 15 in nRF5 SDK 15.
   var queueSize = 15
@@ -38,7 +38,7 @@ private struct PageOfFlash {
 }
 
 @Suite struct SecureDFUPropertyTests {
-  /// Whatever an erase takes and a queue holds, up to what three tries reach, the image arrives.
+  /// The image arrives for every erase time and queue length that three attempts can cover.
   @Test(arguments: 0..<200)
   func everyImageArrives(_ seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
@@ -70,7 +70,7 @@ private struct PageOfFlash {
       case .waitForErase(let erased): now = erased
       case .waitForReceipt:
         _ = try transfer.received(receipt: device.progress)
-        // One that told nothing new is no receipt, and no other comes.
+        // A receipt without news does not count, and no other follows.
         if transfer.step(at: now) == .waitForReceipt { transfer.doubt() }
       case .askChecksum: _ = try transfer.checked(device.progress)
       case .execute:
@@ -83,7 +83,7 @@ private struct PageOfFlash {
     if erasing <= .milliseconds(90), device.queueSize == 15 { #expect(device.dropped == 0) }
   }
 
-  /// Whatever a bootloader says, the transfer ends, and sends nothing but the image.
+  /// Whatever a bootloader answers, the transfer ends, and sends only bytes of the image.
   @Test(arguments: 0..<200)
   func noAnswerLeadsAstray(_ seed: Int) {
     var random = SeededRandom(seed: UInt64(seed))
@@ -130,7 +130,7 @@ private struct PageOfFlash {
     }
   }
 
-  /// True, nearly true, or nonsense.
+  /// Correct, nearly correct, or random.
   private static func progress(
     of image: PrefixChecksums, near offset: Int, _ random: inout SeededRandom
   ) -> SecureDFUProgress {

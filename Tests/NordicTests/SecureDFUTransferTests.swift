@@ -17,7 +17,7 @@ import Testing
       receipts: SecureDFUReceipts(packetSize: packetSize), standing: standing)
   }
 
-  /// Sends packets until something else is to be done; returns how many.
+  /// Sends packets until another step is due; returns their number.
   static func sendAll(_ transfer: inout SecureDFUTransfer, at now: LinkInstant) -> Int {
     var count = 0
     while case .send(let packet) = transfer.step(at: now) {
@@ -27,7 +27,7 @@ import Testing
     return count
   }
 
-  /// Sends an object as its waits permit; returns when it is to be checked.
+  /// Sends an object with its waits; returns when its checksum is due.
   static func sendObject(_ transfer: inout SecureDFUTransfer, from now: LinkInstant) -> LinkInstant
   {
     var now = now
@@ -168,7 +168,7 @@ import Testing
     #expect(try transfer.received(receipt: receipt) == .proceed)
     #expect(transfer.acknowledged == 640)
     #expect(Self.sendAll(&transfer, at: Self.start) == 12)
-    // One that lacks a packet tells at once that the object is lost.
+    // A receipt without a packet immediately shows that the object is lost.
     let short = SecureDFUProgress(of: Self.image, upTo: 860)
     #expect(try transfer.received(receipt: short) == .again(from: 0))
     #expect(transfer.step(at: Self.start) == .create(size: 4096))
@@ -187,8 +187,8 @@ import Testing
     #expect(Self.sendAll(&transfer, at: Self.start) == 11, "the late one does not count")
   }
 
-  /// On a slow link the receipt comes while its question is on its way, and answers that; the answer
-  /// comes when the next is due.
+  /// On a slow link, the receipt arrives while the question is in flight, and answers it; the
+  /// answer arrives when the next receipt is due.
   @Test func anAnswerThatTellsNothingNewIsNotTakenForTheNextReceipt() throws {
     var transfer = Self.transfer(packetSize: 20, standing: .inside(400))
     _ = Self.sendAll(&transfer, at: Self.start)

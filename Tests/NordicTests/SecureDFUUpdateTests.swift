@@ -5,7 +5,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Whole updates of a simulated device with Nordic's Secure DFU bootloader.
+/// Complete updates of a simulated device with Nordic's Secure DFU bootloader.
 @Suite struct SecureDFUUpdateTests {
   static let bytes = firmware(30_000)
 
@@ -42,7 +42,7 @@ import Testing
     #expect(outcome.runningImage == bytes)
   }
 
-  /// The bootloader is gone for its own restart in between, and waits 10 s for what comes next.
+  /// The bootloader restarts in between, and waits 10 s for the next image.
   @Test(arguments: ["dual", "single"])
   func aSystemAndItsApplicationAreTwoTransfers(_ banks: String) throws {
     let system = try secure(
@@ -93,8 +93,7 @@ import Testing
     #expect(outcome.runningImage != Self.bytes)
   }
 
-  /// As a bootloader that is shipped, so that a release is known to be signed before it is sent
-  /// out.
+  /// Like a shipped bootloader, so that a release is known to be signed before its distribution.
   @Test(arguments: [(InitCommand(isSigned: false), "11/8"), (InitCommand(isDamaged: true), "5")])
   func aPackageThatIsNotSignedWithItsKeyIsRefused(
     _ command: InitCommand, _ code: String
@@ -141,7 +140,7 @@ import Testing
     #expect(outcome.runningImage != Self.bytes)
   }
 
-  // MARK: Where it goes on
+  // MARK: Resume
 
   @Test func aLostLinkGoesOnWithTheObject() throws {
     let bytes = firmware(60_000)
@@ -207,8 +206,8 @@ import Testing
     #expect(try allowed.last.get().to == old)
   }
 
-  /// Without a version there is only what the application tells of itself, before and after; and
-  /// that proves nothing where it is the same, or where the device was met in its bootloader.
+  /// Without a version, only the values of the application before and after remain. They are no
+  /// evidence if they are equal, or if the device was first found in its bootloader.
   @Test(arguments: [
     ("nordic-dfu", UpdateResult.Proof.changed), ("nordic-dfu?comes-back-old", .bootloader),
     ("nordic-dfu?entry=button", .bootloader), ("nordic-dfu?information=no", .bootloader),
@@ -241,7 +240,7 @@ import Testing
     #expect(!opcodes.contains(0x52) && !opcodes.contains(0x12), "nothing was written at all")
   }
 
-  /// What the user says of a package's version is said of the application.
+  /// A version that the user gives for a package applies to the application.
   @Test func aSystemHasNoVersionThatAnApplicationCouldTell() throws {
     let old = FirmwareVersion(1, 2, 0)
     let system = try secure(
@@ -261,7 +260,7 @@ import Testing
     let outcome = try flash([refused, try secure(Self.bytes)], onto: "sim:nordic-dfu")
     #expect(throws: UpdateFault.self) { try outcome.results[0].get() }
     #expect(try outcome.last.get().from == FirmwareVersion(1, 2, 0), "its application was met")
-    // The bootloader alone would have waited for two minutes.
+    // The bootloader would otherwise have waited for two minutes.
     #expect(outcome.elapsed < .seconds(30))
   }
 

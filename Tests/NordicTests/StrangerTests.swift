@@ -6,7 +6,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// A bootloader is looked for at its own address, and whoever else is there is left alone.
+/// A bootloader is searched at its own address; another device there is left untouched.
 @Suite struct StrangerTests {
   @Test(arguments: ["nordic-dfu", "nordic-legacy"])
   func anApplicationAtTheNextAddressIsAnotherDevice(_ device: String) throws {
@@ -47,7 +47,7 @@ import Testing
       return
     }
     #expect(try stranger.runningImage() == before)
-    // Nothing was written to it, not even a subscription.
+    // Nothing was written to the device, not even a subscription.
     #expect(
       log.crossings.allSatisfy { $0.direction == .received || ![0x12, 0x52].contains($0.pdu[0]) })
   }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// What the transfers reach in virtual time, against what the device and the air permit.
+/// The throughput in virtual time, compared with the limits of device and air.
 @Suite struct ThroughputTests {
   static func rate(_ outcome: NordicOutcome) throws -> Double {
     let result = try outcome.last.get()
@@ -25,7 +25,7 @@ import Testing
     #expect(rate >= 19_000, "\(rate) B/s")
   }
 
-  /// What held an upload back is known of these protocols, too.
+  /// The waits of these protocols are measured, too.
   @Test func theWaitsAreMeasured() throws {
     let secured = try flash(
       [secure(firmware(65_536))],
@@ -38,7 +38,7 @@ import Testing
     #expect(try #require(try old.last.get().flow).mode == .withoutResponse)
   }
 
-  /// Five times as slow as an nRF52's: no queue holds what the air brings meanwhile.
+  /// Five times as slow as an nRF52: no queue holds the packets that arrive meanwhile.
   @Test(arguments: [23, 100, 247])
   func flashThatIsSlowerThanTheAirIsWaitedFor(mtu: Int) throws {
     let outcome = try flash(
@@ -57,7 +57,8 @@ import Testing
     #expect(share >= 0.8, "\(share) of \(limit) B/s")
   }
 
-  /// What fills connection events brings no less than the longest packets do, and at 1M more.
+  /// Packets that fill connection events are at least as fast as the longest packets, and faster at
+  /// 1M.
   @Test(arguments: [("1M", "15ms", 1.1), ("2M", "15ms", 1), ("1M", "7.5ms", 1.1)])
   func packetsThatFillEventsAreNoSlowerThanTheLongest(
     _ phy: String, _ interval: String, _ gain: Double
@@ -69,8 +70,7 @@ import Testing
     #expect(filling >= longest * gain, "\(filling) against \(longest) B/s")
   }
 
-  /// Packets that are lost here and there say nothing of the time that an erase takes: each costs
-  /// its object, and no more.
+  /// Isolated packet losses do not change the assumed erase time: each costs only its object.
   @Test func strayLossesDoNotSlowTheRest() throws {
     let image = try secure(firmware(98_304))
     let profile = "sim:nordic-dfu?mtu=247&interval=15ms&erase=85ms"
@@ -85,8 +85,7 @@ import Testing
     #expect(ratio < 2, "\(result.uploadTook) against \(clean.uploadTook)")
   }
 
-  /// What a slow erase drops is the first packet that the queue has no room for: that is waited
-  /// for.
+  /// A slow erase drops the first packet that does not fit the queue: the wait is extended.
   @Test func anEraseThatIsLongerThanTheWaitIsLearned() throws {
     let outcome = try flash(
       [secure(firmware(98_304))], onto: "sim:nordic-dfu?mtu=247&interval=7.5ms&erase=300ms")

@@ -259,7 +259,7 @@ def mcuboot(body):
         report(f"compressed with {kind}", f"{verified} {words} {entries}" if wrong else None)
     installer(sign, body)
     path = sign("not-bootable.bin", "--non-bootable")
-    smp_refuses("not bootable", path, "not to be started")
+    smp_refuses("not bootable", path, "marks it as not bootable")
     path = sign("clear.bin", "--encrypt", "encrypt.pem", "--clear")
     report("--clear is complete", otaflash("image", "verify", path).stderr)
     smp_refuses("--clear", path, "marked as encrypted")

@@ -4,12 +4,12 @@ import OtaflashUpdate
 import OtaflashWire
 import Testing
 
-/// The examples of RFC 8949, appendix A, and what is not well-formed, after its appendix F.
+/// The examples of RFC 8949, appendix A, and malformed data after its appendix F.
 @Suite struct CBORTests {
   struct Example: Sendable, CustomTestStringConvertible {
     let bytes: String
     let item: CBORItem
-    /// The shortest form; the decoder takes others too.
+    /// The shortest form; the decoder accepts others too.
     var shortest: String?
 
     init(_ bytes: String, _ item: CBORItem, shortest: String? = nil) {
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(
-    "a NaN stays one, in any width, and is written as the one of two bytes",
+    "a NaN of any width is encoded as the NaN of two bytes",
     arguments: ["f97e00", "fa7fc00000", "fb7ff8000000000000", "f97c01"])
   func notANumber(bytes: String) throws {
     let item = try CBORItem(decoding: hex(bytes))
@@ -172,7 +172,7 @@ import Testing
     Wrong("0000", .trailingBytes(1), at: 1), Wrong("a0ff", .trailingBytes(1), at: 1),
   ]
 
-  @Test("what is not well-formed is refused where it goes wrong", arguments: malformed)
+  @Test("malformed data is refused at the offset of the error", arguments: malformed)
   func refuses(wrong: Wrong) {
     #expect(throws: wrong.fault) { try CBORItem(decoding: hex(wrong.bytes)) }
   }
@@ -199,7 +199,7 @@ import Testing
     #expect(throws: CBORFault.self) { try CBORItem(decoding: hex(bytes), limits: limits) }
   }
 
-  @Test("what was decoded of random bytes decodes to itself", arguments: [1, 2, 3, 4] as [UInt64])
+  @Test("an item decoded from random bytes survives encoding", arguments: [1, 2, 3, 4] as [UInt64])
   func roundTrip(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     for _ in 0..<2_000 {

@@ -5,8 +5,8 @@ import OtaflashUpdate
 import OtaflashWire
 import Synchronization
 
-/// A device with MCUboot and two slots, as small as a test needs it: it does to the letter what the
-/// specification says of the image group, and fails where it is told to.
+/// A minimal device with MCUboot and two slots: it follows the specification of the image group
+/// literally, and fails as configured.
 final class FakeServer: Sendable {
   struct Settings: Sendable {
     /// `nil` = the command is unknown.
@@ -16,40 +16,41 @@ final class FakeServer: Sendable {
     var mode: MCUbootMode? = .swapUsingScratch
     var forbidsDowngrade: Bool?
     var slotSize: Int? = 0x10000
-    /// Of the second slot, where it is another.
+    /// The size of slot 1, if it differs.
     var secondSlotSize: Int?
     var tellsHashes = true
-    /// Whole ones of so many bytes are taken of each upload request but the last.
+    /// Each upload request except the last is accepted in complete units of this size.
     var writeUnit = 1
-    /// What runs is told by the hash that it has decompressed.
+    /// The running image is reported by its decompressed hash.
     var decompresses = false
-    /// What runs is told by this hash, whatever it is.
+    /// The running image is reported by this hash, in any case.
     var toldHash: [UInt8]?
-    /// Upload requests, counted from 1, that are lost on the way, and answers that are.
+    /// Upload requests, counted from 1, that are lost, and lost responses.
     var lostRequests: Set<Int> = []
     var lostAnswers: Set<Int> = []
-    /// After this many upload requests the link ends; what was received stays known.
+    /// The link ends after this number of upload requests; received bytes remain.
     var linkEndsAfter: Int?
-    /// After this many upload requests the upload is forgotten, as by a restart.
+    /// The upload is lost after this number of upload requests, as by a restart.
     var forgetsAfter: Int?
-    /// Busy answers to upload requests before the first one is taken.
+    /// Busy responses to upload requests before the first accepted one.
     var busyAnswers = 0
-    /// From this upload request on every answer is "busy".
+    /// From this upload request on, every response is "busy".
     var busyFrom: Int?
     /// Uploads that arrive damaged.
     var damagedUploads = 0
     /// An erase does not end the upload that is known.
     var remembersErased = false
-    /// The new image does not confirm itself well: the bootloader goes back.
+    /// The new image does not confirm itself: the bootloader reverts it.
     var goesBack = false
-    /// The bootloader finds the signature wrong, and erases the image.
+    /// The bootloader finds the signature invalid, and erases the image.
     var refusesImage = false
-    /// What is answered to requests of other kinds than uploads.
+    /// The responses to requests other than uploads.
     var refusals: [SMPCommand: SMPRefusal] = [:]
     var silent: Set<SMPCommand> = []
-    /// The second version of SMP is refused.
+    /// Version 2 of SMP is refused.
     var isVersion1 = false
-    /// Before each answer come one of another command, one that was given before, and no message.
+    /// Before each response, the server sends one to another command, a repeated one, and an
+    /// invalid message.
     var strayAnswers = false
   }
 
@@ -80,10 +81,10 @@ final class FakeServer: Sendable {
   }
 
   var state: State { shared.withLock { $0 } }
-  /// Puts an image into the slot that does not run.
+  /// Puts an image into the inactive slot.
   func place(_ image: [UInt8]) { shared.withLock { $0.slots[1 - $0.active] = image } }
 
-  /// What does not run waits for the next start, or else what runs is on trial.
+  /// The image of the inactive slot is pending, or the running image is on trial.
   func leave(isPending: Bool) {
     shared.withLock { state in
       state.pending = isPending ? (1 - state.active, false) : nil
@@ -106,7 +107,7 @@ final class FakeServer: Sendable {
     server.install(table)
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
-        // The answer goes out first.
+        // The response is sent first.
         if await leaving.wait() != nil, await clock.pause(for: .milliseconds(100)) { link.close() }
       }
       _ = await server.serve(link, clock: clock)
@@ -164,7 +165,7 @@ final class FakeServer: Sendable {
     }
   }
 
-  /// A server without reassembly takes each write for a message, and refuses one that is cut off.
+  /// A server without reassembly treats each write as a message, and refuses a truncated one.
   private func message(from bytes: [UInt8], _ state: inout State) -> SMPMessage? {
     if settings.reassembles {
       guard case .message(_, let whole) = state.reassembly.received(bytes),
@@ -257,7 +258,7 @@ final class FakeServer: Sendable {
   }
 
   private func hash(of image: MCUbootImage, isActive: Bool) -> [UInt8]? {
-    if isActive, let told = settings.toldHash { return told }
+    if isActive, let hash = settings.toldHash { return hash }
     let decompressed = settings.decompresses && isActive ? image.decompressedHash : nil
     return decompressed ?? image.hash?.bytes
   }

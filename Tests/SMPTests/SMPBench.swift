@@ -48,7 +48,7 @@ func bootable(
     content: .mcuboot(try MCUbootImage(decoding: bytes), place: place))
 }
 
-/// How one update of a server ended.
+/// The result of an update of a server.
 struct SMPBenchResult: Sendable {
   let outcome: Result<UpdateResult, UpdateFault>
   let events: [UpdateEvent]
@@ -60,7 +60,7 @@ struct SMPBenchResult: Sendable {
     }
   }
 
-  /// Offset and whether the device held a part, of each beginning.
+  /// The offset of each start, and whether the device held a part.
   var beginnings: [Int] {
     events.compactMap { event in
       if case .transferBegan(let offset, _, _) = event { offset } else { nil }
@@ -68,7 +68,7 @@ struct SMPBenchResult: Sendable {
   }
 }
 
-/// A link on which each PDU takes its time to go out.
+/// A link on which each PDU takes time.
 final class PacedLink: Link {
   private let link: PipeLink
   private let clock: VirtualClock
@@ -94,7 +94,7 @@ final class PacedLink: Link {
   func close() { link.close() }
 }
 
-/// Does something with a server in virtual time, over as many links as it takes.
+/// Performs an action with a server in virtual time, over as many links as needed.
 func withServer<Value: Sendable>(
   _ server: FakeServer, pace: Duration = .zero,
   _ body: @escaping @Sendable (Dialer, VirtualClock) async -> Value

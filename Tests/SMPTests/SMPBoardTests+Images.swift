@@ -6,7 +6,7 @@ import Testing
 
 /// Packages with several images, and devices that can mark none.
 extension SMPBoardTests {
-  /// The application, and what runs on another core.
+  /// The application, and the image of another core.
   private static func package(
     _ indices: [Int], version: MCUbootVersion = MCUbootVersion(2, 0, 0)
   ) throws -> FirmwarePackage {
@@ -36,7 +36,7 @@ extension SMPBoardTests {
       if case .part(_, let number, of: 2) = event { number } else { nil }
     }
     #expect(parts == [1, 2])
-    // The next reset takes nothing back.
+    // The next reset reverts nothing.
     #expect(try result.imagesAfterReset() == package.parts.map(\.bytes))
   }
 
@@ -53,7 +53,7 @@ extension SMPBoardTests {
     #expect(try result.imagesAfterReset() == sent)
   }
 
-  @Test("a device that can mark no image starts the higher version of its own accord")
+  @Test("a device that can mark no image automatically starts the higher version")
   func ramLoadWithoutInformation() throws {
     let image = try Self.image()
     let settings = "slot=64K&mode=ram-load&bootinfo=no"
@@ -63,7 +63,7 @@ extension SMPBoardTests {
     guard case .failure(.reverted) = refused.outcome else { throw Mismatch(refused.outcome) }
   }
 
-  @Test("a package with an image that the device has not is refused before the first byte")
+  @Test("a package with an image number unknown to the device is refused before the first byte")
   func imageThatIsNotThere() throws {
     let result = try Self.flash(try Self.package([0, 1]), onto: "slot=64K")
     guard case .failure(.declined(.prepare, let refusal)) = result.outcome else {
@@ -74,7 +74,7 @@ extension SMPBoardTests {
     #expect(!result.events.contains(.stageBegan(.prepare)))
   }
 
-  @Test("the second image alone leaves the first as it is")
+  @Test("an update of only the second image leaves the first unchanged")
   func secondImage() throws {
     let package = try Self.package([1])
     let result = try Self.flash(package, onto: "slot=64K&images=2")
@@ -83,7 +83,7 @@ extension SMPBoardTests {
     #expect(result.runningImages[1] == package.parts[0].bytes)
   }
 
-  @Test("a server that lets no other image be confirmed says so, and the host does")
+  @Test("a server that permits no confirmation of other images reports it, and so does the host")
   func confirmationDenied() throws {
     let result = try Self.flash(
       try Self.package([0, 1]), onto: "slot=64K&images=2&confirm-others=no")
@@ -93,8 +93,8 @@ extension SMPBoardTests {
     #expect(refusal.code == "image 32")
   }
 
-  /// The power fails when one image is marked and the other is not: the device runs one new image on
-  /// trial. The restart into the other must not take it back.
+  /// The power fails when one of two images is marked: the device runs one new image on trial. The
+  /// restart into the other must not revert it.
   @Test("a device that restarts between two marks ends with both images", arguments: 6...13)
   func restartBetweenMarks(operation: Int) throws {
     let package = try Self.package([0, 1])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Whole updates of the simulated Zephyr device, over its simulated radio and flash.
+/// Complete updates of the simulated Zephyr device, over its simulated radio and flash.
 @Suite struct SMPBoardTests {
   struct BoardResult: Sendable {
     let outcome: Result<UpdateResult, UpdateFault>
@@ -21,7 +21,7 @@ import Testing
 
     var running: [UInt8] { runningImages[0] }
 
-    /// What runs once the device has been off.
+    /// The images after a power cycle.
     func imagesAfterReset() throws -> [[UInt8]] {
       let timeline = VirtualTimeline()
       let board = try SimulatedBoard(
@@ -87,7 +87,7 @@ import Testing
     try bootable(MCUbootVersion(2, 0, 0), size: 40_000, seed: seed)
   }
 
-  /// What held an upload back is known of this protocol, too: flash that is slow, or nothing much.
+  /// The waits of this protocol are measured, too: for slow flash, or hardly any.
   @Test(arguments: [("write=400ms&phy=2M", true), ("erase=1ms&write=1ms&phy=2M", false)])
   func theWaitsAreMeasured(_ settings: String, _ isFlash: Bool) throws {
     let result = try Self.flash(try Self.image(), onto: settings + "&mtu=247&interval=15ms")
@@ -160,7 +160,7 @@ import Testing
   }
 
   @Test(
-    "every server that Zephyr can be built to be takes the image",
+    "every Zephyr configuration of the server accepts the image",
     arguments: [
       "&netbufs=4x384", "&netbufs=2x384", "&netbufs=2x2475", "&netbufs=16x1024", "&reassembly=no",
       "&reassembly=no&netbufs=4x384", "&mtu=247", "&mtu=247&netbufs=4x384",
@@ -180,27 +180,27 @@ import Testing
     try expectFlashed(try Self.flash(image, onto: slot + settings), image)
   }
 
-  @Test("a bad radio costs time and no byte", arguments: 1...10)
+  @Test("a bad radio costs time, not bytes", arguments: 1...10)
   func badRadio(seed: Int) throws {
     let image = try Self.image()
     try expectFlashed(try Self.flash(image, onto: "slot=64K&loss=10%&seed=\(seed)"), image)
   }
 
-  @Test("a link that is cut is taken up where the server stands", arguments: [5, 30, 60, 90, 110])
+  @Test("after a cut, the upload resumes at the server's offset", arguments: [5, 30, 60, 90, 110])
   func cut(pdu: Int) throws {
     let image = try Self.image()
     let result = try Self.flash(image, onto: "slot=64K&cut-at-pdu=\(pdu)&netbufs=4x384")
     try expectFlashed(result, image)
   }
 
-  @Test("a device that restarts forgets the upload, and gets it again", arguments: [3, 8, 12])
+  @Test("a restarted device receives the upload again", arguments: [3, 8, 12])
   func restart(operation: Int) throws {
     let image = try Self.image()
     let result = try Self.flash(image, onto: "slot=64K&reset-at-flash-op=\(operation)")
     try expectFlashed(result, image)
   }
 
-  @Test("lost answers are made up for", arguments: [1, 2, 3])
+  @Test("lost responses are compensated", arguments: [1, 2, 3])
   func lostNotifications(seed: Int) throws {
     let image = try Self.image()
     let result = try Self.flash(
@@ -209,7 +209,7 @@ import Testing
   }
 
   @Test(
-    "a device that lies is found out, in bounded time",
+    "wrong answers of a device are detected in bounded time",
     arguments: [
       "repeat-offset", "beyond-end", "nonsense", "silent", "reverts",
       "comes-back-old", "never-returns", "bad-block", "other-image", "other-image&mode=overwrite",
@@ -221,14 +221,14 @@ import Testing
     #expect(result.elapsed < .seconds(1_800), "\(result.outcome)")
   }
 
-  @Test("a device that goes back once is followed")
+  @Test("a device that goes back once receives the bytes again")
   func jumpBack() throws {
     let image = try Self.image()
     try expectFlashed(try Self.flash(image, onto: "slot=64K&jump-back"), image)
   }
 
   @Test(
-    "whole flash words cost nothing that could be measured, and nothing is sent twice",
+    "complete flash words have no measurable cost, and no byte is sent twice",
     arguments: ["&netbufs=4x2475", "&netbufs=4x512&reassembly=no"])
   func flashWords(settings: String) throws {
     let image = try bootable(MCUbootVersion(2, 0, 0), size: 200_001)
@@ -253,7 +253,7 @@ import Testing
   }
 
   @Test(
-    "a bootloader that decompresses starts compressed images, which stay",
+    "a bootloader with decompression starts compressed images permanently",
     arguments: ["overwrite", "swap", "swap-scratch"])
   func decompression(mode: String) throws {
     let image = try Self.compressed()
@@ -266,7 +266,7 @@ import Testing
     #expect(again.counters.flashOperations == 0)
   }
 
-  @Test("one that cannot refuses them, as a real one does")
+  @Test("a bootloader without decompression refuses them, as a real one does")
   func noDecompression() throws {
     let result = try Self.flash(try Self.compressed(), onto: "slot=64K&mode=overwrite")
     #expect(result.outcome == .failure(.reverted(running: FirmwareVersion(1, 2, 0))))
@@ -282,8 +282,8 @@ import Testing
     #expect(wide.uploadTook * 3 < narrow.uploadTook * 2, "\(wide.uploadTook) \(narrow.uploadTook)")
   }
 
-  /// In parts that fill packets 256 KiB took 1.64 s and more.
-  @Test("the parts of a request fill connection events")
+  /// In fragments that fill packets, 256 KiB took 1.64 s and more.
+  @Test("the fragments of a request fill connection events")
   func partsFillEvents() throws {
     let image = try bootable(MCUbootVersion(2, 0, 0), size: 256 * 1024)
     let settings = "slot=512K&mtu=498&erase=0&write=0&netbufs=4x2475"
@@ -293,36 +293,36 @@ import Testing
     #expect(took < .milliseconds(1600), "\(took)")
   }
 
-  /// A page is written for 100 ms: what comes meanwhile beyond four buffers is lost.
-  @Test("a server that cannot keep up is sent as much as it has buffers for")
+  /// A page write takes 100 ms: requests beyond four buffers are lost meanwhile.
+  @Test("a slow server receives as many requests as it has buffers")
   func slowServer() throws {
     let image = try Self.image()
     let settings = "slot=64K&write=2s&netbufs=4x384&reassembly=no&mtu=247"
     let result = try Self.flash(image, onto: settings)
     try expectFlashed(result, image)
     let rewinds = result.events.count { if case .rewound = $0 { true } else { false } }
-    #expect(1...3 ~= rewinds, "\(rewinds) times more was sent than the buffers hold")
+    #expect(1...3 ~= rewinds, "\(rewinds) rewinds for full buffers")
   }
 
-  /// The link ends while 11 pages of 2 s are erased; the next connection finds a server that answers
-  /// nothing for a third of a minute.
-  @Test("a server that still erases for an earlier connection is waited for")
+  /// The link ends while 11 pages of 2 s are erased; the next connection finds a server that does
+  /// not respond for 20 s.
+  @Test("the host waits for a server that still erases for an earlier connection")
   func busyServer() throws {
     let image = try Self.image()
     let settings = "slot=64K&erase=2s&write=0&cut-after=3s&mtu=100"
     let storage = FlashMemory(size: try SimulationProfile(parsing: "smp?slot=64K").flashSize)
-    // What is blank is not erased.
+    // Blank pages are not erased.
     storage.write([0, 0, 0, 0], at: 64 * 1024)
     let result = try Self.flash(image, onto: settings, on: storage)
     try expectFlashed(result, image)
     let connections = result.events.count { if case .connected = $0 { true } else { false } }
-    #expect(connections == 3, "one that was lost, one that waited, one for the proof")
+    #expect(connections == 3, "one lost, one that waited, one for the verification")
   }
 
-  /// What an earlier host left has the form of the image and not its content: the server lists it, the
+  /// The image of an earlier host has a valid form but damaged content: the server lists it, the
   /// bootloader does not start it.
   @Test(
-    "an image that is held and damaged is sent anew", arguments: ["swap", "direct-xip", "single"])
+    "a damaged image in a slot is sent again", arguments: ["swap", "direct-xip", "single"])
   func damagedImageHeld(mode: String) throws {
     let image = try Self.image()
     var damaged = image.bytes

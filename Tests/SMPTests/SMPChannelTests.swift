@@ -40,7 +40,7 @@ import Testing
     return try result.get()
   }
 
-  @Test("the parts of requests from several tasks never mix")
+  @Test("the fragments of requests from several tasks never mix")
   func oneWriter() throws {
     let server = Self.server()
     try withChannel(server) { (channel, clock) async throws(UpdateFault) in
@@ -62,7 +62,7 @@ import Testing
     #expect(server.state.commands == [SMPCommand](repeating: SMPOS.Echo.command, count: 4))
   }
 
-  @Test("a request whose sender was cancelled is finished before the link is left")
+  @Test("a request of a cancelled sender is completed before the disconnection")
   func finishing() throws {
     let server = Self.server()
     let (cut, finished) = try withChannel(server) {
@@ -73,7 +73,7 @@ import Testing
           () async throws(UpdateFault) in _ = try await channel.send(Self.long, .upload)
         }
       } catch .gatt(.upload, .cancelled) {
-        // As it was meant.
+        // The intended message.
       }
       let cut = server.state.reassembly.isInMessage
       try await channel.finishMessage()
@@ -84,7 +84,7 @@ import Testing
     #expect(server.state.commands == [SMPOS.Echo.command])
   }
 
-  @Test("a request is asked again, and a server that never answers is left in time")
+  @Test("a request is repeated, and the wait for a silent server ends in time")
   func silence() throws {
     let server = Self.server { $0.silent = [SMPOS.Parameters.command] }
     #expect(throws: UpdateFault.gatt(.connect, .timedOut(after: .seconds(15)))) {
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("a server of the first version is spoken to in the first version")
+  @Test("a server of version 1 receives requests of version 1")
   func firstVersion() throws {
     let server = Self.server { $0.isVersion1 = true }
     let versions = try withChannel(server) {
@@ -123,7 +123,7 @@ import Testing
     #expect(versions == [.v2, .v1])
   }
 
-  @Test("answers that come late, or to nothing, are counted and ignored")
+  @Test("late and unrelated responses are counted and ignored")
   func ignored() throws {
     let server = Self.server { $0.strayAnswers = true }
     let ignored = try withChannel(server) {
@@ -131,7 +131,7 @@ import Testing
       for _ in 0..<3 { _ = try await channel.perform(SMPOS.Echo("x"), .connect) }
       return channel.ignored
     }
-    // Before each answer: one of another command, one that was given already, and no message.
+    // Before each response: one to another command, a repeated one, and an invalid message.
     #expect(ignored == SMPExchange.Ignored(late: 3, alien: 3, malformed: 3))
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// What is read out of a server's answers about itself.
+/// The facts that follow from a server's responses about itself.
 @Suite struct SMPFactsTests {
   typealias Slot = SMPImage.Slot
 
@@ -20,7 +20,7 @@ import Testing
     SMPImage.SlotInfo.Response(images: images.map { SMPImage.SlotInfo.Image(image: $0, slots: []) })
   }
 
-  @Test("which images a device has: by its slots, else by whether it numbers them")
+  @Test("the images of a device follow from its slots, else from their numbering")
   func images() {
     let only = SMPImage.State(slots: [Self.slot(nil, 0, hash: 1, .active)])
     let numbered = SMPImage.State(slots: [Self.slot(0, 0, hash: 1, .active)])
@@ -31,7 +31,7 @@ import Testing
     #expect(SMPFacts(state: only, sizes: Self.sizes([0])).images == [0])
   }
 
-  /// Servers up to Zephyr 3.4 call only the application active (CONFIG_MCUMGR_GRP_IMG).
+  /// Servers up to Zephyr 3.4 report only the application as active (CONFIG_MCUMGR_GRP_IMG).
   @Test(arguments: [Slot.Flags.active, []] as [SMPImage.Slot.Flags])
   func anotherImageIsOnTrialUntilItIsConfirmed(active: SMPImage.Slot.Flags) throws {
     let new = try bootable(MCUbootVersion(1, 0, 0), place: MCUbootPlace(imageIndex: 1))
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(
-    "an image that still waits for a restart was not rejected", arguments: [Slot.Flags.active, []])
+    "a pending image was not rejected", arguments: [Slot.Flags.active, []])
   func waiting(active: SMPImage.Slot.Flags) throws {
     let new = try bootable(MCUbootVersion(1, 0, 0), place: MCUbootPlace(imageIndex: 1))
     let hash = try #require(new.mcuboot?.hash?.bytes)
@@ -68,7 +68,7 @@ import Testing
     #expect(outcome([]) == .rejected)
   }
 
-  @Test("a server that moves pages gets time for those of its slots")
+  @Test("the limit for a server that moves pages includes the pages of its slots")
   func modesThatMove() {
     #expect(
       MCUbootMode.allCases.filter(\.movesPages)

@@ -48,7 +48,7 @@ extension SMPFirmwareLoaderTests {
   }
 
   @Test(
-    "an installer alone leaves the device in the loader that it carries",
+    "an installer without an application leaves the device in its loader",
     arguments: ["", "&loader-address=same", "&loader-address=same&settings=no"])
   func installerAlone(_ more: String) throws {
     let ending = try Self.flash(try Self.installer(), onto: Self.settings + more)
@@ -58,7 +58,7 @@ extension SMPFirmwareLoaderTests {
     #expect(result.validation == nil)
   }
 
-  @Test("of a SoftDevice alone nothing can be read back")
+  @Test("a SoftDevice without a loader cannot be read back")
   func softDeviceAlone() throws {
     let ending = try Self.flash(try Self.installer(withLoader: false), onto: Self.settings)
     let result = try ending.outcome.get()
@@ -66,7 +66,7 @@ extension SMPFirmwareLoaderTests {
   }
 
   @Test(
-    "a device without a firmware loader gets no installer",
+    "a device without a firmware loader receives no installer",
     arguments: ["smp?slot=64K", "smp?slot=64K&mode=single", "smp?slot=64K&bootinfo=no"])
   func anotherKindOfDevice(_ settings: String) throws {
     let ending = try Self.flash(try Self.installer(), onto: settings)
@@ -87,7 +87,7 @@ extension SMPFirmwareLoaderTests {
     #expect(ending.running == image.bytes)
   }
 
-  /// The former loader answers: nothing was installed, and the installer's header is cleared.
+  /// The previous loader answers: nothing was installed, and the installer's header is cleared.
   @Test func aLoaderThatIsNotTheInstalledOneIsNoSuccess() throws {
     let installer = try Self.installer()
     func agreement(_ slots: [SMPImage.Slot]) -> RunningImage.Agreement {

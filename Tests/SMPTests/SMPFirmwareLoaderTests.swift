@@ -14,16 +14,16 @@ import Testing
 
   struct Ending {
     let outcome: Result<UpdateResult, UpdateFault>
-    /// Connections and SMP requests, repetitions left out.
+    /// Connections and SMP requests, without repetitions.
     let steps: [String]
     let running: [UInt8]
     let reports: [DeviceReport]
   }
 
-  /// What a host does, in its order.
+  /// The steps of a host, in order.
   private final class Recorder: Sendable {
     private let steps = Mutex<[String]>([])
-    /// Bytes that are left of the request whose first part was written last.
+    /// The remaining bytes of the request whose first fragment was written last.
     private let rest = Mutex(0)
 
     var all: [String] { steps.withLock { $0 } }
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  /// - Parameter isAway: the device is not there, and the board stands for another one at the
+  /// - Parameter isAway: the device is not in range, and the board represents another device at the
   ///   loader's address.
   static func flash(
     _ images: FirmwareImage..., onto settings: String, isAway: Bool = false
@@ -115,8 +115,8 @@ import Testing
     try bootable(MCUbootVersion(2, 0, 0), size: 40_000, seed: 1)
   }
 
-  /// The order that bare metal needs: the name is set and saved before the restart, and nothing is
-  /// uploaded before the loader has reported its mode.
+  /// The order that bare metal requires: the name is set and saved before the restart, and nothing
+  /// is uploaded before the loader has reported its mode.
   @Test func theLoaderIsNamedFoundAskedAndUsed() throws {
     let image = try Self.image()
     let ending = try Self.flash(image, onto: Self.settings)
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test(
-    "a device at the loader's address that is no loader is left alone",
+    "a device at the loader's address that is not a loader is left unchanged",
     arguments: ["smp?slot=64K", "smp?slot=64K&bootinfo=no", "smp?mode=firmware-loader&slot=64K"])
   func anotherDevice(_ settings: String) throws {
     let ending = try Self.flash(try Self.image(), onto: settings, isAway: true)

@@ -3,8 +3,7 @@ import OtaflashUpdate
 import OtaflashWire
 import Testing
 
-/// Messages against bytes: known ones, and Zephyr's way to encode (maps of
-/// indefinite length).
+/// Messages against known bytes, and Zephyr's encoding (maps of indefinite length).
 @Suite struct SMPMessageTests {
   @Test("known requests have these bytes")
   func requests() {
@@ -31,7 +30,7 @@ import Testing
     #expect(upload.sequence == 7)
     #expect(
       try upload.answer(to: SMPImage.Upload.self) == .success(.init(offset: 512, matches: nil)))
-    // As Zephyr encodes: an indefinite map, and a list of indefinite maps in it.
+    // Zephyr's encoding: an indefinite map with a list of indefinite maps.
     let state = try SMPMessage(
       decoding: hex(
         """
@@ -42,7 +41,7 @@ import Testing
     #expect(try state.answer(to: SMPImage.ReadState.self) == .success(.init(slots: [slot])))
   }
 
-  @Test("both versions of refusals are told from answers")
+  @Test("both versions of refusals are distinguished from answers")
   func refusals() throws {
     func answer(_ body: String) throws -> Result<SMPImage.Upload.Response, SMPRefusal> {
       let body = hex(body)
@@ -58,7 +57,7 @@ import Testing
         == .failure(SMPRefusal(.group(.image, 23))))
     #expect(try answer("a2 62 7263 00 63 6f6666 05") == .success(.init(offset: 5)))
     #expect(try answer("a1 62 7263 20") == .failure(SMPRefusal(.general(-1))))
-    // Zero is no error, wherever it stands.
+    // Zero is not an error in any position.
     #expect(
       try answer("a2 63 657272 a2 65 67726f7570 01 62 7263 00 63 6f6666 05")
         == .success(.init(offset: 5)))
@@ -85,7 +84,7 @@ import Testing
   }
 
   @Test(
-    "a message that is none is refused, and why is told",
+    "an invalid message is refused with the reason",
     arguments: [
       ("", SMPDecodeFault.headerEndsEarly(bytes: 0)),
       ("0a00 0001 0000 00", .headerEndsEarly(bytes: 7)),
@@ -101,7 +100,7 @@ import Testing
     #expect(throws: fault) { try SMPMessage(decoding: hex(bytes)) }
   }
 
-  @Test("the three reserved bits before the version are left alone")
+  @Test("the three reserved bits before the version are ignored")
   func reservedBits() throws {
     let header = try SMPHeader(decoding: hex("ea 00 0006 0040 42 07"))
     #expect(header.version == .v2 && header.operation == .write)
@@ -135,7 +134,7 @@ import Testing
     }
   }
 
-  @Test("the response to another request is not taken for this one's")
+  @Test("a response to another request is refused")
   func alienResponse() throws {
     let request = SMPMessage(SMPOS.Parameters(), sequence: 1)
     let response = SMPMessage(
@@ -148,7 +147,7 @@ import Testing
     }
   }
 
-  @Test("every request is decoded to what was encoded")
+  @Test("every request survives a round trip")
   func requestRoundTrips() throws {
     let announcement = SMPImage.Upload.Announcement(
       size: 70_000, sha: [UInt8](repeating: 7, count: 32), image: 1, isUpgradeOnly: true)
@@ -180,7 +179,7 @@ import Testing
     try check(SMPImage.SlotInfo(), .slotInfo(SMPImage.SlotInfo()))
   }
 
-  @Test("every response is decoded to what was encoded")
+  @Test("every response survives a round trip")
   func responseRoundTrips() throws {
     func check<Request: SMPRequest>(_ request: Request, _ response: Request.Response) throws {
       let question = SMPMessage(request, sequence: 5, version: .v1)
@@ -218,7 +217,7 @@ import Testing
       SMPImage.SlotInfo(), .init(images: [.init(image: 0, slots: sizes, largestImage: 0x3F000)]))
   }
 
-  @Test("a mode that nobody knows is unknown, not an error")
+  @Test("an undefined mode is unknown, not an error")
   func unknownMode() throws {
     let request = SMPMessage(SMPOS.BootloaderInfo(query: "mode"), sequence: 0)
     var message = SMPMessage(answering: request, with: SMPOS.BootloaderInfo.Response())
@@ -229,19 +228,19 @@ import Testing
     #expect(MCUbootMode(99) == .unknown)
   }
 
-  @Test("every code that is known has words and a remedy in whole sentences")
+  @Test("every known code has a message and advice in complete sentences")
   func words() {
     let codes: [SMPRefusal.Code] =
       (1...13).map { .general($0) } + (1...6).map { .group(.os, $0) }
       + (1...34).map { .group(.image, $0) } + [.general(256)]
     for code in codes {
       let words = SMPRefusal(code).inWords
-      #expect(!words.meaning.contains("not known here"), "\(code)")
+      #expect(!words.meaning.contains("unknown code"), "\(code)")
       #expect(!words.meaning.hasSuffix(".") && words.advice.hasSuffix("."), "\(code)")
     }
     #expect(SMPRefusal(.group(.image, 27)).inWords.code == "image 27")
     #expect(SMPRefusal(.general(1), reason: "why").inWords.meaning.contains("'why'"))
     let unknown = SMPRefusal(.group(SMPGroup(rawValue: 64), 1)).inWords
-    #expect(unknown.code == "group 64 rc 1" && unknown.meaning.contains("not known here"))
+    #expect(unknown.code == "group 64 rc 1" && unknown.meaning.contains("unknown code"))
   }
 }

@@ -9,7 +9,7 @@ import Testing
     size: 70_000, sha: [UInt8](repeating: 0xAB, count: 32))
 
   @Test(
-    "a request carries exactly so many bytes of image",
+    "a request contains exactly this number of image bytes",
     arguments: [
       (73, 48, 6), (244, 219, 176), (384, 358, 315), (495, 469, 426), (2475, 2449, 2406),
     ])
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("the least request holds an MCUboot header")
+  @Test("the shortest request contains an MCUboot header")
   func least() {
     let least = SMPPacketSize.least(for: Self.announcement)
     #expect(least == 100)
@@ -48,16 +48,16 @@ import Testing
     #expect(SMPPacketSize(bytes: 20, announcement: Self.announcement).data(at: 0) == 0)
   }
 
-  @Test("the caller's wish holds, but for the header")
+  @Test("the caller's limit applies, except to the header")
   func wish() {
     let size = SMPPacketSize(bytes: 495, announcement: Self.announcement, dataLimit: 16)
     #expect(size.data(at: 65_536) == 16 && size.data(at: 0) == 32)
   }
 
   @Test(
-    "a short last fragment is left out where that is faster",
+    "a short last fragment is omitted if that is faster",
     arguments: [
-      // Five whole fragments; ten and a bit of one; one and a half, where half is worth its time.
+      // Five complete fragments; ten and a part; one and a half, where the half is worthwhile.
       (2475, 495, 2475), (2475, 244, 2440), (384, 244, 384), (244, 244, 244), (200, 244, 200),
     ])
   func wholeFragments(buffer: Int, fragment: Int, best: Int) {

@@ -9,7 +9,7 @@ import Testing
 
   private static func header() throws -> SMPHeader { try SMPHeader(decoding: message) }
 
-  @Test("a message comes together from parts of any size", arguments: 8...16)
+  @Test("a message is reassembled from fragments of any size", arguments: 8...16)
   func parts(size: Int) throws {
     var reassembly = SMPReassembly()
     var outcomes: [SMPReassembly.Outcome] = []
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("what is no beginning is dropped, and the next message is read")
+  @Test("data that does not start a message is dropped, and the next message is read")
   func noBeginning() throws {
     var reassembly = SMPReassembly()
     #expect(reassembly.received([]) == .dropped(.headerEndsEarly(bytes: 0)))
@@ -43,7 +43,7 @@ import Testing
     #expect(reassembly.received(Self.message) == .message(try Self.header(), Self.message))
   }
 
-  @Test("more than was announced is dropped")
+  @Test("bytes after the announced length are dropped")
   func tooLong() throws {
     var reassembly = SMPReassembly()
     #expect(
@@ -51,7 +51,7 @@ import Testing
     #expect(reassembly.received(Self.message) == .message(try Self.header(), Self.message))
   }
 
-  @Test("a rest that never came is forgotten on demand")
+  @Test("an incomplete message is dropped on request")
   func reset() throws {
     var reassembly = SMPReassembly()
     #expect(reassembly.received(Array(Self.message.prefix(10))) == .incomplete)
@@ -60,7 +60,7 @@ import Testing
     #expect(reassembly.received(Self.message) == .message(try Self.header(), Self.message))
   }
 
-  @Test("an answer is matched by its number, and what matches nothing is counted")
+  @Test("a response is matched by its number, and others are counted")
   func exchange() throws {
     func header(_ sequence: UInt8, _ operation: SMPOperation = .writeResponse) -> SMPHeader {
       SMPHeader(
@@ -71,10 +71,10 @@ import Testing
     let numbers = (0..<4).map { _ in exchange.begin(SMPImage.Upload.command) }
     #expect(numbers == [254, 255, 0, 1])
     let inOrder = [
-      // Answered, and one before it: both are over.
+      // Answered, and an earlier one: both are complete.
       exchange.received(header(255)), exchange.received(header(255)),
       exchange.received(header(254)),
-      // Of another kind than what was asked, or no answer at all.
+      // A response of another kind, or not a response.
       exchange.received(header(0, .readResponse)), exchange.received(header(0, .write)),
       exchange.received(header(99, .write)), exchange.received(header(0)),
     ]

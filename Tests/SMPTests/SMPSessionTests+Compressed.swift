@@ -18,7 +18,7 @@ extension SMPSessionTests {
   }
 
   @Test(
-    "an image that its bootloader decompressed runs, and is confirmed",
+    "a decompressed image runs, and is confirmed",
     arguments: [MCUbootMode.overwriteOnly, .swapWithoutScratch, .unknown])
   func decompressed(mode: MCUbootMode) throws {
     let server = Self.server { settings in
@@ -27,35 +27,35 @@ extension SMPSessionTests {
     }
     let image = try Self.compressed()
     try expectFlashed(try update(server, to: image), server, image)
-    // It runs already, by the other hash.
+    // The image already runs, under its decompressed hash.
     let sent = server.state.uploadRequests
     let again = try update(server, to: image)
     #expect(try again.outcome.get().outcome == .alreadyCurrent)
     #expect(server.state.uploadRequests == sent)
   }
 
-  /// Compressed bytes cannot run: who tells the file's hash of what runs is as wrong as who tells
-  /// any other.
+  /// Compressed bytes cannot run: a server that reports the file's hash as running is as wrong as
+  /// with any other hash.
   @Test(
-    "where another hash runs than that of the decompressed image, the update has failed",
+    "the update fails if the running hash is not that of the decompressed image",
     arguments: [MCUbootMode.overwriteOnly, .swapWithoutScratch], [true, false])
   func notDecompressed(mode: MCUbootMode, tellsFile: Bool) throws {
     let image = try Self.compressed()
-    let told = tellsFile ? image.mcuboot?.hash?.bytes : [UInt8](repeating: 9, count: 32)
+    let hash = tellsFile ? image.mcuboot?.hash?.bytes : [UInt8](repeating: 9, count: 32)
     let server = Self.server { settings in
       settings.mode = mode
-      settings.toldHash = told
+      settings.toldHash = hash
     }
     let result = try update(server, to: image)
     guard case .failure = result.outcome else { throw Mismatch(result.outcome) }
     #expect(server.state.uploadRequests > 0)
   }
 
-  @Test("of an image that is not compressed, the entry for the decompressed hash says nothing")
+  @Test("the decompressed hash of an uncompressed image is ignored")
   func strayEntry() throws {
     let image = try Self.compressed()
     var bytes = image.bytes
-    // Without its flag; the hash is that of the whole all the same.
+    // Without the flag; the hash covers the complete image all the same.
     bytes[17] = 0
     let covered = bytes.count - 40
     bytes.replaceSubrange((covered + 8)..., with: Array(SHA256.hash(data: bytes[..<covered])))
@@ -68,7 +68,7 @@ extension SMPSessionTests {
     guard case .failure = result.outcome else { throw Mismatch(result.outcome) }
   }
 
-  @Test("compressed it must fit the second slot, decompressed the first")
+  @Test("a compressed image must fit slot 1, the decompressed one slot 0")
   func compressedSizes() throws {
     let image = try Self.compressed()
     let decompressed = try #require(image.mcuboot?.decompressedSize)
@@ -94,7 +94,7 @@ extension SMPSessionTests {
           .declined(.prepare, .decompressedTooLarge(decompressed, slot: decompressed - 1))))
   }
 
-  @Test("a compressed image that does not say what it becomes is not sent")
+  @Test("a compressed image without a description of its decompressed form is not sent")
   func notStated() throws {
     let image = try Self.compressed()
     var bytes = image.bytes

@@ -7,7 +7,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// What is refused before the first byte, and told in words.
+/// Refusals before the first byte, and their messages.
 extension SMPSessionTests {
   @Test("an older image is refused, with its build number counted")
   func downgrade() throws {
@@ -38,13 +38,13 @@ extension SMPSessionTests {
     }
   }
 
-  @Test("an image that MCUboot never starts by its flags, or would decrypt in vain, is not sent")
+  @Test("an image with flags that MCUboot never starts, or would wrongly decrypt, is not sent")
   func flags() throws {
     for (flag, refusal) in [(UInt8(0x10), ProtocolRefusal.notBootable), (0x04, .inTheClear)] {
       let server = Self.server()
       var bytes = bootableBytes(MCUbootVersion(1, 1, 0))
       bytes[16] = flag
-      // The hash behind magic, size, type and length covers header and body as they are.
+      // The hash after magic, size, type and length covers header and body as they are.
       let covered = bytes.count - 40
       bytes.replaceSubrange(
         (covered + 8)..., with: Array(SHA256.hash(data: bytes[..<covered])))
@@ -57,7 +57,7 @@ extension SMPSessionTests {
     }
   }
 
-  @Test("an image that was built for the slot that runs is not sent to the other")
+  @Test("an image for the active slot is not sent to the other")
   func wrongSlot() throws {
     let server = Self.server { $0.mode = .directXIP }
     let image = try bootable(MCUbootVersion(1, 1, 0), place: MCUbootPlace(slot: 0))
@@ -74,7 +74,7 @@ extension SMPSessionTests {
       result.outcome == .failure(.doesNotFit(imageSize: image.bytes.count, slotSize: 4_096)))
   }
 
-  @Test("a link whose writes do not hold an image's header is refused")
+  @Test("a link with writes shorter than an image's header is refused")
   func shortWrites() throws {
     let server = Self.server { $0.reassembles = false }
     let result = try update(server, to: try Self.image()) { $0.mtu = 23 }
@@ -83,7 +83,7 @@ extension SMPSessionTests {
     #expect(server.state.uploadRequests == 0)
   }
 
-  @Test("a plain image is nothing for this protocol")
+  @Test("this protocol refuses a plain image")
   func plainImage() throws {
     let image = FirmwareImage(
       name: "plain.bin", format: .binary, bytes: [1, 2, 3], version: nil, hardware: nil)
@@ -92,17 +92,17 @@ extension SMPSessionTests {
   }
 
   @Test(
-    "where no slot is free the flags tell why, whatever the code",
+    "if no slot is free, the flags explain why, for every code",
     arguments: [
       SMPRefusal(.general(2)), SMPRefusal(.general(5)), SMPRefusal(.general(6)),
       SMPRefusal(.group(.image, 9)),
     ])
   func noFreeSlot(refusal: SMPRefusal) throws {
     for (isPending, words) in [
-      (true, "no slot is free: 1.1.0 in slot 1 waits for the next start"),
+      (true, "no slot is free: 1.1.0 in slot 1 is pending"),
       (
         false,
-        "no slot is free: it runs 1.0.0 on trial, and keeps the image before it to go back to"
+        "no slot is free: it runs 1.0.0 on trial, and keeps the previous image to revert to"
       ),
     ] {
       let server = Self.server { $0.refusals = [SMPImage.Upload.command: refusal] }
@@ -117,7 +117,7 @@ extension SMPSessionTests {
     }
   }
 
-  @Test("a server of the first version that has no slot is not asked for an entry")
+  @Test("a server of version 1 without a slot receives no request for an entry")
   func noEntry() throws {
     let server = Self.server {
       $0.refusals = [SMPImage.Upload.command: SMPRefusal(.general(5))]
@@ -129,7 +129,7 @@ extension SMPSessionTests {
     #expect(refusal.code == "rc 5" && refusal.meaning == "no slot is free")
   }
 
-  @Test("a server's refusal is told in words")
+  @Test("a server's refusal has a message")
   func refusedUpload() throws {
     let server = Self.server {
       $0.refusals = [SMPImage.Upload.command: SMPRefusal(.group(.image, 9))]

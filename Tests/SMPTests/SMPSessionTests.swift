@@ -7,7 +7,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Whole updates of a small server in virtual time.
+/// Complete updates of a small server in virtual time.
 @Suite struct SMPSessionTests {
   static let old = bootableBytes(MCUbootVersion(1, 0, 0), seed: 9)
 
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(
-    "an image is sent, tried, read back and confirmed in every mode that can",
+    "an image is sent, put on trial, read back and confirmed in every mode that permits it",
     arguments: [
       MCUbootMode.unknown, .swapUsingScratch, .overwriteOnly, .swapWithoutScratch, .directXIP,
       .directXIPWithRevert, .ramLoad,
@@ -54,7 +54,7 @@ import Testing
     #expect(tests == mode.needsTest)
   }
 
-  @Test("a server that knows nothing but images is updated too, one request a write")
+  @Test("a server with only the image group is updated too, with one request per write")
   func bareServer() throws {
     let server = Self.server { settings in
       settings.bufferSize = nil
@@ -67,7 +67,7 @@ import Testing
     #expect(!server.state.commands.contains(SMPOS.Echo.command))
   }
 
-  @Test("a server that leaves unknown commands unanswered is updated after a short wait")
+  @Test("a server that ignores unknown commands is updated after a short wait")
   func silentServer() throws {
     let server = Self.server {
       $0.silent = [
@@ -80,7 +80,7 @@ import Testing
     #expect(result.elapsed < .seconds(40))
   }
 
-  @Test("requests are longer than one write only where the server puts them together")
+  @Test("requests are longer than one write only if the server reassembles them")
   func reassembly() throws {
     for reassembles in [true, false] {
       let server = Self.server { settings in
@@ -91,7 +91,7 @@ import Testing
       let result = try update(server, to: image) { $0.mtu = 247 }
       try expectFlashed(result, server, image)
       #expect(server.state.longestWrite <= 244)
-      // 5,072 bytes by 1,146 at most, or by 219.
+      // 5,072 bytes in requests of at most 1,146, or of at most 219.
       #expect((server.state.uploadRequests < 8) == reassembles)
     }
   }
@@ -107,7 +107,7 @@ import Testing
 
   // MARK: Losses
 
-  @Test("a lost request is found and sent again", arguments: 1...14)
+  @Test("a lost request is detected and sent again", arguments: 1...14)
   func lostRequest(number: Int) throws {
     let server = Self.server { settings in
       settings.bufferSize = 400
@@ -119,7 +119,7 @@ import Testing
     #expect(number == 1 || result.rewinds == 1)
   }
 
-  @Test("a lost answer is made up for", arguments: 1...13)
+  @Test("a lost response is compensated", arguments: 1...13)
   func lostAnswer(number: Int) throws {
     let server = Self.server { settings in
       settings.bufferSize = 400
@@ -129,7 +129,7 @@ import Testing
     try expectFlashed(try update(server, to: image), server, image)
   }
 
-  @Test("a server that takes nothing any more ends the upload in bounded time")
+  @Test("a server that stops accepting data ends the upload in bounded time")
   func deadServer() throws {
     let server = Self.server { $0.lostRequests = Set(4...1_000) }
     let result = try update(server, to: try Self.image())
@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test(
-    "a server that takes whole flash words only is sent whole words",
+    "a server that accepts only complete flash words receives complete words",
     arguments: [2, 4, 8, 16, 32, 64, 128], [false, true])
   func flashWords(unit: Int, reassembles: Bool) throws {
     let server = Self.server { settings in
@@ -156,7 +156,7 @@ import Testing
     #expect(try result.outcome.get().resumes == 0)
   }
 
-  @Test("so it is behind a lost link, and when told to send little at a time")
+  @Test("the same applies after a lost link, and with a small limit")
   func flashWordsResumed() throws {
     for chunk in [nil, 20, 4] as [Int?] {
       let server = Self.server { settings in
@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  @Test("a lost link is taken up again where the server stands")
+  @Test("after a lost link, the upload resumes at the server's offset")
   func resume() throws {
     let server = Self.server { settings in
       settings.bufferSize = 400
@@ -186,7 +186,7 @@ import Testing
     #expect(try result.outcome.get().resumes == 1)
   }
 
-  @Test("a server that forgot the upload gets it from the start, announced again")
+  @Test("a server that lost the upload receives it from the start, with a new announcement")
   func forgotten() throws {
     let server = Self.server { settings in
       settings.bufferSize = 400
@@ -198,14 +198,14 @@ import Testing
     #expect(result.events.contains(.rewound(to: 0, because: .gap)))
   }
 
-  @Test("a busy server is waited for")
+  @Test("the host waits for a busy server")
   func busy() throws {
     let server = Self.server { $0.busyAnswers = 9 }
     let image = try Self.image()
     try expectFlashed(try update(server, to: image), server, image)
   }
 
-  @Test("a server that stays busy is left after the time that was given")
+  @Test("the wait for a busy server ends after the limit")
   func busyForEver() throws {
     let server = Self.server { $0.busyAnswers = .max }
     let result = try update(server, to: try Self.image()) { $0.busyLimit = .seconds(5) }
@@ -215,7 +215,7 @@ import Testing
     #expect(refusal.code == "rc 10" && result.elapsed < .seconds(10))
   }
 
-  @Test("a server that turns busy in the middle, and stays so, is left in time")
+  @Test("the wait for a server that becomes busy during the upload ends in time")
   func busyFromTheMiddleOn() throws {
     let server = Self.server { $0.busyFrom = 5 }
     let result = try update(server, to: try Self.image())
@@ -227,7 +227,7 @@ import Testing
 
   // MARK: Damage
 
-  @Test("an image that arrived damaged is erased and sent once more")
+  @Test("an image that arrived damaged is erased and sent again")
   func damaged() throws {
     let server = Self.server { $0.damagedUploads = 1 }
     let image = try Self.image()
@@ -245,7 +245,7 @@ import Testing
     #expect(server.runningImage == Self.old && server.state.pending == nil)
   }
 
-  @Test("a restart erases, also where the server remembers what it erased")
+  @Test("a restart erases, even if the server remembers the erased upload")
   func restart() throws {
     let image = try Self.image()
     for (remembers, unit, after) in [(false, 1, 8), (true, 1, 8), (true, 8, 8), (true, 8, 2)] {
@@ -266,7 +266,7 @@ import Testing
 
   // MARK: The truth
 
-  @Test("an image that was reverted is no success")
+  @Test("a reverted image is not a success")
   func reverted() throws {
     let server = Self.server { $0.goesBack = true }
     let result = try update(server, to: try Self.image())
@@ -274,7 +274,7 @@ import Testing
   }
 
   @Test(
-    "an image that the bootloader refused is no success",
+    "an image that the bootloader refused is not a success",
     arguments: [MCUbootMode.swapUsingScratch, .overwriteOnly])
   func refused(mode: MCUbootMode) throws {
     let server = Self.server { settings in
@@ -285,7 +285,7 @@ import Testing
     #expect(result.outcome == .failure(.reverted(running: FirmwareVersion(1, 0, 0))))
   }
 
-  @Test("without hashes the version must do, and the proof says so")
+  @Test("without hashes, the version is the evidence, and the proof states it")
   func withoutHashes() throws {
     let server = Self.server { settings in
       settings.tellsHashes = false
@@ -297,7 +297,7 @@ import Testing
     #expect(server.runningImage == image.bytes)
   }
 
-  @Test("an image on trial that runs already is confirmed, and the result says so")
+  @Test("an image that already runs on trial is confirmed, and the result states it")
   func confirmsTrial() throws {
     let server = Self.server()
     server.leave(isPending: false)
@@ -317,7 +317,7 @@ import Testing
     #expect(size != nil)
   }
 
-  @Test("what runs already is not sent")
+  @Test("a running image is not sent")
   func alreadyCurrent() throws {
     let server = Self.server()
     let image = try bootable(MCUbootVersion(1, 0, 0), seed: 9)
@@ -326,7 +326,7 @@ import Testing
     #expect(server.state.uploadRequests == 0)
   }
 
-  @Test("an image that a slot holds whole is activated without sending it again")
+  @Test("a complete image in a slot is activated without another upload")
   func alreadyThere() throws {
     let image = try Self.image()
     let server = Self.server { $0.refusals = [SMPOS.Reset.command: SMPRefusal(.general(6))] }
@@ -341,7 +341,7 @@ import Testing
     #expect(server.state.uploadRequests == sent)
   }
 
-  @Test("what was held whole is no resume")
+  @Test("a complete image in a slot does not count as a resume")
   func heldWhole() throws {
     let image = try Self.image()
     let server = Self.server()

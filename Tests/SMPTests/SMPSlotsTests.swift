@@ -5,7 +5,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// The single steps that the command line has for the slots.
+/// The single steps on slots that the command line offers.
 @Suite struct SMPSlotsTests {
   private static let old = bootableBytes(MCUbootVersion(1, 0, 0), seed: 9)
 
@@ -41,7 +41,7 @@ import Testing
     return (ready, image)
   }
 
-  @Test("a list tells what each slot holds, its size and the mode")
+  @Test("a list contains the content of each slot, its size and the mode")
   func list() throws {
     let listing = try perform(.list, on: FakeServer(running: Self.old)).get()
     #expect(listing.mode == .swapUsingScratch)
@@ -51,7 +51,7 @@ import Testing
     #expect(slot.isActive && slot.isConfirmed && !slot.isPending && slot.isBootable)
   }
 
-  @Test("an image is tried, runs after a reset, and is kept when confirmed")
+  @Test("an image is put on trial, runs after a reset, and is permanent when confirmed")
   func trial() throws {
     let (server, image) = try twoImages()
     let pending = try perform(.test(hashPrefix: nil), on: server).get()
@@ -63,7 +63,7 @@ import Testing
     #expect(server.state.confirmed)
   }
 
-  @Test("an image on trial that is not confirmed is gone after the next reset")
+  @Test("an unconfirmed image is reverted by the next reset")
   func revert() throws {
     let (server, _) = try twoImages()
     _ = try perform(.test(hashPrefix: nil), on: server).get()
@@ -72,7 +72,7 @@ import Testing
     #expect(server.runningImage == Self.old)
   }
 
-  @Test("a hash chooses, and nothing is picked without one that fits")
+  @Test("a hash selects an image; without a match, no image is selected")
   func hash() throws {
     let (server, image) = try twoImages()
     let hash = try #require(image.mcuboot?.hash?.bytes)
@@ -86,7 +86,7 @@ import Testing
     #expect(pending.slots.contains { $0.hash == hash && $0.isPending })
   }
 
-  @Test("a slot is erased, but never the one that runs")
+  @Test("a slot is erased, but never the active one")
   func erase() throws {
     let (server, _) = try twoImages()
     #expect(

@@ -23,7 +23,7 @@ import Testing
         total: total, startingAt: offset, unit: unit, widthLimit: width, reach: reach ?? width)
     }
 
-    /// Sends whatever may go out and returns the numbers.
+    /// Sends all permitted requests and returns their numbers.
     mutating func fill() -> [UInt8] {
       var numbers: [UInt8] = []
       while let range = window.sendable(SMPTransferTests.size) {
@@ -35,7 +35,7 @@ import Testing
       return numbers
     }
 
-    /// Answers each as a server does that has everything.
+    /// Answers each like a server that has everything.
     mutating func answerWell(_ numbers: [UInt8]) throws {
       for number in numbers {
         let end = try #require(sent[number]).upperBound
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test("the window begins at one and grows by what was answered, up to its limit")
+  @Test("the window starts at one and grows with each answer, up to its limit")
   func growth() throws {
     var bench = Bench(from: 100)
     var widths: [Int] = []
@@ -57,7 +57,7 @@ import Testing
     #expect(bench.window.acknowledged == 100 + 12 * 100)
   }
 
-  @Test("more requests than there are buffers are tried until one is lost, then fewer for good")
+  @Test("more requests than buffers are tried until one is lost, then permanently fewer")
   func reach() throws {
     var bench = Bench(from: 100, reach: 6)
     var widths: [Int] = []
@@ -67,7 +67,7 @@ import Testing
       try bench.answerWell(numbers)
     }
     #expect(widths == [1, 2, 3, 4, 5] && bench.window.width == 6)
-    // The last of six finds no buffer; what follows tells.
+    // The last of six finds no buffer; the following answers show it.
     #expect(bench.fill() == [15, 16, 17, 18, 19, 20])
     try bench.answerWell([15, 16, 17, 18, 19])
     let behind = bench.fill()
@@ -76,9 +76,9 @@ import Testing
       #expect(try bench.window.answered(number, wants: 2100) == .proceed)
     }
     #expect(try bench.window.answered(25, wants: 2100) == .rewound(to: 2100, because: .gap))
-    #expect(bench.window.width == 3, "as many as there are buffers for")
+    #expect(bench.window.width == 3, "the number of buffers")
     for _ in 0..<9 { try bench.answerWell(bench.fill()) }
-    #expect(bench.window.width == 5, "one less than were lost from")
+    #expect(bench.window.width == 5, "one less than the number with a loss")
   }
 
   @Test("the last request waits until a buffer is free for it")
@@ -94,7 +94,7 @@ import Testing
     #expect(bench.window.isComplete)
   }
 
-  @Test("silence at a wide window leaves what the server has buffers for")
+  @Test("silence at a wide window reduces it to the server's buffers")
   func silenceWhenWide() throws {
     var bench = Bench(from: 100, reach: 6)
     for _ in 0..<5 { try bench.answerWell(bench.fill()) }
@@ -105,7 +105,7 @@ import Testing
     #expect(bench.window.width == 5)
   }
 
-  @Test("the first request goes alone, and its answer may be that the server has more")
+  @Test("the first request is sent alone, and the server may already have more")
   func resume() throws {
     var bench = Bench()
     #expect(bench.fill() == [0])
@@ -115,11 +115,11 @@ import Testing
     #expect(bench.fill().count == 2)
   }
 
-  @Test("an answer within the only request tells the server's unit, and is no loss")
+  @Test("an answer inside the only request determines the server's unit, and is not a loss")
   func partTaken() throws {
     var bench = Bench(from: 4_096, unit: .unknown)
-    #expect(bench.fill() == [0], "one goes alone")
-    // 95 bytes tell words up to 32; the server took whole words of 8.
+    #expect(bench.fill() == [0], "a single request")
+    // 95 bytes determine words up to 32; the server accepted complete words of 8.
     #expect(bench.sent[0] == 4_096..<4_191)
     #expect(try bench.window.answered(0, wants: 4_184) == .proceed)
     #expect(bench.window.unit == .known(8) && bench.window.acknowledged == 4_184)
@@ -130,7 +130,7 @@ import Testing
     #expect(bench.fill().count == 3)
   }
 
-  @Test("a server that takes every byte is known by the first that it took")
+  @Test("a server that accepts every byte is recognized by its first answer")
   func wholeTaken() throws {
     var bench = Bench(from: 4_096, unit: .unknown)
     try bench.answerWell(bench.fill())
@@ -138,7 +138,7 @@ import Testing
     #expect(bench.fill().compactMap { bench.sent[$0] } == [4_191..<4_291, 4_291..<4_391])
   }
 
-  @Test("the end of an image is never cut, and tells nothing")
+  @Test("the end of an image is never cut, and does not determine the unit")
   func endOfImage() throws {
     var bench = Bench(total: 4_150, from: 4_096, unit: .unknown)
     #expect(bench.fill() == [0] && bench.sent[0] == 4_096..<4_150)
@@ -146,25 +146,25 @@ import Testing
     #expect(bench.window.isComplete && bench.window.unit == .unknown)
   }
 
-  @Test("a lost request rewinds once those behind it were answered, and halves the window")
+  @Test("a lost request rewinds after the later ones were answered, and halves the window")
   func loss() throws {
     var bench = Bench(from: 100)
     for _ in 0..<3 { try bench.answerWell(bench.fill()) }
     #expect(bench.fill() == [6, 7, 8])
-    // 6 was lost; the server throws 7 and 8 away and says where it stands.
+    // 6 was lost; the server discards 7 and 8 and reports its offset.
     #expect(try bench.window.answered(7, wants: 700) == .proceed)
     #expect(bench.fill().isEmpty)
     #expect(try bench.window.answered(8, wants: 700) == .rewound(to: 700, because: .gap))
     #expect(bench.window.width == 1)
     #expect(bench.fill() == [9] && bench.sent[9] == 700..<800)
-    // It grows again, but only after twice as many good answers.
+    // It grows again, but only after twice as many successful answers.
     try bench.answerWell([9])
     #expect(bench.window.width == 1)
     try bench.answerWell(bench.fill())
     #expect(bench.window.width == 2)
   }
 
-  @Test("a lost answer is made up for by the next one")
+  @Test("the next answer compensates a lost one")
   func lostAnswer() throws {
     var bench = Bench(from: 100)
     try bench.answerWell(bench.fill())
@@ -176,7 +176,7 @@ import Testing
     #expect(bench.window.acknowledged == 400)
   }
 
-  @Test("two lost answers are made up for by the answer to a repeat")
+  @Test("the answer to a repeat compensates two lost answers")
   func lostAnswers() throws {
     var bench = Bench(from: 100)
     try bench.answerWell(bench.fill())
@@ -187,7 +187,7 @@ import Testing
     #expect(bench.window.acknowledged == 400 && bench.window.next == 400)
   }
 
-  @Test("silence sends one request alone, five times, and then gives up")
+  @Test("after silence, a single request is sent, at most five times")
   func silence() throws {
     var bench = Bench(from: 100)
     for _ in 0..<2 { try bench.answerWell(bench.fill()) }
@@ -203,7 +203,7 @@ import Testing
     }
   }
 
-  @Test("a server that wants the same byte for ever is left")
+  @Test("a server that requests the same byte indefinitely ends the upload")
   func noProgress() throws {
     var bench = Bench(from: 100)
     for _ in 0..<SMPTransfer.repeatMaximum {
@@ -216,7 +216,7 @@ import Testing
     }
   }
 
-  @Test("a server that lost all begins at 0 again, but not for ever")
+  @Test("a server that lost all bytes receives them again from 0, but not indefinitely")
   func setbacks() throws {
     var bench = Bench(from: 100, width: 1)
     for _ in 0..<SMPTransfer.setbackMaximum {
@@ -245,7 +245,7 @@ import Testing
     #expect(bench.window.width == 2)
   }
 
-  @Test("a server without memory gets fewer requests at once")
+  @Test("a server without memory receives fewer concurrent requests")
   func memory() throws {
     var bench = Bench(from: 100)
     for _ in 0..<2 { try bench.answerWell(bench.fill()) }
@@ -257,7 +257,7 @@ import Testing
     #expect(bench.window.width == 1)
   }
 
-  @Test("an offset beyond what was sent breaks the protocol")
+  @Test("an offset after the sent bytes violates the protocol")
   func beyond() throws {
     var bench = Bench(from: 100)
     _ = bench.fill()
@@ -282,7 +282,7 @@ import Testing
       steps += 1
       try #require(steps < 5_000, "seed \(seed)")
       for number in bench.fill() {
-        // One in twenty is lost on the way to the server; it throws away what it does not want.
+        // One request in twenty is lost; the server discards unexpected ones.
         if Int.random(in: 0..<20, using: &random) == 0 { continue }
         let range = try #require(bench.sent[number])
         if range.lowerBound == server { server = range.upperBound }
@@ -293,10 +293,10 @@ import Testing
         if bench.window.isWaiting { _ = try bench.window.timedOut(after: .seconds(5)) }
         continue
       }
-      let (number, wants) = pending.removeFirst()
+      let (number, offset) = pending.removeFirst()
       // One answer in fifty is lost.
       if Int.random(in: 0..<50, using: &random) != 0 {
-        _ = try bench.window.answered(number, wants: wants)
+        _ = try bench.window.answered(number, wants: offset)
       }
     }
     #expect(server == total)

@@ -2,10 +2,10 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// The flash words of servers that take whole ones only.
+/// The flash words of servers that accept only complete words.
 @Suite struct SMPWriteUnitTests {
   @Test(
-    "the first request tells each word up to 32 exactly",
+    "the first request determines each word up to 32 exactly",
     arguments: [1, 2, 4, 8, 16, 32] as [Int])
   func learned(word: Int) throws {
     for most in SMPWriteUnit.leastTelling...2_500 {
@@ -15,9 +15,9 @@ import Testing
     }
   }
 
-  /// What 32 explains may be a larger word; no part that is known has one.
+  /// What 32 explains may be a larger word; no known device has one.
   @Test(
-    "a larger word is learned where nothing smaller explains it", arguments: [64, 128, 256, 512])
+    "a larger word is determined if no smaller one matches", arguments: [64, 128, 256, 512])
   func large(word: Int) throws {
     for most in word...2_500 {
       let sent = SMPWriteUnit.unknown.cut(most)
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test("shorter requests tell a word that is not too small", arguments: 32...62)
+  @Test("shorter requests determine a word that is not too small", arguments: 32...62)
   func short(most: Int) {
     let sent = SMPWriteUnit.unknown.cut(most)
     #expect(32...most ~= sent)
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("what no word explains tells none")
+  @Test("a number that no word explains determines none")
   func unexplained() {
     #expect(SMPWriteUnit(sent: 447, taken: 400) == nil)
     #expect(SMPWriteUnit(sent: 447, taken: 0) == nil)
@@ -49,7 +49,7 @@ import Testing
     #expect(SMPWriteUnit(sent: 32, taken: 32) == nil, "every word up to 32 would")
   }
 
-  @Test("requests are whole words, but for the last")
+  @Test("requests are complete words, except the last")
   func cut() {
     let size = SMPPacketSize(
       bytes: 495, announcement: .init(size: 70_000, sha: [UInt8](repeating: 1, count: 32)))
@@ -60,13 +60,13 @@ import Testing
     #expect(size.data(at: 69_599, of: 70_000, to: .unknown) == 401)
   }
 
-  @Test("the caller's wish is cut to words too, and never to none")
+  @Test("the caller's limit is rounded down to words too, but never to 0")
   func wish() {
     let size = SMPPacketSize(
       bytes: 495, announcement: .init(size: 70_000, sha: nil), dataLimit: 12)
     #expect(size.data(at: 66_000, of: 70_000, to: .known(1)) == 12)
     #expect(size.data(at: 66_000, of: 70_000, to: .known(8)) == 8)
     #expect(size.data(at: 66_000, of: 70_000, to: .known(32)) == 32)
-    #expect(size.data(at: 0, of: 70_000, to: .unknown) == 63, "what tells is longer")
+    #expect(size.data(at: 0, of: 70_000, to: .unknown) == 63, "the determining request is longer")
   }
 }

@@ -6,20 +6,20 @@ import OtaflashUpdate
 import Synchronization
 import Testing
 
-/// Mode `auto`: commands in the window, and a request where a window ends.
+/// Mode `auto`: commands in the window, and a request at the end of a window.
 @Suite struct AutoModeTests {
   private static let image = UpdateTests.image(size: 60_000)
   /// The receive buffer of the plain device, and so the largest window.
   private static let window = 8192
 
-  /// A data write, as the device's stack meets it.
+  /// A data write, as the device's stack receives it.
   private struct DataWrite: Equatable, Sendable {
     let isRequest: Bool
     let bytes: Range<Int>
     let isInOrder: Bool
   }
 
-  // MARK: What crosses the link
+  // MARK: PDUs of the link
 
   @Test(arguments: ["plain", "fast", "fast?ring=60K", "plain?mtu=23", "fast?response=same"])
   func theImageGoesOutOnceInOrderWithARequestAWindow(_ profile: String) throws {
@@ -31,8 +31,8 @@ import Testing
     }
     #expect(writes.last?.bytes.upperBound == Self.image.bytes.count)
     #expect(writes.allSatisfy { $0.isInOrder })
-    // At most what two windows hold lies between two requests: one that is due while the last one is
-    // open waits for its answer, and commands go on.
+    // Two requests are at most two windows apart: a request that is due while the last one is open
+    // waits for its response, and commands continue.
     let requests = writes.filter(\.isRequest)
     var former = 0
     for request in requests {
@@ -57,11 +57,11 @@ import Testing
     #expect(isMixed)
   }
 
-  // MARK: What the characteristic takes
+  // MARK: Properties of the characteristic
 
   private static let kinds: [(CharacteristicProperties, WriteMode, areRequests: Bool)] = [
     (.write, .auto, true), (.writeWithoutResponse, .auto, false),
-    // What the caller wants by name is done.
+    // An explicit mode of the caller is used.
     ([.write, .writeWithoutResponse], .withResponse, true),
     ([.write, .writeWithoutResponse], .withoutResponse, false),
   ]
@@ -75,9 +75,9 @@ import Testing
     #expect(!writes.isEmpty && writes.allSatisfy { $0.isRequest == areRequests })
   }
 
-  // MARK: What it is worth, and what holds it back
+  // MARK: Gain and limits
 
-  /// Flash takes 125 ms a page, which is twice what one write in two intervals of 15 ms brings.
+  /// Flash takes 125 ms per page, twice the rate of one write in two intervals of 15 ms.
   @Test func toFlashOfUsualSpeedItIsTwiceAsFast() throws {
     let image = UpdateTests.image(size: 200_000)
     let times = try [WriteMode.auto, .withResponse].map { mode in
@@ -101,8 +101,8 @@ import Testing
 
   // MARK: Refusals of the request
 
-  /// Each answer to a request, once, on the way back: sending goes on where the device stands, or ends
-  /// as it does in the other modes.
+  /// Each response to a request, once, on the way back: sending continues at the device's offset,
+  /// or ends as in the other modes.
   @Test(arguments: [0x80, 0x81] as [UInt8])
   func aRefusedRequestIsMended(_ code: UInt8) throws {
     let (result, _) = try Self.flash(onto: "fast", refusing: code)
@@ -159,7 +159,7 @@ import Testing
     return (result, script.writes(of: image.bytes))
   }
 
-  /// What was seen of the data characteristic, and what is altered of it, over all connections.
+  /// The observed and the changed PDUs of the data characteristic, over all connections.
   private final class DataScript: Sendable {
     private struct State {
       var handle: UInt16?
@@ -171,7 +171,7 @@ import Testing
     private let properties: CharacteristicProperties
     private let crossed: @Sendable ([UInt8]) -> Void
     private let state: Mutex<State>
-    /// 2f3e0003-21b4-4807-8bdc-74db56699529, as it stands in a PDU.
+    /// 2f3e0003-21b4-4807-8bdc-74db56699529 in the byte order of a PDU.
     private static let uuid: [UInt8] = [
       0x29, 0x95, 0x69, 0x56, 0xDB, 0x74, 0xDC, 0x8B, 0x07, 0x48, 0xB4, 0x21, 0x03, 0x00, 0x3E,
       0x2F,
@@ -196,7 +196,7 @@ import Testing
       }
     }
 
-    /// The PDU as the host is to see it.
+    /// The PDU that the host receives.
     func received(_ pdu: [UInt8]) -> [UInt8] {
       crossed(pdu)
       return state.withLock { state in

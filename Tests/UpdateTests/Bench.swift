@@ -6,13 +6,13 @@ import OtaflashUpdate
 import Synchronization
 import Testing
 
-/// What an update told, in order.
+/// The events of an update, in order.
 final class EventLog: Sendable {
   private let events = Mutex<[UpdateEvent]>([])
   func note(_ event: UpdateEvent) { events.withLock { $0.append(event) } }
   var all: [UpdateEvent] { events.withLock { $0 } }
 
-  /// The largest offset that was acknowledged.
+  /// The largest acknowledged offset.
   var acknowledged: Int {
     all.reduce(0) { most, event in
       if case .progress(let offset, _) = event { return max(most, offset) }
@@ -21,7 +21,7 @@ final class EventLog: Sendable {
   }
 }
 
-/// How one update on a simulated board ended, and what is left on the board.
+/// The result of an update on a simulated board, and the final state of the board.
 struct BenchResult: Sendable {
   let outcome: Result<UpdateResult, UpdateFault>
   let events: [UpdateEvent]

@@ -5,7 +5,7 @@ import Testing
 @testable import OtaflashUpdate
 
 @Suite struct ChanceTests {
-  /// The clock draws where the caller names nobody, so that hosts do not come back in step.
+  /// By default the clock provides random values, so that hosts do not reconnect in step.
   @Test func whatIsDrawnComesFromTheClockUnlessToldOtherwise() {
     let clock = VirtualTimeline(chance: SeededRandom(seed: 1)).clock
     var options = UpdateOptions()

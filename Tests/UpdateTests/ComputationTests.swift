@@ -8,9 +8,9 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Where patches are made: a task's own executor, which links wait on, or threads beside it.
+/// The executor that creates patches: the task's own, on which links wait, or other threads.
 @Suite struct ComputationTests {
-  /// Runs all jobs on one queue, which knows itself.
+  /// Runs all jobs on one queue, which identifies itself.
   private final class Queue: TaskExecutor {
     private static let key = DispatchSpecificKey<Bool>()
     private let queue = DispatchQueue(label: "links")
@@ -35,7 +35,7 @@ import Testing
     #expect(!Computation.inline.isElsewhere && Computation.threads(atMost: 1).isElsewhere)
   }
 
-  /// The second waits for the first; cancelled, it never begins.
+  /// The second waits for the first; when cancelled, it never starts.
   @Test func noMoreThanSoManyAtATime() async {
     let computation = Computation.threads(atMost: 1)
     let (began, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -60,7 +60,7 @@ import Testing
     #expect(await computation.run { 3 } == 3)
   }
 
-  /// Whatever is waited for comes, so that time may stand still.
+  /// All awaited events occur, so time may stand still.
   private struct StillClock: LinkClock {
     var now: LinkInstant { .start }
     var minimumResolution: Duration { .nanoseconds(1) }
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  /// Where a patch is required, files are looked through before anything is sent.
+  /// If a patch is required, files are searched before anything is sent.
   @Test(arguments: [false, true])
   func theBaseOfARequiredPatchIsLookedForThere(_ isBeside: Bool) async throws {
     let old = UpdateTests.image(size: 20_000, version: FirmwareVersion(1, 2, 0), seed: 7).bytes

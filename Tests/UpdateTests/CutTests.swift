@@ -5,11 +5,12 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Testing
 
-/// The plug is pulled, and the same update is run again: it always goes on, and ends in the image.
+/// The power or the link fails, and the same update is run again: it always resumes, and the image
+/// runs.
 @Suite struct CutTests {
   private static let image = UpdateTests.image(size: 20_000)
 
-  /// Every PDU of a clean run is once the last one of its connection.
+  /// Each PDU of a clean run is the last one of a connection once.
   @Test(arguments: WriteMode.allCases)
   func theLinkMayEndAtEveryPDU(_ mode: WriteMode) throws {
     let clean = try flash(Self.image, onto: "fast") { $0.mode = mode }
@@ -24,7 +25,7 @@ import Testing
       #expect(update.isVerified && result.runningImage == Self.image.bytes, "cut at PDU \(cut)")
       wasCut = result.counters.connections > clean.counters.connections
     }
-    // Every PDU of the clean run was the last one once.
+    // Each PDU of the clean run was the last one once.
     #expect(cut > 100)
   }
 
@@ -38,8 +39,8 @@ import Testing
       let storage = FlashMemory(size: try SimulationProfile(parsing: "fast").flashSize)
       let profile = "fast?reset-at-flash-op=\(operation)\(torn)"
       var result = try flash(Self.image, onto: profile, storage: storage)
-      // A reset between the agreement to restart and the bootloader's mark: the truth is that the
-      // old version runs, and the same update again cures it.
+      // A reset between the agreement to restart and the bootloader's mark: the old version runs,
+      // and the same update succeeds again.
       if case .failure(.oldVersionStillRuns) = result.outcome {
         #expect(operation > operations - 3)
         result = try flash(Self.image, onto: "fast", storage: storage)
@@ -48,7 +49,7 @@ import Testing
       #expect(
         update.isVerified && result.runningImage == Self.image.bytes, "reset at \(operation)")
       #expect(result.flashFaults.isEmpty)
-      // At most a page and what the device still had in its buffer is sent again.
+      // At most a page and the content of the device's buffer are sent again.
       #expect(update.bytesSent <= Self.image.bytes.count + 4096 + 8192)
     }
   }
@@ -66,7 +67,8 @@ import Testing
     let second = try flash(image, onto: "plain", storage: storage)
     let update = try second.outcome.get()
     #expect(update.resumes == 1)
-    // The second board is the first after a reset: a page, and what was in its receive buffer.
+    // The second board is the first after a reset: a page and the content of its receive buffer are
+    // lost.
     #expect(update.bytesSent <= image.bytes.count - acknowledged + 4096 + 8192)
     #expect(second.runningImage == image.bytes)
   }

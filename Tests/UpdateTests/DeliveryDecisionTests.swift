@@ -6,13 +6,13 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// What is sent, and why it is no patch: each row one thing that stands in the way.
+/// The content, and the reason if it is not a patch: one obstacle per row.
 @Suite struct DeliveryDecisionTests {
   private static let old = image(size: 12_000, seed: 3).bytes
   private static let new = old.enumerated().map { $0 % 7 == 3 ? $1 &+ UInt8($0 % 251) : $1 }
   private static let running = ContentIdentity(of: old)
 
-  /// A device that has told everything, and a host that has the base.
+  /// A device that has reported everything, and a host that has the base.
   private static func decision(_ policy: DeltaPolicy = .auto) -> OTADeliveryDecision {
     OTADeliveryDecision(
       policy: policy,
@@ -36,20 +36,20 @@ import Testing
   }
 
   private static let cases = [
-    Case("everything is there", "patch"),
-    Case("nobody wants one", "image") { $0.policy = .never },
-    Case("the device knows none", "image: not-understood") { $0.abilities = nil },
-    Case("it does not tell what runs", "image: base-not-told") {
+    Case("no obstacle", "patch"),
+    Case("patches are disabled", "image") { $0.policy = .never },
+    Case("the device supports none", "image: not-understood") { $0.abilities = nil },
+    Case("it does not report the running image", "image: base-not-told") {
       ($0.running, $0.base) = (nil, nil)
     },
-    Case("it cannot read what runs", "image: base-unreadable") {
+    Case("it cannot read the running image", "image: base-unreadable") {
       ($0.running, $0.base, $0.absence) = (nil, nil, .baseUnreadable)
     },
-    Case("required, and what runs cannot be read", "refuse: base-unreadable") {
+    Case("required, but the running image cannot be read", "refuse: base-unreadable") {
       ($0.policy, $0.running, $0.base, $0.absence) = (.require, nil, nil, .baseUnreadable)
     },
-    Case("nobody has what runs", "image: base-unknown") { $0.base = nil },
-    Case("patches were given up", "image: refused") { $0.givenUp = .refused },
+    Case("the running image is not on the host", "image: base-unknown") { $0.base = nil },
+    Case("patches were abandoned", "image: refused") { $0.givenUp = .refused },
     Case("the base has nothing of the image", "image: no-gain") {
       $0.base = image(size: 12_000, seed: 99).bytes
     },
@@ -88,7 +88,7 @@ import Testing
     #expect(Self.words(decision.verdict(for: text)) == "refuse: base-unknown")
   }
 
-  /// The base was found since, and a patch is there before the rest of what was begun.
+  /// The base was found since, and a patch is faster than the rest of the compressed image.
   @Test func aCompressedImageThatWasHardlyBegunMakesWayForAPatch() throws {
     let text = (0..<12_000).map { UInt8($0 / 5 % 11) ^ UInt8($0 % 3) }
     var decision = Self.decision()
@@ -105,7 +105,7 @@ import Testing
     #expect(Self.words(decision.verdict(for: text)) == "compressed: rest-is-sooner")
   }
 
-  /// The link is another one when the run goes on, and would be given other parts.
+  /// The resumed run has another link, for which the parts would differ.
   @Test func aStreamThatIsUnderWayIsMadeAgainUnderOtherConditions() throws {
     var decision = Self.decision()
     decision.conditions = DeliveryConditions(
@@ -129,7 +129,7 @@ import Testing
     #expect(again.bytes == first.bytes)
   }
 
-  /// One device after the other: the second takes what was made for the first.
+  /// Two devices in sequence: the second receives the stream of the first.
   @Test func whatWasMadeIsKept() throws {
     let made = PatchCache()
     var decision = Self.decision()
@@ -153,7 +153,7 @@ import Testing
     let first = decide()
     let once = makings.withLock { $0 }
     #expect(!first.isEmpty && decide() == first && makings.withLock { $0 } == once)
-    // Another link may want other parts: what was made for the first is not made again.
+    // Another link may need other parts: the stream is not created again.
     decision.conditions = DeliveryConditions(
       bytesPerSecond: 20, pageSize: 1024, secondsBetweenResets: 30)
     #expect(decide() != first)
@@ -162,7 +162,7 @@ import Testing
     #expect(!decide().isEmpty && makings.withLock { $0 } == twice)
   }
 
-  /// Going on with a stream costs what making that one costs.
+  /// To resume a stream costs as much as its creation.
   @Test func aBegunStreamIsMadeAndNoOther() throws {
     let old = image(size: 150_000, seed: 3).bytes
     let new = old.enumerated().map { $0 % 7 == 3 ? $1 &+ UInt8($0 % 251) : $1 }
@@ -181,7 +181,7 @@ import Testing
     #expect(planner.again(size: 1, crc32: 1, base: old) == nil && makings == 1 + 2 * 3)
   }
 
-  /// What nobody waits for any more is not composed, and not kept.
+  /// A stream without waiters is neither created nor kept.
   @Test func whatIsCancelledIsNeitherMadeNorKept() throws {
     let shelf = PatchCache().shelf(
       for: PatchCache.Pair(
@@ -228,12 +228,12 @@ import Testing
     let made = (0...delivery.bytes.count).map { stream.imageBytes(ofFirst: $0) }
     #expect(made.first == 0 && made.last == new.count)
     #expect(zip(made, made.dropFirst()).allSatisfy { $0 <= $1 })
-    // All is there only when all is there, and a page when its bytes are.
+    // The image is complete only at the end, and a page when its bytes are held.
     #expect(made.dropLast().allSatisfy { $0 < new.count })
     for (page, bytes) in delivery.bytesAtPages.dropLast().enumerated() {
       #expect(made[bytes] >= (page + 1) * 1024 && made[bytes - 1] < (page + 1) * 1024)
     }
-    // What is told where a transfer is taken up is never more than that, and whole pages.
+    // The offset reported for a resume is never larger, and always a complete page.
     let held = (0...delivery.bytes.count).map { stream.imageBytesHeld(ofFirst: $0) }
     #expect(zip(held, made).allSatisfy { $0 <= $1 && $1 - $0 < 1024 })
     #expect(held.allSatisfy { $0 % 1024 == 0 || $0 >= new.count - 1 } && held.last == new.count)

@@ -6,11 +6,11 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Patches to whole boards: the real receiver, its flash, its bootloader, and a plug that is pulled.
+/// Patches for complete boards: the real receiver, its flash, its bootloader, and power failures.
 @Suite struct DeltaBoardTests {
   private static let old = UpdateTests.image(
     size: 40_000, version: FirmwareVersion(1, 2, 5), seed: 7)
-  /// A release: some bytes are others, and some are new.
+  /// A release: some bytes are changed, and some are new.
   private static let new = FirmwareImage(
     name: "new.bin", format: .binary,
     bytes: Array(old.bytes[..<6_000]) + [1, 2, 3]
@@ -21,7 +21,7 @@ import Testing
     ContentIdentity(of: old.bytes) == wanted ? old.bytes : nil
   }
 
-  /// A board that runs the old image, in flash that outlives it.
+  /// A board that runs the old image, in persistent flash.
   private func board(_ profile: String) throws -> FlashMemory {
     let storage = FlashMemory(size: try SimulationProfile(parsing: profile).flashSize)
     let first = try flash(Self.old, onto: profile, storage: storage)
@@ -51,7 +51,7 @@ import Testing
     #expect(result.runningImage == Self.new.bytes)
   }
 
-  /// The link ends at PDUs all over a clean run. What was in the air is sent again, no more.
+  /// The link ends at PDUs all over a clean run. Only bytes in flight are sent again.
   @Test func theLinkMayEndAnywhere() throws {
     for cut in stride(from: 5, through: 95, by: 6) {
       let storage = try board("fast")
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  /// The device loses its power in the middle, and makes the image all the same.
+  /// The device loses its power in the middle, and still creates the image.
   @Test func theDeviceMayResetAnywhere() throws {
     for operation in stride(from: 1, through: 60, by: 4) {
       let storage = try board("fast")
@@ -79,7 +79,8 @@ import Testing
     }
   }
 
-  /// The board is another boot, so that it goes on at the beginning of a part: a slow link has many.
+  /// The board restarted, so the transfer resumes at the start of a part: a slow link has many
+  /// parts.
   @Test func aCancelledPatchIsTakenUpByTheNextRun() throws {
     let storage = try board("plain")
     let slow: (inout UpdateOptions) -> Void = {
@@ -92,7 +93,7 @@ import Testing
     let update = try second.outcome.get()
     #expect(update.resumes == 1 && second.runningImage == Self.new.bytes)
     #expect(update.bytesSent < update.delivery?.bytes ?? 0)
-    // Parts are whole pages, and of the one that it was in the device has nothing any more.
+    // Parts are complete pages, and the device holds nothing of the interrupted one.
     let beginnings = second.events.compactMap { event -> Int? in
       if case .transferBegan(let offset, _, _) = event { offset } else { nil }
     }

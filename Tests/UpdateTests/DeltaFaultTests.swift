@@ -5,15 +5,15 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// What becomes of a patch that the real receiver does not take, or cannot make anything of: the image
-/// follows, once, and the report says why.
+/// Patches that the real receiver refuses, or from which it creates another image: the image
+/// follows, once, and the report contains the reason.
 @Suite struct DeltaFaultTests {
   private let factory: [UInt8]
   private let old: FirmwareImage
   private let new: FirmwareImage
   private let running: ContentIdentity
 
-  /// Releases of what leaves the factory, each with something to do with the one before.
+  /// Releases after the factory image, each related to the previous one.
   init() throws {
     let profile = try SimulationProfile(parsing: "fast")
     factory = try SimulatedBoard(profile: profile, clock: VirtualTimeline().clock).runningImage()
@@ -61,7 +61,7 @@ import Testing
     let update = try result.outcome.get()
     #expect(update.isVerified && result.runningImage == new.bytes)
     #expect(update.delivery?.content == .image && update.delivery?.obstacle == obstacle)
-    // A device that tells nothing of its base is not asked to take a patch against it.
+    // A device that does not report its base receives no patch.
     let given = result.events.filter { $0 == .patchGivenUp(because: obstacle) }
     #expect(given.count == (base == "lost" ? 0 : 1))
     #expect(result.counters.dataBytes < new.bytes.count + 12_000)
@@ -79,7 +79,7 @@ import Testing
     #expect(result.runningImage == old.bytes && result.flashFaults.isEmpty)
   }
 
-  /// The patch is not at fault, and the receiver is not: its flash is.
+  /// The fault is in the flash, not in the patch or the receiver.
   @Test(arguments: WriteMode.allCases)
   func aPageThatNeverHoldsIsToldOfAsThat(_ mode: WriteMode) throws {
     let result = try flash(new, onto: "fast?bad-block", storage: board()) {
@@ -91,8 +91,8 @@ import Testing
     #expect(result.runningImage == old.bytes)
   }
 
-  /// Bytes that change on their way to the receiver are seen before they are believed: they are sent
-  /// again, or the image follows. Now and then the device has gone back by itself before it is asked to.
+  /// Bytes that change in transit are detected: they are sent again, or the image follows.
+  /// Sometimes the device has already gone back before the request.
   @Test(arguments: WriteMode.allCases)
   func aWrongBitInAnyWriteIsMended(_ mode: WriteMode) throws {
     for number in 1...40 {
@@ -106,8 +106,8 @@ import Testing
     }
   }
 
-  /// A few bytes that wait in the device's buffer make many pages, each of which is erased for as long
-  /// as the document permits; meanwhile nothing rises that its Status tells.
+  /// A few bytes in the device's buffer create many pages, each erased for as long as the document
+  /// permits; meanwhile no number in Status rises.
   @Test(arguments: WriteMode.allCases, ["2K", "8K"])
   func theSlowestFlashIsWaitedFor(_ mode: WriteMode, _ ring: String) throws {
     let storage = try board()
@@ -122,7 +122,7 @@ import Testing
     #expect(update.delivery?.content == .patch(base: running) && update.resumes == 0)
   }
 
-  /// Somebody else's stream, and the image as it is, between the halves of a patch.
+  /// A stream of another host, and the uncompressed image, between the halves of a patch.
   @Test(arguments: [
     ["patch", "image", "patch"], ["image", "patch", "image"], ["patch", "other", "patch"],
     ["other", "image", "other", "patch"],

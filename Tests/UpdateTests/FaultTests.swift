@@ -5,7 +5,7 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Testing
 
-/// Every fault of the catalogue, one update each: it ends, within its bounds, with the truth.
+/// Every fault of the catalog, one update each: it ends, within its limits, with a correct result.
 @Suite struct FaultTests {
   static let size = 60_000
 
@@ -15,7 +15,7 @@ import Testing
     try flash(UpdateTests.image(size: Self.size), onto: profile, adjust)
   }
 
-  /// Success is only said when the new image runs, and an old or new image always runs whole.
+  /// Success is reported only if the new image runs, and a complete image always runs.
   private func expectTruth(_ result: BenchResult) {
     let new = UpdateTests.image(size: Self.size)
     let runsNew = result.runningImage == new.bytes
@@ -42,7 +42,7 @@ import Testing
     #expect(update.outcome == .flashed)
   }
 
-  /// Erasing what the receive buffer holds takes longer than any other answer may.
+  /// The erase for the content of the receive buffer takes longer than any other answer may.
   @Test(arguments: WriteMode.allCases)
   func aDeviceThatErasesForTwentySecondsIsWaitedFor(_ mode: WriteMode) throws {
     let result = try run("erase-20s?ring=24K") { $0.mode = mode }
@@ -50,13 +50,13 @@ import Testing
     #expect(try result.outcome.get().isVerified)
   }
 
-  /// Random bytes between the device's own PDUs may end an update, but never in a lie.
+  /// Random bytes between the device's own PDUs may end an update, but never with a wrong result.
   @Test(arguments: ["0.5%", "5%"], WriteMode.allCases)
   func randomPDUsNeverLeadToALie(_ share: String, _ mode: WriteMode) throws {
     expectTruth(try run("plain?nonsense-pdus=\(share)") { $0.mode = mode })
   }
 
-  /// A device that only moves, and takes nothing, is no device that gets on.
+  /// A device that only changes its window, and accepts nothing, makes no progress.
   @Test(
     arguments: ["busy-forever", "window-flaps", "durable-wanders", "refuses-data"],
     WriteMode.allCases)

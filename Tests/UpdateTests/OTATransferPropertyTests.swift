@@ -5,10 +5,10 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Uploads to seeded random devices that lose, spoil and delay: an upload always ends, and says
-/// that it is complete only when the device holds the image.
+/// Uploads to random devices that lose, damage and delay data: an upload always ends, and reports
+/// completion only if the device holds the image.
 @Suite struct OTATransferPropertyTests {
-  /// Far above what any of the uploads below takes; a run that gets here goes in circles.
+  /// Far above the number of any upload below; a run that reaches it does not terminate.
   private static let stepsMaximum = 50_000
 
   @Test(arguments: 0..<200)
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  /// The bounds that a device which spoils data may run into.
+  /// The limits that a device which damages data may reach.
   private func isGivingUp(_ fault: UpdateFault) -> Bool {
     switch fault {
     case .blockKeepsFailing, .noProgress: true
@@ -64,7 +64,7 @@ import Testing
     let isComplete: Bool
   }
 
-  /// What the session does, without its waiting.
+  /// The session without its waits.
   private func upload(
     _ random: inout SeededRandom, to device: inout RandomDevice
   ) throws(UpdateFault) -> Upload {
@@ -103,7 +103,7 @@ import Testing
   }
 }
 
-/// A device side in a few lines: a buffer, pages, losses before it and notifications behind it.
+/// A minimal device: a buffer, pages, losses before it and notifications after it.
 private struct RandomDevice {
   /// From ATT_MTU 23 (docs/ota-service.md, 9) up.
   static let chunks = 16...200
@@ -124,7 +124,7 @@ private struct RandomDevice {
     self.spoils = spoils
   }
 
-  /// Writes some of what waits in the buffer.
+  /// Writes some of the buffered bytes.
   mutating func work() {
     written += Int.random(in: 0...(held.count - written), using: &random)
   }

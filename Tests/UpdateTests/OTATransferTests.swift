@@ -15,7 +15,7 @@ import Testing
     #expect(transfer.sendable == nil)
     #expect(try transfer.received(status(0, window: 250), isAnswer: true) == .proceed)
     #expect(sendAll(&transfer) == [0..<100, 100..<200])
-    #expect(transfer.sendable == nil, "50 bytes of window do not take a chunk of 100")
+    #expect(transfer.sendable == nil, "a window of 50 bytes does not fit a chunk of 100")
   }
 
   @Test func theLastChunkIsWhatIsLeft() throws {
@@ -77,7 +77,7 @@ import Testing
     #expect(fill(&transfer) == [true], "a window of one write is its last")
   }
 
-  /// A window that moves on is left at its former end once, however far it reaches then.
+  /// A window that moves is closed once at its former end, however far it reaches then.
   @Test func aWindowThatMovesOnIsClosedWhereItEndedFirst() throws {
     var transfer = start()
     _ = try transfer.received(status(0, window: 400), isAnswer: true)
@@ -118,7 +118,7 @@ import Testing
     #expect(isNews && isStale)
   }
 
-  /// Whether each write that the window has room for closes it.
+  /// Whether each write that fits the window closes it.
   private func fill(_ transfer: inout OTATransfer) -> [Bool] {
     var closing: [Bool] = []
     while let range = transfer.sendable {
@@ -226,7 +226,7 @@ import Testing
     #expect(transfer.verified == 200)
     try transfer.rewound(to: try position(0))
     #expect(transfer.next == 0 && transfer.verified == 0 && transfer.acknowledged == 0)
-    #expect(transfer.sendable == nil, "the window is told anew")
+    #expect(transfer.sendable == nil, "a new Status reports the window")
   }
 
   @Test func theSizeOfWritesThatADeviceAcceptsIsReportedOnce() throws {
@@ -325,7 +325,7 @@ import Testing
       crc32: Self.image.checksum(ofFirst: next), durableOffset: 0)
   }
 
-  /// A device that holds something else.
+  /// A device that holds other data.
   private func spoilt(_ next: Int) -> OTAStatus {
     var status = status(next, window: 500)
     status.crc32 ^= 1

@@ -6,7 +6,7 @@ import OtaflashUpdate
 import Synchronization
 import Testing
 
-/// The code of the updater's overview (Sources/Update/Documentation.docc), in use.
+/// An update as an app runs it: an observer, the queue, and advice after a fault.
 @Suite struct OverviewTests {
   @Test func theOverviewsUpdateRuns() throws {
     let log = Log()
@@ -42,7 +42,7 @@ import Testing
     let older = UpdateFault.downgrade(
       running: FirmwareVersion(1, 2, 0), image: FirmwareVersion(1, 1, 0))
     #expect(Self.advice(after: older) == "the device runs 1.2.0, which is newer than 1.1.0")
-    #expect(Self.advice(after: .wrongKey).hasPrefix("The device says that the key is wrong. "))
+    #expect(Self.advice(after: .wrongKey).hasPrefix("The device rejected the key. "))
   }
 
   // MARK: The overview's code

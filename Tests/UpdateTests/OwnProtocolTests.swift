@@ -7,8 +7,8 @@ import OtaflashUpdate
 import Synchronization
 import Testing
 
-/// A protocol that this package does not know, as another's program would have it: a control point
-/// that begins, proves and starts, and a characteristic that takes bytes in order.
+/// A protocol that this package does not contain, as in another program: a control point that
+/// starts, verifies and activates, and a characteristic that accepts bytes in order.
 private enum Drop {
   static let service: BluetoothUUID = "d0000000-0000-0000-8000-000000000001"
   static let control: BluetoothUUID = "d0000000-0000-0000-8000-000000000002"
@@ -21,10 +21,10 @@ private enum Drop {
   }
 }
 
-/// What the control point reads as.
+/// The value of the control point.
 private struct DropState {
   var runningCRC32: UInt32
-  /// Of the image that is held, as it was announced.
+  /// The identity of the held image, as announced.
   var wantedCRC32: UInt32
   var held: UInt32
 
@@ -89,7 +89,7 @@ private struct DropSession: UpdateSession {
   }
 
   func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight {
-    // The device tells no version, so its checksum decides.
+    // The device reports no version, so its checksum decides.
     if state.runningCRC32 == image.crc32 { return .alreadyCurrent }
     return try Preflight.check(image, against: device, options: context.options)
   }
@@ -161,7 +161,8 @@ private struct DropSession: UpdateSession {
   }
 }
 
-/// The device: a server of the program's own. It restarts into what it holds when its host has gone.
+/// The device: a server of the program. It restarts into the held image when its host has
+/// disconnected.
 private final class DropDevice: Sendable {
   private struct Memory {
     var state = DropState(runningCRC32: 0)
@@ -178,8 +179,8 @@ private final class DropDevice: Sendable {
   private let boast: UInt32
 
   /// - Parameters:
-  ///   - cuts: what the device holds when its link is lost, each once.
-  ///   - boast: bytes that it says it holds, and does not.
+  ///   - cuts: the bytes that the device holds when its link is lost, each once.
+  ///   - boast: bytes that it wrongly reports as held.
   init(cuts: [Int] = [], boast: UInt32 = 0) {
     self.boast = boast
     memory = Mutex(Memory(cuts: cuts))
@@ -241,7 +242,7 @@ private final class DropDevice: Sendable {
     }
   }
 
-  /// Who dials from now on.
+  /// The next host.
   func open() -> AsyncStream<PipeLink> {
     let (links, door) = AsyncStream.makeStream(of: PipeLink.self)
     memory.withLock { $0.door = door }
@@ -320,7 +321,7 @@ private final class DropDevice: Sendable {
     let run = try update(DropDevice(cuts: [5_000, 12_000]), to: image(size: 20_000))
     let result = try run.outcome.get()
     #expect(result.isVerified && result.resumes == 2)
-    // The write whose answer was lost had arrived.
+    // The write without a response had arrived.
     #expect(result.bytesSent >= 20_000 - 2 * 509 && result.bytesSent <= 20_000)
     let beginnings = run.log.all.compactMap { event -> Int? in
       if case .transferBegan(let offset, _, resumed: true) = event { offset } else { nil }
@@ -345,10 +346,11 @@ private final class DropDevice: Sendable {
     let run = try update(DropDevice(boast: 1_000), to: image(size: 100))
     #expect(
       run.outcome
-        == .failure(.protocolViolation(.prepare, "it says it holds 1000 of 100 bytes")))
+        == .failure(.protocolViolation(.prepare, "it reports 1000 of 100 bytes")))
   }
 
-  /// Who does not name the protocol does not know the device; who asks for another is told.
+  /// Without a protocol, the device is unknown; with another protocol, the fault lists the
+  /// supported ones.
   @Test func onlyTheProtocolsThatWereGivenAreKnown() throws {
     let unknown = try update(DropDevice(), to: image(size: 100), by: UpdateProtocol.all)
     #expect(unknown.outcome == .failure(.noUpdateService))

@@ -4,7 +4,7 @@ import OtaflashGATT
 import OtaflashUpdate
 import Testing
 
-/// Who is asked when an update has failed.
+/// The party responsible for a failed update.
 @Suite struct PartyTests {
   @Test(arguments: [
     (UpdateFault.downgrade(running: .init(1, 3, 0), image: .init(1, 2, 0)), UpdateFault.Party.user),

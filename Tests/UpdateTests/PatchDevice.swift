@@ -7,30 +7,30 @@ import Synchronization
 
 @testable import OtaflashUpdate
 
-/// A device of docs/ota-service.md with patches (13): in memory, so that nothing takes time, and every
-/// request is kept. What a script says it does otherwise.
+/// A device of docs/ota-service.md with patches (13): in memory, so that nothing takes time, and
+/// all requests are recorded. A script changes its behavior.
 final class PatchDevice: Sendable {
   struct Script: Sendable {
     var takesPatches = true
-    /// PATCH INFO tells what runs; else 0 and 0.
+    /// PATCH INFO reports the running image; else 0 and 0.
     var tellsBase = true
-    /// RUNNING names the image that it began with; else 0 and 0.
+    /// RUNNING reports the initial image; else 0 and 0.
     var namesRunning = true
-    /// PATCH finds that another image runs than PATCH INFO told.
+    /// PATCH finds another running image than PATCH INFO reported.
     var runsAnother = false
-    /// It refuses the stream once it holds so many bytes of it.
+    /// It refuses the stream after this number of bytes.
     var refusesAt: Int?
-    /// Why, as its Status says.
+    /// The reason in its Status.
     var refusal = OTAStatus.Note.patchRefused
-    /// What is notified then is of data that came too late: why, only a Status says that is read.
+    /// The notification reports late data: only a read Status contains the reason.
     var tellsLateData = false
-    /// Requests that it answers with a result and nothing else.
+    /// Requests that it answers only with a result.
     var declines: [UInt8: UInt8] = [:]
-    /// What it makes of a stream is another image.
+    /// It creates another image from a stream.
     var spoils = false
-    /// What it holds when its link is lost, each once.
+    /// The bytes that it holds when its link is lost, each once.
     var cuts: [Int] = []
-    /// A lost link finds the device restarted: of a stream of one part it holds nothing.
+    /// After a lost link the device has restarted: it holds nothing of a stream with one part.
     var restarts = false
   }
 
@@ -68,7 +68,7 @@ final class PatchDevice: Sendable {
 
   init(running: [UInt8], _ script: Script = Script()) {
     memory = Mutex(Memory(script: script, running: running))
-    // The table's handlers have the device, and the device its handles.
+    // The table's handlers refer to the device, and the device to its handles.
     let box = Box()
     let table = AttributeTable(services: [
       LocalService(
@@ -83,7 +83,7 @@ final class PatchDevice: Sendable {
           LocalCharacteristic(
             OTAService.status, properties: [.read, .notify],
             value: .dynamic(
-              read: { _ in .success(box.device?.told ?? []) }, write: { _, _ in nil })),
+              read: { _ in .success(box.device?.reported ?? []) }, write: { _, _ in nil })),
         ])
     ])
     control = table.handle(of: OTAService.control)
@@ -93,14 +93,14 @@ final class PatchDevice: Sendable {
   }
 
   var running: [UInt8] { memory.withLock { $0.running } }
-  /// What was written to Control, over all connections.
+  /// The requests written to Control, over all connections.
   var requests: [[UInt8]] { memory.withLock { $0.requests } }
   /// The opcodes of `requests`.
   var opcodes: [UInt8] { requests.map { $0[0] } }
-  /// Bytes of data that came, whatever they were of.
+  /// Bytes of received data of any kind.
   var dataBytes: Int { memory.withLock { $0.dataBytes } }
 
-  private var told: [UInt8] { memory.withLock { $0.status }.encoded }
+  private var reported: [UInt8] { memory.withLock { $0.status }.encoded }
 
   private var notified: [UInt8] {
     memory.withLock { memory in
@@ -153,7 +153,7 @@ final class PatchDevice: Sendable {
     }
   }
 
-  /// Who dials from now on.
+  /// The next host.
   func open() -> AsyncStream<PipeLink> {
     let (links, door) = AsyncStream.makeStream(of: PipeLink.self)
     memory.withLock { $0.door = door }
@@ -183,7 +183,7 @@ final class PatchDevice: Sendable {
   }
 }
 
-/// What each request is answered with: the result, and its payload.
+/// The answer to each request: the result, and its payload.
 extension PatchDevice.Memory {
   fileprivate var status: OTAStatus {
     guard let session else {
@@ -216,8 +216,8 @@ extension PatchDevice.Memory {
     case 0x0B:
       return [0]
     case 0x0D where script.takesPatches:
-      let told = script.tellsBase ? base : [UInt8](repeating: 0, count: 8)
-      return [0, 2, 0x15, 0, 10, 10] + littleEndian(UInt32(PatchDevice.pageSize)) + told
+      let reported = script.tellsBase ? base : [UInt8](repeating: 0, count: 8)
+      return [0, 2, 0x15, 0, 10, 10] + littleEndian(UInt32(PatchDevice.pageSize)) + reported
     case 0x0E where script.takesPatches: return announce(request)
     case 0x0F where script.takesPatches: return [0] + held(isPatch: true)
     default: return [1]

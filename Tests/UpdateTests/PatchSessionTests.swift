@@ -6,10 +6,10 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Whole updates of a device that takes patches, and what is written to it.
+/// Complete updates of a device that supports patches, and the data written to it.
 @Suite struct PatchSessionTests {
   private static let old = image(size: 20_000, seed: 7).bytes
-  /// The next release: some bytes are others, and some are new.
+  /// The next release: some bytes are changed, and some are new.
   private static let new = FirmwareImage(
     name: "new.bin", format: .binary,
     bytes: Array(old[..<6_000]) + [1, 2, 3]
@@ -72,7 +72,7 @@ import Testing
     #expect(run.device.dataBytes == result.bytesSent)
   }
 
-  /// docs/ota-service.md, 13: what is asked, in which order, and what PATCH and BEGIN say.
+  /// docs/ota-service.md, 13: the requests and their order, and the content of PATCH and BEGIN.
   @Test func theRequestsAreTheDocuments() throws {
     let run = try update()
     #expect(
@@ -85,8 +85,8 @@ import Testing
       base: OTABase(size: 20_000, crc32: CRC32.checksum(Self.old)), streamSize: report.bytes,
       streamCRC32: 0)
     #expect(Array(patch.prefix(13)) == Array(OTARequest.patch(base).encoded.prefix(13)))
-    // A device that holds nothing is told to start over; the data is a patch; size and CRC32 are the
-    // image's.
+    // A device that holds nothing is requested to start over; the data is a patch; size and CRC32
+    // are the image's.
     var begin = OTABegin(
       flags: [.restart, .patch], imageSize: Self.new.bytes.count, imageCRC32: Self.new.crc32,
       version: FirmwareVersion(1, 3, 0), hardware: HardwareID(0xA001))
@@ -96,7 +96,7 @@ import Testing
     #expect(plain.device.requests[3] == OTARequest.begin(begin).encoded)
   }
 
-  /// Neither flag nor command of version 1 changes for a device, or a caller, without patches.
+  /// No flag or command of version 1 changes for a device, or a caller, without patches.
   @Test(arguments: [DeltaPolicy.auto, .never])
   func whoTakesNoPatchesNeverMeetsThem(_ policy: DeltaPolicy) throws {
     let run = try update(.init(takesPatches: policy == .never)) { $0.delta = policy }
@@ -126,7 +126,7 @@ import Testing
     #expect(run.device.running == bytes && result.bytesMade == 20_000)
   }
 
-  /// PATCH INFO tells nothing of an image that RUNNING names: it cannot be read.
+  /// PATCH INFO reports nothing for an image that RUNNING names: it cannot be read.
   @Test(arguments: [false, true])
   func aDeviceThatTellsNoBaseGetsNoPatch(_ namesRunning: Bool) throws {
     let run = try update(.init(tellsBase: false, namesRunning: namesRunning))
@@ -143,8 +143,8 @@ import Testing
     switch what {
     case "other base":
       script.runsAnother = true
-      let told = ContentIdentity(size: 64, crc32: CRC32.checksum(Self.old))
-      obstacle = .otherBase(expected: ContentIdentity(of: Self.old), running: told)
+      let reported = ContentIdentity(size: 64, crc32: CRC32.checksum(Self.old))
+      obstacle = .otherBase(expected: ContentIdentity(of: Self.old), running: reported)
     case "refused":
       script.refusesAt = 200
       obstacle = .refused
@@ -159,7 +159,7 @@ import Testing
     #expect(run.events.contains(.patchGivenUp(because: obstacle)))
     #expect(run.device.opcodes.count { $0 == 0x0E } == 1, "a patch is tried once")
     #expect(run.device.dataBytes < Self.new.bytes.count + 5_000)
-    // On one connection: the second is the proof.
+    // On one connection; the second is for the verification.
     #expect(run.device.opcodes.count { $0 == 0x01 } == 2)
   }
 
@@ -188,7 +188,7 @@ import Testing
     #expect(throws: UpdateFault.noPatch(.notUnderstood)) { try run.outcome.get() as UpdateResult }
   }
 
-  /// A lost link costs nothing of a stream; its progress is told in bytes of the image.
+  /// A lost link costs no byte of a stream; its progress is reported in bytes of the image.
   @Test func aLostLinkGoesOnInTheStream() throws {
     let run = try update(.init(cuts: [150, 400]))
     let result = try run.outcome.get()
@@ -197,7 +197,8 @@ import Testing
     let beginnings = run.beginnings
     try #require(beginnings.count == 3 && beginnings[0] == 0)
     #expect(beginnings[0] < beginnings[1] && beginnings[1] < beginnings[2])
-    // What is told of a break is no more than the next connection begins with, in whole pages.
+    // The offset reported after an interruption is at most that of the next connection, in complete
+    // pages.
     let kept = run.events.compactMap { event -> Int? in
       if case .linkLost(_, let acknowledged, _, _) = event { acknowledged } else { nil }
     }
@@ -206,7 +207,7 @@ import Testing
     #expect(result.bytesMade == Self.new.bytes.count)
   }
 
-  /// What was decided holds for the whole update: the image goes on where it was.
+  /// The decision applies to the complete update: the image resumes at its offset.
   @Test func aLostLinkGoesOnInTheImage() throws {
     let run = try update(.init(cuts: [12_000]), bases: [])
     let result = try run.outcome.get()
@@ -221,7 +222,7 @@ import Testing
     #expect(run.beginnings == [0, 0])
   }
 
-  /// What it had acknowledged and then lost was no progress, however far it came each time.
+  /// Acknowledged bytes that the device lost again were no progress, however many.
   @Test func aDeviceThatRestartsAgainAndAgainIsGivenUp() throws {
     let cuts = (0..<60).map { $0 % 2 == 0 ? 200 : 400 }
     let run = try update(.init(cuts: cuts, restarts: true))
@@ -232,7 +233,7 @@ import Testing
     #expect(run.beginnings.count == UpdateOptions().reconnection.attemptsMaximum + 1)
   }
 
-  /// Slow or bad as a link may be, whatever gets further each time ends.
+  /// However slow or bad a link is, an update that makes progress on each connection ends.
   @Test func aLinkThatIsLostAgainAndAgainIsNotGivenUp() throws {
     let run = try update(.init(cuts: (1...40).map { $0 * 12 })) { $0.chunk = 12 }
     let result = try run.outcome.get()
@@ -240,7 +241,7 @@ import Testing
     #expect(run.device.dataBytes == result.delivery?.bytes)
   }
 
-  /// What a device does not answer of patches takes nothing from its images.
+  /// Missing answers about patches do not affect images.
   @Test(arguments: [0x0D, 0x0E, 0x0F] as [UInt8])
   func aDeviceThatDeclinesWhatItOffersGetsTheImage(_ opcode: UInt8) throws {
     let run = try update(.init(declines: [opcode: 1]))
@@ -253,8 +254,8 @@ import Testing
     }
   }
 
-  /// That a session has ended is told behind data that came too late, or by an answer; why, only a
-  /// Status tells that is read.
+  /// The end of a session is reported after late data, or by an answer; only a read Status contains
+  /// the reason.
   @Test(arguments: [false, true])
   func aFlashFaultIsNoRefusalOfThePatch(_ tellsLateData: Bool) throws {
     let run = try update(
@@ -270,7 +271,7 @@ import Testing
     #expect(run.device.running == Self.new.bytes)
   }
 
-  /// The next process makes the same stream again, and finds the device in the middle of it.
+  /// The next process creates the same stream, and the device is in the middle of it.
   @Test func anotherRunMakesTheSameStreamAgain() throws {
     let device = PatchDevice(running: Self.old, .init(cuts: [300]))
     let first = try update(device, bases: [Self.old]) { $0.reconnection = .none }
@@ -283,7 +284,8 @@ import Testing
     #expect(result.bytesMade == Self.new.bytes.count - began)
   }
 
-  /// Another image is under way: its stream is of no use, and the device is told to start over.
+  /// Another image is in transfer: its stream is useless, and the device is requested to start
+  /// over.
   @Test func theStreamOfAnotherImageIsDropped() throws {
     let other = FirmwareImage(
       name: "other.bin", format: .binary, bytes: Array(Self.old.dropFirst(40)),
@@ -295,7 +297,7 @@ import Testing
     #expect(try second.outcome.get().resumes == 0 && device.running == other.bytes)
   }
 
-  /// The base is gone when the run goes on: the image follows, from its beginning.
+  /// The base is missing in the next run: the image follows, from its start.
   @Test func aRunWithoutTheBaseStartsOverWithTheImage() throws {
     let device = PatchDevice(running: Self.old, .init(cuts: [300]))
     let first = try update(device, bases: [Self.old]) { $0.reconnection = .none }

@@ -3,18 +3,18 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// What counts as progress, and for how long there may be none.
+/// The definition of progress, and the limit without it.
 @Suite struct PatienceTests {
   private static let start = LinkInstant(elapsed: .zero)
 
-  /// Looks at `marks` once a second, and tells after how many of them patience ended.
+  /// Checks `marks` once a second, and returns the number of checks until the limit.
   private func looks(at marks: (Int) -> Patience.Marks) -> Int? {
     var patience = Patience(limit: .seconds(25), at: Self.start)
     for second in 0..<1000 {
       do throws(UpdateFault) {
         try patience.check(marks(second), at: Self.start.advanced(by: .seconds(second)))
       } catch {
-        // The time that passed: the limit, and the rest of the second in which it ended.
+        // The elapsed time: the limit, and the rest of its last second.
         #expect(error == .stalled(atOffset: marks(second).acknowledged, waited: .seconds(26)))
         return second
       }

@@ -6,10 +6,10 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Patches that were made elsewhere, on whole boards: none ever makes another image run.
+/// Prebuilt patches on complete boards: no patch ever makes another image run.
 @Suite struct PrebuiltPatchTests {
   private static let old = image(size: 40_000, version: FirmwareVersion(1, 2, 5), seed: 7)
-  /// The release before the old one: a patch against it takes bytes that the old one has not.
+  /// The release before the old one: a patch against it needs bytes that the old one does not have.
   private static let other = FirmwareImage(
     name: "other.bin", format: .binary,
     bytes: old.bytes.enumerated().map { $0 % 31 == 5 ? $1 ^ 0x55 : $1 },
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// The device alone knows whether it fits.
+  /// Only the device knows whether the patch fits.
   @Test(arguments: [PatchCodec.crle, .heatshrink(HeatshrinkParameters(window: 8, lookahead: 7)!)])
   func itIsSentWithoutItsBase(_ codec: PatchCodec) throws {
     let file = Self.file(codec: codec)
@@ -69,7 +69,7 @@ import Testing
     #expect(result.runningImage == Self.new.bytes)
   }
 
-  /// Only the device can find out, and does: the image follows, or nothing.
+  /// Only the device can detect the mismatch: the image follows, or nothing.
   @Test func onePatchForAnotherBaseMakesNoImage() throws {
     let patch = try PrebuiltPatch(Self.file(from: Self.other))
     let result = try update(try board(), with: patch)
@@ -81,7 +81,7 @@ import Testing
     #expect(required.runningImage == Self.old.bytes)
   }
 
-  /// The host can find out where it has the base: nothing of the patch is sent.
+  /// The host detects the mismatch if it has the base: no byte of the patch is sent.
   @Test func aPatchForAnotherBaseIsFoundOutBefore() throws {
     let patch = try PrebuiltPatch(Self.file(from: Self.other))
     let obstacle = PatchObstacle.givenForAnother(running: ContentIdentity(of: Self.old.bytes))
@@ -93,7 +93,7 @@ import Testing
     #expect(!required.events.contains { if case .transferBegan = $0 { true } else { false } })
   }
 
-  /// It was applied to a base that the device does not run.
+  /// The patch was applied to a base that the device does not run.
   @Test func aBaseThatDoesNotRunIsToldBefore() throws {
     var patch = try PrebuiltPatch(Self.file(from: Self.other))
     try patch.check(makes: Self.new.bytes, of: Self.other.bytes)
@@ -135,8 +135,8 @@ import Testing
     #expect(update.bytesSent < 2 * patch.bytes.count)
   }
 
-  /// One bit, anywhere: it is no patch any more, or the device finds out; what runs in the end is
-  /// the image that was given.
+  /// One changed bit, anywhere: the file is not a patch, or the device detects it; the given image
+  /// runs at the end.
   @Test func aWrongBitNeverMakesAnotherImageRun() throws {
     let file = Self.file()
     let storage = try board("fast")
@@ -183,11 +183,11 @@ import Testing
     #expect(fault([]) == "it is empty")
     #expect(fault(Array(file.dropLast(9))).hasSuffix("it was cut off: the image is not complete"))
     #expect(fault(file + [0]).contains("after the end of the patch"))
-    #expect(fault(Self.new.bytes).hasPrefix("it is no whole patch: offset "))
+    #expect(fault(Self.new.bytes).hasPrefix("it is not a complete patch: offset "))
     #expect(
       fault(file, image: Self.old.bytes)
-        == "it makes \(Self.size) bytes, and the image has \(Self.old.bytes.count)")
-    #expect(fault(file, base: Self.other.bytes).hasPrefix("it does not make the image of the base"))
+        == "it creates \(Self.size) bytes, but the image has \(Self.old.bytes.count)")
+    #expect(fault(file, base: Self.other.bytes).hasPrefix("applied to the base"))
     #expect(fault(file, image: Self.new.bytes.reversed(), base: Self.old.bytes) != "")
   }
 }

@@ -5,7 +5,7 @@ import OtaflashUpdate
 import Synchronization
 import Testing
 
-/// What happened, in order.
+/// The events, in order.
 private final class Order: Sendable {
   private let lines = Mutex<[String]>([])
   func note(_ line: String) { lines.withLock { $0.append(line) } }
@@ -13,8 +13,8 @@ private final class Order: Sendable {
 }
 
 @Suite struct QueueTests {
-  /// An unrelated operation that is issued in the middle of a flash waits for its turn, and then
-  /// works on the connection that the flash left behind.
+  /// An unrelated operation during a flash waits for its turn, and then uses the connection that
+  /// the flash left.
   @Test func anUnrelatedReadDuringAFlashWaitsItsTurn() throws {
     let order = Order()
     let timeline = VirtualTimeline()
@@ -61,8 +61,8 @@ private final class Order: Sendable {
     #expect(firmware == "flashed 1.3.0 ")
   }
 
-  /// The device is told in time, keeps what it has, and the failure says how much: whether the limit
-  /// is the command's own or the queue's.
+  /// The device is notified in time and keeps its bytes, and the fault contains their number: for a
+  /// limit of the command and of the queue.
   @Test(arguments: [false, true])
   func aTimeLimitKeepsWhatTheUpdateKnows(ofTheQueue: Bool) throws {
     let timeline = VirtualTimeline()

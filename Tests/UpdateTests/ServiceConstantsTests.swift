@@ -4,7 +4,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// The host's constants, the document's and the C receiver's are the same.
+/// The constants of the host, the document and the C receiver are the same.
 @Suite struct ServiceConstantsTests {
   @Test func theUUIDsAreTheDocuments() throws {
     let table = try ServiceDocument.rows(of: "## 1.").map { row in
@@ -66,11 +66,11 @@ import Testing
 
   @Test func theResultsAreTheDocumentsAndTheHeaders() throws {
     #expect(Self.refusals.map(\.refusal) == OTARefusal.allCases)
-    let told = try listed(in: "### 4.1")
+    let results = try listed(in: "### 4.1")
     let header = try ServiceDocument.headerConstants()
-    #expect(told.count == 1 + Self.refusals.count)
-    #expect(told[0] == "0 done")
-    for (entry, text) in zip(Self.refusals, told.dropFirst()) {
+    #expect(results.count == 1 + Self.refusals.count)
+    #expect(results[0] == "0 done")
+    for (entry, text) in zip(Self.refusals, results.dropFirst()) {
       let code = entry.refusal.rawValue
       let digits = code < 10 ? "\(code)" : twoDigits(code)
       #expect(text.hasPrefix("\(digits) \(entry.words)"))
@@ -84,9 +84,9 @@ import Testing
       (.idle, "IDLE"), (.receiving, "RECEIVING"), (.verifying, "VERIFYING"),
       (.verified, "VERIFIED"), (.activating, "ACTIVATING"),
     ]
-    let told = try #require(try ServiceDocument.rows(of: "## 2.").first)[3]
+    let listed = try #require(try ServiceDocument.rows(of: "## 2.").first)[3]
     #expect(
-      told == states.map { "\($0.0.rawValue) \($0.1.lowercased())" }.joined(separator: ", "))
+      listed == states.map { "\($0.0.rawValue) \($0.1.lowercased())" }.joined(separator: ", "))
     for (state, name) in states {
       #expect(header["OTA_STATE_" + name] == UInt32(state.rawValue))
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// docs/ota-service.md and the receiver's header, as the tests read them.
+/// docs/ota-service.md and the receiver's header, as read by the tests.
 enum ServiceDocument {
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -27,7 +27,7 @@ enum ServiceDocument {
     return String(rest[..<(rest.range(of: "\n#")?.lowerBound ?? rest.endIndex)])
   }
 
-  /// The byte strings of the test vector called `what`.
+  /// The byte strings of the test vector named `what`.
   static func vector(_ what: String, in heading: String = "## 11.") throws -> [[UInt8]] {
     let row = try #require(
       try rows(of: heading).first { $0[0] == what }, "no test vector called \(what)")
@@ -43,7 +43,7 @@ enum ServiceDocument {
     try hexadecimal.split(separator: " ").map { try #require(UInt8($0, radix: 16)) }
   }
 
-  /// The numbers that the receiver's header gives names to.
+  /// The named numbers of the receiver's header.
   static func headerConstants() throws -> [String: UInt32] {
     let path = "Sources/OTAReceiver/include/ota_receiver.h"
     let header = try String(contentsOf: root.appending(path: path), encoding: .utf8)

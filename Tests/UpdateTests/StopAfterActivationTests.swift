@@ -5,7 +5,7 @@ import OtaflashUpdate
 import Synchronization
 import Testing
 
-/// The fault of an update that is stopped at any moment says what the device was asked to do last.
+/// The fault of an update that is stopped at any moment reports the last request to the device.
 @Suite struct StopAfterActivationTests {
   enum Stop: CaseIterable {
     case cancellation
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// Performs the update and stops it; `nil` where it ended before.
+  /// Performs the update and stops it; `nil` if it ended before.
   private static func fault(
     of update: FirmwareUpdate, on peripheral: Peripheral, _ stop: Stop, after moment: Duration
   ) async -> UpdateFault? {
@@ -103,7 +103,8 @@ import Testing
         == .stoppedAfterActivation(by: .timeLimit(.seconds(2)), expected: FirmwareVersion(1, 3, 0)))
   }
 
-  /// A firmware loader or a bootloader with one bank keeps nothing, and has overwritten the application.
+  /// A firmware loader or a bootloader with one bank keeps nothing, and has overwritten the
+  /// application.
   @Test func aStopThatLeavesNothingNamesTheMissingApplication() {
     for fault in [
       UpdateFault.cancelled(resumable: false, acknowledged: 100),

@@ -2,12 +2,12 @@ import FoundationEssentials
 import OtaflashConsole
 import OtaflashDevices
 
-/// The rates of an earlier run, read from what its `--json` wrote.
+/// The rates of an earlier run, read from its `--json` output.
 package struct Baseline: Sendable {
-  /// A case that is slower than it may be.
+  /// A case that is slower than permitted.
   package struct Shortfall: Equatable, Sendable {
     package let key: BenchmarkKey
-    /// Now, as a share of then.
+    /// The rate as a fraction of the earlier one.
     package let share: Double
   }
 
@@ -21,7 +21,7 @@ package struct Baseline: Sendable {
   private let path: String
   private var rates: [BenchmarkKey: Double] = [:]
 
-  /// Reads the measurements among JSON Lines; other lines are left alone.
+  /// Reads the measurements among JSON Lines; other lines are ignored.
   package init(path: String, lines: String) throws(BaselineFault) {
     self.path = path
     let decoder = JSONDecoder()
@@ -44,7 +44,7 @@ package struct Baseline: Sendable {
     return try Baseline(path: path, lines: lines)
   }
 
-  /// The cases of both runs that reach less than `share` of their earlier median.
+  /// The cases of both runs with less than `share` of their earlier median.
   package func shortfalls(
     of rows: [BenchmarkRow], below share: Double
   ) throws(BaselineFault) -> [Shortfall] {

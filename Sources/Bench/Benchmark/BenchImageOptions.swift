@@ -3,15 +3,15 @@ import OtaflashConsole
 import OtaflashDevices
 import OtaflashState
 
-/// Two images that a benchmark is to send, and what is assumed of the flash that they go to.
+/// Two images to benchmark, and assumptions about the flash of the device.
 package struct BenchImageOptions: ParsableArguments, Sendable {
-  /// Of a usual microcontroller's page of 4 KiB.
+  /// Typical times of a microcontroller for a page of 4 KiB.
   private static let usualTimes = ImageBenchmark.FlashTimes(erase: 0.085, write: 0.04)
 
   @Option(
     name: .long, parsing: .upToNextOption,
     help: ArgumentHelp(
-      "Two files, the image that the device runs and the one that it is to run: what the device "
+      "Two files, the running image and the new image: predicts what the device "
         + "would gain by patches.", valueName: "files"),
     completion: .file())
   package var image: [String] = []
@@ -19,7 +19,7 @@ package struct BenchImageOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "How long a device that is no simulation erases a page; with --image, 85ms by default.",
+      "The time in which a real device erases a page; with --image, 85ms by default.",
       valueName: "time"),
     transform: TimeSpan.parse)
   package var eraseTime: TimeSpan?
@@ -27,7 +27,8 @@ package struct BenchImageOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "How long such a device writes a page; with --image, 40ms by default.", valueName: "time"),
+      "The time in which a real device writes a page; with --image, 40ms by default.",
+      valueName: "time"),
     transform: TimeSpan.parse)
   package var writeTime: TimeSpan?
 
@@ -36,7 +37,7 @@ package struct BenchImageOptions: ParsableArguments, Sendable {
   package func validate() throws {
     guard [0, 2].contains(image.count) else {
       throw ValidationError(
-        "--image wants two files, the image that runs and the one that is to run, and got "
+        "--image requires two files, the running image and the new image, and got "
           + "\(image.count)")
     }
     if image.count == 2, image.allSatisfy({ $0 == ImageFile.standardInput }) {

@@ -4,16 +4,16 @@ import OtaflashDevices
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// One line of a benchmark: a setting, its transfers, and what they come to.
+/// One line of a benchmark: a setting, its transfers, and their results.
 package struct BenchmarkRow: Sendable {
   package let setting: LinkBenchmark.Setting
-  /// One or more, of one connection.
+  /// One or more measurements of one connection.
   package let measurements: [LinkBenchmark.Measurement]
   /// The round trips of writes with response; empty without.
   package let roundTrips: RoundTrips
-  /// `nil` where there is no air, or too little is known of it.
+  /// `nil` for a link without a radio, or with unknown parameters.
   package let limit: LinkLimit?
-  /// Its MTU is the size that was found to fill the link's connection events.
+  /// Its MTU is the size that was found to fill connection events.
   package let isBest: Bool
   private let sorted: [LinkBenchmark.Measurement]
 
@@ -32,7 +32,7 @@ package struct BenchmarkRow: Sendable {
 
   package var link: LinkReport { measurements[0].link }
 
-  /// The transfer in the middle by rate.
+  /// The median transfer by rate.
   package var typical: LinkBenchmark.Measurement { transfer(at: 50) }
 
   /// Bytes per second that `percent` of the transfers did not exceed (nearest rank).
@@ -47,17 +47,17 @@ package struct BenchmarkRow: Sendable {
     limit?.bytesPerSecond(setting.mode, mtu: link.mtu)
   }
 
-  /// The median's share of the limit, 0…1.
+  /// The median as a fraction of the limit, 0…1.
   package var limitShare: Double? {
     limitBytesPerSecond.flatMap { $0 > 0 ? rate(at: 50) / $0 : nil }
   }
 
   package var bottleneck: Bottleneck { Bottleneck(typical, setting.mode, limit: limit) }
 
-  /// Bytes that had to be sent more than once.
+  /// Bytes that were sent more than once.
   package var bytesSentAgain: Int { measurements.reduce(0) { $0 + $1.bytesSent - $1.bytes } }
 
-  /// What makes two rows of two runs the same case.
+  /// The key that identifies the same case in two runs.
   package var key: BenchmarkKey {
     BenchmarkKey(
       mode: setting.mode.rawValue, mtu: setting.mtu, window: setting.window,
@@ -66,7 +66,7 @@ package struct BenchmarkRow: Sendable {
   }
 }
 
-/// A case of a benchmark, by the names that `--json` gives its parts.
+/// A case of a benchmark, with the member names of `--json`.
 package struct BenchmarkKey: Hashable, Decodable, Sendable {
   package let mode: String
   package let mtu: Int
@@ -80,12 +80,12 @@ package struct BenchmarkKey: Hashable, Decodable, Sendable {
   }
 }
 
-// MARK: - For people
+// MARK: - Text
 
 extension BenchmarkRow {
   package static let titles = [
     "mode", "PHY", "interval", "MTU", "PDU", "window", "kB/s", "p5", "p95", "of limit",
-    "round trip", "sent again", "held back by",
+    "round trip", "sent again", "limited by",
   ]
 
   package var cells: [String] {
@@ -109,7 +109,7 @@ extension BenchmarkRow {
   }
 }
 
-// MARK: - For programs
+// MARK: - JSON
 
 extension BenchmarkRow {
   package func members(device: String) -> [JSONValue.Member] {

@@ -4,9 +4,9 @@ import OtaflashGATT
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// Measures settings one after the other.
+/// Measures settings in sequence.
 package struct BenchmarkSweep: Sendable {
-  /// What is measured of a link.
+  /// The setting of a measurement.
   package struct Case: Sendable {
     package var setting: LinkBenchmark.Setting
     /// Its MTU was found to be the best.
@@ -18,12 +18,12 @@ package struct BenchmarkSweep: Sendable {
     }
   }
 
-  /// The virtual time that one setting may take.
+  /// The limit of virtual time for one setting.
   private static let virtualLimit = Duration.seconds(24 * 3600)
 
   package let key: [UInt8]?
   package var capture: CaptureFile?
-  /// How a capture names the device that is measured in virtual time.
+  /// The name in captures of a device that is measured in virtual time.
   package var device = ""
 
   package init(key: [UInt8]?, capture: CaptureFile? = nil, device: String = "") {
@@ -59,14 +59,14 @@ package struct BenchmarkSweep: Sendable {
         }
       }
     } catch {
-      throw .simulation("the simulated device did not come to an end: \(error)")
+      throw .simulation("the simulated device did not finish: \(error)")
     }
     return try row(entry, result, roundTrips, profile.radio)
   }
 
-  /// Measures a device as it is, at the pace of the clock on the wall.
+  /// Measures a device in real time.
   ///
-  /// - Parameter profile: what is known of a simulated one.
+  /// - Parameter profile: the parameters of a simulated device.
   package func measure(
     _ entry: Case, at destination: ResolvedDevice, profile: SimulationProfile?
   ) async throws(CommandFault) -> BenchmarkRow {

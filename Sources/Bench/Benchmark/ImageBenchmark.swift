@@ -5,20 +5,20 @@ import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// What a device would gain by patches: the rows of one image over each link that was measured.
+/// The gain of a device by patches: the rows of one image for each measured link.
 package struct ImageBenchmark {
-  /// Where what comes out is from.
+  /// The source of the results.
   private enum Source {
     case trial(ImageTrial)
     case forecast(ImageForecast)
   }
 
-  /// What a page of flash takes, which no device tells.
+  /// The times of a page of flash, which no device reports.
   package struct FlashTimes: Equatable, Sendable {
     package var erase: Double
     package var write: Double
 
-    /// Of a simulated device: all of it is known, for 4 KiB.
+    /// The times of a simulated device for 4 KiB.
     package init(of profile: SimulationProfile) {
       erase = profile.eraseTime.inSeconds
       write = profile.writeTimePer4KiB.inSeconds
@@ -46,7 +46,7 @@ package struct ImageBenchmark {
     source = .trial(try ImageTrial(pair, on: profile, key: key))
   }
 
-  /// Predicts what updates would take.
+  /// Predicts the duration of updates.
   package init(_ pair: ImagePair, to receiver: ReceiverFacts, flash: FlashTimes) {
     self.pair = pair
     self.receiver = receiver
@@ -61,9 +61,9 @@ package struct ImageBenchmark {
     }
   }
 
-  /// The image as it is, then compressed where that is worth sending, then as a patch.
+  /// The uncompressed image, then the compressed one if worthwhile, then the patch.
   ///
-  /// - Parameter profile: the simulated device over that link.
+  /// - Parameter profile: the simulated device with that link.
   package func rows(
     over link: BenchmarkRow, to profile: SimulationProfile?
   ) throws(CommandFault) -> [ImageRow] {
@@ -75,7 +75,7 @@ package struct ImageBenchmark {
         ($0.content, $0.bytes.count, $0.forecast.seconds)
       }
     case .trial(let trial):
-      guard let profile else { preconditionFailure("a trial is of a simulated device") }
+      guard let profile else { preconditionFailure("a trial requires a simulated device") }
       for content in contents {
         let finding = try trial.sending(content, by: link.setting, to: profile)
         guard finding.content == content else { continue }
@@ -93,7 +93,7 @@ package struct ImageBenchmark {
     }
   }
 
-  /// Of the image's bytes, the share that compressed ones may have and still be sent.
+  /// The maximum size of a compressed image that is worthwhile, as a fraction of the image.
   private static let worthwhile = 0.9
 
   private var contents: [Delivery.Content] {
@@ -108,10 +108,10 @@ package struct ImageBenchmark {
   }
 }
 
-// MARK: - For people
+// MARK: - Text
 
 extension ImageBenchmark {
-  /// What must be known to read the rows.
+  /// Notes on how to read the rows.
   package var notes: [String] {
     var notes: [String] = []
     if isPredicted {
@@ -120,7 +120,7 @@ extension ImageBenchmark {
     }
     notes.append(flashSentence)
     if receiver.decoder == nil {
-      notes.append("the device takes no patches: it is sent images as they are")
+      notes.append("the device does not support patches: images are sent uncompressed")
     } else if isPredicted, let running = receiver.running, running != ContentIdentity(pair.old) {
       notes.append("the device runs another image than \(pair.old.name): \(running.words)")
     }
@@ -130,7 +130,7 @@ extension ImageBenchmark {
   /// `flash: 102.4 kB/s of image at most, 40 ms to write a page of 4,096 B, erased ahead`
   private var flashSentence: String {
     let page = flash.write + (receiver.erasesAhead ? 0 : flash.erase)
-    guard page > 0 else { return "flash: it takes no time" }
+    guard page > 0 else { return "flash: takes no time" }
     let times = [
       Text.decimal(flash.write * 1000) + " ms to write",
       receiver.erasesAhead ? nil : Text.decimal(flash.erase * 1000) + " ms to erase",

@@ -1,7 +1,7 @@
 import OtaflashDelta
 
-/// What a device would gain by patches, drawn: bytes of image per second against ATT_MTU, as it is
-/// and with what is sent instead, below what the flash takes. Pure: rows in, SVG out.
+/// The plot of the gain by patches: image bytes per second against ATT_MTU, uncompressed and with
+/// streams, below the limit of the flash. Pure: rows in, SVG out.
 package struct ImagePlot {
   private static let size = (width: 1040, height: 440)
   private static let mtuMaximum = 517

@@ -3,19 +3,19 @@ import OtaflashDelta
 import OtaflashDevices
 import OtaflashUpdate
 
-/// What an image takes over one link in one way, and what that comes to beside the others.
+/// The duration of an image transfer over one link in one form, compared with the other forms.
 package struct ImageRow: Sendable {
-  /// What the link carries, measured.
+  /// The measured rate of the link.
   package let link: BenchmarkRow
   package let content: Delivery.Content
-  /// What goes over the air.
+  /// Bytes on air.
   package let bytes: Int
   package let imageSize: Int
-  /// Upload and VERIFY.
+  /// The duration of upload and VERIFY.
   package let seconds: Double
-  /// Nothing of this was sent: the link's rate was measured, the rest is arithmetic.
+  /// The content was not sent: the link's rate was measured, the rest is calculated.
   package let isPredicted: Bool
-  /// What the image as it is takes over the same link.
+  /// The duration for the uncompressed image on the same link.
   package let plainSeconds: Double
   package let conditions: DeliveryConditions
 
@@ -23,18 +23,18 @@ package struct ImageRow: Sendable {
   package var rate: Double { Double(imageSize) / seconds }
   package var gain: Double { plainSeconds / seconds }
 
-  /// Bytes of image per second that the flash takes; `nil` where it takes no time.
+  /// The limit of the flash in image bytes per second; `nil` if it takes no time.
   package var flashRate: Double? {
     let page = conditions.writeSeconds + (conditions.isErasedAhead ? 0 : conditions.eraseSeconds)
     return page > 0 ? Double(conditions.pageSize) / page : nil
   }
 
-  /// Bytes of image per second that the link would carry into flash that takes no time.
+  /// The limit of the link in image bytes per second, with flash that takes no time.
   private var airRate: Double {
     conditions.bytesPerSecond * Double(imageSize) / Double(bytes)
   }
 
-  /// The share that was reached of what the slower of link and flash permits.
+  /// The rate as a fraction of the limit of the slower of link and flash.
   package var limitShare: Double { rate / min(airRate, flashRate ?? .infinity) }
 
   package var bottleneck: Bottleneck {
@@ -46,7 +46,7 @@ package struct ImageRow: Sendable {
 extension ImageRow {
   package static let titles = [
     "mode", "PHY", "interval", "MTU", "sent", "bytes", "of image", "takes", "kB/s of image",
-    "gain", "of limit", "held back by",
+    "gain", "of limit", "limited by",
   ]
 
   package var cells: [String] {

@@ -5,27 +5,27 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Synchronization
 
-/// Whole updates of a simulated device from one image to another, in virtual time.
+/// Complete updates of a simulated device from one image to another, in virtual time.
 package struct ImageTrial: Sendable {
-  /// What an update has shown.
+  /// The result of an update.
   package struct Finding: Sendable {
-    /// What was sent.
+    /// The content.
     package let content: Delivery.Content
     package let bytes: Int
-    /// Upload and VERIFY together, so that what the device still holds in RAM counts, too.
+    /// The duration of upload and VERIFY, so that bytes which the device still holds in RAM count.
     package let took: Duration
   }
 
-  /// The virtual time that an update may take: an image of 8 MiB in packets of 20 bytes.
+  /// The limit of virtual time for an update: an image of 8 MiB in packets of 20 bytes.
   private static let limit = Duration.seconds(7 * 86_400)
-  /// Erased ahead before an update is what a device had time for since its last one.
+  /// A device erases ahead in the time since its last update.
   private static let eraseTimes = 2
 
   private let pair: ImagePair
   private let key: [UInt8]?
   private let flash: FlashMemory
 
-  /// Has a device of this profile run the old image first.
+  /// Installs the old image on a device of this profile.
   package init(_ pair: ImagePair, on profile: SimulationProfile, key: [UInt8]?) throws(CommandFault)
   {
     self.pair = pair
@@ -40,7 +40,7 @@ package struct ImageTrial: Sendable {
     _ = try Self.update(quiet, flash, FirmwareUpdate(image: pair.old, options: options))
   }
 
-  /// The same device over a link of its own.
+  /// The same device over a new link.
   package func sending(
     _ content: Delivery.Content, by setting: LinkBenchmark.Setting, to profile: SimulationProfile
   ) throws(CommandFault) -> Finding {
@@ -73,7 +73,7 @@ package struct ImageTrial: Sendable {
       took: time.withLock { $0 })
   }
 
-  /// What stands between two images is not the question here.
+  /// Obstacles between the two images do not matter here.
   private static func options(_ key: [UInt8]?) -> UpdateOptions {
     var options = UpdateOptions()
     options.key = key
@@ -110,7 +110,7 @@ package struct ImageTrial: Sendable {
         }
       }
     } catch {
-      throw .simulation("the simulated device did not come to an end: \(error)")
+      throw .simulation("the simulated device did not finish: \(error)")
     }
     do throws(UpdateFault) { return try result.get() } catch { throw .update(error) }
   }

@@ -2,7 +2,7 @@ import ArgumentParser
 import OtaflashConsole
 import OtaflashDevices
 
-/// The file of `--plot`, which is an SVG document.
+/// The file of `--plot`, an SVG document.
 package struct PlotFile: Equatable, Sendable {
   package static let suffix = "svg"
 
@@ -16,7 +16,7 @@ package struct PlotFile: Equatable, Sendable {
     return PlotFile(file: OutputFile(path: path, kind: .svg, option: "--plot"))
   }
 
-  /// The command that creates `path` from the plot, where it names a PNG file.
+  /// The command that creates `path` from the plot, if it names a PNG file.
   private static func conversion(to path: String) -> String {
     guard path.lowercased().hasSuffix(".png") else { return "" }
     let plot = path.dropLast(3) + suffix

@@ -33,7 +33,7 @@ package final class RoundTrips: Sendable {
 
   package var count: Int { times.withLock { $0.values.count } }
 
-  /// The microseconds that `percent` of the round trips did not exceed (nearest rank); 0 of none.
+  /// The microseconds that `percent` of the round trips did not exceed (nearest rank); 0 if empty.
   package func percentile(_ percent: Double) -> Int {
     times.withLock { times in
       let sorted = times.sorted()

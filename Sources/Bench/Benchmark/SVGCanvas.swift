@@ -1,6 +1,6 @@
 import OtaflashConsole
 
-/// Writes the few elements of SVG 1.1 that a plot is made of.
+/// Writes the elements of SVG 1.1 that a plot needs.
 package struct SVGCanvas {
   package enum Anchor: String { case start, middle, end }
 
@@ -13,7 +13,7 @@ package struct SVGCanvas {
     self.height = height
   }
 
-  /// The whole document.
+  /// The complete document.
   package var document: String {
     let head =
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(width) \(height)\" "
@@ -48,7 +48,7 @@ package struct SVGCanvas {
         + "height=\"\(Self.number(height))\" fill=\"\(color)\"/>")
   }
 
-  /// A mark at a measured point; the shape tells the series to who does not see its colour.
+  /// A mark at a measured point; its shape identifies the series without its color.
   package mutating func mark(_ point: (Double, Double), _ shape: Int, _ color: String) {
     let (x, y) = point
     switch shape % 3 {
@@ -93,12 +93,12 @@ package struct SVGCanvas {
   }
 }
 
-/// An axis: values of `domain` lie on `range` of the canvas, with ticks at round values.
+/// An axis: maps values of `domain` to `range` of the canvas, with ticks at round values.
 package struct PlotAxis {
   package let domain: ClosedRange<Double>
   package let range: (Double, Double)
 
-  /// From 0 to a round value that `maximum` and a little room fit below.
+  /// From 0 to a round value with some space above `maximum`.
   package init(to maximum: Double, range: (Double, Double)) {
     let step = Self.step(maximum)
     domain = 0...max(step, (maximum * 1.04 / step).rounded(.up) * step)

@@ -1,11 +1,11 @@
 import OtaflashConsole
 import OtaflashUpdate
 
-// What the lists of `otaflash bench` are made of.
+// The elements of the lists of `otaflash bench`.
 
 package enum MTUChoice: ListElement, Hashable {
   case bytes(Int)
-  /// The size that fills the link's connection events, which is known once it was measured.
+  /// The size that fills the link's connection events, known after its measurement.
   case best
 
   package static let expected =

@@ -2,8 +2,8 @@ import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// The whole chain without a device: images, each protocol to its proof over a link that is lost,
-/// what must be refused, and what is asked of the system.
+/// A test of the complete chain without a device: images, each protocol up to the verification over
+/// a lost link, required refusals, and the requirements for the system.
 package enum SelfTest {
   package static func checks(environment: [String: String]) -> [SelfTestCheck] {
     let host = SelfTestHost(environment: environment)
@@ -19,7 +19,7 @@ package enum SelfTest {
   }
 
   private static let key = [UInt8](repeating: 0x5A, count: 32)
-  /// PDUs until the link is cut, which is in the middle of the transfer.
+  /// The number of PDUs before the link is cut, in the middle of the transfer.
   private static let cut = "cut-at-pdu=120"
   /// For PDUs of 20 bytes.
   private static let lateCut = "cut-at-pdu=1500"
@@ -80,7 +80,7 @@ package enum SelfTest {
     return options
   }
 
-  /// A byte that is not as it was built is found before any device is looked for.
+  /// A changed byte is detected before any device is searched.
   private static func damagedImage() throws(SelfTestCheck.Failure) -> String {
     do {
       let whole = try SelfTestImage.of(.smpServer(SMPServerSettings()))
@@ -100,6 +100,6 @@ package enum SelfTest {
     } catch {
       return "\(error)"
     }
-    throw SelfTestCheck.Failure("one changed byte was not found")
+    throw SelfTestCheck.Failure("one changed byte was not detected")
   }
 }

@@ -1,6 +1,6 @@
 import OtaflashConsole
 
-/// One thing that an installation must be able to do, tried without a device.
+/// One capability of an installation, tested without a device.
 package struct SelfTestCheck: Sendable {
   /// Why a check failed, as a clause.
   package struct Failure: Error, Equatable {
@@ -8,14 +8,14 @@ package struct SelfTestCheck: Sendable {
 
     package init(_ words: String) { self.words = words }
 
-    /// Any error that ends a check, its own among them.
+    /// Wraps any error that ends a check.
     package init(of error: any Error) { self = error as? Failure ?? Failure("\(error)") }
   }
 
   package let name: String
   private let perform: @Sendable () async throws(Failure) -> String
 
-  /// - Parameter perform: tells what was seen, as a clause.
+  /// - Parameter perform: returns the finding, as a clause.
   package init(_ name: String, _ perform: @escaping @Sendable () async throws(Failure) -> String) {
     self.name = name
     self.perform = perform

@@ -4,7 +4,7 @@ import OtaflashConsole
 import OtaflashGATT
 import OtaflashState
 
-/// What the self-test tries of the system below, in a temporary folder.
+/// The tests of the system, in a temporary folder.
 package struct SelfTestHost: Sendable {
   package typealias Failure = SelfTestCheck.Failure
 
@@ -15,7 +15,7 @@ package struct SelfTestHost: Sendable {
 
   // MARK: Links
 
-  /// Links over a Unix socket, with the event loop that Bluetooth sockets have, too.
+  /// Links over a Unix socket, with the event loop of Bluetooth sockets.
   package func socket() async throws(Failure) -> String {
     let folder = try folder()
     let path = folder.path + "/self-test.sock"
@@ -28,7 +28,7 @@ package struct SelfTestHost: Sendable {
     let clock = EventLoopClock()
     do throws(Failure) {
       try await withDeadline(
-        clock.now.advanced(by: patience), on: clock, orThrow: Failure("nothing came back in time")
+        clock.now.advanced(by: patience), on: clock, orThrow: Failure("no PDU came back in time")
       ) { () async throws(Failure) in
         do { try await exchange(over: path) } catch { throw Failure(of: error) }
       }
@@ -57,11 +57,11 @@ package struct SelfTestHost: Sendable {
 
   // MARK: State
 
-  /// Files and locks, as runs leave them for one another.
+  /// Files and locks, as runs use them.
   package func state() throws(Failure) -> String {
     let folder = try folder()
     do { try Self.keep(in: folder.path) } catch { throw Failure(of: error) }
-    return "kept and read back in \(folder.path), which is gone again"
+    return "written and read back in \(folder.path), which is removed again"
   }
 
   private static func keep(in path: String) throws {
@@ -79,7 +79,7 @@ package struct SelfTestHost: Sendable {
     let kept = try RegistryFile(in: directory).load().content?[id]?.lastConnected
     let noted = try UpdateJournal(device: id, in: directory).read().content
     lock.release()
-    guard kept == now, noted == entry else { throw Failure("what was kept was read back changed") }
+    guard kept == now, noted == entry else { throw Failure("the files were read back changed") }
   }
 
   private func folder() throws(Failure) -> TemporaryFolder {
@@ -87,7 +87,7 @@ package struct SelfTestHost: Sendable {
       return try TemporaryFolder(environment: environment)
     } catch {
       guard case .unreadable(let path, let errno) = error else { throw Failure(of: error) }
-      throw Failure("no folder can be made in \(path): \(SystemError.text(errno))")
+      throw Failure("no folder can be created in \(path): \(SystemError.text(errno))")
     }
   }
 }

@@ -1,24 +1,24 @@
 import OtaflashFirmware
 import OtaflashSimulation
 
-/// Images of the self-test, one for each kind of simulated board, made in memory.
+/// Images of the self-test, one for each kind of simulated board, generated in memory.
 package enum SelfTestImage {
   private static let size = 48 * 1024
-  /// Behind the vectors, where a build puts it.
+  /// After the vectors, as in a build.
   private static let descriptorOffset = 0x100
   private static let nordicVersion: UInt32 = 2
 
-  /// What the boards of the simulation are updated to; they leave the factory with 1.2.0.
+  /// The new version of simulated boards; their factory version is 1.2.0.
   package static let version = FirmwareVersion(1, 3, 0)
-  /// The board that plain images are for.
+  /// The board of plain images.
   package static let hardware = HardwareID(0x0000_A001)
 
-  /// The image that such a board takes.
+  /// The image for such a board.
   ///
   /// - Parameters:
-  ///   - hardware: the board that a plain image says it is for.
-  ///   - change: bytes that differ; images of two changes are two releases of one program.
-  /// - Throws: what the readers of its format do, which is a failure of this program.
+  ///   - hardware: the board that a plain image states.
+  ///   - change: changed bytes; images with two changes are two releases of one program.
+  /// - Throws: errors of the readers of its format, which are bugs of this program.
   package static func of(
     _ device: DeviceKind, hardware: HardwareID = hardware, version: FirmwareVersion = version,
     change: UInt8 = 0
@@ -35,7 +35,7 @@ package enum SelfTestImage {
       return nordic(plain, packet, .legacy(try LegacyInitPacket(decoding: packet)))
     }
     let isMCUboot = device.settings() as SMPServerSettings? != nil
-    // As a file of these bytes would be read.
+    // Decoded like a file with these bytes.
     return try FirmwareImage.decode(
       name: "self-test.bin", bytes: isMCUboot ? SampleImage.mcuboot(plain, version: version) : plain
     )
@@ -52,7 +52,7 @@ package enum SelfTestImage {
           sizes: NordicSizes(application: UInt32(bytes.count)), command: command)))
   }
 
-  /// A vector table, a descriptor, and what looks like code: the same in every run.
+  /// A vector table, a descriptor, and bytes similar to code: identical in every run.
   private static func bytes(
     for hardware: HardwareID, version: FirmwareVersion, change: UInt8
   ) -> [UInt8] {

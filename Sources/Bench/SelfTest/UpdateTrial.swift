@@ -5,39 +5,39 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Synchronization
 
-/// An update of a simulated board in virtual time, and how it must end.
+/// An update of a simulated board in virtual time, and its required outcome.
 package struct UpdateTrial: Sendable {
   package enum Wanted: Sendable {
-    /// The new image is proven to run, although the link was lost once.
+    /// The new image is verified to run, although the link was lost once.
     ///
-    /// - Parameter resumes: the transfer must go on where it was; else the device begins anew.
+    /// - Parameter resumes: the transfer must resume; otherwise it starts over.
     case proof(UpdateResult.Proof, resumes: Bool)
-    /// The new image is proven to run, and less than the image was sent.
+    /// The new image is verified to run, and less than the image was sent.
     case patch
-    /// The update must not be called done.
+    /// The update must fail.
     ///
-    /// - Parameter writes: whether anything may have been written to flash by then.
+    /// - Parameter writes: whether anything may have been written to flash before.
     case fault(writes: Bool, @Sendable (UpdateFault) -> Bool)
   }
 
-  /// The virtual time that one update may take.
+  /// The limit of virtual time for one update.
   private static let limit = Duration.seconds(3600)
 
   package let profile: String
   package var image = { @Sendable (device: DeviceKind) throws -> FirmwareImage in
     try SelfTestImage.of(device)
   }
-  /// What the board is given before; `nil` = it has what it left the factory with.
+  /// The image installed before; `nil` = the factory image.
   package var former: (@Sendable (DeviceKind) throws -> FirmwareImage)?
   package var options = UpdateOptions()
   package let wanted: Wanted
 
-  /// What was seen of an update.
+  /// The observations of an update.
   private struct Account: Sendable {
     var result: Result<UpdateResult, UpdateFault>
-    /// Where the link was lost.
+    /// The offsets at which the link was lost.
     var losses: [Int]
-    /// Bytes that were in the device when the transfer went on.
+    /// The offsets at which the transfer resumed.
     var resumes: [Int]
     var imageSize: Int
     /// Bytes written to the device's flash.
@@ -101,27 +101,27 @@ package struct UpdateTrial: Sendable {
     case (.proof(let proof, let resumes), .success(let result)):
       try expect(result.proof == proof, "the proof is \(result.proof.rawValue), not \(proof)")
       try expect(account.losses.count == 1, "the link was lost \(account.losses.count) times")
-      try expect(!resumes || !account.resumes.isEmpty, "it did not go on where it was")
-      let start = account.resumes.first.map { "resumed at \(Text.grouped($0))" } ?? "begun anew"
+      try expect(!resumes || !account.resumes.isEmpty, "it did not resume")
+      let start = account.resumes.first.map { "resumed at \(Text.grouped($0))" } ?? "started over"
       return """
         \(Text.grouped(account.imageSize)) B, link lost at \(Text.grouped(account.losses[0])), \
-        \(start), proven by \(proof.words)
+        \(start), verified by \(proof.words)
         """
     case (.patch, .success(let result)):
       try expect(result.proof == .readBack, "the proof is \(result.proof.rawValue)")
       try expect(result.bytesSent < account.imageSize / 2, "\(result.bytesSent) B were sent")
       return """
-        \(Text.grouped(result.bytesSent)) B sent for \(Text.grouped(account.imageSize)), proven \
+        \(Text.grouped(result.bytesSent)) B sent for \(Text.grouped(account.imageSize)), verified \
         by \(result.proof.words)
         """
     case (.fault(let writes, let isWanted), .failure(let fault)):
-      try expect(isWanted(fault), "it ended otherwise: \(fault.summary)")
+      try expect(isWanted(fault), "unexpected fault: \(fault.summary)")
       try expect(writes || account.written == 0, "\(account.written) B were written before")
       return fault.summary
     case (.proof, .failure(let fault)), (.patch, .failure(let fault)):
       throw SelfTestCheck.Failure(fault.summary)
     case (.fault, .success(let result)):
-      throw SelfTestCheck.Failure("it was called \(result.outcome.rawValue)")
+      throw SelfTestCheck.Failure("the outcome was \(result.outcome.rawValue)")
     }
   }
 
@@ -137,9 +137,9 @@ extension UpdateResult.Proof {
     switch self {
     case .none: "nothing"
     case .bootloader: "its bootloader"
-    case .changed: "what the application tells"
-    case .version: "the version that the application tells"
-    case .readBack: "reading back what runs"
+    case .changed: "values of the application"
+    case .version: "the version that the application reports"
+    case .readBack: "reading back the running image"
     }
   }
 }

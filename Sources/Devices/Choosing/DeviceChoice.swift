@@ -38,10 +38,10 @@ package struct DeviceChoice: Sendable {
       let words = Self.words(session.context.arguments, naming: id)
       session.console.note("  " + session.context.command(words))
       return Ending(exit: .done, outcome: "chosen", next: words)
-    case .left: throw .noDeviceNamed(why: "No device was chosen; nothing was sent.", suggestion: nil)
+    case .left: throw .noDeviceNamed(why: "No device was chosen. Nothing sent.", suggestion: nil)
     case .over:
       guard session.interruption.signal == nil else { throw .stopped }
-      throw .noDeviceNamed(why: "No device was chosen in time; nothing was sent.", suggestion: nil)
+      throw .noDeviceNamed(why: "No device was chosen in time. Nothing sent.", suggestion: nil)
     }
   }
 

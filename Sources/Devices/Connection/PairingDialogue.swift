@@ -63,7 +63,7 @@ package struct PairingDialogue: Sendable {
     prompt("passkey that \(device) shows: ")
     guard let line = await line() else { return nil }
     guard let passkey = Self.passkey(in: line) else {
-      session.console.note("note: '\(line)' is not a passkey; a passkey has \(Self.passkeyDigits) digits")
+      session.console.note("note: '\(line)' is not a passkey (\(Self.passkeyDigits) digits)")
       return nil
     }
     return passkey

@@ -85,7 +85,7 @@ extension DeviceSelector {
     case .unix, .simulated:
       guard !options.asksForSomething else {
         throw ValidationError(
-          "--interval, --phy and --supervision are for devices on the air; a simulated one takes "
+          "--interval, --phy and --supervision are for devices on the air; a simulated one uses "
             + "'sim:?interval=15ms&phy=2M'")
       }
     }

@@ -5,7 +5,7 @@ import OtaflashSimulation
 /// `--adapter sim:8`: an adapter with simulated devices in range, to try a scan or a choice without
 /// hardware. Each is a `sim:` device with persistent flash.
 package struct SimulatedAir: Equatable, Sendable {
-  /// One device of the air.
+  /// One device in range.
   package struct Station: Equatable, Sendable {
     /// `sim:PROFILE`
     package let id: String

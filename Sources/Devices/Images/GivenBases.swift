@@ -21,7 +21,7 @@ package final class GivenBases: Sendable {
   private let region: AddressRegion?
   private let console: Console
   /// The missing base was reported.
-  private let hasTold = Mutex(false)
+  private let hasReported = Mutex(false)
 
   /// - Throws: if the file is unreadable or not an image, for example a patch.
   package init(_ path: String, in region: AddressRegion?, _ session: Session) throws(CommandFault) {
@@ -81,9 +81,9 @@ package final class GivenBases: Sendable {
   }
 
   private func reportMissing(_ running: ContentIdentity) {
-    let isNews = hasTold.withLock { hasTold in
-      defer { hasTold = true }
-      return !hasTold
+    let isNews = hasReported.withLock { hasReported in
+      defer { hasReported = true }
+      return !hasReported
     }
     guard isNews else { return }
     switch content {

@@ -115,7 +115,7 @@ package struct FailureCause: Hashable, Sendable {
     ),
     "protocol-ambiguous": (
       "The device offers several update protocols",
-      "Update the device with 'otaflash flash' and a specific protocol."
+      "Update the device separately, with a specific protocol."
     ),
     "protocol-version": (
       "The device uses an unsupported version of the update protocol",

@@ -230,8 +230,8 @@ package final class ATTBearer: Sendable {
     try await sendWhenRoom(bytes)
   }
 
-  /// Sends a PDU if the transport can accept it immediately; `false`: nothing was sent. Every PDU is
-  /// offered first: the transport usually has space, and suspending the task for each PDU costs
+  /// Sends a PDU if the transport can accept it immediately; `false`: nothing was sent. Every PDU
+  /// is offered first: the transport usually has space, and suspending the task for each PDU costs
   /// more than the system call (docs/performance.md).
   package func offer(_ encoded: [UInt8]) throws(GATTFault) -> Bool {
     guard sendGate.enterNow() else { return false }

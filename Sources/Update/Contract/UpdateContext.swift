@@ -8,8 +8,8 @@ public struct UpdateContext: Sendable {
   /// The caller's options.
   public let options: UpdateOptions
   let tally: UpdateProgressState
-  /// Tells the caller what happens. The life cycle reports connections, stages and beginnings; a
-  /// session reports `.deviceBusy` and `.rewound`, and its progress by `acknowledged`.
+  /// Reports events to the caller. The life cycle reports connections, stages and starts of
+  /// transfers; a session reports `.deviceBusy` and `.rewound`, and its progress by `acknowledged`.
   public let observe: @Sendable (UpdateEvent) -> Void
   /// All images, if there are several; two may have the same name.
   var parts: [FirmwareImage] = []

@@ -42,7 +42,7 @@ public enum Preflight: Equatable, Sendable {
   /// Compares the known facts of the image with the report of the device.
   ///
   /// - Throws: `wrongHardware`, `doesNotFit`, `downgrade`, `versionUnknown`, `hardwareUnknown`, or
-  ///   `authorizationRequired` if the device requires a key and there is none.
+  ///   `authorizationRequired` if the device requires a key and none was given.
   public static func check(
     _ image: FirmwareImage, against device: DeviceReport, options: UpdateOptions
   ) throws(UpdateFault) -> Preflight {

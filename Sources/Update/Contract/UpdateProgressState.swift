@@ -16,7 +16,7 @@ final class UpdateProgressState: Sendable {
     var resumes = 0
     var uploadTook = Duration.zero
     var verifyTook = Duration.zero
-    /// Of announcing the images, for which a device may erase its flash.
+    /// The time to announce the images, for which a device may erase its flash.
     var prepareTook = Duration.zero
     /// The flow of the last upload, if its protocol measures it.
     var flow: TransferFlow?

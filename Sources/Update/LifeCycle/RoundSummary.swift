@@ -3,7 +3,7 @@ import OtaflashFirmware
 /// The result of the rounds of an update: flashed if any round flashed, with the verification grade
 /// of the last round.
 struct RoundSummary: Sendable {
-  /// What ran before the first round.
+  /// The version before the first round.
   var from: FirmwareVersion?
   private(set) var outcome = UpdateResult.Outcome.alreadyCurrent
   private var to: FirmwareVersion?

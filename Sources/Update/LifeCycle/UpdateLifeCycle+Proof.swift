@@ -4,7 +4,7 @@ import OtaflashGATT
 
 /// The verification after activation.
 extension UpdateLifeCycle {
-  /// Between two looks for a device that is restarting.
+  /// The time between two attempts to connect to a restarting device.
   private static let rebootPoll = Duration.milliseconds(250)
 
   /// The time in which a bootloader may store an accepted image before it restarts. Two pages of an
@@ -98,7 +98,7 @@ extension UpdateLifeCycle {
     }
   }
 
-  /// What comes back must be the board that left, or the one that the image says it is for.
+  /// The returning board must be the one that left, or the one that the image names.
   private func checkBoard(of session: any UpdateSession) throws(UpdateFault) {
     guard let before = context.tally.now.hardware, let now = session.device.hardware,
       now != before, !images.contains(where: { $0.hardware == now })

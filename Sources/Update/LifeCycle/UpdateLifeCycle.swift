@@ -32,7 +32,7 @@ struct UpdateLifeCycle: Sendable {
     let places: [DeviceLocation]
     /// The time in addition to `UpdateOptions.rebootLimit` for its bootloader.
     let startTime: Duration
-    /// All that it holds was sent now, or compared.
+    /// All content of the device was sent on this connection, or compared.
     let isProven: Bool
   }
 

@@ -5,7 +5,7 @@ struct LegacyDFUDevice: Equatable, Sendable {
   let name: String
   /// The source of the row's facts.
   let source: String
-  /// The manufacturer in Device Information by which the device is known; `nil` for the rest.
+  /// The manufacturer in Device Information that identifies the device; `nil` for all others.
   var manufacturer: String?
   /// The maximum packet size in bytes; `nil` = as long as the ATT_MTU permits, for callers that
   /// request more than the default.

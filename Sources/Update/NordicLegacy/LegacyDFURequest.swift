@@ -29,7 +29,7 @@ package enum LegacyDFURequest: Equatable, Sendable {
   case initPacketBegin
   /// The init packet is complete; answered.
   case initPacketEnd
-  /// The image follows as packets; answered when all of it has arrived.
+  /// The image follows as packets; answered after the last one.
   case receive
   case validate
   /// Not answered: the device restarts.

@@ -5,7 +5,7 @@ import OtaflashWire
 /// Control operations, one at a time: a Write Request, then one indication (docs/ota-service.md,
 /// 4).
 struct OTAControl: Sendable {
-  /// Between two tries when the device is still busy with the operation before.
+  /// The time between two attempts while the device is busy with the previous operation.
   private static let busyPause = Duration.milliseconds(100)
 
   let client: GATTClient
@@ -23,14 +23,14 @@ struct OTAControl: Sendable {
     try payload(of: try await exchange(request, stage), stage)
   }
 
-  /// Performs an operation and returns its answer, whatever its result.
+  /// Performs an operation and returns its answer with any result.
   ///
   /// - Parameter ownLimit: for an operation that may take longer than others.
   func exchange(
     _ request: OTARequest, _ stage: UpdateStage, within ownLimit: Duration? = nil
   ) async throws(UpdateFault) -> OTAAnswer {
     let limit = ownLimit ?? self.limit
-    // An answer that came too late for an earlier operation is not the answer to this one.
+    // A late answer to an earlier operation does not answer this one.
     while answers.poll() != nil {}
     let deadline = clock.now.advanced(by: limit)
     let timeout = UpdateFault.gatt(stage, .timedOut(after: limit))
@@ -52,7 +52,7 @@ struct OTAControl: Sendable {
     }
   }
 
-  /// The payload of an answer that says "done".
+  /// The payload of an answer with the result "done".
   func payload(of answer: OTAAnswer, _ stage: UpdateStage) throws(UpdateFault) -> [UInt8] {
     if answer.result == 0 { return answer.payload }
     guard let refusal = OTARefusal(rawValue: answer.result) else {
@@ -61,7 +61,7 @@ struct OTAControl: Sendable {
     throw .declined(stage, refusal.inWords)
   }
 
-  /// Ends by success or by the deadline around it: a busy device is asked again.
+  /// Ends by success or by the caller's deadline: the write is repeated while the device is busy.
   private func write(_ request: OTARequest, _ stage: UpdateStage) async throws(UpdateFault) {
     while true {
       do throws(GATTFault) {
@@ -116,7 +116,7 @@ struct OTAControl: Sendable {
     return Array(payload.prefix(OTAProof.challengeSize))
   }
 
-  /// BEGIN or REWIND: where the device stands afterwards.
+  /// The progress of the device after BEGIN or REWIND.
   func position(
     _ request: OTARequest, _ stage: UpdateStage
   ) async throws(UpdateFault) -> OTAPosition {

@@ -2,8 +2,8 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// How data goes to the device on one connection: by which writes, of which size, and how far ahead
-/// of the last acknowledgement.
+/// The data path to the device on one connection: the kind of writes, their size, and the limit of
+/// bytes ahead of the last acknowledgement.
 struct OTADataPath: Sendable {
   let client: GATTClient
   let characteristic: DiscoveredCharacteristic
@@ -11,8 +11,7 @@ struct OTADataPath: Sendable {
   let context: UpdateContext
   let retained: RetainedState<OTARetained>
 
-  /// How data is written: as the caller wants, and where that is `auto`, as the characteristic
-  /// takes it.
+  /// The write mode: the caller's, or for `auto` the modes that the characteristic supports.
   var mode: WriteMode {
     let wanted = context.options.mode
     guard wanted == .auto else { return wanted }
@@ -22,9 +21,9 @@ struct OTADataPath: Sendable {
 
   // MARK: Limits
 
-  /// Bytes of data in a write, by what is known of the link and of the device.
+  /// Image bytes per write, from the parameters of the link and the device.
   var chunkSize: Int {
-    // With a response a write costs its round trip, however long it is: the longest is the best.
+    // With response, each write costs one round trip, whatever its length: the longest is the best.
     let pdu =
       switch mode {
       case .withResponse: client.mtu
@@ -46,14 +45,14 @@ struct OTADataPath: Sendable {
     return mode == .auto ? [statuses, responses] : [statuses]
   }
 
-  /// The bytes to send ahead of the last acknowledgement at most; `nil` if only the device limits
+  /// The maximum number of bytes ahead of the last acknowledgement; `nil` if only the device limits
   /// them.
   var windowLimit: Int? {
     [context.options.windowLimit, retained.value.windowCeiling].compactMap(\.self).min()
   }
 
-  /// The device does not take longer writes than this: on this and on the next connections none
-  /// is.
+  /// The device does not accept longer writes than this: no write on this and on the next
+  /// connections is longer.
   func limitChunks(to bytes: Int) { retained.update { $0.chunkCeiling = bytes } }
 
   /// The transport may accept more immediately than a slow link carries in the 30 s that a request
@@ -107,7 +106,7 @@ struct OTADataPath: Sendable {
     return OTACheckpoint(range: range, write: write, began: began)
   }
 
-  /// Evaluates the outcome of a checkpoint.
+  /// Processes the outcome of a checkpoint.
   ///
   /// - Throws: the fault of the request.
   func settle(
@@ -117,7 +116,7 @@ struct OTADataPath: Sendable {
       try outcome.get()
       if let began = checkpoint.began { context.meter?.answered(began) }
     } catch .refused(_, let code) where client.security.raised(after: code) != nil {
-      // Sent as any request, it raises the link's security; what went out behind it is lost.
+      // Like any request, it raises the link's security; the commands sent after it are lost.
       try await client.write(encoded: request(checkpoint.range, of: bytes), to: characteristic)
     }
   }
@@ -128,7 +127,7 @@ struct OTADataPath: Sendable {
   }
 }
 
-/// The Write Request that closed a window, and is not answered yet.
+/// The Write Request that closed a window, and is not yet answered.
 struct OTACheckpoint {
   let range: Range<Int>
   let write: PendingWrite

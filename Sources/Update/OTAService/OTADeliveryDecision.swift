@@ -1,50 +1,50 @@
 import OtaflashDelta
 import OtaflashFirmware
 
-/// What is sent so that a device gets an image, and why it is no patch. Pure: everything that a
-/// device, a link and a caller have to say to it is in here.
+/// The content for a device, and the reason if it is not a patch. Pure: all facts of the device,
+/// the link and the caller are inputs.
 struct OTADeliveryDecision {
-  /// What was decided.
+  /// The result.
   enum Verdict {
-    /// The image as it is; `because` is `nil` where nobody asked for more.
+    /// The uncompressed image; `because` is `nil` if nothing else was requested.
     case image(because: PatchObstacle?)
-    /// A stream; `because` is `nil` where it is a patch.
+    /// A stream; `because` is `nil` for a patch.
     case stream(Delivery, because: PatchObstacle?)
-    /// A patch was required, and none can be sent.
+    /// A patch was required, but none can be sent.
     case refuse(PatchObstacle)
   }
 
-  /// A verdict, and what became of a patch that was given.
+  /// A verdict, and the obstacle of a given patch.
   struct Decision {
     let verdict: Verdict
-    /// Why it is not sent.
+    /// Why the given patch is not sent.
     var unused: PatchObstacle?
   }
 
-  /// A base whose bytes are not here is as long as the device says; none has more.
+  /// A base without bytes on the host has the size that the device reports; none is larger.
   private static let baseMaximum = 1 << 26
 
   var policy: DeltaPolicy
-  /// `nil` = the device takes no streams, or none that are made here.
+  /// `nil` = the device supports no streams, or none that this host creates.
   var abilities: DecoderAbilities?
   var conditions: DeliveryConditions
-  /// What the device says that patches can be made against; `nil` = nothing.
+  /// The base of patches that the device reports; `nil` = none.
   var running: ContentIdentity?
-  /// Why it says nothing, where it does.
+  /// Why the device reports no base.
   var absence = PatchObstacle.baseNotTold
-  /// The bytes of what runs, where they are here.
+  /// The bytes of the running image, if available.
   var base: [UInt8]?
-  /// A patch that was made elsewhere.
+  /// A prebuilt patch.
   var given: PrebuiltPatch?
   /// Bytes of the image itself that the device holds of an earlier transfer.
   var held = 0
-  /// The stream of which the device holds a part, and how many of its bytes.
+  /// The stream of which the device holds a part, and the number of held bytes.
   var begun: ContentIdentity?
   var begunOffset = 0
-  /// Why patches were given up in this update.
+  /// Why patches were abandoned in this update.
   var givenUp: PatchObstacle?
 
-  /// Why there can be no patch, as far as is known before one was made.
+  /// Why no patch is possible, as far as known before its creation.
   var obstacle: PatchObstacle? {
     if let givenUp { return givenUp }
     guard abilities != nil else { return .notUnderstood }
@@ -53,7 +53,7 @@ struct OTADeliveryDecision {
     return base == nil ? .baseUnknown(running) : nil
   }
 
-  /// Why the patch that was given cannot be sent, as far as is known before it was applied.
+  /// Why the given patch cannot be sent, as far as known before its application.
   private func obstacle(to given: PrebuiltPatch) -> PatchObstacle? {
     guard let abilities else { return .notUnderstood }
     guard let running else { return absence }
@@ -65,7 +65,7 @@ struct OTADeliveryDecision {
 
   func verdict(for image: [UInt8]) -> Verdict { decision(for: image).verdict }
 
-  /// - Parameter prepare: tells the planner what was made before, and when to stop.
+  /// - Parameter prepare: passes earlier results to the planner, and a condition to stop.
   func decision(
     for image: [UInt8], _ prepare: (inout DeliveryPlanner) -> Void = { _ in }
   ) -> Decision {
@@ -110,7 +110,7 @@ struct OTADeliveryDecision {
     if let begun, let again = planner.again(size: begun.size, crc32: begun.crc32, base: base) {
       if again.content == .difference { return .stream(again, because: nil) }
       let rest = max(0, begun.size - begunOffset)
-      // A base that was found since may make a patch of less than what is left.
+      // A base that was found since may permit a patch smaller than the rest.
       if policy == .auto,
         base == nil || again.isSooner(last: rest, than: planner.best(base: base))
       {
@@ -137,7 +137,7 @@ struct OTADeliveryDecision {
 }
 
 extension Delivery {
-  /// Whether its last bytes are there no later than all of another.
+  /// Whether its last bytes arrive no later than all bytes of another.
   fileprivate func isSooner(last count: Int, than other: Delivery) -> Bool {
     let left = Double(count) / Double(bytes.count)
     return forecast.expectedSeconds * left <= other.forecast.expectedSeconds

@@ -1,6 +1,6 @@
 import OtaflashWire
 
-/// What is wrong with a message of the OTA service.
+/// The error in a message of the OTA service.
 package enum OTADecodeFault: Error, Equatable, Sendable, CustomStringConvertible {
   case tooShort(String, bytes: Int)
   case unknownValue(String, UInt8)

@@ -1,6 +1,6 @@
-/// What follows from a device's INFO for how long a host waits for it.
+/// Time limits that follow from a device's INFO.
 extension OTAInfo {
-  /// Bytes that a device takes between two Status notifications while data streams: a block, or a
+  /// Bytes that a device accepts between two Status notifications while data streams: a block, or a
   /// step of the window, whichever is shorter (docs/ota-service.md, 2.2).
   var bytesPerStatus: Int {
     let block = max(pageSize, bufferSize / 4 / pageSize * pageSize)
@@ -11,14 +11,14 @@ extension OTAInfo {
   /// holds are written first, each of them and the record after at most a page erase long, and then
   /// the image is read back.
   ///
-  /// - Parameter unwritten: bytes of image that a stream which was sent may still make (13).
+  /// - Parameter unwritten: image bytes that the sent stream may still create (13).
   func verifyLimit(imageSize: Int, unwritten: Int = 0) -> Duration {
     let pages = bufferSize / pageSize + 2
     return OTAService.eraseLimit * pages + writeLimit(bytes: unwritten)
       + .seconds(imageSize / OTAService.readBackPerSecond)
   }
 
-  /// The longest time in which so many bytes of image are written.
+  /// The longest time to write this number of image bytes.
   func writeLimit(bytes: Int) -> Duration {
     OTAService.eraseLimit * ((bytes + pageSize - 1) / pageSize)
   }

@@ -1,8 +1,8 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// How many bytes of data a link is expected to carry in a second: for the choice of what is sent,
-/// not for promises. A step of a third, so that the same link leads to the same choice.
+/// The expected rate of a link in bytes of data per second: for the choice of the content, not for
+/// promises. Rounded to steps of a third, so that the same link leads to the same choice.
 struct OTALinkRate: Sendable {
   /// A request in one connection event, its answer in the next.
   private static let eventsPerRoundTrip = 2
@@ -10,11 +10,11 @@ struct OTALinkRate: Sendable {
   let facts: LinkFacts
   /// Bytes of data in one write.
   let chunk: Int
-  /// Bytes that the device takes ahead at most.
+  /// The maximum number of bytes that the device accepts ahead.
   let window: Int
-  /// Each write is answered before the next one.
+  /// Each write is answered before the next one is sent.
   let isAnswered: Bool
-  /// Of a request and its answer, measured.
+  /// The measured time of a request and its answer.
   let roundTrip: Duration
 
   /// 1 or more.
@@ -23,19 +23,19 @@ struct OTALinkRate: Sendable {
     return Self.stepped(min(perRoundTrip, isAnswered ? .infinity : air))
   }
 
-  /// Of what goes there and back: by the interval where that is known.
+  /// The time of a round trip: from the interval, if known.
   private var seconds: Double {
     let known = facts.connectionInterval.map { $0 * Self.eventsPerRoundTrip }
     return max((known ?? roundTrip) / .seconds(1), Double(chunk) / air)
   }
 
-  /// Of Write Commands, one after the other.
+  /// The rate of consecutive Write Commands.
   private var air: Double {
     let size = chunk + OTAService.dataHeaderSize + 3
     return Double(chunk) * 1e6 / Double(PDUSizing(facts).airTimeMicroseconds(size: size))
   }
 
-  /// The two highest bits.
+  /// The value of the two highest bits.
   private static func stepped(_ rate: Double) -> Double {
     let whole = UInt(max(1, min(rate, 1e9)))
     let shift = max(0, UInt.bitWidth - whole.leadingZeroBitCount - 2)

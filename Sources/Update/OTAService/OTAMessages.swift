@@ -54,7 +54,7 @@ package enum OTARequest: Equatable, Sendable {
   }
 }
 
-/// What BEGIN announces.
+/// The announcement in BEGIN.
 package struct OTABegin: Equatable, Sendable {
   package struct Flags: OptionSet, Sendable {
     package let rawValue: UInt8
@@ -111,7 +111,7 @@ package struct OTAAnswer: Equatable, Sendable {
   }
 }
 
-/// INFO's answer.
+/// The answer to INFO.
 package struct OTAInfo: Equatable, Sendable {
   package let version: UInt8
   package let needsAuthorization: Bool
@@ -119,7 +119,7 @@ package struct OTAInfo: Equatable, Sendable {
   package let hasSink: Bool
   /// Whether the device knows PATCH INFO, PATCH, PATCH POINT and `OTABegin.Flags.patch`.
   package let takesPatches: Bool
-  /// Whether it erases pages of its slot before their data comes.
+  /// Whether it erases pages of its slot before their data arrives.
   package let erasesAhead: Bool
   package let hardware: HardwareID
   package let slotSize: Int
@@ -144,7 +144,7 @@ package struct OTAInfo: Equatable, Sendable {
   }
 }
 
-/// RUNNING's answer.
+/// The answer to RUNNING.
 package struct OTARunning: Equatable, Sendable {
   package enum BootOutcome: UInt8, Sendable {
     case normal = 0
@@ -172,7 +172,7 @@ package struct OTARunning: Equatable, Sendable {
   }
 }
 
-/// RESUME POINT's answer; all zero when the device holds nothing.
+/// The answer to RESUME POINT; all zero when the device holds nothing.
 package struct OTAResumePoint: Equatable, Sendable {
   package let imageSize: Int
   package let imageCRC32: UInt32
@@ -188,7 +188,7 @@ package struct OTAResumePoint: Equatable, Sendable {
   }
 }
 
-/// Where the device stands: the answer to BEGIN and REWIND.
+/// The progress of the device: the answer to BEGIN and REWIND.
 package struct OTAPosition: Equatable, Sendable {
   package let nextOffset: Int
   package let crc32: UInt32

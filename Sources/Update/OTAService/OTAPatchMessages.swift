@@ -1,11 +1,11 @@
 import OtaflashWire
 
-/// What a patch is made against, by which a device and a host know that they mean the same bytes.
+/// The base of a patch, by which device and host identify the same bytes.
 package struct OTABase: Hashable, Sendable {
-  /// An image that is compressed, and made out of nothing.
+  /// The base of a compressed image, which needs none.
   package static let empty = OTABase(size: 0, crc32: 0)
 
-  /// In bytes; 0 = there is none.
+  /// In bytes; 0 = no base.
   package let size: Int
   package let crc32: UInt32
 
@@ -19,14 +19,14 @@ package struct OTABase: Hashable, Sendable {
     crc32 = try reader.uint32()
   }
 
-  /// The payload of `OTARefusal.otherBase`: what the device can make images out of.
+  /// The payload of `OTARefusal.otherBase`: the base that the device has.
   package init(decoding payload: [UInt8]) throws(OTADecodeFault) {
     var reader = ByteReader(payload, of: "PATCH")
     try self.init(from: &reader)
   }
 }
 
-/// What PATCH announces: the stream that the next BEGIN with `OTABegin.Flags.patch` is about
+/// The announcement in PATCH: the stream of the next BEGIN with `OTABegin.Flags.patch`
 /// (docs/ota-service.md, 13).
 package struct OTAPatch: Hashable, Sendable {
   package let base: OTABase
@@ -48,19 +48,18 @@ package struct OTAPatch: Hashable, Sendable {
   }
 }
 
-/// PATCH INFO's answer: what the device's decoder can, and what it can make images out of.
+/// The answer to PATCH INFO: the capabilities of the device's decoder, and its base.
 package struct OTAPatchInfo: Equatable, Sendable {
-  /// Whether it takes streams of detools patches in parts (docs/delta.md, 2), the one format there
-  /// is.
+  /// Whether it supports streams of detools patches in parts (docs/delta.md, 2), the only format.
   package let takesParts: Bool
   /// One bit for each of detools' codecs: bit 0 none, bit 2 CRLE, bit 4 heatshrink.
   package let codecs: UInt16
   /// The largest window and lookahead of heatshrink, as powers of two; 0 without heatshrink.
   package let windowBits: Int
   package let lookaheadBits: Int
-  /// Parts begin at multiples of so many bytes of the image.
+  /// Parts start at multiples of this number of image bytes.
   package let pageSize: Int
-  /// What runs, as RUNNING tells it; `.empty` when the device cannot read it.
+  /// The running image, as in RUNNING; `.empty` if the device cannot read it.
   package let base: OTABase
 
   package init(decoding payload: [UInt8]) throws(OTADecodeFault) {
@@ -74,11 +73,11 @@ package struct OTAPatchInfo: Equatable, Sendable {
   }
 }
 
-/// PATCH POINT's answer; all zero when the device holds nothing of a patch session.
+/// The answer to PATCH POINT; all zero when the device holds nothing of a patch session.
 package struct OTAPatchPoint: Equatable, Sendable {
   package let streamSize: Int
   package let streamCRC32: UInt32
-  /// Bytes of the stream that it holds: the next one wanted.
+  /// Bytes of the stream that it holds: the offset of the next one.
   package let nextOffset: Int
   /// Bytes of the image in the parts that are complete and in flash.
   package let imageOffset: Int

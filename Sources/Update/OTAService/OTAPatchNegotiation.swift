@@ -1,30 +1,30 @@
 import OtaflashDelta
 import OtaflashFirmware
 
-/// What is sent instead of an image, where a device takes it (docs/ota-service.md, 13): decided by
-/// what the device has said, and announced to it.
+/// The stream that replaces an image, if a device supports it (docs/ota-service.md, 13): chosen
+/// from the device's report, and announced to it.
 struct OTAPatchNegotiation: Sendable {
-  /// After so long it is told that a patch is being made.
+  /// After this time, the creation of a patch is reported.
   fileprivate static let silentMaking = Duration.seconds(1)
 
   let control: OTAControl
   let info: OTAInfo
   let device: DeviceReport
-  /// `nil` = the device takes no patches, or nobody wants to send any.
+  /// `nil` = the device supports no patches, or none may be sent.
   let patching: OTAPatching?
   let path: OTADataPath
 
   private var context: UpdateContext { path.context }
   private var retained: RetainedState<OTARetained> { path.retained }
 
-  /// What a plan comes to on this connection.
+  /// The content of a plan on this connection.
   enum PlannedDelivery {
     case image(PatchObstacle?, unused: PatchObstacle?)
     case stream(OTASentStream)
     case refuse(PatchObstacle)
   }
 
-  /// Where a patch is required: whether one can be, as far as the device has told.
+  /// If a patch is required: whether one is possible, as far as the device has reported.
   func check() async throws(UpdateFault) {
     guard context.options.delta == .require else { return }
     guard let decision = await earlyDecision(), !Task.isCancelled else {
@@ -35,7 +35,7 @@ struct OTAPatchNegotiation: Sendable {
 
   /// `nil` = the task was cancelled.
   private func earlyDecision() async -> OTADeliveryDecision? {
-    // A patch that is there already needs no base here.
+    // A prebuilt patch needs no base on the host.
     guard context.options.patch == nil, let bases = context.options.bases else {
       return decision(looks: false)
     }
@@ -46,7 +46,7 @@ struct OTAPatchNegotiation: Sendable {
     of plan: UpdatePlan, restart: Bool
   ) async throws(UpdateFault) -> PlannedDelivery {
     let image = ContentIdentity(size: plan.image.bytes.count, crc32: plan.image.crc32)
-    // A lost link changes nothing about what is sent.
+    // A lost link does not change the content.
     switch retained.value.sent {
     case .image(let obstacle, let unused): return .image(obstacle, unused: unused)
     case .stream(let sent) where sent.stream.image == image && isOf(sent.stream.base):
@@ -66,13 +66,13 @@ struct OTAPatchNegotiation: Sendable {
     }
   }
 
-  /// Whether a stream against this base is one for what runs.
+  /// Whether a stream against this base is one for the running image.
   private func isOf(_ base: OTABase) -> Bool {
     retained.value.patchesGivenUp == nil
       && (base == .empty || ContentIdentity(base) == patching?.running)
   }
 
-  /// Looks for the base and makes what is sent, unless it was made before.
+  /// Searches the base and creates the content, unless it exists already.
   private func decide(
     on image: FirmwareImage, restart: Bool
   ) async throws(UpdateFault) -> OTADeliveryDecision.Decision {
@@ -86,7 +86,7 @@ struct OTAPatchNegotiation: Sendable {
     let made = await context.makingPatch(
       on: bases.computation
     ) { () async -> OTADeliveryDecision.Decision? in
-      // Inline nobody can come in between; and a simulation waits for nothing outside of it.
+      // Inline computations cannot be interrupted; a simulation waits for nothing outside of it.
       let waits = bases.computation.isElsewhere
       if waits, await shelf.gate.enter() != .entered { return nil }
       defer { if waits { shelf.gate.leave() } }
@@ -101,7 +101,7 @@ struct OTAPatchNegotiation: Sendable {
     return made
   }
 
-  /// - Parameter looks: for the base, which may take a while.
+  /// - Parameter looks: whether to search the base, which may take time.
   private func decision(
     for image: FirmwareImage? = nil, restart: Bool = false, looks: Bool = true
   ) -> OTADeliveryDecision {
@@ -121,7 +121,7 @@ struct OTAPatchNegotiation: Sendable {
     return decision
   }
 
-  /// What is known of link and flash, and what most devices are like where nobody tells.
+  /// The parameters of link and flash, with typical values for unknown ones.
   private var conditions: DeliveryConditions {
     let rate = OTALinkRate(
       facts: path.client.linkFacts, chunk: path.chunkSize, window: max(1, info.bufferSize),
@@ -140,7 +140,7 @@ struct OTAPatchNegotiation: Sendable {
       == ContentIdentity(size: announced.streamSize, crc32: announced.streamCRC32)
   }
 
-  /// Announces a stream; the announcement holds until the next BEGIN is done.
+  /// Announces a stream; the announcement is valid until the next BEGIN succeeds.
   func announce(_ stream: OTAStream) async throws(UpdateFault) {
     let patch = stream.announcement
     let answer = try await control.exchange(.patch(patch), .prepare)
@@ -153,7 +153,7 @@ struct OTAPatchNegotiation: Sendable {
     let base = try decoding(.prepare) { () throws(OTADecodeFault) -> OTABase in
       try OTABase(decoding: answer.payload)
     }
-    // 0 and 0: what runs cannot be read, or was read for this patch and is not what it should be.
+    // 0 and 0: the running image cannot be read, or is damaged.
     guard let running = ContentIdentity(base), let expected = ContentIdentity(patch.base) else {
       throw retained.givingUpPatches(.baseUnreadable)
     }
@@ -162,7 +162,7 @@ struct OTAPatchNegotiation: Sendable {
 }
 
 extension UpdateFault {
-  /// A device that does not do what it says of patches may take images all the same.
+  /// A device whose reports about patches are wrong may still support images.
   fileprivate var concernsPatches: Bool {
     switch self {
     case .declined(_, .otaService(.notAuthorized)): false
@@ -175,11 +175,11 @@ extension UpdateFault {
 extension UpdateContext {
   var wantsPatches: Bool { options.delta != .never }
 
-  /// Tells that a patch is being made where that takes longer than anybody would notice.
+  /// Reports the creation of a patch if it takes a noticeable time.
   fileprivate func makingPatch<Value: Sendable>(
     on computation: Computation, _ make: () async -> Value
   ) async -> Value {
-    // In no time there is nothing to tell.
+    // Inline creation takes no time in a simulation.
     guard computation.isElsewhere else { return await make() }
     return await withTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -193,7 +193,7 @@ extension UpdateContext {
 }
 
 extension OTAControl {
-  /// What the device says of patches; `nil` where its answers are none, which gives patches up.
+  /// The device's report about patches; `nil` for invalid answers, after which none are sent.
   func patching(
     while running: OTARunning, _ retained: RetainedState<OTARetained>
   ) async throws(UpdateFault) -> OTAPatching? {

@@ -1,11 +1,11 @@
 import OtaflashFirmware
 
-/// The bytes of a transfer: the image itself, or a stream from which the device makes the image.
+/// The bytes of a transfer: the image itself, or a stream from which the device creates the image.
 enum OTAPayload: Sendable {
   case image(PrefixChecksums)
   case stream(OTAStream)
 
-  /// What is sent. Offsets in messages of the service count these bytes.
+  /// The content. Offsets in messages of the service count these bytes.
   var bytes: PrefixChecksums {
     switch self {
     case .image(let bytes): bytes
@@ -21,7 +21,7 @@ enum OTAPayload: Sendable {
     }
   }
 
-  /// Bytes of the image that a device can make of the first `count` bytes.
+  /// Image bytes that a device can create from the first `count` bytes.
   func imageBytes(ofFirst count: Int) -> Int {
     switch self {
     case .image: count
@@ -29,7 +29,7 @@ enum OTAPayload: Sendable {
     }
   }
 
-  /// Bytes of the image that a device has for certain when it holds the first `count` bytes.
+  /// Image bytes that a device certainly has when it holds the first `count` bytes.
   func imageBytesHeld(ofFirst count: Int) -> Int {
     switch self {
     case .image: count
@@ -37,7 +37,7 @@ enum OTAPayload: Sendable {
     }
   }
 
-  /// Bytes of the image that a device may write without any progress that its Status reports.
+  /// Image bytes that a device may write without progress in its Status.
   var silentImageBytes: Int {
     switch self {
     case .image: 0

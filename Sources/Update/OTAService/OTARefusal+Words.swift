@@ -1,7 +1,7 @@
 import OtaflashGATT
 
 extension OTARefusal {
-  /// The refusal as every protocol tells one.
+  /// The refusal in the form of all protocols.
   var inWords: ProtocolRefusal {
     ProtocolRefusal(meaning: name, advice: explanation, kind: kind, remedy: remedy)
   }
@@ -27,26 +27,26 @@ extension OTARefusal {
     }
   }
 
-  /// Why, or what it means: a whole sentence.
+  /// The reason, or the meaning: a complete sentence.
   private var explanation: String {
     switch self {
     case .unknownOpcode, .malformedRequest, .wrongState, .nothingToConfirm:
-      "Its firmware and this software disagree about the protocol."
-    case .versionNotSupported: "It speaks no protocol version that is known here."
-    case .notAuthorized: "It takes updates only after a proof of its key."
-    case .wrongProof: "After 5 wrong proofs it refuses every key until it is restarted."
+      "Its firmware and otaflash disagree about the protocol."
+    case .versionNotSupported: "It supports no known protocol version."
+    case .notAuthorized: "It requires its key for updates."
+    case .wrongProof: "After 5 wrong proofs the device refuses every key until a restart."
     case .locked: "Too many wrong proofs were sent; restart the device."
     case .wrongHardware: "The image is for another board; nothing was written."
     case .doesNotFit: "Its slot has no room for the image."
     case .downgrade: "It runs a newer version than the image's."
-    case .checksumMismatch: "The image it read back from flash differs from ours."
-    case .flashFault: "Its flash failed in spite of retries; it may be worn."
-    case .refusedByApplication: "Its application does not want an update now."
-    case .otherBase: "The patch was made for another image than the one that it runs."
+    case .checksumMismatch: "The image read back from its flash differs from the sent one."
+    case .flashFault: "Its flash failed despite retries; it may be worn."
+    case .refusedByApplication: "Its application does not permit an update now."
+    case .otherBase: "The patch is not for the running image."
     }
   }
 
-  /// What can be done about it.
+  /// The correction.
   private var remedy: Remedy {
     switch self {
     case .unknownOpcode, .malformedRequest, .wrongState, .nothingToConfirm, .flashFault,

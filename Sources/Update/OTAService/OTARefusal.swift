@@ -2,33 +2,33 @@
 package enum OTARefusal: UInt8, Sendable, CaseIterable {
   /// The device does not know the operation.
   case unknownOpcode = 1
-  /// The request has another length than its operation, or flags that it does not know.
+  /// The request has the wrong length for its operation, or unknown flags.
   case malformedRequest = 2
-  /// The operation is not permitted in the state that the device is in (docs/ota-service.md, 3).
+  /// The operation is not permitted in the current state of the device (docs/ota-service.md, 3).
   case wrongState = 3
-  /// The device has a key, and this connection has not proven that it knows it.
+  /// The device has a key, and this connection is not authorized.
   case notAuthorized = 4
   /// The image is for another board.
   case wrongHardware = 5
   /// The image is larger than the slot, or has no bytes.
   case doesNotFit = 6
-  /// The image is older than what runs, and BEGIN did not allow that.
+  /// The image is older than the running one, and BEGIN did not allow that.
   case downgrade = 7
-  /// The CRC32 of what the slot holds is not the image's.
+  /// The CRC32 of the slot's content is not the image's.
   case checksumMismatch = 8
-  /// Flash did not do its part in spite of all retries; the session has ended.
+  /// The flash failed despite all retries; the session has ended.
   case flashFault = 9
-  /// The device speaks no protocol version that the host does.
+  /// The device supports no protocol version of the host.
   case versionNotSupported = 0x0A
-  /// The proof is not right for the challenge: another key.
+  /// The proof does not match the challenge: another key.
   case wrongProof = 0x0B
   /// Too many wrong proofs; a reset of the device unlocks it.
   case locked = 0x0C
-  /// The device's application does not want an update now.
+  /// The device's application does not permit an update now.
   case refusedByApplication = 0x0D
-  /// What runs is not on trial.
+  /// The running image is not on trial.
   case nothingToConfirm = 0x0E
-  /// A patch is against another image than the one that runs. Its payload is an `OTABase`.
+  /// The base of the patch is not the running image. The payload is an `OTABase`.
   case otherBase = 0x0F
 }
 

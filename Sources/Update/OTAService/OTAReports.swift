@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
 extension OTAServiceReport.ResumePoint {
-  /// Whether what the device holds is the beginning of this very image.
+  /// Whether the device holds the start of this image.
   func isPrefix(of prefixes: PrefixChecksums, _ image: FirmwareImage) -> Bool {
     imageSize == prefixes.count && imageCRC32 == image.crc32 && offset <= prefixes.count
       && prefixes.checksum(ofFirst: offset) == heldCRC32
@@ -9,7 +9,7 @@ extension OTAServiceReport.ResumePoint {
 }
 
 extension DeviceReport {
-  /// Where a transfer of `image` would begin: behind what the device holds of it, else at 0.
+  /// The offset at which a transfer of `image` would start: after the held bytes, else 0.
   public func resumeOffset(for image: FirmwareImage) -> Int {
     guard let resumePoint = otaService?.resumePoint,
       resumePoint.isPrefix(of: PrefixChecksums(image.bytes), image)
@@ -55,7 +55,7 @@ extension OTAServiceReport {
 }
 
 extension OTARunning {
-  /// `nil` for 0.0.0, which is announced of an image whose version nobody knows
+  /// `nil` for 0.0.0, which is announced for an image with unknown version
   /// (`UpdateOptions.allowUnknown`).
   fileprivate var knownVersion: FirmwareVersion? { version == .unknown ? nil : version }
 }

@@ -1,37 +1,37 @@
 /// What an update over the OTA service retains from one connection to the next.
 struct OTARetained: RetainedValue {
-  /// What was sent last.
+  /// The last content.
   var sent: OTASent?
-  /// How much of it was in the device's flash when all of it was sent, in bytes.
+  /// The number of its bytes in the device's flash after the upload.
   var durable = 0
-  /// Why patches were given up for this device.
+  /// Why patches were abandoned for this device.
   var patchesGivenUp: PatchObstacle?
-  /// Bytes of data in a write at most: the device was seen not to take what its ATT_MTU promises.
+  /// The maximum write length: the device did not accept what its ATT_MTU permits.
   var chunkCeiling: Int?
-  /// Bytes to send ahead of the last acknowledgement at most: a request after more of them was not
-  /// answered in time.
+  /// The maximum number of bytes ahead of the last acknowledgement: after more bytes, a request was
+  /// not answered in time.
   var windowCeiling: Int?
 
-  /// The stream of which the device's session is, as far as this update knows.
+  /// The stream of the device's session, as far as this update knows.
   var sentStream: OTAStream? {
     if case .stream(let sent) = sent { sent.stream } else { nil }
   }
 }
 
 extension RetainedState<OTARetained> {
-  /// Gives patches up: the next transfer of this update is of the image as it is.
+  /// Abandons patches: the next transfer of this update sends the uncompressed image.
   func givingUpPatches(_ obstacle: PatchObstacle) -> UpdateFault {
     update { $0.patchesGivenUp = obstacle }
     return .noPatch(obstacle)
   }
 
-  /// Why a device has no session any more, by what its Status says of that.
+  /// Why the device's session ended, from the note in its Status.
   func ending(_ stage: UpdateStage, _ note: OTAStatus.Note) -> UpdateFault {
     switch note {
     case .flashFault: .declined(stage, .otaService(.flashFault))
     case .notAuthorized: .declined(stage, .otaService(.notAuthorized))
     case .patchRefused where value.sentStream != nil: givingUpPatches(.refused)
-    // An image as it is has nothing that could be refused in this way.
+    // An uncompressed image contains nothing that could be refused in this way.
     case .patchRefused, .none, .gap, .overrun, .noSession:
       .declined(stage, .otaService(.wrongState))
     }

@@ -7,13 +7,13 @@ package enum OTAService {
   package static let data: BluetoothUUID = "2f3e0003-21b4-4807-8bdc-74db56699529"
   package static let status: BluetoothUUID = "2f3e0004-21b4-4807-8bdc-74db56699529"
 
-  /// The highest protocol version this host speaks.
+  /// The highest protocol version that the host supports.
   package static let protocolVersion: UInt8 = 1
   /// Bytes of a data write before the image bytes: the offset.
   static let dataHeaderSize = 4
-  /// The longest that a device may take to erase a page (docs/ota-service.md, 10).
+  /// The longest time in which a device erases a page (docs/ota-service.md, 10).
   static let eraseLimit = Duration.seconds(20)
-  /// Bytes that a device reads back from its flash at least in a second (10).
+  /// The minimum rate at which a device reads back its flash, in bytes per second (10).
   static let readBackPerSecond = 16_384
 
   /// Application error codes of the service (docs/ota-service.md, 3 and 4).

@@ -3,13 +3,13 @@ import OtaflashFirmware
 import OtaflashGATT
 import OtaflashWire
 
-/// The otaflash OTA service on one connection (docs/ota-service.md; the sequence is in README.md
-/// beside this file).
+/// The otaflash OTA service on one connection (docs/ota-service.md; README.md in this folder
+/// describes the sequence).
 struct OTASession: UpdateSession {
   static let updateProtocol = UpdateProtocol.otaflash
   static let services = [OTAService.service]
 
-  /// The service knows one slot, and no init packets.
+  /// The service supports one slot, and no init packets.
   static func takes(_ image: FirmwareImage) -> Bool {
     switch image.content {
     case .plain: true
@@ -27,7 +27,7 @@ struct OTASession: UpdateSession {
   let control: OTAControl
   let info: OTAInfo
   let device: DeviceReport
-  /// `nil` = the device takes no patches, or nobody wants to send any.
+  /// `nil` = the device supports no patches, or none may be sent.
   let patching: OTAPatching?
 
   static func open(
@@ -136,7 +136,7 @@ struct OTASession: UpdateSession {
     return upload(of: .image(prefixes), from: position.nextOffset)
   }
 
-  /// Announces the stream, and goes on where the device stands in it.
+  /// Announces the stream, and resumes at the device's offset.
   private func prepareStream(
     _ sent: OTASentStream, _ plan: UpdatePlan, restart: Bool
   ) async throws(UpdateFault) -> PreparedUpload {
@@ -152,19 +152,19 @@ struct OTASession: UpdateSession {
     return upload(of: .stream(stream), from: position.nextOffset)
   }
 
-  /// Begins, and makes sure that what the device holds is the beginning of what is sent.
+  /// Starts the transfer, and checks that the held bytes are the start of the content.
   private func position(
     in bytes: PrefixChecksums, restart: Bool,
     _ begin: (_ restart: Bool) async throws(UpdateFault) -> OTAPosition
   ) async throws(UpdateFault) -> OTAPosition {
     var position = try await begin(restart)
     if !position.agrees(with: bytes) {
-      // What the device now says it holds is not ours after all: start over, once.
+      // The held bytes belong to other content: start over, once.
       position = try await begin(true)
     }
     guard position.agrees(with: bytes) else {
       throw .protocolViolation(
-        .prepare, "told to start over, it says it holds \(position.nextOffset) bytes")
+        .prepare, "after a request to start over, it reports \(position.nextOffset) bytes")
     }
     return position
   }
@@ -190,7 +190,7 @@ struct OTASession: UpdateSession {
     }
   }
 
-  /// Sends what is left from `offset` on, and measures where the time goes.
+  /// Sends the bytes from `offset` on, and measures where the time is spent.
   func send(_ payload: OTAPayload, from offset: Int) async throws(UpdateFault) {
     try await context.measuring(path.mode, over: client) { () async throws(UpdateFault) in
       var upload = OTAUpload(of: payload, from: offset, over: self)
@@ -211,7 +211,7 @@ struct OTASession: UpdateSession {
       throw .imageRejected(
         expectedCRC32: image.crc32, deviceCRC32: try crc32(of: answer.payload))
     case OTARefusal.wrongState.rawValue:
-      // A page that would not hold its data takes the device back while it writes the last ones.
+      // A page that does not hold its data makes the device go back while it writes the last ones.
       let status = try await statuses.read()
       let payload =
         sentStream.map(OTAPayload.stream) ?? .image(PrefixChecksums(image.bytes))
@@ -228,8 +228,8 @@ struct OTASession: UpdateSession {
     }
   }
 
-  /// Bytes of image that the device may still have to write when all of a stream is sent: a few
-  /// bytes that wait in its buffer may make many pages.
+  /// Image bytes that the device may still have to write when a stream is sent completely: a few
+  /// bytes in its buffer may create many pages.
   private var bytesUnwritten: Int {
     let retained = retained.value
     guard let stream = retained.sentStream else { return 0 }

@@ -1,13 +1,13 @@
 import OtaflashATT
 
-/// How an upload bears a device that gets no further, and what it learns when sending goes back.
+/// Limits an upload without progress, and adapts the data path when sending goes back.
 struct OTASetbacks {
   private let path: OTADataPath
   private var patience: Patience
 
   /// Starts now.
   ///
-  /// - Parameter payload: while a part of a stream makes many pages of few bytes, no number in
+  /// - Parameter payload: while a part of a stream creates many pages from few bytes, no number in
   ///   Status rises.
   init(over path: OTADataPath, sending payload: OTAPayload) {
     self.path = path
@@ -16,9 +16,9 @@ struct OTASetbacks {
       longer: path.info.writeLimit(bytes: payload.silentImageBytes))
   }
 
-  /// Looks at the transfer after something arrived or was waited for.
+  /// Checks the transfer after a message or a wait.
   ///
-  /// - Throws: `.stalled` when the device has got no further for too long.
+  /// - Throws: `.stalled` after too long a time without progress.
   mutating func look(at transfer: inout OTATransfer) throws(UpdateFault) {
     if let ceiling = transfer.takeVerifiedCeiling() { path.limitChunks(to: ceiling) }
     let now = path.context.clock.now
@@ -29,11 +29,11 @@ struct OTASetbacks {
     try patience.check(transfer.marks, at: now)
   }
 
-  /// The upload ends by a fault: the next connection does better where it can.
+  /// The upload ends by a fault: the next connection is adapted if possible.
   func learn(from fault: UpdateFault, of transfer: OTATransfer) {
     switch fault {
     case .gatt(_, .transactionTimedOut): path.narrowWindow(after: transfer)
-    // A device that refuses a patch has read some of it: writes of the last size.
+    // A device that refuses a patch has accepted writes of the last size.
     case .noPatch: if let ceiling = transfer.reducedCeiling { path.limitChunks(to: ceiling) }
     default: break
     }

@@ -18,14 +18,14 @@ package struct OTAStatus: Equatable, Sendable {
 
   package var state: State
   package var note: Note
-  /// Bytes beyond `nextOffset` that the device takes now; 0 = busy.
+  /// Bytes after `nextOffset` that the device accepts now; 0 = busy.
   package var window: Int
-  /// The next byte that the device wants: of the image, or in a patch session of the stream, as
-  /// with all that follows.
+  /// The next byte that the device needs: an offset in the image or, in a patch session, in the
+  /// stream, as are the following fields.
   package var nextOffset: Int
   /// CRC32 of the bytes 0 ..< `nextOffset` as received.
   package var crc32: UInt32
-  /// Bytes that survive a reset of the device; of a stream, those before the part that it was in.
+  /// Bytes that survive a reset of the device; of a stream, those before the current part.
   package var durableOffset: Int
 
   package init(
@@ -39,7 +39,7 @@ package struct OTAStatus: Equatable, Sendable {
     self.durableOffset = durableOffset
   }
 
-  /// Where the device stops taking data, as an offset in what is sent.
+  /// The end of the bytes that the device accepts, as an offset in the content.
   package var limit: Int { nextOffset + window }
 
   package init(decoding bytes: [UInt8]) throws(OTADecodeFault) {

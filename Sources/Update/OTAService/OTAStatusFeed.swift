@@ -1,22 +1,20 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The Status characteristic of one connection: what the device notifies, and what it answers when
-/// it is read.
+/// The Status characteristic of one connection: its notifications, and its value when read.
 struct OTAStatusFeed: Sendable {
   let client: GATTClient
   let characteristic: DiscoveredCharacteristic
   let notifications: NotificationStream
   let context: UpdateContext
 
-  /// The next value that was notified, if one is there.
+  /// The next notified value in the queue.
   func poll() -> [UInt8]? { notifications.poll()?.value }
 
-  /// Drops what was notified so far.
+  /// Drops the notifications so far.
   func discard() { while notifications.poll() != nil {} }
 
-  /// Reads Status. The device has seen everything sent before this read when it answers: a bearer
-  /// keeps its order.
+  /// Reads Status. The answer reflects everything sent before this read: a bearer keeps its order.
   func read() async throws(UpdateFault) -> OTAStatus {
     let value: [UInt8]
     do throws(GATTFault) { value = try await client.read(characteristic) } catch {

@@ -1,13 +1,13 @@
 import OtaflashDelta
 import OtaflashFirmware
 
-/// A stream that is sent instead of an image.
+/// A stream that replaces an image.
 struct OTAStream: Sendable {
   let image: ContentIdentity
   let base: OTABase
   let delivery: Delivery
   let bytes: PrefixChecksums
-  /// Bytes of image in a page, as the device's decoder counts.
+  /// Bytes of image per page of the device's decoder.
   private let pageSize: Int
 
   init(_ delivery: Delivery, of image: ContentIdentity, against base: OTABase, pageSize: Int) {
@@ -23,14 +23,14 @@ struct OTAStream: Sendable {
       base: base, streamSize: bytes.count, streamCRC32: bytes.checksum(ofFirst: bytes.count))
   }
 
-  /// How much of the image a device can make of the first `count` bytes: whole pages exactly, and
-  /// of the page that it is in as much as it has of the bytes for it. What an update says of its
-  /// progress is in bytes of the image, whatever is sent.
+  /// The number of image bytes that a device can create from the first `count` bytes: exact for
+  /// complete pages, proportional for the current page. An update always reports its progress in
+  /// bytes of the image.
   func imageBytes(ofFirst count: Int) -> Int {
     if count >= bytes.count { return image.size }
     let pages = delivery.bytesAtPages
     let whole = wholePages(ofFirst: count)
-    // The last bytes of a stream make nothing more.
+    // The last bytes of a stream create no image bytes.
     guard whole < pages.count else { return image.size - 1 }
     let began = whole == 0 ? 0 : pages[whole - 1]
     let made = whole * pageSize
@@ -38,9 +38,9 @@ struct OTAStream: Sendable {
     return made + page * (count - began) / (pages[whole] - began)
   }
 
-  /// How much of the image a device has for certain when it holds the first `count` bytes: whole
-  /// pages. What a part ends or begins with makes nothing yet, and a device that has restarted in a
-  /// page has lost it. So much is told where a transfer is taken up, or was broken off.
+  /// The number of image bytes that a device certainly has when it holds the first `count` bytes:
+  /// complete pages. The end and the start of a part create nothing, and a device that restarts
+  /// inside a page loses it. Updates report this number after an interruption.
   func imageBytesHeld(ofFirst count: Int) -> Int {
     if count >= bytes.count { return image.size }
     return min(wholePages(ofFirst: count) * pageSize, image.size - 1)
@@ -57,32 +57,32 @@ struct OTAStream: Sendable {
   }
 }
 
-/// What was sent last to this device in the update that is under way.
+/// The last content for this device in the current update.
 enum OTASent: Sendable {
-  /// The image itself, and why; and why not the patch that was given.
+  /// The image itself, and the reason; and the obstacle of a given patch.
   case image(PatchObstacle?, unused: PatchObstacle?)
   case stream(OTASentStream)
 }
 
-/// A stream, and what is told of it.
+/// A stream, and its report.
 struct OTASentStream: Sendable {
   let stream: OTAStream
-  /// Why it is no patch.
+  /// Why it is not a patch.
   let obstacle: PatchObstacle?
-  /// Why it is not the patch that was given.
+  /// Why it is not the given patch.
   let unused: PatchObstacle?
 }
 
-/// What a device that takes patches has said of them on this connection.
+/// The device's report about patches on this connection.
 struct OTAPatching: Sendable {
   let info: OTAPatchInfo
   let point: OTAPatchPoint
-  /// RUNNING names an image, whether it can be read or not.
+  /// RUNNING identifies an image, readable or not.
   let namesRunning: Bool
-  /// What asking took: a request and its answer.
+  /// The time of a request and its answer.
   let roundTrip: Duration
 
-  /// `nil` = it can nothing that is made here.
+  /// `nil` = the device supports nothing that this host creates.
   var abilities: DecoderAbilities? {
     let hasCRLE = info.codecs & 1 << 2 != 0
     let window = info.codecs & 1 << 4 != 0 ? info.windowBits : 0
@@ -95,11 +95,11 @@ struct OTAPatching: Sendable {
     return abilities.codecs == [.none] ? nil : abilities
   }
 
-  /// What runs; `nil` where it cannot be read.
+  /// The running image; `nil` if it cannot be read.
   var running: ContentIdentity? { ContentIdentity(info.base) }
 
-  /// Why there is nothing that patches could be made against, where there is nothing: PATCH INFO
-  /// tells what RUNNING does, unless it cannot be read or is damaged (docs/ota-service.md, 13).
+  /// Why the device reports no base: PATCH INFO has the values of RUNNING, unless the running image
+  /// cannot be read or is damaged (docs/ota-service.md, 13).
   var absence: PatchObstacle { namesRunning ? .baseUnreadable : .baseNotTold }
 
   /// The stream of which it holds a part.
@@ -110,7 +110,7 @@ struct OTAPatching: Sendable {
 }
 
 extension ContentIdentity {
-  /// `nil` for no bytes.
+  /// `nil` for a size of 0.
   init?(_ base: OTABase) {
     guard base.size > 0 else { return nil }
     self.init(size: base.size, crc32: base.crc32)

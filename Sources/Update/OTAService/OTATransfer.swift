@@ -1,65 +1,66 @@
 import OtaflashFirmware
 
-/// The arithmetic of one upload: what may be sent next, and what a status means. Pure; the session
-/// does the sending and the waiting.
+/// The arithmetic of one upload: the bytes to send next, and the meaning of a Status. Pure; the
+/// session sends and waits.
 ///
 /// Offsets are bytes of the image. `acknowledged ≤ next ≤ limit` outside a busy device.
 struct OTATransfer {
-  /// What the session does about a status.
+  /// The reaction of the session to a Status.
   enum Reaction: Equatable {
     case proceed
-    /// Sending continues at an earlier offset: the device did not take what was sent.
+    /// Sending continues at an earlier offset: the device did not accept the sent bytes.
     case resend(from: Int, because: RewindReason)
-    /// What the device holds differs from the image: it must discard from this offset on.
+    /// The held bytes differ from the image: the device must discard from this offset on.
     case discard(from: Int)
   }
 
-  /// Times that bytes are discarded, wherever they lie, before the compared part must have grown.
+  /// How often bytes are discarded, at any offset, before the verified part must have grown.
   static let blockRepeatsMaximum = 3
-  /// Rewinds without progress after which smaller writes are tried, and what they shrink to: an
-  /// ATT_MTU of 247, then of 23. Some stacks announce an MTU that their buffers do not hold.
+  /// The number of rewinds without progress after which shorter writes are tried, and their size:
+  /// for an ATT_MTU of 247, then of 23. Some stacks announce an MTU that their buffers do not hold.
   static let chunkLadder = [(rewinds: 4, chunk: 240), (rewinds: 8, chunk: smallestChunk)]
-  /// Fits the ATT_MTU of 23 that every device takes.
+  /// Fits the ATT_MTU of 23, which every device supports.
   static let smallestChunk = 16
-  /// Times that sending goes back to the same offset, or before it, without progress.
+  /// How often sending goes back to the same or a lower offset without progress.
   static let rewindsMaximum = 16
 
   private let prefixes: PrefixChecksums
-  /// Bytes ahead of `acknowledged` at most, whatever the device permits.
+  /// The maximum number of bytes ahead of `acknowledged`, even if the device permits more.
   private let windowLimit: Int
   let total: Int
-  /// Image bytes a data write; shrinks when a device does not take what its ATT_MTU promises.
+  /// Image bytes per data write; shrinks if a device does not accept the length that its ATT_MTU
+  /// permits.
   private(set) var chunk: Int
-  /// What it has shrunk to: no write is longer from then on.
+  /// The reduced size: no later write is longer.
   private var ceiling = Int.max
-  /// `ceiling`, after the device accepted a write of that size and no longer one.
+  /// `ceiling`, after the device accepted a write of this size and none of the larger ones.
   private var verifiedCeiling: Int?
   /// The next byte to send.
   private(set) var next: Int
-  /// The device has everything before this.
+  /// The device has all bytes before this offset.
   private(set) var acknowledged: Int
-  /// The device's CRC32 agreed with ours up to here.
+  /// The device's CRC32 matched up to this offset.
   private(set) var verified: Int
   private(set) var limit: Int
   private(set) var durable = 0
-  /// The end of what was ever sent, and of what was ever acknowledged.
+  /// The end of all sent bytes, and of all acknowledged bytes.
   private var sentEnd: Int
   private var furthest: Int
   private var rewinds = 0
   private var verifiedEnd: Int
   private var discards = 0
-  /// The lowest offset that sending went back to since the last look.
+  /// The lowest offset that sending went back to since the last check.
   private var setback: Int?
-  /// Where the window that is being filled ended when its first write went out; `nil` before that.
+  /// The end of the current window at the time of its first write; `nil` before that.
   private var windowEnd: Int?
-  /// What the open request writes, as long as sending has not gone back to before its end.
+  /// The range of the open request, unless sending has gone back to before its end.
   private var checkpoint: Range<Int>?
 
   /// - Parameters:
-  ///   - offset: where the device said it stands, with a CRC32 that agreed.
-  ///   - chunk: image bytes a data write, 1 or more.
-  ///   - windowLimit: bytes sent ahead of the last acknowledgement at most, 1 or more; less than a
-  ///     chunk counts as one.
+  ///   - offset: the offset that the device reported, with a matching CRC32.
+  ///   - chunk: image bytes per data write, 1 or more.
+  ///   - windowLimit: the maximum number of bytes ahead of the last acknowledgement, 1 or more;
+  ///     less than a chunk counts as one.
   init(
     prefixes: PrefixChecksums, startingAt offset: Int, chunk: Int, windowLimit: Int? = nil
   ) {
@@ -77,59 +78,58 @@ struct OTATransfer {
     furthest = offset
   }
 
-  /// From now on data writes have so many bytes, 1 or more; no more than the device was seen to
-  /// take.
+  /// Sets the size of data writes, 1 or more; limited to the size that the device accepted.
   mutating func write(inChunksOf bytes: Int) {
     precondition(bytes > 0)
     chunk = min(bytes, ceiling)
   }
 
-  /// By its last Status the device takes nothing for now.
+  /// By its last Status, the device accepts nothing for the moment.
   var isRefused: Bool { limit <= verified && verified < total }
 
-  /// Everything was sent, acknowledged and compared.
+  /// All bytes were sent, acknowledged and compared.
   var isComplete: Bool { verified == total }
 
-  /// The bytes that may go out now, or `nil` when the window is used up or all is sent.
+  /// The bytes to send now, or `nil` if the window is full or all bytes are sent.
   var sendable: Range<Int>? {
     let end = min(next + chunk, total)
     guard next < end, end <= limit, !isHeldBack else { return nil }
     return next..<end
   }
 
-  /// Where the device stands.
+  /// The progress of the device.
   var marks: Patience.Marks {
     Patience.Marks(acknowledged: acknowledged, durable: durable, granted: limit)
   }
 
-  /// The offset that sending went back to since this was called last, if it did. How often it may
-  /// is bounded here.
+  /// The offset that sending went back to since the last call, if it did. The number of rewinds is
+  /// limited here.
   mutating func takeSetback() -> Int? { setback.take() }
 
   /// The limit to which the size of data writes was reduced; `nil` if it was not.
   var reducedCeiling: Int? { ceiling == .max ? nil : ceiling }
 
-  /// The limit of data writes that was found since this was called last, if one was found.
+  /// A new limit of data writes since the last call, if there is one.
   mutating func takeVerifiedCeiling() -> Int? { verifiedCeiling.take() }
 
-  /// The device permits more than our own window limit does: it has no reason to say anything, so
-  /// it is asked.
+  /// The device permits more than the host's own window limit, so it has no reason to send a
+  /// Status: the host reads it.
   var isHeldBack: Bool {
     let end = min(next + chunk, total)
     return next < end && end <= limit && end > acknowledged + max(windowLimit, chunk)
   }
 
-  /// The end of what may be sent now.
+  /// The end of the bytes that may be sent now.
   private var reach: Int { min(limit, acknowledged + max(windowLimit, chunk)) }
 
-  /// Whether the write of `range` is the last that its window has room for: the one that is worth
-  /// an answer. A window that moves on while it is filled ends where it did when that began.
+  /// Whether the write of `range` is the last that fits the window: its response is useful. A
+  /// window that moves while it is filled ends where it ended at the start.
   func closesWindow(_ range: Range<Int>) -> Bool {
     guard range.upperBound < total else { return true }
     return min(range.upperBound + chunk, total) > min(windowEnd ?? reach, reach)
   }
 
-  /// - Parameter isCheckpoint: its answer is looked for later.
+  /// - Parameter isCheckpoint: its response is processed later.
   mutating func sent(_ range: Range<Int>, isCheckpoint: Bool = false) {
     precondition(range.lowerBound == next)
     if isCheckpoint {
@@ -142,23 +142,23 @@ struct OTATransfer {
     sentEnd = max(sentEnd, next)
   }
 
-  /// The checkpoint was answered. Returns whether that tells anything of it still: not where
-  /// sending has gone back behind it meanwhile.
+  /// The checkpoint was answered. Returns whether the response is still meaningful: it is not after
+  /// sending has gone back to before it.
   mutating func takeCheckpoint() -> Bool { checkpoint.take() != nil }
 
-  /// A Write Response: the device has these bytes, though no CRC32 was told yet.
+  /// A Write Response: the device has these bytes, without a CRC32 so far.
   mutating func accepted(_ range: Range<Int>) {
     acknowledged = max(acknowledged, range.upperBound)
     noteProgress()
   }
 
-  /// The device was busy and took nothing of it, nor of what went out behind it: it is waited for.
+  /// The device was busy and discarded this write and those sent after it: the host waits for it.
   mutating func refused(_ range: Range<Int>) {
     next = range.lowerBound
     limit = range.lowerBound
   }
 
-  /// What went out from `offset` on is to be sent again.
+  /// The bytes from `offset` on must be sent again.
   private mutating func goBack(to offset: Int) {
     next = offset
     acknowledged = offset
@@ -166,17 +166,17 @@ struct OTATransfer {
     if let sent = checkpoint, offset < sent.upperBound { checkpoint = nil }
   }
 
-  /// A Status, notified or read. `isAnswer`: it was read after everything was sent, so what it
-  /// lacks was lost.
+  /// A Status, notified or read. `isAnswer`: it was read after everything was sent, so missing
+  /// bytes were lost.
   mutating func received(
     _ status: OTAStatus, isAnswer: Bool
   ) throws(UpdateFault) -> Reaction {
     guard status.nextOffset <= sentEnd else {
       throw .protocolViolation(
-        .upload, "the device says it has \(status.nextOffset) bytes; \(sentEnd) were sent")
+        .upload, "the device reports \(status.nextOffset) bytes; \(sentEnd) were sent")
     }
     let isNews = isAnswer || status.note != .none
-    // A notification that a later read has overtaken tells nothing.
+    // A notification that a later read has overtaken is outdated.
     guard isNews || status.nextOffset >= verified else { return .proceed }
     limit = isNews ? status.limit : max(limit, status.limit)
     durable = status.durableOffset
@@ -189,7 +189,7 @@ struct OTATransfer {
       discards = 0
     }
     acknowledged = isNews ? status.nextOffset : max(acknowledged, status.nextOffset)
-    // What the device has already need not be sent again.
+    // Bytes that the device already has are not sent again.
     next = max(next, status.nextOffset)
     noteProgress()
     switch status.note {
@@ -224,7 +224,7 @@ struct OTATransfer {
     return .discard(from: from)
   }
 
-  /// The device's answer to REWIND: it stands at `position` now.
+  /// The device's answer to REWIND: its offset is now `position`.
   mutating func rewound(to position: OTAPosition) throws(UpdateFault) {
     guard position.nextOffset <= verified,
       position.crc32 == prefixes.checksum(ofFirst: position.nextOffset)
@@ -236,7 +236,7 @@ struct OTATransfer {
     limit = position.nextOffset
   }
 
-  /// Going back is only counted between two advances of the furthest point.
+  /// Rewinds only count between two advances of the maximum.
   private mutating func noteProgress() {
     guard acknowledged > furthest else { return }
     furthest = acknowledged

@@ -2,20 +2,20 @@ import OtaflashFirmware
 import OtaflashGATT
 
 /// One upload on one connection, in every write mode: from the first Status to the last
-/// acknowledged byte (README.md beside this file). The device's Status grants what may be sent,
-/// tells what arrived, and lets each block's CRC32 be compared.
+/// acknowledged byte (README.md in this folder). The device's Status grants a window, acknowledges
+/// bytes, and contains the CRC32 to compare after each block.
 struct OTAUpload {
-  /// What comes before the next command.
+  /// An event before the next command.
   private enum Event {
     /// The checkpoint was answered.
     case answer(OTACheckpoint, Result<Void, GATTFault>)
     /// A Status was notified.
     case status([UInt8])
-    /// The write of this range is the last that its window has room for.
+    /// The write of this range is the last that fits its window.
     case windowCloses(Range<Int>)
-    /// The mode writes with response alone.
+    /// The mode only writes with response.
     case request(Range<Int>)
-    /// Nothing may be sent until the device has spoken.
+    /// Nothing may be sent before the next message of the device.
     case windowUsed
   }
 
@@ -60,7 +60,7 @@ struct OTAUpload {
         try await apply(try OTAStatusFeed.decode(value), isAnswer: false)
       case .windowCloses(let range):
         try await beginCheckpoint(range)
-        // What is sent tells nothing of the device: a full window is waited for.
+        // Sent bytes are not progress of the device: a full window requires a wait.
         continue
       case .request(let range): try await write(range)
       case .windowUsed: try await waitForDevice()
@@ -72,7 +72,7 @@ struct OTAUpload {
 
   // MARK: Data
 
-  /// Sends commands until something else comes first.
+  /// Sends commands until another event occurs.
   private mutating func sendCommands() async throws(UpdateFault) -> Event {
     var event: Event?
     do throws(GATTFault) {
@@ -88,9 +88,9 @@ struct OTAUpload {
     return event ?? .windowUsed
   }
 
-  /// What comes before the next command; `nil` = nothing.
+  /// The event before the next command; `nil` = none.
   private mutating func nextEvent() -> Event? {
-    // Before any Status: the one that comes behind an answer knows more than it.
+    // Before any Status: a later Status contains more than the response.
     if let outcome = checkpoint?.write.poll(), let open = checkpoint.take() {
       return .answer(open, outcome)
     }
@@ -123,7 +123,7 @@ struct OTAUpload {
     let isSent = checkpoint != nil
     transfer.sent(range, isCheckpoint: isSent)
     guard !isSent else { return }
-    // Another request is open: this write is a command, too.
+    // Another request is open: this write becomes a command, too.
     var unsent: Range<Int>? = range
     do throws(GATTFault) {
       try await path.sendCommands(of: payload.bytes) { unsent.take() }
@@ -150,7 +150,7 @@ struct OTAUpload {
     }
   }
 
-  /// A request got no response, or a refusal.
+  /// A request got no response, or was refused.
   private mutating func refused(
     _ range: Range<Int>, by fault: GATTFault
   ) async throws(UpdateFault) {
@@ -159,7 +159,7 @@ struct OTAUpload {
       transfer.refused(range)
       context.observe(.deviceBusy)
     case .refused(_, OTAService.wrongOffset), .refused(_, OTAService.noSession):
-      // Its Status says where it stands, or why the session ended.
+      // Its Status contains the offset, or the reason for the end of the session.
       try await readStatus()
     case .refused(_, OTAService.notAuthorized):
       throw .declined(.upload, .otaService(.notAuthorized))
@@ -168,8 +168,8 @@ struct OTAUpload {
     }
   }
 
-  /// A write that is never answered may have been too long for the device: the next connection
-  /// writes what every device takes.
+  /// A write without a response may have been too long for the device: the next connection uses the
+  /// length that every device supports.
   private func writeFailed(_ fault: GATTFault) -> UpdateFault {
     if fault == .transactionTimedOut, transfer.chunk > OTATransfer.smallestChunk {
       path.limitChunks(to: OTATransfer.smallestChunk)
@@ -179,12 +179,12 @@ struct OTAUpload {
 
   // MARK: Status
 
-  /// Waits until the device says something, or is asked.
+  /// Waits for a message of the device, or reads its Status.
   private mutating func waitForDevice() async throws(UpdateFault) {
     let wait = context.meter?.begin(context.clock)
     let cause = waitCause
     if let open = checkpoint {
-      // No other request goes out before that one is answered.
+      // No other request is sent before the open one is answered.
       do throws(GATTFault) { try await open.write.arrival(orOf: statuses.notifications) } catch {
         throw .gatt(.upload, error)
       }
@@ -198,7 +198,7 @@ struct OTAUpload {
     if let wait { context.meter?.waited(wait, for: cause) }
   }
 
-  /// What a window that is used up waits for. A sink has in its flash whatever it has.
+  /// The cause of a wait for the window. A sink holds all its bytes in flash by definition.
   private var waitCause: TransferMeter.Cause {
     let pending = transfer.acknowledged - transfer.durable
     return pending * 2 > path.info.bufferSize ? .flash : .device
@@ -211,7 +211,7 @@ struct OTAUpload {
   private mutating func apply(_ status: OTAStatus, isAnswer: Bool) async throws(UpdateFault) {
     switch status.note {
     case .flashFault, .patchRefused, .notAuthorized: throw retained.ending(.upload, status.note)
-    // Of data that came too late for a session. What ended it is told by a Status that is read.
+    // Data arrived too late for a session. Only a read Status contains the reason for its end.
     case .noSession: throw retained.ending(.upload, try await statuses.read().note)
     case .none, .gap, .overrun: break
     }
@@ -238,21 +238,21 @@ struct OTAUpload {
     try await readStatus()
   }
 
-  /// `nil`: the device has gone back by itself meanwhile, to before `offset`; its Status says
-  /// where to.
+  /// `nil`: the device has meanwhile gone back on its own to an offset before `offset`; its Status
+  /// contains the offset.
   private func rewind(to offset: Int) async throws(UpdateFault) -> OTAPosition? {
     do throws(UpdateFault) {
       return try await control.position(.rewind(offset: offset), .upload)
     } catch .declined(.upload, .otaService(.malformedRequest)) {
       return nil
     } catch {
-      // Bytes that are wrong are no patch, so that the session may have ended meanwhile.
+      // Wrong bytes are not a valid patch, so the session may have ended meanwhile.
       guard error == .declined(.upload, .otaService(.wrongState)) else { throw error }
       throw retained.ending(.upload, try await statuses.read().note)
     }
   }
 
-  /// Progress counts bytes of the image, whatever is sent.
+  /// Progress counts bytes of the image, even for a stream.
   private func acknowledge() {
     context.acknowledged(
       payload.imageBytes(ofFirst: transfer.acknowledged), of: payload.imageSize,

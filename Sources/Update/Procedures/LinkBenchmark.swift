@@ -31,7 +31,7 @@ public struct LinkBenchmark: Sendable {
 
   /// One transfer.
   public struct Measurement: Equatable, Sendable {
-    /// What was known of the link while it was measured.
+    /// The state of the link during the measurement.
     public let link: LinkReport
     /// The device's report of its receiver.
     package let receiver: ReceiverFacts
@@ -63,7 +63,7 @@ public struct LinkBenchmark: Sendable {
 
   /// The parameters.
   public let setting: Setting
-  /// The device's key, where it asks for one.
+  /// The device's key, if it requires one.
   public let key: [UInt8]?
   private let observeRoundTrip: @Sendable (Duration) -> Void
 

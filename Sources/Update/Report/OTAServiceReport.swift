@@ -45,7 +45,7 @@ public struct OTAServiceReport: Equatable, Sendable {
   public var lastBoot: DeviceReport.BootOutcome
   /// `nil` if the device holds no part of an image.
   public var resumePoint: ResumePoint?
-  /// The part of a patch or compressed image that the device holds; `nil` if there is none.
+  /// The part of a patch or compressed image that the device holds; `nil` for no part.
   public var heldStream: HeldStream?
 
   /// A report of a device that holds nothing of an earlier transfer.

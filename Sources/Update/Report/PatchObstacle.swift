@@ -33,7 +33,7 @@ public enum PatchObstacle: Equatable, Sendable {
     case .notUnderstood: "the device does not support patches"
     case .baseNotTold: "the device does not report its running image"
     case .baseUnreadable: "the running image cannot be read, or is damaged"
-    case .baseUnknown(let running): "the running image (\(running.words)) is not stored on this host"
+    case .baseUnknown(let running): "the running image (\(running.words)) is not on this host"
     case .noGain(let bytes): "a patch would save little: \(Numerals.grouped(bytes)) B at best"
     case .restIsSooner(let bytes):
       "the device holds a part of the image, and needs \(Numerals.grouped(bytes)) B more"
@@ -42,7 +42,8 @@ public enum PatchObstacle: Equatable, Sendable {
     case .givenNotUnderstood(let codec):
       "the device has no decoder for the given patch (\(codec))"
     case .otherBase(let expected, let running):
-      "base \(Numerals.hex(expected.crc32)) is not the running image (\(Numerals.hex(running.crc32)))"
+      "base \(Numerals.hex(expected.crc32)) is not the running image "
+        + "(\(Numerals.hex(running.crc32)))"
     case .refused: "the device refused the patch"
     case .madeOtherImage: "the device created another image from the patch"
     }

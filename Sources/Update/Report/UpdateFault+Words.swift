@@ -71,9 +71,9 @@ extension UpdateFault: ExplainedFault {
     case .wrongHardware:
       "An image for another board can leave the device unusable; nothing was written."
     case .doesNotFit: "The device has no room for it; nothing was written."
-    case .downgrade: "Older firmware may not read newer settings, and may have known vulnerabilities."
+    case .downgrade: "Older firmware may not read newer settings, and may have known defects."
     case .olderBuild:
-      "The version is the same, the build is not; older builds may have known vulnerabilities."
+      "The version is the same, the build is not; older builds may have known defects."
     case .versionUnknown:
       "It has no descriptor and no sidecar file; without a version, a downgrade cannot be detected."
     case .hardwareUnknown:

@@ -58,14 +58,14 @@ public enum UpdateFault: Error, Equatable, Sendable {
   /// runs is not known. Run the update again: it starts by asking the device.
   case stoppedAfterActivation(by: UpdateInterruption, expected: FirmwareVersion?)
   // The transfer.
-  /// The device has all bytes, and their CRC32 is not the image's.
+  /// The device has all bytes, but their CRC32 is not the image's.
   case imageRejected(expectedCRC32: UInt32, deviceCRC32: UInt32)
-  /// The same block arrived damaged, so many times in a row.
+  /// The same block arrived damaged in this number of consecutive attempts.
   case blockKeepsFailing(atOffset: Int, attempts: Int)
   /// The transfer made no progress for this time.
   ///
-  /// `requestSize` is the length in bytes of requests that stayed unanswered, where a shorter one
-  /// can be sent; `nil` otherwise.
+  /// `requestSize` is the length in bytes of requests without a response, if shorter requests are
+  /// possible; `nil` otherwise.
   case stalled(atOffset: Int, waited: Duration, requestSize: Int? = nil)
   /// The device reported the same offset repeatedly.
   case noProgress(atOffset: Int, repeats: Int)

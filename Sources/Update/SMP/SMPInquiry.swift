@@ -44,11 +44,11 @@ extension SMPFacts {
     }
   }
 
-  /// Whether a request in two parts arrives as one. A server tells the size of its buffer whether
-  /// or not it was built to fill it from several writes, so an echo is sent that needs two.
+  /// Whether the server reassembles a fragmented request. A server reports the size of its buffer
+  /// even if it cannot fill it from several writes, so the host sends an echo with two fragments.
   ///
-  /// "Not supported" is an answer to a whole request too. Without reassembly the first part is cut
-  /// off, which a server refuses as invalid, and the second is nothing to it.
+  /// "Not supported" is an answer to a complete request, too. Without reassembly, the first
+  /// fragment is truncated and refused as invalid; the second is ignored.
   private static func probe(
     _ parameters: SMPOS.Parameters.Response?, over channel: SMPChannel
   ) async throws(UpdateFault) -> Bool {

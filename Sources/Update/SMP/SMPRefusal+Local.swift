@@ -21,7 +21,7 @@ extension SMPFacts {
 extension ProtocolRefusal {
   static func waits(_ version: String, in slot: Int, code: String?) -> ProtocolRefusal {
     ProtocolRefusal(
-      code: code, meaning: "no slot is free: \(version) in slot \(slot) is pending for the next start",
+      code: code, meaning: "no slot is free: \(version) in slot \(slot) is pending",
       advice: "Restart the device, which starts that image; then try again.", kind: .rejected,
       remedy: .restartIntoWaitingImage)
   }
@@ -48,7 +48,7 @@ extension ProtocolRefusal {
 
   static let differs = ProtocolRefusal(
     code: "match false", meaning: "the image in its flash differed from the sent image twice",
-    advice: "Send it once more; if the error persists, the device's flash is worn.", kind: .rejected)
+    advice: "Send it again; if the error persists, the device's flash is worn.", kind: .rejected)
 
   static func packetsTooShort(_ bytes: Int, least: Int) -> ProtocolRefusal {
     ProtocolRefusal(

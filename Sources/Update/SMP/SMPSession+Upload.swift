@@ -22,8 +22,8 @@ struct SMPUploadStart: Sendable {
 }
 
 extension SMPSession {
-  /// The longest time to an answer that waits for flash: to a first upload request or an erase, for
-  /// which a whole slot is erased, and to a decision on what to start, for which a page may be.
+  /// The time limit for a response that waits for flash: a first upload request and an erase may
+  /// erase a complete slot, the selection of the next image a page.
   static let eraseLimit = Duration.seconds(40)
   /// How often a complete image with a wrong SHA-256 in the server's flash is sent again.
   private static let imageRepeatsMaximum = 1

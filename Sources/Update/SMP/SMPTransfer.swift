@@ -19,8 +19,8 @@ struct SMPTransfer {
   static let repeatMaximum = 5
   /// How often a server may lose acknowledged bytes (it restarted, or another host uploads too).
   static let setbackMaximum = 5
-  /// After each loss twice as many answers must come well before the window grows again; at most
-  /// this many windows full.
+  /// After each loss, twice as many responses must succeed before the window grows again; at most
+  /// this many windows.
   private static let patienceMaximum = 64
 
   private struct Request {
@@ -44,7 +44,7 @@ struct SMPTransfer {
   private(set) var acknowledged: Int
   /// In the order of sending.
   private var underWay: [Request] = []
-  /// The end of what was ever sent.
+  /// The end of all bytes sent so far.
   private var sentEnd: Int
   /// After a loss: the offset at which sending resumes when no request is in flight.
   private var wanted: Int?

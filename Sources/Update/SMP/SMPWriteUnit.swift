@@ -14,7 +14,7 @@ enum SMPWriteUnit: Equatable, Sendable {
   private static let maximum = 512
   /// A request of this length, or of this length plus a multiple of 32, determines each word up to
   /// 32 by its remainder.
-  static let telling = 31
+  static let probeSize = 31
   /// The shortest such request with a complete MCUboot header.
   static let leastTelling = 63
 
@@ -31,7 +31,7 @@ enum SMPWriteUnit: Equatable, Sendable {
       return
     }
     // After the last complete word, less than one word remains.
-    var word = sent - taken <= Self.telling ? Self.telling + 1 : Self.maximum
+    var word = sent - taken <= Self.probeSize ? Self.probeSize + 1 : Self.maximum
     while word > 1, sent / word * word != taken { word /= 2 }
     guard word > 1, taken > 0 else { return nil }
     self = .known(word)
@@ -42,7 +42,7 @@ enum SMPWriteUnit: Equatable, Sendable {
     switch self {
     case .known(let word): return most < word ? most : most / word * word
     case .unknown:
-      var modulus = Self.telling + 1
+      var modulus = Self.probeSize + 1
       while modulus > 1 {
         let bytes = (most + 1) / modulus * modulus - 1
         if bytes >= SMPPacketSize.headOfImage { return bytes }

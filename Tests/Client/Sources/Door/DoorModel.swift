@@ -35,7 +35,7 @@ public final class DoorModel: Sendable {
 
   /// Observes the door until `body` returns false, over as many connections as needed.
   public func follow(
-    telling attempt: @escaping (ReconnectionEvent) -> Void,
+    reporting attempt: @escaping (ReconnectionEvent) -> Void,
     _ body: (DoorState) -> Bool
   ) async throws {
     try await peripheral.keepingConnected(.constant(.seconds(1), attempts: 10), telling: attempt) {
@@ -60,7 +60,7 @@ public final class DoorModel: Sendable {
   /// interrupted update is resumed up to `attempts` times; the user sees every other failure.
   public func update(
     to image: FirmwareImage, options: UpdateOptions = UpdateOptions(), attempts: Int = 3,
-    telling progress: @escaping @Sendable (Int) -> Void = { _ in }
+    reporting progress: @escaping @Sendable (Int) -> Void = { _ in }
   ) async throws(QueueFault<UpdateFault>) -> UpdateResult {
     let update = FirmwareUpdate(image: image, options: options) { event in
       if case .progress(let acknowledged, let total) = event {

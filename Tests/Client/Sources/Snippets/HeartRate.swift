@@ -2,7 +2,7 @@ import OtaflashGATT
 
 /// Reports each measurement of a heart rate strap, over as many connections as needed.
 public func followHeartRate(
-  of strap: Peripheral, telling change: @escaping @Sendable ([UInt8]) -> Void
+  of strap: Peripheral, reporting change: @escaping @Sendable ([UInt8]) -> Void
 ) async throws {
   try await strap.keepingConnected(.exponential(attempts: 5), telling: printEvent) { client in
     // After a loss, this body restarts on a new connection.

@@ -104,7 +104,8 @@ import Testing
       let model = DoorModel(dialer, clock: clock)
       #expect(try await model.state() == .closed)
       var states: [DoorState] = []
-      try await model.follow(telling: { event in events.withLock { $0.append(event) } }) { state in
+      try await model.follow(reporting: { event in events.withLock { $0.append(event) } }) {
+        state in
         states.append(state)
         return states.count < 6
       }

@@ -16,7 +16,7 @@ import Testing
       group.addTask {
         // The function ends with its task.
         await #expect(throws: PeripheralFault.self) {
-          try await followDoor(door, telling: note)
+          try await followDoor(door, reporting: note)
         }
       }
       await clock.pause(for: .seconds(60))

@@ -87,7 +87,7 @@ import Testing
       await withTaskGroup(of: Void.self) { group in
         group.addTask {
           await #expect(throws: PeripheralFault.self) {
-            try await followHeartRate(of: sensor, telling: count)
+            try await followHeartRate(of: sensor, reporting: count)
           }
         }
         await sensor.clock.pause(for: .seconds(60))

@@ -14,7 +14,7 @@ import Testing
     let door = DoorModel(board.dialer, clock: clock)
     await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
-        _ = try await door.update(to: image, telling: show)
+        _ = try await door.update(to: image, reporting: show)
         Issue.record("The update was not cancelled.")
       }
       while percent.withLock({ $0 }) < 50 { await clock.pause(for: .milliseconds(10)) }
