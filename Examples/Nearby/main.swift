@@ -33,7 +33,7 @@ func follow(
     to: AdvertisementFilter(ids: [nearest.id]), from: central, within: .seconds(10), on: clock)
   try await withPeripheral(dialer, clock: clock) { peripheral in
     try await peripheral.keepingConnected(
-      .constant(.seconds(1), attempts: 30), waitingFor: adapter, telling: printEvent
+      .constant(.seconds(1), attempts: 30), waitingFor: adapter, reporting: printEvent
     ) { client in
       let revision = try await client.characteristic(.firmwareRevision, in: .deviceInformation)
       for number in 1...readings {

@@ -70,7 +70,7 @@ private struct Upload {
     if let answer = Self.answer(message) {
       switch answer {
       case .success(let response):
-        _ = try window.answered(message.sequence, wants: response.offset ?? 0)
+        _ = try window.answered(message.sequence, requesting: response.offset ?? 0)
       case .failure(let refusal):
         _ = try window.refused(message.sequence, isBusy: refusal.isBusy)
       }

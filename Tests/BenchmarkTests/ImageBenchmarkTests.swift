@@ -34,7 +34,7 @@ private struct Gain {
     let benchmark =
       isPredicted
       ? ImageBenchmark(pair, to: receiver, flash: ImageBenchmark.FlashTimes(of: profile))
-      : try ImageBenchmark(pair, on: profile, telling: receiver, key: nil)
+      : try ImageBenchmark(pair, on: profile, reporting: receiver, key: nil)
     rows = try benchmark.rows(over: link, to: isPredicted ? nil : profile)
   }
 

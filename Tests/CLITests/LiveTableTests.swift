@@ -28,7 +28,7 @@ import Testing
 
   private static func table(_ devices: [ScanResult], isChoice: Bool = true) -> LiveTable {
     var table = LiveTable(fit: fit, isChoice: isChoice)
-    for device in devices { table.heard(device, at: .zero) }
+    for device in devices { table.discovered(device, at: .zero) }
     for second in 0...2 { table.settle(at: .seconds(second)) }
     return table
   }
@@ -48,13 +48,13 @@ import Testing
   @Test func rowsChangePlacesOnlyForMoreThanNoise() {
     var table = Self.table([Self.device("a", -60), Self.device("b", -63)])
     for step in 1...50 {
-      table.heard(Self.device("a", -60 - (step % 2) * 4), at: .seconds(2 + step))
-      table.heard(Self.device("b", -61 + (step % 3)), at: .seconds(2 + step))
+      table.discovered(Self.device("a", -60 - (step % 2) * 4), at: .seconds(2 + step))
+      table.discovered(Self.device("b", -61 + (step % 3)), at: .seconds(2 + step))
       table.settle(at: .seconds(2 + step))
       #expect(table.rows.map(\.id) == ["a", "b"])
     }
     for step in 1...30 {
-      table.heard(Self.device("b", -40), at: .seconds(60 + step))
+      table.discovered(Self.device("b", -40), at: .seconds(60 + step))
       table.settle(at: .seconds(60 + step))
     }
     #expect(table.rows.map(\.id).first == "b")
@@ -75,8 +75,8 @@ import Testing
     var table = Self.table([Self.device("a", -60), Self.device("b", -70)])
     #expect(table.press(.down) == .goesOn && table.selected == "b")
     for step in 3...40 {
-      table.heard(Self.device("b", -40), at: .seconds(step))
-      table.heard(Self.device("new", -30), at: .seconds(step))
+      table.discovered(Self.device("b", -40), at: .seconds(step))
+      table.discovered(Self.device("new", -30), at: .seconds(step))
       table.settle(at: .seconds(step))
     }
     #expect(table.rows.map(\.id) == ["new", "b", "a"])
@@ -86,9 +86,9 @@ import Testing
   @Test func theSelectionWaitsForTheFirstScan() {
     var table = LiveTable(fit: Self.fit, isChoice: true)
     table.settle(at: .zero)
-    table.heard(Self.device("a", -80), at: .milliseconds(100))
+    table.discovered(Self.device("a", -80), at: .milliseconds(100))
     #expect(table.press(.enter) == .goesOn && table.selected == nil)
-    table.heard(Self.device("b", -50), at: .milliseconds(200))
+    table.discovered(Self.device("b", -50), at: .milliseconds(200))
     table.settle(at: .seconds(1))
     #expect(table.selected == "b")
   }
@@ -96,10 +96,10 @@ import Testing
   @Test func theLastChoiceIsOfferedFirst() {
     var table = LiveTable(fit: Self.fit, isChoice: true, preferred: ("old", "door"))
     table.settle(at: .zero)
-    table.heard(Self.device("strong", -30), at: .zero)
+    table.discovered(Self.device("strong", -30), at: .zero)
     table.settle(at: .seconds(2))
     #expect(table.selected == "old" && table.rows.map(\.id) == ["strong", "old"])
-    table.heard(Self.device("old", -20), at: .seconds(3))
+    table.discovered(Self.device("old", -20), at: .seconds(3))
     #expect(table.rows.map(\.id) == ["old", "strong"] && table.press(.enter) == .chosen("old"))
   }
 
@@ -169,11 +169,11 @@ import Testing
   // MARK: Scripts
 
   @Test func aScriptReceivesTheListOfDevices() {
-    let heard = [
+    let results = [
       Self.device("lamp", -40, services: ["FE59"]),
       Self.device("door", -60, name: "door-01", services: [Self.ota]),
     ]
-    guard case .noDeviceNamed(let why, let device) = DeviceChoice.refusal(heard, for: Self.fit)
+    guard case .noDeviceNamed(let why, let device) = DeviceChoice.refusal(results, for: Self.fit)
     else {
       Issue.record("refused otherwise")
       return
@@ -181,7 +181,7 @@ import Testing
     #expect(why.contains("Found: door (door-01, -60 dBm, fits), lamp (-40 dBm, no). "))
     #expect(device == "door")
     // Devices that the image does not fit are not proposed.
-    guard case .noDeviceNamed(_, nil) = DeviceChoice.refusal([heard[0]], for: Self.fit) else {
+    guard case .noDeviceNamed(_, nil) = DeviceChoice.refusal([results[0]], for: Self.fit) else {
       Issue.record("a device was proposed that cannot take the image")
       return
     }

@@ -55,7 +55,7 @@ import Testing
         "fast?busy-forever&seed=27", "fast?version=1.3.0&seed=28", "fast?nonsense&seed=29",
       ])
     scene.campaign.waves[0].thresholds = Self.lenient
-    scene.campaign.devices.append(FleetDevice(id: "nobody"))
+    scene.campaign.devices.append(FleetDevice(id: "unknown"))
     let outcome = try scene.run()
     for device in outcome.run.devices {
       let runsNew = outcome.truth[device.device.id] == Self.new
@@ -67,7 +67,7 @@ import Testing
         #expect(succeeded == runsNew, "\(device.device.id): \(String(describing: device.ending))")
       }
     }
-    #expect(outcome.run["nobody"]?.ending == .absent)
+    #expect(outcome.run["unknown"]?.ending == .absent)
     #expect(outcome.run["other0"]?.ending?.count == .failed)
     #expect(outcome.run["other3"]?.ending == .updated && outcome.run["other4"]?.ending == .updated)
   }

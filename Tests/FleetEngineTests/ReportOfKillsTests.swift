@@ -12,7 +12,7 @@ import Testing
         Wave("canary", .count(4), thresholds: FleetEngineTests.lenient),
         Wave("rest", .rest, thresholds: FleetEngineTests.lenient),
       ])
-    scene.campaign.devices.append(FleetDevice(id: "nobody"))
+    scene.campaign.devices.append(FleetDevice(id: "unknown"))
     let whole = try #require(RunReport(try scene.run().history))
     scene.killsAfter = (0..<100).map { 1 + $0 * 7 % 40 }
     let outcome = try scene.run()

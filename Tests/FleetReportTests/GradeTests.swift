@@ -19,7 +19,7 @@ import Testing
     beginning.images = [RunImage(digest: "i", name: "a.bin", version: image, sha256: "abc")]
     beginning.settings = [
       RunSetting("parallel", "automatic"), RunSetting("overrides", "force"),
-      RunSetting("hook run-ended", "./tell"),
+      RunSetting("hook run-ended", "./notify"),
     ]
     let ids = devices.indices.map { "d\($0)" }
     var events: [(Double, FleetEvent)] = [
@@ -75,6 +75,6 @@ import Testing
     let report = try Self.report([(proof: "version", version: Self.new)])
     let lines = CSVReport.text(report).split(separator: "\r\n")
     #expect(lines[0].hasSuffix(",verification,image_sha256,overrides,hooks"))
-    #expect(lines[1].hasSuffix(",version,abc,force,hook run-ended: ./tell"))
+    #expect(lines[1].hasSuffix(",version,abc,force,hook run-ended: ./notify"))
   }
 }

@@ -69,7 +69,7 @@ import Testing
 
   @Test func aRunThatHasNotBegunTakesNoEvents() async throws {
     let folder = try StoreFolder()
-    let ledger = try folder.store().ledger(of: "nobody")
+    let ledger = try folder.store().ledger(of: "unknown")
     await #expect(throws: StorageFault.self) {
       try await ledger.append([.runResumed], at: Sample.now)
     }
@@ -182,7 +182,7 @@ import Testing
     try await orders.answer(pending[0], "paused")
     #expect(try await orders.pending() == [pending[1]])
     #expect(throws: StorageFault.self) {
-      try store.request(.pause, of: "nobody", at: Sample.now)
+      try store.request(.pause, of: "unknown", at: Sample.now)
     }
   }
 

@@ -110,7 +110,7 @@ import Testing
       $0.images = ["y": "y.bin"]
     },
     Refusal(.imageForNoDevice(board: "z")) { $0.images["z"] = "z.bin" },
-    Refusal(.noSelection) { $0.selector = .tag("nobody") },
+    Refusal(.noSelection) { $0.selector = .tag("unknown") },
     Refusal(.undecided(devices: ["d0", "d1", "d2", "d3"], facts: ["version"])) {
       $0.selector = .compare(.version, .less, .version(FirmwareVersion(1, 0, 0)))
     },

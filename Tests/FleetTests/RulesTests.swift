@@ -171,7 +171,7 @@ import Testing
     var play = try Play(Self.campaign(2))
     play.settle()
     #expect(play.hear(.claimed(worker: "w"), of: "d0", attempt: 2).isEmpty)
-    #expect(play.hear(.claimed(worker: "w"), of: "nobody").isEmpty)
+    #expect(play.hear(.claimed(worker: "w"), of: "unknown").isEmpty)
     play.attempt("d0", 1, .updated(Self.figures))
     #expect(play.hear(.ended(.failed(Self.failure)), of: "d0").isEmpty, "it came too late")
     let other = Fact.expired.of(UpdateJob.ID(run: "x", device: "d1", attempt: 1))

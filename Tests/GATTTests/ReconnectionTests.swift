@@ -113,7 +113,7 @@ import Testing
         let fault = await Self.fault { () async throws(PeripheralFault) in
           try await peripheral.keepingConnected(
             Self.strategy, waitingFor: adapter,
-            telling: { event in
+            reporting: { event in
               let name =
                 switch event {
                 case .waitingForAdapter(.connect(off)): "off"
@@ -161,7 +161,7 @@ import Testing
           _ = await Self.fault { () async throws(PeripheralFault) in
             try await peripheral.keepingConnected(
               .constant(.seconds(10), attempts: 3),
-              telling: { event in
+              reporting: { event in
                 if case .willReconnect(_, _, let wait, _) = event {
                   waits.withLock { $0.append(wait) }
                 }
@@ -267,7 +267,7 @@ import Testing
         }
         let fault = await withPeripheral(dialer, clock: clock) { peripheral in
           await Self.fault { () async throws(PeripheralFault) in
-            try await peripheral.keepingConnected(Self.strategy, telling: observe) {
+            try await peripheral.keepingConnected(Self.strategy, reporting: observe) {
               (client) async throws(GATTFault) in
               _ = bodies.take()
               _ = try await client.read(handle: AttributeHandle(1))

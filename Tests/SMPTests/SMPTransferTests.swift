@@ -39,7 +39,7 @@ import Testing
     mutating func answerWell(_ numbers: [UInt8]) throws {
       for number in numbers {
         let end = try #require(sent[number]).upperBound
-        #expect(try window.answered(number, wants: end) == .proceed)
+        #expect(try window.answered(number, requesting: end) == .proceed)
       }
     }
   }
@@ -73,9 +73,9 @@ import Testing
     let behind = bench.fill()
     #expect(behind == [21, 22, 23, 24, 25])
     for number in behind.dropLast() {
-      #expect(try bench.window.answered(number, wants: 2100) == .proceed)
+      #expect(try bench.window.answered(number, requesting: 2100) == .proceed)
     }
-    #expect(try bench.window.answered(25, wants: 2100) == .rewound(to: 2100, because: .gap))
+    #expect(try bench.window.answered(25, requesting: 2100) == .rewound(to: 2100, because: .gap))
     #expect(bench.window.width == 3, "the number of buffers")
     for _ in 0..<9 { try bench.answerWell(bench.fill()) }
     #expect(bench.window.width == 5, "one less than the number with a loss")
@@ -110,7 +110,7 @@ import Testing
     var bench = Bench()
     #expect(bench.fill() == [0])
     #expect(bench.window.awaitsFirst)
-    #expect(try bench.window.answered(0, wants: 4_000) == .proceed)
+    #expect(try bench.window.answered(0, requesting: 4_000) == .proceed)
     #expect(bench.window.acknowledged == 4_000 && bench.window.next == 4_000)
     #expect(bench.fill().count == 2)
   }
@@ -121,7 +121,7 @@ import Testing
     #expect(bench.fill() == [0], "a single request")
     // 95 bytes determine words up to 32; the server accepted complete words of 8.
     #expect(bench.sent[0] == 4_096..<4_191)
-    #expect(try bench.window.answered(0, wants: 4_184) == .proceed)
+    #expect(try bench.window.answered(0, requesting: 4_184) == .proceed)
     #expect(bench.window.unit == .known(8) && bench.window.acknowledged == 4_184)
     #expect(bench.window.width == 2)
     let numbers = bench.fill()
@@ -152,9 +152,9 @@ import Testing
     for _ in 0..<3 { try bench.answerWell(bench.fill()) }
     #expect(bench.fill() == [6, 7, 8])
     // 6 was lost; the server discards 7 and 8 and reports its offset.
-    #expect(try bench.window.answered(7, wants: 700) == .proceed)
+    #expect(try bench.window.answered(7, requesting: 700) == .proceed)
     #expect(bench.fill().isEmpty)
-    #expect(try bench.window.answered(8, wants: 700) == .rewound(to: 700, because: .gap))
+    #expect(try bench.window.answered(8, requesting: 700) == .rewound(to: 700, because: .gap))
     #expect(bench.window.width == 1)
     #expect(bench.fill() == [9] && bench.sent[9] == 700..<800)
     // It grows again, but only after twice as many successful answers.
@@ -169,10 +169,10 @@ import Testing
     var bench = Bench(from: 100)
     try bench.answerWell(bench.fill())
     #expect(bench.fill() == [1, 2])
-    #expect(try bench.window.answered(2, wants: 400) == .proceed)
+    #expect(try bench.window.answered(2, requesting: 400) == .proceed)
     #expect(bench.window.acknowledged == 400)
     // The answer to 1 is late now.
-    #expect(try bench.window.answered(1, wants: 300) == .proceed)
+    #expect(try bench.window.answered(1, requesting: 300) == .proceed)
     #expect(bench.window.acknowledged == 400)
   }
 
@@ -183,7 +183,7 @@ import Testing
     #expect(bench.fill() == [1, 2])
     #expect(try bench.window.timedOut(after: .seconds(5)) == .rewound(to: 200, because: .silence))
     #expect(bench.fill() == [3])
-    #expect(try bench.window.answered(3, wants: 400) == .proceed)
+    #expect(try bench.window.answered(3, requesting: 400) == .proceed)
     #expect(bench.window.acknowledged == 400 && bench.window.next == 400)
   }
 
@@ -208,11 +208,12 @@ import Testing
     var bench = Bench(from: 100)
     for _ in 0..<SMPTransfer.repeatMaximum {
       let number = try #require(bench.fill().first)
-      #expect(try bench.window.answered(number, wants: 100) == .rewound(to: 100, because: .gap))
+      #expect(
+        try bench.window.answered(number, requesting: 100) == .rewound(to: 100, because: .gap))
     }
     let number = try #require(bench.fill().first)
     #expect(throws: UpdateFault.noProgress(atOffset: 100, repeats: 5)) {
-      try bench.window.answered(number, wants: 100)
+      try bench.window.answered(number, requesting: 100)
     }
   }
 
@@ -222,14 +223,14 @@ import Testing
     for _ in 0..<SMPTransfer.setbackMaximum {
       try bench.answerWell(bench.fill())
       let number = try #require(bench.fill().first)
-      #expect(try bench.window.answered(number, wants: 0) == .rewound(to: 0, because: .gap))
+      #expect(try bench.window.answered(number, requesting: 0) == .rewound(to: 0, because: .gap))
       let first = try #require(bench.fill().first)
       #expect(bench.sent[first]?.lowerBound == 0)
       try bench.answerWell([first])
     }
     let number = try #require(bench.fill().first)
     #expect(throws: UpdateFault.noProgress(atOffset: 0, repeats: 5)) {
-      try bench.window.answered(number, wants: 0)
+      try bench.window.answered(number, requesting: 0)
     }
   }
 
@@ -250,10 +251,10 @@ import Testing
     var bench = Bench(from: 100)
     for _ in 0..<2 { try bench.answerWell(bench.fill()) }
     let numbers = bench.fill()
-    #expect(try bench.window.answered(numbers[0], wants: 500) == .proceed)
+    #expect(try bench.window.answered(numbers[0], requesting: 500) == .proceed)
     #expect(try bench.window.refused(numbers[1], isBusy: false) == .proceed)
     #expect(
-      try bench.window.answered(numbers[2], wants: 500) == .rewound(to: 500, because: .gap))
+      try bench.window.answered(numbers[2], requesting: 500) == .rewound(to: 500, because: .gap))
     #expect(bench.window.width == 1)
   }
 
@@ -261,10 +262,10 @@ import Testing
   func beyond() throws {
     var bench = Bench(from: 100)
     _ = bench.fill()
-    #expect(throws: UpdateFault.self) { try bench.window.answered(0, wants: 201) }
+    #expect(throws: UpdateFault.self) { try bench.window.answered(0, requesting: 201) }
     var first = Bench()
     _ = first.fill()
-    #expect(throws: UpdateFault.self) { try first.window.answered(0, wants: 10_001) }
+    #expect(throws: UpdateFault.self) { try first.window.answered(0, requesting: 10_001) }
   }
 
   @Test(
@@ -296,7 +297,7 @@ import Testing
       let (number, offset) = pending.removeFirst()
       // One answer in fifty is lost.
       if Int.random(in: 0..<50, using: &random) != 0 {
-        _ = try bench.window.answered(number, wants: offset)
+        _ = try bench.window.answered(number, requesting: offset)
       }
     }
     #expect(server == total)

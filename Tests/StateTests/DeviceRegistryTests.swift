@@ -247,7 +247,7 @@ struct DeviceRegistryTests {
     #expect(devices.map(\.id) == ["old", "new"] && devices[0].name == "door")
     #expect(devices.allSatisfy { $0.lastConnected ?? 0 > 1_700_000_000 })
     try file.forget("old")
-    try file.forget("nobody")
+    try file.forget("unknown")
     #expect(try file.devices().map(\.id) == ["new"])
     #expect(try file.load().content?["seen"] != nil)
   }

@@ -37,7 +37,7 @@ package struct ImageBenchmark {
 
   /// Updates a simulated device in virtual time.
   package init(
-    _ pair: ImagePair, on profile: SimulationProfile, telling receiver: ReceiverFacts,
+    _ pair: ImagePair, on profile: SimulationProfile, reporting receiver: ReceiverFacts,
     key: [UInt8]?
   ) throws(CommandFault) {
     self.pair = pair

@@ -33,7 +33,7 @@ public struct PairingUser: Sendable {
   }
 
   /// No user: consents to "Just Works" pairing; other methods are not possible.
-  public static let nobody = PairingUser(
+  public static let unattended = PairingUser(
     capability: .noInputNoOutput, confirm: { _ in true }, passkey: { _ in nil },
     show: { _, _ in })
 }

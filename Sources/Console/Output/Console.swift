@@ -65,7 +65,7 @@ package final class Console: Sendable {
   }
 
   /// Whether a remark of this verbosity is written at all.
-  package func tells(atVerbosity verbosity: Int) -> Bool {
+  package func prints(atVerbosity verbosity: Int) -> Bool {
     !settings.quiet && !settings.json && settings.verbosity >= verbosity
   }
 
@@ -73,7 +73,7 @@ package final class Console: Sendable {
   package func note(_ line: String, verbosity: Int = 0) { note(Line(line), verbosity: verbosity) }
 
   package func note(_ line: Line, verbosity: Int = 0) {
-    guard tells(atVerbosity: verbosity) else { return }
+    guard prints(atVerbosity: verbosity) else { return }
     state.withLock { _ in queue.addRemark(line.shown + "\n") }
   }
 

@@ -31,7 +31,7 @@ package struct DeviceChoice: Sendable {
     let scan = LiveScan(
       table, ScanFilter(), for: session.global.timeout?.duration ?? Self.patience, in: session)
     let ending = try await scan.run()
-    records.seen(scan.heard)
+    records.seen(scan.discovered)
     switch ending {
     case .chosen(let id):
       records.chosen(id)

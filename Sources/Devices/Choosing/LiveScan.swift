@@ -36,7 +36,7 @@ package final class LiveScan: Sendable {
   }
 
   /// The latest result of each device.
-  package var heard: [ScanResult] { found.withLock { $0 } }
+  package var discovered: [ScanResult] { found.withLock { $0 } }
 
   /// - Throws: if no scan is possible.
   package func run() async throws(CommandFault) -> Ending {
@@ -81,7 +81,7 @@ package final class LiveScan: Sendable {
 
   private func hear(_ result: ScanResult) {
     let now = ContinuousClock.now - start
-    table.withLock { $0.heard(result, at: now) }
+    table.withLock { $0.discovered(result, at: now) }
     found.withLock { found in
       if let place = found.firstIndex(where: { $0.id == result.id }) {
         found[place] = result

@@ -12,7 +12,7 @@ package struct LiveTable: Sendable {
     /// In dBm, smoothed.
     package var strength: Double?
     /// `nil` = not since the start of the table.
-    package var heard: Duration?
+    package var lastSeen: Duration?
     package var verdict = ImageFit.Verdict.unknown
   }
 
@@ -64,18 +64,18 @@ package struct LiveTable: Sendable {
 
   // MARK: Events
 
-  package mutating func heard(_ result: ScanResult, at now: Duration) {
+  package mutating func discovered(_ result: ScanResult, at now: Duration) {
     let place = rows.firstIndex { $0.id == result.id }
     var row = place.map { rows[$0] } ?? Row(id: result.id)
-    let wasHeard = row.heard != nil
+    let wasSeen = row.lastSeen != nil
     row.name = result.name ?? row.name
     row.services = result.services
     row.verdict = fit?.verdict(on: result.services) ?? .unknown
-    row.heard = now
+    row.lastSeen = now
     if let rssi = result.rssi.map(Double.init) {
       row.strength = row.strength.map { $0 + (rssi - $0) * Self.weight } ?? rssi
     }
-    if let place, wasHeard {
+    if let place, wasSeen {
       rows[place] = row
     } else if let place {
       // A preferred device moves to its place without a margin when it is first discovered.
@@ -99,7 +99,7 @@ package struct LiveTable: Sendable {
     if settled != nil, isChoice, selected == nil { selected = rows.first?.id }
     settled = now
     rows.removeAll { row in
-      row.id != selected && row.heard.map { now - $0 > Self.forgetting } ?? false
+      row.id != selected && row.lastSeen.map { now - $0 > Self.forgetting } ?? false
     }
     // Each step removes an inversion, so the loop ends.
     var isMoving = true
@@ -165,14 +165,14 @@ package struct LiveTable: Sendable {
   /// The columns of the selected row that were omitted.
   private func detail(in style: Style) -> Line {
     guard let row = rows.first(where: { $0.id == selected }) else { return "" }
-    let reason = row.heard == nil ? "chosen last; not found yet" : fit?.reason(row.services)
+    let reason = row.lastSeen == nil ? "chosen last; not found yet" : fit?.reason(row.services)
     return style.dim("  " + ([row.id] + [reason].compactMap(\.self)).joined(separator: "  "))
   }
 
   private func legend(hidden: Int, in style: Style) -> Line {
     let keys =
       style.unicode ? "↑↓ move · ⏎ flash · q quit" : "up, down: move, enter: flash, q: quit"
-    let count = Text.counted(rows.count { $0.heard != nil }, "device") + " found"
+    let count = Text.counted(rows.count { $0.lastSeen != nil }, "device") + " found"
     let more = hidden > 0 ? ["\(Text.grouped(hidden)) more"] : []
     let parts = (isChoice ? [keys] : hasKeys ? ["q quit"] : []) + [count] + more
     return style.dim("  " + parts.joined(separator: "   "))

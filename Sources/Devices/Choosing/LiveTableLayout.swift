@@ -46,7 +46,7 @@ package struct LiveTableLayout {
       Column("RSSI", rows.map { Self.decibels($0.row.strength) }, rank: 4),
       Column("NAME", names.map { Self.clipped($0, in: style) }, rank: 9),
       Column("DEVICE", rows.map(\.row.id), rank: table.isChoice ? 2 : 8),
-      Column("SEEN", rows.map { Self.age($0.row.heard, at: now) }, rank: 5),
+      Column("SEEN", rows.map { Self.age($0.row.lastSeen, at: now) }, rank: 5),
     ]
     if table.fit != nil {
       columns.append(Column("IMAGE", rows.map(\.row.verdict.word), rank: 7))
@@ -62,7 +62,7 @@ package struct LiveTableLayout {
         let isSelected = row.id == table.selected
         let line = (isSelected ? style.pointer : " ") + " " + text
         if isSelected { return style.bold(line) }
-        let isStale = row.heard.map { now - $0 > Self.staleness } ?? true
+        let isStale = row.lastSeen.map { now - $0 > Self.staleness } ?? true
         return isStale || row.verdict == .other ? style.dim(line) : Line(line)
       }
   }

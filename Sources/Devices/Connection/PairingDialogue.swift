@@ -12,7 +12,7 @@ package struct PairingDialogue: Sendable {
   package let session: Session
 
   package var user: PairingUser {
-    guard canAsk else { return .nobody }
+    guard canAsk else { return .unattended }
     return PairingUser(
       capability: .keyboardDisplay, confirm: { await confirm($0) },
       passkey: { await passkey(of: $0) },

@@ -63,7 +63,7 @@ package struct RadioPairing: Sendable {
       })
     return PairingAgent(
       adapter: adapter, makesBonds: true, bonding: .always,
-      user: security == .authenticated ? display : .nobody,
+      user: security == .authenticated ? display : .unattended,
       bonds: { _ in [] }, keep: { _, _ in })
   }
 }

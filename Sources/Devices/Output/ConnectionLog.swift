@@ -12,12 +12,12 @@ package struct ConnectionLog: Sendable {
   package func watching(_ dialer: Dialer, on clock: any LinkClock) -> Dialer {
     let style = console.settings.errorStyle
     var watched = dialer
-    if console.tells(atVerbosity: Self.stepVerbosity) {
+    if console.prints(atVerbosity: Self.stepVerbosity) {
       watched = watched.observing { transition in
         console.note(Self.line(transition, in: style), verbosity: Self.stepVerbosity)
       }
     }
-    if console.tells(atVerbosity: Self.traceVerbosity) {
+    if console.prints(atVerbosity: Self.traceVerbosity) {
       let start = clock.now
       watched = watched.tracing(on: clock) { crossing in
         console.note(Self.line(crossing, since: start, in: style), verbosity: Self.traceVerbosity)

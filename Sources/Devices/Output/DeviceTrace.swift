@@ -3,7 +3,7 @@ import OtaflashUpdate
 
 /// The update of one device, as events of `--json`.
 package struct DeviceTrace: Sendable {
-  package typealias Told = (type: String, members: [JSONValue.Member])
+  package typealias Line = (type: String, members: [JSONValue.Member])
 
   private static let progressInterval = Duration.milliseconds(100)
 
@@ -25,7 +25,7 @@ package struct DeviceTrace: Sendable {
 
   package init(device: String) { self.device = device }
 
-  package mutating func observe(_ event: UpdateEvent, at now: Duration) -> [Told] {
+  package mutating func observe(_ event: UpdateEvent, at now: Duration) -> [Line] {
     switch event {
     case .connecting(let attempt):
       return [line("link", ["event": "connecting", "attempt": .integer(attempt)])]
@@ -92,16 +92,16 @@ package struct DeviceTrace: Sendable {
   }
 
   /// Closes open tasks, before an error or the result.
-  package mutating func endAll(ok: Bool, at now: Duration) -> [Told] {
-    var lines: [Told] = []
+  package mutating func endAll(ok: Bool, at now: Duration) -> [Line] {
+    var lines: [Line] = []
     while let task = tasks.popLast() { lines.append(end(task, ok: ok, at: now)) }
     return lines
   }
 
   /// Ends a stage, and the open tasks inside it.
-  private mutating func end(_ stage: UpdateStage, at now: Duration) -> [Told] {
+  private mutating func end(_ stage: UpdateStage, at now: Duration) -> [Line] {
     guard tasks.contains(where: { $0.stage == stage }) else { return [] }
-    var lines: [Told] = []
+    var lines: [Line] = []
     while let task = tasks.popLast() {
       lines.append(end(task, ok: true, at: now))
       if task.stage == stage { break }
@@ -109,7 +109,7 @@ package struct DeviceTrace: Sendable {
     return lines
   }
 
-  private mutating func end(_ task: OpenTask, ok: Bool, at now: Duration) -> Told {
+  private mutating func end(_ task: OpenTask, ok: Bool, at now: Duration) -> Line {
     let bytes = task.meter.map { $0.acknowledged - task.startOffset }
     return line(
       "task_end",
@@ -121,7 +121,7 @@ package struct DeviceTrace: Sendable {
 
   private mutating func begin(
     _ next: OpenTask, _ members: [JSONValue.Member]
-  ) -> [Told] {
+  ) -> [Line] {
     tasks.append(next)
     let head = JSONValue.fields([
       "task": .string(next.stage.rawValue), "device": .string(device),
@@ -131,7 +131,7 @@ package struct DeviceTrace: Sendable {
 
   private mutating func transferBegan(
     _ offset: Int, _ total: Int, _ resumed: Bool, at now: Duration
-  ) -> [Told] {
+  ) -> [Line] {
     bottleneck = nil
     let upload = OpenTask(
       stage: .upload, began: now, meter: RateMeter(offset: offset, at: now), total: total,
@@ -143,7 +143,7 @@ package struct DeviceTrace: Sendable {
       ]))
   }
 
-  private mutating func progress(_ done: Int, _ total: Int, at now: Duration) -> [Told] {
+  private mutating func progress(_ done: Int, _ total: Int, at now: Duration) -> [Line] {
     guard var task = tasks.last, var meter = task.meter else { return [] }
     meter.acknowledge(done, at: now)
     task.meter = meter
@@ -167,7 +167,7 @@ package struct DeviceTrace: Sendable {
     JSONValue.Member(name: "device", value: .string(device))
   }
 
-  private func line(_ type: String, _ members: KeyValuePairs<String, JSONValue?>) -> Told {
+  private func line(_ type: String, _ members: KeyValuePairs<String, JSONValue?>) -> Line {
     (type, JSONValue.fields(members) + [deviceMember])
   }
 }

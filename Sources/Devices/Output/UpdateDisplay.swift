@@ -63,7 +63,7 @@ package final class UpdateDisplay: Sendable {
     state.withLock { perform($0.transcript.tick(at: now)) }
   }
 
-  private func report(_ events: [DeviceTrace.Told]) {
+  private func report(_ events: [DeviceTrace.Line]) {
     for event in events { console.event(event.type, event.members) }
   }
 

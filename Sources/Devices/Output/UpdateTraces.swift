@@ -8,7 +8,7 @@ package struct UpdateTraces: Sendable {
 
   package mutating func observe(
     _ event: UpdateEvent, of device: String, at now: Duration
-  ) -> [DeviceTrace.Told] {
+  ) -> [DeviceTrace.Line] {
     let place = places[device] ?? traces.count
     if place == traces.count {
       places[device] = place
@@ -18,13 +18,13 @@ package struct UpdateTraces: Sendable {
   }
 
   /// Closes the open tasks of a device, before its end.
-  package mutating func end(_ device: String, ok: Bool, at now: Duration) -> [DeviceTrace.Told] {
+  package mutating func end(_ device: String, ok: Bool, at now: Duration) -> [DeviceTrace.Line] {
     guard let place = places[device] else { return [] }
     return traces[place].endAll(ok: ok, at: now)
   }
 
   /// Closes all open tasks, before an error or the result.
-  package mutating func endAll(ok: Bool, at now: Duration) -> [DeviceTrace.Told] {
+  package mutating func endAll(ok: Bool, at now: Duration) -> [DeviceTrace.Line] {
     traces.indices.flatMap { traces[$0].endAll(ok: ok, at: now) }
   }
 }

@@ -37,7 +37,7 @@ public struct WaveTally: Hashable, Sendable {
   /// Returns the number of further devices that may be in flight; `nil` = any number.
   ///
   /// - Parameter open: the devices in flight.
-  public func room(beside open: Int, by thresholds: WaveThresholds) -> Int? {
+  public func room(nextTo open: Int, by thresholds: WaveThresholds) -> Int? {
     thresholds.overshoot.map { overshoot in
       max(0, thresholds.stop.devices(of: size) + overshoot - (failed - accepted) - open)
     }

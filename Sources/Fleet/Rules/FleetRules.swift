@@ -111,7 +111,7 @@ package struct FleetRules: Sendable {
   private func hasRoom(in run: FleetRun) -> Bool {
     guard let wave = run.currentWave else { return true }
     let room = run.waves[wave].tally.room(
-      beside: run.openCount, by: campaign.waves[wave].thresholds)
+      nextTo: run.openCount, by: campaign.waves[wave].thresholds)
     return room.map { $0 > 0 } ?? true
   }
 

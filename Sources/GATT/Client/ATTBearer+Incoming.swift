@@ -52,7 +52,7 @@ extension ATTBearer {
     switch request {
     case .exchangeMTU(let theirs):
       let ours = state.withLock { state in
-        let ours = state.receiveMTU.tell()
+        let ours = state.receiveMTU.announce()
         state.mtu = .negotiated(ours, ATTMTU(clamping: Int(theirs)))
         return ours
       }
@@ -95,7 +95,7 @@ extension ATTBearer {
       if case .disconnect(let fault) = outcome { state.ended = state.ended ?? Self.cause(fault) }
       // Valid from now on, even if no task waits for the response anymore.
       if case .complete(.exchangeMTU(let theirs)) = outcome {
-        state.mtu = .negotiated(state.receiveMTU.tell(), ATTMTU(clamping: Int(theirs)))
+        state.mtu = .negotiated(state.receiveMTU.announce(), ATTMTU(clamping: Int(theirs)))
       }
       state.isAbandoned = false
       return (outcome, state.ended, state.pending.take())

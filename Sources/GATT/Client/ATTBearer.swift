@@ -268,7 +268,7 @@ package final class ATTBearer: Sendable {
     defer { settingsGate.leave() }
     let (ours, isUnanswered) = state.withLock { state in
       (
-        state.hasAskedMTU ? nil : state.receiveMTU.tell(preferring: desired),
+        state.hasAskedMTU ? nil : state.receiveMTU.announce(preferring: desired),
         state.pending != nil
       )
     }

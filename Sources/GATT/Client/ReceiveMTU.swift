@@ -4,15 +4,15 @@ import OtaflashATT
 /// the host must contain the same (Core 5.4, Vol 3, Part F, 3.4.2.2).
 enum ReceiveMTU: Sendable {
   case intended(ATTMTU)
-  case told(ATTMTU)
+  case announced(ATTMTU)
 
   /// Returns the value to send to the peer; it is final from now on.
-  mutating func tell(preferring preferred: ATTMTU? = nil) -> ATTMTU {
+  mutating func announce(preferring preferred: ATTMTU? = nil) -> ATTMTU {
     switch self {
     case .intended(let mtu):
-      self = .told(preferred ?? mtu)
+      self = .announced(preferred ?? mtu)
       return preferred ?? mtu
-    case .told(let mtu):
+    case .announced(let mtu):
       return mtu
     }
   }

@@ -164,7 +164,7 @@ final class DevicePin: Sendable {
 
   var device: Advertisement? { found.withLock { $0 } }
   /// The last device connected to at its own address, pinned or not.
-  var heard: KnownDevice? { connected.withLock { $0 } }
+  var connectedDevice: KnownDevice? { connected.withLock { $0 } }
 
   /// Pins the device, which may have a new address since it was first pinned.
   func set(_ device: Advertisement) { found.withLock { $0 = device } }

@@ -54,7 +54,7 @@ extension Dialer {
     in devices: Devices, failed: @escaping @Sendable (Devices.Failure) -> Void = { _ in }
   ) -> Dialer {
     precondition(knowsItsDevice, "the dialer does not know its device")
-    return noting(devices, failed) { [device] request in request.pin.heard ?? device }
+    return noting(devices, failed) { [device] request in request.pin.connectedDevice ?? device }
   }
 
   /// As above, for a device that is known by `id`, independent of the dialer's own knowledge.

@@ -38,7 +38,7 @@ extension Peripheral {
   public func keepingConnected<Output: Sendable>(
     _ strategy: ReconnectionStrategy = .exponential(), random: (() -> Double)? = nil,
     waitingFor adapter: (any AdapterMonitor)? = nil,
-    telling observe: (ReconnectionEvent) -> Void = { _ in },
+    reporting observe: (ReconnectionEvent) -> Void = { _ in },
     _ body: (GATTClient) async throws(GATTFault) -> Output
   ) async throws(PeripheralFault) -> Output {
     let pause = Pause(strategy: strategy, random: random, adapter: adapter)
@@ -55,7 +55,7 @@ extension Peripheral {
   public func keepingConnected<Output: Sendable>(
     _ strategy: ReconnectionStrategy = .exponential(), random: (() -> Double)? = nil,
     waitingFor adapter: (any AdapterMonitor)? = nil,
-    telling observe: (ReconnectionEvent) -> Void = { _ in },
+    reporting observe: (ReconnectionEvent) -> Void = { _ in },
     _ body: (GATTClient) async throws -> Output
   ) async throws -> Output {
     let pause = Pause(strategy: strategy, random: random, adapter: adapter)
@@ -100,7 +100,7 @@ extension Peripheral {
         if let connectedAt, connectedAt.duration(to: clock.now) > pause.strategy.ceiling {
           attempt = 0
         }
-        guard await wait(pause, after: fault, &attempt, telling: observe) else {
+        guard await wait(pause, after: fault, &attempt, reporting: observe) else {
           if !Task.isCancelled { observe(.gaveUp(attempts: attempt, cause: fault)) }
           throw error
         }
@@ -111,7 +111,7 @@ extension Peripheral {
   /// Waits for the next attempt and counts it; `false` if no attempt is left.
   func wait(
     _ pause: Pause, after fault: PeripheralFault, _ attempt: inout Int,
-    telling observe: (ReconnectionEvent) -> Void
+    reporting observe: (ReconnectionEvent) -> Void
   ) async -> Bool {
     if case .connect(.adapterUnavailable) = fault, let adapter = pause.adapter {
       observe(.waitingForAdapter(cause: fault))

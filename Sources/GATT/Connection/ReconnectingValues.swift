@@ -23,7 +23,7 @@ extension Peripheral {
     reconnecting strategy: ReconnectionStrategy = .exponential(attempts: .max),
     waitingFor adapter: (any AdapterMonitor)? = nil,
     buffering capacity: Int = GATTClient.notificationBufferDefault,
-    telling observe: @escaping @Sendable (ReconnectionEvent) -> Void = { _ in }
+    reporting observe: @escaping @Sendable (ReconnectionEvent) -> Void = { _ in }
   ) -> ReconnectingValues {
     ReconnectingValues(
       peripheral: self, characteristic: characteristic, service: service, strategy: strategy,
@@ -125,7 +125,7 @@ public struct ReconnectingValues: AsyncSequence, Sendable {
       }
       state = .disconnected
       let pause = Peripheral.Pause(strategy: strategy, random: nil, adapter: values.adapter)
-      guard await peripheral.wait(pause, after: fault, &attempt, telling: values.observe) else {
+      guard await peripheral.wait(pause, after: fault, &attempt, reporting: values.observe) else {
         state = .ended
         if !Task.isCancelled { values.observe(.gaveUp(attempts: attempt, cause: fault)) }
         throw fault

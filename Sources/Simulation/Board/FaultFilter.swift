@@ -17,7 +17,7 @@ struct FaultFilter {
   }
 
   /// Whether the board receives a PDU from the host.
-  func hears(_ pdu: [UInt8]) -> Bool {
+  func receives(_ pdu: [UInt8]) -> Bool {
     !plan.contains(.silent) && !(plan.contains(.mtuLie) && pdu.count > Self.mtuLieBytes)
   }
 

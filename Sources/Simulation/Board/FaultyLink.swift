@@ -38,7 +38,7 @@ final class FaultyLink: Link {
   func receive() async throws(LinkLoss) -> [UInt8] {
     while true {
       let pdu = try await base.receive()
-      guard filter.withLock({ $0.hears(pdu) }) else { continue }
+      guard filter.withLock({ $0.receives(pdu) }) else { continue }
       if let (decoded, alteration) = decode(pdu) { alteration.received(decoded) }
       return pdu
     }

@@ -2,7 +2,7 @@ import OtaflashFirmware
 
 /// The keys of a fleet, in addition to those of its boards.
 enum FleetKey: String, CaseIterable, Sendable {
-  case kinds, versions, adapters, hears, away, hang, revert, brick, seed, speed
+  case kinds, versions, adapters, adaptersInRange = "hears", away, hang, revert, brick, seed, speed
 
   /// The description of the allowed values.
   var allowedValues: String {
@@ -10,7 +10,7 @@ enum FleetKey: String, CaseIterable, Sendable {
     case .kinds: "kinds of boards with their weights, such as plain:6/smp:3/nordic-dfu:1"
     case .versions: "versions with their weights, such as 1.2.0:3/1.1.0:1"
     case .adapters: "the number of adapters, 1 to 64"
-    case .hears: "the number of adapters in range of a board, 1 or more"
+    case .adaptersInRange: "the number of adapters in range of a board, 1 or more"
     case .away: "the share of boards that are absent, such as 2%"
     case .hang: "the share of boards that hang while they write flash, such as 1%"
     case .revert: "the share of boards that revert the new image, such as 5%"
@@ -29,7 +29,7 @@ enum FleetKey: String, CaseIterable, Sendable {
       fleet.versions = weighted
     case .adapters:
       return Self.set(&fleet.adapterCount, Quantity.count(text), in: FleetProfile.adapters)
-    case .hears:
+    case .adaptersInRange:
       return Self.set(&fleet.hearingCount, Quantity.count(text), in: FleetProfile.adapters)
     case .away: return Self.set(&fleet.shares[.away], Quantity.share(text))
     case .hang: return Self.set(&fleet.shares[.hangs], Quantity.share(text))

@@ -102,7 +102,7 @@ struct SMPTransfer {
 
   /// The server requests `offset` next, in its response to the request with this number.
   mutating func answered(
-    _ sequence: UInt8, wants offset: Int
+    _ sequence: UInt8, requesting offset: Int
   ) throws(UpdateFault) -> Reaction {
     guard let range = take(sequence) else { return .proceed }
     // At offset 0, it may report that it already has more of this image.

@@ -117,7 +117,7 @@ struct SMPUpload {
       throw .protocolViolation(.upload, "its answer to an upload has no offset")
     }
     matches = response.matches
-    report(try transfer.answered(sequence, wants: offset))
+    report(try transfer.answered(sequence, requesting: offset))
     acknowledge()
   }
 

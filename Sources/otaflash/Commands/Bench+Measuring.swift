@@ -184,7 +184,7 @@ extension Bench {
     let receiver = first.row.typical.receiver
     let benchmark =
       if let profile = first.profile {
-        try ImageBenchmark(pair, on: profile, telling: receiver, key: key)
+        try ImageBenchmark(pair, on: profile, reporting: receiver, key: key)
       } else {
         ImageBenchmark(
           pair, to: receiver, flash: simulated.map(ImageBenchmark.FlashTimes.init) ?? images.times)

@@ -123,11 +123,11 @@ struct Scan: Subcommand {
     let scan = LiveScan(table, filter, for: limit, in: session)
     let ending = try await scan.run()
     guard case .chosen(let id) = ending, let image else {
-      list(scan.heard, on: session)
-      return try ended(scan.heard, in: session)
+      list(scan.discovered, on: session)
+      return try ended(scan.discovered, in: session)
     }
     let records = try StateStore.open(session)
-    records.seen(scan.heard)
+    records.seen(scan.discovered)
     records.chosen(id)
     let words = ["flash", image, "-d", id] + global.words
     session.console.note("  " + session.context.command(words))

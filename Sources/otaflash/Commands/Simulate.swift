@@ -135,7 +135,7 @@ struct Simulate: Subcommand {
           before.withLock { $0 = device.counters }
           session.console.note("connected", verbosity: 1)
         }
-        Service(from: before.withLock { $0 }, to: device.counters).tell(session.console)
+        Service(from: before.withLock { $0 }, to: device.counters).report(to: session.console)
       } while !once && !Task.isCancelled
       return .success(())
     } catch {
@@ -173,7 +173,7 @@ private struct Service {
     bytesWritten = after.flash.bytesWritten - before.flash.bytesWritten
   }
 
-  func tell(_ console: Console) {
+  func report(to console: Console) {
     console.event(
       "served",
       [

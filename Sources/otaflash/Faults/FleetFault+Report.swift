@@ -69,7 +69,7 @@ extension FaultReport {
           help: context.command(["fleet", "list"]), exit: .malformedInput)
       case .otherHash(let run, let given, let events, let head, let other):
         Self.otherHash(given, of: run, events, head, other, in: context)
-      case .lostRuns(let run, let losses): Self.lostRuns(losses, beside: run, in: context)
+      case .lostRuns(let run, let losses): Self.lostRuns(losses, of: run, in: context)
       case .signing(let key, let words):
         FaultReport(
           .keyFile, "the head of the run is not signed by \(key): \(words)",
@@ -151,7 +151,7 @@ extension FaultReport {
   }
 
   private static func lostRuns(
-    _ losses: [String], beside run: String?, in context: FaultContext
+    _ losses: [String], of run: String?, in context: FaultContext
   ) -> FaultReport {
     var report = FaultReport(
       .fleetChain, "a run in the store was deleted or changed",

@@ -41,7 +41,7 @@ struct CampaignText: Sendable {
       try CampaignFile(bytes: text, now: now)
     }
     if let name = file.devicesFile {
-      let tablePath = Self.resolve(name, beside: path)
+      let tablePath = Self.resolve(name, nextTo: path)
       let table = try Self.table(tablePath, named: name, by: file, of: path, sources)
       sources[tablePath] = table
       hash.update(data: table)
@@ -106,9 +106,9 @@ struct CampaignText: Sendable {
   private static func lastComponent(of path: String) -> String { ImageFile.lastComponent(of: path) }
 
   /// Paths are relative to the folder of the campaign file.
-  func resolve(_ name: String) -> String { Self.resolve(name, beside: path) }
+  func resolve(_ name: String) -> String { Self.resolve(name, nextTo: path) }
 
-  private static func resolve(_ name: String, beside path: String) -> String {
+  private static func resolve(_ name: String, nextTo path: String) -> String {
     let folder = OutputFile.folder(of: path)
     return name.hasPrefix("/") || folder == "." ? name : folder + "/" + name
   }

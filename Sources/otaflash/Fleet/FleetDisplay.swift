@@ -56,7 +56,7 @@ final class FleetDisplay: Sendable {
       if case .attemptEnded(let device, _, let ending) = event {
         updates.end(updateOf: device, ok: ending.isSuccess)
       }
-      let (type, members) = event.told(in: run)
+      let (type, members) = event.report(in: run)
       console.event(type, members)
     }
     if events.contains(where: \.isVerdict), let id = run.beginning?.id, let head = head() {

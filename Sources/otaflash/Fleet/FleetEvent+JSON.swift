@@ -5,7 +5,7 @@ import OtaflashUpdate
 
 extension FleetEvent {
   /// The `--json` event.
-  func told(in run: FleetRun) -> (type: String, members: [JSONValue.Member]) {
+  func report(in run: FleetRun) -> (type: String, members: [JSONValue.Member]) {
     switch self {
     case .runBegan, .runPaused, .runResumed, .runCancelled, .runEnded:
       ("fleet_run", runMembers(of: run))

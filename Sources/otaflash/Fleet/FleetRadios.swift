@@ -33,7 +33,7 @@ final class FleetRadios: Sendable {
   private struct State {
     var radios: [String: Radio] = [:]
     /// In dBm, by device and adapter.
-    var heard: [BluetoothAddress: [String: Int]] = [:]
+    var discovered: [BluetoothAddress: [String: Int]] = [:]
     /// The number of consecutive queries without an answer of the kernel.
     var silences = 0
   }
@@ -58,7 +58,7 @@ final class FleetRadios: Sendable {
   /// Returns every adapter that is on, with the signal strength of the device if it is known.
   func hearing(of device: BluetoothAddress) -> [AdapterHearing] {
     state.withLock { state in
-      state.radios.keys.map { AdapterHearing(adapter: $0, rssi: state.heard[device]?[$0]) }
+      state.radios.keys.map { AdapterHearing(adapter: $0, rssi: state.discovered[device]?[$0]) }
     }
   }
 
@@ -181,7 +181,9 @@ final class FleetRadios: Sendable {
         DiscoveryFilter(), adapter: number, for: Self.listening, found: { _ in })
       state.withLock { state in
         for device in found {
-          if let address = device.address { state.heard[address, default: [:]][name] = device.rssi }
+          if let address = device.address {
+            state.discovered[address, default: [:]][name] = device.rssi
+          }
         }
       }
     } catch {

@@ -18,20 +18,20 @@ struct FleetScan: Sendable {
   ) async throws(CommandFault) -> [FleetDevice] {
     let airs = try await airs(adapters, in: session)
     session.console.note("scanning for devices for \(Text.seconds(scan.duration))")
-    var heard: [[ScanResult]] = []
+    var scans: [[ScanResult]] = []
     var failure: CommandFault?
     for result in await survey(airs) {
       switch result {
-      case .success(let found): heard.append(found)
+      case .success(let found): scans.append(found)
       case .failure(let fault): failure = failure ?? fault
       }
     }
     if let failure {
-      guard !heard.isEmpty else { throw failure }
+      guard !scans.isEmpty else { throw failure }
       session.console.note(
-        "note: \(airs.count - heard.count) of \(airs.count) adapters did not scan")
+        "note: \(airs.count - scans.count) of \(airs.count) adapters did not scan")
     }
-    let found = Self.merged(heard).filter { scan.takes(name: $0.name, rssi: $0.rssi) }
+    let found = Self.merged(scans).filter { scan.takes(name: $0.name, rssi: $0.rssi) }
     try StateStore.open(session).seen(found)
     return found.map { scan.device($0.id, name: $0.name, rssi: $0.rssi) }
   }
@@ -73,10 +73,10 @@ struct FleetScan: Sendable {
   }
 
   /// Returns each device once, from the adapter with the strongest signal.
-  static func merged(_ heard: [[ScanResult]]) -> [ScanResult] {
+  static func merged(_ scans: [[ScanResult]]) -> [ScanResult] {
     var best: [ScanResult] = []
     var places: [String: Int] = [:]
-    for result in heard.joined() {
+    for result in scans.joined() {
       guard let place = places[result.id] else {
         places[result.id] = best.count
         best.append(result)

@@ -17,7 +17,7 @@ struct HookPrograms {
   private let folder: String
 
   /// - Parameter campaign: the path of the file; relative paths are resolved against its folder.
-  init(beside campaign: String) { folder = OutputFile.folder(of: campaign) }
+  init(nextTo campaign: String) { folder = OutputFile.folder(of: campaign) }
 
   /// - Throws: the location of a hook whose program cannot be run.
   func check(_ hooks: CampaignHooks, in file: CampaignFile) throws(CampaignFileFault) {

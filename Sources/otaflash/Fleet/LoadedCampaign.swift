@@ -97,7 +97,7 @@ struct LoadedCampaign: Sendable {
     keys = try Self.keys(of: plan, in: file, text)
     files = Self.files(of: plan, in: text)
     try text.checking { [file, plan] () throws(CampaignFileFault) in
-      try HookPrograms(beside: text.path).check(plan.campaign.hooks, in: file)
+      try HookPrograms(nextTo: text.path).check(plan.campaign.hooks, in: file)
     }
   }
 
@@ -110,7 +110,7 @@ struct LoadedCampaign: Sendable {
 
   private static func files(of plan: CampaignPlan, in text: CampaignText) -> [RunFile] {
     let campaign = plan.campaign
-    let programs = HookPrograms(beside: text.path).files(of: campaign.hooks)
+    let programs = HookPrograms(nextTo: text.path).files(of: campaign.hooks)
     let secrets = Set(plan.waves.flatMap { $0.devices.compactMap(\.keyFile) }).sorted()
     return text.files
       + (campaign.keyFile.map { [RunFile(.key, name: $0, sha256: text.digest(ofFile: $0))] } ?? [])

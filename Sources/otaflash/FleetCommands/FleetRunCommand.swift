@@ -88,7 +88,7 @@ struct FleetRunCommand: Subcommand {
       if FleetStart.isDone(last, resumed) {
         let id = last.kept.id
         session.console.note("run \(id) of this campaign has ended; --again starts another")
-        return try await FleetSummary(id, store, session).tell()
+        return try await FleetSummary(id, store, session).report()
       }
       // Images that changed after the end of the run require another run.
       loaded = last.isOpen ? resumed : try await load(text, in: session)
@@ -117,7 +117,7 @@ struct FleetRunCommand: Subcommand {
     if let note = processorWait.note() { session.console.note(note) }
     extendLifetime(active)
     lock.release()
-    return try await FleetSummary(run.id, store, session).tell()
+    return try await FleetSummary(run.id, store, session).report()
   }
 
   /// `nil` = all adapters that are on.

@@ -21,7 +21,7 @@ struct FleetSummary: Sendable {
     self.session = session
   }
 
-  func tell() async throws(CommandFault) -> Ending {
+  func report() async throws(CommandFault) -> Ending {
     let history = try await store.history(of: id)
     guard let report = RunReport(history) else {
       throw .fleet(.noEvents(of: id))

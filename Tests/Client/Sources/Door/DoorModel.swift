@@ -38,7 +38,8 @@ public final class DoorModel: Sendable {
     reporting attempt: @escaping (ReconnectionEvent) -> Void,
     _ body: (DoorState) -> Bool
   ) async throws {
-    try await peripheral.keepingConnected(.constant(.seconds(1), attempts: 10), telling: attempt) {
+    try await peripheral.keepingConnected(.constant(.seconds(1), attempts: 10), reporting: attempt)
+    {
       client in
       let state = try await client.characteristic(.doorState, in: .door)
       for try await value in try await client.subscribe(to: state) {

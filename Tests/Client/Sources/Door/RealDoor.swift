@@ -23,7 +23,7 @@ public final class KeysInMemory: BondStore {
 /// The same app on a real adapter: pairs if the door requires it, and returns its state.
 public func stateOfTheNearestDoor() async throws -> DoorState {
   let agent = PairingAgent(
-    adapter: 0, makesBonds: true, user: .nobody, store: KeysInMemory())
+    adapter: 0, makesBonds: true, user: .unattended, store: KeysInMemory())
   let adapter = LocalAdapter(0, address: try await LocalAdapter.address(of: 0), pairing: agent)
   let clock = EventLoopClock()
   let dialer = Dialer(to: doors, from: adapter, within: .seconds(10), on: clock)

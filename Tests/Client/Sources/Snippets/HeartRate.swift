@@ -4,7 +4,7 @@ import OtaflashGATT
 public func followHeartRate(
   of strap: Peripheral, reporting change: @escaping @Sendable ([UInt8]) -> Void
 ) async throws {
-  try await strap.keepingConnected(.exponential(attempts: 5), telling: printEvent) { client in
+  try await strap.keepingConnected(.exponential(attempts: 5), reporting: printEvent) { client in
     // After a loss, this body restarts on a new connection.
     let measurement = try await client.characteristic(
       BluetoothUUID(0x2A37), in: BluetoothUUID(0x180D))

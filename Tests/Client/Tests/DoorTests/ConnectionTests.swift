@@ -226,7 +226,7 @@ import Testing
         await #expect(throws: PeripheralFault.self) {
           try await door.keepingConnected(
             strategy,
-            telling: { event in
+            reporting: { event in
               if case .willReconnect(_, _, let wait, _) = event {
                 waits.withLock { $0.append(wait) }
               }
