@@ -84,9 +84,9 @@ import Testing
       (.idle, "IDLE"), (.receiving, "RECEIVING"), (.verifying, "VERIFYING"),
       (.verified, "VERIFIED"), (.activating, "ACTIVATING"),
     ]
-    let listed = try #require(try ServiceDocument.rows(of: "## 2.").first)[3]
+    let documented = try #require(try ServiceDocument.rows(of: "## 2.").first)[3]
     #expect(
-      listed == states.map { "\($0.0.rawValue) \($0.1.lowercased())" }.joined(separator: ", "))
+      documented == states.map { "\($0.0.rawValue) \($0.1.lowercased())" }.joined(separator: ", "))
     for (state, name) in states {
       #expect(header["OTA_STATE_" + name] == UInt32(state.rawValue))
     }
