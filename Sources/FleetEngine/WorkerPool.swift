@@ -5,7 +5,7 @@ import Synchronization
 /// A worker with its adapters: claims jobs while a place is free, and executes them concurrently.
 /// It does not depend on waves and thresholds, because only permitted jobs are published.
 struct WorkerPool: Sendable {
-  /// The polling interval for jobs if there are none, and for adapters if all are in use.
+  /// The polling interval while no job is available, or all adapters are in use.
   private static let idleInterval = Duration.milliseconds(50)
   /// The length of a sample: several connection events of every link, but short compared with a
   /// transfer.

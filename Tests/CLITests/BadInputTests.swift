@@ -126,7 +126,7 @@ import Testing
     let outcome = try program.run(Self.flash(path, "sim:fast"))
     #expect(outcome.status == 65)
     #expect(outcome.code == "E-IMAGE")
-    #expect(outcome.errors.contains("line 50 is the last one"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("line 50 is the last line"), "\(outcome.errors)")
     #expect(outcome.errors.contains("help: sed -n 50p -- \(path)"), "\(outcome.errors)")
   }
 

@@ -111,7 +111,7 @@ import Testing
     let program = try Program()
     let image = try program.file("old.bin", try Self.bytes(Self.old))
     let letter = try program.file("letter", Array("dear".utf8))
-    for (output, words) in [(image, "this run reads it"), (letter, "no patch file")] {
+    for (output, words) in [(image, "this run reads it"), (letter, "not a patch file")] {
       let outcome = try program.run(["image", "patch", image, Self.new, "-o", output])
       #expect(outcome.status == 73 && outcome.code == "E-OUTPUT", "\(outcome.errors)")
       #expect(outcome.errors.contains(words), "\(outcome.errors)")

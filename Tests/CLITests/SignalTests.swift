@@ -97,10 +97,10 @@ import Testing
   @Test func controlKeysEndOrStopTheProgram() throws {
     let check = try Program.runTool(["python3", "-B", "Tests/Kill/ctrl-c", Program.path()])
     #expect(check.status == 0, "\(check.output)\(check.errors)")
-    #expect(check.output.contains("press_once: died by SIGINT, cursor shown, resumed from"))
-    #expect(check.output.contains("press_twice: died by SIGINT, cursor shown, resumed from"))
-    #expect(check.output.contains("press_stop: died by SIGINT, cursor shown, resumed from"))
-    #expect(check.output.contains("press_quit: died by SIGQUIT, cursor shown, resumed from"))
+    #expect(check.output.contains("press_once: ended by SIGINT, cursor shown, resumed from"))
+    #expect(check.output.contains("press_twice: ended by SIGINT, cursor shown, resumed from"))
+    #expect(check.output.contains("press_stop: ended by SIGINT, cursor shown, resumed from"))
+    #expect(check.output.contains("press_quit: ended by SIGQUIT, cursor shown, resumed from"))
   }
 
   /// No signal prints a backtrace, which shows memory, and all end the process.

@@ -50,7 +50,7 @@ import Testing
       environment: ["OTAFLASH_HOOK_DEVICE": "C0:FF:EE"])
     #expect(outcome.end == .exited(code: 3))
     #expect(outcome.output == "C0:FF:EE\n\(folder.url.path)\nwrong\n")
-    #expect(outcome.words == "ended with 3: wrong")
+    #expect(outcome.words == "exited with code 3: wrong")
   }
 
   /// A report of many devices is larger than a pipe holds, and no hook has to read it.

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The folders of a target have an order, as the targets have: a file names top-level types, free
-/// functions and members of extensions of its own folder and of earlier ones only. So each folder can
+/// functions and members of extensions of this folder and of earlier ones only. So each folder can
 /// be read with the earlier ones as its only context.
 @Suite struct FolderTests {
   /// Each target's folders, the lowest first; `""` is the target's own folder.

@@ -211,7 +211,7 @@ package final class ATTBearer: Sendable {
   /// Sends PDUs that have no response, one after the other, as long as `next` encodes one.
   ///
   /// - Parameters:
-  ///   - next: encodes the next PDU into the buffer, and returns `false` for none.
+  ///   - next: encodes the next PDU into the buffer, and returns `false` at the end.
   ///   - afterWait: receives the time that a PDU had to wait for room in the transport.
   package func sendCommands(
     _ next: (inout [UInt8]) -> Bool, afterWait: (Duration) -> Void

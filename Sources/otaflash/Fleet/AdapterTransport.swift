@@ -49,7 +49,7 @@ final class AdapterTransport: DeviceTransport {
 
   /// Uses the adapters while `body` runs.
   ///
-  /// - Throws: if devices require an adapter and there is none.
+  /// - Throws: if devices require an adapter and no adapter is available.
   func serve<Success: Sendable>(
     while body: @escaping @Sendable () async -> Success
   ) async throws(CommandFault) -> Success {
