@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The executable is thin: one file for each subcommand, the table of errors, and the process. Code that
-/// an app could use is in a separate target.
+/// The executable is thin: one file for each subcommand, the table of errors, and the process. Code
+/// that an app could use is in a separate target.
 @Suite struct ExecutableTests {
   static let linesMaximum = 5000
   static let fileMaximum = 250
