@@ -2,7 +2,7 @@
 import Foundation
 import Glibc
 
-/// A file system of a few kilobytes, for who may mount one.
+/// A file system of a few kilobytes; requires the right to mount.
 struct SmallDisk {
   struct Refused: Error {}
 
@@ -18,10 +18,19 @@ struct SmallDisk {
     return SmallDisk(path: url.path)
   }
 
+  /// A process that another test starts has the files open until its `exec`, for which this waits.
   func makeReadOnly() throws {
     let flags = UInt(MS_REMOUNT | MS_RDONLY)
-    guard Glibc.mount("none", path, "tmpfs", flags, "") == 0 else { throw Refused() }
+    for _ in 0..<Self.attemptsMaximum {
+      if Glibc.mount("none", path, "tmpfs", flags, "") == 0 { return }
+      guard errno == EBUSY else { throw Refused() }
+      poll(nil, 0, Self.pauseMilliseconds)
+    }
+    throw Refused()
   }
+
+  private static let attemptsMaximum = 1000
+  private static let pauseMilliseconds: Int32 = 5
 
   /// Whether it is gone.
   func unmount() -> Bool { umount2(path, Int32(MNT_DETACH)) == 0 && rmdir(path) == 0 }
