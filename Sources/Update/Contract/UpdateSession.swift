@@ -30,7 +30,10 @@ public protocol UpdateSession: Sendable {
 
   /// Discovers the protocol's attributes, subscribes, and reads the state of the device.
   ///
-  /// - Parameter retained: the same object for every connection of an update.
+  /// - Parameters:
+  ///   - client: the GATT client of the connection.
+  ///   - context: the options, the clock and the observers of the update.
+  ///   - retained: the same object for every connection of an update.
   static func open(
     on client: GATTClient, _ context: UpdateContext, _ retained: RetainedState<Retained>
   ) async throws(UpdateFault) -> Self
