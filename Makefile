@@ -40,15 +40,15 @@ test:
 # Kills the host or the device of an update at 50 random moments, and stops some processes for a long time.
 # Each is restarted, or continues after more than the time limit of a transaction.
 kill-test: build
-	Tests/Kill/kill-nine --kills 50 .build/debug/otaflash
-	Tests/Kill/kill-nine --kills 50 --device unix .build/debug/otaflash
-	Tests/Kill/stop-and-go .build/debug/otaflash
-	Tests/Kill/patch-kill .build/debug/otaflash
+	Tests/System/Kill/kill-nine --kills 50 .build/debug/otaflash
+	Tests/System/Kill/kill-nine --kills 50 --device unix .build/debug/otaflash
+	Tests/System/Kill/stop-and-go .build/debug/otaflash
+	Tests/System/Kill/patch-kill .build/debug/otaflash
 
 # Kills a campaign over fifty simulated boards at 200 random moments.
 # Its result equals that of an undisturbed campaign, and its record is complete.
 fleet-kill-test: build
-	Tests/Kill/fleet-kill --kills 200 .build/debug/otaflash
+	Tests/System/Kill/fleet-kill --kills 200 .build/debug/otaflash
 
 # Hostile devices against the program, hostile hosts against its simulated device, for MINUTES.
 # FIRST is the first seed.
@@ -56,19 +56,19 @@ MINUTES ?= 60
 FIRST ?= 1
 soak: deps
 	$(SWIFT) build -c release --product otaflash
-	Tests/Soak/soak --minutes $(MINUTES) --seed $(FIRST) .build/release/otaflash
+	Tests/System/Soak/soak --minutes $(MINUTES) --seed $(FIRST) .build/release/otaflash
 
 # The device side in C, under the sanitizers.
 test-receiver: deps
-	$(MAKE) -C Tests/ReceiverC test
+	$(MAKE) -C Tests/System/ReceiverC test
 
 # Compares the SMP codec with the Python package smp, and updates a device built on that package.
 # 1000 random messages of each kind, both ways.
 smp-oracle: deps
 	$(SWIFT) build --product smp-codec
 	$(SWIFT) build --product otaflash
-	Tests/SMPOracle/run .build/debug/smp-codec
-	Tests/SMPOracle/flash-device .build/debug/otaflash
+	Tests/System/SMPOracle/run .build/debug/smp-codec
+	Tests/System/SMPOracle/flash-device .build/debug/otaflash
 
 # Compares patches with those of the Python package detools: never larger, each applied by the other.
 # The first run builds a small Cortex-M firmware a dozen times.
@@ -76,20 +76,20 @@ delta-oracle:
 	@tools/deps gcc-arm-none-eabi
 	$(SWIFT) build -c release --product delta-codec
 	$(SWIFT) build -c release --product otaflash
-	Tests/DeltaOracle/run .build/release/delta-codec
-	"$$(Tests/DeltaOracle/environment)" -B Tests/DeltaOracle/protocol.py .build/release/otaflash \
+	Tests/System/DeltaOracle/run .build/release/delta-codec
+	"$$(Tests/System/DeltaOracle/environment)" -B Tests/System/DeltaOracle/protocol.py .build/release/otaflash \
 	  .build/release/delta-codec
 
 # Compares the receivers in C and in Python, written from the same document, with the same random input.
 compare-receivers: SEEDS = 20
 compare-receivers: deps
 	$(SWIFT) build --product otaflash
-	python3 -B Tests/KernelLab/peers/compare_receivers.py .build/debug/otaflash $(SEEDS)
+	python3 -B Tests/System/KernelLab/peers/compare_receivers.py .build/debug/otaflash $(SEEDS)
 
 # The radio path in a real kernel with virtual controllers; ONLY=name runs one scenario.
 # SHELL=1 gives a shell in the guest.
 lab: deps
-	ONLY='$(ONLY)' SHELL_IN_GUEST='$(SHELL_IN_GUEST)' Tests/KernelLab/run
+	ONLY='$(ONLY)' SHELL_IN_GUEST='$(SHELL_IN_GUEST)' Tests/System/KernelLab/run
 
 # Measures the goals; DOCUMENT=docs/performance.md also writes the table there. At most ten minutes.
 bench: deps
@@ -122,24 +122,24 @@ fleet-patches: deps
 report-page:
 	@tools/deps chromium libxml2-utils fonts-dejavu-core
 	$(SWIFT) build --traits Fleet -c release --product report-samples
-	PICTURES='$(PICTURES)' Tests/FleetReportPage/run .build/release/report-samples
+	PICTURES='$(PICTURES)' Tests/System/FleetReportPage/run .build/release/report-samples
 
 # Cuts the update of every sample and kind of device at every PDU, and restarts with damaged journals of the host.
 sweep: build
 	$(SWIFT) build -c release --product otaflash-swarm
 	.build/release/otaflash-swarm --cuts firmware-samples
-	Tests/Kill/lying-journal .build/debug/otaflash
+	Tests/System/Kill/lying-journal .build/debug/otaflash
 
 # Files of the usual tools (linkers, srec_cat, intelhex, imgtool).
 real-files: deps
 	$(SWIFT) build --product otaflash
-	Tests/RealFiles/run .build/debug/otaflash
+	Tests/System/RealFiles/run .build/debug/otaflash
 
 # Compares the reader for ZIP archives with Python's and Info-ZIP's, on archives generated from a seed.
 zip-oracle: COUNT = 1000
 zip-oracle: deps
 	$(SWIFT) build --product zip-reader
-	python3 -B Tests/ZipOracle/compare.py .build/debug/zip-reader $(COUNT)
+	python3 -B Tests/System/ZipOracle/compare.py .build/debug/zip-reader $(COUNT)
 
 # Fuzzes every decoder, and the host's side of every protocol, for SECONDS each.
 fuzz: SECONDS_EACH = $(if $(filter file command,$(origin SECONDS)),$(SECONDS),60)
@@ -157,18 +157,18 @@ style:
 
 # Runs `style`, and shellcheck on the scripts.
 lint: style
-	shellcheck --severity=warning tools/deps tools/docs tools/site/make tools/build-release tools/install tools/package tools/release Tests/Package/{run,twice} Tests/run Tests/swift Tests/Client/run Tests/FleetReportPage/run Examples/*.sh Benchmarks/run .ci/run \
-	  Tests/KernelLab/{run,prepare,guest/session,guest/*.sh,peers/loaded}
-	shellcheck --severity=warning --shell=bash --exclude=SC2034,SC2154 Tests/KernelLab/scenarios/*.sh
+	shellcheck --severity=warning tools/deps tools/docs tools/site/make tools/build-release tools/install tools/package tools/release Tests/System/Package/{run,twice} Tests/run Tests/swift Tests/System/Client/run Tests/System/FleetReportPage/run Examples/*.sh Benchmarks/run .ci/run \
+	  Tests/System/KernelLab/{run,prepare,guest/session,guest/*.sh,peers/loaded}
+	shellcheck --severity=warning --shell=bash --exclude=SC2034,SC2154 Tests/System/KernelLab/scenarios/*.sh
 
 # Writes the manual from the program's help.
 man:
 	$(SWIFT) build --product otaflash
 	man/generate .build/debug/otaflash man
 
-# Builds and tests an app that uses only the products of the package (Tests/Client).
+# Builds and tests an app that uses only the products of the package (Tests/System/Client).
 client: deps
-	Tests/Client/run
+	Tests/System/Client/run
 
 # Builds one site of all documents, the manual and the libraries, in .build/site, to read from disk.
 # The libraries' DocC archives are in .build/documentation; docs/api is compared with the public API.
@@ -181,7 +181,7 @@ docs: deps
 # PICTURES=folder stores screenshots.
 site-pages: docs
 	@tools/deps chromium fonts-dejavu-core
-	python3 -B Tests/SitePages/browse.py .build/site $(PICTURES)
+	python3 -B Tests/System/SitePages/browse.py .build/site $(PICTURES)
 
 # Writes docs/troubleshooting.md from the explanations of the error codes.
 troubleshooting:
@@ -209,12 +209,12 @@ package: deps
 # Tests the package in a bare Debian without Swift: install, use, upgrade, purge; lintian before.
 package-test:
 	@tools/deps debootstrap lintian tmux
-	Tests/Package/run .build-release/package
+	Tests/System/Package/run .build-release/package
 
 # Builds the package twice from scratch, in two folders, and compares all bytes.
 package-twice: deps
 	@tools/deps debhelper fakeroot diffoscope-minimal
-	Tests/Package/twice
+	Tests/System/Package/twice
 
 # Creates a release, VERSION=x.y.z: changelog, version, a commit, and the text of its tag.
 release:
@@ -227,4 +227,4 @@ deps:
 # Removes all build output.
 clean:
 	rm -rf .build
-	$(MAKE) -C Tests/ReceiverC clean
+	$(MAKE) -C Tests/System/ReceiverC clean

@@ -12,6 +12,17 @@ func fleetOnly(_ name: String, package: String) -> Target.Dependency {
   .product(name: name, package: package, condition: .when(traits: ["Fleet"]))
 }
 
+extension Target {
+  /// A test target in its folder of `Tests/Unit`.
+  static func unitTests(
+    name: String, dependencies: [Dependency] = [], exclude: [String] = []
+  ) -> Target {
+    .testTarget(
+      name: name, dependencies: dependencies, path: "Tests/Unit/\(name)", exclude: exclude,
+      swiftSettings: strict)
+  }
+}
+
 /// The targets needed to update a simulated device.
 let simulatedUpdate: [Target.Dependency] = [
   "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
@@ -183,55 +194,49 @@ let package = Package(
       path: "Sources/FleetReport", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFleetConformance", dependencies: ["OtaflashFleet"],
-      path: "Tests/FleetConformance", swiftSettings: strict),
-    .testTarget(
+      path: "Tests/Support/FleetConformance", swiftSettings: strict),
+    .unitTests(
       name: "FleetTests",
       dependencies: [
         "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetConformance", "OtaflashFleetReport",
-      ],
-      swiftSettings: strict),
-    .testTarget(
+      ]),
+    .unitTests(
       name: "FleetEngineTests",
       dependencies: simulatedUpdate + [
         "OtaflashFleet", "OtaflashFleetEngine", "OtaflashFleetStore", "OtaflashFleetReport",
         "OtaflashSwarm",
-      ],
-      swiftSettings: strict),
-    .testTarget(
+      ]),
+    .unitTests(
       name: "FleetReportTests",
       dependencies: [
         "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetReport", "OtaflashFleetSamples",
-      ],
-      swiftSettings: strict),
+      ]),
     .target(
       name: "OtaflashFleetSamples",
-      dependencies: ["OtaflashFirmware", "OtaflashFleet"], path: "Tests/FleetReportPage/Samples",
+      dependencies: ["OtaflashFirmware", "OtaflashFleet"],
+      path: "Tests/System/FleetReportPage/Samples",
       swiftSettings: strict),
     .executableTarget(
       name: "report-samples", dependencies: ["OtaflashFleetReport", "OtaflashFleetSamples"],
-      path: "Tests/FleetReportPage/Command", swiftSettings: strict),
+      path: "Tests/System/FleetReportPage/Command", swiftSettings: strict),
     .executableTarget(
       name: "fleet-swarm",
       dependencies: simulatedFleet + ["OtaflashFleetForecast", "OtaflashSampleFirmware"],
-      path: "Tests/FleetSwarm", swiftSettings: strict),
-    .testTarget(
-      name: "FleetForecastTests", dependencies: simulatedFleet + ["OtaflashFleetForecast"],
-      swiftSettings: strict),
-    .testTarget(
+      path: "Tests/System/FleetSwarm", swiftSettings: strict),
+    .unitTests(
+      name: "FleetForecastTests", dependencies: simulatedFleet + ["OtaflashFleetForecast"]),
+    .unitTests(
       name: "FleetStoreTests",
       dependencies: [
         "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetStore",
         fleetOnly("GRDB", package: "GRDB.swift"),
-      ],
-      swiftSettings: strict),
-    .testTarget(
+      ]),
+    .unitTests(
       name: "FleetHooksTests",
-      dependencies: ["OtaflashFleet", "OtaflashFleetEngine", "OtaflashFleetHooks"],
-      swiftSettings: strict),
-    .testTarget(
+      dependencies: ["OtaflashFleet", "OtaflashFleetEngine", "OtaflashFleetHooks"]),
+    .unitTests(
       name: "FleetFilesTests",
-      dependencies: ["OtaflashFirmware", "OtaflashFleet", "OtaflashFleetFiles"],
-      swiftSettings: strict),
+      dependencies: ["OtaflashFirmware", "OtaflashFleet", "OtaflashFleetFiles"]),
     .executableTarget(
       name: "sink-device", dependencies: ["OTAReceiver"], path: "Benchmarks/Device"),
     .target(name: "PlainHost", dependencies: ["COtaflashZlib"], path: "Benchmarks/PlainHost"),
@@ -242,62 +247,54 @@ let package = Package(
       ],
       path: "Benchmarks/Goals",
       swiftSettings: strict),
-    .testTarget(
+    .unitTests(
       name: "BenchmarkTests",
       dependencies: simulatedUpdate + [
         "OtaflashDelta", "OtaflashConsole", "OtaflashDevices", "OtaflashBench",
         "OtaflashSampleFirmware", "otaflash",
-      ],
-      swiftSettings: strict),
+      ]),
     .target(
-      name: "OtaflashSwarm", dependencies: simulatedUpdate, path: "Tests/Swarm/Scenario",
+      name: "OtaflashSwarm", dependencies: simulatedUpdate, path: "Tests/System/Swarm/Scenario",
       swiftSettings: strict),
     .executableTarget(
-      name: "otaflash-swarm", dependencies: ["OtaflashSwarm"], path: "Tests/Swarm/Command",
+      name: "otaflash-swarm", dependencies: ["OtaflashSwarm"], path: "Tests/System/Swarm/Command",
       swiftSettings: strict),
-    .testTarget(
-      name: "SweepTests", dependencies: simulatedUpdate + ["OtaflashDelta", "OtaflashSwarm"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "DeltaTests", dependencies: ["OTAReceiver", "OtaflashDelta", "OtaflashTestSupport"],
-      swiftSettings: strict),
+    .unitTests(
+      name: "SweepTests", dependencies: simulatedUpdate + ["OtaflashDelta", "OtaflashSwarm"]),
+    .unitTests(
+      name: "DeltaTests", dependencies: ["OTAReceiver", "OtaflashDelta", "OtaflashTestSupport"]),
     .executableTarget(
-      name: "delta-codec", dependencies: ["OtaflashDelta"], path: "Tests/DeltaOracle/Codec",
+      name: "delta-codec", dependencies: ["OtaflashDelta"], path: "Tests/System/DeltaOracle/Codec",
       swiftSettings: strict),
     .target(
       name: "OtaflashSampleFirmware", dependencies: ["OtaflashSimulation"],
-      path: "Tests/SampleFirmware", swiftSettings: strict),
+      path: "Tests/Support/SampleFirmware", swiftSettings: strict),
     .target(
       name: "OtaflashTestSupport", dependencies: ["OtaflashGATT", "OtaflashFirmware"],
-      path: "Tests/Support", swiftSettings: strict),
-    .testTarget(
-      name: "HouseTests", exclude: ["dialect.tsv", "permitted.tsv"], swiftSettings: strict),
-    .testTarget(
-      name: "ATTTests", dependencies: ["OtaflashATT", "OtaflashTestSupport"], swiftSettings: strict),
-    .testTarget(
+      path: "Tests/Support/Common", swiftSettings: strict),
+    .unitTests(
+      name: "HouseTests", exclude: ["dialect.tsv", "permitted.tsv"]),
+    .unitTests(
+      name: "ATTTests", dependencies: ["OtaflashATT", "OtaflashTestSupport"]),
+    .unitTests(
       name: "GATTTests",
       dependencies: [
         "OtaflashATT", "OtaflashGATT", "OtaflashSimulation", "OtaflashTestSupport",
-      ],
-      swiftSettings: strict),
-    .testTarget(
+      ]),
+    .unitTests(
       name: "GATTServerTests",
-      dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashTestSupport"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "FoundationTests", dependencies: simulatedUpdate + ["OtaflashFoundation"],
-      swiftSettings: strict),
-    .testTarget(
+      dependencies: ["OtaflashATT", "OtaflashGATT", "OtaflashTestSupport"]),
+    .unitTests(
+      name: "FoundationTests", dependencies: simulatedUpdate + ["OtaflashFoundation"]),
+    .unitTests(
       name: "StateTests",
-      dependencies: ["OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashState"],
-      swiftSettings: strict),
-    .testTarget(
+      dependencies: ["OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashState"]),
+    .unitTests(
       name: "BlueZTests",
       dependencies: [
         "COtaflashBluetooth", "OtaflashWire", "OtaflashATT", "OtaflashGATT", "OtaflashBlueZ",
-      ],
-      swiftSettings: strict),
-    .testTarget(
+      ]),
+    .unitTests(
       name: "CLITests",
       dependencies: [
         "otaflash", "OtaflashConsole", "OtaflashDevices", "OtaflashBench", "OtaflashBlueZ",
@@ -305,36 +302,30 @@ let package = Package(
         "OtaflashFirmware", "OtaflashDelta", "OtaflashUpdate", "OtaflashTestSupport",
         "OtaflashFleet", "OtaflashFleetStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      swiftSettings: strict),
-    .testTarget(
+      ]),
+    .unitTests(
       name: "FirmwareTests", dependencies: ["OtaflashFirmware", "OtaflashTestSupport"],
-      exclude: ["Fixtures"],
-      swiftSettings: strict),
+      exclude: ["Fixtures"]),
     .executableTarget(
-      name: "zip-reader", dependencies: ["OtaflashFirmware"], path: "Tests/ZipOracle/Reader",
+      name: "zip-reader", dependencies: ["OtaflashFirmware"], path: "Tests/System/ZipOracle/Reader",
       swiftSettings: strict),
-    .testTarget(
+    .unitTests(
       name: "UpdateTests",
-      dependencies: simulatedUpdate + ["OtaflashWire", "OtaflashDelta", "OtaflashTestSupport"],
-      swiftSettings: strict),
+      dependencies: simulatedUpdate + ["OtaflashWire", "OtaflashDelta", "OtaflashTestSupport"]),
     .executableTarget(
       name: "smp-codec", dependencies: ["OtaflashWire", "OtaflashTestSupport"],
-      path: "Tests/SMPOracle/Codec",
+      path: "Tests/System/SMPOracle/Codec",
       swiftSettings: strict),
-    .testTarget(
+    .unitTests(
       name: "SMPTests",
-      dependencies: simulatedUpdate + ["OtaflashWire", crypto, "OtaflashTestSupport"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "NordicTests", dependencies: simulatedUpdate + [crypto, "OtaflashTestSupport"],
-      swiftSettings: strict),
-    .testTarget(
+      dependencies: simulatedUpdate + ["OtaflashWire", crypto, "OtaflashTestSupport"]),
+    .unitTests(
+      name: "NordicTests", dependencies: simulatedUpdate + [crypto, "OtaflashTestSupport"]),
+    .unitTests(
       name: "SimulationTests",
       dependencies: simulatedUpdate + [
         "OtaflashWire", "OtaflashDelta", crypto, "OtaflashTestSupport",
-      ],
-      swiftSettings: strict),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )
@@ -358,30 +349,28 @@ package.targets += [
     name: "Nearby",
     dependencies: ["OtaflashGATT", "OtaflashSimulation", "OtaflashBlueZ"],
     path: "Examples/Nearby", swiftSettings: strict),
-  .testTarget(
+  .unitTests(
     name: "ExamplesTests",
-    dependencies: (examples + ["FleetFlash", "Nearby"]).map { .target(name: $0) },
-    swiftSettings: strict),
+    dependencies: (examples + ["FleetFlash", "Nearby"]).map { .target(name: $0) }),
 ]
 
 #if os(Linux)
 // A mock of Core Bluetooth's declarations, to compile and test the adapter of the example.
 package.targets += [
   .target(
-    name: "CoreBluetooth", path: "Tests/CoreBluetooth/Mock",
+    name: "CoreBluetooth", path: "Tests/Support/CoreBluetooth/Mock",
     swiftSettings: [.swiftLanguageMode(.v5)]),
   .target(
     name: "CoreBluetoothSample", dependencies: ["CoreBluetooth", "OtaflashGATT"],
     path: "Examples/CoreBluetooth", swiftSettings: strict),
-  .testTarget(
+  .unitTests(
     name: "CoreBluetoothTests",
-    dependencies: simulatedUpdate + ["CoreBluetooth", "CoreBluetoothSample"],
-    swiftSettings: strict),
+    dependencies: simulatedUpdate + ["CoreBluetooth", "CoreBluetoothSample"]),
 ]
 #endif
 
 // Without BlueZ the library has no adapters: a client provides its own links, scanners and clock
-// (docs/platforms.md). `Tests/Client/run` tests this on Linux with the environment variable.
+// (docs/platforms.md). `Tests/System/Client/run` tests this on Linux with the environment variable.
 #if os(Linux)
 let hasBlueZ = Context.environment["OTAFLASH_BLUEZ"] != "none"
 #else
