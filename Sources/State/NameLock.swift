@@ -10,11 +10,29 @@ struct NameLock: ~Copyable, Sendable {
     case failed(FileErrno)
   }
 
-  private let socket: FileDescriptor
+  let socket: FileDescriptor
 
-  /// Binds the name without waiting.
+  /// Binds the name. It does not wait for a holder, but for the end of a released lock: a child
+  /// process has a copy of the descriptor until it executes its program.
   init(_ name: String) throws(Refusal) {
     let address = AbstractAddress(name)
+    for _ in 1..<Self.attempts {
+      do throws(Refusal) {
+        self = try Self(binding: address)
+        return
+      } catch {
+        guard case .held(by: nil) = error, !Self.isHeld(name) else { throw error }
+        poll(nil, 0, Self.interval)
+      }
+    }
+    self = try Self(binding: address)
+  }
+
+  /// Attempts to bind a name that nothing holds; milliseconds between two of them.
+  private static let attempts = 250
+  private static let interval: Int32 = 4
+
+  private init(binding address: AbstractAddress) throws(Refusal) {
     do throws(FileErrno.Failure) {
       let socket = try Self.stream()
       let number = socket.number
@@ -27,6 +45,12 @@ struct NameLock: ~Copyable, Sendable {
       throw .held(by: Self.holder(of: address))
     }
   }
+
+  /// From here on no process holds the name, whatever copies of the descriptor exist: a socket that
+  /// is shut down refuses connections.
+  deinit { shutdown(socket.number, Int32(SHUT_RD)) }
+
+  consuming func release() {}
 
   /// Returns whether a process holds the name.
   static func isHeld(_ name: String) -> Bool {

@@ -26,6 +26,21 @@ struct DeviceLockTests {
     try DeviceLock(device).release()
   }
 
+  /// A child process has copies of all descriptors until it executes its program.
+  @Test("a released name is free as soon as the last copy of its descriptor is closed")
+  func releasedWithCopy() throws {
+    let name = "otaflash/test/\(UUID())"
+    let lock = try NameLock(name)
+    let copy = fcntl(lock.socket.number, F_DUPFD_CLOEXEC, 0)
+    #expect(copy >= 0 && NameLock.isHeld(name))
+    lock.release()
+    #expect(!NameLock.isHeld(name))
+    DispatchQueue.global().async { close(copy) }
+    let next = try NameLock(name)
+    #expect(NameLock.isHeld(name))
+    next.release()
+  }
+
   @Test("one device is one, however its path is written")
   func spellings() throws {
     let temporary = try TemporaryDirectory()
