@@ -6,6 +6,7 @@ import OtaflashFleetStore
 import OtaflashState
 import Testing
 
+@testable import OtaflashFleetHost
 @testable import otaflash
 
 /// The entries of campaigns in the registry of devices.

@@ -4,6 +4,7 @@ import OtaflashUpdate
 import Testing
 
 @testable import OtaflashConsole
+@testable import OtaflashFleetHost
 @testable import otaflash
 
 /// The display of a run.
