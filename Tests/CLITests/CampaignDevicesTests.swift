@@ -7,7 +7,6 @@ import OtaflashState
 import Testing
 
 @testable import OtaflashFleetHost
-@testable import otaflash
 
 /// The entries of campaigns in the registry of devices.
 @Suite(.waitsForPrograms) struct CampaignDevicesTests {

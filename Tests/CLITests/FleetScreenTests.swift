@@ -5,7 +5,6 @@ import Testing
 
 @testable import OtaflashConsole
 @testable import OtaflashFleetHost
-@testable import otaflash
 
 /// The display of a run.
 @Suite struct FleetScreenTests {

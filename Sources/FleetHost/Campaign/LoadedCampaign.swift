@@ -49,7 +49,9 @@ package struct LoadedCampaign: Sendable {
 
   /// Reads the files of the campaign for a run that was started before. Devices and waves are those
   /// of the original plan; there is no new selection or scan.
-  package init(_ text: CampaignText, resuming run: FleetRun, now: WallClockTime) throws(CommandFault) {
+  package init(
+    _ text: CampaignText, resuming run: FleetRun, now: WallClockTime
+  ) throws(CommandFault) {
     let listed = Dictionary(text.file.campaign.devices.map { ($0.id, $0.keyFile) }) { $1 }
     // Versions that did not record keys had no `devices-from: known`. Where a campaign has it, a
     // device without a recorded key has none.

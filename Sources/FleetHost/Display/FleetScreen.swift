@@ -15,8 +15,6 @@ struct FleetScreen: Sendable {
     var transfer: (meter: RateMeter, from: Int, total: Int)?
   }
 
-  /// The number of settled devices from which the remaining time is estimated.
-  private static let settledToTell = 3
   private static let nameMaximum = 24
   private static let barWidth = 20
   /// The number of waits to show at a time.
@@ -25,23 +23,18 @@ struct FleetScreen: Sendable {
   private let style: Style
   /// Whether successful devices get permanent lines: if there is no block.
   private let tellsSuccesses: Bool
-  /// The waves' soak times, in their order.
-  private let soaks: [Duration]
   private var run = FleetRun()
   private var active: [(id: FleetDevice.ID, device: Active)] = []
-  /// The start of the display, and the number of devices settled at that time.
-  private var start: (at: Duration, settled: Int)?
-  private var bytes = 0
+  private var pace: RunPace
   /// The last look at the run, all its waits, and those that the look before had seen, too.
   private var looked = WallClockTime(milliseconds: 0)
   private var waits: [RunWait] = []
   private var lastingWaits: [RunWait] = []
-  private var lastRate: (at: Duration, bytes: Int, rate: Double)?
 
   init(style: Style, tellsSuccesses: Bool, soaks: [Duration]) {
     self.style = style
     self.tellsSuccesses = tellsSuccesses
-    self.soaks = soaks
+    pace = RunPace(soaks: soaks)
   }
 
   // MARK: Events
@@ -49,8 +42,20 @@ struct FleetScreen: Sendable {
   /// Adds recorded events, and returns their permanent lines.
   mutating func observe(_ events: [FleetEvent], _ run: FleetRun, at now: Duration) -> [Line] {
     self.run = run
-    if start == nil { start = (now, run.settledCount) }
-    return events.compactMap { line(for: $0) }
+    pace.observe(run, at: now)
+    for event in events { follow(event) }
+    let lines = RunLines(style: style, tellsSuccesses: tellsSuccesses, run: run)
+    return events.compactMap { lines.line(for: $0) }
+  }
+
+  private mutating func follow(_ event: FleetEvent) {
+    switch event {
+    case .devicePlaced(let device, _, let adapter):
+      leave(device)
+      active.append((device, Active(name: run.label(of: device), adapter: adapter)))
+    case .attemptEnded(let device, _, _), .claimExpired(let device, _): leave(device)
+    default: break
+    }
   }
 
   mutating func observe(_ event: UpdateEvent, of device: FleetDevice.ID, at now: Duration) {
@@ -61,7 +66,7 @@ struct FleetScreen: Sendable {
       active[place].device.transfer = (RateMeter(offset: offset, at: now), offset, total)
     case .progress(let acknowledged, _):
       guard var transfer = active[place].device.transfer else { return }
-      bytes += max(acknowledged - transfer.meter.acknowledged, 0)
+      pace.acknowledge(max(acknowledged - transfer.meter.acknowledged, 0))
       transfer.meter.acknowledge(acknowledged, at: now)
       active[place].device.transfer = transfer
     case .stageEnded(.upload, _), .restarted, .patchGivenUp: active[place].device.transfer = nil
@@ -93,64 +98,7 @@ struct FleetScreen: Sendable {
     JSONValue.fields(["run": .text(run.beginning?.id)]) + wait.members(in: run, at: looked)
   }
 
-  private mutating func line(for event: FleetEvent) -> Line? {
-    switch event {
-    case .devicePlaced(let device, _, let adapter):
-      leave(device)
-      active.append((device, Active(name: name(of: device), adapter: adapter)))
-      return nil
-    case .attemptEnded(let device, _, _), .claimExpired(let device, _):
-      leave(device)
-      return nil
-    case .deviceSettled(let device, let ending): return settled(device, ending)
-    case .waveBegan(let wave):
-      return "\(style.bold("wave \(wave + 1) of \(run.waves.count)"))  \(waveWords(wave))"
-    case .waveSoaking(let wave, let until):
-      return "wave \(wave + 1) is done; its verdict follows at \(until.text)"
-    case .waveJudged(let wave, let verdict): return judged(wave, verdict)
-    case .approvalAwaited(let wave):
-      return "wave \(wave + 1) waits for approval: otaflash fleet resume \(run.beginning?.id ?? "")"
-    case .operatorActed(let action): return Line(action.words)
-    case .runPaused(let reason): return "paused: \(reason.sentence)"
-    case .runResumed: return "resumed"
-    case .runCancelled: return "cancelled: updates in progress end at a safe point"
-    case .waveHookEnded(_, let point, let outcome) where !outcome.isSuccess:
-      return "note: hook \(point.rawValue) \(outcome.words)"
-    case .deviceHookEnded(let device, _, let point, let outcome) where !outcome.isSuccess:
-      return "note: hook \(point.rawValue) of \(name(of: device)) \(outcome.words)"
-    case .runBegan, .wavePlanned, .waveHookBegan, .waveHookEnded, .devicePublished, .deviceClaimed,
-      .deviceActivating, .deviceHookEnded, .deviceDeferred, .deviceRetried, .waveApproved,
-      .runEnded:
-      return nil
-    }
-  }
-
-  private func waveWords(_ wave: Int) -> String {
-    "\(run.waves[wave].name), " + Text.counted(run.waves[wave].devices.count, "device")
-  }
-
-  private func judged(_ wave: Int, _ verdict: WaveVerdict) -> Line? {
-    let tally = run.waves[wave].tally
-    return switch verdict {
-    case .continue: tellsSuccesses ? "wave \(wave + 1) passed: \(tally.words)" : nil
-    case .stop: "\(style.red("stopped")): \(tally.words) in wave \(wave + 1)"
-    case .inconclusive: "wave \(wave + 1) cannot be judged: \(tally.words)"
-    }
-  }
-
-  private func settled(_ device: FleetDevice.ID, _ ending: DeviceEnding) -> Line? {
-    guard ending.count != .succeeded else {
-      guard tellsSuccesses else { return nil }
-      let runs = run[device]?.runs?.description ?? "the image"
-      let change = ending == .current ? "  already runs it" : "  runs \(runs)"
-      return "  \(style.green(style.tick)) \(name(of: device))\(change)"
-    }
-    return "  \(style.red(ending.name)) \(name(of: device)): \(ending.words ?? "")"
-  }
-
   private mutating func leave(_ device: FleetDevice.ID) { active.removeAll { $0.id == device } }
-
-  private func name(of device: FleetDevice.ID) -> String { run[device]?.device.name ?? device }
 
   // MARK: The block
 
@@ -201,40 +149,13 @@ struct FleetScreen: Sendable {
     if let wave = run.currentWave, run.waves.count > 1 {
       parts.insert("wave \(wave + 1)/\(run.waves.count)", at: 0)
     }
-    if let rate = rate(at: now) { parts.append(Text.rate(rate)) }
+    if let rate = pace.rate(at: now) { parts.append(Text.rate(rate)) }
     switch run.control {
     case .paused(let reason): parts.append("paused: \(reason.name)")
     case .cancelling: parts.append("being cancelled")
-    case .running, .ended: parts += estimate(at: now)
+    case .running, .ended: parts += pace.estimate(of: run, at: now)
     }
     return Line(parts.joined(separator: "  "))
-  }
-
-  /// Returns the rate of all transfers together over the last seconds.
-  private mutating func rate(at now: Duration) -> Double? {
-    guard let last = lastRate else {
-      lastRate = (now, bytes, 0)
-      return nil
-    }
-    let seconds = (now - last.at).inSeconds
-    guard seconds >= 2 else { return last.rate > 0 ? last.rate : nil }
-    let rate = Double(bytes - last.bytes) / seconds
-    lastRate = (now, bytes, rate)
-    return rate > 0 ? rate : nil
-  }
-
-  /// Estimates the remaining time from the rate at which devices were settled.
-  private func estimate(at now: Duration) -> [String] {
-    guard let start, let wave = run.currentWave else { return [] }
-    let settled = run.settledCount - start.settled
-    guard settled >= Self.settledToTell, now > start.at else { return [] }
-    let each = (now - start.at) / settled
-    let ofWave = run.waves[wave].devices.count - run.waves[wave].tally.settled
-    let ofAll = run.devices.count - run.settledCount
-    let soak = soaks.dropFirst(wave).reduce(.zero, +)
-    let all = "ETA \(Text.clock(each * ofAll + soak))"
-    return run.waves.count > 1 && wave < run.waves.count - 1
-      ? ["wave \(Text.clock(each * ofWave))", all] : [all]
   }
 }
 
@@ -245,10 +166,6 @@ extension RunWait {
   }
 }
 
-extension FleetRun {
-  package var settledCount: Int { waves.reduce(0) { $0 + $1.tally.settled } }
-}
-
 extension WaveTally {
   fileprivate func adding(_ other: WaveTally) -> WaveTally {
     var sum = self
@@ -257,30 +174,6 @@ extension WaveTally {
     sum.unseen += other.unseen
     sum.neutral += other.neutral
     return sum
-  }
-
-  /// `38 of 40 done, 2 failed`
-  var words: String {
-    let others = [(failed, "failed"), (unseen, "not found"), (neutral, "skipped")]
-      .filter { $0.0 > 0 }.map { "\(Text.grouped($0.0)) \($0.1)" }
-    return (["\(Text.grouped(succeeded)) of \(Text.grouped(size)) done"] + others)
-      .joined(separator: ", ")
-  }
-}
-
-extension PauseReason {
-  /// A clause.
-  var sentence: String {
-    switch self {
-    case .asked: "an operator asked for it"
-    case .infrastructure(let failures, let words):
-      "\(failures) attempts in a row failed on the host, the last because \(words)"
-    case .noAdapter: "there is no adapter; the run continues when an adapter is back"
-    case .inconclusive(let wave): "too few devices of wave \(wave + 1) were seen"
-    case .failureLimit(let wave):
-      "wave \(wave + 1) reached its failure limit; resuming accepts the failures so far"
-    case .hook(_, let point, let words): "the hook \(point.rawValue) \(words)"
-    }
   }
 }
 #endif
