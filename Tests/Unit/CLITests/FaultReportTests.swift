@@ -2,6 +2,7 @@ import Glibc
 import OtaflashATT
 @testable import OtaflashDevices
 @testable import OtaflashFirmware
+import OtaflashFleetHost
 import OtaflashGATT
 import OtaflashUpdate
 import Testing

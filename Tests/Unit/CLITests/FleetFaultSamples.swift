@@ -1,4 +1,5 @@
 import OtaflashFleet
+import OtaflashFleetHost
 import OtaflashFleetStore
 import OtaflashState
 

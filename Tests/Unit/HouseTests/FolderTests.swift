@@ -48,7 +48,9 @@ import Testing
       "Choosing",
     ],
     "Bench": ["Benchmark", "SelfTest"],
-    "otaflash": ["Faults", "Fleet", "Commands", "FleetCommands", "Process"],
+    "FleetHost": ["Faults", "Output", "Display", "Storage", "Campaign", "Transport", "Run"],
+    "FleetCommands": ["Options", "Plan", "Requests", "Results", ""],
+    "otaflash": ["Faults", "Commands", "Process"],
   ]
 
   /// Folders of a target that are independent of each other, whatever their order: the protocols, the
