@@ -39,7 +39,7 @@ extension ProofFault {
 extension ProofFault: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .hashMissing: "it contains no hash of itself"
+    case .hashMissing: "it does not contain its hash"
     case .hashDiffers(let stated, let computed):
       "its hash is \(Self.short(computed)), it states \(Self.short(stated)); it was changed"
     case .unsigned: "it is not signed"
@@ -50,7 +50,7 @@ extension ProofFault: CustomStringConvertible {
     case .signatureWrong: "its signature does not match"
     case .encrypted: "it is encrypted, so its hash and signature cannot be checked here"
     case .uncovered(let offset, let count):
-      "\(count) bytes from offset \(offset) on are covered by no hash or signature"
+      "\(count) bytes from offset \(offset) on are not covered by any hash or signature"
     case .notSignable: "files of this kind have no signature"
     }
   }

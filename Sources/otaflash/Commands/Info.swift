@@ -14,7 +14,7 @@ struct Info: TargetedCommand {
     commandName: "info",
     abstract: "Show a device's services, versions, link and update protocol.",
     discussion: """
-      With an image, also shows the effect of flash. Nothing on the device changes.
+      With an image, also shows the effect that flash would have. Nothing on the device changes.
       """)
 
   @Argument(help: "The image to compare with the device, or - for standard input.")

@@ -23,7 +23,7 @@ struct ImageIndexOption: ParsableArguments, Sendable {
   @Option(
     name: .customLong("image"),
     help: ArgumentHelp(
-      "The image of a device with several images, such as 1 for a network core.",
+      "The number of the image on a device with several images, such as 1 for a network core.",
       valueName: "number"))
   var number: WholeNumber = 0
 

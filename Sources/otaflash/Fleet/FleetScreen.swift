@@ -272,10 +272,10 @@ extension PauseReason {
   /// A clause.
   var sentence: String {
     switch self {
-    case .asked: "an operator asked for it"
+    case .asked: "an operator requested it"
     case .infrastructure(let failures, let words):
-      "\(failures) attempts in a row failed on the host, the last because \(words)"
-    case .noAdapter: "there is no adapter; the run continues when an adapter is back"
+      "\(failures) consecutive attempts failed on the host, the last because \(words)"
+    case .noAdapter: "there is no adapter; the run continues when an adapter is available"
     case .inconclusive(let wave): "too few devices of wave \(wave + 1) were seen"
     case .failureLimit(let wave):
       "wave \(wave + 1) reached its failure limit; resuming accepts the failures so far"

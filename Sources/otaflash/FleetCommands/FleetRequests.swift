@@ -9,7 +9,7 @@ import OtaflashFleetStore
 struct RunOption: ParsableArguments, Sendable {
   @Argument(
     help:
-      "The run, by the first characters of its name (default: the active run, else the newest).")
+      "The run, by the first characters of its name (default: the active run, or else the newest).")
   var run: String?
 }
 
@@ -158,7 +158,7 @@ struct FleetRequest: Sendable {
 
 struct FleetPauseCommand: RequestCommand {
   static let configuration = CommandConfiguration(
-    commandName: "pause", abstract: "Start no more devices; updates in progress are completed.")
+    commandName: "pause", abstract: "Pause a run; updates in progress are completed.")
 
   @OptionGroup var option: RunOption
   @OptionGroup var person: OperatorOptions
@@ -175,7 +175,7 @@ struct FleetPauseCommand: RequestCommand {
 struct FleetResumeCommand: RequestCommand {
   static let configuration = CommandConfiguration(
     commandName: "resume",
-    abstract: "Continue after a pause, and approve a wave that waits for approval.")
+    abstract: "Resume a paused run, and approve a wave that waits for approval.")
 
   @OptionGroup var option: RunOption
   @OptionGroup var person: OperatorOptions
