@@ -133,7 +133,7 @@ struct Info: TargetedCommand {
       rows.append([name, value])
       console.event("information", ["name": .string(name), "value": .string(value)])
     }
-    rows += inspection.device?.rows ?? [["protocol", "none that otaflash supports"]]
+    rows += inspection.device?.rows ?? [["protocol", "none supported by otaflash"]]
     for line in Text.table(rows) { console.result(line) }
     for service in inspection.services { show(service, on: console) }
   }

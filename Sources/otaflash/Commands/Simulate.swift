@@ -181,7 +181,7 @@ private struct Service {
         "bytes_written": .integer(bytesWritten),
       ])
     console.note(
-      "disconnected after \(pdus) PDUs; in flash \(pagesErased) pages erased, "
+      "disconnected after \(pdus) PDUs; flash: \(pagesErased) pages erased, "
         + "\(Text.grouped(bytesWritten)) B written", verbosity: 1)
   }
 }
