@@ -9,13 +9,13 @@ extension UpdateFault: ExplainedFault {
   public var summary: String {
     switch self {
     case .wrongHardware(let device, let image):
-      "the image is for hardware \(image), the device is \(device)"
+      "the image is for hardware \(image), but the device is \(device)"
     case .doesNotFit(let size, let slot):
-      "the image has \(Numerals.grouped(size)) B, the slot \(Numerals.grouped(slot)) B"
+      "the image has \(Numerals.grouped(size)) B, but the slot only \(Numerals.grouped(slot)) B"
     case .downgrade(let running, let image):
-      "the device runs \(running), the image is the older \(image)"
+      "the device runs \(running), but the image is the older \(image)"
     case .olderBuild(let running, let image):
-      "the device runs \(running), the image is the older \(image)"
+      "the device runs \(running), but the image is the older \(image)"
     case .versionUnknown: "the image has no version"
     case .hardwareUnknown: "the image does not state its hardware"
     case .imageNotTaken(let offered):
@@ -36,8 +36,8 @@ extension UpdateFault: ExplainedFault {
     case .differentImageRuns(let running):
       "the device runs \(Self.name(running)), which is not the image that was sent"
     case .otherVersionRuns(let running, let expected):
-      "the device runs \(running), the image has "
-        + (expected?.description ?? "no version")
+      "the device runs \(running), but the image has "
+        + (expected.map { "version \($0)" } ?? "no version")
     case .nothingStarted: "the device is in its bootloader, and started no application"
     case .unreachableAfterActivation: "the device did not come back after the restart"
     case .stoppedAfterActivation(.cancellation, _):
@@ -51,10 +51,10 @@ extension UpdateFault: ExplainedFault {
     case .stalled(let offset, _, _):
       "the device accepted no data from byte \(Numerals.grouped(offset)) on"
     case .noProgress(let offset, let repeats):
-      "the device asked \(repeats) times for byte \(Numerals.grouped(offset))"
+      "the device requested byte \(Numerals.grouped(offset)) \(repeats) times"
     case .linkLost(_, let stage, _, _): "the link was lost during \(stage.rawValue)"
     case .cancelled: "the update was stopped"
-    case .timedOut(let limit, _, _): "the time limit of \(Numerals.seconds(limit)) ran out"
+    case .timedOut(let limit, _, _): "the time limit of \(Numerals.seconds(limit)) expired"
     case .declined(let stage, let refusal):
       "the device refused during \(stage.rawValue): \(refusal.meaning)"
         + (refusal.code.map { " (\($0))" } ?? "")
@@ -73,7 +73,7 @@ extension UpdateFault: ExplainedFault {
     case .doesNotFit: "The device has no room for it; nothing was written."
     case .downgrade: "Older firmware may not read newer settings, and may have known defects."
     case .olderBuild:
-      "The version is the same, the build is not; older builds may have known defects."
+      "The version is the same, but the build is older; older builds may have known defects."
     case .versionUnknown:
       "It has no descriptor and no sidecar file; without a version, a downgrade cannot be detected."
     case .hardwareUnknown:
@@ -111,7 +111,7 @@ extension UpdateFault: ExplainedFault {
         + ". Whether the image runs was not verified. If it runs on "
         + "trial, the same command confirms it, unless the device has restarted again."
     case .imageRejected(let expected, let found):
-      "CRC32 \(Numerals.hex(expected)) was sent, \(Numerals.hex(found)) was read back."
+      "CRC32 \(Numerals.hex(expected)) was sent, but \(Numerals.hex(found)) was read back."
     case .blockKeepsFailing:
       "The device's memory or its receiver is at fault; the link has its own checksum."
     case .stalled(_, let waited, let requestSize):

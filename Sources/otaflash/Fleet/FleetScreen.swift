@@ -274,7 +274,7 @@ extension PauseReason {
     switch self {
     case .asked: "an operator requested it"
     case .infrastructure(let failures, let words):
-      "\(failures) consecutive attempts failed on the host, the last because \(words)"
+      "\(failures) consecutive attempts failed on the host; the last: \(words)"
     case .noAdapter: "there is no adapter; the run continues when an adapter is available"
     case .inconclusive(let wave): "too few devices of wave \(wave + 1) could be judged"
     case .failureLimit(let wave):
