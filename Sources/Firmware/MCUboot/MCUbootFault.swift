@@ -58,7 +58,8 @@ extension MCUbootFault: CustomStringConvertible {
     switch self {
     case .headerCutOff(let found):
       "the header has \(MCUbootHeader.size) bytes, but the file has only \(found)"
-    case .oldFormat: "the format is older than MCUboot 1.0 and signs other bytes; sign it again"
+    case .oldFormat:
+      "the format is older than MCUboot 1.0, and its signature covers other bytes; sign it again"
     case .wrongMagic(let magic): "the magic is 0x\(magic.hexadecimal)"
     case .headerTooShort(let stated):
       "the header size is \(stated); the minimum is \(MCUbootHeader.size)"
