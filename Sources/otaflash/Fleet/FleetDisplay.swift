@@ -76,7 +76,7 @@ final class FleetDisplay: Sendable {
       switch notice {
       case .noAdapter:
         ("none", nil, "there is no adapter; updates start again when an adapter is available")
-      case .adapterLost(let name): ("lost", name, "adapter \(name) was removed")
+      case .adapterLost(let name): ("lost", name, "adapter \(name) is no longer available")
       case .adapterBack(let name): ("back", name, "adapter \(name) is available again")
       }
     console.event("fleet_adapter", ["event": .string(event), "adapter": .text(adapter)])
