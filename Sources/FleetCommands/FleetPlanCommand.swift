@@ -20,25 +20,27 @@ struct FleetPlanCommand: Subcommand {
   /// The number of devices shown per wave; -v shows all.
   private static let shownMaximum = 12
 
-  @Argument(help: "The campaign's file; see otaflash-campaign(5).", completion: .file())
+  @Argument(help: "The campaign file; see otaflash-campaign(5).", completion: .file())
   var campaign: String
 
-  @Flag(name: .long, help: "Connect to each device, and check its image against it.")
+  @Flag(name: .long, help: "Connect to each device, and check whether its image fits.")
   var live = false
 
-  @Flag(name: .long, help: "Simulate the campaign, and show its duration and what shortens it.")
+  @Flag(
+    name: .long,
+    help: "Simulate the campaign, and show its duration and the changes that shorten it.")
   var forecast = false
 
   @Option(
     name: .long,
-    help: ArgumentHelp("The number of simulations, each with another seed.", valueName: "number")
-  )
+    help: ArgumentHelp(
+      "The number of simulated runs, each with a different seed.", valueName: "number"))
   var seeds: WholeNumber = 5
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The time limit of the forecast; simulated runs beyond it are omitted, except for one.",
+      "The time limit of the forecast; runs that exceed it are omitted, except for the first one.",
       valueName: "duration"),
     transform: TimeSpan.parse)
   var forecastTime: TimeSpan = TimeSpan(.seconds(120))
@@ -179,7 +181,7 @@ struct FleetPlanCommand: Subcommand {
       }
     }
     if !plan.leftOut.isEmpty {
-      session.console.result(Text.counted(plan.leftOut.count, "device") + " left out by 'select'")
+      session.console.result(Text.counted(plan.leftOut.count, "device") + " excluded by 'select'")
     }
   }
 }

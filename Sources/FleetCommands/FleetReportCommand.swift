@@ -12,10 +12,10 @@ import OtaflashFleetStore
 struct FleetReportCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "report",
-    abstract: "Write a report of a run, also during the run.",
+    abstract: "Write a report of a run, during or after the run.",
     discussion: """
       Without a file, prints the result. The hash of the last event covers all events of the run: \
-      keep it outside of the store, such as in a ticket, and pass it to --verify later. \
+      keep a copy outside of the store, such as in a ticket, and pass it to --verify later. \
       'fleet run' prints it at each verdict and at the end.
       """)
   static let words = "fleet report"
@@ -23,7 +23,7 @@ struct FleetReportCommand: Subcommand {
   @OptionGroup var option: RunOption
 
   @Option(
-    name: .long, help: ArgumentHelp("Write an HTML page, a single file.", valueName: "path"),
+    name: .long, help: ArgumentHelp("Write a self-contained HTML page.", valueName: "path"),
     completion: .file(extensions: ["html"]))
   var html: String?
 
@@ -50,8 +50,8 @@ struct FleetReportCommand: Subcommand {
     name: .long, defaultAsFlag: ChainCheck.recorded, parsing: .next,
     help: ArgumentHelp(
       """
-      Compare every event with its hash, and find deleted runs; with HASH, require an event of the \
-      run with this hash.
+      Compare every event with its hash, and find deleted runs; with HASH, also require that an \
+      event of the run has this hash.
       """, valueName: "hash"))
   var verify: ChainCheck?
 
@@ -65,7 +65,8 @@ struct FleetReportCommand: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Sign the file of --head with an SSH or minisign key, into PATH.sig or PATH.minisig.",
+      "Sign the file of --head with this SSH or minisign key; the signature is PATH.sig or "
+        + "PATH.minisig.",
       valueName: "key"),
     completion: .file())
   var sign: String?

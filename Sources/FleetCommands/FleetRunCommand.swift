@@ -14,16 +14,16 @@ struct FleetRunCommand: Subcommand {
     commandName: "run",
     abstract: "Update the devices of a campaign.",
     discussion: """
-      The same command continues a run after any interruption: otaflash asks each device for its \
-      state.
+      To continue a run after an interruption, run the same command again: otaflash reads the \
+      state of each device.
       """)
   static let words = "fleet run"
   static let takesSimulatedAir = true
 
-  @Argument(help: "The campaign's file; see otaflash-campaign(5).", completion: .file())
+  @Argument(help: "The campaign file; see otaflash-campaign(5).", completion: .file())
   var campaign: String
 
-  @Flag(name: .long, help: "Start another run, and abandon an open one.")
+  @Flag(name: .long, help: "Start a new run, and abandon an open run.")
   var again = false
 
   @Option(

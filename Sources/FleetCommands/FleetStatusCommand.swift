@@ -10,7 +10,7 @@ import OtaflashFleetStore
 /// Shows the progress of a run, also while another process works on it.
 struct FleetStatusCommand: Subcommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Show the progress of a run, also during the run.")
+    commandName: "status", abstract: "Show the progress of a run, or its result.")
   static let words = "fleet status"
 
   private static let watchInterval = Duration.seconds(1)

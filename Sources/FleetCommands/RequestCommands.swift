@@ -35,7 +35,7 @@ extension RequestCommand {
 
 struct FleetPauseCommand: RequestCommand {
   static let configuration = CommandConfiguration(
-    commandName: "pause", abstract: "Start no more devices; updates in progress are completed.")
+    commandName: "pause", abstract: "Pause a run; updates in progress are completed.")
 
   @OptionGroup var option: RunOption
   @OptionGroup var person: OperatorOptions
@@ -52,7 +52,7 @@ struct FleetPauseCommand: RequestCommand {
 struct FleetResumeCommand: RequestCommand {
   static let configuration = CommandConfiguration(
     commandName: "resume",
-    abstract: "Continue after a pause, and approve a wave that waits for approval.")
+    abstract: "Resume a paused run, and approve a wave that waits for approval.")
 
   @OptionGroup var option: RunOption
   @OptionGroup var person: OperatorOptions

@@ -5,7 +5,7 @@ import ArgumentParser
 struct RunOption: ParsableArguments, Sendable {
   @Argument(
     help:
-      "The run, by the first characters of its name (default: the active run, else the newest).")
+      "The run, by the first characters of its name (default: the active run, or else the newest).")
   var run: String?
 }
 #endif

@@ -61,8 +61,9 @@ struct ForecastRenderer: Sendable {
     for line in Self.lines(forecast, countsWholeImages) { console.result(line) }
     if forecast.runsLeftOut + forecast.rowsLeftOut > 0 {
       console.note(
-        "left out for lack of time: " + Text.counted(forecast.runsLeftOut, "run") + ", "
-          + Text.counted(forecast.rowsLeftOut, "what-if row") + "; --forecast-time gives more")
+        "omitted by the time limit: " + Text.counted(forecast.runsLeftOut, "run") + ", "
+          + Text.counted(forecast.rowsLeftOut, "what-if row")
+          + "; increase --forecast-time to include them")
     }
   }
 
@@ -113,21 +114,22 @@ struct ForecastRenderer: Sendable {
     if forecast.savings.devices > 0 {
       let savings = forecast.savings
       lines.append(
-        "  patches: \(count(savings.devices)) devices receive \(bytes(savings.made)) of image "
-          + "as \(bytes(savings.sent))")
+        "  patches: \(count(savings.devices)) devices receive \(bytes(savings.sent)) instead of "
+          + bytes(savings.made))
     }
     if countsWholeImages {
       lines.append(
         "  calculated with complete images: updates with patches are faster")
     }
     if forecast.stoppedShare > 0 {
-      lines.append("  \(percent(forecast.stoppedShare)) of the cases stop at the failure limit")
+      lines.append(
+        "  \(percent(forecast.stoppedShare)) of the simulated runs stop at the failure limit")
     }
     if forecast.pausedShare > 0 {
-      lines.append("  \(percent(forecast.pausedShare)) of the cases wait for an operator")
+      lines.append("  \(percent(forecast.pausedShare)) of the simulated runs wait for an operator")
     }
     if forecast.approvals > 0 {
-      lines.append("  without the time for \(forecast.approvals) approvals")
+      lines.append("  not including the time for \(forecast.approvals) approvals")
     }
     let rows = forecast.whatIf.map { row in
       [row.change.words, Text.clock(row.duration.median), ratio(row.ratio)]

@@ -45,7 +45,8 @@ extension TransferWindow {
     if let notAfter { parts.append("not after \(notAfter.text)") }
     parts.append(
       atEnd == .finish
-        ? "transfers at its end are finished" : "transfers at its end are interrupted")
+        ? "transfers in progress at its end are completed"
+        : "transfers in progress at its end are interrupted")
     return parts.joined(separator: ", ")
   }
 }
@@ -53,7 +54,7 @@ extension TransferWindow {
 extension RetryPolicy {
   fileprivate var words: String {
     [
-      "\(linkAttempts) attempts at a lost link", "\(sameFailures) of the same failure",
+      "\(linkAttempts) attempts after lost links", "\(sameFailures) equal failures",
       "delays \(firstDelay.spelled) to \(longestDelay.spelled)",
       "jitter \(Int((jitter * 100).rounded()))%",
       "pause after \(infrastructureFailures) failures of this host",

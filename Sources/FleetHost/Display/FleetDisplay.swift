@@ -74,9 +74,10 @@ final class FleetDisplay: Sendable {
   func notice(_ notice: FleetNotice) {
     let (event, adapter, words): (String, String?, String) =
       switch notice {
-      case .noAdapter: ("none", nil, "there is no adapter; no update starts until one is back")
-      case .adapterLost(let name): ("lost", name, "adapter \(name) is gone")
-      case .adapterBack(let name): ("back", name, "adapter \(name) is back")
+      case .noAdapter:
+        ("none", nil, "there is no adapter; updates start again when an adapter is available")
+      case .adapterLost(let name): ("lost", name, "adapter \(name) is no longer available")
+      case .adapterBack(let name): ("back", name, "adapter \(name) is available again")
       }
     console.event("fleet_adapter", ["event": .string(event), "adapter": .text(adapter)])
     console.note(words)

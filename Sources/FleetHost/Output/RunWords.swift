@@ -23,11 +23,11 @@ extension PauseReason {
   /// A clause.
   var sentence: String {
     switch self {
-    case .asked: "an operator asked for it"
+    case .asked: "an operator requested it"
     case .infrastructure(let failures, let words):
-      "\(failures) attempts in a row failed on the host, the last because \(words)"
-    case .noAdapter: "there is no adapter; the run continues when an adapter is back"
-    case .inconclusive(let wave): "too few devices of wave \(wave + 1) were seen"
+      "\(failures) consecutive attempts failed on the host; the last: \(words)"
+    case .noAdapter: "there is no adapter; the run continues when an adapter is available"
+    case .inconclusive(let wave): "too few devices of wave \(wave + 1) could be judged"
     case .failureLimit(let wave):
       "wave \(wave + 1) reached its failure limit; resuming accepts the failures so far"
     case .hook(_, let point, let words): "the hook \(point.rawValue) \(words)"

@@ -127,14 +127,16 @@ package final class AdapterTransport: DeviceTransport {
         return (.broken(Self.fault(report.what)), DeviceIdentity(path: device, device: device))
       }
     case .name, .last, .alias, nil:
-      return (.broken(Self.fault("It is unknown.")), DeviceIdentity(path: device, device: device))
+      return (
+        .broken(Self.fault("The device is unknown.")), DeviceIdentity(path: device, device: device)
+      )
     }
   }
 
   /// The fault of a device that the host cannot use.
   private static func fault(_ cause: String) -> ConnectFault {
     .systemCall(
-      name: "open", errno: EIO, cause: cause, remedy: .advice("Look at the state directory."))
+      name: "open", errno: EIO, cause: cause, remedy: .advice("Check the state directory."))
   }
 }
 

@@ -67,7 +67,7 @@ final class FleetRadios: Sendable {
     within limit: Duration
   ) async throws(ConnectFault) -> any Link {
     guard let radio = state.withLock({ $0.radios[adapter] }) else {
-      throw .adapterUnavailable(cause: "\(adapter) is gone, or off.", remedy: .plugInAdapter)
+      throw .adapterUnavailable(cause: "\(adapter) was removed or is off.", remedy: .plugInAdapter)
     }
     let peer = try await device.search(
       at: place, hearing: LocalAdapter(radio.number), on: EventLoopClock())
@@ -86,7 +86,7 @@ final class FleetRadios: Sendable {
   ) async throws(CommandFault) -> Success {
     let first = try await present()
     for number in (wanted ?? []).subtracting(first).sorted() {
-      session.console.note("note: hci\(number) is not on; it is used when it is")
+      session.console.note("note: hci\(number) is off; it is used once it is on")
     }
     take(first)
     await listen()

@@ -119,7 +119,7 @@ extension Peripheral {
       do throws(ScanFault) { try await adapter.waitUntilPoweredOn() } catch { return false }
       // A failure that an adapter reports as on immediately counts like any other.
       if clock.now > began { attempt = 0 }
-    } else if !fault.isMendedByConnecting {
+    } else if !fault.isResolvedByReconnecting {
       return false
     }
     let fraction = pause.random?() ?? clock.randomFraction()
