@@ -4,7 +4,7 @@ public struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt8
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }
-  /// The code with this value, reserved values included.
+  /// The code with this value; reserved values are permitted.
   public init(_ rawValue: UInt8) { self.rawValue = rawValue }
 
   /// The handle is not valid on this server.
@@ -45,11 +45,12 @@ public struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
   public static let databaseOutOfSync = ATTErrorCode(0x12)
   /// The value is not allowed (Core 5.4).
   public static let valueNotAllowed = ATTErrorCode(0x13)
-  /// The value is rejected (Core Specification Supplement, Part B, 1.2, as the next three).
+  /// The value is rejected (Core Specification Supplement, Part B, 1.2, which also defines the next
+  /// three codes).
   public static let writeRequestRejected = ATTErrorCode(0xFC)
   /// The Client Characteristic Configuration is not set as the procedure requires.
   public static let clientConfigurationImproperlyConfigured = ATTErrorCode(0xFD)
-  /// A procedure is in progress, and another cannot start.
+  /// A procedure is in progress, so another one cannot start.
   public static let procedureAlreadyInProgress = ATTErrorCode(0xFE)
   /// The value is out of its range.
   public static let outOfRange = ATTErrorCode(0xFF)

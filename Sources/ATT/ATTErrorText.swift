@@ -43,7 +43,7 @@ extension ATTErrorCode: CustomStringConvertible {
     }
   }
 
-  /// Whether the device first requires pairing, encryption or another permission.
+  /// Whether the device requires pairing, encryption or another permission first.
   public var wantsRight: Bool {
     switch self {
     case .insufficientAuthentication, .insufficientAuthorization, .insufficientEncryption,

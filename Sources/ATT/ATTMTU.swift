@@ -4,9 +4,9 @@ public struct ATTMTU: Hashable, Comparable, Sendable {
   /// The size in bytes, 23…517.
   public let bytes: Int
 
-  /// The value before an exchange (Vol 3, Part G, 5.2.1).
+  /// The value before any exchange (Vol 3, Part G, 5.2.1).
   public static let `default` = ATTMTU(unchecked: 23)
-  /// 517 bytes: a value of 512 with opcode, handle and offset.
+  /// 517 bytes: a value of 512 bytes with opcode, handle and offset.
   public static let maximum = ATTMTU(unchecked: 517)
 
   /// `nil` outside 23…517.
@@ -15,14 +15,15 @@ public struct ATTMTU: Hashable, Comparable, Sendable {
     self.bytes = bytes
   }
 
-  /// The nearest MTU within 23…517: the value of a peer may be outside.
+  /// The nearest MTU within 23…517, because a peer may send a value outside this range.
   public init(clamping bytes: Int) {
     self.bytes = min(max(bytes, Self.default.bytes), Self.maximum.bytes)
   }
 
   private init(unchecked bytes: Int) { self.bytes = bytes }
 
-  /// The smaller of both sides' receive MTUs, valid in both directions (Part F, 3.4.2.2).
+  /// The smaller receive MTU of client and server, which is valid in both directions (Part F,
+  /// 3.4.2.2).
   public static func negotiated(_ one: ATTMTU, _ other: ATTMTU) -> ATTMTU { min(one, other) }
 
   /// The maximum length of a value in a write, a notification or an indication: MTU - 3.

@@ -33,8 +33,8 @@ package enum ATTOpcode: UInt8, CaseIterable, Hashable, Sendable {
   case writeCommand = 0x52
   case signedWriteCommand = 0xD2
 
-  /// Whether an opcode, known or not, has the command bit. A server ignores an unknown command, and
-  /// answers any other unknown PDU with Error Response 0x06 (3.3).
+  /// Whether an opcode has the command bit, even if the opcode is unknown. A server ignores an
+  /// unknown command, and answers any other unknown PDU with Error Response 0x06 (3.3).
   package static func isCommand(_ opcode: UInt8) -> Bool { opcode & 0x40 != 0 }
 }
 
@@ -78,11 +78,11 @@ extension ATTResponse {
     }
   }
 
-  /// Whether this response may end the request `request`: a response of the same method, or an
-  /// Error Response with that opcode (3.4.1.1).
+  /// Whether this response may end the request `request`: it must be a response of the same method,
+  /// or an Error Response with the opcode of the request (3.4.1.1).
   package func answers(_ request: ATTOpcode) -> Bool {
     if case .error(let error) = self { return error.requestOpcode == request.rawValue }
-    // In the table of opcodes a response follows its request (3.4.8).
+    // In the table of opcodes, each response follows its request (3.4.8).
     return opcode.rawValue == request.rawValue + 1
   }
 }

@@ -23,9 +23,9 @@ package enum ATTResponse: Equatable, Sendable {
   case readByType([AttributeData])
   case read(value: [UInt8])
   case readBlob(part: [UInt8])
-  /// The values, concatenated; only the client knows their lengths.
+  /// The concatenated values; only the client knows their lengths.
   case readMultiple(values: [UInt8])
-  /// Each value with its length on the server; the MTU may truncate the last one.
+  /// Each value with its length on the server; the last value may be truncated to fit the MTU.
   case readMultipleVariable([LengthValue])
   case readByGroupType([AttributeGroupData])
   case write
@@ -43,7 +43,7 @@ package enum ATTPDU: Equatable, Sendable {
   case multipleNotification([HandleLengthValue])
   case indication(AttributeHandle, value: [UInt8])
   case confirmation
-  /// An unknown opcode. Ignored if it is a command, otherwise answered with Error Response 0x06
-  /// (3.3).
+  /// An unknown opcode. The PDU is ignored if it is a command, and otherwise answered with Error
+  /// Response 0x06 (3.3).
   case unknown(opcode: UInt8)
 }

@@ -1,5 +1,5 @@
 extension ATTPDU: CustomStringConvertible {
-  /// A readable line: the PDU's name, its attributes, and the size of its value, such as
+  /// A readable line with the PDU's name, its attributes, and the size of its value, such as
   /// `WriteRequest 0x0010 495 bytes`.
   package var description: String {
     switch self {
@@ -66,7 +66,7 @@ extension ATTResponse: CustomStringConvertible {
 }
 
 extension ATTOpcode {
-  /// The PDU's name as in the specification, without spaces: `WriteRequest`.
+  /// The PDU's name in the specification, without spaces: `WriteRequest`.
   package var name: String {
     let text = "\(self)"
     return text.prefix(1).uppercased() + text.dropFirst()

@@ -13,7 +13,7 @@ enum InformationFormat: UInt8 {
 
 extension ATTPDU {
   /// The bytes of this PDU. Traps on a programming error: an empty or uneven list, a part that is
-  /// too long for its length field, or a signature that is not 12 bytes long.
+  /// too long for its length field, or a signature that does not have 12 bytes.
   package var encoded: [UInt8] {
     switch self {
     case .request(let request): return request.encoded
@@ -169,7 +169,7 @@ extension [UInt8] {
     }
   }
 
-  /// Only the last value may be shorter than its length field.
+  /// Only the last value may be shorter than its length field states.
   fileprivate mutating func append(_ values: [LengthValue]) {
     precondition(!values.isEmpty, "an empty list needs an Error Response")
     for (index, entry) in values.enumerated() {

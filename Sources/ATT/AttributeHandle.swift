@@ -1,5 +1,5 @@
-/// The handle of an attribute, 0x0001…0xFFFF (Core 5.4, Vol 3, Part F, 3.2.2). 0x0000 is reserved,
-/// and used only in error responses that concern no attribute.
+/// The handle of an attribute, 0x0001…0xFFFF (Core 5.4, Vol 3, Part F, 3.2.2). 0x0000 is reserved;
+/// it is used only in error responses that concern no attribute.
 public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable {
   public let rawValue: UInt16
 
@@ -7,7 +7,7 @@ public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable 
   /// The handle with this number; 0 is reserved.
   public init(_ rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// No attribute, as in error responses.
+  /// The handle in error responses that concern no attribute.
   public static let none = AttributeHandle(0)
   /// 0x0001.
   public static let first = AttributeHandle(0x0001)

@@ -50,7 +50,7 @@ public struct BluetoothUUID: Hashable, Sendable {
     }
   }
 
-  /// The ATT bytes, little-endian: 2 bytes if there is a short form, otherwise 16 bytes.
+  /// The ATT bytes, little-endian: 2 bytes if the UUID has a short form, otherwise 16 bytes.
   public var littleEndian: [UInt8] {
     if let short { return [UInt8(truncatingIfNeeded: short), UInt8(short >> 8)] }
     return littleEndian128
@@ -64,7 +64,7 @@ public struct BluetoothUUID: Hashable, Sendable {
 }
 
 extension BluetoothUUID: LosslessStringConvertible, ExpressibleByStringLiteral {
-  /// Parses `180D`, `0x180D` or the 36-character form, case-insensitive.
+  /// Parses `180D`, `0x180D` or the 36-character form; upper and lower case are equivalent.
   public init?(_ text: String) {
     var digits = text.lowercased()
     if digits.hasPrefix("0x") { digits.removeFirst(2) }
@@ -80,7 +80,8 @@ extension BluetoothUUID: LosslessStringConvertible, ExpressibleByStringLiteral {
     self.init(high: high, low: low)
   }
 
-  /// For constants in source code; a malformed literal is a programming error and traps.
+  /// Creates a UUID from a literal in source code; a malformed literal is a programming error and
+  /// traps.
   public init(stringLiteral text: String) {
     guard let uuid = BluetoothUUID(text) else { preconditionFailure("malformed UUID \(text)") }
     self = uuid

@@ -1,14 +1,15 @@
 /// The defect of a PDU that cannot be decoded. A server answers a malformed request with Error
-/// Response 0x04, Invalid PDU, with `opcode` (Core 5.4, Vol 3, Part F, 3.3); other recipients drop
-/// the PDU or the bearer.
+/// Response 0x04, Invalid PDU, which contains `opcode` (Core 5.4, Vol 3, Part F, 3.3); other
+/// recipients drop the PDU or the bearer.
 ///
 /// A handle range with `first > last` or handle 0x0000 is well-formed: the specification requires
-/// Error Response 0x01 for it, so it decodes, and the server checks it (3.4.3.1).
+/// Error Response 0x01 for such a range, so decoding accepts the range, and the server checks it
+/// (3.4.3.1).
 package struct DecodeFault: Error, Hashable, Sendable {
   package enum Reason: Hashable, Sendable {
     /// The PDU has no bytes.
     case empty
-    /// The PDU ends before its fields.
+    /// The PDU ends before the end of its fields.
     case tooShort(bytes: Int)
     /// Bytes remain after the last field.
     case tooLong(bytes: Int)

@@ -1,6 +1,6 @@
 /// An instant on the clock of a link: the time since the start of that clock.
 ///
-/// Real and simulated clocks share this type, so that deadlines are plain values that a state
+/// Real and simulated clocks use the same type, so deadlines are plain values, which a state
 /// machine without side effects can store and compare.
 public struct LinkInstant: InstantProtocol, Hashable, Sendable {
   /// Time since the clock's start.

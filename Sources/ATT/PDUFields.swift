@@ -1,11 +1,11 @@
-/// A range of handles, both ends included (Core 5.4, Vol 3, Part F, 3.4.3).
+/// A range of handles, inclusive at both ends (Core 5.4, Vol 3, Part F, 3.4.3).
 public struct HandleRange: Hashable, Sendable {
-  /// The lowest handle of the range, included.
+  /// The lowest handle of the range, inclusive.
   public let first: AttributeHandle
-  /// The highest handle of the range, included.
+  /// The highest handle of the range, inclusive.
   public let last: AttributeHandle
 
-  /// The handles from `first` to `last`, both included.
+  /// The handles from `first` to `last`, inclusive.
   public init(_ first: AttributeHandle, _ last: AttributeHandle) {
     self.first = first
     self.last = last

@@ -1,6 +1,7 @@
 /// Reads the fields of one ATT PDU in order; the only place of this target that indexes received
-/// bytes. Not `ByteReader` of OtaflashWire, because this target depends on no other, a fault names
-/// the opcode, and a PDU with bytes after its last field is malformed.
+/// bytes. `ByteReader` of OtaflashWire is not used, for three reasons: this target depends on no
+/// other target, a fault contains the opcode, and a PDU with bytes after its last field is
+/// malformed.
 struct PDUReader {
   let opcode: UInt8
   private let bytes: [UInt8]
@@ -61,8 +62,8 @@ struct PDUReader {
     return Array(bytes[position...])
   }
 
-  /// Reads entries of `size` bytes up to the end; fewer than `minimum` entries or a partial entry
-  /// is a fault.
+  /// Reads entries of `size` bytes up to the end; fewer than `minimum` entries, or a partial entry,
+  /// are a fault.
   mutating func list<Entry>(
     of size: Int, atLeast minimum: Int = 1,
     _ entry: (inout PDUReader) throws(DecodeFault) -> Entry

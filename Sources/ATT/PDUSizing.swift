@@ -1,6 +1,6 @@
 /// Chooses the size of the PDUs in a stream of Write Commands so that they fill link-layer packets:
-/// a PDU slightly longer than its packets needs a further packet exchange for a few bytes. With
-/// 251-byte packets, PDUs of 517 bytes are slower than PDUs of 247.
+/// a PDU that is slightly longer than its packets needs a further packet exchange for a few bytes.
+/// With 251-byte packets, PDUs of 517 bytes are slower than PDUs of 247 bytes.
 ///
 /// The cost of a PDU is its time on air (Core 5.4, Vol 6, Part B, 2.1 and 4.1): for each packet its
 /// bytes, two spaces of 150 µs, and the empty packet that acknowledges it.
@@ -17,11 +17,11 @@ package struct PDUSizing: Sendable {
 
   /// - Parameters:
   ///   - linkLayerPayload: bytes of payload in a data packet, 27…251: 251 with Data Length
-  ///     Extension, 27 without.
+  ///     Extension, 27 without it.
   ///   - phy: determines the cost of bytes and packets.
-  ///   - isEncrypted: adds the four bytes of the integrity check to each packet.
-  ///   - packetsPerEvent: the packets that the sender's controller sends in an event, 1 or more;
-  ///     `nil`: as many as fit.
+  ///   - isEncrypted: whether each packet has the four bytes of the integrity check.
+  ///   - packetsPerEvent: the maximum number of packets that the sender's controller sends in an
+  ///     event, 1 or more; `nil` = as many as fit.
   package init(
     linkLayerPayload: Int = 251, phy: PHY = .le1M, isEncrypted: Bool = false,
     packetsPerEvent: Int? = nil
@@ -37,9 +37,9 @@ package struct PDUSizing: Sendable {
   /// The size of a Write Command in bytes with the most value bytes per time on air.
   ///
   /// Only two sizes can be best: the largest that fills its packets (n + 4 is a multiple of the
-  /// payload), and `mtu` itself, whose last packet is partly full. Within the same number of
-  /// packets more bytes are always better, since each packet has a fixed cost. At equal rates the
-  /// smaller PDU is chosen: it needs less memory on the device.
+  /// payload), and `mtu` itself, whose last packet is partly full. For the same number of packets,
+  /// more bytes are always better, because each packet has a fixed cost. At equal rates the smaller
+  /// PDU is chosen, because it needs less memory on the device.
   package func bestSize(mtu: ATTMTU) -> Int {
     let packets = (mtu.bytes + Self.l2capHeaderSize) / payload
     let full = packets * payload - Self.l2capHeaderSize
@@ -52,18 +52,20 @@ package struct PDUSizing: Sendable {
   }
 
   /// The size of a Write Command in bytes with the highest throughput if connection events are
-  /// `interval` apart. Only complete packet exchanges fit an event and the rest of it is lost, so a
-  /// shorter PDU may use an event better (Core 5.4, Vol 6, Part B, 4.5.1). At 2M and 15 ms, eleven
-  /// exchanges of PDUs of 477 bytes fit, and ten of 498.
+  /// `interval` apart. An event contains only complete packet exchanges and the rest of its time is
+  /// lost, so a shorter PDU may use an event better (Core 5.4, Vol 6, Part B, 4.5.1). At 2M and 15
+  /// ms, an event fits eleven exchanges with PDUs of 477 bytes, but only ten with PDUs of 498
+  /// bytes.
   ///
   /// - Parameters:
   ///   - mtu: the largest size.
-  ///   - interval: `nil`: unknown; the result is the size for a stream without events.
+  ///   - interval: the time between two events; `nil` = unknown, and the result is the size for a
+  ///   stream without events.
   ///   - header: bytes of each value that carry no data.
   ///   - unit: each value carries a multiple of this many bytes after the header.
   ///   - answers: the notifications and responses of the device during the stream.
-  /// - Returns: if the interval is unknown or no packet fits it, the size for a stream without
-  ///   events, whose value need not be a multiple of `unit`.
+  /// - Returns: the size in bytes. If the interval is unknown or no packet fits it, the size is
+  ///   that for a stream without events, and the value need not be a multiple of `unit`.
   package func bestSize(
     mtu: ATTMTU, interval: Duration?, header: Int = 0, unit: Int = 1, answers: [StreamAnswer] = []
   ) -> Int {
@@ -89,11 +91,11 @@ package struct PDUSizing: Sendable {
     return share * rate(size, interval, answers[...], quiet * Double(interval) / 1e6, taken: 0)
   }
 
-  /// The PDU bytes per second, as the mean of events with fewer and with more answers.
+  /// The PDU bytes per second, as the mean over events with fewer and events with more answers.
   ///
   /// - Parameters:
-  ///   - bytesPerEvent: data bytes of an event without answers.
-  ///   - taken: microseconds of each event that answers use.
+  ///   - bytesPerEvent: the number of data bytes in an event without answers.
+  ///   - taken: the time of each event that answers use, in microseconds.
   private func rate(
     _ size: Int, _ interval: Int, _ answers: ArraySlice<StreamAnswer>, _ bytesPerEvent: Double,
     taken: Int
@@ -114,8 +116,8 @@ package struct PDUSizing: Sendable {
     return share > 0 ? highest + (mean(fewer + 1) - highest) * share : highest
   }
 
-  /// The PDU bytes per second in complete exchanges per event, over a cycle of the offsets at which
-  /// events interrupt PDUs; 0 if a packet does not fit an event.
+  /// The PDU bytes per second in complete exchanges per event. The rate is the mean over a cycle of
+  /// the offsets at which events interrupt PDUs; 0 if a packet does not fit an event.
   ///
   /// - Parameters:
   ///   - size: bytes of a PDU.
@@ -128,11 +130,11 @@ package struct PDUSizing: Sendable {
     var steps = [Int](repeating: exchangeMicroseconds(bytes: payload), count: whole)
     if rest > 0 { steps.append(exchangeMicroseconds(bytes: rest)) }
     let length = steps.reduce(0, +)
-    // The space after the last exchange is the one that is kept free before the next event.
+    // The space after the last exchange is the space that must stay free before the next event.
     let room = intervalMicroseconds - takenMicroseconds
     guard let longest = steps.max(), longest <= room else { return 0 }
-    // The offset in a PDU at which an event starts depends on the previous one. The cycle ends when
-    // an offset repeats.
+    // The offset in a PDU at which an event starts depends on the previous offset. The cycle ends
+    // when an offset repeats.
     var firstVisit = [Int?](repeating: nil, count: steps.count)
     var sent: [Int] = []
     var start = 0
@@ -175,17 +177,18 @@ package struct PDUSizing: Sendable {
   private func valueSize(_ size: Int) -> Int { size - Self.writeHeaderSize }
 }
 
-/// What a device sends while a stream of Write Commands goes to it. Each answer makes a connection
-/// event shorter.
+/// The notifications and responses that a device sends while it receives a stream of Write
+/// Commands. Each answer leaves less time in its connection event.
 package struct StreamAnswer: Equatable, Sendable {
-  /// Bytes of what is sent from one answer to the next; `nil` = one in each event.
+  /// The number of data bytes from one answer to the next; `nil` = one answer in each event.
   let bytes: Int?
-  /// Bytes of link-layer payload.
+  /// The size of the link-layer payload in bytes.
   let payload: Int
 
   /// - Parameters:
-  ///   - bytes: of what is sent from one answer to the next, 1 or more; `nil` = one in each event.
-  ///   - pdu: bytes of the answer's ATT PDU.
+  ///   - bytes: the number of data bytes from one answer to the next, 1 or more; `nil` = one answer
+  ///   in each event.
+  ///   - pdu: the size of the answer's ATT PDU in bytes.
   package init(every bytes: Int?, pdu: Int) {
     self.bytes = bytes.map { max(1, $0) }
     payload = pdu + PDUSizing.l2capHeaderSize

@@ -6,15 +6,15 @@ public enum PHY: String, CaseIterable, Sendable {
   /// Two megabits per second.
   case le2M = "2M"
   /// LE Coded, as controllers and kernels report it: the sender chooses two or eight symbols per
-  /// bit for each packet, and does not report the choice to the host. Its times are those of two,
-  /// the faster.
+  /// bit for each packet, and does not report the choice to the host. The times are those of two
+  /// symbols per bit, the faster coding.
   case coded
   /// LE Coded with two symbols per bit.
   case codedS2 = "S2"
   /// LE Coded with eight symbols per bit.
   case codedS8 = "S8"
 
-  /// `1M`, `2m`, `Coded`.
+  /// Parses `1M`, `2m` or `Coded`, in upper or lower case.
   package init?(caseInsensitive text: String) {
     let text = text.lowercased()
     guard let phy = Self.allCases.first(where: { $0.rawValue.lowercased() == text }) else {
@@ -42,11 +42,12 @@ public enum PHY: String, CaseIterable, Sendable {
   ///
   /// - Parameters:
   ///   - payload: link-layer payload, 0…251 bytes; 0 for the empty packet.
-  ///   - encrypted: adds the four bytes of the integrity check.
+  ///   - encrypted: whether the packet has the four bytes of the integrity check.
   package func airTimeMicroseconds(payload: Int, encrypted: Bool) -> Int {
     let bytes = payload + (encrypted && payload > 0 ? Self.integrityCodeBytes : 0)
-    // Preamble, access address 4, header 2, payload, CRC 3 bytes. The coded PHY spreads its parts
-    // as in figure 2.7: preamble 80, address 256, CI 16 and TERM1 24 at S=8, the rest at S.
+    // Preamble, access address (4 bytes), header (2 bytes), payload, CRC (3 bytes). The coded PHY
+    // encodes its parts as in figure 2.7: preamble 80 µs, access address 256 µs, CI 16 µs and TERM1
+    // 24 µs at S=8, the rest at S.
     switch self {
     case .le1M: return (1 + 4 + 2 + bytes + 3) * 8
     case .le2M: return (2 + 4 + 2 + bytes + 3) * 4

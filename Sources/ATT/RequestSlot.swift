@@ -1,4 +1,4 @@
-/// The reason an ATT bearer must be closed by the host (Core 5.4, Vol 3, Part F, 3.3).
+/// The reason why the host must close an ATT bearer (Core 5.4, Vol 3, Part F, 3.3).
 package enum ATTFault: Error, Hashable, Sendable {
   /// The peer sent a PDU that cannot be decoded.
   case malformed(DecodeFault)
@@ -20,10 +20,10 @@ extension ATTFault: CustomStringConvertible {
 
 /// The single open request that an ATT bearer permits (Core 5.4, Vol 3, Part F, 3.3.2).
 package struct RequestSlot: Sendable {
-  /// The time after which an unanswered request or indication ends the bearer (3.3.3).
+  /// The time after which a missing response or confirmation ends the bearer (3.3.3).
   package static let transactionTimeout = Duration.seconds(30)
 
-  /// The caller's action for a response.
+  /// The action of the caller after a response.
   package enum OnResponse: Equatable, Sendable {
     case complete(ATTResponse)
     case disconnect(ATTFault)
@@ -62,7 +62,7 @@ package struct RequestSlot: Sendable {
     }
   }
 
-  /// Closes the slot; an unsolicited response poisons it and ends the bearer.
+  /// Closes the slot; an unsolicited response makes the slot unusable and ends the bearer.
   package mutating func received(_ response: ATTResponse) -> OnResponse {
     switch state {
     case .awaiting(let opcode, _) where response.answers(opcode):
@@ -74,8 +74,8 @@ package struct RequestSlot: Sendable {
     }
   }
 
-  /// Whether the open request has passed its deadline at `now`. If so, the slot is poisoned: no
-  /// further request may be sent on this bearer (3.3.3).
+  /// Whether the open request has passed its deadline at `now`. If so, the slot becomes unusable:
+  /// no further request may be sent on this bearer (3.3.3).
   package mutating func expired(at now: LinkInstant) -> Bool {
     guard case .awaiting(_, let deadline) = state, deadline <= now else { return false }
     state = .poisoned

@@ -1,6 +1,6 @@
 extension ATTPDU {
   /// Encodes a Write Command (Core 5.4, Vol 3, Part F, 3.4.5.3) whose value is an optional
-  /// little-endian 32-bit prefix and a part of a larger array; equal to
+  /// little-endian 32-bit prefix and a part of a larger array. The result equals
   /// `ATTPDU.writeCommand(handle, value: prefix + bytes).encoded`.
   package static func encodeWriteCommand(
     _ handle: AttributeHandle, prefix: UInt32? = nil, bytes: ArraySlice<UInt8>
@@ -10,8 +10,8 @@ extension ATTPDU {
     return pdu
   }
 
-  /// As above, into `pdu`, whose memory is reused: the path of all image bytes, with one copy and
-  /// no allocation.
+  /// As above, into `pdu`, whose memory is reused. All image bytes are encoded by this function,
+  /// with one copy and without an allocation.
   package static func encodeWriteCommand(
     _ handle: AttributeHandle, prefix: UInt32? = nil, bytes: ArraySlice<UInt8>,
     into pdu: inout [UInt8]

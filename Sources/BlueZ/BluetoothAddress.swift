@@ -2,15 +2,15 @@ import OtaflashGATT
 
 /// A Bluetooth LE device address with its type (Core 5.4, Vol 6, Part B, 1.3).
 public struct BluetoothAddress: Hashable, Sendable {
-  /// The address type for connection requests; with the wrong type a device is never found.
+  /// The address type for connection requests. With the wrong type a device is never found.
   public enum Kind: UInt8, Hashable, Sendable {
-    /// Assigned by the manufacturer, from the IEEE's range.
+    /// Public: assigned by the manufacturer from the range that IEEE assigned to it.
     case publicDevice = 1
     /// Random: static or private.
     case random = 2
   }
 
-  /// The six bytes in the order of the air and of the kernel, least significant first.
+  /// The six bytes in the order used on the air and by the kernel, least significant first.
   public let littleEndian: [UInt8]
   /// Public or random.
   public let kind: Kind
@@ -22,7 +22,8 @@ public struct BluetoothAddress: Hashable, Sendable {
     self.kind = kind
   }
 
-  /// The address at `place`, relative to this one; `nil` for a place that is known only by a name.
+  /// The address at `place`, relative to this one; `nil` for a location that is known only by a
+  /// name.
   public func at(_ place: DeviceLocation) -> BluetoothAddress? {
     var bytes = littleEndian
     guard let last = place.lastByte(from: bytes[0]) else { return nil }
@@ -38,7 +39,8 @@ public struct BluetoothAddress: Hashable, Sendable {
 
 extension BluetoothAddress: LosslessStringConvertible {
   /// Parses `C0:FF:EE:00:00:01`, with an optional suffix `/public` or `/random`. Without a suffix
-  /// the two top bits decide: 11 is a static random address (1.3.2.1), others are public.
+  /// the two top bits determine the type: 11 is a static random address (1.3.2.1), other values are
+  /// public.
   public init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     let groups = parts[0].split(separator: ":", omittingEmptySubsequences: false)

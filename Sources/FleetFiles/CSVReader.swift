@@ -1,15 +1,16 @@
 #if Fleet
-/// A strict reader for the records of a CSV text (RFC 4180).
+/// A strict reader for the records of CSV text (RFC 4180).
 struct CSVReader {
   struct Field: Hashable {
     let text: String
     let place: FilePlace
   }
 
-  /// The maximum length of a field in characters; longer fields result from unclosed quotation
+  /// The maximum length of a field in characters; longer fields are caused by unclosed quotation
   /// marks.
   private static let fieldMaximum = 4096
-  /// The maximum number of fields in a record, to limit memory; there are seven columns.
+  /// The maximum number of fields in a record, which limits the memory; a table of devices has
+  /// seven columns.
   private static let fieldsMaximum = 64
 
   private let characters: [Unicode.Scalar]
@@ -17,8 +18,9 @@ struct CSVReader {
   private var index: Int
   private var place = FilePlace.start
 
-  /// The field separator: a comma, or a semicolon or tab in the first line. Spreadsheets write
-  /// semicolons if the comma is the decimal separator, and tabs in "Unicode text".
+  /// The field separator: a comma, or, if the first line contains one, a semicolon or a tab.
+  /// Spreadsheets write semicolons if the comma is the decimal separator, and tabs in "Unicode
+  /// text".
   let separator: Unicode.Scalar
 
   init(text: String, file: CampaignFileFault.File) {
@@ -102,7 +104,7 @@ struct CSVReader {
           file, at: start, "a field has at most \(Self.fieldMaximum) characters")
       }
     }
-    // Spaces around a field are invisible, and would create a second id.
+    // Spaces around a field are invisible, and would make an id that looks the same but differs.
     let characters = String(text)
     guard characters.first?.isWhitespace != true, characters.last?.isWhitespace != true else {
       throw CampaignFileFault(file, at: start, "spaces around '\(characters)'")
@@ -118,7 +120,7 @@ struct CSVReader {
     }
   }
 
-  /// Whether a carriage return ends a line; otherwise it is a control character in a field.
+  /// Whether a carriage return ends a line; otherwise it is a control character within a field.
   private func isCarriageReturn(at index: Int) -> Bool {
     characters[index] == "\r"
       && (index + 1 == characters.count || characters[index + 1] == "\n")

@@ -3,7 +3,8 @@ import OtaflashFirmware
 import OtaflashFleet
 import Yams
 
-/// A parsed campaign file (docs/fleet.md), with positions for later error messages.
+/// A parsed campaign file (docs/fleet.md), with the positions of its parts for later error
+/// messages.
 package struct CampaignFile: Sendable {
   static let keys = [
     "campaign", "image", "images", "key", "devices", "devices-file", "devices-scan",
@@ -105,7 +106,7 @@ package struct CampaignFile: Sendable {
 
   /// Returns the campaign file with the user's aliases replaced by the ids of devices.
   ///
-  /// - Parameter device: the id of an alias; `nil` = not an alias.
+  /// - Parameter device: returns the id of an alias; `nil` = not an alias.
   /// - Returns: the file, and the aliases that were replaced, with their ids.
   package func resolvingAliases(
     by device: (String) -> FleetDevice.ID?
@@ -115,7 +116,7 @@ package struct CampaignFile: Sendable {
     return (whole, used)
   }
 
-  /// The source of devices that the file does not list.
+  /// The source of the devices that the file does not list.
   package enum Source: Hashable, Sendable {
     case scan, simulatedFleet, known
 
@@ -146,8 +147,8 @@ package struct CampaignFile: Sendable {
     return whole
   }
 
-  /// Returns the campaign file with known versions of devices that the file does not specify. If
-  /// the file has `devices-from: known`, the known devices are added.
+  /// Returns the campaign file with the known versions of devices for which the file states no
+  /// version. If the file has `devices-from: known`, the known devices are added.
   ///
   /// - Returns: the file, and the known devices for which `select` is undecided, which are not
   ///   added.
@@ -201,7 +202,7 @@ package struct CampaignFile: Sendable {
     }
   }
 
-  /// Rejects a failure limit above the size of a wave: it would never stop the wave.
+  /// Rejects a failure limit above the size of a wave, because it would never stop the wave.
   private func checkStops(of plan: CampaignPlan) throws(CampaignFileFault) {
     for planned in plan.waves {
       let (wave, size) = (planned.wave, planned.devices.count)
@@ -215,23 +216,23 @@ package struct CampaignFile: Sendable {
 
   // MARK: Positions
 
-  /// Returns a fault of a device, at its position in the list.
+  /// Returns a fault about a device, with the position of the device in the list.
   package func fault(of device: FleetDevice.ID, _ words: String) -> CampaignFileFault {
     let (file, place) = place(ofLast: { $0.id == device }) ?? (.campaign, .start)
     return CampaignFileFault(file, at: place, words)
   }
 
-  /// Returns a fault of a file of the campaign.
+  /// Returns a fault about a file of the campaign.
   package func fault(ofFile name: String, _ words: String) -> CampaignFileFault {
     CampaignFileFault(at: places["file \(name)"] ?? .start, words)
   }
 
-  /// Returns a fault of a hook.
+  /// Returns a fault about a hook.
   package func fault(of hook: HookPoint, _ words: String) -> CampaignFileFault {
     CampaignFileFault(at: places["hook \(hook.rawValue)"] ?? places["hooks"] ?? .start, words)
   }
 
-  /// Returns a fault of the simulated fleet.
+  /// Returns a fault about the simulated fleet.
   package func faultOfSimulatedFleet(_ words: String) -> CampaignFileFault {
     CampaignFileFault(at: places[DeviceListReading.simulatedFleet] ?? .start, words)
   }
@@ -298,7 +299,7 @@ package struct CampaignFile: Sendable {
   private static func selector(in fields: YAMLFields) -> DeviceExpression? {
     guard let node = fields["select"], let text = fields.text("select") else { return nil }
     do throws(SelectorFault) { return try DeviceExpression(parsing: text) } catch {
-      // The column within the text, which starts after the quotation mark if it is quoted.
+      // The column within the value, which starts after the quotation mark if the value is quoted.
       let isQuoted = node.scalar.map { $0.style != .plain } ?? false
       let column = node.place.column + error.column - 1 + (isQuoted ? 1 : 0)
       fields.mistakes.note(at: FilePlace(line: node.place.line, column: column), "\(error)")

@@ -3,7 +3,7 @@ import OtaflashFirmware
 import OtaflashFleet
 import Yams
 
-/// `devices:` of a campaign: a list of ids, or of devices with their facts.
+/// The reader of `devices:` in a campaign: a list of ids, or of devices with their properties.
 enum DeviceListReading {
   struct Listed {
     let device: FleetDevice
@@ -12,7 +12,7 @@ enum DeviceListReading {
 
   static let keys = ["id", "name", "board", "site", "tags", "key-file", "version"]
 
-  /// The prefix of a simulated fleet; a list may contain one such entry.
+  /// The prefix of a simulated fleet, of which a list may contain one.
   static let simulatedFleet = "sim-fleet:"
 
   struct Simulated {

@@ -2,10 +2,10 @@
 import OtaflashFirmware
 import OtaflashFleet
 
-/// Devices in a CSV file (RFC 4180): the first line contains the column names, each other line a
-/// device. The separator is a comma, or a semicolon or tab in the first line. A field in double
-/// quotation marks may contain separators, line ends and doubled quotation marks. CR LF or LF ends
-/// a line. The text is UTF-8, or UTF-16 with a byte order mark.
+/// Devices in a CSV file (RFC 4180): the first line contains the column names, and each other line
+/// describes a device. The separator is a comma, or, if the first line contains one, a semicolon or
+/// a tab. A field in double quotation marks may contain separators, line ends and doubled quotation
+/// marks. CR LF or LF ends a line. The text is UTF-8, or UTF-16 with a byte order mark.
 package struct DeviceTable: Sendable {
   /// The permitted columns; `id` is required.
   package enum Column: String, Hashable, Sendable, CaseIterable {
@@ -19,7 +19,7 @@ package struct DeviceTable: Sendable {
     package let place: FilePlace
   }
 
-  /// The maximum size in bytes; 100,000 devices with long names need a tenth of it.
+  /// The maximum size in bytes. A table of 100,000 devices with long names needs a tenth of it.
   package static let sizeLimit = 64 * 1024 * 1024
 
   package let rows: [Row]
@@ -105,7 +105,7 @@ package struct DeviceTable: Sendable {
     return columns
   }
 
-  /// Common names of columns in other programs.
+  /// Column names that other programs commonly use.
   private static let otherNames = [
     "address": "id", "mac": "id", "mac address": "id", "device": "id", "device id": "id",
     "device-id": "id", "location": "site", "type": "board", "model": "board", "tag": "tags",

@@ -29,9 +29,9 @@ package struct CampaignFileFault: Error, Hashable, Sendable {
   package let place: FilePlace
   /// The message, as a clause.
   package let words: String
-  /// The other mistakes of the file, sorted by position.
+  /// The other mistakes in the file, sorted by position.
   package var further: [CampaignFileFault] = []
-  /// The number of further mistakes that are not listed.
+  /// The number of further mistakes that are counted but not listed.
   package var omitted = 0
 
   package init(_ file: File = .campaign, at place: FilePlace, _ words: String) {

@@ -43,7 +43,7 @@ enum FileText {
     guard String(validating: bytes, as: UTF8.self) == nil else { return bytes }
     let (place, byte) = firstInvalid(in: bytes)
     let digits = String(byte, radix: 16, uppercase: true)
-    // Latin-1 has no printable characters from 0x80 to 0x9F; Windows-1252 has.
+    // Windows-1252 has printable characters from 0x80 to 0x9F; Latin-1 has none.
     let character = byte >= 0xA0 ? ", '\(Character(Unicode.Scalar(byte)))' in Latin-1" : ""
     throw CampaignFileFault(
       file, at: place,
@@ -51,7 +51,8 @@ enum FileText {
         + "save it as UTF-8")
   }
 
-  /// Returns the first byte that is not part of a character; columns count characters.
+  /// Returns the position of the first byte that is not part of a character; columns count
+  /// characters.
   private static func firstInvalid(in bytes: [UInt8]) -> (FilePlace, UInt8) {
     var decoder = Unicode.UTF8.ForwardParser()
     var rest = bytes.makeIterator()

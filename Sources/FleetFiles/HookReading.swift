@@ -2,7 +2,7 @@
 import OtaflashFleet
 import Yams
 
-/// `hooks:` of a campaign.
+/// The reader of `hooks:` in a campaign.
 enum HookReading {
   static let keys =
     HookPoint.allCases.map(\.rawValue) + ["time-limit", "on-failure", "after-failure"]

@@ -3,18 +3,18 @@ import Crypto
 import FoundationEssentials
 import OtaflashFirmware
 
-/// A firmware file as it is stored with a run and passed to workers: its bytes, with the facts that
-/// determine their format. A run therefore continues with its first image, even if the file was
-/// changed.
+/// A firmware file in the form in which it is stored with a run and passed to workers: its bytes,
+/// with the properties that determine their format. So a run continues with its first image, even
+/// if the file was changed.
 package struct ImageBlob: Hashable, Sendable {
-  /// The line before the file's bytes.
+  /// The line before the bytes of the file.
   private struct Header: Hashable, Sendable, Codable {
     var name: String
     var version: String?
     var hardware: UInt32?
   }
 
-  /// Header and file, the stored bytes.
+  /// The stored bytes: header and file.
   package let bytes: [UInt8]
   private let header: Header
   private let contentStart: Int

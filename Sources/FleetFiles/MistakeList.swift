@@ -1,7 +1,7 @@
 #if Fleet
 /// The mistakes of one file, collected while the file is read, and reported together.
 final class MistakeList {
-  /// The maximum number of listed mistakes; the others are counted.
+  /// The maximum number of listed mistakes; further mistakes are only counted.
   static let maximum = 20
 
   private var mistakes: [CampaignFileFault] = []

@@ -4,7 +4,7 @@ enum NameSuggestion {
   /// The maximum edit distance of a suggestion.
   private static let distanceMaximum = 2
 
-  /// Returns `; did you mean 'id'?`, or an empty text.
+  /// Returns `; did you mean 'id'?`, or an empty string.
   ///
   /// - Parameter others: synonyms of some of the names.
   static func words(
@@ -16,7 +16,7 @@ enum NameSuggestion {
   }
 
   private static func nearest(to word: String, among names: [String]) -> String? {
-    // A name may be as long as the file.
+    // The limit is needed because a name may be as long as the file.
     guard word.utf8.count <= 64 else { return nil }
     let scored = names.map { (name: $0, distance: distance(Array(word), Array($0))) }
     guard let best = scored.min(by: { $0.distance < $1.distance }),

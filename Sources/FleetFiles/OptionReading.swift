@@ -2,7 +2,7 @@
 import OtaflashFleet
 import OtaflashUpdate
 
-/// `retries:` and `flash:` of a campaign.
+/// The reader of `retries:` and `flash:` in a campaign.
 enum OptionReading {
   static let retryKeys = [
     "link", "same", "first-delay", "longest-delay", "jitter", "infrastructure",

@@ -3,7 +3,7 @@ import OtaflashFirmware
 import OtaflashFleet
 import Yams
 
-/// `requires:` and `min-battery:` of a campaign.
+/// The reader of `requires:` and `min-battery:` in a campaign.
 enum RequirementReading {
   static let batteryKeys = ["percent", "unknown"]
 

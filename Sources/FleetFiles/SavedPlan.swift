@@ -2,7 +2,7 @@
 import FoundationEssentials
 import OtaflashFleet
 
-/// A reviewed plan, for comparison with the later plan of a campaign.
+/// A plan that was reviewed, for comparison with a later plan of the campaign.
 package struct SavedPlan: Hashable, Sendable, Codable {
   package struct Image: Hashable, Sendable, Codable {
     /// The name of the file in the campaign.
@@ -33,7 +33,8 @@ package struct SavedPlan: Hashable, Sendable, Codable {
     }
   }
 
-  /// The maximum number of differences of one kind that are listed; the others are counted.
+  /// The maximum number of differences of one kind that are listed; further differences are only
+  /// counted.
   private static let namedMaximum = 3
   private static let formatVersion = 1
 
@@ -43,11 +44,11 @@ package struct SavedPlan: Hashable, Sendable, Codable {
   package let text: String
   package let settings: [RunSetting]
   package let images: [Image]
-  /// In the order in which they are updated.
+  /// The devices in the order in which they are updated.
   package let devices: [Device]
 
   private enum CodingKeys: String, CodingKey {
-    // Sorts before the other keys, so that the file starts with it.
+    // This key sorts before the other keys, so that the file starts with it.
     case format = "_otaflash_plan"
     case campaign, text, settings, images, devices
   }
@@ -87,15 +88,15 @@ package struct SavedPlan: Hashable, Sendable, Codable {
     }
   }
 
-  /// Returns the differences of `other` from this plan, as a limited number of clauses; empty = no
-  /// differences.
+  /// Returns the differences between this plan and `other`, as a limited number of clauses; empty =
+  /// no differences.
   package func differences(from other: SavedPlan) -> [String] {
     var words: [String] = []
     if campaign != other.campaign { words.append("the name is '\(other.campaign)'") }
     words += RunSetting.differences(from: settings, to: other.settings, origin: "plan")
     words += imageDifferences(from: other)
     words += deviceDifferences(from: other)
-    // A comment changed, or a value without effect.
+    // The reason is a changed comment, or a changed value without effect.
     if words.isEmpty, text != other.text { words.append("the text of the campaign was changed") }
     return words
   }

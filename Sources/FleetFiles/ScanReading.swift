@@ -1,7 +1,7 @@
 #if Fleet
 import OtaflashFleet
 
-/// `devices-scan:` of a campaign.
+/// The reader of `devices-scan:` in a campaign.
 enum ScanReading {
   static let keys = ["name", "service", "rssi", "for", "board", "site", "tags", "key-file"]
 

@@ -2,7 +2,7 @@
 import OtaflashFleet
 import Yams
 
-/// `waves:` of a campaign.
+/// The reader of `waves:` in a campaign.
 enum WaveReading {
   static let keys = ["name", "devices", "success", "stop", "seen", "soak", "approve"]
 
@@ -38,7 +38,7 @@ enum WaveReading {
     return members == nil ? nil : wave
   }
 
-  /// Reads `stop`: a limit, or a mapping of a limit and an action.
+  /// Reads `stop`: a limit, or a mapping with a limit and an action.
   private static func readStop(
     in fields: YAMLFields, into thresholds: inout WaveThresholds
   ) {
@@ -80,7 +80,7 @@ enum WaveReading {
 }
 
 extension Int {
-  /// Parses a number of digits only.
+  /// Parses a number that consists only of digits.
   init?(count text: String) {
     guard !text.isEmpty, text.allSatisfy({ $0.isASCII && $0.isNumber }), let value = Int(text)
     else { return nil }

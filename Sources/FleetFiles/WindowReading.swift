@@ -3,7 +3,7 @@ import Foundation
 import OtaflashFleet
 import Yams
 
-/// `window:` of a campaign: days, times of day in a zone, and dates.
+/// The reader of `window:` in a campaign: days, times of day in a time zone, and dates.
 enum WindowReading {
   static let keys = [
     "days", "from", "to", "zone", "at-end", "not-before", "not-after",
@@ -13,9 +13,10 @@ enum WindowReading {
     "sat": .saturday, "sun": .sunday,
   ]
 
-  /// Returns the windows of sites.
+  /// Returns the transfer windows of sites.
   ///
-  /// - Parameter window: the window of the campaign, with the values of keys that a site omits.
+  /// - Parameter window: the window of the campaign, which provides the values of keys that a site
+  ///   omits.
   static func sites(
     in fields: YAMLFields, default window: TransferWindow?, now: WallClockTime
   ) -> [(name: String, window: TransferWindow, place: FilePlace)] {
@@ -36,7 +37,7 @@ enum WindowReading {
     return sites
   }
 
-  /// - Parameter window: the values of omitted keys.
+  /// - Parameter window: provides the values of omitted keys.
   static func window(
     in fields: YAMLFields, default window: TransferWindow = TransferWindow(), now: WallClockTime
   ) -> TransferWindow {
@@ -78,8 +79,8 @@ enum WindowReading {
     return days
   }
 
-  /// Returns the minutes of `22:00` or `24:00`. Unquoted, 22:00 is a base-60 number in YAML 1.1;
-  /// here it is a text.
+  /// Returns the minutes of `22:00` or `24:00`. In YAML 1.1, 22:00 without quotation marks is a
+  /// base-60 number; here it is a string.
   private static func minutes(_ text: String) -> Int? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, parts.allSatisfy({ $0.count == 2 }),
@@ -102,7 +103,8 @@ enum WindowReading {
 
 extension ZoneOffsets {
   private static let year: TimeInterval = 366 * 86_400
-  /// The maximum number of changes: two a year, and some changes by governments.
+  /// The maximum number of changes of the time zone: two a year, and some additional changes by
+  /// governments.
   private static let changesMaximum = 40
 
   fileprivate init(_ zone: TimeZone, around now: WallClockTime) {
@@ -123,7 +125,7 @@ extension ZoneOffsets {
 }
 
 extension WallClockTime {
-  /// Parses `2026-11-23T22:00:00Z`, or the same with an offset instead of `Z`.
+  /// Parses `2026-11-23T22:00:00Z`, or such a time with an offset instead of `Z`.
   init?(iso8601 text: String) {
     do {
       let date = try Date(text, strategy: .iso8601)

@@ -1,12 +1,13 @@
 #if Fleet
 import Yams
 
-/// The fields of a mapping. A mistake is noted, and its field counts as missing, so that the other
-/// fields are still read.
+/// The fields of a mapping. A mistake in a field is recorded and the field counts as missing, so
+/// that the other fields are still read.
 struct YAMLFields {
   let place: FilePlace
   let mistakes: MistakeList
-  /// Whether missing keys should be reported: the node is a mapping without unknown keys.
+  /// Whether missing keys should be reported, which is the case if the node is a mapping without
+  /// unknown keys.
   let isComplete: Bool
   private let known: [String]
   private let values: [String: Node]
@@ -75,7 +76,8 @@ struct YAMLFields {
     return mistakes.attempt { () throws(CampaignFileFault) in try node.texts(of: key) }
   }
 
-  /// Returns the tags for `select`. A tag with a comma is a mistake: several tags were meant.
+  /// Returns the tags for `select`. A tag that contains a comma is a mistake, because several tags
+  /// were meant.
   func tags() -> Set<String> {
     var tags: Set<String> = []
     for node in list("tags") {
@@ -123,7 +125,7 @@ struct YAMLFields {
     read(key, "a share, such as 90%") { Int(percent: $0) }
   }
 
-  /// Returns the value that `body` creates from a text.
+  /// Returns the value that `body` creates from a string.
   func read<Value>(_ key: String, _ what: String, _ body: (String) -> Value?) -> Value? {
     guard let node = self[key], let text = text(key) else { return nil }
     guard let value = body(text) else {
@@ -133,7 +135,7 @@ struct YAMLFields {
     return value
   }
 
-  /// Returns the case of an enumeration.
+  /// Returns a case of an enumeration.
   func choice<Value: RawRepresentable & CaseIterable>(
     _ key: String, _ type: Value.Type
   ) -> Value? where Value.RawValue == String {
@@ -174,10 +176,10 @@ extension Duration {
   private static let units: [(suffix: String, milliseconds: Int64)] = [
     ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
   ]
-  /// The maximum duration in milliseconds, one year.
+  /// The maximum duration in milliseconds, which is one year.
   private static let spelledMaximum: Int64 = 366 * 86_400_000
 
-  /// Parses `500ms`, `30s`, `10m`, `2h` or `2d`, up to a year.
+  /// Parses `500ms`, `30s`, `10m`, `2h` or `2d`, at most one year.
   init?(spelled text: String) {
     for (suffix, scale) in Self.units where text.hasSuffix(suffix) {
       let digits = text.dropLast(suffix.count)

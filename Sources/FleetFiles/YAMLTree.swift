@@ -1,15 +1,16 @@
 #if Fleet
 import Yams
 
-/// A YAML document as a tree with positions. Only texts, lists and mappings are supported: anchors,
-/// aliases, further documents and duplicate keys are errors.
+/// A YAML document as a tree with positions. Only strings, lists and mappings are supported;
+/// anchors, aliases, further documents and duplicate keys are errors.
 struct YAMLTree {
-  /// The maximum size in bytes; 100,000 devices with all facts need half of it.
+  /// The maximum size in bytes. A list of 100,000 devices with all properties needs half of it.
   static let sizeLimit = 16 * 1024 * 1024
-  /// The maximum number of possible aliases in a text. Yams expands aliases, in time proportional
-  /// to their contents, before they can be rejected: 16 aliases expand to at most 256 nodes.
+  /// The maximum number of possible aliases in a text. Yams expands aliases before they can be
+  /// rejected, and the time is proportional to their contents. 16 aliases expand to at most 256
+  /// nodes.
   private static let aliasPlacesMaximum = 16
-  /// The maximum number of possible parts of a document: 100,000 devices with all facts have
+  /// The maximum number of possible parts of a document. 100,000 devices with all properties have
   /// 1,500,000 parts, and a part needs some hundred bytes of memory.
   private static let partsMaximum = 2_000_000
 
@@ -29,7 +30,7 @@ struct YAMLTree {
   /// The characters that may precede an alias: a space, a line end, an indicator (in a flow
   /// collection also `:` and `?` without a space).
   private static let aliasPredecessors = Set(" \t\r\n[]{},:?!&|>%@#`".utf8)
-  /// Line ends of several bytes, and the byte order mark.
+  /// Line ends that consist of several bytes, and the byte order mark.
   private static let longBreaks: Set<UInt32> = [0xE280A8, 0xE280A9, 0xEFBBBF]
   private static let nextLine: UInt32 = 0xC285
 
@@ -51,7 +52,7 @@ struct YAMLTree {
     }
   }
 
-  /// - Parameter former: the last bytes, the last byte in the lowest bits.
+  /// - Parameter former: the previous bytes; the last one is in the lowest bits.
   private static func isBeginning(after former: UInt32) -> Bool {
     aliasPredecessors.contains(UInt8(truncatingIfNeeded: former))
       || longBreaks.contains(former & 0xFF_FFFF) || former & 0xFFFF == nextLine
@@ -91,8 +92,8 @@ struct YAMLTree {
     return root
   }
 
-  /// Rejects anchors, aliases and keys that are not texts, in the order of the document: an anchor
-  /// precedes its aliases.
+  /// Rejects anchors, aliases and keys that are not strings, in the order of the document, in which
+  /// an anchor precedes its aliases.
   private static func checkPlain(_ node: Node) throws(CampaignFileFault) {
     guard node.anchor == nil else {
       throw CampaignFileFault(at: node.place, "anchors (&) and aliases (*) are not supported")

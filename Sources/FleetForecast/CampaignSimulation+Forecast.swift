@@ -1,13 +1,14 @@
 import OtaflashFleet
 
 extension CampaignSimulation {
-  /// The maximum of devices times seeds for a row of the what-if table: some seconds of one core.
+  /// The maximum product of devices and seeds for a row of the what-if table; it corresponds to
+  /// some seconds of one core.
   private static let whatIfBudget = 1000
-  /// The number of seeds of a row, which shows a ratio of medians without a range.
+  /// The number of seeds for a row, which shows a ratio of medians without a range.
   private static let whatIfSeeds = 5
 
-  /// The number of concurrent runs: enough for all cores of a small machine, but not more, because
-  /// other work of the process waits for them.
+  /// The number of concurrent runs: enough for all cores of a small machine, but no more, because
+  /// other work of the process waits for the runs.
   private static let runsAtOnce = 4
 
   private struct Step: Sendable {
@@ -16,7 +17,7 @@ extension CampaignSimulation {
   }
 
   /// Runs the campaign with several seeds, and each changed campaign with fewer seeds. Uses all
-  /// cores; the same seeds give the same forecast.
+  /// cores. The same seeds yield the same forecast.
   ///
   /// - Parameters:
   ///   - seeds: the number of seeds, 1 or more; the seeds are 1, 2, ….
@@ -41,7 +42,7 @@ extension CampaignSimulation {
     watched.watch = ForecastWatch(
       runs: steps.count, devices: plan.deviceCount, isTimeOver: isTimeOver, progress)
     let figures = try await watched.figures(of: steps)
-    // The same seeds as without a limit: from 1, without gaps.
+    // The seeds are the same as without a limit: from 1, without gaps.
     let runs = Array(figures[..<seeds].prefix { $0 != nil }.compactMap(\.self))
     guard !runs.isEmpty else { throw .cancelled }
     let rows = changes.enumerated().compactMap { index, change in

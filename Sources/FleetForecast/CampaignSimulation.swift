@@ -9,27 +9,27 @@ import OtaflashUpdate
 /// A simulation of a campaign on simulated boards, with all inputs of a run.
 package struct CampaignSimulation: Sendable {
   package let plan: CampaignPlan
-  /// The campaign of the plan, or a changed one with the same waves.
+  /// The campaign of the plan, or a changed campaign with the same waves.
   package var campaign: Campaign
   /// The boards of the devices, and the adapters.
   package var fleet: FleetProfile
   /// The images by their names in the campaign.
   package let packages: [String: FirmwarePackage]
-  /// The start of the run, for windows.
+  /// The start of the run, which matters for transfer windows.
   package let start: WallClockTime
   /// The source of base images for patches.
   package var bases = BaseFinder.none
-  /// Whether complete images are counted although the campaign would send patches: the running
-  /// images of real devices, and the sizes of patches against them, are unknown.
+  /// Whether complete images are counted even if the campaign would send patches, because the
+  /// running images of real devices, and the sizes of patches against these images, are unknown.
   package internal(set) var countsWholeImages = false
   /// The initial flash of the boards; `nil` = factory state.
   package var storage: SimulatedFleet.Storage?
-  /// The watch of the forecast; `nil` = the run has no time limit.
+  /// The watch that measures the time of the forecast; `nil` = the run has no time limit.
   var watch: ForecastWatch?
 
-  /// Creates a simulation. A device with the id of a board of the fleet is that board; if any
-  /// device has no such id, devices and boards are matched by order. Approvals are not required,
-  /// and sites are ignored.
+  /// Creates a simulation. A device whose id is that of a board of the fleet is simulated by that
+  /// board. If no device has such an id, devices and boards are matched by order. Approvals are not
+  /// required, and sites are ignored.
   package init(
     _ plan: CampaignPlan, on fleet: FleetProfile, packages: [String: FirmwarePackage],
     start: WallClockTime = WallClockTime(milliseconds: 0)
@@ -49,7 +49,7 @@ package struct CampaignSimulation: Sendable {
   package struct Outcome: Sendable {
     package let run: FleetRun
     package let took: Duration
-    /// The states of devices whose boards had power at least once.
+    /// The states of devices whose boards were powered at least once.
     package let truth: [FleetDevice.ID: SimulatedFleet.Truth]
     /// The time for which each adapter's radio carried data.
     package let airTime: [String: Duration]
@@ -60,7 +60,8 @@ package struct CampaignSimulation: Sendable {
   /// The maximum duration of a campaign, long enough for weekly windows.
   private static let limit = Duration.seconds(366 * 86_400)
 
-  /// Runs the campaign in virtual time, on the calling thread. The same seed repeats the outcome.
+  /// Runs the campaign in virtual time, on the calling thread. The same seed yields the same
+  /// outcome.
   package func run(seed: UInt64) throws(ForecastFault) -> Outcome {
     let boards = boardsByDevice
     let profile = fleet.drawn(from: seed, boards: boards == nil ? plan.deviceCount : nil)
@@ -111,7 +112,7 @@ package struct CampaignSimulation: Sendable {
     }
   }
 
-  /// The first events; the digest of an image is its file name here.
+  /// The first events. In them, the file name of an image replaces its digest.
   private var beginning: [FleetEvent] {
     let digests = Dictionary(uniqueKeysWithValues: packages.keys.map { ($0, $0) })
     return plan.beginning(id: "trial", digest: "", imageDigests: digests)

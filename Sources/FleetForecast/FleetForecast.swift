@@ -7,12 +7,13 @@ package struct FleetForecast: Hashable, Sendable {
   /// A figure over all runs.
   package struct Spread: Hashable, Sendable {
     package let median: Duration
-    /// The range that one run in twenty falls below, and one run in twenty exceeds: another value
-    /// exceeds the k-th of n values with the probability 1 − k / (n + 1). `nil` = too few runs:
-    /// even the longest run is exceeded more often.
+    /// The range from a value below which one run in twenty lies, to a value that one run in twenty
+    /// exceeds. Another value exceeds the k-th of n values with probability 1 − k / (n + 1). `nil`
+    /// = too few runs: even the longest run would be exceeded more often.
     package let range: ClosedRange<Duration>?
 
-    /// The minimum number of runs for a range: the longest of 20 is exceeded once in 21 runs.
+    /// The minimum number of runs for a range, because another run exceeds the longest of 20 runs
+    /// in one of 21 cases.
     package static let rangeMinimum = 20
 
     init(_ values: [Duration]) {
@@ -28,13 +29,13 @@ package struct FleetForecast: Hashable, Sendable {
 
   package struct AirUse: Hashable, Sendable {
     package let adapter: String
-    /// The share of the time with attempts, 0…1; the mean over all runs.
+    /// The share of the time in which attempts are in progress, 0…1; the mean over all runs.
     package let share: Double
   }
 
   package struct Expected: Hashable, Sendable {
     package let ending: ForecastEnding
-    /// The mean over all runs.
+    /// The number of devices with this outcome; the mean over all runs.
     package let devices: Double
   }
 
@@ -44,7 +45,7 @@ package struct FleetForecast: Hashable, Sendable {
     case air
     /// Each link waits for its connection events and responses, and the number of links is limited.
     case links
-    /// The devices write their flash.
+    /// The devices write to their flash.
     case deviceFlash = "device-flash"
     /// The waves' soak times.
     case soak
@@ -54,21 +55,21 @@ package struct FleetForecast: Hashable, Sendable {
     case retries
   }
 
-  /// The same campaign with one thing changed.
+  /// The same campaign with one change.
   package struct WhatIf: Hashable, Sendable {
     package let change: ForecastChange
     package let duration: Spread
-    /// Its time divided by the time of the unchanged campaign, with the same seeds; below 1 is
-    /// faster.
+    /// The campaign's time divided by the time of the unchanged campaign with the same seeds; below
+    /// 1 is faster.
     package let ratio: Double
   }
 
   /// The savings by patches and compression, as the mean over all runs.
   package struct Savings: Hashable, Sendable {
     package var devices = 0.0
-    /// Bytes of patches or compressed images.
+    /// The bytes of patches or compressed images.
     package var sent = 0.0
-    /// Bytes of the images that devices created from them.
+    /// The bytes of the images that devices created from them.
     package var made = 0.0
   }
 
@@ -77,19 +78,19 @@ package struct FleetForecast: Hashable, Sendable {
   package let duration: Spread
   /// The use of each adapter, in order.
   package let airUse: [AirUse]
-  /// The expected outcomes, the most frequent first.
+  /// The expected outcomes; the most frequent one is first.
   package let expected: [Expected]
-  /// Shares of the runs, 0…1.
+  /// The shares of the runs that stopped and that paused, 0…1.
   package let stoppedShare: Double
   package let pausedShare: Double
   package let limit: Limit
   package let savings: Savings
-  /// The number of waves that will wait for approval; no figure includes that time.
+  /// The number of waves that will wait for approval. No figure includes the time of these waits.
   package let approvals: Int
   /// The number of seeds of each what-if row.
   package let whatIfSeeds: Int
   package let whatIf: [WhatIf]
-  /// The number of runs and what-if rows that the time limit excluded.
+  /// The number of runs and what-if rows that were omitted because of the time limit.
   package let runsLeftOut: Int
   package let rowsLeftOut: Int
 
@@ -152,8 +153,8 @@ extension FleetForecast {
       .sorted { ($1.devices, "\($0.ending)") < ($0.devices, "\($1.ending)") }
   }
 
-  /// The share of air time from which the air is the bottleneck: the rest is lost at the ends of
-  /// connection events.
+  /// The share of air time above which the air counts as the bottleneck; the remaining time is lost
+  /// at the ends of connection events.
   private static let airIsFull = 0.5
   private static let half = 0.5
 

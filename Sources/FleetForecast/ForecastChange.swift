@@ -8,7 +8,7 @@ package enum ForecastChange: Hashable, Sendable {
   case withResponse
   case withoutResponse
   case phy(PHY)
-  /// ATT_MTU, and link-layer payloads of 251 bytes.
+  /// A different ATT_MTU, with link-layer payloads of 251 bytes.
   case largerPackets(mtu: Int)
   case smallerPackets(mtu: Int)
   case interval(ConnectionInterval)
@@ -18,10 +18,10 @@ package enum ForecastChange: Hashable, Sendable {
 
   private static let adaptersMaximum = 64
   private static let mtuMaximum = 512
-  /// The ATT_MTU that fits in one packet of 251 bytes.
+  /// The ATT_MTU at which a PDU fits one packet of 251 bytes.
   private static let smallMTU = 247
 
-  /// Returns the useful changes of a campaign, five or more.
+  /// Returns the useful changes of a campaign; there are at least five.
   static func all(for trial: CampaignSimulation) -> [ForecastChange] {
     let (fleet, flash) = (trial.fleet, trial.campaign.flash)
     let settings = fleet.settings

@@ -5,7 +5,7 @@ import Synchronization
 package struct ForecastProgress: Hashable, Sendable {
   package let runsEnded: Int
   package let runs: Int
-  /// The share of the work, 0…1; an estimate, because attempts are repeated.
+  /// The completed share of the work, 0…1. The value is an estimate, because attempts are repeated.
   package let share: Double
 }
 
@@ -35,7 +35,7 @@ final class ForecastWatch: Sendable {
     self.progress = progress
   }
 
-  /// Whether current and further runs are no longer needed.
+  /// Whether the current runs and all further runs are no longer needed.
   var isOver: Bool { state.withLock { $0.isFirstDone } && isTimeOver() }
 
   func attemptEnded() { report { $0.attempts += 1 } }

@@ -2,8 +2,8 @@ import OtaflashFleet
 import OtaflashGATT
 import Synchronization
 
-/// An exchange for virtual time: a worker without a job waits for the next job instead of polling,
-/// which would be slow during a soak time of a day.
+/// An exchange for virtual time. A worker without a job waits for the next job instead of polling,
+/// because polling would be slow during a soak time of a day.
 final class QuietExchange: JobExchange {
   private struct State {
     /// The published and claimed jobs.
@@ -45,7 +45,7 @@ final class QuietExchange: JobExchange {
       return waiter
     }
     if let waiter {
-      // `now` is outdated after the wait; the caller asks again with a new time.
+      // `now` is outdated after the wait, so the caller asks again with a new time.
       _ = await waiter.wait()
       return nil
     }

@@ -4,8 +4,8 @@ import OtaflashFleetEngine
 import OtaflashGATT
 import OtaflashSimulation
 
-/// The adapters and boards of a simulated fleet for the engine. A board has power only during
-/// attempts.
+/// The adapters and boards of a simulated fleet, as a transport for the engine. A board is powered
+/// only during attempts.
 package struct SimulatedFleetTransport: DeviceTransport {
   package let fleet: SimulatedFleet
   private let board: @Sendable (FleetDevice.ID) -> String

@@ -11,11 +11,11 @@ struct SimulationFigures: Hashable, Sendable {
 
   let took: Duration
   let end: End
-  /// By adapter: the share of the time with attempts in which its radio carried data.
+  /// For each adapter, the share of the time with attempts in which its radio carried data.
   let airUse: [String: Double]
-  /// The number of devices by outcome, without devices that were not started.
+  /// The number of devices by outcome. Devices that were not started are not included.
   let endings: [ForecastEnding: Int]
-  /// The time without attempts, except soak times.
+  /// The time without attempts, excluding soak times.
   let idle: Duration
   let soak: Duration
   /// The share of the time of all attempts in which the boards' flash was busy.
@@ -50,7 +50,7 @@ struct SimulationFigures: Hashable, Sendable {
     flashUse = worked > .zero ? flash / worked : 0
   }
 
-  /// Returns the time that at least one of the spans covers.
+  /// Returns the time that is covered by at least one of the spans.
   private static func union(of spans: [(WallClockTime, WallClockTime)]) -> Duration {
     var (total, end) = (Duration.zero, WallClockTime(milliseconds: .min))
     for span in spans.sorted(by: { $0.0 < $1.0 }) where span.1 > end {

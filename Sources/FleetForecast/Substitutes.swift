@@ -3,12 +3,12 @@ import OtaflashFleet
 import OtaflashSimulation
 
 extension CampaignSimulation {
-  /// The room that a bootloader requires in a slot, in addition to the image.
+  /// The space that a bootloader requires in a slot in addition to the image.
   private static let slotReserve = 8192
   private static let pageSize = 4096
 
-  /// Creates a simulation with random images and boards with the OTA service, for devices and files
-  /// of which only sizes are known.
+  /// Creates a simulation with random images, and with boards that have the OTA service, for
+  /// devices and files of which only the sizes are known.
   ///
   /// - Parameter sizes: the sizes of the images in bytes, by their names in the campaign.
   package init(

@@ -11,7 +11,7 @@ package struct ForegroundProgram: Sendable {
 
   /// - Parameters:
   ///   - words: the name of a program in PATH, and its arguments.
-  ///   - timeLimit: the time limit, which includes typing a passphrase.
+  ///   - timeLimit: the time limit, which includes the time to type a passphrase.
   package init(_ words: [String], timeLimit: Duration) {
     self.words = words
     self.timeLimit = timeLimit
@@ -19,7 +19,7 @@ package struct ForegroundProgram: Sendable {
 
   /// Runs the program to its end.
   ///
-  /// - Parameter mayAsk: whether it may use the terminal. Otherwise it has no input, and no
+  /// - Parameter mayAsk: whether the program may use the terminal. Otherwise it has no input and no
   ///   controlling terminal.
   package func run(mayAsk: Bool) async -> HookOutcome.End {
     await withTaskGroup(of: HookOutcome.End.self, returning: HookOutcome.End.self) { group in

@@ -2,8 +2,8 @@
 import Glibc
 import SystemPackage
 
-/// The standard input of a command, as an unlinked file in the folder for temporary files. Unlike a
-/// pipe, the file does not block otaflash if the command does not read it.
+/// The standard input of a command, as an unlinked file in the folder for temporary files. Unlike
+/// with a pipe, otaflash is not blocked if the command does not read its input.
 enum HookInput {
   /// - Returns: the open file, at its start.
   static func file(of bytes: [UInt8]) throws(Errno) -> FileDescriptor {

@@ -2,7 +2,7 @@
 import OtaflashFleet
 import Synchronization
 
-/// The end of a command's output, in bounded memory.
+/// The end of a command's output, in a limited amount of memory.
 final class OutputTail: Sendable {
   private struct State {
     var bytes: [UInt8] = []
@@ -23,7 +23,7 @@ final class OutputTail: Sendable {
   func append(_ part: UnsafeRawBufferPointer) {
     state.withLock { state in
       state.bytes += part
-      // Only occasionally, because each cut moves the remaining bytes.
+      // The output is truncated only occasionally, because each cut moves the remaining bytes.
       if state.bytes.count > 4 * Self.maximum { state.cut(to: Self.maximum) }
     }
   }
@@ -32,7 +32,7 @@ final class OutputTail: Sendable {
   var text: (output: String, dropped: Int) {
     state.withLock { state in
       state.cut(to: Self.maximum)
-      // The rest of a truncated character is dropped as well.
+      // The rest of a truncated character is also dropped.
       let half = state.dropped == 0 ? 0 : state.bytes.prefix(3).prefix { $0 & 0xC0 == 0x80 }.count
       return (String(decoding: state.bytes.dropFirst(half), as: UTF8.self), state.dropped + half)
     }

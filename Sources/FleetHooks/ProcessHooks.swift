@@ -7,10 +7,10 @@ import Synchronization
 import SystemPackage
 
 /// Hooks as processes of the host. Each hook has its own process group, and its standard input is
-/// empty or a file. Its output is read as it arrives and bounded here, so it never waits for a
-/// reader.
+/// empty or a file. Its output is read as it arrives and truncated here, so the hook never waits
+/// for a reader.
 package struct ProcessHooks: HookRunner {
-  /// The time between SIGTERM and SIGKILL, each to the complete process group.
+  /// The time between SIGTERM and SIGKILL, each of which is sent to the complete process group.
   package static let grace = Duration.seconds(5)
 
   private let folder: String
@@ -33,7 +33,7 @@ package struct ProcessHooks: HookRunner {
 
   /// Runs a command as `run(_:environment:timeLimit:)` does.
   ///
-  /// - Parameter input: the content of its standard input.
+  /// - Parameter input: the content of the command's standard input.
   package func run(
     _ hook: HookCommand, environment: [String: String], input: [UInt8], timeLimit: Duration
   ) async -> HookOutcome {
@@ -78,8 +78,8 @@ package struct ProcessHooks: HookRunner {
     }
   }
 
-  /// Runs a process; returns `.interrupted` after cancellation of the task, when the complete group
-  /// has ended.
+  /// Runs a process. After cancellation of the task, returns `.interrupted` when the complete
+  /// process group has ended.
   private func process(
     _ hook: HookCommand, _ environment: [String: String], _ input: FileDescriptor?,
     _ tail: OutputTail
@@ -121,7 +121,8 @@ package struct ProcessHooks: HookRunner {
   }
 
   /// Kills processes that ignored SIGTERM and outlived the first process of the group. The kernel
-  /// does not reuse the number while the group has members; without members no process is signaled.
+  /// does not reuse the number of a group that has members. If the group has no members, no process
+  /// receives the signal.
   private func endGroup(of first: pid_t?) {
     if let first { kill(-first, SIGKILL) }
   }
@@ -135,12 +136,12 @@ package struct ProcessHooks: HookRunner {
   }
 }
 
-/// The program of a hook.
+/// The program that a hook runs.
 private struct Program {
   let arguments: Arguments
   /// The name in the campaign.
   private let name: String
-  /// `nil` = the program is searched in PATH.
+  /// The path; `nil` = the program is searched in PATH.
   private let path: String?
 
   init(_ hook: HookCommand, in folder: String) {

@@ -8,7 +8,7 @@ extension DatabaseValue {
 }
 
 extension Row {
-  /// The maximum of all counts: larger than in any store, and far from overflow.
+  /// The maximum of all counts: larger than in any store, and far below an overflow.
   private static let countMaximum = 1 << 48
 
   /// Returns a count in a column.
@@ -32,7 +32,8 @@ extension Row {
     return WallClockTime(milliseconds: milliseconds)
   }
 
-  /// Returns the bytes in a column; empty bytes are not stored as NULL.
+  /// Returns the bytes in a column. Empty bytes are not stored as NULL, so the column always has a
+  /// value.
   func bytes(_ column: String) -> [UInt8] {
     let data: Data = self[column]
     return [UInt8](data)

@@ -1,7 +1,7 @@
 #if Fleet
 import Crypto
 
-/// The chain of SHA-256 hashes over the events of a run. Each change, removal or insertion of an
+/// The chain of SHA-256 hashes over the events of a run. Every change, removal or insertion of an
 /// event changes the last hash, which reports contain.
 ///
 /// `hash(0) = SHA-256(run id)`, and `hash(n) = SHA-256(hash(n − 1) ‖ n ‖ at ‖ payload)`, with the

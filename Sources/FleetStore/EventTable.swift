@@ -2,7 +2,7 @@
 import GRDB
 import OtaflashFleet
 
-/// The table of events, each hashed with the hash of the event before it.
+/// The table of events; the hash of each event covers the hash of the previous event.
 enum EventTable {
   static func append(
     _ events: [FleetEvent], to run: String, at moment: WallClockTime, in database: Database

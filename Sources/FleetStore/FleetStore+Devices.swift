@@ -45,13 +45,13 @@ extension FleetStore {
 
   // MARK: The former list of devices
 
-  /// Whether the store still has the table of devices of former versions. Its rows followed from
-  /// the events of the runs, which the registry of devices takes over once.
+  /// Whether the store still has the table of devices that former versions used. Its rows were
+  /// derived from the events of the runs; the registry of devices imports them once.
   package func hasFormerDevices() throws(StorageFault) -> Bool {
     try read { try $0.tableExists("device") }
   }
 
-  /// Drops the table, after the registry imported its rows.
+  /// Drops the table after the registry has imported its rows.
   package func dropFormerDevices() throws(StorageFault) {
     try write { try StoreSchema.dropDevices(in: $0) }
   }

@@ -11,7 +11,7 @@ package struct KeptRun: Hashable, Sendable {
   package let events: Int
 }
 
-/// The reason why a text does not select a run.
+/// The reason why a string does not select a run.
 package enum RunSearchFault: Error, Hashable, Sendable, CustomStringConvertible {
   case none
   case unknown(String)
@@ -43,8 +43,8 @@ extension FleetStore {
     }
   }
 
-  /// Returns the run whose name is `text` or starts with it; without a text, the run on which a
-  /// process works, else the newest run.
+  /// Returns the run whose name is `text` or starts with it. Without `text`, returns the run on
+  /// which a process works, or the newest run if there is none.
   ///
   /// - Parameter isActive: whether a process works on the run with this name.
   package func run(
@@ -120,7 +120,7 @@ extension FleetStore {
     }
   }
 
-  /// Returns the answer to a request as text; `nil` = no answer yet.
+  /// Returns the answer to a request as text; `nil` = the request is not answered yet.
   package func answer(to request: Int) throws(StorageFault) -> String? {
     try read {
       try String.fetchOne(
@@ -128,11 +128,12 @@ extension FleetStore {
     }
   }
 
-  /// Returns the last event that determines the state in the list of runs: the run ended, paused,
-  /// waits for approval, or continued.
+  /// Returns the last event that determines the state in the list of runs: the run has ended,
+  /// paused, waits for approval, or continued.
   package func lastTurn(of run: String) throws(StorageFault) -> FleetEvent? {
     try read { database in
-      // Payloads start with the name of the event, and are searched backwards.
+      // Payloads start with the name of the event, so they are searched by prefix, from the last
+      // event backwards.
       let payload = try String.fetchOne(
         database,
         sql: """
@@ -173,7 +174,7 @@ private struct StoredRequest: Codable {
   }
 }
 
-/// The requests for one run, from any process.
+/// The requests for one run, which any process can add.
 private struct StoredCommands: CommandSource {
   let store: FleetStore
   let run: String

@@ -2,7 +2,7 @@
 import GRDB
 import OtaflashFleet
 
-/// The end of a run's chain.
+/// The end of the event chain of a run.
 package struct ChainHead: Hashable, Sendable {
   /// The number of events.
   package let events: Int

@@ -2,8 +2,8 @@
 import GRDB
 import OtaflashFleet
 
-/// Runs with their events and images in one SQLite file. Changes are durable when a call returns,
-/// also after a crash or a power loss.
+/// Runs with their events and images in one SQLite file. Changes are durable when a call returns:
+/// they survive a crash or a power loss.
 ///
 /// One process at a time adds events to a run; the caller ensures this. Other processes may read
 /// runs and add requests.
@@ -20,7 +20,8 @@ package final class FleetStore: Sendable {
 
   init(_ file: StoreFile) { self.file = file }
 
-  /// The new path of a damaged store, if there was one. Devices report their images themselves.
+  /// The new path of a damaged store, if there was one. Updates remain possible, because devices
+  /// report their images themselves.
   package var setAside: String? { file.setAside }
 
   func write<Value>(_ body: (Database) throws -> Value) throws(StorageFault) -> Value {

@@ -2,8 +2,8 @@
 import GRDB
 import OtaflashFleet
 
-/// The reports of workers in stores up to version 4: a table, whose rows the coordinator converted
-/// to events later.
+/// The reports of workers in stores up to version 4. They were in a table whose rows the
+/// coordinator later converted to events.
 enum FormerNews {
   private enum Report: Codable {
     case placed(adapter: String)
@@ -38,8 +38,8 @@ enum FormerNews {
       sql: "DROP TABLE news; DROP TABLE job; ALTER TABLE run DROP COLUMN news_seen;")
   }
 
-  /// Records the reports that the coordinator had not read when its process died. The process that
-  /// continues the run asks each device again whose attempt ended without a recorded next step.
+  /// Records the reports that the coordinator had not read when its process died. If the next step
+  /// of an attempt is not recorded, the process that continues the run queries the device again.
   private static func record(in database: Database) throws {
     let unread = try Row.fetchAll(
       database,
@@ -64,7 +64,8 @@ enum FormerNews {
     }
   }
 
-  /// Returns the run; `nil` = its events are invalid, which is reported when they are read.
+  /// Returns the run; `nil` = its events are invalid. The error is then reported when the events
+  /// are read.
   private static func run(_ id: String, in database: Database) throws -> FleetRun? {
     let history = try EventTable.events(of: id, in: database)
     return FleetRun.fault(of: history) == nil ? FleetRun(history) : nil

@@ -38,7 +38,7 @@ enum StartedRuns {
   /// Returns runs that were deleted or rewritten, in the order of their starts.
   static func lost(in database: Database) throws -> [LostRun] {
     var lost: [LostRun] = []
-    // A store of an older version that is only read has no such table.
+    // A store of an older version that is opened read-only has no such table.
     if try database.tableExists("started") {
       lost = try Row.fetchAll(
         database,

@@ -3,11 +3,11 @@ import FoundationEssentials
 import GRDB
 import OtaflashFleet
 
-/// Opening a store for reading, also after a process was killed during a commit.
+/// Opening a store for reading, even after a process was killed during a commit.
 extension StoreFile {
-  /// Opens the file for reading. A journal that a killed process left is played back first
-  /// (sqlite.org/lockingv3.html, 4.0 "Rollback"), which a read-only connection cannot do: in the
-  /// file if it can be written, else in a copy of it.
+  /// Opens the file for reading. If a killed process left a journal, the journal is rolled back
+  /// first (sqlite.org/lockingv3.html, 4.0 "Rollback"). A read-only connection cannot do this, so
+  /// it happens in the file if the file is writable, or in a copy of it.
   static func openForReading(
     _ path: String, _ patience: Duration
   ) throws(StorageFault) -> DatabaseQueue {
@@ -26,8 +26,9 @@ extension StoreFile {
     return try open(path, isReadOnly: true, patience)
   }
 
-  /// Opens a connection that may write, whose first read rolls the unfinished commit back. SQLite
-  /// does so under an exclusive lock, and leaves the journal of a living process alone.
+  /// Opens a connection that may write; its first read rolls back the unfinished commit. SQLite
+  /// does so under an exclusive lock, and does not touch the journal of a process that is still
+  /// running.
   private static func recover(_ path: String, _ patience: Duration) throws(StorageFault) {
     var configuration = Configuration()
     configuration.busyMode = .timeout(Double(patience.wholeMilliseconds) / 1000)
@@ -39,7 +40,7 @@ extension StoreFile {
   }
 
   /// Opens a copy with the state of the last commit, for a read-only file system. The copy is
-  /// unlinked after opening, and ends with its connection.
+  /// unlinked after opening, and is deleted when its connection ends.
   private static func openCopy(
     of path: String, _ patience: Duration
   ) throws(StorageFault) -> DatabaseQueue {
@@ -67,7 +68,7 @@ extension StoreFile {
 
   private static func remove(_ folder: String) {
     do { try FileManager.default.removeItem(atPath: folder) } catch {
-      // Remaining files are readable only by this user, in the folder for temporary files.
+      // If files remain in the folder for temporary files, only this user can read them.
     }
   }
 }

@@ -5,10 +5,10 @@ import OtaflashFleet
 
 /// The SQLite file of a store, opened with durable commits.
 ///
-/// A process has one connection, with a rollback journal: SQLite before 3.51.3 may damage a file in
-/// WAL mode that two connections write to (sqlite.org/wal.html, "The WAL-Reset Bug"), and Debian 12
-/// has 3.40. Each commit is flushed (`synchronous=FULL`). The setting is read back, because GRDB
-/// changes it in some modes, and a store that loses commits would not be noticed.
+/// A process has one connection, with a rollback journal, because SQLite before 3.51.3 may damage a
+/// file in WAL mode that two connections write to (sqlite.org/wal.html, "The WAL-Reset Bug"), and
+/// Debian 12 has version 3.40. Each commit is flushed (`synchronous=FULL`). The setting is read
+/// back, because GRDB changes it in some modes, and the loss of commits would not be noticed.
 struct StoreFile {
   /// The application id of the file (`PRAGMA application_id`): "OTAF".
   static let applicationID: Int32 = 0x4F54_4146
@@ -24,8 +24,8 @@ struct StoreFile {
 
   /// - Parameters:
   ///   - path: the path of the file, in an existing folder.
-  ///   - isReadOnly: whether nothing is created or written, except that an unfinished commit is
-  ///     rolled back first.
+  ///   - isReadOnly: whether nothing is created or written. As an exception, an unfinished commit
+  ///     is rolled back first.
   ///   - patience: the time limit for locks of other processes.
   init(
     path: String, isReadOnly: Bool, patience: Duration = StoreFile.patience
@@ -49,7 +49,7 @@ struct StoreFile {
     }
   }
 
-  /// Rejects paths that are not regular files: SQLite would wait indefinitely to open a pipe.
+  /// Rejects paths that are not regular files. SQLite would wait indefinitely when it opens a pipe.
   private static func checkIsFile(_ path: String) throws(StorageFault) {
     let found = URL(filePath: path).resolvingSymlinksInPath().path
     guard FileManager.default.fileExists(atPath: found) else { return }
@@ -57,28 +57,30 @@ struct StoreFile {
       let type = try FileManager.default.attributesOfItem(atPath: found)[.type]
       guard let type = type as? FileAttributeType, type != .typeRegular else { return }
     } catch {
-      // The following open reports other errors.
+      // Other errors are reported when the file is opened next.
       return
     }
     throw StorageFault(
       .system, "\(path) is not a regular file; move it away to create a new store")
   }
 
-  /// Makes the file readable only by its user, regardless of the umask; its journal receives the
+  /// Makes the file readable only by its user, regardless of the umask. Its journal receives the
   /// same mode.
   private static func keepPrivate(_ path: String) throws(StorageFault) {
     let (files, mode) = (FileManager.default, [FileAttributeKey.posixPermissions: 0o600])
     // `createFile` would rename a new file to the path, and could replace a store that another
     // process creates at the same time.
     do { try Data().write(to: URL(filePath: path), options: .withoutOverwriting) } catch {
-      // The file exists, or its folder does not: the following open reports errors.
+      // The file exists, or its folder does not. In both cases errors are reported when the file is
+      // opened next.
     }
     do {
       let found = try files.attributesOfItem(atPath: path)[.posixPermissions] as? Int
       guard let found, found & 0o077 != 0 else { return }
       try files.setAttributes(mode, ofItemAtPath: path)
     } catch {
-      // There is no file, or it belongs to another user: the following open reports errors.
+      // The file does not exist, or belongs to another user. In both cases errors are reported when
+      // the file is opened next.
     }
   }
 
@@ -101,7 +103,8 @@ struct StoreFile {
   }
 
   private static func check(_ database: Database, _ path: String) throws {
-    // In one transaction: another process may initialize the file between two reads.
+    // All statements are in one transaction, because another process may initialize the file
+    // between two reads.
     try database.inTransaction(.deferred) {
       try checkOwner(database, path)
       return .commit
@@ -140,7 +143,7 @@ struct StoreFile {
     }
   }
 
-  /// Renames a damaged file, so that a user can examine it. Files that were set aside before are
+  /// Renames a damaged file, so that a user can examine it. Files that were set aside earlier are
   /// kept.
   private static func putAside(_ path: String) throws(StorageFault) -> String {
     let files = FileManager.default
@@ -152,7 +155,7 @@ struct StoreFile {
     }
     do {
       try files.moveItem(atPath: path, toPath: aside)
-      // The journal belongs to the damaged file; SQLite would apply it to a new file.
+      // The journal belongs to the damaged file, and SQLite would apply it to a new file.
       if files.fileExists(atPath: path + "-journal") {
         try files.moveItem(atPath: path + "-journal", toPath: aside + "-journal")
       }

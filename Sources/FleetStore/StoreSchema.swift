@@ -5,7 +5,7 @@ import GRDB
 enum StoreSchema {
   static var version: Int { migrations.count }
 
-  /// The code of a migration, after its statements.
+  /// Code of a migration that runs after its statements.
   private typealias Step = @Sendable (Database) throws -> Void
 
   /// The n-th migration converts a store of version n − 1 to version n.
@@ -17,7 +17,8 @@ enum StoreSchema {
   static func migrate(_ queue: DatabaseQueue) throws {
     let found = try queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") ?? 0 }
     for (index, migration) in migrations.enumerated().dropFirst(found) {
-      // Checked again within the transaction, because another process may do the same.
+      // The version is checked again within the transaction, because another process may migrate
+      // the store at the same time.
       try queue.inTransaction(.immediate) { database in
         let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         guard found == index else { return .rollback }
@@ -30,8 +31,8 @@ enum StoreSchema {
     }
   }
 
-  /// There are no tables of waves and the progress of devices: both are folds over `event`, and
-  /// redundant data could differ.
+  /// There are no tables for waves and for the progress of devices. Both are derived from `event`,
+  /// and redundant data could contradict it.
   private static let first = """
     CREATE TABLE run (
       id TEXT PRIMARY KEY, campaign TEXT NOT NULL, digest TEXT NOT NULL, began INTEGER NOT NULL,
@@ -66,7 +67,7 @@ enum StoreSchema {
     CREATE TABLE blob (digest TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT, WITHOUT ROWID;
     """
 
-  /// The known devices, until version 6: `RegistryFile` replaces the table.
+  /// The known devices, until version 6. `RegistryFile` has replaced this table.
   private static let devices = """
     CREATE TABLE device (
       id TEXT PRIMARY KEY, name TEXT, address TEXT, seen INTEGER, connected INTEGER, outcome TEXT,

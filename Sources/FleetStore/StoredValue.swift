@@ -1,7 +1,7 @@
 #if Fleet
 import FoundationEssentials
 
-/// Values as JSON texts with sorted keys, so that equal values have equal texts.
+/// Values that are stored as JSON with sorted keys, so that equal values have equal stored forms.
 enum StoredValue {
   static func text(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()

@@ -1,5 +1,5 @@
-/// Requests and answers of Control (docs/ota-service.md, 4), and the operations that do not change
-/// the session.
+/// Requests to Control and their answers (docs/ota-service.md, 4), and the operations that do not
+/// change the session.
 #include "ota_internal.h"
 
 static uint8_t info(ota_receiver *r) {
@@ -84,7 +84,8 @@ typedef struct {
   uint8_t payload_size;
   uint8_t needs;
   uint8_t states;
-  /// The undefined bits of the flags byte at the start of the payload; 0 = no flags byte.
+  /// The undefined bits of the flags byte at the start of the payload; 0 if the operation has no
+  /// flags byte.
   uint8_t unknown_flags;
 } operation_rule;
 
@@ -146,7 +147,7 @@ void ota_control_disconnected(ota_receiver *r) {
   if (ota_reset_is_promised(r)) r->operation.phase = OTA_PHASE_RESETTING;
   if (r->operation.phase == OTA_PHASE_RESETTING) return;
   if (r->operation.phase == OTA_PHASE_RECORDING && r->operation.opcode == OTA_OP_ACTIVATE) return;
-  // A resume record that is being written is completed; no answer is sent.
+  // A resume record that is being written is completed, but no answer is sent.
   r->operation.phase = OTA_PHASE_REST;
   if (r->state == OTA_STATE_VERIFYING) ota_enter(r, OTA_STATE_RECEIVING);
 }

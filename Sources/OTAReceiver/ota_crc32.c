@@ -1,6 +1,6 @@
 #include "ota_receiver.h"
 
-/// Processes four bits at a time with a table of 64 bytes; a table of 1 KiB would be four times as
+/// Processes four bits at a time with a table of 64 bytes. A table of 1 KiB would be four times as
 /// fast.
 uint32_t ota_crc32(uint32_t crc, const uint8_t *bytes, uint32_t size) {
   static const uint32_t table[16] = {

@@ -1,5 +1,6 @@
 /// The patch decoder (docs/delta.md). Every size is unsigned and is compared with the remaining
-/// bytes before use, so no byte is read outside the base or created beyond the image.
+/// bytes before its use, so no byte outside the base is read, and no byte beyond the image is
+/// created.
 #include "ota_delta.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "ota_internal.h"
 
 enum { SIZE_MAXIMUM = 0x7FFFFFFF };
-/// Returned instead of a byte: none is available yet, or `end` states why decoding has ended.
+/// Returned instead of a byte: no byte is available yet, or `end` states why decoding has ended.
 enum { NONE = -1 };
 /// The field that the next decompressed byte belongs to. Bytes before FORMAT are not compressed.
 enum {
@@ -40,7 +41,7 @@ static int take(ota_delta *d) {
   return *d->input++;
 }
 
-/// Adds the bits of one byte to a number of at most 31 bits. False: the number has more.
+/// Adds the bits of one byte to a number of at most 31 bits. False: the number has more bits.
 static bool grow(uint32_t *number, uint8_t *shift, uint32_t bits, uint8_t count) {
   if (*shift > 30 || bits > (uint32_t)SIZE_MAXIMUM >> *shift) return false;
   *number |= bits << *shift;
@@ -117,7 +118,8 @@ static int next(ota_delta *d) {
 #endif
 }
 
-/// Continues reading `number`: 1 once it is complete, 0 while bytes are missing or `end` is set.
+/// Continues to read `number`. Returns 1 once the number is complete, 0 while bytes are missing or
+/// `end` is set.
 static int read_number(ota_delta *d) {
   for (;;) {
     int byte = next(d);
@@ -155,7 +157,8 @@ static bool header_is_possible(ota_delta *d) {
 }
 
 static void run_header(ota_delta *d) {
-  // The header belongs to the stream, not to the patch: `take` may consume one byte at a time.
+  // The header belongs to the stream and not to the patch, so `take` may consume one byte at a
+  // time.
   while (d->filled < OTA_DELTA_HEADER_SIZE) {
     d->patch_left = 1;
     int byte = take(d);
@@ -212,7 +215,7 @@ static void run_format(ota_delta *d) {
   d->phase = PHASE_DIFFERENCE_SIZE;
 }
 
-/// Reads a size. Its limits are the rest of the part, and `limit`.
+/// Reads a size, which is limited by the rest of the part and by `limit`.
 static void run_step_size(ota_delta *d, uint32_t limit) {
   if (!read_number(d)) return;
   if (d->negative || d->number > d->image_left || d->number > limit) {
@@ -270,7 +273,7 @@ static void run_seek(ota_delta *d) {
   d->phase = PHASE_DIFFERENCE_SIZE;
 }
 
-/// Passes the bytes of the piece to `write`. False: not all were accepted.
+/// Passes the bytes of the piece to `write`. False: `write` did not accept all of them.
 static bool hand_out(ota_delta *d) {
   while (d->sent < d->filled) {
     const uint8_t *from = d->piece + d->sent;
@@ -284,7 +287,7 @@ static bool hand_out(ota_delta *d) {
   return true;
 }
 
-/// Checks a part after all of its bytes were passed on.
+/// Checks a part whose bytes were all passed on.
 static ota_delta_result end_part(ota_delta *d) {
   bool rest = d->patch_left > 0 || d->run_left > 0 || d->run_step != RUN_KIND;
 #if OTA_DELTA_WINDOW_BITS > 0

@@ -1,5 +1,5 @@
-/// Writes the rows of the ring to the slot: erases ahead, programs, reads back, and returns to the
-/// start of a page that does not hold its data.
+/// Writes the rows of the ring to the slot: erases pages ahead, programs rows, reads them back, and
+/// returns to the start of a page that does not hold its data.
 #include "ota_internal.h"
 
 bool ota_engine_at_rest(const ota_receiver *r) {
@@ -14,14 +14,14 @@ void ota_engine_fault(ota_receiver *r) {
 #else
   const bool was_blank = false;
 #endif
-  // Only flash is trusted now; the content of the ring is discarded.
+  // From here on only flash is trusted; the content of the ring is discarded.
   ota_record_load(r);
   if (!was_blank) ota_session_end(r, OTA_ERROR_FLASH_FAULT, OTA_RESULT_FLASH_FAULT);
 }
 
-/// Returns to the start of the page: a row cannot be programmed twice, so the complete page is
-/// erased and the host sends it again (of a patch stream, the current part). Marks inside the page
-/// must be removed before that.
+/// Returns to the start of the page. A row cannot be programmed twice, so the complete page is
+/// erased and the host sends its data again (for a patch stream, the current part). Marks inside
+/// the page must be removed before the page is erased.
 static void fall_back_to_page(ota_receiver *r) {
   ota_session *s = &r->session;
   if (++s->page_faults > OTA_FLASH_RETRY_MAXIMUM) {
@@ -90,7 +90,7 @@ static void finish_erase(ota_receiver *r, bool ok) {
 }
 
 #if OTA_ERASE_AHEAD
-/// Whether pages of the session's image are not yet erased and may be erased ahead.
+/// Whether there are pages of the session's image that are not erased yet and may be erased ahead.
 static bool may_erase_ahead(const ota_receiver *r) {
   return r->config->erase_ahead && r->session.erased < r->session.image.size;
 }
@@ -100,7 +100,8 @@ static void finish_blank(ota_receiver *r, bool ok) {
   if (ok) r->blank += r->config->page_size;
 }
 
-/// While no session is held: erases the slot for the next one, and then writes a record of it.
+/// While no session is held, erases the slot for the next session, and then writes a record that
+/// states this.
 static void start_blank(ota_receiver *r) {
   const ota_receiver_config *c = r->config;
   if (!c->erase_ahead || r->state != OTA_STATE_IDLE || r->session.image.size != 0 || r->trial ||
@@ -132,7 +133,8 @@ static void start_row(ota_receiver *r) {
   uint32_t size = row_size(r);
   uint32_t padded = ota_round_up(size, r->config->write_alignment);
   uint8_t *row = row_in_ring(r);
-  // Even the last row of the image has a full row of space in the ring, which holds no other data.
+  // The ring has a full row of space even for the last row of the image, and this space holds no
+  // other data.
   memset(row + size, 0xFF, padded - size);
   ota_flash_write(r, OTA_WORK_ROW, r->config->slot_address + r->session.written, row, padded);
 }

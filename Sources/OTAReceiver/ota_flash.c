@@ -1,4 +1,5 @@
-/// Access to flash: one operation at a time, whose end `ota_engine_finish` handles, and comparison.
+/// Access to flash: starts one operation at a time, whose end `ota_engine_finish` handles, and
+/// compares contents.
 #include "ota_internal.h"
 
 void ota_flash_write(

@@ -9,8 +9,8 @@
 /// The purpose of the current flash operation.
 enum { OTA_WORK_NONE, OTA_WORK_ERASE, OTA_WORK_ROW, OTA_WORK_RECORD, OTA_WORK_BLANK };
 
-/// The next write to the resume record: WHOLE = the record is complete and marks are appended;
-/// otherwise the next step of a new record.
+/// The next write to the resume record. WHOLE = the record is complete, and the next write is a
+/// mark; otherwise the next step of a new record.
 enum { OTA_RECORD_WHOLE, OTA_RECORD_ERASE, OTA_RECORD_COPY, OTA_RECORD_HEADER };
 
 /// The phases of a control operation.
@@ -55,11 +55,11 @@ static inline uint32_t ota_round_up(uint32_t value, uint32_t unit) {
 void ota_flash_write(
     ota_receiver *r, uint8_t work, uint32_t address, const uint8_t *from, uint32_t size);
 void ota_flash_erase(ota_receiver *r, uint8_t work, uint32_t page_address);
-/// Whether flash contains exactly these bytes; NULL: whether it is erased.
+/// Whether flash contains exactly these bytes; with NULL, whether flash is erased.
 bool ota_flash_equals(const ota_receiver *r, uint32_t address, const uint8_t *want, uint32_t size);
 
-// ota_record.c: the resume record.
-/// Reads the newest complete record and restores the session that it holds.
+// ota_record.c: the resume record. Reads the newest complete record and restores the session that
+// this record holds.
 void ota_record_load(ota_receiver *r);
 /// Schedules a new record with the session's image and the first `marks` marks.
 void ota_record_rewrite(ota_receiver *r, uint32_t marks);
@@ -70,7 +70,8 @@ bool ota_record_due(const ota_receiver *r);
 void ota_record_start(ota_receiver *r);
 /// False: the record could not be written after all retries.
 bool ota_record_finish(ota_receiver *r, bool ok);
-/// Reads the CRC32 in the last of the first `marks` marks, 0 without any. False: an invalid mark.
+/// Reads the CRC32 in the last of the first `marks` marks, or 0 if `marks` is 0. False: the mark is
+/// invalid.
 bool ota_mark_read(const ota_receiver *r, uint32_t marks, uint32_t *crc);
 /// The number of image bytes that survive a reset: the end of the last mark.
 uint32_t ota_record_durable(const ota_receiver *r);
@@ -81,7 +82,7 @@ bool ota_record_fits(const ota_receiver_config *config);
 bool ota_record_wants_blank(const ota_receiver *r);
 #endif
 
-// ota_state.c: the state, the status that is due, the answer to the current operation.
+// ota_state.c: the state, the due status, and the answer to the current operation.
 static inline bool ota_is_authorized(const ota_receiver *r) {
   return r->config->check_proof == NULL || r->link.authorized;
 }
@@ -99,12 +100,13 @@ static inline bool ota_is_later(const ota_receiver *r) {
 }
 /// Ends the current operation with `result` if it is not yet answered.
 void ota_answer_instead(ota_receiver *r, uint8_t result);
-/// Reports that the session went back and needs bytes again; ends a VERIFY.
+/// Reports that the session went back and needs bytes again. A running VERIFY ends.
 void ota_session_went_back(ota_receiver *r);
-/// Ends the session, unless it is a sink, and reports `error`; `result` answers an operation on it.
+/// Ends the session, unless it is a sink, and reports `error`. A running operation on the session
+/// is answered with `result`.
 void ota_session_end(ota_receiver *r, uint8_t error, uint8_t result);
 
-// ota_patch.c: from the stream to the row, and the operations of patch sessions.
+// ota_patch.c: from the patch stream to the row, and the operations of patch sessions.
 #if OTA_PATCHES
 /// Whether the held session is a patch session.
 static inline bool ota_is_patch(const ota_receiver *r) { return r->patch.held.size != 0; }
@@ -112,11 +114,12 @@ static inline bool ota_is_patch(const ota_receiver *r) { return r->patch.held.si
 static inline bool ota_takes_stream(const ota_receiver *r) {
   return !r->sinking && ota_is_patch(r);
 }
-/// Whether the stream of BEGIN is that of the held session; `patch`: BEGIN has the patch flag.
+/// Whether the stream of BEGIN is that of the held session. `patch`: whether BEGIN has the patch
+/// flag.
 bool ota_patch_is_same(const ota_receiver *r, bool patch);
-/// BEGIN: starts the announced stream from its first byte (`over`), or resumes from the record.
+/// For BEGIN: starts the announced stream from its first byte (`over`), or resumes from the record.
 void ota_patch_begin(ota_receiver *r, bool patch, bool over);
-/// Returns to the boundary that survives a reset: the current part is needed again.
+/// Returns to the last boundary that survives a reset; the host must send the current part again.
 void ota_patch_go_back(ota_receiver *r);
 /// Decodes as much as one poll may. True: more work is due immediately.
 bool ota_patch_run(ota_receiver *r);
@@ -156,11 +159,10 @@ static inline uint32_t ota_data_buffered(const ota_receiver *r) {
   return s->next - s->written;
 }
 
-// ota_engine.c: from the ring to the slot.
-/// Whether no flash operation is in progress and the resume record is complete: control operations
-/// may then change both.
+// ota_engine.c: from the ring to the slot. Whether no flash operation is in progress and the resume
+// record is complete. Control operations may then change both.
 bool ota_engine_at_rest(const ota_receiver *r);
-/// Handles the end of a flash operation. True: an operation had ended.
+/// Handles the end of a flash operation. True: an operation has ended.
 bool ota_engine_finish(ota_receiver *r);
 /// Starts the next flash operation that is due, if any. True: more work is due immediately.
 bool ota_engine_start(ota_receiver *r);
@@ -182,7 +184,7 @@ uint8_t ota_update_continue(ota_receiver *r);
 void ota_control_run(ota_receiver *r);
 /// Handles the end of the connection that requested the current operation.
 void ota_control_disconnected(ota_receiver *r);
-/// Whether the answer of ACTIVATE is sent or due, and the reset waits for its confirmation.
+/// Whether the answer to ACTIVATE is sent or due, and the reset waits for its confirmation.
 bool ota_reset_is_promised(const ota_receiver *r);
 
 #endif

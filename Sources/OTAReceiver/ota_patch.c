@@ -1,7 +1,8 @@
 /// Patch sessions (docs/ota-service.md, 13): the announced stream, and the decoder between the ring
-/// and the row. The row is stored at the start of the ring and the stream in the rest, so a patch
-/// session needs only the memory of the decoder. The decoder runs while no flash operation is in
-/// progress and the row has room. At the end of each part it stops until the mark is written.
+/// and the row. The row is stored at the start of the ring and the stream in the rest of it, so the
+/// only additional memory of a patch session is that of the decoder. The decoder runs while no
+/// flash operation is in progress and the row has room. At the end of each part it stops until the
+/// mark is written.
 #include "ota_internal.h"
 
 #if OTA_PATCHES
@@ -37,7 +38,7 @@ void ota_patch_go_back(ota_receiver *r) {
   p->filled = 0;
   ota_delta_sizes sizes = {p->held.base_size, s->image.size, p->held.size};
   ota_delta_point from = {point->stream_offset, point->image_offset, point->image_crc32};
-  // False at the end of the image, where nothing is left to decode.
+  // False at the end of the image, when no data is left to decode.
   (void)ota_delta_start(&p->delta, &p->config, &sizes, &from);
 }
 
@@ -57,8 +58,8 @@ static void refuse(ota_receiver *r) {
   ota_session_end(r, OTA_ERROR_PATCH_REFUSED, OTA_RESULT_WRONG_STATE);
 }
 
-/// Handles a part with a wrong CRC32: the first time it is sent again, as bytes may have been
-/// damaged in transfer; the second time the stream is refused.
+/// Handles a part with a wrong CRC32. The first time, the part is requested again, because its
+/// bytes may have been damaged in transfer. The second time, the stream is refused.
 static void mismatch(ota_receiver *r) {
   if (r->patch.mismatched) {
     refuse(r);
@@ -69,7 +70,7 @@ static void mismatch(ota_receiver *r) {
   ota_session_went_back(r);
 }
 
-/// Whether the row has room, and no mark has to be written first.
+/// Whether the row has room, and no mark must be written first.
 static bool may_run(const ota_receiver *r) {
   const ota_patch *p = &r->patch;
   const ota_session *s = &r->session;
@@ -100,8 +101,8 @@ bool ota_patch_run(ota_receiver *r) {
   return result == OTA_DELTA_AGAIN || (result == OTA_DELTA_MORE && p->used < r->session.next);
 }
 
-/// Appends the base of patches, or zeros if it is not readable. Returns whether it is readable, as
-/// far as is known.
+/// Appends the base of patches, or zeros if the base is not readable. Returns whether the base is
+/// readable, as far as this is known.
 static bool append_base(ota_receiver *r) {
   const ota_image *running = &r->config->running;
   bool readable = r->config->base_read != NULL && running->size <= INT32_MAX &&

@@ -45,7 +45,7 @@ bool ota_receiver_init(ota_receiver *r, const ota_receiver_config *config) {
   r->config = config;
   r->trial = config->trial;
   ota_record_load(r);
-  // After any other outcome, the bootloader has used the slot since the record was written.
+  // After any other boot outcome, the bootloader has used the slot after the record was written.
   if (config->boot_outcome != OTA_BOOT_NORMAL) ota_record_forget(r);
   return true;
 }
@@ -71,7 +71,8 @@ uint8_t ota_receiver_control_write(ota_receiver *r, const uint8_t *bytes, uint32
   if (r->link.control_cccd != 2) return OTA_ATT_CCCD_IMPROPER;
   if (r->operation.phase != OTA_PHASE_REST) return OTA_ATT_BUSY;
   if (size == 0) return OTA_ATT_INVALID_LENGTH;
-  // A longer request is stored as one byte too long, and is therefore malformed.
+  // Of a longer request, one byte more than the maximum is stored, so the request counts as
+  // malformed.
   r->operation.request_size = (uint8_t)ota_least(size, OTA_REQUEST_MAXIMUM + 1);
   memcpy(r->operation.request, bytes, ota_least(size, OTA_REQUEST_MAXIMUM));
   r->operation.opcode = r->operation.request[0];
@@ -96,8 +97,8 @@ static uint32_t window(const ota_receiver *r) {
       r->config->ring_size - ota_ring_reserve(r) - ota_data_buffered(r), UINT16_MAX);
 }
 
-/// Refuses a data write. Status reports an error without a response once, until a write is accepted
-/// again.
+/// Refuses a data write. Without a response, Status reports the error once, and not again until a
+/// write is accepted.
 static uint8_t refuse(ota_receiver *r, bool with_response, uint8_t error, uint8_t att_error) {
   uint8_t bit = (uint8_t)(1u << error);
   if (with_response || (r->link.status_told & bit)) return att_error;
@@ -172,8 +173,8 @@ static bool needs_status(const ota_receiver *r) {
   uint32_t quarter = ota_least(c->ring_size, UINT16_MAX) / 4;
   uint32_t step = quarter > c->largest_chunk ? quarter : c->largest_chunk;
   uint32_t block = c->page_size * (quarter > c->page_size ? quarter / c->page_size : 1);
-  // No chunk fits the rest of the reported limit, and the buffered bytes do not fill a row: the
-  // limit cannot move without a notification.
+  // No chunk fits the rest of the reported limit, and the buffered bytes do not fill a row. So the
+  // host cannot continue without a notification of a new limit.
   bool stuck = reported_limit < s->next + c->largest_chunk && ota_data_buffered(r) < c->row_size;
   return (limit >= reported_limit && limit - reported_limit >= step) ||
          ((link->told_window < c->largest_chunk || stuck) && window(r) >= c->largest_chunk) ||
@@ -214,7 +215,7 @@ static bool send_answer(ota_receiver *r) {
   ota_operation *o = &r->operation;
   if (o->phase != OTA_PHASE_ANSWERING) return true;
   if (!r->link.asked) {
-    ota_control_disconnected(r);  // the requester has disconnected; a promised reset is due
+    ota_control_disconnected(r);  // the requester has disconnected; a promised reset is still due
     return true;
   }
   if (!r->config->indicate_control(r->config->context, o->answer, o->answer_size)) return false;
@@ -222,7 +223,7 @@ static bool send_answer(ota_receiver *r) {
   return true;
 }
 
-/// Carries out the reset that ACTIVATE promised. Returns the milliseconds left until it is due.
+/// Performs the reset that ACTIVATE promised. Returns the milliseconds until the reset is due.
 static uint32_t reset_when_due(ota_receiver *r) {
   ota_operation *o = &r->operation;
   bool waits = ota_reset_is_promised(r);

@@ -32,7 +32,8 @@ static uint32_t patch_mark_pitch(const ota_receiver_config *c) {
   return ota_round_up(PATCH_MARK_SIZE, c->write_alignment);
 }
 
-/// The number of marks that fit one page. When the page is full, a new record copies the last mark.
+/// The number of marks that fit one page. When the page is full, the last mark is copied to a new
+/// record.
 static uint32_t patch_marks(const ota_receiver_config *c) {
   return (c->page_size - PATCH_HEADER_SIZE) / patch_mark_pitch(c);
 }
@@ -50,8 +51,9 @@ bool ota_record_fits(const ota_receiver_config *c) {
   return c->page_size >= HEADER_SIZE + mark_pitch(c);
 }
 
-/// The shortest distance at which the marks of an image fit one page. It divides the page size or
-/// is a multiple of it, so every page that contains a mark has one at its start.
+/// The shortest distance of marks at which all marks of an image fit one page. The distance divides
+/// the page size or is a multiple of it, so every page that contains a mark has a mark at its
+/// start.
 static uint32_t stride_of(const ota_receiver_config *c, uint32_t image_size) {
   uint32_t marks = (c->page_size - HEADER_SIZE) / mark_pitch(c);
   uint32_t rows = (image_size + c->row_size - 1) / c->row_size;
@@ -115,8 +117,8 @@ static void read_header(ota_receiver *r, uint8_t page) {
 #endif
 }
 
-/// Finds the resume point: the last of the consecutive valid marks, or the start of its page if
-/// bytes after the mark are programmed.
+/// Finds the resume point: the last of the consecutive valid marks. If bytes after the mark are
+/// programmed, the resume point is the start of the page that contains the mark.
 static void resume_from_marks(ota_receiver *r) {
   ota_session *s = &r->session;
   ota_record *record = &r->record;
@@ -362,7 +364,7 @@ bool ota_record_finish(ota_receiver *r, bool ok) {
   if (ok && record->step != OTA_RECORD_ERASE)
     ok = ota_flash_equals(r, target_address(r), written, r->flash.size);
   if (!ok) {
-    // This location is unusable; the record is written again, to the other page.
+    // This location is unusable, so the record is written again, to the other page.
 #if OTA_PATCHES
     if (ota_is_patch(r)) record->marks = r->patch.point.image_offset > 0;
 #endif

@@ -1,10 +1,11 @@
-/// State that every operation may change: the session state, the status that is due, and the answer
-/// to the current operation. Nothing is sent here.
+/// The state that every operation may change: the session state, the due status, and the answer to
+/// the current operation. Nothing is sent here.
 #include "ota_internal.h"
 
 void ota_status_owe(ota_receiver *r, uint8_t error) {
   r->link.status_due |= (uint8_t)(1u << error);
-  // A gap that the device caused is reported here, not again for the first data after it.
+  // A gap that the device has caused is reported here, and not again for the first data after the
+  // gap.
   if (error == OTA_ERROR_GAP) r->link.status_told |= 1u << OTA_ERROR_GAP;
 }
 

@@ -99,7 +99,8 @@ uint8_t ota_begin(ota_receiver *r) {
   r->patch.announced.size = 0;
 #endif
   if (r->sinking || (live && !over)) return report_progress(r);
-  // Also for a resumed session: marks after the resume point may be damaged or become wrong.
+  // This also applies to a resumed session, because marks after the resume point may be damaged or
+  // become wrong.
   return rewrite(r, over ? 0 : r->record.marks);
 }
 
@@ -136,7 +137,7 @@ uint8_t ota_rewind(ota_receiver *r) {
   }
 #endif
   if (page >= r->session.written) return rewind_ring(r, page);
-  // For the CRC32 of the bytes before the page, flash is read from the last mark on.
+  // To calculate the CRC32 of the bytes before the page, flash is read from the last mark on.
   uint32_t marks = page / r->record.stride;
   bool found = ota_mark_read(r, marks, &r->reading.crc);
   if (!found) r->reading.crc = 0;
@@ -174,7 +175,7 @@ uint8_t ota_verify(ota_receiver *r) {
 
 uint8_t ota_activate(ota_receiver *r) {
   if (r->sinking) return OTA_RESULT_WRONG_STATE;
-  // From here on the slot belongs to the bootloader, so no session in it may be resumed.
+  // From here on the slot belongs to the bootloader, so a session in the slot must not be resumed.
   r->operation.activating = r->session.image;
   ota_enter(r, OTA_STATE_ACTIVATING);
   return forget(r);
@@ -196,7 +197,7 @@ static bool read_bytes(ota_receiver *r, uint32_t offset, uint8_t *to, uint32_t c
   return c->flash_read(c->context, c->slot_address + offset, to, count);
 }
 
-/// Continues after the last byte was read, or after a read failed.
+/// Continues the operation after its last byte was read, or after a read failed.
 static uint8_t conclude_reading(ota_receiver *r, bool read) {
 #if OTA_PATCHES
   if (r->operation.opcode == OTA_OP_PATCH) return ota_patch_conclude(r, read, r->reading.crc);
@@ -224,7 +225,7 @@ static uint8_t read_page(ota_receiver *r) {
   return reading->offset < reading->end ? OTA_RESULT_LATER : conclude_reading(r, true);
 }
 
-/// Answers the operation after its resume record is written or discarded.
+/// Answers the operation after its resume record was written or discarded.
 static uint8_t conclude_recording(ota_receiver *r) {
   ota_operation *o = &r->operation;
   if (o->opcode == OTA_OP_VERIFY) {

@@ -1,7 +1,8 @@
 /// The user's aliases on disk, `aliases.json`. They are stored separately from the registry, which
 /// drops devices that were not seen for a long time.
 package struct AliasFile: Sendable {
-  /// The maximum size in bytes, sufficient for the most and longest aliases.
+  /// The maximum size in bytes, sufficient for the maximum number of aliases with the maximum
+  /// length.
   static let sizeLimit = 16 << 20
   private static let format = 1
 
@@ -60,16 +61,16 @@ package struct AliasFile: Sendable {
     lockPath = directory.aliasesPath + ".lock"
   }
 
-  /// Returns the aliases; no content if there is no file. Acquires no lock and creates no file, for
-  /// shell completion: the file is complete at any time.
+  /// Returns the aliases, or no content if there is no file. The function acquires no lock and
+  /// creates no file, because shell completion uses it: the file is complete at any time.
   package func load() throws(StateFault) -> Recalled<DeviceAliases> {
     let page = try json.read()
     return Recalled(content: page.content?.aliases, setAside: page.setAside)
   }
 
-  /// Reads, changes and writes the aliases as one step.
+  /// Reads, changes and writes the aliases in one locked operation.
   ///
-  /// - Returns: the result of `change`, and the new path of a damaged file, if there was one.
+  /// - Returns: the result of `change`, and the new path of a damaged file if there was one.
   package func update<Value>(
     _ change: (inout DeviceAliases) -> Value
   ) throws(StateFault) -> (value: Value, setAside: String?) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The system calls that write a file, which tests replace by failing calls.
+/// The system calls that write a file; tests replace them with failing calls.
 struct FileWriting: Sendable {
   /// write(2): the number of bytes written, or -1 and errno.
   var write: @Sendable (Int32, UnsafeRawBufferPointer) -> Int
@@ -12,8 +12,8 @@ struct FileWriting: Sendable {
     flush: { fsync($0) })
 }
 
-/// A small file that is replaced atomically: after a crash or a full disk it contains either its
-/// old or its new content.
+/// A small file that is replaced atomically: after a crash, or if the disk is full, it contains
+/// either its old or its new content.
 struct AtomicFile: Sendable {
   let path: String
   /// The maximum size in bytes; otaflash writes no larger file.
@@ -24,7 +24,7 @@ struct AtomicFile: Sendable {
   func read() throws(StateFault) -> [UInt8]? {
     let bytes: [UInt8]?
     do throws(FileErrno.Failure) {
-      // O_NONBLOCK: never wait for a pipe at the path of the file.
+      // O_NONBLOCK prevents a wait if the path is that of a pipe.
       let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
       bytes = try file.isRegular() ? file.read(atMost: limit) : nil
     } catch {
@@ -36,15 +36,15 @@ struct AtomicFile: Sendable {
     return bytes
   }
 
-  /// Writes a draft next to the file, flushes it, and renames it to the file. The directory is
-  /// flushed last, so that the new content survives a power loss.
+  /// Writes a draft next to the file, flushes the draft, and renames it to the file. The directory
+  /// is flushed last, so that the new content survives a power loss.
   func replace(with bytes: [UInt8]) throws(StateFault) {
     let draft = "\(path).\(getpid()).new"
     do throws(StateFault) {
       try write(bytes, to: draft)
       guard rename(draft, path) == 0 else { throw StateFault(.replace, path: path, .current) }
     } catch {
-      // The first error is reported; the next call replaces a remaining draft.
+      // Only the first error is reported; the next call replaces a draft that remains.
       unlink(draft)
       throw error
     }
@@ -59,7 +59,7 @@ struct AtomicFile: Sendable {
   }
 
   /// Renames a damaged file, so that the user can examine it.
-  /// - Returns: its new path. An older file that was set aside before is replaced.
+  /// - Returns: its new path. A file with this path, which was set aside earlier, is replaced.
   func setAside() throws(StateFault) -> String {
     let aside = path + ".damaged"
     guard rename(path, aside) == 0 else { throw StateFault(.replace, path: path, .current) }

@@ -1,13 +1,13 @@
 import Crypto
 import OtaflashFirmware
 
-/// The file name of a stored image: `SIZE-CRC32-SHA256`, with ten decimal digits, then 8 and 64
+/// The file name of a stored image: `SIZE-CRC32-SHA256` in ten decimal, 8 hexadecimal and 64
 /// hexadecimal digits. The name identifies the content.
 struct BaseImageName: Hashable {
   /// The size and CRC32 that devices report for their running image.
   let size: UInt32
   let crc32: UInt32
-  /// 64 digits, lower case.
+  /// The SHA-256 as 64 lower-case digits.
   let sha256: String
 
   init(of bytes: [UInt8]) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The images that this host sent to devices, one file each, as bases for patches.
+/// The images that this host sent to devices, one file each, which are used as bases for patches.
 ///
 /// A file is used only if its bytes match the size, CRC32 and SHA-256 in its name; otherwise it is
 /// set aside. The total size is limited, and the least recently used images are removed first.
@@ -48,7 +48,8 @@ public struct BaseImages: Sendable {
     self.tellSetAside = tellSetAside
   }
 
-  /// Finds the most recently used image with a size in bytes and a CRC32, and marks it as used now.
+  /// Finds the most recently used image with a size in bytes and a CRC32, and marks the image as
+  /// used now.
   /// - Returns: its bytes, or `nil` if it is not stored.
   public func find(size: UInt32, crc32: UInt32) throws(StateFault) -> [UInt8]? {
     let turn = try takeTurn()
@@ -93,13 +94,14 @@ public struct BaseImages: Sendable {
         return bytes
       }
     } catch .tooLarge {
-      // A file that is too long is damaged as well.
+      // A file that is too long also counts as damaged.
     }
     tellSetAside(try file.setAside())
     return nil
   }
 
-  /// Marks an image as used now. If this fails, the image is only removed earlier.
+  /// Marks an image as used now. If this fails, the only effect is that the image is removed
+  /// earlier.
   private func markUsed(_ name: BaseImageName) {
     let time = now()
     utimensat(AT_FDCWD, file(name).path, [time, time], 0)
@@ -117,7 +119,7 @@ extension BaseImages {
   private struct KeptFile {
     let name: BaseImageName
     let path: String
-    /// Whether the file is damaged and was set aside for examination.
+    /// Whether the file was damaged and has been set aside for examination.
     let isAside: Bool
     let bytes: Int
     let used: timespec
@@ -133,7 +135,7 @@ extension BaseImages {
       guard let name = BaseImageName(stem) else { continue }
       let path = "\(folder)/\(text)"
       var status = stat()
-      // Removed since its name was read.
+      // The file was removed after its name was read.
       guard stat(path, &status) == 0 else { continue }
       files.append(
         KeptFile(
@@ -158,8 +160,8 @@ extension BaseImages {
     }
   }
 
-  /// Removes incomplete files. Only the process with the turn writes, so no process still writes
-  /// them.
+  /// Removes incomplete files. Only the process that holds the lock writes, so no process is still
+  /// writing them.
   private func removeDrafts() throws(StateFault) {
     for text in try FolderNames.read(
       folder, suffix: Self.draftSuffix, atMost: Self.namesMaximum)

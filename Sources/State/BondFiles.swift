@@ -7,9 +7,9 @@ private struct BondRecord: Codable, Sendable {
     case adapter, at
   }
 
-  /// The adapter's own address: keys belong to a pair of devices.
+  /// The adapter's own address. It is stored because keys belong to a pair of devices.
   let adapter: String
-  /// Seconds since 1970.
+  /// The time of the pairing in seconds since 1970.
   let at: Double
   let bond: Bond
 
@@ -35,7 +35,7 @@ private struct BondRecord: Codable, Sendable {
 }
 
 /// The bonds of this host, one file each, which only their owner may read. Each bond is written and
-/// removed separately, so processes that pair different devices do not conflict.
+/// removed separately, so processes that pair different devices do not conflict with each other.
 public struct BondFiles: BondStore {
   /// The maximum number of bonds to read; the kernel accepts about 1800 keys.
   public static let capacity = 512
@@ -93,7 +93,7 @@ public struct BondFiles: BondStore {
       Page(bond: BondRecord(bond, adapter: adapter, at: now())))
   }
 
-  /// Removes a bond; returns `false` if there was none.
+  /// Removes a bond; returns `false` if it does not exist.
   public func forget(
     _ device: BluetoothAddress, of adapter: BluetoothAddress
   ) throws(StateFault) -> Bool {

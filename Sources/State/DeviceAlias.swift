@@ -1,26 +1,26 @@
 /// A user's own name for a device, such as `door-01`.
 package struct DeviceAlias: Hashable, Sendable, CustomStringConvertible {
-  /// The reason why a text is not a valid alias.
+  /// The reason why a string is not a valid alias.
   package enum Fault: Error, Equatable, Sendable {
-    /// The text is empty or exceeds the maximum length in characters.
+    /// The string is empty or exceeds the maximum length in characters.
     case length(maximum: Int)
     /// The first character is not a letter or a digit.
     case beginning
-    /// The text contains a character other than letters, digits, `-`, `_` and `.`.
+    /// The string contains a character other than letters, digits, `-`, `_` and `.`.
     case character(Character)
-    /// The word has another meaning as a DEVICE argument.
+    /// The string has another meaning as a DEVICE argument.
     case reserved
   }
 
   /// The maximum length in characters.
   package static let lengthMaximum = 64
 
-  /// Words that are DEVICE arguments themselves, or could be the start of one.
+  /// Words that are DEVICE arguments themselves, or with which one could start.
   private static let reserved: Set<String> = [
     "all", "any", "auto", "last", "name", "none", "sim", "sim-fleet", "unix",
   ]
 
-  /// The name, case-sensitive.
+  /// The alias, which is case-sensitive.
   package let description: String
 
   /// - Throws: the reason why `text` is invalid. An alias has no colon, so it is never an address
@@ -38,7 +38,7 @@ package struct DeviceAlias: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension DeviceAlias.Fault: CustomStringConvertible {
-  /// The reason, as a clause with the subject "it", such as `it contains ':'`.
+  /// The reason, as a clause whose subject is "it", such as `it contains ':'`.
   package var description: String {
     switch self {
     case .length(let maximum): "it must have 1 to \(maximum) characters"
@@ -84,7 +84,7 @@ package struct DeviceAliases: Equatable, Sendable {
 
   /// Assigns an alias to a device, in place of its former alias.
   ///
-  /// - Returns: the former alias; `nil` if there was none, or it is equal.
+  /// - Returns: the former alias; `nil` if the device had none, or if it is the same alias.
   /// - Throws: `.taken` if another device has the alias, `.full`.
   package mutating func name(
     _ device: String, _ alias: DeviceAlias

@@ -1,17 +1,18 @@
 import OtaflashFirmware
 
-/// The name of a file of one device. A device id can contain any character (`unix:/path`,
-/// `sim:?seed=7`); all characters except ASCII letters, digits, `-`, `_` and inner `.` become `%`
-/// and two digits.
+/// The file name for one device. A device id can contain any character (`unix:/path`,
+/// `sim:?seed=7`), so all bytes except ASCII letters, digits, `-`, `_` and inner `.` are replaced
+/// by `%` and two digits.
 enum DeviceFileName {
-  /// The maximum length, which leaves room for the longest suffix within NAME_MAX (255).
+  /// The maximum length of a name, which leaves room for the longest suffix within NAME_MAX (255).
   static let lengthLimit = 200
 
-  /// Returns a name that is unique for an id; names that would be too long differ in their CRC32.
+  /// Returns a name that is unique for an id. Names that would be too long are truncated and differ
+  /// in their CRC32.
   static func escaped(_ device: String) -> String {
     var name = ""
     for byte in device.utf8 { name += character(byte, leading: name.isEmpty) }
-    // No escaped character results in a single `%` or a `~`.
+    // An escaped name never consists of a single `%`, and never contains `~`.
     guard !name.isEmpty else { return "%" }
     guard name.utf8.count > lengthLimit else { return name }
     return name.prefix(lengthLimit) + "~" + String(CRC32.checksum(device.utf8), radix: 16)

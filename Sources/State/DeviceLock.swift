@@ -33,22 +33,22 @@ public struct DeviceLock: ~Copyable, Sendable {
 
 /// The identity of a device, equal for all spellings of the device.
 public struct DeviceIdentity: Equatable, Sendable {
-  /// The spelling for messages.
+  /// The device as the user specified it, for messages.
   public let device: String
   let name: String
-  /// A second name of the same device, which must be free as well.
+  /// A second name of the same device, which must also be free.
   let otherName: String?
 
-  /// Creates the identity of a Bluetooth device from the bytes of its address: no two devices
-  /// differ only in the address type.
+  /// Creates the identity of a Bluetooth device from the bytes of its address. The address type is
+  /// not included, because no two devices differ only in it.
   public init(_ address: BluetoothAddress) {
     let bytes = address.littleEndian.map { String($0, radix: 16) }
     self.init(device: "\(address)", name: "air/" + bytes.joined(separator: ":"))
   }
 
-  /// Creates the identity of a device with a socket or a file, equal for all paths of the file. The
-  /// location is locked as well as the file: a restarting device creates a new file in the same
-  /// location.
+  /// Creates the identity of a device with a socket or a file, equal for all paths of the file.
+  /// Both the file and its location are locked, because a device that restarts creates a new file
+  /// in the same location.
   public init(path: String, device: String) {
     self.init(device: device, name: Self.place(of: path), otherName: Self.file(path))
   }

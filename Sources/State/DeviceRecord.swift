@@ -10,7 +10,7 @@ public struct DeviceRecord: Equatable, Sendable {
       case flashed
       /// The device already ran the image; nothing was sent.
       case alreadyCurrent = "already-current"
-      /// The link was lost or the run stopped; the device holds a part of the image.
+      /// The link was lost or the run was stopped; the device holds a part of the image.
       case interrupted
       /// Another failure, after which the transfer cannot be resumed.
       case failed
@@ -20,7 +20,7 @@ public struct DeviceRecord: Equatable, Sendable {
     public var outcome: Outcome
     /// The version of the image, if known.
     public var version: FirmwareVersion?
-    /// Seconds since 1970.
+    /// The time of the end in seconds since 1970.
     public var at: Double
     var others = KeptMembers()
 
@@ -49,11 +49,11 @@ public struct DeviceRecord: Equatable, Sendable {
 
   /// The unique id, as in the argument DEVICE: `C0:FF:EE:00:00:01`, `unix:/run/door`, `sim:`.
   public let id: String
-  /// The last advertised name; `nil` = none was received.
+  /// The last advertised name; `nil` = no name was received.
   public var name: String?
-  /// The Bluetooth address; `nil` = none, such as for a Unix socket.
+  /// The Bluetooth address; `nil` = none, as for a Unix socket.
   public var address: String?
-  /// Seconds since 1970, like all times of a record.
+  /// The time at which the device was last seen, in seconds since 1970 like all times of a record.
   public var lastSeen: Double
   /// The time of the last connection; `nil` = never connected.
   public var lastConnected: Double?
@@ -63,10 +63,11 @@ public struct DeviceRecord: Equatable, Sendable {
   public var lastFlashing: Flashing?
   /// The last reported version; `nil` = no version was read.
   public var running: Running?
-  /// The board in the last campaign; likewise the site and the tags.
+  /// The board in the last campaign; the site and the tags below are also those of the last
+  /// campaign.
   package var board: String?
   package var site: String?
-  /// In order; `nil` = none.
+  /// The tags in order; `nil` = none.
   package var tags: [String]?
   var others = KeptMembers()
 
@@ -85,12 +86,12 @@ public struct DeviceRecord: Equatable, Sendable {
 
 /// Stored times, in seconds since 1970.
 enum KeptTime {
-  /// Up to the end of the year 9999, the last year in RFC 3339.
+  /// The last time in range, the end of the year 9999, because this is the last year in RFC 3339.
   private static let range = 0.0..<253_402_300_800
 
   static func isSound(_ seconds: Double) -> Bool { range.contains(seconds) }
 
-  /// Returns the nearest time in range: a file must be readable even if the clock was wrong.
+  /// Returns the nearest time in range. The file must be readable even if the clock was wrong.
   static func nearest(_ seconds: Double) -> Double {
     seconds.isNaN ? 0 : min(max(seconds, range.lowerBound), range.upperBound - 1)
   }
@@ -174,8 +175,8 @@ extension DeviceRecord.Running: Codable {
 }
 
 extension DeviceRecord {
-  /// The last version that was read or flashed; also for records of earlier versions of otaflash,
-  /// which have no separate version.
+  /// The last version that was read or flashed. This also works for records of earlier versions of
+  /// otaflash, which store no separate version.
   package var lastVersion: Running? {
     var known = running
     if let flashing = lastFlashing, let version = flashing.version {
@@ -190,8 +191,8 @@ extension DeviceRecord {
     return known
   }
 
-  /// Returns this record merged with another record of the same device: each field by its own time,
-  /// so that a missing field does not remove a value.
+  /// Returns this record merged with another record of the same device. The newer value of each
+  /// field is used, according to the time of the field, so a missing field does not remove a value.
   package func merged(with other: DeviceRecord) -> DeviceRecord {
     let (older, newer) = lastSeen <= other.lastSeen ? (self, other) : (other, self)
     var merged = self

@@ -1,20 +1,23 @@
 import OtaflashFirmware
 
-/// The devices seen and flashed from this host.
+/// The devices that this host has seen or flashed.
 public struct DeviceRegistry: Equatable, Sendable {
-  /// The maximum number of devices that were never connected; the longest unseen are dropped first.
+  /// The maximum number of devices that were never connected; those that were not seen for the
+  /// longest time are dropped first.
   public static let capacity = 1000
   /// The maximum number of devices that were connected.
   static let connectedCapacity = 50_000
 
   private var known: [String: DeviceRecord]
 
-  /// Creates a registry. Of two records with the same id, the last connected or seen one is kept.
+  /// Creates a registry. If two records have the same id, the one that was connected or seen last
+  /// is kept.
   public init(_ records: [DeviceRecord] = []) {
     known = Dictionary(records.map { ($0.id, $0) }) { Self.precedes($1, $0) ? $1 : $0 }
   }
 
-  /// The records, the last connected first, then the last seen; each id once.
+  /// The records, each id once: first the connected devices, the last connected first, then the
+  /// other devices, the last seen first.
   public var records: [DeviceRecord] {
     let records = known.values.sorted(by: Self.precedes)
     let connected = records.prefix { $0.lastConnected != nil }
@@ -61,8 +64,8 @@ public struct DeviceRegistry: Equatable, Sendable {
     }
   }
 
-  /// Merges records of a campaign, in any order and repeatedly: each field by its own time. The
-  /// advertised name of a device stays.
+  /// Merges the records of a campaign, in any order and repeatedly. The newer value of each field
+  /// is kept, according to the time of the field. The advertised name of a device stays unchanged.
   package mutating func add(_ records: [DeviceRecord]) {
     for record in records {
       guard let former = known[record.id] else {
@@ -77,7 +80,7 @@ public struct DeviceRegistry: Equatable, Sendable {
 
   /// Records that the user chose a device in the live table.
   package mutating func chosen(_ id: String, at time: Double) {
-    // A choice is not a sighting.
+    // Choosing a device does not mean that it was seen.
     change(id, at: self[id]?.lastSeen ?? time) { $0.lastChosen = time }
   }
 

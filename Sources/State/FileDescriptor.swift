@@ -4,7 +4,7 @@ import Glibc
 struct FileDescriptor: ~Copyable {
   let number: Int32
 
-  /// Creates an owner of an open descriptor.
+  /// Takes ownership of an open descriptor.
   init(owning number: Int32) { self.number = number }
 
   /// Calls open(2) with O_CLOEXEC. Only the user can access new files.
@@ -12,7 +12,8 @@ struct FileDescriptor: ~Copyable {
     number = try FileErrno.checked { open(path, flags | O_CLOEXEC, 0o600) }
   }
 
-  /// Opens a file of the state directory. Errors of a draft name the final file.
+  /// Opens a file of the state directory. Errors of a draft file contain the path of the final
+  /// file.
   init(
     opening path: String, for target: String? = nil, _ flags: Int32, as operation: FileOperation
   ) throws(StateFault) {
@@ -37,8 +38,8 @@ struct FileDescriptor: ~Copyable {
     try Self.read(number, atMost: limit)
   }
 
-  /// Reads all bytes of a file, a pipe or a terminal. Waits for data in short steps, which
-  /// cancellation of the task ends.
+  /// Reads all bytes of a file, a pipe or a terminal. Waits for data in short steps, so that
+  /// cancellation of the task ends the wait.
   /// - Parameter onSilence: called once, after two seconds without data.
   /// - Returns: `nil` if the task was cancelled.
   /// - Throws: `ETIMEDOUT` after ten minutes without data.
@@ -74,7 +75,7 @@ struct FileDescriptor: ~Copyable {
   private static let silentStepsTold = 2000 / stepMilliseconds
   private static let silentStepsMaximum = 600_000 / stepMilliseconds
 
-  /// Reads all bytes of a descriptor that stays open, such as standard input.
+  /// Reads all bytes from a descriptor that stays open, such as standard input.
   static func read(_ number: Int32, atMost limit: Int) throws(FileErrno.Failure) -> [UInt8] {
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: min(limit + 1, 1 << 16))
@@ -94,8 +95,8 @@ extension FileErrno {
     let errno: FileErrno
   }
 
-  /// Repeats a call while a signal interrupts it; -1 is a failure. Repeated signals end the
-  /// process, so the number of repetitions needs no limit.
+  /// Repeats a call while signals interrupt it; a result of -1 is a failure. Repeated signals end
+  /// the process, so the number of repetitions needs no limit.
   static func checked<Result: BinaryInteger>(
     _ call: () -> Result
   ) throws(Failure) -> Result {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A lock for files that several processes change: flock(2) on a separate file, which the kernel
-/// releases when the holder dies.
+/// A lock for files that several processes change. It uses flock(2) on a separate file; the kernel
+/// releases the lock when the holder dies.
 struct FileTurn: ~Copyable {
   /// The number and interval of attempts to acquire the lock.
   struct Patience: Sendable {
@@ -11,12 +11,13 @@ struct FileTurn: ~Copyable {
     var total: Duration { interval * (attempts - 1) }
   }
 
-  /// The default; processes hold the lock only while they read and write a few files.
+  /// The default, which is sufficient because processes hold the lock only while they read and
+  /// write a few files.
   static let patience = Patience(attempts: 250, interval: .milliseconds(20))
 
   private let file: FileDescriptor
 
-  /// Waits for the lock, which this value holds during its lifetime.
+  /// Waits for the lock, which is held as long as this value exists.
   /// - Parameter path: the path of the lock file; created if it does not exist.
   /// - Throws: `.registryBusy` after the time limit.
   init(at path: String, within patience: Patience) throws(StateFault) {
@@ -45,7 +46,7 @@ struct FileTurn: ~Copyable {
     }
   }
 
-  /// Waits for an interval. A signal that ends the wait early costs only one attempt.
+  /// Waits for an interval. A signal may end the wait early, which costs only one attempt.
   private static func rest(_ interval: Duration) {
     let (seconds, attoseconds) = interval.components
     var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))

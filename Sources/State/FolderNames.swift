@@ -2,7 +2,7 @@ import Glibc
 
 /// The names in one folder of the state directory.
 enum FolderNames {
-  /// Returns the names that end in `suffix`, sorted; none if there is no folder.
+  /// Returns the names that end in `suffix`, sorted; an empty list if the folder does not exist.
   /// - Parameter limit: the maximum number of names.
   static func read(
     _ folder: String, suffix: String = "", atMost limit: Int

@@ -11,7 +11,7 @@ public enum ImageFileFault: Error, Equatable, Sendable {
   case missing(path: String)
   /// The path is a directory.
   case isDirectory(path: String)
-  /// The file could not be opened or read, by errno(3).
+  /// The file could not be opened or read; errno(3) states the reason.
   case unreadable(path: String, FileErrno)
   /// The task was cancelled before the end of the file.
   case cancelled(path: String)
@@ -42,14 +42,14 @@ public enum SidecarFault: Error, Equatable, Sendable {
 
 /// Reads images from disk. Blocks while it reads.
 public enum ImageFile {
-  /// The path of standard input.
+  /// The path that stands for standard input.
   public static let standardInput = "-"
   /// The maximum size of a sidecar file in bytes.
   public static let sidecarLimit = 4096
   /// The suffix of a sidecar file, after the path of the image.
   public static let sidecarSuffix = ".json"
 
-  /// Reads a file with one image: `loadPackage` and its only part.
+  /// Reads a file that contains one image: the only part of the result of `loadPackage`.
   /// - Parameters:
   ///   - path: `-` is standard input.
   ///   - overrides: the values of the user, which take precedence.
@@ -68,7 +68,8 @@ public enum ImageFile {
   }
 
   /// Reads a firmware file of any kind and, unless it comes from standard input, its sidecar file
-  /// `<path>.json`. The file is read once: what is checked of the package is what is sent.
+  /// `<path>.json`. The file is read only once, so the bytes that are checked are the bytes that
+  /// are sent.
   ///
   /// Cancellation of the task ends the wait for data of a FIFO or standard input.
   /// - Parameters:
@@ -120,7 +121,7 @@ public enum ImageFile {
     throw .cancelled(path: path)
   }
 
-  /// Reads a file, opened without waiting because a FIFO may have no writer yet.
+  /// Reads a file. The file is opened without waiting, because a FIFO may have no writer yet.
   private static func read(
     waitingOn path: String, limit: Int, onSilence: () -> Void
   ) throws(ImageFileFault) -> [UInt8] {
@@ -156,7 +157,7 @@ public enum ImageFile {
     } catch .missing {
       return nil
     } catch .unreadable(_, .nameTooLong) {
-      // No sidecar file can have such a long name.
+      // A sidecar file cannot have such a long name.
       return nil
     }
     do throws(SidecarFault) {

@@ -14,7 +14,8 @@ enum KeptValue: Codable, Equatable, Sendable {
       self = .null
       return
     }
-    // Types are detected by failing attempts to decode; the last failure is reported.
+    // The type is found by attempts to decode the value as each type; if all fail, the last failure
+    // is thrown.
     do { self = .bool(try container.decode(Bool.self)) } catch {
       do { self = .integer(try container.decode(Int64.self)) } catch {
         do { self = .number(try container.decode(Double.self)) } catch {
@@ -42,7 +43,7 @@ enum KeptValue: Codable, Equatable, Sendable {
   }
 }
 
-/// The unknown members of an object from a later version of otaflash, which are written back
+/// The unknown members of an object that a later version of otaflash wrote; they are written back
 /// unchanged.
 struct KeptMembers: Equatable, Sendable {
   private struct Name: CodingKey {

@@ -1,19 +1,19 @@
 import Glibc
 
-/// A name in the kernel's abstract socket namespace (unix(7)), which one process at a time can
+/// A name in the kernel's abstract socket namespace (unix(7)), which only one process at a time can
 /// bind, independent of its user and environment. The kernel releases the name when the process
 /// dies.
 struct NameLock: ~Copyable, Sendable {
   enum Refusal: Error {
-    /// The holder's pid; `nil` if the holder has just ended, or runs in another container.
+    /// The pid of the holder; `nil` if the holder has just ended, or runs in another container.
     case held(by: Int32?)
     case failed(FileErrno)
   }
 
   let socket: FileDescriptor
 
-  /// Binds the name. It does not wait for a holder, but for the end of a released lock: a child
-  /// process has a copy of the descriptor until it executes its program.
+  /// Binds the name. The call does not wait for a holder, but it waits for the end of a lock that
+  /// was released: a child process has a copy of the descriptor until it executes its program.
   init(_ name: String) throws(Refusal) {
     let address = AbstractAddress(name)
     for _ in 1..<Self.attempts {
@@ -28,7 +28,8 @@ struct NameLock: ~Copyable, Sendable {
     self = try Self(binding: address)
   }
 
-  /// Attempts to bind a name that nothing holds; milliseconds between two of them.
+  /// The number of attempts to bind a name that no process holds, and the milliseconds between two
+  /// attempts.
   private static let attempts = 250
   private static let interval: Int32 = 4
 
@@ -46,8 +47,8 @@ struct NameLock: ~Copyable, Sendable {
     }
   }
 
-  /// From here on no process holds the name, whatever copies of the descriptor exist: a socket that
-  /// is shut down refuses connections.
+  /// From here on no process holds the name, even if copies of the descriptor exist, because a
+  /// socket that was shut down refuses connections.
   deinit { shutdown(socket.number, Int32(SHUT_RD)) }
 
   consuming func release() {}
@@ -79,7 +80,7 @@ struct NameLock: ~Copyable, Sendable {
       let asking = try stream()
       let number = asking.number
       _ = try FileErrno.checked { address.call { connect(number, $0, $1) } }
-      // struct ucred (unix(7)): pid, uid and gid, of 32 bits each.
+      // The fields of struct ucred (unix(7)): pid, uid and gid, 32 bits each.
       var credentials: [Int32] = [0, 0, 0]
       var size = socklen_t(credentials.count * MemoryLayout<Int32>.size)
       _ = try FileErrno.checked {
@@ -102,7 +103,7 @@ private struct AbstractAddress {
     precondition(bytes.count < MemoryLayout.size(ofValue: address.sun_path), "names are short")
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { path in
-      // The first byte stays 0: that makes the name abstract.
+      // The first byte stays 0, which makes the name abstract.
       for (index, byte) in bytes.enumerated() { path[index + 1] = byte }
     }
     size = socklen_t(MemoryLayout<sa_family_t>.size + 1 + bytes.count)

@@ -1,11 +1,11 @@
 import Glibc
 import OtaflashGATT
 
-/// The device registry on disk, `devices.json`. Processes that flash other devices at the same time
-/// change it in turn, so no change is lost.
+/// The device registry on disk, `devices.json`. Concurrent processes change the file one at a time,
+/// so no change is lost.
 ///
-/// As `KnownDevices` it provides the devices that were connected. A damaged registry is set aside
-/// and replaced by an empty one, and `load` returns the new path.
+/// As `KnownDevices`, this type provides the devices that were connected. A damaged registry is set
+/// aside and replaced by an empty one, and `load` returns the new path of the damaged file.
 public struct RegistryFile: Sendable {
   /// The maximum size in bytes: 4 KiB for each device of a full registry.
   static let sizeLimit = (DeviceRegistry.capacity + DeviceRegistry.connectedCapacity) * 4 * 1024
@@ -57,7 +57,7 @@ public struct RegistryFile: Sendable {
     lockPath = directory.registryPath + ".lock"
   }
 
-  /// Returns the registry, empty if it does not exist.
+  /// Returns the registry; an empty one if the file does not exist.
   public func load() throws(StateFault) -> Recalled<DeviceRegistry> {
     let turn = try readingTurn()
     defer { extendLifetime(turn) }
@@ -66,8 +66,8 @@ public struct RegistryFile: Sendable {
       content: page.content.map { DeviceRegistry($0.devices) }, setAside: page.setAside)
   }
 
-  /// Returns the lock for reading; `nil` if no lock file can be created. Then no process can write
-  /// either, and the file is complete because it is replaced atomically.
+  /// Returns the lock for reading; `nil` if no lock file can be created. In this case no process
+  /// can write, and the file is complete because it is always replaced atomically.
   private func readingTurn() throws(StateFault) -> FileTurn? {
     do throws(StateFault) { return try FileTurn(at: lockPath, within: patience) } catch {
       switch error {
@@ -77,8 +77,8 @@ public struct RegistryFile: Sendable {
     }
   }
 
-  /// Reads, changes and writes the registry as one step.
-  /// - Returns: the new path of a damaged registry, if there was one.
+  /// Reads, changes and writes the registry in one locked operation.
+  /// - Returns: the new path of a damaged registry if there was one.
   public func update(_ change: (inout DeviceRegistry) -> Void) throws(StateFault) -> String? {
     let turn = try FileTurn(at: lockPath, within: patience)
     defer { extendLifetime(turn) }

@@ -7,8 +7,8 @@ package struct RunLock: ~Copyable, Sendable {
   private let file: NameLock?
 
   /// Acquires the lock without waiting.
-  /// - Parameter store: the path of the store file, which need not exist; all paths of a file are
-  ///   the same lock.
+  /// - Parameter store: the path of the store file, which need not exist; all paths of one file
+  ///   stand for the same lock.
   /// - Throws: `.held`, also if the holder is this process.
   package init(store: String) throws(RunLockFault) {
     let identity = DeviceIdentity(path: store, device: store)
@@ -26,7 +26,7 @@ package struct RunLock: ~Copyable, Sendable {
     }
   }
 
-  /// Returns whether a process works with the jobs of a store.
+  /// Returns whether a process holds the lock on the jobs of a store.
   package static func isHeld(store: String) -> Bool {
     let identity = DeviceIdentity(path: store, device: store)
     return [identity.name, identity.otherName].compactMap(\.self)
@@ -37,15 +37,15 @@ package struct RunLock: ~Copyable, Sendable {
   package consuming func release() {}
 }
 
-/// The exclusive right of one process to change one run, which shows other processes the active
-/// run. The kernel releases the lock when the process ends.
+/// The exclusive right of one process to change one run; by this lock other processes recognize an
+/// active run. The kernel releases the lock when the process ends.
 package struct ActiveRunLock: ~Copyable, Sendable {
   private let lock: NameLock
 
   /// Acquires the lock without waiting.
   ///
   /// - Parameter store: the path of the store's file, which exists.
-  /// - Throws: `.held`, also when the holder is this process.
+  /// - Throws: `.held`, also if the holder is this process.
   package init(run: String, store: String) throws(RunLockFault) {
     do throws(NameLock.Refusal) { lock = try NameLock(Self.name(of: run, store)) } catch {
       switch error {
@@ -55,7 +55,7 @@ package struct ActiveRunLock: ~Copyable, Sendable {
     }
   }
 
-  /// Returns whether a process works on the run.
+  /// Returns whether a process holds the lock of the run.
   package static func isHeld(run: String, store: String) -> Bool {
     NameLock.isHeld(name(of: run, store))
   }
@@ -71,7 +71,8 @@ package struct ActiveRunLock: ~Copyable, Sendable {
 
 /// The reason why a process cannot acquire the lock of a store.
 package enum RunLockFault: Error, Equatable, Sendable {
-  /// Another process, or another task of this process, holds the lock; `by: nil` = unknown pid.
+  /// Another process, or another task of this process, holds the lock; `by: nil` = the pid is
+  /// unknown.
   case held(store: String, by: Int32?)
   case state(StateFault)
 }

@@ -6,8 +6,8 @@ public struct StateDirectory: Equatable, Sendable {
   public let path: String
 
   /// Returns the directory without accessing the disk.
-  /// - Parameter environment: the variables XDG_STATE_HOME and HOME are used. As the specification
-  ///   requires, a path that is not absolute counts as not set.
+  /// - Parameter environment: the environment variables, of which XDG_STATE_HOME and HOME are used.
+  ///   As the specification requires, a path that is not absolute is ignored.
   public static func locate(
     environment: [String: String]
   ) throws(StateFault) -> StateDirectory {
@@ -19,8 +19,8 @@ public struct StateDirectory: Equatable, Sendable {
     throw .noPlace
   }
 
-  /// Creates missing directories with mode 0700, removes access of other users to the state
-  /// directory if this user owns it, and checks that all directories are writable.
+  /// Creates missing directories with mode 0700, revokes other users' access to the state directory
+  /// if this user owns it, and checks that all directories are writable.
   public func create() throws(StateFault) {
     for directory in [path, journalPath, bondsPath, imagesPath] {
       try Self.makeDirectory(directory)
@@ -35,11 +35,11 @@ public struct StateDirectory: Equatable, Sendable {
   public var registryPath: String { path + "/devices.json" }
   /// The user's aliases for devices.
   package var aliasesPath: String { path + "/aliases.json" }
-  /// The folder of the notes of unfinished updates.
+  /// The folder of the journals of unfinished updates.
   public var journalPath: String { path + "/journal" }
-  /// The folder of the pairings' keys.
+  /// The folder of the keys of pairings.
   public var bondsPath: String { path + "/bonds" }
-  /// The folder of the images that devices may run.
+  /// The folder of images that devices may be running.
   public var imagesPath: String { path + "/images" }
 
   private static func makeDirectory(_ path: String) throws(StateFault) {

@@ -9,13 +9,13 @@ public enum StateFault: Error, Equatable, Sendable {
   case noPlace
   /// The file system or the user's quota is full; the former content is unchanged.
   case diskFull(path: String)
-  /// The permission was denied, or the file system is read-only.
+  /// The user lacks the permission, or the file system is read-only.
   case permissionDenied(path: String)
-  /// The path of a directory is not a directory.
+  /// A path that must be a directory has another type.
   case notADirectory(path: String)
   /// The directory cannot be created: its name is too long, or its path is invalid.
   case impossiblePlace(path: String, FileErrno)
-  /// The path of a file is not a regular file, but for example a pipe.
+  /// A path that must be a regular file has another type, such as a pipe.
   case notAFile(path: String)
   /// The file is larger than the limit, in bytes.
   case tooLarge(path: String, limit: Int)
@@ -24,7 +24,7 @@ public enum StateFault: Error, Equatable, Sendable {
   /// Another process, or another task of this process, uses the device. The pid is `nil` if it is
   /// unknown.
   case deviceBusy(device: String, holder: Int32?)
-  /// Another process locked the list of devices or the stored images for longer than the time
+  /// Another process has locked the list of devices or the stored images for longer than the time
   /// limit.
   case registryBusy(path: String, waited: Duration)
   /// Any other failed system call.

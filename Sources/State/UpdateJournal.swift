@@ -1,7 +1,7 @@
 /// The journal of an unfinished update, one small file for each device. The journal is a hint for
 /// messages; the device reports the actual resume offset.
 public struct UpdateJournal: Sendable {
-  /// The facts of an update.
+  /// The description of an update in progress.
   public struct Entry: Codable, Equatable, Sendable {
     /// The device's name.
     public let device: String
@@ -13,9 +13,9 @@ public struct UpdateJournal: Sendable {
     public let imageCRC32: UInt32
     /// The number of contiguous bytes that the device has acknowledged.
     public var acknowledged: Int
-    /// Seconds since 1970.
+    /// The start of the update, in seconds since 1970.
     public let started: Double
-    /// Seconds since 1970.
+    /// The time of the last change, in seconds since 1970.
     public var updated: Double
 
     /// Creates an entry for an update in progress.
@@ -67,12 +67,12 @@ public struct UpdateJournal: Sendable {
   public func read() throws(StateFault) -> Recalled<Entry> {
     let page = try json.read()
     let entry = page.content?.update
-    // Long ids can share a file name; an entry of another device is ignored.
+    // Long ids can share a file name, so an entry of another device is ignored.
     return Recalled(content: entry?.device == device ? entry : nil, setAside: page.setAside)
   }
 
-  /// Replaces the entry. The caller holds the device's lock, and writes rarely, such as once for
-  /// each block: every call waits for the disk.
+  /// Replaces the entry. The caller must hold the device's lock and should write rarely, such as
+  /// once for each block, because every call waits for the disk.
   public func write(_ entry: Entry) throws(StateFault) {
     precondition(entry.device == device, "an entry for \(entry.device) in the journal of \(device)")
     try json.write(Page(update: entry))

@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// The content of a file of the state directory.
 public struct Recalled<Content: Sendable>: Sendable {
-  /// The content; `nil` if there was no file, or the file was damaged.
+  /// The content; `nil` if the file did not exist or was damaged.
   public let content: Content?
   /// The new path of a damaged file, for a message to the user.
   public let setAside: String?
@@ -23,11 +23,11 @@ struct VersionedJSON<Content: SoundContent>: Sendable {
   }
 
   let file: AtomicFile
-  /// The format that is written, and the highest format that can be read.
+  /// The format that is written, which is also the highest format that can be read.
   let format: Int
 
-  /// Reads the file. A file that is damaged or larger than its limit is renamed and reported, so it
-  /// is not lost and does not block later runs.
+  /// Reads the file. A damaged or oversized file is renamed and reported, so that it is not lost
+  /// and does not block later runs.
   func read() throws(StateFault) -> Recalled<Content> {
     let bytes: [UInt8]?
     do throws(StateFault) {

@@ -1,6 +1,6 @@
 /// Reads the little-endian fields of a message in order, so that no other code indexes received
-/// bytes. The reader of every message above the attribute protocol; `Fault` is the decoding error
-/// of the message's protocol.
+/// bytes. All messages above the attribute protocol are read with this type; `Fault` is the
+/// decoding error of the message's protocol.
 package struct ByteReader<Fault: Error> {
   /// The remaining bytes.
   package private(set) var rest: ArraySlice<UInt8>
@@ -24,8 +24,8 @@ package struct ByteReader<Fault: Error> {
   package mutating func uint16() throws(Fault) -> UInt16 { .init(truncatingIfNeeded: try field(2)) }
   package mutating func uint32() throws(Fault) -> UInt32 { .init(truncatingIfNeeded: try field(4)) }
 
-  /// Reads an unsigned field of 1…8 bytes. One type for all sizes: generic arithmetic costs a
-  /// hundred times more, and every Status is read here.
+  /// Reads an unsigned field of 1…8 bytes. All sizes use one integer type, because generic
+  /// arithmetic is a hundred times slower, and every Status is read by this function.
   private mutating func field(_ size: Int) throws(Fault) -> UInt64 {
     var value: UInt64 = 0
     for byte in try bytes(size).reversed() { value = value << 8 | UInt64(byte) }

@@ -7,7 +7,7 @@ package struct Baseline: Sendable {
   /// A case that is slower than permitted.
   package struct Shortfall: Equatable, Sendable {
     package let key: BenchmarkKey
-    /// The rate as a fraction of the earlier one.
+    /// The rate as a fraction of the earlier rate.
     package let share: Double
   }
 
@@ -44,7 +44,7 @@ package struct Baseline: Sendable {
     return try Baseline(path: path, lines: lines)
   }
 
-  /// The cases of both runs with less than `share` of their earlier median.
+  /// The cases of both runs whose rate is less than `share` of their earlier median.
   package func shortfalls(
     of rows: [BenchmarkRow], below share: Double
   ) throws(BaselineFault) -> [Shortfall] {

@@ -3,9 +3,9 @@ import OtaflashConsole
 import OtaflashDevices
 import OtaflashState
 
-/// Two images to benchmark, and assumptions about the flash of the device.
+/// The two images to benchmark, and assumptions about the flash of the device.
 package struct BenchImageOptions: ParsableArguments, Sendable {
-  /// Typical times of a microcontroller for a page of 4 KiB.
+  /// Times that are typical for a page of 4 KiB on a microcontroller.
   private static let usualTimes = ImageBenchmark.FlashTimes(erase: 0.085, write: 0.04)
 
   @Option(

@@ -2,7 +2,7 @@ import OtaflashConsole
 import OtaflashUpdate
 
 /// The plot of a benchmark: throughput against ATT_MTU with the link's limit, and the round trips.
-/// Pure: rows in, SVG out.
+/// The plot has no side effects: the input is rows, the output SVG.
 package struct BenchmarkPlot {
   private static let size = (width: 1040, height: 440)
   private static let mtuMaximum = 517
@@ -46,7 +46,7 @@ package struct BenchmarkPlot {
     return canvas.document
   }
 
-  /// The differences of a row's series from the others.
+  /// The name of a row's series: the settings that distinguish it from the others.
   package static func name(_ row: BenchmarkRow, among rows: [BenchmarkRow]) -> String {
     var parts = [row.setting.mode.rawValue]
     if Set(rows.map(\.link.phy)).count > 1, let phy = row.link.phy { parts.append(phy.rawValue) }
@@ -131,7 +131,7 @@ package struct BenchmarkPlot {
         + "\(Text.grouped(all.count)) writes", at: (700, 60))
   }
 
-  /// About thirty bins of one round width in microseconds, from 0 to above `maximum`.
+  /// About thirty bins from 0 to above `maximum`; their width is a round number of microseconds.
   private static func bins(to maximum: Int) -> [Range<Int>] {
     let widths = [100, 250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000, 1_000_000]
     let width = widths.first { maximum / $0 < 30 } ?? 1_000_000

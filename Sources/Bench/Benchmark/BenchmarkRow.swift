@@ -7,13 +7,13 @@ import OtaflashUpdate
 /// One line of a benchmark: a setting, its transfers, and their results.
 package struct BenchmarkRow: Sendable {
   package let setting: LinkBenchmark.Setting
-  /// One or more measurements of one connection.
+  /// The measurements over one connection; one or more.
   package let measurements: [LinkBenchmark.Measurement]
-  /// The round trips of writes with response; empty without.
+  /// The round trips of writes with response; empty if there are no such writes.
   package let roundTrips: RoundTrips
-  /// `nil` for a link without a radio, or with unknown parameters.
+  /// The air limit; `nil` for a link without a radio, or with unknown parameters.
   package let limit: LinkLimit?
-  /// Its MTU is the size that was found to fill connection events.
+  /// Whether the MTU is the size that was found to fill connection events.
   package let isBest: Bool
   private let sorted: [LinkBenchmark.Measurement]
 
@@ -35,7 +35,7 @@ package struct BenchmarkRow: Sendable {
   /// The median transfer by rate.
   package var typical: LinkBenchmark.Measurement { transfer(at: 50) }
 
-  /// Bytes per second that `percent` of the transfers did not exceed (nearest rank).
+  /// The rate in bytes per second that `percent` of the transfers did not exceed (nearest rank).
   package func rate(at percent: Int) -> Double { transfer(at: percent).bytesPerSecond }
 
   private func transfer(at percent: Int) -> LinkBenchmark.Measurement {
@@ -54,7 +54,7 @@ package struct BenchmarkRow: Sendable {
 
   package var bottleneck: Bottleneck { Bottleneck(typical, setting.mode, limit: limit) }
 
-  /// Bytes that were sent more than once.
+  /// The number of bytes that were sent more than once.
   package var bytesSentAgain: Int { measurements.reduce(0) { $0 + $1.bytesSent - $1.bytes } }
 
   /// The key that identifies the same case in two runs.
@@ -66,7 +66,7 @@ package struct BenchmarkRow: Sendable {
   }
 }
 
-/// A case of a benchmark, with the member names of `--json`.
+/// A case of a benchmark, with the member names that `--json` uses.
 package struct BenchmarkKey: Hashable, Decodable, Sendable {
   package let mode: String
   package let mtu: Int

@@ -4,12 +4,12 @@ import OtaflashGATT
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// Measures settings in sequence.
+/// Measures each setting in sequence.
 package struct BenchmarkSweep: Sendable {
   /// The setting of a measurement.
   package struct Case: Sendable {
     package var setting: LinkBenchmark.Setting
-    /// Its MTU was found to be the best.
+    /// Whether the MTU was found to be the best.
     package var isBest = false
 
     package init(setting: LinkBenchmark.Setting, isBest: Bool = false) {
@@ -23,7 +23,7 @@ package struct BenchmarkSweep: Sendable {
 
   package let key: [UInt8]?
   package var capture: CaptureFile?
-  /// The name in captures of a device that is measured in virtual time.
+  /// The device's name in captures if it is measured in virtual time.
   package var device = ""
 
   package init(key: [UInt8]?, capture: CaptureFile? = nil, device: String = "") {
@@ -32,7 +32,7 @@ package struct BenchmarkSweep: Sendable {
     self.device = device
   }
 
-  /// Measures a simulated device in virtual time: the same code, on a clock that jumps.
+  /// Measures a simulated device in virtual time, with the same code as in real time.
   package func measure(
     _ entry: Case, inVirtualTime profile: SimulationProfile
   ) throws(CommandFault) -> BenchmarkRow {

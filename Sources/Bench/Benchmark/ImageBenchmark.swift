@@ -5,7 +5,7 @@ import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// The gain of a device by patches: the rows of one image for each measured link.
+/// The effect of patches on the update of a device: the rows of one image for each measured link.
 package struct ImageBenchmark {
   /// The source of the results.
   private enum Source {
@@ -13,12 +13,12 @@ package struct ImageBenchmark {
     case forecast(ImageForecast)
   }
 
-  /// The times of a page of flash, which no device reports.
+  /// The times of a flash page, which no device reports.
   package struct FlashTimes: Equatable, Sendable {
     package var erase: Double
     package var write: Double
 
-    /// The times of a simulated device for 4 KiB.
+    /// The times of a simulated device for a page of 4 KiB.
     package init(of profile: SimulationProfile) {
       erase = profile.eraseTime.inSeconds
       write = profile.writeTimePer4KiB.inSeconds
@@ -61,7 +61,7 @@ package struct ImageBenchmark {
     }
   }
 
-  /// The uncompressed image, then the compressed one if worthwhile, then the patch.
+  /// The uncompressed image, the compressed image if it is worthwhile, and the patch.
   ///
   /// - Parameter profile: the simulated device with that link.
   package func rows(
@@ -93,7 +93,7 @@ package struct ImageBenchmark {
     }
   }
 
-  /// The maximum size of a compressed image that is worthwhile, as a fraction of the image.
+  /// The maximum size of a worthwhile compressed image, as a fraction of the image.
   private static let worthwhile = 0.9
 
   private var contents: [Delivery.Content] {
@@ -111,7 +111,7 @@ package struct ImageBenchmark {
 // MARK: - Text
 
 extension ImageBenchmark {
-  /// Notes on how to read the rows.
+  /// Notes on the interpretation of the rows.
   package var notes: [String] {
     var notes: [String] = []
     if isPredicted {

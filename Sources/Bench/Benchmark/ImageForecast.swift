@@ -2,13 +2,13 @@ import OtaflashDelta
 import OtaflashDevices
 import OtaflashUpdate
 
-/// The predicted duration of an update from one image to another on a device whose link was
-/// measured. A sink supports no patches and writes no flash, so the result is calculated, and
-/// marked as such.
+/// The predicted duration of an update from one image to another, on a device whose link was
+/// measured. A sink supports no patches and writes no flash, so the result is calculated and marked
+/// as calculated.
 package struct ImageForecast {
   private let deliveries: [Delivery]
 
-  /// - Parameter receiver: its supported streams and its page size.
+  /// - Parameter receiver: the streams that the device supports, and its page size.
   package init(_ pair: ImagePair, to receiver: ReceiverFacts) {
     let conditions = DeliveryConditions(bytesPerSecond: 1, pageSize: receiver.pageSize)
     guard let decoder = receiver.decoder else {
@@ -24,7 +24,7 @@ package struct ImageForecast {
     deliveries = planner.deliveries(base: PatchBase(pair.old.bytes))
   }
 
-  /// The best of each kind: uncompressed, compressed, patch.
+  /// The best delivery of each kind: uncompressed, compressed, patch.
   package func deliveries(under conditions: DeliveryConditions) -> [Delivery] {
     [Delivery.Content.plain, .compressed, .difference].compactMap { content in
       let kind = deliveries.filter { $0.content == content }

@@ -1,7 +1,8 @@
 import OtaflashDelta
 
-/// The plot of the gain by patches: image bytes per second against ATT_MTU, uncompressed and with
-/// streams, below the limit of the flash. Pure: rows in, SVG out.
+/// The plot of the effect of patches: image bytes per second against ATT_MTU, uncompressed and with
+/// streams, with the limit of the flash. The plot has no side effects: the input is rows, the
+/// output SVG.
 package struct ImagePlot {
   private static let size = (width: 1040, height: 440)
   private static let mtuMaximum = 517

@@ -8,33 +8,34 @@ package struct ImageRow: Sendable {
   /// The measured rate of the link.
   package let link: BenchmarkRow
   package let content: Delivery.Content
-  /// Bytes on air.
+  /// The number of bytes on air.
   package let bytes: Int
   package let imageSize: Int
   /// The duration of upload and VERIFY.
   package let seconds: Double
-  /// The content was not sent: the link's rate was measured, the rest is calculated.
+  /// Whether the content was not sent: only the link's rate was measured, and the other values are
+  /// calculated.
   package let isPredicted: Bool
   /// The duration for the uncompressed image on the same link.
   package let plainSeconds: Double
   package let conditions: DeliveryConditions
 
-  /// Bytes of image per second.
+  /// The number of image bytes per second.
   package var rate: Double { Double(imageSize) / seconds }
   package var gain: Double { plainSeconds / seconds }
 
-  /// The limit of the flash in image bytes per second; `nil` if it takes no time.
+  /// The limit of the flash in image bytes per second; `nil` if the flash takes no time.
   package var flashRate: Double? {
     let page = conditions.writeSeconds + (conditions.isErasedAhead ? 0 : conditions.eraseSeconds)
     return page > 0 ? Double(conditions.pageSize) / page : nil
   }
 
-  /// The limit of the link in image bytes per second, with flash that takes no time.
+  /// The limit of the link in image bytes per second if the flash took no time.
   private var airRate: Double {
     conditions.bytesPerSecond * Double(imageSize) / Double(bytes)
   }
 
-  /// The rate as a fraction of the limit of the slower of link and flash.
+  /// The rate as a fraction of the lower limit of link and flash.
   package var limitShare: Double { rate / min(airRate, flashRate ?? .infinity) }
 
   package var bottleneck: Bottleneck {

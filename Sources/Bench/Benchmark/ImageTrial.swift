@@ -9,16 +9,18 @@ import Synchronization
 package struct ImageTrial: Sendable {
   /// The result of an update.
   package struct Finding: Sendable {
-    /// The content.
+    /// The content that was sent.
     package let content: Delivery.Content
     package let bytes: Int
-    /// The duration of upload and VERIFY, so that bytes which the device still holds in RAM count.
+    /// The duration of upload and VERIFY. VERIFY is included so that bytes which the device still
+    /// holds in RAM count.
     package let took: Duration
   }
 
   /// The limit of virtual time for an update: an image of 8 MiB in packets of 20 bytes.
   private static let limit = Duration.seconds(7 * 86_400)
-  /// A device erases ahead in the time since its last update.
+  /// The time since the last update, in which a device erases ahead, as a multiple of the time to
+  /// erase the slot.
   private static let eraseTimes = 2
 
   private let pair: ImagePair
@@ -40,7 +42,7 @@ package struct ImageTrial: Sendable {
     _ = try Self.update(quiet, flash, FirmwareUpdate(image: pair.old, options: options))
   }
 
-  /// The same device over a new link.
+  /// The same device with a new link.
   package func sending(
     _ content: Delivery.Content, by setting: LinkBenchmark.Setting, to profile: SimulationProfile
   ) throws(CommandFault) -> Finding {
@@ -73,7 +75,7 @@ package struct ImageTrial: Sendable {
       took: time.withLock { $0 })
   }
 
-  /// Obstacles between the two images do not matter here.
+  /// Differences between the two images that would prevent an update do not matter here.
   private static func options(_ key: [UInt8]?) -> UpdateOptions {
     var options = UpdateOptions()
     options.key = key

@@ -2,7 +2,7 @@ import ArgumentParser
 import OtaflashConsole
 import OtaflashDevices
 
-/// The file of `--plot`, an SVG document.
+/// The SVG document that the option `--plot` writes.
 package struct PlotFile: Equatable, Sendable {
   package static let suffix = "svg"
 
@@ -16,7 +16,7 @@ package struct PlotFile: Equatable, Sendable {
     return PlotFile(file: OutputFile(path: path, kind: .svg, option: "--plot"))
   }
 
-  /// The command that creates `path` from the plot, if it names a PNG file.
+  /// The command that converts the plot to `path`, if this path names a PNG file.
   private static func conversion(to path: String) -> String {
     guard path.lowercased().hasSuffix(".png") else { return "" }
     let plot = path.dropLast(3) + suffix
@@ -36,7 +36,7 @@ package struct PlotFile: Equatable, Sendable {
     package let file: OutputFile
     fileprivate let inputs: InputFiles
 
-    /// Writes the document into a new file or over an old plot.
+    /// Writes the document to a new file or over an old plot.
     package func write(_ document: String) throws(CommandFault) {
       do throws(OutputFileFault) {
         try file.write(Array(document.utf8), avoiding: inputs)

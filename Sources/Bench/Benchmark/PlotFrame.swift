@@ -1,8 +1,8 @@
 import OtaflashConsole
 
-/// Common elements of the plots.
+/// Elements that all plots share.
 extension SVGCanvas {
-  /// Okabe and Ito's colors, distinguishable with every kind of color vision.
+  /// The colors of Okabe and Ito, which are distinguishable with every kind of color vision.
   package static let palette = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"]
   private static let grid = "#dddddd"
   private static let frame = "#666666"
@@ -31,7 +31,7 @@ extension SVGCanvas {
     text(titles.1, at: (left - 64, (top + bottom) / 2), .middle, turned: true)
   }
 
-  /// The legend of the marks and the dashed lines, in as many lines as needed up to `right`.
+  /// Draws the legend of the marks and the dashed lines, in as many lines as needed up to `right`.
   package mutating func legend(
     _ entries: [(name: String, color: String, shape: Int)], to right: Double, limit: String?
   ) {
@@ -50,8 +50,8 @@ extension SVGCanvas {
     if let limit { text("- - " + limit, at: (left, top)) }
   }
 
-  /// Rings the mark of the size that fills connection events, and labels it: below the mark if no
-  /// limit is drawn.
+  /// Rings the mark of the size that fills connection events, and labels it. The label is below the
+  /// mark if no limit is drawn.
   package mutating func ringBest(
     _ point: (Double, Double), mtu: Int, _ color: String, within horizontal: PlotAxis
   ) {

@@ -1,6 +1,6 @@
 import OtaflashConsole
 
-/// Writes the elements of SVG 1.1 that a plot needs.
+/// Writes the elements of SVG 1.1 that the plots need.
 package struct SVGCanvas {
   package enum Anchor: String { case start, middle, end }
 
@@ -48,7 +48,7 @@ package struct SVGCanvas {
         + "height=\"\(Self.number(height))\" fill=\"\(color)\"/>")
   }
 
-  /// A mark at a measured point; its shape identifies the series without its color.
+  /// A mark at a measured point. Its shape identifies the series even without the color.
   package mutating func mark(_ point: (Double, Double), _ shape: Int, _ color: String) {
     let (x, y) = point
     switch shape % 3 {
@@ -98,7 +98,7 @@ package struct PlotAxis {
   package let domain: ClosedRange<Double>
   package let range: (Double, Double)
 
-  /// From 0 to a round value with some space above `maximum`.
+  /// An axis from 0 to a round value with some space above `maximum`.
   package init(to maximum: Double, range: (Double, Double)) {
     let step = Self.step(maximum)
     domain = 0...max(step, (maximum * 1.04 / step).rounded(.up) * step)
@@ -114,7 +114,7 @@ package struct PlotAxis {
     return Array(stride(from: 0, through: domain.upperBound + step / 1000, by: step))
   }
 
-  /// 1, 2 or 5 times a power of ten: four to ten ticks.
+  /// The distance of ticks: 1, 2 or 5 times a power of ten, for four to ten ticks.
   private static func step(_ maximum: Double) -> Double {
     var step = 1.0
     while maximum / step > 10 { step *= 10 }

@@ -1,11 +1,11 @@
 import OtaflashConsole
 import OtaflashUpdate
 
-// The elements of the lists of `otaflash bench`.
+// The elements of the lists that `otaflash bench` accepts.
 
 package enum MTUChoice: ListElement, Hashable {
   case bytes(Int)
-  /// The size that fills the link's connection events, known after its measurement.
+  /// The size that fills the link's connection events, which is known after the link is measured.
   case best
 
   package static let expected =

@@ -2,8 +2,8 @@ import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// A test of the complete chain without a device: images, each protocol up to the verification over
-/// a lost link, required refusals, and the requirements for the system.
+/// A test of the complete chain without a device. It covers images, an update by each protocol with
+/// a lost link up to the verification, required refusals, and the requirements for the system.
 package enum SelfTest {
   package static func checks(environment: [String: String]) -> [SelfTestCheck] {
     let host = SelfTestHost(environment: environment)
@@ -21,7 +21,7 @@ package enum SelfTest {
   private static let key = [UInt8](repeating: 0x5A, count: 32)
   /// The number of PDUs before the link is cut, in the middle of the transfer.
   private static let cut = "cut-at-pdu=120"
-  /// For PDUs of 20 bytes.
+  /// The number of PDUs if PDUs have 20 bytes.
   private static let lateCut = "cut-at-pdu=1500"
 
   package static let updates: [(name: String, trial: UpdateTrial)] = [

@@ -2,7 +2,7 @@ import OtaflashConsole
 
 /// One capability of an installation, tested without a device.
 package struct SelfTestCheck: Sendable {
-  /// Why a check failed, as a clause.
+  /// The reason why a check failed, as a clause.
   package struct Failure: Error, Equatable {
     package let words: String
 

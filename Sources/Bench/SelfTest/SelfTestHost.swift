@@ -4,7 +4,7 @@ import OtaflashConsole
 import OtaflashGATT
 import OtaflashState
 
-/// The tests of the system, in a temporary folder.
+/// The tests of the system, which use a temporary folder.
 package struct SelfTestHost: Sendable {
   package typealias Failure = SelfTestCheck.Failure
 

@@ -4,20 +4,21 @@ import OtaflashSimulation
 /// Images of the self-test, one for each kind of simulated board, generated in memory.
 package enum SelfTestImage {
   private static let size = 48 * 1024
-  /// After the vectors, as in a build.
+  /// The offset of the descriptor: after the vectors, as in a build.
   private static let descriptorOffset = 0x100
   private static let nordicVersion: UInt32 = 2
 
   /// The new version of simulated boards; their factory version is 1.2.0.
   package static let version = FirmwareVersion(1, 3, 0)
-  /// The board of plain images.
+  /// The board that plain images state.
   package static let hardware = HardwareID(0x0000_A001)
 
-  /// The image for such a board.
+  /// The image for a board of this kind.
   ///
   /// - Parameters:
   ///   - hardware: the board that a plain image states.
-  ///   - change: changed bytes; images with two changes are two releases of one program.
+  ///   - change: selects the changed bytes; images with two different values are two releases of
+  ///   one program.
   /// - Throws: errors of the readers of its format, which are bugs of this program.
   package static func of(
     _ device: DeviceKind, hardware: HardwareID = hardware, version: FirmwareVersion = version,
@@ -35,7 +36,7 @@ package enum SelfTestImage {
       return nordic(plain, packet, .legacy(try LegacyInitPacket(decoding: packet)))
     }
     let isMCUboot = device.settings() as SMPServerSettings? != nil
-    // Decoded like a file with these bytes.
+    // The image that is decoded from a file with these bytes.
     return try FirmwareImage.decode(
       name: "self-test.bin", bytes: isMCUboot ? SampleImage.mcuboot(plain, version: version) : plain
     )
@@ -52,7 +53,7 @@ package enum SelfTestImage {
           sizes: NordicSizes(application: UInt32(bytes.count)), command: command)))
   }
 
-  /// A vector table, a descriptor, and bytes similar to code: identical in every run.
+  /// A vector table, a descriptor, and bytes similar to code. The bytes are identical in every run.
   private static func bytes(
     for hardware: HardwareID, version: FirmwareVersion, change: UInt8
   ) -> [UInt8] {

@@ -5,18 +5,18 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Synchronization
 
-/// An update of a simulated board in virtual time, and its required outcome.
+/// An update of a simulated board in virtual time, and the outcome that it must have.
 package struct UpdateTrial: Sendable {
   package enum Wanted: Sendable {
-    /// The new image is verified to run, although the link was lost once.
+    /// The new image must be verified to run, although the link was lost once.
     ///
-    /// - Parameter resumes: the transfer must resume; otherwise it starts over.
+    /// - Parameter resumes: whether the transfer must resume; otherwise it must restart.
     case proof(UpdateResult.Proof, resumes: Bool)
-    /// The new image is verified to run, and less than the image was sent.
+    /// The new image must be verified to run, and fewer bytes than the image must have been sent.
     case patch
     /// The update must fail.
     ///
-    /// - Parameter writes: whether anything may have been written to flash before.
+    /// - Parameter writes: whether bytes may have been written to flash before the failure.
     case fault(writes: Bool, @Sendable (UpdateFault) -> Bool)
   }
 
@@ -32,7 +32,7 @@ package struct UpdateTrial: Sendable {
   package var options = UpdateOptions()
   package let wanted: Wanted
 
-  /// The observations of an update.
+  /// The observations during an update.
   private struct Account: Sendable {
     var result: Result<UpdateResult, UpdateFault>
     /// The offsets at which the link was lost.
@@ -40,7 +40,7 @@ package struct UpdateTrial: Sendable {
     /// The offsets at which the transfer resumed.
     var resumes: [Int]
     var imageSize: Int
-    /// Bytes written to the device's flash.
+    /// The number of bytes written to the device's flash.
     var written: Int
   }
 

@@ -1,7 +1,7 @@
 import OtaflashWire
 
-/// The adapters of the host that are on and have Bluetooth LE enabled: now, and at every change.
-/// Needs no capability.
+/// The adapters of the host that are on and have Bluetooth LE enabled: the current ones, and every
+/// change. Needs no capability.
 package struct AdapterRoster: Sendable {
   private static let wanted: MgmtSettings = [.powered, .lowEnergy]
 
@@ -11,7 +11,7 @@ package struct AdapterRoster: Sendable {
 
   init(open: @escaping @Sendable () throws(MgmtFault) -> MgmtSession) { self.open = open }
 
-  /// The numbers of these adapters, the lowest first; `hci0` is 0.
+  /// The numbers of these adapters in ascending order; `hci0` is 0.
   package func present() async throws(MgmtFault) -> [UInt16] {
     let session = try open()
     defer { session.close() }

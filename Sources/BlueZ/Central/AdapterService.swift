@@ -7,16 +7,16 @@ public protocol AdapterService: Sendable {
   func start() async
   /// Serves until `stop`.
   func run() async
-  /// Restores the adapter's configuration and ends `run`. It must not wait.
+  /// Restores the adapter's configuration and ends `run`. The function must not wait.
   func stop()
 }
 
 extension AdapterService {
-  /// Starts, serves until `body` has ended, and stops. Cancellation reaches only `body`: the link
-  /// must stay up for its last messages to the device.
+  /// Starts the service, serves until `body` has ended, and stops the service. Cancellation reaches
+  /// only `body`, because the link must stay up for the last messages to the device.
   ///
-  /// Several services nest; the first to start is the outermost: `tuner.serve { await agent.serve {
-  /// … } }`.
+  /// To use several services, nest the calls; the outermost service starts first:
+  /// `tuner.serve { await agent.serve { … } }`.
   ///
   /// - Throws: the error of `body`.
   public func serve<Success: Sendable, Failure: Error>(

@@ -1,12 +1,12 @@
 import OtaflashGATT
 
 extension Dialer {
-  /// Connects to an address without a scan, and to the next address if the device runs its
+  /// Connects to an address without a scan, or to the next address if the device runs its
   /// bootloader there.
   ///
   /// - Parameters:
-  ///   - address: the device's own; its bootloader is looked for at the next one.
-  ///   - adapter: the adapter's own address; `nil` leaves the choice to the kernel.
+  ///   - address: the device's own address; its bootloader is searched at the next address.
+  ///   - adapter: the adapter's own address; with `nil` the kernel chooses the adapter.
   ///   - limit: the time limit to connect.
   ///   - security: the minimum security of the link from its first PDU on.
   ///   - pairing: handles the kernel's requests if the device requires pairing; `nil` leaves them

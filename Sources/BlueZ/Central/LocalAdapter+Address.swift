@@ -1,11 +1,11 @@
 import OtaflashGATT
 
 extension LocalAdapter {
-  /// The own address of the adapter with this number; `nil` for `nil`, which lets the kernel
-  /// choose.
+  /// The own address of the adapter with this number; `nil` if `number` is `nil`, in which case the
+  /// kernel chooses.
   ///
   /// - Parameter number: `hci0` is 0.
-  /// - Throws: `ConnectFault`, since the address is read while connecting to a device.
+  /// - Throws: `ConnectFault`, because the address is read while connecting to a device.
   public static func address(
     of number: UInt16?
   ) async throws(ConnectFault) -> BluetoothAddress? {
@@ -28,7 +28,7 @@ extension LocalAdapter {
 }
 
 extension MgmtFault {
-  /// The same failure, as a connection failure.
+  /// The corresponding connection failure.
   fileprivate var onTheWayToADevice: ConnectFault {
     switch self {
     case .adapterUnavailable(let cause, let remedy), .unsupported(let cause, let remedy):

@@ -21,11 +21,12 @@ public struct LocalAdapter: Central, AdapterMonitor {
 
   /// - Parameters:
   ///   - number: the number of the adapter; `hci0` is 0.
-  ///   - address: the same adapter's own address, for connections; `nil` reads it from the kernel.
+  ///   - address: the own address of the same adapter, for connections; `nil` reads it from the
+  ///   kernel.
   ///   - security: the minimum security of a link before it is used.
-  ///   - pairing: handles the kernel's requests while a link is secured; must be started and
+  ///   - pairing: handles the kernel's requests while a link is secured; it must be started and
   ///     running.
-  ///   - tuner: tunes the links; must be started and running.
+  ///   - tuner: tunes the links; it must be started and running.
   ///   - scanning: scan interval and window; `nil` leaves them to the kernel.
   public init(
     _ number: UInt16 = 0, address: BluetoothAddress? = nil, security: SecurityLevel = .low,
@@ -55,9 +56,10 @@ public struct LocalAdapter: Central, AdapterMonitor {
     matching filter: AdvertisementFilter, eachOnce: Bool
   ) -> AdapterAdvertisements {
     var filter = filter
-    // The address may have a type suffix or not.
+    // The address may have a type suffix.
     filter.ids = Set(filter.ids.map { BluetoothAddress($0.lowercased())?.description ?? $0 })
-    // The kernel also filters by services and signal strength, which wakes this process less often.
+    // The kernel also filters by services and signal strength, so that it wakes this process less
+    // often.
     let discoveryFilter = DiscoveryFilter(
       services: filter.services, rssiMinimum: filter.rssiMinimum.map(Int8.init(clamping:))
     ) { [filter] device in filter.accepts(Advertisement(device)) }
@@ -83,7 +85,7 @@ public struct LocalAdapter: Central, AdapterMonitor {
         cause: "\(device.id) is not a Bluetooth address.",
         remedy: .advice("Connect to a device that this adapter has reported."))
     }
-    // The kernel uses the first adapter by default, which needs no capability.
+    // By default the kernel chooses the first adapter, which needs no capability.
     var adapter = address
     if adapter == nil, number > 0 { adapter = try await Self.address(of: number, open: open) }
     return try await L2CAPLink.connect(

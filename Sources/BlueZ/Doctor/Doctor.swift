@@ -3,7 +3,7 @@ import Glibc
 import OtaflashATT
 import OtaflashGATT
 
-/// A prerequisite for flashing over Bluetooth, and its state.
+/// A check of one prerequisite for flashing over Bluetooth.
 public struct DoctorCheck: Equatable, Sendable {
   /// The result of a check.
   public enum Verdict: String, Sendable {

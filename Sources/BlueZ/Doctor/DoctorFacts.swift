@@ -2,7 +2,7 @@ import COtaflashBluetooth
 import Glibc
 import OtaflashGATT
 
-/// The sources of the doctor's facts; a test can replace them.
+/// The sources of the doctor's facts, which a test can replace.
 struct DoctorFacts: Sendable {
   /// The error number of opening an L2CAP socket; 0 on success.
   var socketError: @Sendable () -> Int32

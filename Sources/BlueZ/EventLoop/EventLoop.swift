@@ -9,14 +9,14 @@ import Synchronization
 ///
 /// Run library code under `withTaskExecutorPreference(EventLoop.shared) { … }`: a PDU is then
 /// passed from the socket to the waiting task without a thread switch. Code on other executors can
-/// use links, too, at the cost of one thread switch per wait.
+/// also use links, at the cost of one thread switch per wait.
 public final class EventLoop: TaskExecutor {
-  /// The loop of this process. It starts at first use and never ends. Traps if the process has no
-  /// file descriptors left for it.
+  /// The loop of this process. The loop starts at its first use and never ends. Traps if the
+  /// process has no file descriptors left for the loop.
   public static let shared = EventLoop()
 
-  /// Jobs that run before the loop polls descriptors and timers again, so that tasks which keep
-  /// each other busy cannot starve the links.
+  /// The maximum number of jobs that run before the loop polls descriptors and timers again, so
+  /// that tasks that keep each other busy cannot starve the links.
   private static let jobsPerPoll = 128
   private static let eventsAtFirst = 64
 
@@ -26,7 +26,7 @@ public final class EventLoop: TaskExecutor {
     var timers = TimerQueue<Waiter>()
     var watches = WatchTable()
 
-    /// Whether the thread sleeps and has not been woken yet; the caller must then wake it.
+    /// Whether the thread sleeps and was not woken yet; the caller must then wake it.
     mutating func takePolling() -> Bool {
       defer { isPolling = false }
       return isPolling
@@ -45,7 +45,7 @@ public final class EventLoop: TaskExecutor {
     }
   }
 
-  /// Enqueues a job for the loop's thread, after the waiting jobs.
+  /// Enqueues a job for the loop's thread after the waiting jobs.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let mustWake = state.withLock { state in
@@ -55,8 +55,8 @@ public final class EventLoop: TaskExecutor {
     if mustWake { poller.wake() }
   }
 
-  /// Time since the kernel's clock started. The clock stops while the computer is suspended, like
-  /// the peer's responses. It continues while only this process is stopped.
+  /// Time since the kernel's clock started. The clock stops while the computer is suspended, and
+  /// continues while only this process is stopped.
   var now: LinkInstant {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -158,17 +158,18 @@ public final class EventLoop: TaskExecutor {
 
   private func run() -> Never {
     var events = [epoll_event](repeating: epoll_event(), count: Self.eventsAtFirst)
-    // Each turn is a separate function: in optimized code, objects created in the body of an
-    // endless loop are not always destroyed.
+    // Each iteration is a separate function: in optimized code, objects that are created in the
+    // body of an endless loop are not always destroyed.
     while true { turn(&events) }
   }
 
-  /// Input is processed before a timer that is due ends the wait for it: a process that was stopped
-  /// for longer than its time limits finds both when it continues.
+  /// Input is processed before a due timer ends the wait for it: when a process was stopped for
+  /// longer than its time limits, both the input and the timer are due when it continues.
   private func turn(_ events: inout [epoll_event]) {
     runJobs()
     let horizon = now
-    // Under one lock: a job or timer added afterwards sees `isPolling` and wakes the loop.
+    // Both happen under one lock: a job or timer added afterwards sees `isPolling` and wakes the
+    // loop.
     let (mayWait, deadline) = state.withLock { state in
       let deadline = state.timers.nextDeadline()
       let isDue = deadline.map { $0 <= horizon } ?? false
@@ -177,7 +178,7 @@ public final class EventLoop: TaskExecutor {
     }
     let count = poller.poll(&events, until: deadline, isWaiting: mayWait)
     state.withLock { $0.isPolling = false }
-    // Interrupted, as after a stop of the process: no event was read.
+    // The wait was interrupted, for example because the process was stopped: no event was read.
     guard let count else { return }
     for event in events[..<count] { dispatch(event) }
     guard count < events.count else {

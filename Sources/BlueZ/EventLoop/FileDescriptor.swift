@@ -6,7 +6,7 @@ struct FileDescriptor: ~Copyable, Sendable {
 
   init(owning raw: Int32) { self.raw = raw }
 
-  /// Owns the result of a system call, or throws its error.
+  /// Takes ownership of the result of a system call, or throws the call's error.
   init(result raw: Int32) throws(SystemError) {
     guard raw >= 0 else { throw SystemError(errno) }
     self.raw = raw
@@ -18,12 +18,12 @@ struct FileDescriptor: ~Copyable, Sendable {
   }
 }
 
-/// The error number of a failed system call, read before another call can replace it.
+/// The error number of a failed system call. Read it before another call can replace it.
 struct SystemError: Error, Equatable {
   let number: Int32
 
   init(_ number: Int32) { self.number = number }
 
-  /// The kernel's text, such as `Connection refused`.
+  /// The message of the C library, such as `Connection refused`.
   var text: String { String(cString: strerror(number)) }
 }

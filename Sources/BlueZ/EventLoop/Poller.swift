@@ -3,8 +3,9 @@ import Glibc
 import OtaflashATT
 import Synchronization
 
-/// The system calls of the event loop: epoll, an eventfd that ends its sleep, and a timerfd, which
-/// has microsecond resolution, while the timeout of `epoll_wait` has milliseconds.
+/// The system calls of the event loop: epoll; an eventfd that ends its sleep; and a timerfd,
+/// because a timerfd has a resolution of microseconds, and the timeout of `epoll_wait` one of
+/// milliseconds.
 struct Poller: ~Copyable, Sendable {
   static let firstWatchNumber: UInt64 = 2
   private static let wakeNumber: UInt64 = 0
@@ -41,7 +42,7 @@ struct Poller: ~Copyable, Sendable {
     try control(EPOLL_CTL_ADD, descriptor, EPOLLONESHOT.rawValue, watch.number)
   }
 
-  /// Requests one event. Cannot fail for a descriptor on the loop.
+  /// Requests one event. Cannot fail for a descriptor that was added to the loop.
   func arm(_ descriptor: Int32, as watch: Watch, for interest: Readiness) {
     var events = EPOLLONESHOT.rawValue
     if interest.readable { events |= EPOLLIN.rawValue | EPOLLRDHUP.rawValue }
@@ -67,8 +68,8 @@ struct Poller: ~Copyable, Sendable {
     precondition(result == 0 || errno == EAGAIN, "the loop's eventfd is broken")
   }
 
-  /// Waits for events until the deadline, or returns the pending ones; `nil` if a signal
-  /// interrupted the wait, or the process was stopped.
+  /// Waits for events until the deadline, or returns the pending ones immediately; `nil` if a
+  /// signal interrupted the wait, or the process was stopped.
   func poll(_ events: inout [epoll_event], until deadline: LinkInstant?, isWaiting: Bool) -> Int? {
     if isWaiting { armTimer(at: deadline) }
     let count = epoll_wait(epoll.raw, &events, Int32(events.count), isWaiting ? -1 : 0)
@@ -113,7 +114,8 @@ struct Poller: ~Copyable, Sendable {
     if let deadline {
       let (seconds, attoseconds) = deadline.elapsed.components
       setting.it_value.tv_sec = Int(seconds)
-      // Zero would disarm the timer; rounding up never wakes the loop before the deadline.
+      // Zero would disarm the timer. Rounding up ensures that the loop never wakes before the
+      // deadline.
       setting.it_value.tv_nsec = Int(min(attoseconds / 1_000_000_000 + 1, 999_999_999))
     }
     let result = timerfd_settime(timer.raw, Int32(TFD_TIMER_ABSTIME), &setting, nil)

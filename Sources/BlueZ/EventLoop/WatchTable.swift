@@ -5,7 +5,7 @@ struct Watch: Hashable, Sendable { let number: UInt64 }
 /// The direction that a task waits for.
 enum WatchDirection: Sendable { case readable, writable }
 
-/// The directions in which a descriptor has waiters, or is ready.
+/// The directions for which a descriptor has waiters, or in which it is ready.
 struct Readiness: Equatable, Sendable {
   var readable = false
   var writable = false
@@ -15,8 +15,8 @@ struct Readiness: Equatable, Sendable {
   var isEmpty: Bool { !readable && !writable && !hungUp }
 }
 
-/// The descriptors on the loop and the tasks that wait for them. A pure value: the loop holds the
-/// lock and makes the system calls.
+/// The descriptors of the loop and the tasks that wait for them. The table has no side effects: the
+/// loop holds the lock and makes the system calls.
 struct WatchTable {
   struct Entry {
     let descriptor: Int32
@@ -38,8 +38,8 @@ struct WatchTable {
 
   mutating func remove(_ watch: Watch) -> Entry? { entries.removeValue(forKey: watch) }
 
-  /// Adds a waiter and returns the events to arm the descriptor for; `nil` if the descriptor was
-  /// removed.
+  /// Adds a waiter and returns the events for which the descriptor must be armed; `nil` if the
+  /// descriptor was removed.
   mutating func insert(
     _ waiter: Waiter, _ direction: WatchDirection, on watch: Watch
   ) -> (descriptor: Int32, interest: Readiness)? {
@@ -60,7 +60,8 @@ struct WatchTable {
     }
   }
 
-  /// Removes and returns the waiters that the event concerns; the others must be armed again.
+  /// Removes and returns the waiters that the event concerns. The descriptor must be armed again
+  /// for the other waiters.
   mutating func fire(
     _ watch: Watch, _ readiness: Readiness
   ) -> (waiters: [Waiter], descriptor: Int32, interest: Readiness)? {

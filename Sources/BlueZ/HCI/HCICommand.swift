@@ -34,21 +34,21 @@ enum HCICommand: Equatable, Sendable {
   private var parameters: [UInt8] {
     switch self {
     case .updateConnection(let handle, let wanted):
-      // Both connection event lengths are 0, no hint, as in the kernel.
+      // Both connection event lengths are 0, which means "no preference", as in the kernel.
       handle.bytes + wanted.intervalMinimum.bytes + wanted.intervalMaximum.bytes
         + wanted.latency.bytes + wanted.supervisionTimeout.bytes + [0, 0, 0, 0]
     case .setDataLength(let handle, let bytes, let microseconds):
       handle.bytes + bytes.bytes + microseconds.bytes
     case .readPHY(let handle): handle.bytes
     case .setPHY(let handle, let phy):
-      // ALL_PHYS 0: the command sets both directions.
+      // ALL_PHYS is 0: the command sets both directions.
       handle.bytes + [0, phy.mask, phy.mask] + phy.coding.bytes
     }
   }
 }
 
 extension PHY {
-  /// The preference in LE Set PHY.
+  /// The PHY preference in LE Set PHY.
   fileprivate var mask: UInt8 {
     switch self {
     case .le1M: 1 << 0

@@ -7,7 +7,7 @@ enum HCIEvent: Equatable, Sendable {
   case commandStatus(opcode: UInt16, status: HCIStatus)
   case connected(UInt16, to: BluetoothAddress, ConnectionTiming)
   case updated(UInt16, status: HCIStatus, ConnectionTiming)
-  /// Bytes of payload in the packets to the device.
+  /// The number of payload bytes in the packets to the device.
   case dataLengthChanged(UInt16, bytes: UInt16)
   case phyUpdated(UInt16, status: HCIStatus, transmit: PHY?, receive: PHY?)
   case disconnected(UInt16)
@@ -33,7 +33,7 @@ enum HCIEvent: Equatable, Sendable {
     case 0x0E:
       _ = try fields.uint8()
       let opcode = try fields.uint16()
-      // An event that only returns command credits has no opcode and no status.
+      // An event that only returns command credits has neither an opcode nor a status.
       guard opcode != 0 else {
         self = .other(code: code)
         return
@@ -54,7 +54,8 @@ enum HCIEvent: Equatable, Sendable {
     let subevent = try fields.uint8()
     switch subevent {
     case 0x01, 0x0A:
-      // The enhanced event has two more addresses between the peer's and the interval.
+      // The enhanced event has two additional addresses between the peer's address and the
+      // interval.
       return try connection(&fields, isEnhanced: subevent == 0x0A)
     case 0x03:
       let status = HCIStatus(rawValue: try fields.uint8())
@@ -90,11 +91,11 @@ enum HCIEvent: Equatable, Sendable {
 
 /// The timing of connection events (Core 5.4, Vol 6, Part B, 4.5.1 and 4.5.2).
 struct ConnectionTiming: Equatable, Sendable {
-  /// In units of 1.25 ms.
+  /// The connection interval in units of 1.25 ms.
   let interval: UInt16
   /// Connection events that the device may skip.
   let latency: UInt16
-  /// In units of 10 ms.
+  /// The supervision timeout in units of 10 ms.
   let supervisionTimeout: UInt16
 
   init(interval: UInt16, latency: UInt16, supervisionTimeout: UInt16) {

@@ -3,10 +3,10 @@ import Glibc
 import OtaflashATT
 import OtaflashGATT
 
-/// A raw socket to a controller, in addition to the kernel's own traffic: receives its events, and
-/// sends commands of this process. LE events and commands need CAP_NET_RAW.
+/// A raw socket to a controller, next to the kernel's own use of it. The socket receives the
+/// controller's events and sends commands of this process. LE events and commands need CAP_NET_RAW.
 struct HCISocket: Sendable {
-  /// An event has at most 255 bytes of parameters.
+  /// The maximum size of a packet: an event has at most 255 bytes of parameters.
   private static let packetMaximum = 260
 
   private let socket: SeqpacketSocket
@@ -25,7 +25,7 @@ struct HCISocket: Sendable {
     try self.init(descriptor)
   }
 
-  /// Uses an open socket, such as a test's.
+  /// Uses a socket that is already open, such as that of a test.
   init(_ descriptor: consuming FileDescriptor) throws(SystemError) {
     socket = try SeqpacketSocket(descriptor, maximumSize: Self.packetMaximum)
   }

@@ -7,7 +7,7 @@ import OtaflashGATT
 struct L2CAPFacts: Equatable, Sendable {
   /// The controller's connection handle, for raw HCI commands.
   let hciHandle: UInt16
-  /// `nil` if the kernel does not report it.
+  /// The packets that the controller can hold; `nil` if the kernel does not report the number.
   let transmitPHY: PHY?
   let receivePHY: PHY?
   /// The largest L2CAP payload in each direction, in bytes; not the ATT_MTU.
@@ -16,7 +16,8 @@ struct L2CAPFacts: Equatable, Sendable {
 }
 
 extension PHY {
-  /// Reads `BT_PHY`. If no LE bit is set, no PHY update has happened: the link started on 1M.
+  /// Reads `BT_PHY`. If no LE bit is set, no PHY update has happened, so the link still uses its
+  /// initial PHY, 1M.
   static func decode(_ mask: UInt32) -> (transmit: PHY, receive: PHY) {
     func phy(_ coded: Int32, _ two: Int32) -> PHY {
       if mask & UInt32(bitPattern: coded) != 0 { return .coded }
@@ -27,8 +28,8 @@ extension PHY {
 }
 
 extension L2CAPLink {
-  /// The parameters from the kernel, and those from the controller if this process may receive its
-  /// events. After the link has ended, none.
+  /// The parameters from the kernel, and those from the controller if this process may receive the
+  /// controller's events. After the link has ended, no parameter is known.
   public var facts: LinkFacts {
     do throws(LinkLoss) {
       let kernel = try kernelFacts()
@@ -42,7 +43,8 @@ extension L2CAPLink {
     }
   }
 
-  /// Requests the parameters that the link lacks. A link that has ended fails at its next use.
+  /// Requests the parameters that the link lacks. A link that has ended reports its end at its next
+  /// use.
   func tune(to device: BluetoothAddress) async {
     guard let tuner else { return }
     do throws(LinkLoss) {
@@ -76,7 +78,7 @@ extension L2CAPLink {
       try SocketOption.get(raw, SOL_BLUETOOTH, BT_PHY, into: &mask)
       phys = PHY.decode(mask)
     } catch {
-      // Kernels before 5.7 do not support the option.
+      // Kernels before 5.7 do not support the socket option.
       guard error.number == ENOPROTOOPT else { throw error }
     }
     return L2CAPFacts(

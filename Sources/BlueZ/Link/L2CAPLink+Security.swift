@@ -6,11 +6,13 @@ import OtaflashGATT
 /// Security through the kernel's Security Manager, raised on the existing link when ATT errors 0x05
 /// and 0x0F require it (Core 5.4, Vol 3, Part C, 10.3).
 extension L2CAPLink {
-  /// Encryption with a stored key needs a few connection events.
+  /// The time limit for encryption with a stored key, which needs a few connection events.
   private static let encryptionLimit = Duration.seconds(5)
-  /// A user reads six digits and types them; the Security Manager waits for 30 s at each step.
+  /// The time limit for pairing: the user reads six digits and types them, and the Security Manager
+  /// waits for 30 s at each step.
   private static let pairingLimit = Duration.seconds(75)
-  /// A link counts as connected shortly before the kernel's Security Manager has its channel on it.
+  /// A link is reported as connected shortly before the kernel's Security Manager has its channel
+  /// on the link.
   private static let managerLimit = Duration.milliseconds(200)
   private static let managerPause = Duration.milliseconds(5)
   /// The reason for the end of a link arrives over another socket than the end itself.
@@ -28,7 +30,7 @@ extension L2CAPLink {
       do throws(SystemError) {
         try SocketOption.get(raw, SOL_BLUETOOTH, BT_SECURITY, into: &current)
       } catch {
-        // The link has ended and offers no security.
+        // A link that has ended offers no security.
         return 0
       }
       return current.level
@@ -54,7 +56,8 @@ extension L2CAPLink {
     guard reached.isSuperset(of: wanted) else { throw .insufficient(reached: reached) }
   }
 
-  /// Requests security from the kernel; `false` if the link has it in the meantime.
+  /// Requests a security level from the kernel. Returns `false` if the link has reached the level
+  /// without the request.
   private func request(_ wanted: AttributeSecurity) async throws(SecurityFault) -> Bool {
     let level = wanted.contains(.authentication) ? SecurityLevel.high : .medium
     let deadline = EventLoop.shared.now.advanced(by: Self.managerLimit)
@@ -75,7 +78,7 @@ extension L2CAPLink {
     return false
   }
 
-  /// The system call's error number, or 0; `nil` once the socket is closed.
+  /// The system call's error number, or 0 on success; `nil` once the socket is closed.
   private func set(_ level: SecurityLevel) -> Int32? {
     socket.withDescriptor { raw -> Int32 in
       do throws(SystemError) {

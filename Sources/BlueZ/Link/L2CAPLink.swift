@@ -19,10 +19,11 @@ public enum SecurityLevel: UInt8, Comparable, Sendable {
 
 /// A link over the kernel's L2CAP channel for attributes (CID 4; Core 5.4, Vol 3, Part A, 2.1).
 ///
-/// Needs no capability. The kernel scans for the device itself. The kernel permits one link per
-/// device: a second one, in this or another process, fails with `.busy`.
+/// Needs no capability. The kernel itself scans for the device. It permits one link per device: a
+/// second link, in this or another process, fails with `.busy`.
 public final class L2CAPLink: Link {
-  /// In bytes, the kernel's default for both directions; sufficient for any ATT_MTU up to 517.
+  /// The maximum PDU size in bytes, the kernel's default for both directions; sufficient for any
+  /// ATT_MTU up to 517.
   public static let maximumPDUSize = 672
 
   let socket: SeqpacketSocket
@@ -46,12 +47,12 @@ public final class L2CAPLink: Link {
   /// Connects to a device.
   /// - Parameters:
   ///   - device: its address with the address type.
-  ///   - adapter: the adapter's own address; `nil` uses the first one that is on, which may be the
-  ///     wrong one if there are two.
+  ///   - adapter: the adapter's own address; `nil` uses the first adapter that is on, which may be
+  ///     the wrong one if the host has several.
   ///   - limit: 1 to 60 s; longer values are reduced to 60 s, the kernel's maximum.
   ///   - security: reached before the call returns.
   ///   - pairing: must be started; without it a link is secured only with keys that the kernel
-  ///     already has, or with bluetoothd's help.
+  ///     already has, or by bluetoothd.
   ///   - tuner: must be started; the link is tuned before the call returns.
   /// - Throws: `.lostWhileConnecting` is worth a retry, up to about 5 times; each attempt needs a
   ///   new call, because the kernel never reconnects a failed socket.
@@ -104,8 +105,8 @@ public final class L2CAPLink: Link {
     }
     guard let result, result != 0 else { return }
     guard result == EINPROGRESS else { throw .system(.connect, result) }
-    // The kernel's own timer (SO_SNDTIMEO) ends the attempt; this deadline is for a kernel that
-    // does not.
+    // The kernel's own timer (SO_SNDTIMEO) ends the attempt; this deadline applies if the kernel
+    // does not end it.
     let deadline = EventLoop.shared.now.advanced(by: limit + .seconds(2))
     do throws(LinkLoss) {
       try await socket.wait(for: .writable, until: deadline)
@@ -133,13 +134,15 @@ enum OpenFailure: Error, Equatable {
   case cancelled
 }
 
-/// The steps that both roles of an L2CAP link share, in the only order that the kernel accepts.
+/// The steps that are common to both roles of an L2CAP link, in the only order that the kernel
+/// accepts.
 enum L2CAPSocket {
   private static let attributeChannel: UInt16 = 4
-  /// In bytes, doubled by the kernel. With less, a 512-byte PDU cannot be sent on a controller with
-  /// 27-byte buffers; the default hides seconds of transfer from the sender.
+  /// The size of the send buffer in bytes, which the kernel doubles. With a smaller buffer, a
+  /// 512-byte PDU cannot be sent on a controller with 27-byte buffers. The larger default would
+  /// hold seconds of transfer.
   private static let sendBufferSize: Int32 = 32768
-  /// CID 4 has no flow control: PDUs that do not fit are lost.
+  /// CID 4 has no flow control, so PDUs that do not fit the receive buffer are lost.
   private static let receiveBufferSize: Int32 = 1_048_576
   private static let connectLimits = Duration.seconds(1)...Duration.seconds(60)
 
@@ -167,7 +170,8 @@ enum L2CAPSocket {
     let raw = socket(AF_BLUETOOTH, otaflash_seqpacket_type, BTPROTO_L2CAP)
     guard raw >= 0 else { throw .system(.socket, errno) }
     let descriptor = FileDescriptor(owning: raw)
-    // The channel must be set in bind; otherwise the kernel does not use it as a fixed channel.
+    // The channel must be specified in bind; otherwise the kernel does not use it as a fixed
+    // channel.
     let result = withSocketAddress(address(adapter)) { bind(raw, $0, $1) == 0 ? 0 : errno }
     guard result == 0 else { throw .system(.bind, result) }
     try staged(.option) { () throws(SystemError) in

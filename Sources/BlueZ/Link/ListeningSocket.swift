@@ -28,7 +28,7 @@ final class ListeningSocket: Sendable {
     }
   }
 
-  /// `false` if it was already closed.
+  /// Returns `false` if the socket was already closed.
   func close() -> Bool {
     guard let descriptor = descriptor.withLock({ $0.take() }) else { return false }
     EventLoop.shared.remove(watch)

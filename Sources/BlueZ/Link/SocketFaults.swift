@@ -1,8 +1,8 @@
 import Glibc
 import OtaflashGATT
 
-/// The step of opening a link at which a system call failed: the same error number has different
-/// meanings at different steps.
+/// The step of opening a link at which a system call failed, because the same error number has
+/// different meanings at different steps.
 enum ConnectStage: Equatable, Sendable {
   case socket, bind, option
   /// `connect()` itself failed immediately.

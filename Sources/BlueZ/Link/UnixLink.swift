@@ -6,11 +6,11 @@ import OtaflashGATT
 /// A link over an AF_UNIX SOCK_SEQPACKET socket: ATT PDUs as on CID 4, with the kernel's message
 /// boundaries and back-pressure, for devices that are programs.
 public final class UnixLink: Link {
-  /// In bytes, the kernel's L2CAP default, so that a device on a socket has the limits of a real
-  /// one.
+  /// The maximum PDU size in bytes, the kernel's default for L2CAP, so that a device on a socket
+  /// has the limits of a real one.
   public static let maximumPDUSize = 672
   /// The requested size of the send buffer in bytes (the kernel doubles it): about 50 PDUs of 495
-  /// bytes, so that the receiver's speed limits the sender.
+  /// bytes, so that the speed of the receiver limits the sender.
   private static let sendBufferSize: Int32 = 32768
   /// The pause between attempts while the listener's backlog is full.
   private static let backlogPause = Duration.milliseconds(5)
@@ -76,9 +76,9 @@ public final class UnixLink: Link {
   public func close() { socket.close() }
 }
 
-/// The address of a Unix socket; the length of the path is checked.
+/// The address of a Unix socket; throws if the path is too long.
 struct UnixAddress {
-  /// `sun_path` holds 108 bytes, the last one zero.
+  /// `sun_path` has 108 bytes, of which the last must be zero.
   static let pathMaximum = 107
 
   let path: String

@@ -4,15 +4,15 @@ import OtaflashGATT
 
 /// A Unix SEQPACKET socket on which software devices listen.
 public final class UnixListener: Sendable {
-  /// Connections that may wait for `accept`.
+  /// The maximum number of connections that wait for `accept`.
   private static let backlog: Int32 = 16
 
   /// The path of the socket file.
   public let path: String
   private let socket: ListeningSocket
 
-  /// Listens at `path`. Replaces a socket file without a listener. A socket with a listener is left
-  /// unchanged and fails with `.busy`; a file of another kind fails with `.systemCall`.
+  /// Listens at `path`. A socket file without a listener is replaced. For a socket with a listener
+  /// the call fails with `.busy`, for a file of another kind with `.systemCall`.
   public init(path: String) throws(ConnectFault) {
     let address = try UnixAddress(path)
     do throws(SystemError) {

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// An adapter's state now and at every change. Needs no capability. Ends only with an error.
+/// An adapter's current state, and every change. Needs no capability. Ends only with an error.
 public struct AdapterStates: AsyncSequence, AdapterMonitor, Sendable {
   public typealias Element = AdapterState
   public typealias Failure = ScanFault

@@ -1,20 +1,20 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The structures of an advertisement (Core Specification Supplement, Part A). Malformed structures
-/// are skipped and the rest is read, because the sender is not trusted.
+/// The structures of an advertisement (Core Specification Supplement, Part A). Because the sender
+/// is not trusted, malformed structures are skipped and the others are read.
 package struct AdvertisingData: Equatable, Sendable {
-  /// The complete local name, otherwise the shortened one.
+  /// The complete local name, or the shortened one if there is no complete name.
   package private(set) var name: String?
   package private(set) var services: [BluetoothUUID] = []
-  /// The flags byte (1.3), bit 1 general discoverable, bit 2 no BR/EDR.
+  /// The flags byte (1.3); bit 1 means general discoverable, bit 2 no BR/EDR.
   package private(set) var flags: UInt8?
-  /// Company identifier and data (1.4).
+  /// The manufacturer data (1.4), by company identifier.
   package private(set) var manufacturerData: [ManufacturerData] = []
   package private(set) var serviceData: [ServiceData] = []
-  /// In dBm (1.5).
+  /// The transmit power in dBm (1.5).
   package private(set) var txPower: Int8?
-  /// An assigned number (1.12).
+  /// The appearance, an assigned number (1.12).
   package private(set) var appearance: UInt16?
 
   package init() {}
@@ -64,7 +64,7 @@ package struct AdvertisingData: Equatable, Sendable {
     serviceData.append(ServiceData(service: uuid, data: Array(data.dropFirst(width))))
   }
 
-  /// Advertisements also contain 32-bit UUIDs, which attributes never have.
+  /// Advertisements may also contain 32-bit UUIDs, which attributes never have.
   private static func uuid(_ bytes: ArraySlice<UInt8>) -> BluetoothUUID? {
     guard bytes.count == 4 else { return BluetoothUUID(littleEndian: bytes) }
     return BluetoothUUID(bits32: bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) })
@@ -75,7 +75,7 @@ package struct AdvertisingData: Equatable, Sendable {
   }
 
   /// Names are UTF-8 by the specification; invalid sequences are shown as U+FFFD. Some devices pad
-  /// with zero bytes.
+  /// the name with zero bytes.
   private static func text(_ data: ArraySlice<UInt8>) -> String {
     String(decoding: data.prefix { $0 != 0 }, as: UTF8.self)
   }

@@ -2,8 +2,9 @@ import OtaflashATT
 
 /// The devices that advertise in range of an adapter, as a sequence. Needs CAP_NET_ADMIN.
 ///
-/// Each iteration is a separate discovery. It ends with `nil` at the time limit. However it ends
-/// (limit, error, cancellation, a `break` out of the loop), the kernel is instructed to stop.
+/// Each iteration is a separate discovery, which ends with `nil` at the time limit. At every kind
+/// of end (limit, error, cancellation, a `break` out of the loop), the discovery in the kernel is
+/// stopped.
 package struct Discovery: AsyncSequence, Sendable {
   package typealias Element = DiscoveredDevice
   package typealias Failure = MgmtFault
@@ -19,8 +20,8 @@ package struct Discovery: AsyncSequence, Sendable {
   /// - Parameters:
   ///   - adapter: the adapter's number; `hci0` is 0.
   ///   - filter: the devices to report.
-  ///   - limit: `nil` continues until the loop is left.
-  ///   - reportsDuplicates: reports every advertisement, instead of each device once.
+  ///   - limit: the time limit; `nil` continues until the loop ends.
+  ///   - reportsDuplicates: whether every advertisement is reported, instead of each device once.
   ///   - scanning: the scan interval and window of this discovery; the previous values are restored
   ///     at its end. `nil` leaves them to the kernel.
   package init(
@@ -33,8 +34,8 @@ package struct Discovery: AsyncSequence, Sendable {
       open: { () throws(MgmtFault) in try MgmtSession() })
   }
 
-  /// - Parameter shortRun: the kernel's own discovery lasts 10.24 s. One that ends within this time
-  ///   failed; several of them in a row count as a permanent failure.
+  /// - Parameter shortRun: the kernel's own discovery lasts 10.24 s. A discovery that ends within
+  ///   this time counts as failed; several such discoveries in a row count as a permanent failure.
   init(
     adapter: UInt16, filter: DiscoveryFilter, within limit: Duration?, reportsDuplicates: Bool,
     scanning: ScanParameters? = nil, shortRun: Duration = .seconds(1),
@@ -97,10 +98,10 @@ package struct Discovery: AsyncSequence, Sendable {
   }
 }
 
-/// One running discovery. Its `deinit` ends it: the only code that a `break` out of the caller's
-/// loop reaches.
+/// One running discovery. Its `deinit` ends the discovery, because no other code runs after a
+/// `break` out of the caller's loop.
 private final class DiscoveryRun {
-  /// The maximum number of devices to remember; with more devices in range, some are reported
+  /// The maximum number of devices to remember; if more devices are in range, some are reported
   /// again.
   private static let memoryMaximum = 4096
   private static let shortRunMaximum = 5
@@ -137,8 +138,8 @@ private final class DiscoveryRun {
   }
 
   deinit {
-    // Waiting is not possible here. If the stop command does not fit the socket, the kernel ends
-    // the discovery after 10.24 s.
+    // This function cannot wait. If the stop command does not fit the socket, the kernel ends the
+    // discovery after 10.24 s.
     if isStarted { _ = session.post(.stopDiscovery, index: adapter) }
     if !formerScanning.isEmpty {
       _ = session.post(.setDefaultSystemConfiguration(formerScanning), index: adapter)
@@ -151,7 +152,8 @@ private final class DiscoveryRun {
       formerScanning = try await session.set(scanning, adapter: adapter)
       self.scanning = nil
     }
-    // Set before the response: a cancelled wait may have started the discovery nevertheless.
+    // Set before the response, because a cancelled wait may have started the discovery
+    // nevertheless.
     isStarted = true
     startedAt = EventLoop.shared.now
     let isNarrow = !filter.services.isEmpty || filter.rssiMinimum != nil

@@ -5,23 +5,24 @@ import OtaflashGATT
 package struct DiscoveredDevice: Equatable, Sendable {
   package let address: BluetoothAddress
   package internal(set) var name: String?
-  /// In dBm, from the latest report with a signal strength.
+  /// The signal strength in dBm, from the latest report that contains one.
   package internal(set) var rssi: Int8?
   package internal(set) var services: [BluetoothUUID] = []
   /// The latest data of each company.
   package internal(set) var manufacturerData: [ManufacturerData] = []
   /// The latest data of each service.
   package internal(set) var serviceData: [ServiceData] = []
-  /// In dBm.
+  /// The transmit power in dBm.
   package internal(set) var txPower: Int8?
   package internal(set) var appearance: UInt16?
-  /// From the latest advertisement; `nil` if the kernel has not reported it.
+  /// Whether the device accepts connections, from the latest advertisement; `nil` if the kernel has
+  /// not reported it.
   package internal(set) var isConnectable: Bool?
   package internal(set) var flags: UInt8?
 
   init(address: BluetoothAddress) { self.address = address }
 
-  /// Adds a report: the name may be in the scan response instead of the advertisement.
+  /// Adds a report. The name may be in the scan response instead of the advertisement.
   mutating func merge(_ report: AdvertisingReport) {
     name = report.advertising.name ?? name
     rssi = report.rssi ?? rssi
@@ -43,11 +44,13 @@ package struct DiscoveredDevice: Equatable, Sendable {
 
 /// A filter for the devices that a discovery reports. All conditions that are set must hold.
 package struct DiscoveryFilter: Sendable {
-  /// Matches anywhere in the name; a device without a name never matches.
+  /// The condition on the name, which may match anywhere in it; a device without a name never
+  /// passes.
   package var name: NamePattern?
-  /// The device must advertise all of them.
+  /// The services; the device must advertise all of them.
   package var services: [BluetoothUUID]
-  /// In dBm; a device whose strength is unknown does not pass (kernel `is_filter_match`).
+  /// The minimum signal strength in dBm; a device of unknown strength does not pass (kernel
+  /// `is_filter_match`).
   package var rssiMinimum: Int8?
   /// Any further condition.
   package var condition: @Sendable (DiscoveredDevice) -> Bool
@@ -62,7 +65,7 @@ package struct DiscoveryFilter: Sendable {
     self.condition = condition
   }
 
-  /// - Parameter expression: the expression for the name, compiled once for the run.
+  /// - Parameter expression: the expression for the name, compiled once per discovery.
   func accepts(_ device: DiscoveredDevice, _ expression: Regex<AnyRegexOutput>?) -> Bool {
     if let expression, device.name?.contains(expression) != true { return false }
     if let rssiMinimum, device.rssi.map({ $0 < rssiMinimum }) ?? true { return false }

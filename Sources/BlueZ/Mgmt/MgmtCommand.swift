@@ -7,28 +7,28 @@ package enum MgmtCommand: Equatable, Sendable {
   case setPowered(Bool)
   case startDiscovery
   case stopDiscovery
-  /// `rssiMinimum` in dBm; `nil` accepts every strength.
+  /// Starts a filtered discovery. `rssiMinimum` is in dBm; `nil` accepts every strength.
   case startServiceDiscovery(rssiMinimum: Int8?, services: [BluetoothUUID])
   case loadConnectionParameters([MgmtConnectionParameters])
   case readDefaultSystemConfiguration
-  /// Applies to the adapter, for all processes.
+  /// Sets the default configuration of the adapter, for all processes.
   case setDefaultSystemConfiguration([SystemParameter])
   case addAdvertising(PeripheralAdvertising)
   /// Ends the advertisement that `addAdvertising` started.
   case removeAdvertising
-  /// Ends the link to a device immediately; after its sockets are closed it would stay up for 2 s,
-  /// or 4 s on the peripheral.
+  /// Ends the link to a device immediately. Without this command it would stay up for 2 s after its
+  /// sockets are closed, or for 4 s on the peripheral.
   case disconnect(BluetoothAddress)
-  /// Whether pairings store keys.
+  /// Sets whether pairings store keys.
   case setBondable(Bool)
   case setSecureConnections(Bool)
-  /// Applies to later connections.
+  /// Sets the I/O capability for later connections.
   case setIOCapability(IOCapability)
   /// The reply to a confirmation request.
   case confirm(BluetoothAddress, Bool)
   /// The reply to a passkey request, 0…999,999; `nil` refuses.
   case enterPasskey(BluetoothAddress, UInt32?)
-  /// Replaces all the adapter's keys of this kind. The same holds for the next case.
+  /// Replaces all the adapter's keys of this kind, as does the next case.
   case loadLongTermKeys([LongTermKey])
   case loadIdentityResolvingKeys([IdentityResolvingKey])
   /// Removes a device's keys, and ends the link to it.
@@ -36,7 +36,7 @@ package enum MgmtCommand: Equatable, Sendable {
 
   /// The index of commands that concern no adapter.
   package static let noIndex: UInt16 = 0xFFFF
-  /// LE public and LE random, for the discovery commands.
+  /// The address types LE public and LE random, for the discovery commands.
   static let lowEnergyAddresses: UInt8 = 0x06
   /// The kernel's value for "no RSSI limit".
   private static let anyRSSI: UInt8 = 0x7F
@@ -100,16 +100,17 @@ package enum MgmtCommand: Equatable, Sendable {
   }
 }
 
-/// The connection parameters that the kernel uses for its next connection to a device. When they
-/// are loaded, kernel 6.1 drops the entries of other devices; 6.12 also updates an existing link.
+/// The connection parameters that the kernel uses for its next connection to a device. When
+/// parameters are loaded, kernel 6.1 drops the entries of other devices, and kernel 6.12 also
+/// updates an existing link.
 package struct MgmtConnectionParameters: Equatable, Sendable {
   package let device: BluetoothAddress
-  /// In units of 1.25 ms, 6 ... 3200.
+  /// The limits of the interval in units of 1.25 ms, 6 ... 3200.
   package let intervalMinimum: UInt16
   package let intervalMaximum: UInt16
   /// Connection events that the device may skip, 0 ... 499.
   package let latency: UInt16
-  /// In units of 10 ms, 10 ... 3200.
+  /// The supervision timeout in units of 10 ms, 10 ... 3200.
   package let supervisionTimeout: UInt16
 
   /// `nil` for values that the kernel would reject (`hci_check_conn_params`).
@@ -137,6 +138,6 @@ package struct MgmtConnectionParameters: Equatable, Sendable {
 }
 
 extension UInt16 {
-  /// Two bytes, little-endian.
+  /// The two bytes of the number, little-endian.
   var bytes: [UInt8] { [UInt8(truncatingIfNeeded: self), UInt8(self >> 8)] }
 }

@@ -84,11 +84,11 @@ enum MgmtEvent: Equatable, Sendable {
 /// One advertisement, as the kernel reports it.
 struct AdvertisingReport: Equatable, Sendable {
   let address: BluetoothAddress
-  /// In dBm; `nil` when the controller did not measure it.
+  /// The signal strength in dBm; `nil` if the controller did not measure it.
   let rssi: Int8?
   let advertising: AdvertisingData
   /// Whether the device accepts connections; `nil` in a separate scan response, which does not
-  /// contain it.
+  /// contain this information.
   let isConnectable: Bool?
 }
 

@@ -8,7 +8,7 @@ import OtaflashNumerals
 @nonexhaustive
 #endif
 public enum MgmtFault: Error, Equatable, Sendable {
-  /// No adapter, or the kernel has no Bluetooth.
+  /// The host has no adapter, or the kernel has no Bluetooth.
   case adapterUnavailable(cause: String, remedy: Remedy)
   /// The process lacks CAP_NET_ADMIN.
   case permissionDenied(cause: String, remedy: Remedy)
@@ -18,13 +18,13 @@ public enum MgmtFault: Error, Equatable, Sendable {
   case unsupported(cause: String, remedy: Remedy)
   /// The kernel rejected the command for another reason.
   case refused(opcode: UInt16, MgmtStatus)
-  /// The kernel did not respond within the limit.
+  /// The kernel did not respond within the time limit.
   case noAnswer(opcode: UInt16)
   /// The kernel's response does not have the format of its command.
   case malformed
   /// The socket to the kernel ended.
   case socket(LinkLoss)
-  /// A system call failed, with its name and its error number (errno(3)).
+  /// A system call failed; its name and its error number (errno(3)) are included.
   case systemCall(name: String, errno: Int32)
   /// The calling task was cancelled.
   case cancelled

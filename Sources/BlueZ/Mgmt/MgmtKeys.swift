@@ -3,7 +3,8 @@ import OtaflashWire
 /// A key that encrypts a link between two paired devices (Core 5.4, Vol 3, Part H, 2.4.2.3), as the
 /// kernel reports and loads it (BlueZ doc/mgmt-api.txt, Load Long Term Keys).
 public struct LongTermKey: Equatable, Sendable {
-  /// The pairing method of the key, which determines the security of a link encrypted with it.
+  /// The pairing method that created the key. It determines the security of a link encrypted with
+  /// the key.
   public enum Kind: UInt8, Sendable, CaseIterable {
     /// Legacy pairing, "Just Works".
     case legacyUnauthenticated = 0
@@ -13,7 +14,7 @@ public struct LongTermKey: Equatable, Sendable {
     case secureUnauthenticated = 2
     /// Secure Connections, with a passkey or a comparison of numbers.
     case secureAuthenticated = 3
-    /// Created with a publicly known key pair; never stored.
+    /// A key created with a publicly known key pair; such keys are never stored.
     case debug = 4
   }
 
@@ -30,15 +31,15 @@ public struct LongTermKey: Equatable, Sendable {
   public let isForCentral: Bool
   /// The key size in bytes, 7…16.
   public let size: UInt8
-  /// The identifier by which a device finds the key again; 0 with Secure Connections.
+  /// The identifier by which a device finds the key; 0 with Secure Connections.
   public let diversifier: UInt16
   /// `Rand` of legacy pairing; 0 for keys of Secure Connections.
   public let random: UInt64
-  /// 16 bytes.
+  /// The key, 16 bytes.
   public let value: [UInt8]
 
-  /// `nil` for an invalid key: a value that does not have 16 bytes, a size out of range, or an
-  /// address that is not an identity address.
+  /// `nil` for an invalid key: a value that does not have 16 bytes, a size out of range, or a
+  /// device address that is not an identity address.
   public init?(
     device: BluetoothAddress, kind: Kind, isForCentral: Bool, size: UInt8, diversifier: UInt16,
     random: UInt64, value: [UInt8]
@@ -86,7 +87,7 @@ public struct IdentityResolvingKey: Equatable, Sendable {
 
   /// The device's identity address.
   public let device: BluetoothAddress
-  /// 16 bytes.
+  /// The key, 16 bytes.
   public let value: [UInt8]
 
   /// `nil` unless `value` has 16 bytes and `device` is an identity address.
@@ -106,8 +107,8 @@ public struct IdentityResolvingKey: Equatable, Sendable {
 }
 
 extension BluetoothAddress {
-  /// Public, or static random (Core 5.4, Vol 6, Part B, 1.3): permanent, so keys can be stored for
-  /// it.
+  /// Whether the address is public or static random (Core 5.4, Vol 6, Part B, 1.3). Such an address
+  /// is permanent, so keys can be stored for it.
   var isIdentity: Bool { kind == .publicDevice || littleEndian[5] >> 6 == 0b11 }
 
   /// Address and type in the format of the management interface.

@@ -9,7 +9,8 @@ public enum IOCapability: UInt8, Sendable, CaseIterable {
   case displayYesNo = 1
   /// Accepts digits.
   case keyboardOnly = 2
-  /// Pairing is "Just Works": encrypted, not protected against a man in the middle.
+  /// Neither input nor output. Pairing is "Just Works": encrypted, not protected against a man in
+  /// the middle.
   case noInputNoOutput = 3
   /// Displays and accepts digits.
   case keyboardDisplay = 4
@@ -17,11 +18,12 @@ public enum IOCapability: UInt8, Sendable, CaseIterable {
 
 /// An event or a request of the kernel about a pairing (kernel mgmt.h).
 package enum PairingEvent: Equatable, Sendable {
-  /// Keys of a device. Not stored if the devices do not bond.
+  /// New keys of a device. They are not stored if the devices do not bond.
   case newLongTermKey(LongTermKey, isToBeKept: Bool)
   case newIdentityResolvingKey(
     IdentityResolvingKey, usedAddress: BluetoothAddress?, isToBeKept: Bool)
-  /// The user must compare `value`; with `isHint` there is nothing to compare.
+  /// The user must compare `value` with the value that the device shows; with `isHint` there is
+  /// nothing to compare.
   case confirmationRequest(BluetoothAddress, value: UInt32, isHint: Bool)
   case passkeyRequest(BluetoothAddress)
   /// The passkey that the user must enter on the device.

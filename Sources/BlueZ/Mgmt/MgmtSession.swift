@@ -4,12 +4,12 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// A session with the kernel's management interface. For one task at a time.
+/// A session with the kernel's management interface. Only one task may use it at a time.
 package final class MgmtSession: Sendable {
-  /// The longest packet in bytes; an extended advertisement has up to 1650 bytes.
+  /// The size of the longest packet in bytes; an extended advertisement has up to 1650 bytes.
   private static let packetMaximum = 4096
-  /// Events kept while a command waits for its response. The oldest ones are dropped, which loses
-  /// advertisements that will be repeated.
+  /// The maximum number of events kept while a command waits for its response. The oldest are
+  /// dropped first; these are advertisements, which devices repeat.
   private static let backlogMaximum = 256
   /// The time limit of a response from the kernel.
   static let answerLimit = Duration.seconds(5)
@@ -18,7 +18,8 @@ package final class MgmtSession: Sendable {
   private let socket: SeqpacketSocket
   private let backlog = Mutex<[MgmtPacket]>([])
 
-  /// Opens the control socket. Reading needs no capability; changing needs CAP_NET_ADMIN.
+  /// Opens the control socket. Commands that only read need no capability; commands that change
+  /// settings need CAP_NET_ADMIN.
   package convenience init() throws(MgmtFault) {
     let raw = Glibc.socket(AF_BLUETOOTH, otaflash_raw_type, BTPROTO_HCI)
     guard raw >= 0 else { throw MgmtFault(openError: errno, call: "socket") }
@@ -32,7 +33,7 @@ package final class MgmtSession: Sendable {
     try self.init(descriptor)
   }
 
-  /// Uses an open socket, such as a test's.
+  /// Uses a socket that is already open, such as that of a test.
   init(
     _ descriptor: consuming FileDescriptor, answerLimit: Duration = MgmtSession.answerLimit
   ) throws(MgmtFault) {
@@ -70,7 +71,8 @@ package final class MgmtSession: Sendable {
     throw .noAnswer(opcode: command.opcode)
   }
 
-  /// Sends a command without waiting for its response. `false` if the socket did not accept it.
+  /// Sends a command without waiting for its response. Returns `false` if the socket did not accept
+  /// the command.
   func post(_ command: MgmtCommand, index: UInt16) -> Bool {
     do throws(LinkLoss) {
       return try socket.offer(command.encoded(index: index))

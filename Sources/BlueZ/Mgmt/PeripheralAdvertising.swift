@@ -2,16 +2,17 @@ import OtaflashATT
 
 /// The advertisement of a peripheral: connectable, discoverable, with a name and one service.
 public struct PeripheralAdvertising: Equatable, Sendable {
-  /// The kernel distinguishes advertisements by number. This one is always used, so that the
-  /// advertisement of a killed process is replaced.
+  /// The kernel distinguishes advertisements by number. otaflash always uses this number, so that
+  /// it replaces the advertisement of a killed process.
   static let instance: UInt8 = 1
-  /// A legacy scan response has 31 bytes, two of which are the length and the type of the
-  /// structure.
+  /// The maximum length of the name: a legacy scan response has 31 bytes, two of which are the
+  /// length and the type of the structure.
   public static let nameMaximum = 29
-  /// Connectable, general discoverable (mgmt-api.txt, Add Advertising); the kernel adds the flags.
+  /// The flags: connectable, general discoverable (mgmt-api.txt, Add Advertising). The kernel adds
+  /// them to the advertisement.
   private static let flags: UInt32 = 1 << 0 | 1 << 1
 
-  /// 1…`nameMaximum` bytes of UTF-8.
+  /// The name, 1…`nameMaximum` bytes of UTF-8.
   public let name: String
   /// The service that the device advertises.
   public let service: BluetoothUUID
@@ -23,8 +24,8 @@ public struct PeripheralAdvertising: Equatable, Sendable {
     self.service = service
   }
 
-  /// Instance, flags, duration and timeout 0, and the data: the service in the advertisement, the
-  /// name in the scan response.
+  /// The parameters: instance, flags, duration and timeout 0, and the data. The service is in the
+  /// advertisement, the name in the scan response.
   var parameters: [UInt8] {
     let untilRemoved = UInt16(0).bytes
     let service = Self.structure(0x07, service.littleEndian128)
@@ -67,8 +68,8 @@ public struct Advertiser: Sendable {
     try await session.perform(.addAdvertising(advertisement), index: adapter)
   }
 
-  /// Stops advertising, and ends the session with the kernel. Works in a cancelled task, which
-  /// cannot wait for the response; a removed adapter does not advertise anyway.
+  /// Stops advertising, and ends the session with the kernel. Also works in a cancelled task,
+  /// because it does not wait for the response. A removed adapter does not advertise anyway.
   public func stop() {
     _ = session.post(.removeAdvertising, index: adapter)
     session.close()

@@ -1,19 +1,19 @@
 import OtaflashATT
 
-/// The scan parameters of a discovery: it listens for `window` in every `interval`. A short window
-/// misses advertisements and leaves the radio to connections; a long one receives most of them.
-/// Linux uses active scanning: it requests the scan response of each device.
+/// The scan parameters of a discovery: the adapter listens for `window` in every `interval`. A
+/// short window leaves the radio to connections and misses advertisements; a long window receives
+/// most of them. Linux uses active scanning: it requests the scan response of each device.
 public struct ScanParameters: Equatable, Sendable {
   /// The range that a controller accepts (Core 5.4, Vol 4, Part E, 7.8.10).
   public static let permitted: ClosedRange<Duration> =
     .microseconds(2_500)...(.microseconds(10_240_000))
 
-  /// From the start of a window to the start of the next.
+  /// The time from the start of a window to the start of the next.
   public let interval: Duration
   /// The listening time in each interval.
   public let window: Duration
 
-  /// Finds devices quickly, at the cost of existing connections.
+  /// Finds devices quickly, but slows down existing connections.
   public static let lowLatency = ScanParameters(
     unchecked: .milliseconds(100), window: .milliseconds(100))
   /// Listens for a quarter of the time.
@@ -26,7 +26,8 @@ public struct ScanParameters: Equatable, Sendable {
   /// `nil` if a value is outside 2.5 ms...10.24 s, or the window is longer than the interval.
   ///
   /// - Parameters:
-  ///   - interval: from the start of a window to the start of the next, rounded to 0.625 ms.
+  ///   - interval: the time from the start of a window to the start of the next, rounded to 0.625
+  ///   ms.
   ///   - window: the listening time in each interval.
   public init?(interval: Duration, window: Duration) {
     guard Self.permitted.contains(interval), Self.permitted.contains(window), window <= interval

@@ -3,11 +3,11 @@ import OtaflashWire
 /// The kernel's default parameters for links without specific ones (BlueZ doc/mgmt-api.txt, Read
 /// Default System Configuration).
 package struct SystemConfiguration: Equatable, Sendable {
-  /// In units of 1.25 ms.
+  /// The limits of the connection interval in units of 1.25 ms.
   package let intervalMinimum: UInt16
   package let intervalMaximum: UInt16
   package let latency: UInt16
-  /// In units of 10 ms.
+  /// The supervision timeout in units of 10 ms.
   package let supervisionTimeout: UInt16
   /// The scan interval of discoveries in units of 0.625 ms; `nil` in kernels before 5.11.
   package let discoveryInterval: UInt16?

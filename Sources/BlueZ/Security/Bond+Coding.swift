@@ -1,4 +1,4 @@
-/// The stored form of a bond: named members, bytes as pairs of hexadecimal digits in the order of
+/// The stored form of a bond: named members. Bytes are pairs of hexadecimal digits in the order of
 /// the kernel's structures, least significant byte first.
 extension Bond: Codable {
   private enum Member: String, CodingKey {
@@ -96,7 +96,7 @@ private enum Hexadecimal {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  /// `nil` for an odd number of digits, or an invalid digit.
+  /// `nil` for an odd number of digits, or for an invalid digit.
   static func bytes(_ text: String) -> [UInt8]? {
     let digits = text.map(\.hexDigitValue)
     guard digits.count.isMultiple(of: 2) else { return nil }

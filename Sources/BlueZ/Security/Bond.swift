@@ -1,10 +1,11 @@
 /// The stored keys of a pairing: sufficient to encrypt the next link to the device without pairing
 /// again (Core 5.4, Vol 3, Part C, 9.4.4).
 public struct Bond: Equatable, Sendable {
-  /// Legacy pairing creates one key for each role, LE Secure Connections one for both.
+  /// The maximum number of keys: legacy pairing creates one key for each role, LE Secure
+  /// Connections creates one key for both roles.
   public static let keysMaximum = 2
 
-  /// One or two keys of one device.
+  /// The keys of one device, one or two.
   public private(set) var longTermKeys: [LongTermKey]
   /// The Identity Resolving Key (IRK), if the device sent one.
   public internal(set) var identityResolvingKey: IdentityResolvingKey?
@@ -30,7 +31,7 @@ public struct Bond: Equatable, Sendable {
   /// Whether links with these keys are protected against a man in the middle.
   public var isAuthenticated: Bool { longTermKeys.allSatisfy(\.isAuthenticated) }
 
-  /// Adds a key of the same pairing; it replaces an older key for the same role.
+  /// Adds a key of the same pairing, which replaces an older key for the same role.
   mutating func add(_ key: LongTermKey) {
     longTermKeys.removeAll { $0.isForCentral == key.isForCentral }
     longTermKeys.append(key)

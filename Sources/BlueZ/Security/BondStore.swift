@@ -1,24 +1,25 @@
 /// The storage for the keys of pairings between runs. A `PairingAgent` reads it at its start and
 /// writes to it when devices pair.
 ///
-/// The keys open every link of the two devices: store them so that only their owner can read them.
+/// With the keys, every link between the two devices can be decrypted: store them so that only
+/// their owner can read them.
 public protocol BondStore: Sendable {
   /// The bonds of an adapter.
   ///
   /// - Parameter adapter: the adapter's own address; keys belong to a pair of devices.
   func bonds(of adapter: BluetoothAddress) throws -> [Bond]
 
-  /// Stores a bond, and replaces an older one of the same two devices. It must be stored durably
-  /// when this returns: the device already has its half.
+  /// Stores a bond, and replaces an older one of the same two devices. The bond must be stored
+  /// durably when the function returns, because the device has already stored its keys.
   func keep(_ bond: Bond, of adapter: BluetoothAddress) throws
 
-  /// Removes a bond; `false` if it did not exist.
+  /// Removes a bond; returns `false` if it did not exist.
   func forget(_ device: BluetoothAddress, of adapter: BluetoothAddress) throws -> Bool
 }
 
 extension PairingAgent {
-  /// An agent that keeps its bonds in a store. A failing store does not end an update: its failure
-  /// is reported, and the devices must be paired again.
+  /// An agent that keeps its bonds in a store. If the store fails, the failure is reported and the
+  /// update continues, but the devices must be paired again.
   ///
   /// - Parameters:
   ///   - adapter: the adapter's number; `hci0` is 0.
@@ -52,8 +53,8 @@ extension PairingAgent {
 @nonexhaustive
 #endif
 public enum BondStoreTrouble: Error {
-  /// The kernel does not have the keys of earlier pairings.
+  /// The keys of earlier pairings could not be loaded into the kernel.
   case notRead(any Error)
-  /// The bond was not stored: the device must be paired again for the next link.
+  /// The bond was not stored, so the device must be paired again for the next link.
   case notKept(BluetoothAddress, any Error)
 }

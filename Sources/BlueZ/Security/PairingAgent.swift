@@ -7,16 +7,16 @@ import Synchronization
 /// CAP_NET_ADMIN.
 ///
 /// Call `start` before the first connection, because the kernel reads the I/O capability when a
-/// link is created. If bluetoothd runs, the agent does nothing: bluetoothd is responsible for
-/// pairing, and links are secured with its keys and by its agent.
+/// link is created. If bluetoothd is running, this agent does nothing: bluetoothd is responsible
+/// for pairing, and secures links with its keys and its agent.
 public final class PairingAgent: Sendable {
-  /// The maximum number of questions to the user at a time; the kernel asks one per link.
+  /// The maximum number of concurrent questions to the user; the kernel asks one per link.
   private static let questionsMaximum = 8
 
   enum Standing {
     case idle
     case serving(MgmtSession, puttingBack: [MgmtCommand])
-    /// bluetoothd is responsible for pairing.
+    /// The agent is inactive because bluetoothd is responsible for pairing.
     case leftToDaemon
     case unavailable(MgmtFault)
     case stopped
@@ -29,28 +29,32 @@ public final class PairingAgent: Sendable {
     var questions = 0
     /// Callers that wait for the reason a link's security was not raised.
     var waiting: [BluetoothAddress: OneShot<PairingEnd>] = [:]
-    /// Devices whose pairing on the current link was reported.
+    /// Devices whose pairing on the current link has been reported.
     var reported: Set<BluetoothAddress> = []
-    /// The time at which a device's request for a pairing was refused because the host did not
-    /// require one.
+    /// The time at which a device's pairing request was refused because the host did not require
+    /// pairing.
     var refused: [BluetoothAddress: LinkInstant] = [:]
-    /// The number of consecutive links that a device ended soon after its request was refused.
+    /// The number of consecutive links that a device ended soon after its pairing request was
+    /// refused.
     var departures: [BluetoothAddress: Int] = [:]
-    /// A device ended its links after a refusal, so its requests count as requirements.
+    /// Whether a device has ended its links after a refusal, so that its requests count as
+    /// requirements.
     var deviceInsists = false
   }
 
-  /// If the device ends the link within this time after a refusal, the refusal counts as the cause.
+  /// If the device ends the link within this time after a refusal, the refusal counts as the
+  /// reason.
   private static let insistenceLimit = Duration.seconds(2)
-  /// One link may end this way by chance, for example when the device restarts for its new image.
+  /// The number of such links after which the requests count as requirements. One link may end this
+  /// way by chance, for example because the device restarts with its new image.
   private static let departuresOfInsistence = 2
 
   /// When pairings store keys.
   public enum Bonding: Sendable {
-    /// If the host secures a link because an attribute or the user requires it. A device that
-    /// requests security without needing it leaves no keys that could block a later link.
+    /// Only if the host secures a link because an attribute or the user requires it. A device that
+    /// requests security without needing it then leaves no keys that could block a later link.
     case whenRequired
-    /// Always: for a peripheral, and if the user requested pairing.
+    /// Always. For a peripheral, and if the user requested pairing.
     case always
   }
 
@@ -58,7 +62,7 @@ public final class PairingAgent: Sendable {
   public struct Pairing: Equatable, Sendable {
     /// The device's identity address.
     public let device: BluetoothAddress
-    /// Whether a passkey or a numeric comparison protects it; "Just Works" does not.
+    /// Whether a passkey or a numeric comparison protects the pairing; "Just Works" does not.
     public let isAuthenticated: Bool
     /// Whether the keys are stored for the next link.
     public let isKept: Bool
@@ -71,7 +75,7 @@ public final class PairingAgent: Sendable {
   }
 
   private let adapter: UInt16
-  /// Whether new pairings are permitted, or only the keys of earlier ones are used.
+  /// Whether new pairings are permitted; otherwise only the keys of earlier pairings are used.
   let makesBonds: Bool
   private let bonding: Bonding
   private let user: PairingUser
@@ -127,8 +131,9 @@ public final class PairingAgent: Sendable {
     state.withLock { $0.ledger.bond(of: device) }
   }
 
-  /// Waits for the keys of a new pairing, which arrive last, after a link was secured. `nil` if
-  /// none arrived within `limit`: the devices were paired before, or for this link only.
+  /// Waits for the keys of a new pairing, which arrive after the link was secured. Returns `nil` if
+  /// no key arrived within `limit`, because the devices were already paired, or paired only for
+  /// this link.
   public func newBond(
     with device: BluetoothAddress, within limit: Duration = .seconds(3)
   ) async -> Bond? {
@@ -146,8 +151,8 @@ public final class PairingAgent: Sendable {
 
   // MARK: Start and stop
 
-  /// Configures the adapter. A failure is stored, and reported only to callers that secure a link:
-  /// most links need no pairing.
+  /// Configures the adapter. A failure is stored, and is reported only to callers that secure a
+  /// link, because most links need no pairing.
   public func start() async {
     do throws(MgmtFault) {
       let session = try open()
@@ -175,7 +180,8 @@ public final class PairingAgent: Sendable {
       session.close()
       return
     }
-    // Loading replaces the kernel's keys; without bonds the keys are left unchanged.
+    // Loading replaces the kernel's keys. Without bonds nothing is loaded, so that the kernel's
+    // keys are kept.
     if !bonds.isEmpty {
       let identities = bonds.compactMap(\.identityResolvingKey)
       try await session.perform(.loadIdentityResolvingKeys(identities), index: adapter)
@@ -190,7 +196,7 @@ public final class PairingAgent: Sendable {
   private func configure(
     _ session: MgmtSession, _ information: ControllerInformation
   ) async throws(MgmtFault) -> [MgmtCommand] {
-    // The previous value cannot be read; this is the kernel's default.
+    // The previous value cannot be read; this value is the kernel's default.
     var former = [MgmtCommand.setIOCapability(.noInputNoOutput)]
     try await session.perform(.setIOCapability(user.capability), index: adapter)
     let isBondable = information.current.contains(.bondable)
@@ -205,7 +211,7 @@ public final class PairingAgent: Sendable {
         try await session.perform(.setSecureConnections(true), index: adapter)
         former.append(.setSecureConnections(false))
       } catch .refused {
-        // A dual-mode adapter may reject it; legacy pairing still works.
+        // A dual-mode adapter may reject the command; legacy pairing still works.
       }
     }
     return former
@@ -221,7 +227,7 @@ public final class PairingAgent: Sendable {
           take(event, session, &group)
         }
       } catch {
-        // Stopped, or the adapter was removed: the links report that themselves.
+        // The agent was stopped, or the adapter was removed, which the links report themselves.
       }
       group.cancelAll()
     }
@@ -234,7 +240,7 @@ public final class PairingAgent: Sendable {
       return state.standing
     }
     guard case .serving(let session, let former) = standing else { return }
-    // The responses cannot be awaited anymore; a removed adapter has no settings.
+    // The responses can no longer be awaited; a removed adapter has no settings to restore.
     for command in former { _ = session.post(command, index: adapter) }
     session.close()
   }
@@ -264,8 +270,8 @@ public final class PairingAgent: Sendable {
     }
   }
 
-  /// Reports a new pairing once, although it may have two keys. Detects a device that disconnects
-  /// because its pairing request was refused.
+  /// Reports a new pairing once, even if it has two keys. Detects a device that disconnects because
+  /// its pairing request was refused.
   private func note(_ event: PairingEvent, _ session: MgmtSession) {
     switch event {
     case .newLongTermKey(let key, let isToBeKept):
@@ -297,8 +303,8 @@ public final class PairingAgent: Sendable {
     }
   }
 
-  /// Lets pairings store keys while the host requires it. The kernel has executed the command when
-  /// this returns.
+  /// Permits pairings to store keys while the host requires it. The kernel has executed the command
+  /// when the function returns.
   private func setBondable(_ session: MgmtSession) {
     guard bonding == .whenRequired, makesBonds else { return }
     let isRequired = state.withLock { $0.deviceInsists || !$0.waiting.isEmpty }

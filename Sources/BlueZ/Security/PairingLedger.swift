@@ -1,11 +1,12 @@
-/// The state of an adapter's pairings: the known bonds and the new ones. It has no side effects.
+/// The state of an adapter's pairings: the known bonds and the new ones. The type has no side
+/// effects.
 struct PairingLedger: Sendable {
   private var known: [BluetoothAddress: Bond]
-  /// Bonds created since the ledger was opened; the first key of a pairing replaces a complete
-  /// older bond.
+  /// Bonds created since the ledger was opened. The first key of a new pairing replaces the
+  /// complete older bond.
   private var made: [BluetoothAddress: Bond] = [:]
   private var identities: [BluetoothAddress: IdentityResolvingKey] = [:]
-  /// Addresses used on the air, with the identity address of each.
+  /// The identity address of each address that was used on the air.
   private var aliases: [BluetoothAddress: BluetoothAddress] = [:]
 
   init(bonds: [Bond] = []) {
@@ -28,7 +29,7 @@ struct PairingLedger: Sendable {
     made[device] != nil || aliases[device].map { made[$0] != nil } ?? false
   }
 
-  /// Processes an event of the kernel; returns a new or extended bond to store.
+  /// Processes an event of the kernel. Returns a bond to store, if it is new or was extended.
   mutating func take(_ event: PairingEvent) -> Bond? {
     switch event {
     case .newIdentityResolvingKey(let key, let used, let isToBeKept):

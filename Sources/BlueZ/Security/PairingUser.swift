@@ -1,10 +1,10 @@
 import OtaflashATT
 
-/// The user who answers the questions of a pairing: an operator at a terminal, or a rule.
+/// The user who answers the questions of a pairing: an operator at a terminal, or a fixed rule.
 public struct PairingUser: Sendable {
   /// A question of a device to the user.
   public enum Question: Equatable, Sendable {
-    /// Whether to pair with the device at all; the identity of the device is not verified.
+    /// Whether to pair with the device at all, because its identity cannot be verified.
     case consent(BluetoothAddress)
     /// Whether the device shows the same six digits.
     case comparison(BluetoothAddress, UInt32)
@@ -19,7 +19,7 @@ public struct PairingUser: Sendable {
   /// - Parameters:
   ///   - capability: the user's means of input and output (Core 5.4, Vol 3, Part C, 5.2.2.4).
   ///   - confirm: answers yes or no.
-  ///   - passkey: the six digits that the device shows; `nil` if there is no answer.
+  ///   - passkey: returns the six digits that the device shows; `nil` if there is no answer.
   ///   - show: receives six digits to enter on the device. It must return quickly.
   public init(
     capability: IOCapability, confirm: @escaping @Sendable (Question) async -> Bool,
@@ -32,7 +32,7 @@ public struct PairingUser: Sendable {
     self.show = show
   }
 
-  /// No user: consents to "Just Works" pairing; other methods are not possible.
+  /// No user: accepts "Just Works" pairing; other methods are not possible.
   public static let unattended = PairingUser(
     capability: .noInputNoOutput, confirm: { _ in true }, passkey: { _ in nil },
     show: { _, _ in })

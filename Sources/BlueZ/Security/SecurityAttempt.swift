@@ -7,12 +7,12 @@ struct SecurityAttempt: Sendable {
   private let agent: PairingAgent?
   /// The devices were paired before this attempt.
   private let wasBonded: Bool
-  /// The reason there is no agent; `nil` if there is an agent.
+  /// The reason why there is no agent; `nil` if there is one.
   private let obstacle: SecurityFault?
-  /// Set by the agent when the attempt has failed.
+  /// The failure, which the agent sets when the attempt has failed.
   let end = OneShot<PairingAgent.PairingEnd>()
 
-  /// - Throws: `.notPaired` if a pairing would be needed and is not permitted.
+  /// - Throws: `.notPaired` if pairing would be needed and is not permitted.
   init(on device: BluetoothAddress, with agent: PairingAgent?) throws(SecurityFault) {
     self.device = device
     self.agent = agent
@@ -58,7 +58,7 @@ struct SecurityAttempt: Sendable {
     }
   }
 
-  /// Converts the end of a link without a reported reason.
+  /// Determines the failure when a link ended without a reported reason.
   func fault(_ loss: LinkLoss) -> SecurityFault {
     if let obstacle { return obstacle }
     return wasBonded || loss == .keysRefused ? .bondForgotten : .linkLost(loss)

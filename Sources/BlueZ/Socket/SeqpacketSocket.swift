@@ -7,18 +7,20 @@ import Synchronization
 /// A connected socket that preserves message boundaries, for both kinds of link and the kernel's
 /// management interface.
 ///
-/// The lock is held during the system calls, which never block: a descriptor cannot be closed, and
-/// its number reused, while another task is in `send` or `recv`.
+/// The lock is held during the system calls, which never block. So the descriptor cannot be closed
+/// and its number reused while another task is in `send` or `recv`.
 final class SeqpacketSocket: Sendable {
-  /// The number of consecutive waits that may end with "try again" before the socket counts as
-  /// broken. A send buffer smaller than one PDU's fragments would otherwise cause an endless loop.
+  /// The maximum number of consecutive waits that end with "try again"; after them the socket
+  /// counts as broken. Otherwise a send buffer that is smaller than the fragments of one PDU would
+  /// cause an endless loop.
   static let fruitlessWaitMaximum = 64
 
   private struct State: ~Copyable {
     var descriptor: FileDescriptor?
-    /// The reason the socket is dead, found while queued messages may still be unread.
+    /// The reason why the socket can no longer be used, which may be known while queued messages
+    /// are still unread.
     var foundLoss: LinkLoss?
-    /// The loss that `receive` has thrown; all later calls throw it.
+    /// The loss that `receive` has thrown; all later calls throw the same loss.
     var finalLoss: LinkLoss?
   }
 
@@ -43,7 +45,7 @@ final class SeqpacketSocket: Sendable {
     }
     guard let descriptor else { return }
     EventLoop.shared.remove(watch)
-    // The peer learns of the end now, even if a child process still has the descriptor.
+    // The peer detects the end now, even if a child process still has a copy of the descriptor.
     _ = shutdown(descriptor.raw, Int32(SHUT_RDWR))
   }
 
@@ -88,7 +90,7 @@ final class SeqpacketSocket: Sendable {
   private enum Reception {
     case message([UInt8])
     case nothingYet
-    /// An error was read from the socket; messages may still be queued after it.
+    /// An error was read from the socket, but messages may still be queued.
     case errorTaken
   }
 
@@ -105,8 +107,8 @@ final class SeqpacketSocket: Sendable {
     }
   }
 
-  /// - Parameter isHungUp: the kernel has reported the end, so an empty queue means that the stream
-  ///   has ended. A dead socket whose error was already read returns EAGAIN indefinitely.
+  /// - Parameter isHungUp: the kernel has reported the end, so an empty queue means the end of the
+  ///   stream. A socket that failed returns EAGAIN indefinitely after its error was read.
   private func receiveNow(isHungUp: Bool) throws(LinkLoss) -> Reception {
     try state.withLock { state throws(LinkLoss) in
       if let loss = state.finalLoss { throw loss }
@@ -114,7 +116,7 @@ final class SeqpacketSocket: Sendable {
       let (count, number, message) = Self.receive(from: raw, limit: maximumSize)
       if count > maximumSize { throw Self.oversized(count, limit: maximumSize) }
       if count > 0 { return .message(message) }
-      // The end of the stream is also read as 0 bytes, like an empty message.
+      // Zero bytes mean the end of the stream, or an empty message.
       if count == 0, otaflash_has_hung_up(raw) == 0 { return .message([]) }
       switch number {
       case EINTR: return .nothingYet

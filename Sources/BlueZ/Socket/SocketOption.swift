@@ -1,7 +1,7 @@
 import COtaflashBluetooth
 import Glibc
 
-/// `getsockopt` and `setsockopt` for the plain C values of the links.
+/// `getsockopt` and `setsockopt` for the C values that the links use.
 enum SocketOption {
   static func set<Value: BitwiseCopyable>(
     _ raw: Int32, _ level: Int32, _ name: Int32, _ value: Value
@@ -30,7 +30,7 @@ enum SocketOption {
   }
 }
 
-/// Calls `body` with the address in the form of the socket calls.
+/// Calls `body` with the address in the form that socket calls require.
 func withSocketAddress<Address: BitwiseCopyable, Result>(
   _ address: Address, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
 ) -> Result {

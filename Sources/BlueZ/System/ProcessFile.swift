@@ -15,7 +15,7 @@ enum ProcessFile {
     return String(decoding: bytes.prefix(count), as: UTF8.self)
   }
 
-  /// Whether a process with that name runs, as far as /proc shows.
+  /// Whether /proc shows a running process with that name.
   static func isRunning(_ name: String) -> Bool {
     guard let directory = opendir("/proc") else { return false }
     defer { closedir(directory) }

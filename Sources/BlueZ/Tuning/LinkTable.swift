@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The links of a controller, from its events. It has no side effects.
+/// The links of a controller, derived from its events. The type has no side effects.
 struct LinkTable: Sendable {
   struct Entry: Equatable, Sendable {
     let peer: BluetoothAddress
@@ -10,10 +10,10 @@ struct LinkTable: Sendable {
     var phy: PHY?
   }
 
-  /// Handles have 12 bits, which bounds the number of entries.
+  /// Handles have 12 bits, which limits the number of entries.
   private var entries: [UInt16: Entry] = [:]
 
-  /// The link with this handle, if it is the link to `peer`: the handle may belong to another
+  /// The link with this handle if it is a link to `peer`; the handle may also belong to another
   /// adapter.
   func entry(_ handle: UInt16, to peer: BluetoothAddress) -> Entry? {
     entries[handle].flatMap { $0.peer == peer ? $0 : nil }
@@ -25,7 +25,7 @@ struct LinkTable: Sendable {
       entries[handle] = Entry(peer: peer, timing: timing)
     case .updated(let handle, .success, let timing): entries[handle]?.timing = timing
     case .dataLengthChanged(let handle, let bytes):
-      // An impossible payload is ignored.
+      // A payload out of range is ignored.
       guard LinkFacts.linkLayerPayloads.contains(Int(bytes)) else { return }
       entries[handle]?.payload = bytes
     case .phyUpdated(let handle, .success, let transmit, _): entries[handle]?.phy = transmit
@@ -48,7 +48,7 @@ extension LinkTable.Entry {
 extension ConnectionTiming {
   var intervalDuration: Duration { .microseconds(1250 * Int(interval)) }
 
-  /// `15 ms`.
+  /// The interval as text, such as `15 ms`.
   var text: String { Self.text(interval) }
 
   /// Units of 1.25 ms as milliseconds, with at most two decimals and without trailing zeros.

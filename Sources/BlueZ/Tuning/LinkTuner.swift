@@ -3,17 +3,19 @@ import OtaflashGATT
 import Synchronization
 
 /// Tunes the links of an adapter: sets the kernel's parameters for new connections (CAP_NET_ADMIN),
-/// requests missing parameters of the existing link from the controller (CAP_NET_RAW), and receives
-/// the actual parameters of the links. Without the capabilities links are not tuned, and the tuner
-/// reports that.
+/// requests the parameters that an existing link lacks from the controller (CAP_NET_RAW), and
+/// receives the actual parameters of the links. Without these capabilities it does not tune links,
+/// and reports this.
 public final class LinkTuner: Sendable {
   /// The time limits for a controller.
   struct Limits: Sendable {
-    /// A link-layer procedure needs about ten connection events, which are 50 ms apart by default.
+    /// The limit of a link-layer procedure, which needs about ten connection events; events are 50
+    /// ms apart by default.
     var procedure = Duration.seconds(2)
-    /// No event reports a length that does not change.
+    /// The limit of a data length change; no event reports a length that does not change.
     var length = Duration.milliseconds(300)
-    /// The kernel's response and the event about a new link arrive over two sockets.
+    /// The limit of the event about a new link, because the event and the kernel's response arrive
+    /// over two sockets.
     var sighting = Duration.milliseconds(500)
   }
 
@@ -40,7 +42,7 @@ public final class LinkTuner: Sendable {
 
   /// - Parameters:
   ///   - adapter: the adapter's number; `hci0` is 0.
-  ///   - tuning: the requested link parameters; `nil` only receives events.
+  ///   - tuning: the link parameters to request; `nil` only receives events.
   ///   - report: called with the outcome of each request, once for each link. It must return
   ///     quickly.
   public convenience init(
@@ -54,8 +56,8 @@ public final class LinkTuner: Sendable {
         do throws(SystemError) { return try HCISocket(adapter: adapter) } catch { return nil }
       },
       openSession: {
-        // bluetoothd has loaded its parameters for its devices; loading parameters here would
-        // delete them.
+        // bluetoothd has loaded parameters for its devices, which loading parameters here would
+        // delete.
         guard tuning != nil, !ProcessFile.isRunning("bluetoothd") else { return nil }
         do throws(MgmtFault) { return try MgmtSession() } catch { return nil }
       })
@@ -99,7 +101,7 @@ public final class LinkTuner: Sendable {
         state.defaults = defaults
       }
     } catch {
-      // The kernel does not support the command; links are then tuned after they are connected.
+      // The kernel does not support the command; links are then tuned when they are connected.
       session.close()
     }
   }
@@ -110,7 +112,7 @@ public final class LinkTuner: Sendable {
     do throws(LinkLoss) {
       while true { take(try await socket.next()) }
     } catch {
-      // Stopped, or the adapter was removed: the links report that themselves.
+      // The tuner was stopped, or the adapter was removed, which the links report themselves.
     }
   }
 
@@ -150,8 +152,9 @@ public final class LinkTuner: Sendable {
 
   // MARK: A link
 
-  /// Sets the kernel's parameters for a connection to `device`. Call it before each connection: if
-  /// another process loads parameters for another device, the kernel drops these.
+  /// Sets the kernel's parameters for a connection to `device`. Call this function before each
+  /// connection: if another process loads parameters for another device, the kernel drops the
+  /// parameters of `device`.
   func prepare(_ device: BluetoothAddress) async {
     guard let session = state.withLock({ $0.session }),
       let parameters = tuning?.parameters(for: device)
@@ -162,8 +165,8 @@ public final class LinkTuner: Sendable {
         if !state.prepared.contains(device) { state.prepared.append(device) }
       }
     } catch {
-      // Not permitted; the report then contains the requests to the controller on the existing
-      // link.
+      // This process lacks the permission; the report then covers the requests to the controller on
+      // the existing link.
     }
   }
 
@@ -240,7 +243,7 @@ public final class LinkTuner: Sendable {
         if case .dataLengthChanged(handle, _) = event { HCIStatus.success } else { nil }
       }
       // The controller sends no event if the length is already set, or if the device supports no
-      // other.
+      // other length.
       if case .refused(Self.noEvent) = outcome { outcome = .granted }
     }
     let now = entry(handle, peer)?.payload.map(Int.init)
@@ -251,8 +254,8 @@ public final class LinkTuner: Sendable {
       subject: .payload, asked: "\(wanted) B", outcome: outcome, now: now.map { "\($0) B" })
   }
 
-  /// The time of a packet with overhead in microseconds (Core 5.4, Vol 6, Part B, 4.5.10): 1M, or
-  /// S=8.
+  /// The maximum time of a packet, with overhead, in microseconds (Core 5.4, Vol 6, Part B,
+  /// 4.5.10), at 1M or S=8.
   private static func airTime(_ payload: Int, isCoded: Bool) -> UInt16 {
     let slowest = isCoded ? PHY.codedS8 : PHY.le1M
     return UInt16(slowest.airTimeMicroseconds(payload: payload, encrypted: true))
@@ -260,7 +263,7 @@ public final class LinkTuner: Sendable {
 
   // MARK: A command
 
-  /// The reason no request can be made for a link without a connection event.
+  /// The reason why no request is possible for a link without an event about its connection.
   private var obstacle: TuningStep.Outcome {
     state.withLock { $0.socket } == nil
       ? .notPermitted
@@ -322,7 +325,7 @@ public final class LinkTuner: Sendable {
 }
 
 extension ConnectionTiming {
-  /// Whether a link has the requested parameters; a longer supervision timeout is sufficient.
+  /// Whether a link has the requested parameters. A longer supervision timeout is also accepted.
   func fits(_ wanted: MgmtConnectionParameters) -> Bool {
     wanted.intervalMinimum...wanted.intervalMaximum ~= interval && latency == wanted.latency
       && supervisionTimeout >= wanted.supervisionTimeout

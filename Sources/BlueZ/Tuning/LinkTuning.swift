@@ -7,7 +7,7 @@ public struct LinkTuning: Equatable, Sendable {
   /// Bytes of payload in a link-layer packet (Core 5.4, Vol 6, Part B, 4.5.10).
   public static let payloads = 27...251
 
-  /// The range from which the controller chooses, in steps of 1.25 ms.
+  /// The range of intervals from which the controller chooses, in steps of 1.25 ms.
   public var interval: ClosedRange<Duration>?
   /// Connection events that the device may skip.
   public var latency: UInt16
@@ -31,13 +31,13 @@ public struct LinkTuning: Equatable, Sendable {
   }
 
   /// For an update: the kernel's default interval of 30 to 50 ms makes it slow, and its supervision
-  /// timeout of 420 ms loses the link in busy air. After two seconds, a device that resets without
-  /// disconnecting counts as lost.
+  /// timeout of 420 ms loses the link when the air is busy. With a timeout of two seconds, the loss
+  /// of a device that resets without disconnecting is detected soon.
   public static let flashing = LinkTuning(
     interval: .microseconds(7500)...(.milliseconds(15)), phy: .le2M, payload: 251)
 
-  /// The parameters for the kernel and the controller; `nil` if none is requested, or the request
-  /// is contradictory.
+  /// The parameters for the kernel and the controller; `nil` if no parameter is requested, or if
+  /// the request is contradictory.
   func parameters(for device: BluetoothAddress) -> MgmtConnectionParameters? {
     guard let interval else { return nil }
     return MgmtConnectionParameters(
@@ -48,8 +48,8 @@ public struct LinkTuning: Equatable, Sendable {
       supervisionTimeout: Self.units(supervisionTimeout, of: .milliseconds(10)))
   }
 
-  /// Whether the controller would accept it: all values are in range, and the supervision timeout
-  /// is longer than twice the time between two events to which the device responds.
+  /// Whether the controller would accept the request: all values are in range, and the supervision
+  /// timeout is longer than twice the time between two events to which the device responds.
   public var isPossible: Bool {
     let anybody = BluetoothAddress(checked: [0, 0, 0, 0, 0, 0], kind: .publicDevice)
     if let interval {

@@ -1,9 +1,9 @@
-/// An input file of the command line that cannot be read.
+/// The reason why an input file of the command line cannot be read.
 package enum FileFault: Error, Equatable {
   case missing(path: String)
   case unreadable(path: String, errno: Int32)
   case isDirectory(path: String)
-  /// A pipe or a device without data.
+  /// The file is a pipe or a device that delivered no data.
   case silent(path: String, waited: Duration)
   /// The run was stopped while it waited for data.
   case interrupted(path: String)

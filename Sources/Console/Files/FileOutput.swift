@@ -11,13 +11,13 @@ package struct FileOutput: Sendable {
 
   package var isTerminal: Bool { isatty(descriptor) == 1 }
 
-  /// Whether the descriptor accepts text now.
+  /// Whether the descriptor accepts output now.
   package var isWritable: Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     return poll(&entry, 1, 0) > 0
   }
 
-  /// The same open file, pipe or terminal, by another descriptor or another open(2).
+  /// Whether two descriptors refer to the same file, pipe or terminal, even if it was opened twice.
   package func isSameFile(as other: FileOutput) -> Bool {
     var (own, others) = (stat(), stat())
     guard fstat(descriptor, &own) == 0, fstat(other.descriptor, &others) == 0 else { return false }
@@ -35,13 +35,13 @@ package struct FileOutput: Sendable {
     return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 ? size : nil
   }
 
-  /// Writes all of `text`; the errno of the write that failed, else `nil`.
+  /// Writes all of `text`; returns the errno of the write that failed, or `nil`.
   package func write(_ text: String) -> Int32? {
     var text = text
     return text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Writes all of `bytes`; the errno of the write that failed, else `nil`.
+  /// Writes all of `bytes`; returns the errno of the write that failed, or `nil`.
   package func write(_ bytes: [UInt8]) -> Int32? { bytes.withUnsafeBytes { write($0) } }
 
   private func write(_ bytes: UnsafeRawBufferPointer) -> Int32? {
@@ -59,7 +59,7 @@ package struct FileOutput: Sendable {
     return nil
   }
 
-  /// A parent may have made the shared pipe non-blocking.
+  /// The pipe may be shared with the parent process, which may have made it non-blocking.
   private func waitUntilWritable() {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     _ = poll(&entry, 1, -1)

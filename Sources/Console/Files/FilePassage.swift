@@ -1,10 +1,10 @@
-/// A location in a text file with a fault, and the text of its line.
+/// A location of a fault in a text file, and the text of its line.
 package struct FilePassage: Equatable, Sendable {
-  /// The number of characters of a line to show.
+  /// The maximum number of characters of a line that are shown.
   private static let width = 88
 
   package let path: String
-  /// Both count from 1; the column in characters.
+  /// Line and column, from 1; the column counts characters.
   package let line: Int
   package let column: Int
   /// The fault: a clause.
@@ -27,12 +27,12 @@ package struct FilePassage: Equatable, Sendable {
     guard let source else { return [] }
     let characters = Array(source)
     guard column <= characters.count + 1 else { return [] }
-    // Of a long line, only the part around the column.
+    // Of a long line, only the part around the column is shown.
     let start = max(0, min(column - 1 - Self.width / 2, characters.count - Self.width))
     let shown = characters[start..<min(characters.count, start + Self.width)]
     let number = "\(line)"
     let margin = String(repeating: " ", count: number.count)
-    // Every character occupies one column; control characters become spaces.
+    // Every character occupies one column; control characters are replaced by spaces.
     let text = String(shown.map { $0.isPlain ? $0 : " " })
     let indent = String(repeating: " ", count: column - 1 - start)
     return ["  \(number) | \(text)", "  \(margin) | \(indent)^"]
@@ -40,7 +40,7 @@ package struct FilePassage: Equatable, Sendable {
 }
 
 extension Character {
-  /// Whether the character is printed in one column.
+  /// Whether the character is printed as one column.
   fileprivate var isPlain: Bool {
     unicodeScalars.count == 1
       && unicodeScalars.allSatisfy {

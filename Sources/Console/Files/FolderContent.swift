@@ -1,9 +1,9 @@
 import Glibc
 
-/// The files in a folder of the command line.
+/// The files in a folder that was specified on the command line.
 package enum FolderContent {
-  /// Returns the files in order, without names that start with a full stop; `nil` if the path is
-  /// not a readable folder.
+  /// Returns the files in order, without names that start with a period; `nil` if the path is not a
+  /// readable folder.
   ///
   /// - Parameter limit: the maximum number of files.
   package static func files(of path: String, atMost limit: Int) -> [String]? {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A small input file of the command line: a regular file, or a pipe or device, which is read with
-/// a time limit until the run is stopped.
+/// A small input file of the command line: a regular file, or a pipe or device. A pipe or device is
+/// read with a time limit, until the run is stopped.
 package struct InputFile: Sendable {
   /// The time limit for a pipe without data.
   package static let patience = Duration.seconds(10)
@@ -9,7 +9,7 @@ package struct InputFile: Sendable {
   private static let readSize = 1 << 16
 
   package let path: String
-  /// In bytes; of a larger file, one more byte is read.
+  /// The maximum size in bytes; of a larger file, one more byte than this is read.
   package let limit: Int
   package var patience = Self.patience
 

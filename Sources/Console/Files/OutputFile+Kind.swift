@@ -1,15 +1,16 @@
 extension OutputFile {
-  /// What a file contains, recognized by its first bytes.
+  /// The kind of a file, recognized by its first bytes.
   package struct Kind: Equatable, Sendable, CustomStringConvertible {
-    /// The first bytes of most kinds are enough to recognize them.
+    /// The number of first bytes that are sufficient to recognize most kinds.
     package static let usualHeadSize = 512
 
     package let name: String
-    /// The suffix of such files, if all have it.
+    /// The suffix of such files, if all of them have it.
     package let suffix: String
-    /// Appended to a name without `suffix` to create a name that is probably not in use.
+    /// The suffix that is appended to a name without `suffix`, to create a name that is probably
+    /// not in use.
     package let newSuffix: String
-    /// The number of bytes that `begins` is passed at most.
+    /// The maximum number of bytes that are passed to `begins`.
     package let headSize: Int
     package let begins: @Sendable (ArraySlice<UInt8>) -> Bool
 
@@ -24,7 +25,7 @@ extension OutputFile {
       self.begins = begins
     }
 
-    /// A kind whose first characters are recognized.
+    /// A kind that is recognized by its first characters.
     package init(
       _ name: String, suffix: String = "", newSuffix: String,
       hasText isOfKind: @escaping @Sendable (String) -> Bool
@@ -39,7 +40,7 @@ extension OutputFile {
     package static func == (left: Kind, right: Kind) -> Bool { left.name == right.name }
   }
 
-  /// A name in the same folder that is probably free: `app.bin.btsnoop`, `plot.new.svg`.
+  /// A name in the same folder that is probably not in use: `app.bin.btsnoop`, `plot.new.svg`.
   package var another: String {
     let stem = path.hasSuffix(kind.suffix) ? path.dropLast(kind.suffix.count) : path[...]
     return stem + kind.newSuffix
@@ -47,7 +48,7 @@ extension OutputFile {
 }
 
 extension OutputFile.Kind {
-  // The layout of RFC 1761 with another name.
+  // The format has the layout of RFC 1761 with another name.
   package static let btsnoop = Self(
     "btsnoop", newSuffix: ".btsnoop", begins: { $0.starts(with: Array("btsnoop\0".utf8)) })
   package static let svg = Self("SVG", suffix: ".svg", newSuffix: ".new.svg") { text in
@@ -70,7 +71,7 @@ extension OutputFile.Kind {
   package static let prometheus = Self("Prometheus", newSuffix: ".new.prom") {
     $0.hasPrefix("# HELP otaflash_run_")
   }
-  // OpenSSH's PROTOCOL.sshsig, "Armored format"; minisign's "Signature format".
+  // The formats are OpenSSH's PROTOCOL.sshsig, "Armored format", and minisign's "Signature format".
   package static let signature = Self("signature", newSuffix: ".new.sig") { text in
     ["-----BEGIN SSH SIGNATURE-----", "untrusted comment:"].contains(where: text.hasPrefix)
   }

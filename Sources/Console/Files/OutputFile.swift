@@ -2,22 +2,22 @@ import Glibc
 
 /// The reason why an output file of the command line is not written.
 package enum OutputFileFault: Error, Equatable {
-  /// The run reads it, or keeps its state there.
+  /// The run reads the file, or stores its state in it.
   case isInput
   /// The file exists and is of another kind.
   case otherKind
-  /// A link with a missing target: the command line did not name that target.
+  /// The path is a link with a missing target, which the command line did not specify.
   case danglingLink
   case system(errno: Int32)
 }
 
-/// An output file of the command line. Writing it never destroys other data: it is not a file that
-/// the run reads or keeps its state in, under any name, and only a file of the same kind, an empty
-/// file, a pipe or a terminal is overwritten. Links are followed to existing files.
+/// An output file of the command line. Writing it never destroys other data. It must not be a file
+/// that the run reads or stores its state in, under any name; and only a file of the same kind, an
+/// empty file, a pipe or a terminal is overwritten. Links are followed if their target exists.
 package struct OutputFile: Equatable, Sendable {
   package let path: String
   package let kind: Kind
-  /// The long option that named the file.
+  /// The long option that specified the file.
   package let option: String
 
   package init(path: String, kind: Kind, option: String) {
@@ -26,7 +26,7 @@ package struct OutputFile: Equatable, Sendable {
     self.option = option
   }
 
-  /// Checks whether `open` would succeed, without changes.
+  /// Checks whether `open` would succeed, without changing anything.
   package func check(avoiding inputs: InputFiles) throws(OutputFileFault) {
     if let descriptor = try openExisting(O_RDONLY | O_NONBLOCK) {
       defer { close(descriptor) }
@@ -49,7 +49,7 @@ package struct OutputFile: Equatable, Sendable {
         guard ftruncate(descriptor, 0) == 0 || errno == EINVAL else {
           throw .system(errno: errno)
         }
-        // Only pipes were opened without waiting for a reader; writes block as usual.
+        // Only pipes were opened without waiting for a reader; writes to them block as usual.
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
       } catch {
         close(descriptor)
@@ -112,7 +112,7 @@ package struct OutputFile: Equatable, Sendable {
   }
 }
 
-/// The files that a run reads or keeps its state in, and must not overwrite.
+/// The files that a run reads or stores its state in, and must not overwrite.
 package struct InputFiles: Sendable {
   private struct Identity: Hashable {
     let device: dev_t
@@ -135,7 +135,7 @@ package struct InputFiles: Sendable {
 
   /// - Parameters:
   ///   - paths: files; missing files are ignored.
-  ///   - folders: all files directly in them belong to the program.
+  ///   - folders: folders of the program; all files directly in them are protected.
   package init(_ paths: [String] = [], folders: [String] = []) {
     files = Set(paths.compactMap(Identity.init(path:)))
     self.folders = Set(folders.compactMap(Identity.init(path:)))

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// A private folder, which is removed with its content at the end of the value's lifetime.
+/// A private folder, which is removed with its content when the value is destroyed.
 package struct TemporaryFolder: ~Copyable {
   package let path: String
 
@@ -17,7 +17,7 @@ package struct TemporaryFolder: ~Copyable {
     do {
       try FileManager.default.removeItem(atPath: path)
     } catch {
-      // The content is not important, and system cleanup removes it.
+      // A failure is ignored: the content is not important, and the system's cleanup removes it.
     }
   }
 }

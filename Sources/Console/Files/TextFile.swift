@@ -2,7 +2,7 @@ import Glibc
 
 /// A text file that is read completely.
 package struct TextFile: Sendable {
-  /// Larger files are not text files.
+  /// The maximum size in bytes; larger files are not text files.
   private static let sizeLimit = 64 << 20
 
   package let path: String

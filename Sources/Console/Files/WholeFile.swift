@@ -1,13 +1,13 @@
 import Glibc
 
 extension OutputFile {
-  /// Writes a new file, or replaces a file of the same kind: the file holds all of `bytes` or its
-  /// previous content. Pipes and terminals are written directly.
+  /// Writes a new file, or replaces a file of the same kind. Afterwards the file contains either
+  /// all of `bytes` or its previous content. Pipes and terminals are written directly.
   package func replace(with bytes: [UInt8], avoiding inputs: InputFiles) throws(OutputFileFault) {
     try check(avoiding: inputs)
     var status = stat()
     guard stat(path, &status) == 0 else {
-      // The command line did not name the target of the link.
+      // The path is a link whose target the command line did not specify.
       guard lstat(path, &status) != 0 else { throw .danglingLink }
       return try place(bytes, at: path, mode: 0o666)
     }
@@ -19,7 +19,7 @@ extension OutputFile {
     try place(bytes, at: String(cString: target), mode: status.st_mode & 0o777)
   }
 
-  /// Writes a temporary file in the same folder, and renames it.
+  /// Writes a temporary file in the same folder, and renames it to the path.
   private func place(_ bytes: [UInt8], at target: String, mode: mode_t) throws(OutputFileFault) {
     let draft = "\(target).\(getpid()).new"
     let descriptor = Glibc.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)

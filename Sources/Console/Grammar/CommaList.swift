@@ -8,7 +8,7 @@ package protocol ListElement: Sendable {
   static var expected: String { get }
 }
 
-/// One or more distinct values, separated by commas.
+/// One or more distinct values that are separated by commas.
 package struct CommaList<Element: ListElement & Hashable>: Sendable, CustomStringConvertible {
   package let elements: [Element]
 

@@ -1,7 +1,7 @@
-/// Every long option `--x-y` is also read from `OTAFLASH_X_Y`; the command line takes precedence.
+/// Every long option `--x-y` can also be set by `OTAFLASH_X_Y`; the command line takes precedence.
 package enum EnvironmentOptions {
   package static let prefix = "OTAFLASH_"
-  /// The separator between several values of an option, as in PATH.
+  /// The separator between several values of one option, as in PATH.
   private static let listSeparator: Character = ":"
   private static let repeatsMaximum = 3
 
@@ -23,7 +23,8 @@ package enum EnvironmentOptions {
     }
   }
 
-  /// Returns the variable whose option caused an error message of the parser, if there is one.
+  /// Returns the variable whose option caused an error message of the parser; `nil` if there is
+  /// none.
   package static func origin(of message: String, among added: [String]) -> String? {
     let blamed = added.first { word in
       guard word.hasPrefix("--") else { return false }
@@ -42,7 +43,7 @@ package enum EnvironmentOptions {
     !["", "0", "false", "no", "off"].contains(value.lowercased())
   }
 
-  /// Returns the number of times that a value repeats its flag: OTAFLASH_VERBOSE=3 is -vvv.
+  /// Returns the number of times that a value repeats its flag: OTAFLASH_VERBOSE=3 stands for -vvv.
   private static func count(_ value: String, isRepeating: Bool) -> Int {
     guard isTrue(value) else { return 0 }
     guard isRepeating, let times = Int(value) else { return 1 }

@@ -1,8 +1,8 @@
 import ArgumentParser
 import FoundationEssentials
 
-/// The options of each command from the parser's description of itself, so that environment
-/// variables and suggestions always agree with the grammar.
+/// The options of each command, from the parser's description of itself. So environment variables
+/// and suggestions always agree with the grammar.
 package struct OptionCatalog {
   package struct Command: Decodable {
     package let commandName: String
@@ -40,8 +40,8 @@ package struct OptionCatalog {
     root = try JSONDecoder().decode(Tool.self, from: Data(dump.utf8)).command
   }
 
-  /// Returns the commands in a command line, and the first word that should name a command but does
-  /// not.
+  /// Returns the commands that a command line names, and the first word that should be the name of
+  /// a command but is not.
   package func walk(_ arguments: [String]) -> Path {
     var path = Path(commands: [root], namesEnd: arguments.count)
     var index = 0
@@ -71,7 +71,7 @@ package struct OptionCatalog {
     package var stranger: String?
 
     package var last: Command { commands[commands.count - 1] }
-    /// `flash`, `image info`; empty for the root.
+    /// The commands separated by spaces, such as `flash` or `image info`; empty for the root.
     package var name: String { commands.dropFirst().map(\.commandName).joined(separator: " ") }
 
     fileprivate func consumesNext(_ word: String) -> Bool {

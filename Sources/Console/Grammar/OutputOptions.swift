@@ -8,7 +8,7 @@ package enum ProgressChoice: String, ExpressibleByArgument, CaseIterable, Sendab
   case auto, bar, plain, none
 }
 
-/// The options that set what a run prints.
+/// The options that determine the output of a run.
 package struct OutputOptions: ParsableArguments, Sendable {
   @Flag(name: .shortAndLong, help: "Print more; -vv: each step of a connection, -vvv: each PDU.")
   package var verbose: Int
@@ -27,7 +27,7 @@ package struct OutputOptions: ParsableArguments, Sendable {
 
   package init() {}
 
-  /// These options as words, for a run that continues this one.
+  /// These options as words of a command line, for a run that continues this one.
   package var words: [String] {
     var words = Array(repeating: "-v", count: verbose)
     if color != .auto { words += ["--color", color.rawValue] }

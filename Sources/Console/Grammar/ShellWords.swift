@@ -1,4 +1,5 @@
-/// Words as a POSIX shell reads them back (those with control characters since POSIX 2024).
+/// Words in the quoting of a POSIX shell, which reads them back unchanged (words with control
+/// characters since POSIX 2024).
 package enum ShellWords {
   package static func join(_ words: [String]) -> String { words.map(quote).joined(separator: " ") }
 
@@ -14,7 +15,7 @@ package enum ShellWords {
       + "'"
   }
 
-  /// Control characters are escaped, so that the printed text cannot control a terminal.
+  /// Control characters are escaped, so that printing the text cannot control a terminal.
   private static func spelled(_ word: String) -> String {
     var text = "$'"
     for scalar in word.unicodeScalars {

@@ -1,6 +1,7 @@
 import ArgumentParser
 
-/// A time span on the command line: `500ms`, `5s`, `2m`, `1h`, from a microsecond to a week.
+/// A time span on the command line, such as `500ms`, `5s`, `2m` or `1h`, from a microsecond to a
+/// week.
 package struct TimeSpan: Equatable, Sendable {
   package let duration: Duration
 
@@ -77,7 +78,7 @@ package struct Percentage: Equatable, Sendable, CustomStringConvertible {
   package var description: String { Text.decimal(percent) + "%" }
 }
 
-/// A count on the command line: only digits, no sign.
+/// A count on the command line, which consists only of digits, without a sign.
 package struct WholeNumber: Equatable, Sendable, ExpressibleByArgument, ExpressibleByIntegerLiteral
 {
   package let value: Int
@@ -93,12 +94,12 @@ package struct WholeNumber: Equatable, Sendable, ExpressibleByArgument, Expressi
 }
 
 package enum Quantity {
-  /// Only digits.
+  /// The text may contain only digits.
   package static func whole(_ text: some StringProtocol) -> Int? {
     text.allSatisfy { $0.isASCII && $0.isNumber } ? Int(text) : nil
   }
 
-  /// A plain decimal number: digits, and at most one point between them.
+  /// A plain decimal number: digits, and at most one decimal point between them.
   package static func number(_ text: some StringProtocol) -> Double? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count),

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Writes all output of a run: results to standard output, everything else to standard error; with
-/// `--json`, only JSON Lines to standard output. Control and bidirectional characters of external
-/// text (of a device, a file, a command line) never reach a terminal.
+/// Writes all output of a run. Results are written to standard output, everything else to standard
+/// error; with `--json`, only JSON Lines are written to standard output. Control and bidirectional
+/// characters of external text (from a device, a file, a command line) never reach a terminal.
 package final class Console: Sendable {
   private struct State: Sendable {
     var json: JSONLines?
@@ -27,7 +27,7 @@ package final class Console: Sendable {
       ])
   }
 
-  /// The errno of a failure of standard output.
+  /// The errno of a failed write to standard output.
   package var outputFailure: Int32? { state.withLock { $0.failure } ?? queue.outputFailure }
 
   // MARK: Output of commands
@@ -64,12 +64,12 @@ package final class Console: Sendable {
     }
   }
 
-  /// Whether a remark of this verbosity is written at all.
+  /// Whether remarks of this verbosity are written.
   package func prints(atVerbosity verbosity: Int) -> Bool {
     !settings.quiet && !settings.json && settings.verbosity >= verbosity
   }
 
-  /// Prints a remark to standard error; silent with `-q` and `--json`.
+  /// Prints a remark to standard error; prints nothing with `-q` or `--json`.
   package func note(_ line: String, verbosity: Int = 0) { note(Line(line), verbosity: verbosity) }
 
   package func note(_ line: Line, verbosity: Int = 0) {
@@ -77,8 +77,8 @@ package final class Console: Sendable {
     state.withLock { _ in queue.addRemark(line.shown + "\n") }
   }
 
-  /// Prints a question, also with `-q` and `--json`, so that the user can answer. The cursor stays
-  /// after it, unless `breaksLine`.
+  /// Prints a question, even with `-q` and `--json`, so that the user can answer it. The cursor
+  /// stays after the question, unless `breaksLine`.
   package func prompt(_ text: String, breaksLine: Bool = false) {
     state.withLock { _ in
       queue.addError(VisibleText.escaped(text) + (breaksLine ? "\n" : ""))
@@ -88,7 +88,8 @@ package final class Console: Sendable {
   /// Replaces the shown lines with new ones, within the size of the terminal.
   package func show(_ block: [Line]) { state.withLock { _ in queue.show(block) } }
 
-  /// Prints the lines of an error, also with `-q`; not with `--json`, which has an event for it.
+  /// Prints the lines of an error, even with `-q`, but not with `--json`, which has an event for
+  /// errors.
   package func error(_ lines: [Line]) {
     guard !settings.json else { return }
     state.withLock { _ in
@@ -96,18 +97,18 @@ package final class Console: Sendable {
     }
   }
 
-  /// Ends the output, and waits until everything is written.
+  /// Ends the output, and waits until all of it is written.
   package func finish() {
     queue.show([])
     queue.leave()
     queue.drain()
   }
 
-  /// Shows the cursor permanently. An ending process can call it at any time: it does not wait for
-  /// locks that are held during a write, or for a terminal that accepts nothing.
+  /// Shows the cursor permanently. A process that ends can call this function at any time: it does
+  /// not wait for locks that are held during a write, or for a terminal that accepts no output.
   package func restoreTerminal() { queue.leave() }
 
-  /// Redraws after the process was stopped and continued.
+  /// Redraws the frame after the process was stopped and continued.
   package func takeTerminalBack() { queue.takeBack() }
 
   // MARK: Writing

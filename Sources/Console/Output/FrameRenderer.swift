@@ -1,11 +1,12 @@
-/// The frame at the bottom of the terminal, and the bytes that replace or erase it. A value, so
-/// that a frame depends on the text that was written, not on the text that was requested.
+/// The frame at the bottom of the terminal, and the bytes that replace or erase it. The type is a
+/// value, so that a frame follows from the text that was written, not from the text that was
+/// requested.
 package struct FrameRenderer: Sendable {
   /// The widths of the lines of the frame; the cursor is after the last.
   private var widths: [Int] = []
   package private(set) var hidesCursor = false
 
-  /// Returns a single text that draws `lines` over the previous frame without flicker.
+  /// Returns one string that draws `lines` over the previous frame without flicker.
   package mutating func draw(_ lines: [Line], columns: Int) -> String {
     guard !lines.isEmpty else { return erase(columns: columns) }
     let hide = hidesCursor ? "" : "\u{1B}[?25l"
@@ -16,7 +17,7 @@ package struct FrameRenderer: Sendable {
     return text
   }
 
-  /// Empty without a frame.
+  /// The bytes that erase the frame; empty without a frame.
   package mutating func erase(columns: Int) -> String {
     guard !widths.isEmpty else { return "" }
     defer { widths = [] }
@@ -31,8 +32,8 @@ package struct FrameRenderer: Sendable {
   /// Forgets the frame, because another process has written below it.
   package mutating func forget() { self = FrameRenderer() }
 
-  /// Moves from the end of the frame to its start. A terminal that has become narrower since has
-  /// wrapped the lines.
+  /// The bytes that move the cursor from the end of the frame to its start. If the terminal has
+  /// become narrower since the frame was drawn, it has wrapped the lines.
   private func home(columns: Int) -> String {
     let rows = widths.reduce(0) { $0 + max(($1 + columns - 1) / columns, 1) }
     return rows > 1 ? "\r\u{1B}[\(rows - 1)A" : "\r"

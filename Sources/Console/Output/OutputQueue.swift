@@ -1,16 +1,17 @@
 import Glibc
 import Synchronization
 
-/// Text for standard error and, where it shares a file with standard error or is a terminal, for
-/// standard output, in the order of the calls. The main thread writes it, so that a terminal that
-/// accepts nothing (a lost connection, Ctrl-S) stops neither the event loop nor a signal. Only
-/// the newest frame waits; remarks have a limit; results and errors are never dropped.
+/// Text for standard error, in the order of the calls. If standard output is a terminal or the same
+/// file as standard error, the queue also contains the text for standard output. The main thread
+/// writes the queue, so that a terminal that accepts no output (a lost connection, Ctrl-S) blocks
+/// neither the event loop nor signals. Only the newest frame is queued, the number of remarks is
+/// limited, and results and errors are never dropped.
 package final class OutputQueue: Sendable {
   private enum Piece {
     case text(String, FileOutput)
     case frame([Line])
     case showCursor
-    /// A frame that a newer one replaced.
+    /// A frame that was replaced by a newer one.
     case nothing
   }
 
@@ -24,28 +25,30 @@ package final class OutputQueue: Sendable {
     var waitingBytes = 0
     var remarksLeftOut = 0
     var isWriting = false
-    /// The cursor stays visible: the command has ended, or the process ends or stops.
+    /// Whether the cursor stays visible, because the command has ended, or the process ends or
+    /// stops.
     var isLeft = false
     var renderer = FrameRenderer()
     var outputFailure: Int32?
   }
 
-  /// Remarks above this limit are dropped and counted; results wait for space.
+  /// The number of pending bytes above which remarks are dropped and counted, and results wait for
+  /// space.
   private static let waitingBytesMaximum = 1 << 20
-  /// Written pieces are removed in groups.
+  /// The number of written pieces that are removed together.
   private static let writtenPiecesMaximum = 1024
   /// The time limits of a process that ends or stops: in total, and without progress on a terminal
-  /// that accepts nothing.
+  /// that accepts no output.
   private static let leavePatience = (whole: Duration.seconds(1), full: Duration.milliseconds(100))
 
   private let state = Mutex(State())
   /// A `sem_t` that lives as long as the process.
   private let wakeAddress: UInt
-  /// A step for each written piece.
+  /// Counts one step for each written piece.
   private let progress = WriteProgress()
   private let output = FileOutput.standardOutput
   private let error = FileOutput.standardError
-  /// Whether the queue writes standard output; else the caller writes it, with back-pressure.
+  /// Whether the queue writes standard output. Otherwise the caller writes it, with back-pressure.
   package let carriesOutput: Bool
 
   package init() {
@@ -60,7 +63,7 @@ package final class OutputQueue: Sendable {
 
   // MARK: Adding
 
-  /// Adds a line that may be dropped if a megabyte is pending already.
+  /// Adds a line, which is dropped if a megabyte is already pending.
   package func addRemark(_ text: String) {
     state.withLock { state in
       guard state.waitingBytes + text.utf8.count <= Self.waitingBytesMaximum else {
@@ -110,8 +113,8 @@ package final class OutputQueue: Sendable {
     }
   }
 
-  /// Shows the cursor, and draws nothing more. An ending process can call it at any time: the wait
-  /// has a limit, and is short for a terminal that accepts nothing.
+  /// Shows the cursor, and draws nothing more. A process that ends can call this function at any
+  /// time: the wait has a limit, and is short for a terminal that accepts no output.
   package func leave() {
     state.withLock { state in
       guard !state.isLeft else { return }
@@ -128,7 +131,7 @@ package final class OutputQueue: Sendable {
     }
   }
 
-  /// Waits without a limit until everything is written; signals still end the process.
+  /// Waits without a limit until everything is written. Signals still end the process.
   package func drain() {
     while true {
       let seen = progress.count
@@ -220,7 +223,7 @@ package final class OutputQueue: Sendable {
     }
   }
 
-  /// A failure of standard error cannot be reported; the exit status still shows the outcome.
+  /// A failed write to standard error cannot be reported; the exit status still shows the outcome.
   private func record(_ failure: Int32?, of file: FileOutput) {
     guard let failure, file.descriptor == output.descriptor else { return }
     state.withLock { $0.outputFailure = $0.outputFailure ?? failure }

@@ -1,6 +1,6 @@
-/// The speed of a transfer, from what the device has acknowledged in this run.
+/// The speed of a transfer, calculated from the bytes that the device has acknowledged in this run.
 package struct RateMeter: Equatable, Sendable {
-  /// The time over which an old rate loses about two thirds of its weight.
+  /// The time after which the weight of an old rate has decreased by about two thirds.
   private static let smoothing = 3.0
   /// The time without an acknowledgement after which the transfer counts as stalled.
   package static let stallLimit = Duration.seconds(3)
@@ -25,8 +25,8 @@ package struct RateMeter: Equatable, Sendable {
       return
     }
     let sample = Double(offset - acknowledged) / seconds
-    // 1 - e^(-t/T) to second order, capped: exact weights do not matter, independence of the
-    // number of acknowledgements does.
+    // 1 - e^(-t/T) to second order, with an upper limit. The exact weights do not matter, but the
+    // result must not depend on the number of acknowledgements.
     let weight = min(1, seconds / (Self.smoothing + seconds / 2))
     smoothed = smoothed.map { $0 + (sample - $0) * weight } ?? sample
     acknowledged = offset

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Counts the steps of a thread, and lets other threads wait for the next step: a condition
-/// variable on the monotonic clock. Its lifetime is that of the process.
+/// variable on the monotonic clock. It exists as long as the process.
 package struct WriteProgress: Sendable {
   /// A `pthread_mutex_t`, a `pthread_cond_t`, and the count.
   private let mutexAddress: UInt
@@ -35,7 +35,7 @@ package struct WriteProgress: Sendable {
     }
   }
 
-  /// Returns `true` after a step that follows `seen`; `false` without one within `limit`.
+  /// Returns `true` after a step that follows `seen`, and `false` if there is none within `limit`.
   /// `nil` = no limit.
   package func wait(after seen: UInt, within limit: Duration? = nil) -> Bool {
     var deadline = timespec()

@@ -23,7 +23,7 @@ package struct DesktopNotification: Equatable, Sendable {
       } else if !hasTerminal || term == "dumb" {
         self = .none
       } else if isSet("TMUX") || term.hasPrefix("screen") || term.hasPrefix("tmux") {
-        // They discard or print unknown sequences.
+        // Other terminals discard or print unknown sequences.
         self = .bell
       } else if isSet("VTE_VERSION") || ["rxvt", "foot"].contains(where: term.hasPrefix)
         || program == "ghostty"
@@ -47,7 +47,7 @@ package struct DesktopNotification: Equatable, Sendable {
       }
     }
 
-    /// Semicolons separate the fields of such a sequence.
+    /// Semicolons are replaced, because they separate the fields of such a sequence.
     private static func plain(_ text: String) -> String {
       VisibleText.escaped(text).replacing(";", with: ",")
     }
@@ -72,9 +72,9 @@ package struct DesktopNotification: Equatable, Sendable {
     if let bytes = other.bytes(for: self) { _ = output.write(bytes) }
   }
 
-  /// Runs notify-send; `false` if it is missing or does not end in time.
+  /// Runs notify-send; returns `false` if it is not installed or does not end in time.
   private func notify(_ environment: [String: String]) -> Bool {
-    // Its body is markup.
+    // The body is markup, so its special characters are escaped.
     let body = VisibleText.escaped(body).replacing("&", with: "&amp;").replacing("<", with: "&lt;")
     let words = ["notify-send", "--app-name=otaflash", "--", VisibleText.escaped(title), body]
     var attributes = posix_spawnattr_t()

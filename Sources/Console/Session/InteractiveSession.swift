@@ -1,4 +1,4 @@
-/// A run that may ask its user.
+/// A run that may ask the user questions.
 package protocol InteractiveSession: Sendable {
   var console: Console { get }
   var output: OutputOptions { get }
@@ -8,6 +8,6 @@ package protocol InteractiveSession: Sendable {
 }
 
 extension InteractiveSession {
-  /// Whether the options permit a question.
+  /// Whether the options permit questions.
   package var mayAsk: Bool { !questions.noInput && !output.json && !output.quiet }
 }

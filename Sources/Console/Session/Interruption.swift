@@ -1,22 +1,25 @@
 import Glibc
 import Synchronization
 
-/// The signals that end or stop this process. The first SIGINT, SIGTERM or SIGHUP asks the running
-/// work to stop at a safe point; a second one, or two seconds without an end, kills the process by
-/// that signal. A repetition of the same signal by a program at the same time is ignored:
-/// timeout(1) sends it to its child, and to the group of the child. All other signals that end a
-/// process do so immediately. The terminal is restored before each.
+/// The signals that end or stop this process. The first SIGINT, SIGTERM or SIGHUP requests that the
+/// running work stops at a safe point. A second one kills the process by that signal, as does a run
+/// that has not ended after two seconds. An immediate repetition of the same signal by a program is
+/// ignored, because timeout(1) sends the signal to its child and also to the group of the child.
+/// All other signals that end a process do so immediately. The terminal is restored before the
+/// process ends.
 package final class Interruption: Sendable {
   private struct State {
     var signal: Int32?
     var stop: (@Sendable () -> Void)?
   }
 
-  /// Together with the wait for a full terminal after it, two seconds.
+  /// The time limit for the running work. Together with the following wait for a terminal that
+  /// accepts no output, it is two seconds.
   private static let grace = Duration.milliseconds(1900)
   private static let echo = Duration.seconds(1)
   private static let polite = [SIGINT, SIGTERM, SIGHUP]
-  /// The signals that end the process without a message, except for those of faults in the process.
+  /// The signals that end the process without a message. The signals of faults in the process are
+  /// not among them.
   private static let immediate = [
     SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGIO, SIGPWR, SIGSTKFLT,
   ]
@@ -30,7 +33,7 @@ package final class Interruption: Sendable {
   /// The signal that asked this process to end, if one did.
   package var signal: Int32? { state.withLock { $0.signal } }
 
-  /// Runs once at the first signal; immediately if the signal has already arrived.
+  /// Runs an action once at the first signal; immediately if the signal has already arrived.
   package func onFirstSignal(_ stop: @escaping @Sendable () -> Void) {
     let isLate = state.withLock { state in
       state.stop = stop
@@ -39,8 +42,8 @@ package final class Interruption: Sendable {
     if isLate { stop() }
   }
 
-  /// Sets the actions that restore the terminal before the process ends or stops (SIGTSTP), and
-  /// that follow when the process continues.
+  /// Sets the actions that restore the terminal before the process ends or stops (SIGTSTP), and the
+  /// action that runs when the process continues.
   package func onLeaving(
     _ leave: @escaping @Sendable () -> Void, onReturn comeBack: @escaping @Sendable () -> Void
   ) {
@@ -48,10 +51,10 @@ package final class Interruption: Sendable {
   }
 
   /// Blocks the signals in every thread that is created from now on, and waits for them in a
-  /// separate thread: it works even if every other thread is blocked. A signal that the parent made
-  /// this process ignore (nohup, a shell's background jobs) stays ignored.
+  /// separate thread, which works even if every other thread is blocked. A signal that the parent
+  /// process set to be ignored (nohup, a shell's background jobs) stays ignored.
   package func watch() {
-    // A failed write to a closed pipe or beyond a size limit is an ordinary error.
+    // A failed write to a closed pipe, or beyond a size limit, is handled as an ordinary error.
     for number in [SIGPIPE, SIGXFSZ] { Glibc.signal(number, SIG_IGN) }
     var signals = sigset_t()
     sigemptyset(&signals)
@@ -77,10 +80,10 @@ package final class Interruption: Sendable {
     pthread_detach(thread)
   }
 
-  /// Ends the process by `number`, so that a calling shell detects it and stops its loop. The
-  /// signal is sent only to this thread: the thread that waits for a second signal could receive a
-  /// signal to the process. No core is written: an external signal is not an error of the program,
-  /// and memory may contain keys.
+  /// Ends the process by `number`, so that a calling shell detects the signal and stops its loop.
+  /// The signal is sent only to this thread, because a signal to the process could be received by
+  /// the thread that waits for a second signal. No core is written: an external signal is not an
+  /// error of the program, and memory may contain keys.
   package static func die(by number: Int32) -> Never {
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(LimitIdentifier(RLIMIT_CORE.rawValue), &none)
@@ -88,7 +91,7 @@ package final class Interruption: Sendable {
     _exit(128 + number)
   }
 
-  /// Restores the kernel's default action.
+  /// Restores the default action of the signal.
   private static func deliver(_ number: Int32) {
     Glibc.signal(number, SIG_DFL)
     var signals = sigset_t()
@@ -124,7 +127,7 @@ package final class Interruption: Sendable {
       die(by: first)
     }
 
-    /// Returns the next signal that ends the process; `nil` without one in time.
+    /// Returns the next signal that ends the process; `nil` if none arrives in time.
     private func ending(
       within deadline: ContinuousClock.Instant?
     ) -> (number: Int32, isFromProgram: Bool)? {
@@ -134,10 +137,10 @@ package final class Interruption: Sendable {
         if number == SIGTSTP {
           suspend()
         } else if number > 0 {
-          // Signals of the keyboard come from the kernel.
+          // Signals from the keyboard are sent by the kernel.
           return (number, origin.si_code == SI_USER)
         } else if errno != EINTR {
-          // A stop and continuation interrupts the wait, which then resumes.
+          // Stopping and continuing the process interrupts the wait, which then resumes.
           return nil
         }
       }
@@ -154,7 +157,7 @@ package final class Interruption: Sendable {
       return sigtimedwait(&signals, &origin, &limit)
     }
 
-    /// Stops the process as requested at the terminal; returns after it was continued.
+    /// Stops the process as requested at the terminal; returns after the process was continued.
     private func suspend() {
       let terminal = interruption.terminal.withLock { $0 }
       terminal.leave()

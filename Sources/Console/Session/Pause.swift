@@ -1,4 +1,4 @@
-/// Waits of the command line, on the wall clock.
+/// Waits of the command line, measured on the wall clock.
 package enum Pause {
   /// Returns `false` if the task was cancelled first.
   package static func sleep(for duration: Duration) async -> Bool {

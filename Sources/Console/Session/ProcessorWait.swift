@@ -1,11 +1,14 @@
 import Glibc
 
-/// The time in which threads of this process were ready to run but had no processor (the second
-/// number of schedstat, proc(5)). On a busy host, rates show the load of the host, not of the link.
+/// The time during which threads of this process were ready to run but had no processor (the second
+/// number of schedstat, proc(5)). On a busy host, transfer rates show the load of the host and not
+/// the speed of the link.
 package struct ProcessorWait: Sendable {
-  /// A share of the elapsed time; lower shares are usual on a host with other work.
+  /// The share of the elapsed time above which the wait is reported; lower shares are usual on a
+  /// host with other work.
   private static let shareMinimum = 0.1
-  /// Shorter times are mostly caused by the start of the program.
+  /// The time above which the wait is reported; shorter waits are mostly caused by the start of the
+  /// program.
   private static let elapsedMinimum = Duration.seconds(2)
 
   private let start: [String: Duration]
@@ -16,7 +19,7 @@ package struct ProcessorWait: Sendable {
     began = .now
   }
 
-  /// Returns a sentence if a thread has waited for much of the time since the start, else `nil`.
+  /// Returns a sentence if a thread has waited for much of the time since the start, or `nil`.
   package func note() -> String? {
     let waits = Self.waits()
     let longest = waits.map { $1 - (start[$0] ?? .zero) }.max() ?? .zero
@@ -30,7 +33,7 @@ package struct ProcessorWait: Sendable {
       + "so it was slower than the devices and the link permit"
   }
 
-  /// The times by thread; empty if the kernel does not count.
+  /// The wait of each thread; empty if the kernel does not count it.
   private static func waits() -> [String: Duration] {
     let folder = "/proc/self/task"
     guard let directory = opendir(folder) else { return [:] }
@@ -44,7 +47,8 @@ package struct ProcessorWait: Sendable {
       do throws(FileFault) {
         waits[thread] = wait(in: try TextFile(path: "\(folder)/\(thread)/schedstat").read())
       } catch {
-        // The thread has ended since, or the kernel does not count: it is not reported.
+        // The thread has ended since then, or the kernel does not count its wait: it is not
+        // reported.
         continue
       }
     }

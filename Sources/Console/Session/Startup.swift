@@ -1,30 +1,31 @@
 import Glibc
 
-/// Prepares the process before the runtime starts its first thread.
+/// Prepares the process before the Swift runtime starts its first thread.
 package enum Startup {
-  /// The number of files, sockets and timers that a command opens at the same time, with a reserve.
+  /// The number of files, sockets and timers that a command opens at the same time, plus a reserve.
   private static let descriptorsNeeded = 20
-  /// Address space for stacks of threads and libraries; the memory in use is far less.
+  /// The address space for the stacks of threads and for libraries; the memory in use is far less.
   private static let addressSpaceNeeded = 256 << 20
-  /// EX_OSERR of sysexits(3).
+  /// The exit code EX_OSERR of sysexits(3).
   private static let failure: Int32 = 71
   /// The signals for which the Swift runtime prints a backtrace.
   private static let crashSignals = [
     SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP,
   ]
 
-  /// Reserves the descriptors of streams that the parent closed. Their use still fails, but no
-  /// socket receives their number and is written by mistake.
+  /// Reserves the descriptors of streams that the parent closed. Using these streams still fails,
+  /// but no socket receives their number and is written to by mistake.
   package static func occupyStandardStreams() {
     for (number, mode) in [
       (STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY),
     ] where fcntl(number, F_GETFD) == -1 {
-      // This number is the lowest free one, as all lower ones are in use.
+      // This number is the lowest free one, because all lower numbers are in use.
       guard open("/dev/null", mode) == number else { _exit(failure) }
     }
   }
 
-  /// Disables backtraces, which show memory that may contain keys. Set SWIFT_BACKTRACE to debug.
+  /// Disables backtraces, because they show memory that may contain keys. Set SWIFT_BACKTRACE to
+  /// debug.
   package static func turnBacktracesOff(environment: [String: String]) {
     guard environment["SWIFT_BACKTRACE"] == nil else { return }
     for number in crashSignals where !SignalDisposition.isIgnored(number) {
@@ -32,7 +33,7 @@ package enum Startup {
     }
   }
 
-  /// Raises the limits as far as the parent permits, and returns the remaining shortage.
+  /// Raises the limits as far as the parent permits. Returns the shortage that remains.
   package static func shortage() -> ResourceShortage? {
     lift(RLIMIT_NOFILE.identifier, to: rlim_t(descriptorsNeeded * 4))
     let space = lift(RLIMIT_AS.identifier, to: rlim_t(addressSpaceNeeded))
@@ -49,12 +50,13 @@ package enum Startup {
     var limit = rlimit()
     guard getrlimit(resource, &limit) == 0, limit.rlim_cur < wanted else { return .max }
     limit.rlim_cur = min(wanted, limit.rlim_max)
-    // Even after a refusal, the present limit applies.
+    // Even after a refusal, the current limit applies.
     _ = setrlimit(resource, &limit)
     return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : .max
   }
 
-  /// Opens descriptors as a test, because the limit does not show how many the parent left open.
+  /// Opens descriptors as a test, because the limit does not show how many descriptors the parent
+  /// left open.
   private static func freeDescriptors(upTo count: Int) -> Int {
     var taken: [Int32] = []
     while taken.count < count {
@@ -75,7 +77,8 @@ extension __rlimit_resource {
 }
 
 package enum SignalDisposition {
-  /// Whether the parent made this process ignore the signal (nohup, a shell's background jobs).
+  /// Whether the parent set the signal to be ignored by this process (nohup, a shell's background
+  /// jobs).
   package static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard sigaction(number, nil, &action) == 0 else { return false }

@@ -1,4 +1,4 @@
-/// A key that is relevant for a choice.
+/// A key that matters for a choice from a list.
 package enum Key: Equatable, Sendable {
   case up, down, pageUp, pageDown, first, last
   case enter
@@ -10,10 +10,10 @@ package enum Key: Equatable, Sendable {
 }
 
 /// Decodes the input of a terminal to keys (ECMA-48 control sequences, and the cursor keys of
-/// xterm). An escape is a key only if nothing follows it.
+/// xterm). An escape character is a key only if nothing follows it.
 package struct KeyDecoder: Sendable {
   private static let escape: UInt8 = 0x1B
-  /// Longer sequences are not supported keys.
+  /// The maximum length of a sequence; longer sequences are not supported keys.
   private static let sequenceMaximum = 16
 
   private var pending: [UInt8] = []
@@ -31,7 +31,8 @@ package struct KeyDecoder: Sendable {
     return keys
   }
 
-  /// Handles a pause in the input: a possible start of a sequence was a key.
+  /// Handles a pause in the input. An escape character without further bytes was a key, not the
+  /// start of a sequence.
   package mutating func pause() -> [Key] {
     defer { pending = [] }
     switch pending.count {
@@ -45,7 +46,7 @@ package struct KeyDecoder: Sendable {
   private func completed() -> Key? {
     guard pending[0] == Self.escape else { return Self.plain(pending[0]) }
     guard pending.count > 1 else { return nil }
-    // CSI and SS3; other bytes after an escape are Alt with a key.
+    // CSI and SS3; other bytes after an escape character mean Alt with a key.
     guard pending[1] == UInt8(ascii: "[") || pending[1] == UInt8(ascii: "O") else { return .other }
     guard pending.count > 2 else { return nil }
     let last = pending[pending.count - 1]

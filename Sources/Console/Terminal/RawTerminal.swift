@@ -2,11 +2,11 @@ import Glibc
 import Synchronization
 
 /// Standard input as a keyboard: keys arrive immediately and are not echoed. The terminal is
-/// restored at the end, also by a signal or a fault of this process, except for SIGKILL.
+/// restored at the end, even if a signal (except SIGKILL) or a fault ends this process.
 package final class RawTerminal: Sendable {
   /// Signals by which the kernel ends a process because of a fault in it.
   private static let faults = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP]
-  /// The original terminal settings for the handler of a fault, which may only use system calls.
+  /// The original terminal settings, for the handler of a fault, which may use only system calls.
   /// The memory is allocated once and never freed, because a fault may occur late.
   private static let place = Atomic(
     UInt(bitPattern: UnsafeMutablePointer<termios>.allocate(capacity: 1)))
@@ -21,25 +21,28 @@ package final class RawTerminal: Sendable {
     enter()
   }
 
-  /// Switches the terminal to raw mode (again). Signals of the keyboard remain enabled.
+  /// Switches the terminal to raw mode, or to raw mode again. Signals of the keyboard remain
+  /// enabled.
   package func enter() {
     guard Self.isOurs, var raw = Self.former?.pointee else { return }
     raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
     tcsetattr(STDIN_FILENO, TCSANOW, &raw)
   }
 
-  /// Restores the terminal. Uses no lock, so that an ending process can call it at any time.
+  /// Restores the terminal. The function uses no lock, so that a process that ends can call it at
+  /// any time.
   package func leave() { Self.putBack() }
 
-  /// Immediately: pending output may wait for a halted terminal.
+  /// The settings are restored immediately, because pending output may wait for a stopped terminal.
   private static func putBack() {
     if isOurs, let former { tcsetattr(STDIN_FILENO, TCSANOW, former) }
   }
 
-  /// A background process does not restore the terminal, which the shell has set by then.
+  /// A process in the background does not restore the terminal, because the shell has already set
+  /// it.
   private static var isOurs: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
 
-  /// Calls `leave` before the process ends by a fault; existing handlers are kept.
+  /// Calls `leave` before a fault ends the process; existing handlers are kept.
   private static func putBack(before number: Int32) {
     var action = sigaction()
     guard sigaction(number, nil, &action) == 0,

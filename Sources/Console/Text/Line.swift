@@ -2,7 +2,7 @@
 /// text cannot add colors.
 package struct Line: Equatable, Sendable {
   private struct Part: Equatable, Sendable {
-    /// The numbers of an SGR sequence (ECMA-48, 8.3.117), or none.
+    /// The numbers of an SGR sequence (ECMA-48, 8.3.117); empty for no color.
     let paint: String?
     var text: String
   }
@@ -30,7 +30,7 @@ package struct Line: Equatable, Sendable {
       let text = VisibleText.prefix(part.text, columns: room)
       clipped = clipped + Line(text, paint: part.paint)
       room -= VisibleText.columns(text)
-      // Otherwise text omitted in the middle would have no ellipsis.
+      // Otherwise the text that was omitted in the middle would not be marked by an ellipsis.
       guard text == VisibleText.escaped(part.text) else { break }
     }
     return clipped + style.ellipsis

@@ -1,4 +1,4 @@
-/// The capabilities of a stream.
+/// The capabilities of an output stream.
 package struct Style: Equatable, Sendable {
   package var color: Bool
   /// Whether the character set of the locale is UTF-8.
@@ -24,7 +24,8 @@ package struct Style: Equatable, Sendable {
   package var ellipsis: String { unicode ? "…" : "..." }
 }
 
-/// The bar of a transfer: held before this run, sent in this run, still to come.
+/// The bar of a transfer: the bytes that were held before this run, the bytes sent in this run, and
+/// the remaining bytes.
 package struct ProgressBar {
   package let width: Int
   package let resumedFrom: Int

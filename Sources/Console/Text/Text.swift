@@ -56,10 +56,10 @@ package enum Text {
     "\(grouped(number)) \(noun)" + (number == 1 ? "" : "s")
   }
 
-  /// One digit after the point.
+  /// The number with one digit after the decimal point.
   package static func fixed(_ value: Double) -> String { Numerals.fixed(value) }
 
-  /// `15`, `7.5`: without trailing zeros.
+  /// The number without trailing zeros, such as `15` or `7.5`.
   package static func decimal(_ value: Double) -> String {
     value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : String(value)
   }
@@ -68,8 +68,8 @@ package enum Text {
     String(repeating: "0", count: max(0, count - digits.count)) + digits
   }
 
-  /// Returns lines of at most `columns` characters, wrapped at spaces; a longer word has a separate
-  /// line.
+  /// Returns lines of at most `columns` characters, wrapped at spaces. A longer word is in a
+  /// separate line.
   package static func wrapped(_ text: String, columns: Int) -> [String] {
     var lines = [""]
     for word in text.split(separator: " ") {
@@ -85,8 +85,8 @@ package enum Text {
     return lines
   }
 
-  /// Returns rows with aligned columns, two spaces between them and no space at the end of a line.
-  /// Widths are those on a terminal.
+  /// Returns rows with aligned columns. Columns are separated by two spaces, and no line ends with
+  /// a space. Widths are those on a terminal.
   package static func table(_ cells: [[String]]) -> [String] {
     let rows = cells.map { $0.map(VisibleText.escaped) }
     let columns = rows.map(\.count).max() ?? 0

@@ -19,7 +19,7 @@ package enum Timestamp {
     text(milliseconds: Int((secondsSince1970 * 1000).rounded(.down)))
   }
 
-  /// Milliseconds since 1970; negative with a wrong clock.
+  /// Milliseconds since 1970; negative if the clock is wrong.
   package static func text(milliseconds: Int) -> String {
     let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
     return rest < 0

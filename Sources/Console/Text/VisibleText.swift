@@ -1,5 +1,5 @@
-/// External text (of a device, a file, a command line) for a terminal: characters that control the
-/// terminal, or change the order of adjacent text, are escaped.
+/// External text (from a device, a file, a command line) for display on a terminal. Characters that
+/// control the terminal, or change the order of adjacent text, are escaped.
 package enum VisibleText {
   /// Controls and line breaks (Unicode's Cc, Zl and Zp), and characters that change the direction
   /// of text (Bidi_Control).
@@ -23,12 +23,12 @@ package enum VisibleText {
     return shown
   }
 
-  /// Returns the width of a text in columns of a terminal.
+  /// Returns the width of a string in columns of a terminal.
   package static func columns(_ text: String) -> Int {
     escaped(text).reduce(0) { $0 + columns($1) }
   }
 
-  /// Two for wide characters of East Asian scripts, and for pictures (Unicode Annex 11).
+  /// Two columns for wide characters of East Asian scripts, and for pictographs (Unicode Annex 11).
   package static func columns(_ character: Character) -> Int {
     guard let scalar = character.unicodeScalars.first else { return 0 }
     switch scalar.value {
@@ -39,7 +39,7 @@ package enum VisibleText {
     }
   }
 
-  /// Returns the start of a text that fits into the columns.
+  /// Returns the start of a string that fits into the columns.
   package static func prefix(_ text: String, columns room: Int) -> String {
     var rest = room
     return String(
@@ -49,7 +49,8 @@ package enum VisibleText {
       })
   }
 
-  /// `\u001b`; all hidden characters are in the first plane.
+  /// The escape of a character, such as `\u001b`; all hidden characters are in the Basic
+  /// Multilingual Plane.
   package static func code(_ scalar: Unicode.Scalar) -> String {
     "\\u" + Text.padded(String(scalar.value, radix: 16), 4)
   }

@@ -1,19 +1,20 @@
 /// Encodes CRLE with the minimum number of bytes that its format permits.
 ///
 /// A block contains scattered bytes or one repeated byte, preceded by kind and length. Only
-/// complete runs are worth repeating, so there are two ways to end after each run: with the run
-/// repeated, or within a scattered block that started after a repeated run.
+/// complete runs are worth repeating, so after each run the encoding ends in one of two ways: with
+/// the run as a repeated block, or within a scattered block that started after a repeated run.
 struct CRLEEncoder {
   static let scattered: UInt8 = 0
   static let repeated: UInt8 = 1
 
-  /// A position where a scattered block may start, and the cost up to it minus its offset.
+  /// A position where a scattered block may start, and the cost of the blocks before it minus its
+  /// offset.
   private struct Start {
     var offset: Int
     var cost: Int
   }
 
-  /// The cheapest block that ends after a run.
+  /// The cheapest last block if the encoding ends after a run.
   private struct Ending {
     var end: Int
     var start: Int
@@ -37,8 +38,8 @@ struct CRLEEncoder {
     var costBefore = 0
     for run in runs(of: stream) {
       let repeatedCost = costBefore + 2 + lengthSize(run.count)
-      // A block that starts later has fewer bytes, which `cost` includes, and a length field that
-      // is at most 3 bytes shorter: only few starts are worth keeping.
+      // A block that starts later has fewer bytes, which `cost` takes into account, and a length
+      // field that is at most 3 bytes shorter. So only few starts need to be kept.
       var best = (start: 0, cost: Int.max)
       for start in starts {
         let length = run.upperBound - start.offset
@@ -56,15 +57,15 @@ struct CRLEEncoder {
     return chain(endings)
   }
 
-  /// Discards useless starts: later starts must be more expensive than earlier ones, by at most the
-  /// growth of a length field.
+  /// Discards useless starts. A later start must be more expensive than an earlier one, by at most
+  /// the growth of a length field.
   private static func keep(_ start: Start, in starts: inout [Start]) {
     while let last = starts.last, last.cost >= start.cost { starts.removeLast() }
     if let cheapest = starts.first, start.cost > cheapest.cost + 3 { return }
     starts.append(start)
   }
 
-  /// The endings that lead to the last one.
+  /// The sequence of endings that leads to the last one.
   private static func chain(_ endings: [Ending]) -> [Ending] {
     var chain: [Ending] = []
     for ending in endings.reversed() where chain.last.map({ $0.start == ending.end }) ?? true {
@@ -83,7 +84,7 @@ struct CRLEEncoder {
     }
   }
 
-  /// Appends a length: 7 bits per byte, the lowest first.
+  /// Appends a length: 7 bits per byte, the lowest bits first.
   static func appendLength(_ length: Int, to output: inout [UInt8]) {
     var rest = length
     while rest > 0x7F {

@@ -1,8 +1,9 @@
 /// Encodes heatshrink with the minimum number of bits that its format permits.
 ///
-/// All literals cost the same, and so do all references, regardless of length and distance. The
-/// rest of a stream never costs more without its first byte, so the longest reference at a position
-/// is as good as any shorter one, and one pass from the end finds the cheapest encoding.
+/// All literals have the same cost, and all references have the same cost, regardless of length and
+/// distance. Without its first byte, the rest of a stream never costs more, so the longest
+/// reference at a position is as good as any shorter one. One pass from the end finds the cheapest
+/// encoding.
 struct HeatshrinkEncoder {
   private let parameters: HeatshrinkParameters
 
@@ -30,7 +31,8 @@ struct HeatshrinkEncoder {
     return output.finish()
   }
 
-  /// Keeps only the worthwhile references at the starts of tokens. Returns the bits of all tokens.
+  /// Keeps only the worthwhile references at the starts of tokens. Returns the number of bits of
+  /// all tokens.
   private func choose(_ references: inout [LongestReferences.Reference]) -> Int {
     let referenceBits = Int32(parameters.referenceBits)
     let literalBits = Int32(HeatshrinkParameters.literalBits)
@@ -50,7 +52,7 @@ struct HeatshrinkEncoder {
   }
 }
 
-/// Bits, the most significant first.
+/// A writer of bits, the most significant bit first.
 private struct BitWriter {
   private var bytes: [UInt8] = []
   private var pending: UInt64 = 0

@@ -1,10 +1,10 @@
-/// The bytes of a stream after zeros, as a heatshrink decoder sees them, and the ranks of their
-/// suffixes. Created once for all parameters.
+/// The bytes of a stream that follows zeros, as a heatshrink decoder sees them, and the ranks of
+/// their suffixes. Created once for all parameters.
 struct StreamIndex {
   let bytes: [UInt8]
   /// The number of zeros before the stream: the size of the largest window.
   let blank: Int
-  /// The number of lesser suffixes for the suffix at each position.
+  /// The rank of the suffix at each position: the number of lesser suffixes.
   let ranks: [Int32]
   let order: [Int32]
 
@@ -18,13 +18,13 @@ struct StreamIndex {
   }
 }
 
-/// The longest reference at every position of a stream. Its suffix is one of the two nearest in
-/// sorted order among all suffixes in the window.
+/// The longest reference at every position of a stream. It refers to one of the two suffixes that
+/// are nearest in sorted order among all suffixes in the window.
 struct LongestReferences {
   struct Reference {
-    /// 0 = no reference.
+    /// The length of the reference; 0 = no reference.
     var length: UInt16 = 0
-    /// 1…2^window.
+    /// The distance of the reference, 1…2^window.
     var distance: UInt16 = 0
   }
 

@@ -1,11 +1,11 @@
-/// The compression of a patch's stream, with detools' numbers.
+/// The compression of a patch's stream; the raw values are those of detools.
 package enum PatchCodec: Hashable, Sendable {
   case none
   /// Run-length encoding: runs of one byte are counted, other bytes are unchanged.
   case crle
   case heatshrink(HeatshrinkParameters)
 
-  /// Bits 3 to 0 of a patch's first byte.
+  /// The number in bits 3 to 0 of a patch's first byte.
   package var number: UInt8 {
     switch self {
     case .none: 0
@@ -14,7 +14,7 @@ package enum PatchCodec: Hashable, Sendable {
     }
   }
 
-  /// The number of bytes that a decoder must keep for references.
+  /// The number of bytes that a decoder must store for references.
   var reach: Int {
     if case .heatshrink(let parameters) = self { parameters.reach } else { 0 }
   }
@@ -42,12 +42,12 @@ extension PatchCodec: CustomStringConvertible {
   }
 }
 
-/// The two numbers of a heatshrink stream (its first byte in a patch).
+/// The two parameters of a heatshrink stream (its first byte in a patch).
 package struct HeatshrinkParameters: Hashable, Sendable {
-  /// The distance of references, as 2^window bytes; the decoder needs as many in RAM. 4…14:
-  /// heatshrink's encoder fails at 15.
+  /// The maximum distance of references is 2^window bytes; the decoder needs as many bytes of RAM.
+  /// 4…14, because heatshrink's encoder fails at 15.
   package let window: Int
-  /// The maximum length of references, as 2^lookahead bytes. 3 to `window` - 1.
+  /// The maximum length of references is 2^lookahead bytes. 3 to `window` - 1.
   package let lookahead: Int
 
   /// Returns `nil` if heatshrink does not permit the values.

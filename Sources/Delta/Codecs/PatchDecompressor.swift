@@ -10,7 +10,7 @@ struct PatchDecompressor: PatchBytes {
   private var state: State
   let codec: PatchCodec
 
-  /// `input` is positioned after the image's size; for heatshrink, the parameters follow.
+  /// `input` is positioned after the image's size; for heatshrink, the parameters follow there.
   init(_ number: UInt8, _ input: PatchInput) throws(PatchFault) {
     self.input = input
     switch number {
@@ -45,7 +45,7 @@ struct PatchDecompressor: PatchBytes {
     }
   }
 
-  /// Checks that nothing is left: no bytes, no rest of a block or reference, no bit that is not
+  /// Checks that no data is left: no bytes, no rest of a block or reference, and no bit that is not
   /// zero.
   func finish() throws(PatchFault) {
     switch state {

@@ -1,14 +1,14 @@
 /// A set of small numbers that finds the nearest member below and above: bits, and four levels of
-/// bits that mark the nonempty words below them. Each operation accesses a few words.
+/// bits that mark the nonempty words below them. Each operation accesses only a few words.
 struct RankSet: ~Copyable {
   private static let levelCount = 5
-  /// Level 0 has a bit for each number; each further level has a bit for each word of the previous
-  /// one.
+  /// Level 0 has one bit for each number; each further level has one bit for each word of the
+  /// previous level.
   private let levels: [UnsafeMutablePointer<UInt64>]
   private let words: UnsafeMutablePointer<UInt64>
 
-  /// Creates an empty set of numbers below `limit`, at most 2^30. Operations only accept such
-  /// numbers.
+  /// Creates an empty set of numbers below `limit`, which is at most 2^30. Operations accept only
+  /// such numbers.
   init(below limit: Int) {
     precondition(limit <= 1 << (6 * Self.levelCount), "more numbers than the levels have bits")
     var counts: [Int] = []
@@ -32,7 +32,7 @@ struct RankSet: ~Copyable {
     for level in levels {
       let before = level[index >> 6]
       level[index >> 6] = before | 1 << UInt64(index & 63)
-      // If the word was not empty, the levels above are already set.
+      // If the word was not empty, the bits in the levels above are already set.
       if before != 0 { return }
       index >>= 6
     }

@@ -1,10 +1,11 @@
-/// The reason why a patch was rejected, or does not match this base. Devices reject the same.
+/// The reason why a patch was rejected, or does not match this base. Devices reject the same
+/// patches.
 package struct PatchFault: Error, Equatable, Sendable {
   package enum Reason: Equatable, Sendable {
     /// The patch ends before the image is complete.
     case cutOff
     case reservedBit
-    /// A detools patch of another type (in-place, hdiffpatch).
+    /// The patch is a detools patch of another type (in-place, hdiffpatch).
     case type(UInt8)
     case codec(UInt8)
     case heatshrinkParameters(UInt8)
@@ -13,15 +14,16 @@ package struct PatchFault: Error, Equatable, Sendable {
     case imageSize(stated: Int, limit: Int)
     case numberTooLong
     case negativeSize
-    /// A difference or new bytes beyond the end of the image.
+    /// A difference or new bytes extend beyond the end of the image.
     case beyondImage(size: Int, left: Int)
-    /// A difference to bytes beyond the end of the base.
+    /// A difference extends beyond the end of the base.
     case beyondBase(size: Int, left: Int)
     case seekOutsideBase(Int)
-    /// More consecutive triples without output than `PatchReader.emptyMaximum`.
+    /// More than `PatchReader.emptyMaximum` consecutive triples created no bytes.
     case nothingMade
     case blockKind(UInt8)
-    /// The last byte of heatshrink is not padded with zeros, or a token extends beyond the end.
+    /// The last byte of heatshrink is not padded with zeros, or a token extends beyond the end of
+    /// the image.
     case padding
     case bytesBehindEnd(Int)
     case partHeader(PartHeaderFault)
@@ -30,7 +32,7 @@ package struct PatchFault: Error, Equatable, Sendable {
   }
 
   package let reason: Reason
-  /// The offset of the byte of the patch, or stream of parts, that was read last, from 0.
+  /// The offset, from 0, of the byte that was read last in the patch or the stream of parts.
   package let offset: Int
 
   init(_ reason: Reason, at offset: Int) {
@@ -43,10 +45,10 @@ package struct PatchFault: Error, Equatable, Sendable {
 package enum PartHeaderFault: Equatable, Sendable {
   case imageOffset(UInt32, expected: Int)
   case imageBytes(UInt32, left: Int)
-  /// A part that is not the last one does not end at a page boundary.
+  /// A part other than the last one does not end at a page boundary.
   case notWholePages(UInt32)
   case patchBytes(UInt32, left: Int)
-  /// The patch in the part creates another number of bytes.
+  /// The patch in the part creates another number of bytes than its header states.
   case patchDisagrees(Int)
 }
 
@@ -89,7 +91,7 @@ extension PatchFault.Reason {
     }
   }
 
-  /// detools' names of its codecs.
+  /// The names that detools uses for its codecs.
   private static func codecName(_ codec: UInt8) -> String {
     let names = ["none", "lzma", "crle", "bz2", "heatshrink", "zstd", "lz4"]
     return names.indices.contains(Int(codec)) ? names[Int(codec)] : "of the unknown kind \(codec)"

@@ -1,7 +1,7 @@
 /// A number in a patch: 6 bits and the sign in the first byte, 7 bits in each further byte, the
-/// lowest first; bit 7 marks that another byte follows.
+/// lowest bits first. Bit 7 of a byte states that another byte follows.
 enum PatchNumber {
-  /// The maximum of sizes and seeks: devices read them as numbers of 31 bits.
+  /// The maximum of sizes and seeks, because devices read them as numbers of 31 bits.
   static let maximum = Int(Int32.max)
 
   static func append(_ number: Int, to bytes: inout [UInt8]) {
@@ -26,7 +26,7 @@ protocol PatchBytes {
 }
 
 extension PatchBytes {
-  /// Reads a number; the sign is separate, because there is a negative zero.
+  /// Reads a number. The sign is returned separately, because a negative zero exists.
   mutating func number() throws(PatchFault) -> (magnitude: Int, isNegative: Bool) {
     var byte = try next()
     let isNegative = byte & 0x40 != 0

@@ -1,9 +1,9 @@
 /// Finds similar parts of an image and a base by bsdiff's rule (Percival, "Naive differences of
-/// executable code", 2003): an alignment of the two is kept until an exact match elsewhere has more
-/// than 8 bytes that the alignment does not match; then both are extended towards each other while
-/// half of the bytes agree.
+/// executable code", 2003): an alignment is kept until an exact match elsewhere has more than 8
+/// bytes that the alignment does not match. Then the old alignment is extended forward and the new
+/// one backward, as long as half of the bytes agree.
 struct ApproximateMatching {
-  /// The number of mismatches of an alignment above which another one replaces it.
+  /// The number of mismatches of an alignment above which a new alignment replaces it.
   private static let advantage = 8
   /// The length of a match above which its next byte continues the match without a search, so that
   /// runs of padding cost no more than other bytes.
@@ -12,12 +12,12 @@ struct ApproximateMatching {
   private let search: PatchBase.Search
   private let image: UnsafeBufferPointer<UInt8>
   private var base: UnsafeBufferPointer<UInt8> { search.bytes }
-  /// The start of the current alignment in both.
+  /// The start of the current alignment in the image and in the base.
   private var imageStart = 0
   private var baseStart = 0
   private var steps: [PatchStep] = []
 
-  /// The steps that create `image`; the last one does not move.
+  /// The steps that create `image`; the last step contains no seek.
   static func steps(from base: PatchBase, to image: ArraySlice<UInt8>) -> [PatchStep] {
     guard !base.bytes.isEmpty else {
       return [PatchStep(difference: 0, extra: image.count, seek: 0)]
@@ -89,7 +89,7 @@ struct ApproximateMatching {
     let place = match.position - backward
     let seek = place - (baseStart + forward)
     if forward + extra == 0, let last = steps.indices.last {
-      // A step that creates no bytes extends the move of the previous step.
+      // A step that creates no bytes only extends the seek of the previous step.
       steps[last].seek += seek
     } else {
       steps.append(PatchStep(difference: forward, extra: extra, seek: seek))
@@ -122,8 +122,8 @@ struct ApproximateMatching {
     return reach.best
   }
 
-  /// The number of the `overlap` bytes in both alignments that the old one keeps, so that most
-  /// bytes agree.
+  /// The number of the `overlap` bytes in both alignments that the old alignment keeps, chosen so
+  /// that most bytes agree.
   private func cut(
     _ overlap: Int, old forward: Int, new backward: Int, _ at: Int, _ match: PatchBase.Match
   ) -> Int {

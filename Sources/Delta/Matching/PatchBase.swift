@@ -1,10 +1,10 @@
-/// The base of patches with an index to find other bytes in it. Created once for all patches
-/// against it; 5 bytes per byte, and 256 KiB.
+/// The base of patches, with an index to find sequences of bytes in it. Created once for all
+/// patches against the base. Needs 5 bytes of memory per byte of the base, and 256 KiB.
 package struct PatchBase: Sendable {
   package let bytes: [UInt8]
   private let suffixes: [Int32]
-  /// For each pair of bytes, the rank of the first suffix that is not less, in the numbering of
-  /// `Search`.
+  /// The rank, for each pair of bytes, of the first suffix that is not less than the pair, in the
+  /// numbering of `Search`.
   private let pairs: [Int32]
 
   package init(_ bytes: [UInt8]) {
@@ -14,8 +14,8 @@ package struct PatchBase: Sendable {
     for i in bytes.indices.dropLast() {
       pairs[(Int(bytes[i]) << 8 | Int(bytes[i + 1])) + 1] += 1
     }
-    // The empty suffix is less than all pairs; the suffix of one byte is less than those that start
-    // with it.
+    // The empty suffix is less than all pairs. The suffix of one byte is less than the pairs that
+    // start with this byte.
     pairs[0] = 1
     if let last = bytes.last { pairs[Int(last) << 8] += 1 }
     for i in 0..<0x10000 { pairs[i + 1] += pairs[i] }
@@ -28,7 +28,7 @@ package struct PatchBase: Sendable {
     var length: Int
   }
 
-  /// Calls a closure with the search, for any number of searches.
+  /// Calls a closure with the search, which the closure may use any number of times.
   func withSearch<Result>(_ body: (Search) -> Result) -> Result {
     bytes.withUnsafeBufferPointer { bytes in
       suffixes.withUnsafeBufferPointer { suffixes in
@@ -39,7 +39,7 @@ package struct PatchBase: Sendable {
     }
   }
 
-  /// Binary search among the suffixes.
+  /// A binary search in the sorted suffixes.
   struct Search {
     /// The number of additional bytes that justify leaving an alignment.
     static let worthMore = 16
@@ -48,11 +48,11 @@ package struct PatchBase: Sendable {
     let suffixes: UnsafeBufferPointer<Int32>
     let pairs: UnsafeBufferPointer<Int32>
 
-    /// The longest run in the base that is a prefix of `wanted`: a prefix of one of the two
-    /// suffixes next to `wanted` in the order. Among equally long runs the steps of the search
-    /// decide. They are those of bsdiff, which keep alignments a little longer: a suffix that is a
-    /// prefix of `wanted` does not count as less. If this misses a run that is worth more, the
-    /// search is repeated without this rule.
+    /// The longest run in the base that is a prefix of `wanted`. It is a prefix of one of the two
+    /// suffixes next to `wanted` in sorted order. If several runs have the same length, the steps
+    /// of the search determine the result. The steps are those of bsdiff, which keep alignments a
+    /// little longer: a suffix that is a prefix of `wanted` does not count as less. If the search
+    /// misses a run that is worth more because of this rule, it is repeated without the rule.
     func longest(_ wanted: UnsafeBufferPointer<UInt8>) -> Match {
       let (match, sawEnd) = search(wanted, endIsLess: false)
       guard sawEnd else { return match }
@@ -60,8 +60,8 @@ package struct PatchBase: Sendable {
       return other.length > match.length + Self.worthMore ? other : match
     }
 
-    /// Ranks count from 1; 0 is the empty suffix. `sawEnd`: the search met a suffix that is a
-    /// prefix of `wanted`.
+    /// Searches for `wanted`. Ranks count from 1; 0 is the empty suffix. `sawEnd`: whether the
+    /// search met a suffix that is a prefix of `wanted`.
     private func search(
       _ wanted: UnsafeBufferPointer<UInt8>, endIsLess: Bool
     ) -> (match: Match, sawEnd: Bool) {
@@ -90,7 +90,7 @@ package struct PatchBase: Sendable {
       return (Match(position: Int(suffixes[rank - 1]), length: length), sawEnd)
     }
 
-    /// Performs those steps of the search that the first two bytes decide.
+    /// Performs the steps of the search that the first two bytes determine.
     private func narrow(
       _ low: inout Int, _ high: inout Int, _ wanted: UnsafeBufferPointer<UInt8>
     ) {

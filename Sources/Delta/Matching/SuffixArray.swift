@@ -2,7 +2,8 @@
 /// Efficient Algorithms for Linear Time Suffix Array Construction", 2011): linear time, and about 9
 /// bytes of memory per byte in addition to the result.
 struct SuffixArray: Sendable {
-  /// Offsets of the suffixes, the least suffix first. A prefix is less than a longer suffix.
+  /// The offsets of the suffixes in ascending order of the suffixes. A prefix is less than a longer
+  /// suffix.
   let order: [Int32]
 
   init(_ bytes: [UInt8]) {
@@ -16,14 +17,15 @@ struct SuffixArray: Sendable {
   }
 }
 
-/// One level of induced sorting: a text of bytes, or of the names from the level above.
+/// One level of induced sorting. Its text consists of bytes, or of the names from the level above.
 private struct InducedSorting<Symbol: FixedWidthInteger> {
   let text: UnsafeBufferPointer<Symbol>
-  /// Symbols are below this number.
+  /// The limit of the symbols: all are below this number.
   let symbols: Int
   /// Whether a suffix is less than its successor (type S); the others are of type L.
   private let isLess: [Bool]
-  /// The start of each symbol's suffixes in the order, followed by the end of the last symbol.
+  /// The start of each symbol's suffixes in sorted order, followed by the end of the last symbol's
+  /// suffixes.
   private let buckets: [Int32]
 
   init(_ text: UnsafeBufferPointer<Symbol>, symbols: Int) {
@@ -51,14 +53,15 @@ private struct InducedSorting<Symbol: FixedWidthInteger> {
     induce(from: orderOfMarks(marks, sortedByFirstPart: sorted), into: order)
   }
 
-  /// Whether this is a suffix of type S after one of type L.
+  /// Whether this is the position of a suffix of type S that follows one of type L (a mark).
   private func isMark(_ i: Int) -> Bool { i > 0 && isLess[i] && !isLess[i - 1] }
 
   private func leftmostLess() -> [Int32] {
     (0..<Int32(text.count)).filter { isMark(Int($0)) }
   }
 
-  /// Sorts all suffixes as far as the marks are sorted: L from their left, S from their right.
+  /// Sorts all suffixes as far as the marks are sorted: suffixes of type L from the left, those of
+  /// type S from the right.
   private func induce(from marks: [Int32], into order: UnsafeMutableBufferPointer<Int32>) {
     order.update(repeating: -1)
     guard let last = text.indices.last else { return }
@@ -97,8 +100,8 @@ private struct InducedSorting<Symbol: FixedWidthInteger> {
     }
   }
 
-  /// Sorts the marks by their complete suffixes: parts up to the next mark receive names in sorted
-  /// order. If two parts have the same name, the text of names is sorted one level below.
+  /// Sorts the marks by their complete suffixes. The parts up to the next mark receive names in
+  /// sorted order. If two parts have the same name, the text of names is sorted at the next level.
   private func orderOfMarks(_ marks: [Int32], sortedByFirstPart sorted: [Int32]) -> [Int32] {
     var numbers = [Int32](repeating: -1, count: text.count)
     for (number, mark) in marks.enumerated() { numbers[Int(mark)] = Int32(number) }

@@ -1,10 +1,10 @@
-/// A detools patch of the type "sequential": a header, the size of the image, and a compressed
-/// stream of differences to the base, new bytes, and moves in the base.
+/// A detools patch of type "sequential": a header, the image size, and a compressed stream of
+/// differences from the base, new bytes, and seeks in the base.
 package struct Patch: Sendable {
   package let codec: PatchCodec
   package let bytes: [UInt8]
 
-  /// Puts the header before a compressed stream.
+  /// Prepends the header to a compressed stream.
   private init(imageSize: Int, codec: PatchCodec, compressed: [UInt8]) {
     self.codec = codec
     var bytes = [codec.number]
@@ -12,13 +12,13 @@ package struct Patch: Sendable {
     self.bytes = bytes + compressed
   }
 
-  /// Creates the patch that turns `base` into `image` (not empty). Against an empty base it is the
-  /// compressed image.
+  /// Creates the patch that turns `base` into `image` (not empty). Against an empty base the patch
+  /// is the compressed image.
   package init(from base: PatchBase, to image: ArraySlice<UInt8>, codec: PatchCodec) {
     self = .smallest(from: base, to: image, codecs: [codec])
   }
 
-  /// Returns the smallest patch among some codecs, the first one of equal patches.
+  /// Returns the smallest patch that some codecs yield; of equally small patches, the first.
   package static func smallest(
     from base: PatchBase, to image: ArraySlice<UInt8>, codecs: [PatchCodec]
   ) -> Patch {
@@ -51,7 +51,7 @@ enum PatchStream {
     let steps = ApproximateMatching.steps(from: base, to: image)
     var bytes: [UInt8] = []
     bytes.reserveCapacity(image.count + 4 * steps.count)
-    // No data format.
+    // The size of the data format section, which is 0: no data format.
     PatchNumber.append(0, to: &bytes)
     var at = image.startIndex
     var from = 0

@@ -1,12 +1,13 @@
 /// The properties of a detools patch, without its base.
 ///
-/// A patch has no magic, so it is decompressed and its steps are counted up to its last byte; other
-/// files rarely pass this check. For codecs that devices do not support, only the start is checked.
+/// A patch has no magic. Therefore the bytes are decompressed, and the steps are checked up to the
+/// last byte; other files rarely pass this check. For codecs that devices do not support, only the
+/// start is checked.
 package struct PatchDescription: Equatable, Sendable {
-  /// detools' types, by their numbers.
+  /// The types of detools; the raw values are their numbers.
   package enum Kind: UInt8, Sendable {
     case sequential = 0
-    /// In place of the base.
+    /// The patch replaces the base in its own memory.
     case inPlace = 1
     case hdiffpatch = 2
 
@@ -21,7 +22,7 @@ package struct PatchDescription: Equatable, Sendable {
 
   package enum Compression: Equatable, Sendable {
     case known(PatchCodec)
-    /// The codec by detools' name.
+    /// A codec that is not supported, by the name that detools uses.
     case foreign(String)
   }
 
@@ -29,7 +30,7 @@ package struct PatchDescription: Equatable, Sendable {
   package let compression: Compression
   /// The size of the created image in bytes.
   package let imageSize: Int
-  /// Whether it needs the rules of an instruction set. Not checked for unsupported codecs.
+  /// Whether decoding needs the rules of an instruction set. Not checked for unsupported codecs.
   package let hasDataFormat: Bool
 
   /// - Throws: the reason why the bytes are not a complete patch.
@@ -55,8 +56,8 @@ package struct PatchDescription: Equatable, Sendable {
 
 /// Reads a patch without creating the image.
 private struct PatchWalk {
-  /// The maximum size in bytes of an image and of decompressed data: a few bytes can expand to very
-  /// many.
+  /// The maximum size in bytes of an image and of decompressed data, because a few bytes can expand
+  /// to very many.
   private static let limit = 1 << 26
 
   private var input: PatchInput
@@ -83,7 +84,7 @@ private struct PatchWalk {
       imageSize = try input.size(atMost: Self.limit)
       segmentSize = try kind == .sequential ? imageSize : input.size(atMost: Self.limit)
     case .inPlace:
-      // Memory, segment size, shift size, base size, image size.
+      // The fields are memory size, segment size, shift size, base size and image size.
       _ = try input.size(atMost: PatchNumber.maximum)
       segmentSize = try input.size(atMost: PatchNumber.maximum)
       _ = try input.size(atMost: PatchNumber.maximum)
@@ -107,7 +108,7 @@ private struct PatchWalk {
         try passSegment(of: size, &stream)
         made += size
       }
-    // The separate format, with a stated size.
+    // The stream is that of a separate format, and its size is stated.
     case .hdiffpatch: try pass(segmentSize, &stream)
     }
     try stream.finish()
@@ -119,7 +120,7 @@ private struct PatchWalk {
   private mutating func passSegment(
     of size: Int, _ stream: inout PatchDecompressor
   ) throws(PatchFault) {
-    // The number may be a negative zero.
+    // The number may be negative zero.
     let formatSize = try stream.number()
     if formatSize.magnitude > 0 {
       guard !formatSize.isNegative else { throw stream.fault(.negativeSize) }
@@ -150,8 +151,8 @@ private struct PatchWalk {
     for _ in 0..<count { _ = try stream.next() }
   }
 
-  /// The codec of detools that devices do not support, by the first bytes of the stream: LZMA's old
-  /// format with detools' parameters and no size, bzip2, the frames of Zstandard and LZ4.
+  /// The codec that devices do not support, recognized by the first bytes of the stream: LZMA's old
+  /// format with detools' parameters and no size, bzip2, or the frames of Zstandard and LZ4.
   private var foreignCompression: String? {
     switch codec {
     case 1:

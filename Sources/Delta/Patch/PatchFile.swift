@@ -1,16 +1,16 @@
 import OtaflashFirmware
 
-/// A patch file in place of an image: a detools patch, with or without the header of ESP-IDF's
-/// `esp_delta_ota` (64 bytes: magic, SHA-256 of the base image, fill).
+/// A patch file that was passed in place of an image: a detools patch, with or without the header
+/// of ESP-IDF's `esp_delta_ota` (64 bytes: magic, SHA-256 of the base image, fill).
 package struct PatchFile: Equatable, Sendable {
   private static let espMagic: [UInt8] = [0x10, 0xDE, 0xCD, 0xFC]
   private static let espDigest = 4..<36
   private static let espHeaderSize = 64
 
-  /// The SHA-256 of the base in a file for `esp_delta_ota`: the one in that image. Patches by
-  /// detools do not state theirs.
+  /// The SHA-256 of the base in a file for `esp_delta_ota`, which is the SHA-256 that the base
+  /// image contains. Patches by detools do not state a hash of their base.
   package let baseDigest: [UInt8]?
-  /// `nil` if the bytes after a header are not a complete patch.
+  /// The patch; `nil` if the bytes after the header are not a complete patch.
   package let patch: PatchDescription?
 
   /// - Returns: `nil` if the bytes are not a patch.

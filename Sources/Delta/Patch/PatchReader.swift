@@ -1,4 +1,4 @@
-/// Applies a patch and returns the image or the fault. Needs no more memory than the expected
+/// Applies a patch and returns the image or the fault. Needs only as much memory as the expected
 /// image.
 package struct PatchReader {
   /// The maximum number of consecutive triples without output: detools writes up to 13 in tests.
@@ -14,7 +14,7 @@ package struct PatchReader {
   package struct Result: Equatable, Sendable {
     package let image: [UInt8]
     package let codec: PatchCodec
-    /// The number of patch bytes up to the end of each page of the image.
+    /// For each page of the image, the number of patch bytes up to the end of the page.
     package let bytesAtPages: [Int]
   }
 
@@ -92,7 +92,7 @@ package struct PatchReader {
     if image.count % pageSize == 0 || image.count == imageSize { pages.append(stream.bytesRead) }
   }
 
-  /// The target of the last step's move is not checked.
+  /// The target of the last step's seek is not checked.
   private mutating func seek() throws(PatchFault) {
     let seek = try stream.number()
     let target = place + (seek.isNegative ? -seek.magnitude : seek.magnitude)

@@ -1,12 +1,12 @@
 /// The abilities of a device's decoder.
 package struct DecoderAbilities: Hashable, Sendable {
   package var hasCRLE: Bool
-  /// Whether it supports patches without compression, which otaflash never creates.
+  /// Whether the decoder supports patches without compression, which otaflash never creates.
   package var takesUncompressed = true
-  /// The bits of the largest heatshrink window; 0 = no heatshrink.
+  /// The binary logarithm of the largest heatshrink window in bytes; 0 = no heatshrink.
   package var largestWindow: Int
   package var largestLookahead: Int
-  /// The page size in bytes, with which parts are aligned.
+  /// The page size in bytes, to which parts are aligned.
   package var pageSize: Int
 
   package init(hasCRLE: Bool, largestWindow: Int, largestLookahead: Int, pageSize: Int) {
@@ -17,7 +17,7 @@ package struct DecoderAbilities: Hashable, Sendable {
     self.pageSize = pageSize
   }
 
-  /// Whether this decoder supports a prebuilt patch.
+  /// Whether this decoder supports the codec of a prebuilt patch.
   package func takes(_ codec: PatchCodec) -> Bool {
     switch codec {
     case .none: takesUncompressed
@@ -27,8 +27,9 @@ package struct DecoderAbilities: Hashable, Sendable {
     }
   }
 
-  /// The codecs that are worth trying: short references for new bytes, long ones for a difference
-  /// of mostly zeros. Patches without compression are as large as the image.
+  /// The codecs that are worth trying. Short references suit new bytes; long references suit a
+  /// difference of mostly zeros. Patches without compression are as large as the image, so they are
+  /// not tried.
   package var codecs: [PatchCodec] {
     let window = min(largestWindow, 14)
     let lookaheads = Set([4, window - 2, window - 1].map { min($0, largestLookahead) })

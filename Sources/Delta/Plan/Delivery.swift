@@ -2,20 +2,21 @@
 package struct Delivery: Sendable {
   package enum Content: Equatable, Sendable {
     case plain
-    /// Against an empty base.
+    /// A stream against an empty base.
     case compressed
-    /// Against the image that runs.
+    /// A stream against the running image.
     case difference
   }
 
-  /// The share of the image's bytes below which a stream is worthwhile.
+  /// The maximum size of a worthwhile stream, as a fraction of the image size.
   private static let worthwhile = 0.9
 
   package let content: Content
   package let bytes: [UInt8]
   /// The codecs of the parts in the order of their first use; empty for the image itself.
   package let codecs: [PatchCodec]
-  /// Bytes of the image in each part but the last; the complete image if there is one part.
+  /// The number of image bytes in each part but the last; the size of the image if there is one
+  /// part.
   package let partSize: Int
   /// The number of sent bytes up to the end of each page of the image.
   package let bytesAtPages: [Int]
@@ -36,14 +37,15 @@ package struct Delivery: Sendable {
     forecast = conditions.forecast(bytesAtPages: bytesAtPages, partEnds: partEnds)
   }
 
-  /// Predicts the same bytes over another link, or into another flash with pages of the same size.
+  /// Predicts the delivery of the same bytes over another link, or into another flash with pages of
+  /// the same size.
   package func predicted(under conditions: DeliveryConditions) -> Delivery {
     var other = self
     other.forecast = conditions.forecast(bytesAtPages: bytesAtPages, partEnds: partEnds)
     return other
   }
 
-  /// Whether it saves enough bytes to be sent instead of the image.
+  /// Whether the stream saves enough bytes to be sent instead of the image.
   package func isWorthwhile(against plain: Delivery) -> Bool {
     Double(bytes.count) < Self.worthwhile * Double(plain.bytes.count)
   }

@@ -33,8 +33,8 @@ package struct DeliveryConditions: Equatable, Sendable {
 
   private var secondsPerPage: Double { writeSeconds + (isErasedAhead ? 0 : eraseSeconds) }
 
-  /// The time of a stream. `bytesAtPages`: the number of stream bytes up to the end of each page;
-  /// `partEnds`: the number of pages up to the end of each part.
+  /// The time of a stream. `bytesAtPages` contains the number of stream bytes up to the end of each
+  /// page, `partEnds` the number of pages up to the end of each part.
   package func forecast(bytesAtPages: [Int], partEnds: [Int]) -> DeliveryForecast {
     let writtenAt = writingTimes(bytesAtPages)
     var loss = 0.0
@@ -72,7 +72,7 @@ package struct DeliveryConditions: Equatable, Sendable {
   }
 }
 
-/// The expected time of a transfer, and the limiting factors.
+/// The expected time of a transfer, and the factors that limit it.
 package struct DeliveryForecast: Equatable, Sendable {
   /// The time from the first byte sent to the last one written.
   package let seconds: Double

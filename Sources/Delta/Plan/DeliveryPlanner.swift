@@ -1,17 +1,17 @@
 import OtaflashFirmware
 
-/// Chooses the delivery of an image by the predicted time, and among about equal times by the bytes
-/// on the air.
+/// Chooses the delivery of an image with the shortest predicted time. Among deliveries with about
+/// equal times, it chooses the one with the fewest bytes on the air.
 package struct DeliveryPlanner {
   /// The part sizes to try, rounded up to pages. A reset costs at most one part, so the largest
-  /// part takes two seconds with common flash.
+  /// part is limited to one that takes two seconds with common flash.
   private static let partSizes = [65536, 16384, 4096]
   /// Smaller parts are tried while resets cost more than this share of the time.
   private static let resetShare = 0.01
-  /// The factor of time below which deliveries count as equally fast.
+  /// The ratio of times below which two deliveries count as equally fast.
   private static let noticeable = 1.02
 
-  /// The key of a stream among those of the same image, base and decoder.
+  /// The key of a stream among the streams of the same image, base and decoder.
   package struct Recipe: Hashable, Sendable {
     let hasBase: Bool
     let partSize: Int
@@ -20,10 +20,11 @@ package struct DeliveryPlanner {
   private let image: [UInt8]
   private let abilities: DecoderAbilities
   private let conditions: DeliveryConditions
-  /// Returns a stored stream; otherwise composes it, and may store it unless it is `.plain`.
+  /// Returns a stored stream, or composes the stream. A composed stream may be stored unless it is
+  /// `.plain`.
   package var remembering: (Recipe, _ compose: () -> Delivery) -> Delivery = { $1() }
-  /// Whether the result is no longer needed. Every stream is then replaced by the image itself, to
-  /// finish quickly.
+  /// Whether the result is no longer needed. In this case every stream is replaced by the image
+  /// itself, so that the search ends quickly.
   package var isCancelled: () -> Bool = { false }
 
   package init(image: [UInt8], abilities: DecoderAbilities, conditions: DeliveryConditions) {
@@ -33,8 +34,8 @@ package struct DeliveryPlanner {
     self.conditions = conditions
   }
 
-  /// The best delivery, with or without a base. If the difference to the base is small, compression
-  /// without a base is not tried: it never yields a smaller stream.
+  /// The best delivery, with or without a base. If the difference from the base is small,
+  /// compression without a base is not tried, because it never yields a smaller stream.
   package func best(base: [UInt8]?) -> Delivery {
     if let base, !base.isEmpty {
       let difference = composed(against: Base(base))
@@ -44,7 +45,7 @@ package struct DeliveryPlanner {
     return Self.best(of: candidates(base: nil))
   }
 
-  /// The shortest of the deliveries that are about as fast as the fastest.
+  /// The delivery with the fewest bytes among those that are about as fast as the fastest.
   package static func best(of candidates: [Delivery]) -> Delivery {
     precondition(!candidates.isEmpty, "an image can always be sent unchanged")
     let fastest = candidates.map(\.forecast.expectedSeconds).min() ?? 0
@@ -52,8 +53,8 @@ package struct DeliveryPlanner {
     return fast.min { $0.bytes.count < $1.bytes.count } ?? candidates[0]
   }
 
-  /// The image itself, compressed, and as a difference to a base: each in the best parts. Every
-  /// stream was applied and verified.
+  /// The deliveries to compare: the image itself, the compressed image, and the difference from a
+  /// base, each in parts of the best size. Every stream was applied and verified.
   package func candidates(base: [UInt8]?) -> [Delivery] {
     var deliveries = [plain, composed(against: Base([]))]
     if let base, !base.isEmpty { deliveries.append(composed(against: Base(base))) }
@@ -77,7 +78,7 @@ package struct DeliveryPlanner {
     [plain] + streams(against: Base([])) + streams(against: Base(base))
   }
 
-  /// Streams against one base in parts of every size, the largest first, until `isEnough`.
+  /// Streams against one base, in parts of every size from the largest down, until `isEnough`.
   private func streams(
     against base: Base, until isEnough: (Delivery) -> Bool = { _ in false }
   ) -> [Delivery] {
@@ -91,7 +92,7 @@ package struct DeliveryPlanner {
   }
 
   /// - Parameter whole: the stream in the largest parts, whose codecs also suit smaller parts;
-  ///   `nil` for that stream itself.
+  ///   `nil` while this stream itself is created.
   private func stream(against base: Base, partSize: Int, like whole: Delivery?) -> Delivery {
     let recipe = Recipe(hasBase: !base.bytes.isEmpty, partSize: partSize)
     let codecs = whole.map(codecsOfParts) ?? abilities.codecs
@@ -115,8 +116,8 @@ package struct DeliveryPlanner {
     return best
   }
 
-  /// Recreates the stream of which a device holds a part: the one with this size and this CRC32
-  /// among all that could have been the best.
+  /// Recreates the stream of which a device holds a part. Among all streams that could have been
+  /// the best, it is the one with this size and this CRC32.
   package func again(size: Int, crc32: UInt32, base: [UInt8]?) -> Delivery? {
     func isIt(_ delivery: Delivery) -> Bool {
       delivery.bytes.count == size && CRC32.checksum(delivery.bytes) == crc32
@@ -128,21 +129,21 @@ package struct DeliveryPlanner {
     return nil
   }
 
-  /// The part sizes to try, the largest first: complete pages, without duplicates; a small image is
-  /// one part.
+  /// The part sizes to try in descending order: complete pages, without duplicates. A small image
+  /// is one part.
   private var partSizes: [Int] {
     let page = abilities.pageSize
     return Self.partSizes.map { min(($0 + page - 1) / page * page, image.count) }
       .reduce(into: []) { sizes, size in if size < sizes.last ?? .max { sizes.append(size) } }
   }
 
-  /// The parameters that are best for large parts also suit small ones.
+  /// The codec parameters that are best for large parts also suit small parts.
   private func codecsOfParts(of whole: Delivery) -> [PatchCodec] {
     abilities.codecs.filter { $0 == .crle || whole.codecs.contains($0) }
   }
 
-  /// A stream in parts of one size, each with the codec that yields the smallest patch; applied and
-  /// verified.
+  /// A stream in parts of one size, each compressed by the codec that yields the smallest patch.
+  /// The stream was applied and verified.
   package func composed(
     against base: PatchBase, partSize: Int, codecs: [PatchCodec]
   ) -> Delivery {
@@ -172,11 +173,11 @@ package struct DeliveryPlanner {
       under: conditions)
   }
 
-  /// The stream of a prebuilt patch: one part.
+  /// The stream of a prebuilt patch, which consists of one part.
   ///
   /// - Parameters:
   ///   - patch: the patch from a file, without any header.
-  ///   - base: the base image; if only its size is known, as many zeros.
+  ///   - base: the base image; if only its size is known, zeros of this size.
   ///   - isBaseKnown: whether the patch must create the image from `base`.
   /// - Throws: the reason why the patch does not create the image from this base.
   package func ready(

@@ -17,13 +17,14 @@ public enum AddressFault: Error, Equatable, Sendable {
     }
   }
 
-  /// Data in ranges that are too far apart for one image; the image could be any of them.
+  /// The file has data in ranges that are too far apart for one image; each of them could be the
+  /// image.
   case farApart([Place])
-  /// Only regions that updates never write.
+  /// The file has data only in regions that updates never write.
   case nothingElse([Place])
   /// The file has no data in the requested region.
   case nothingIn(AddressRegion, [Place])
-  /// A region was requested for a file without addresses.
+  /// A region was requested, but the file has no addresses.
   case noAddresses
   /// The range from the lowest to the highest address exceeds the limit in bytes.
   case spanTooLarge(AddressRegion, limit: Int)

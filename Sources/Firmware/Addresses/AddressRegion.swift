@@ -3,7 +3,7 @@ public struct AddressRegion: Hashable, Sendable {
   /// The end of the 32-bit address space.
   static let end: UInt64 = 1 << 32
 
-  /// Not empty; ends at 2^32 at the latest.
+  /// The addresses of the region: not empty, and ending at 2^32 at the latest.
   public let range: Range<UInt64>
 
   /// Returns `nil` for an empty region, and for one outside of the 32-bit address space.

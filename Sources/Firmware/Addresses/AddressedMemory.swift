@@ -1,7 +1,7 @@
 /// Pieces of data at addresses, which are combined to one image.
 struct AddressedMemory {
   enum Fault: Error, Equatable {
-    /// Two pieces contain the same address; `first` and `second` are their origins in order.
+    /// Two pieces contain the same address; `first` and `second` are their origins, in order.
     case overlap(address: UInt32, first: Int, second: Int)
     case addresses(AddressFault)
   }
@@ -10,14 +10,14 @@ struct AddressedMemory {
   struct Window {
     /// The maximum number of bytes between lowest and highest address.
     let spanLimit: Int
-    /// `nil` for all data but known regions.
+    /// The requested region; `nil` for all data except known regions.
     var region: AddressRegion?
   }
 
   /// The value of erased flash.
   static let erased: UInt8 = 0xFF
-  /// Data on both sides of a larger gap does not belong to one firmware: no chip with Bluetooth LE
-  /// has so much code flash.
+  /// The size of a gap above which the data before and after it does not belong to one firmware: no
+  /// chip with Bluetooth LE has so much code flash.
   private static let gapLimit: UInt64 = 4 << 20
 
   /// A range of `data` and its addresses.
@@ -133,7 +133,7 @@ struct AddressedMemory {
 
 /// The addresses of a file's data: those of the image, and the excluded ones.
 private struct Parts {
-  /// Sorted, not adjacent, never empty.
+  /// The ranges of the data: sorted, not adjacent, never empty.
   private(set) var kept: [Range<UInt64>] = []
   private(set) var leftOut: [AddressLayout.LeftOut] = []
 

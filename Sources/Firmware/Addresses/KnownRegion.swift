@@ -1,8 +1,8 @@
 /// Memory that files of complete devices contain in addition to the firmware, and that updates over
-/// the air do not write. The image does not contain a file's data for it.
+/// the air do not write. The image excludes a file's data for this memory.
 public struct KnownRegion: Hashable, Sendable {
-  /// The data that identifies a file as one for the families: an address has different meanings on
-  /// different chips.
+  /// The data by which a file is recognized as a file for the chip families, because an address has
+  /// different meanings on different chips.
   enum Witness: Hashable {
     /// The file has data in the first region but none in the second.
     case data(in: Range<UInt64>, butNotIn: Range<UInt64>? = nil)
@@ -18,7 +18,7 @@ public struct KnownRegion: Hashable, Sendable {
   public let region: AddressRegion
   /// The document that specifies it.
   public let source: String
-  /// The witnesses, of which one suffices.
+  /// The witnesses; one of them is sufficient.
   let witnesses: [Witness]
 
   private init(

@@ -8,7 +8,7 @@ public struct CRC32: Hashable, Sendable {
   /// Creates the checksum of zero bytes.
   public init() {}
 
-  /// Continues a checksum that was computed before.
+  /// Continues a checksum that was computed earlier.
   public init(continuing value: UInt32) { self.value = value }
 
   /// Continues with `bytes`.

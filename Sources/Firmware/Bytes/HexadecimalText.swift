@@ -1,6 +1,6 @@
 /// Bytes as pairs of hexadecimal digits, as in the records of text formats.
 enum HexadecimalText {
-  /// Decodes all of `digits`, which may be upper or lower case.
+  /// Decodes all of `digits`, in upper or lower case.
   /// - Parameter column: the column of the first digit in its line, from 1, for faults.
   static func bytes(
     of digits: some Collection<UInt8>, fromColumn column: Int
@@ -24,7 +24,7 @@ enum HexadecimalText {
   }
 }
 
-/// The reason why a text was rejected.
+/// The reason why a string of digits was rejected.
 enum HexadecimalFault: Error, Equatable {
   /// Columns count from 1.
   case notHexadecimal(UInt8, column: Int)
@@ -50,7 +50,7 @@ extension UInt8 {
 }
 
 extension FixedWidthInteger where Self: UnsignedInteger {
-  /// All digits, upper case, without a prefix: `0A`, `0000A001`.
+  /// All digits of a number in upper case, without a prefix: `0A`, `0000A001`.
   var hexadecimal: String {
     let digits = String(self, radix: 16, uppercase: true)
     return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits

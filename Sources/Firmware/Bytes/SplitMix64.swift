@@ -1,6 +1,6 @@
-/// The random number generator SplitMix64 (Steele, Lea, Flood 2014), the one of simulations,
-/// campaigns and tests. Its complete state is one number: the same seed gives the same numbers, so
-/// that a run is replayed by its seed.
+/// The random number generator SplitMix64 (Steele, Lea, Flood 2014), which simulations, campaigns
+/// and tests use. Its complete state is one number: the same seed yields the same numbers, so a
+/// seed reproduces a run.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
   package private(set) var state: UInt64
 

@@ -6,15 +6,15 @@
 public enum ELFFault: Error, Equatable, Sendable {
   /// The file ends within the ELF header; `found` counts its bytes.
   case headerCutOff(found: Int)
-  /// Neither 32 nor 64 bits.
+  /// The file has a class other than 32 or 64 bits.
   case unknownClass(UInt8)
   /// `EI_DATA` states big-endian numbers; no supported chip uses them.
   case bigEndian
-  /// An object file or a library; only a linked program has addresses to load.
+  /// The file is an object file or a library; only a linked program has load addresses.
   case notExecutable(type: UInt16)
-  /// The program headers are not within the file, or have another size than their class requires.
+  /// The program headers exceed the file, or do not have the size that their class requires.
   case programHeadersOutOfPlace(offset: UInt64, count: Int, size: UInt16)
-  /// More segments than firmware has.
+  /// The file has more segments than firmware has.
   case tooManySegments(count: Int, limit: Int)
   /// A segment exceeds the file.
   case segmentBeyondEnd(segment: Int, offset: UInt64, size: UInt64)

@@ -1,5 +1,6 @@
-/// The loadable segments of an ELF program as one memory range at their physical addresses: the
-/// location of variables' initial values in flash, not in RAM (System V ABI, chapters 4 and 5).
+/// The loadable segments of an ELF program as one memory range. The range uses physical addresses,
+/// at which the initial values of variables are in flash, not in RAM (System V ABI, chapters 4 and
+/// 5).
 package struct ELFFile: AddressedFile, Equatable, Sendable {
   static let magic: [UInt8] = [0x7F, 0x45, 0x4C, 0x46]
   /// The maximum number of segments; no firmware has more.
@@ -22,7 +23,8 @@ package struct ELFFile: AddressedFile, Equatable, Sendable {
     decoding file: [UInt8], spanLimit: Int, region: AddressRegion? = nil
   ) throws(ELFFault) {
     let header = try Header(decoding: file)
-    // The fill of objcopy, so that the CRC32 of the image equals that of the build's binary.
+    // The fill value of objcopy, so that the CRC32 of the image equals that of the binary which the
+    // build creates.
     var memory = AddressedMemory(fill: 0)
     for number in 0..<header.count {
       let segment = try header.segment(number, in: file)
@@ -32,8 +34,8 @@ package struct ELFFile: AddressedFile, Equatable, Sendable {
         memory.append(segment, of: file, number: number)
         continue
       }
-      // By default lld maps the file's own headers into the first segment, with space for omitted
-      // headers or with firmware after them.
+      // By default, lld maps the file's own headers into the first segment, followed by the space
+      // of omitted headers or by firmware.
       guard segment.fileSize > header.end - segment.offset else { continue }
       for part in try header.sections(of: segment, number: number, in: file) {
         memory.append(part, of: file, number: number)
@@ -60,7 +62,7 @@ extension ELFFile {
 
     /// Checks that the segment is completely in the file and at 32-bit addresses.
     func checkPlace(in file: [UInt8], number: Int) throws(ELFFault) {
-      // The sum can overflow, the difference cannot.
+      // The difference cannot overflow, but the sum can.
       guard offset <= UInt64(file.count), fileSize <= UInt64(file.count) - offset else {
         throw .segmentBeyondEnd(segment: number, offset: offset, size: fileSize)
       }
@@ -134,8 +136,8 @@ extension ELFFile {
       return Segment(type: type, offset: offset, address: address, fileSize: fileSize)
     }
 
-    /// The parts of a segment that sections cover: the firmware in a segment that also contains the
-    /// file's own headers.
+    /// The parts of a segment that sections cover. In a segment that also contains the file's own
+    /// headers, these parts are the firmware.
     func sections(
       of segment: Segment, number: Int, in file: [UInt8]
     ) throws(ELFFault) -> [Segment] {
@@ -178,7 +180,7 @@ extension ELFFile {
 }
 
 extension AddressedMemory {
-  /// - Precondition: the segment's place was checked.
+  /// - Precondition: the caller has checked the segment's place.
   fileprivate mutating func append(_ segment: ELFFile.Segment, of file: [UInt8], number: Int) {
     let start = Int(segment.offset)
     append(

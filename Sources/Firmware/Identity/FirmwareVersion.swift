@@ -14,7 +14,7 @@ public struct FirmwareVersion: Hashable, Comparable, Sendable {
     self.patch = patch
   }
 
-  /// 0.0.0, which is announced if the version is unknown.
+  /// 0.0.0, which is sent if the version is unknown.
   public static let unknown = FirmwareVersion(0, 0, 0)
 
   public static func < (left: FirmwareVersion, right: FirmwareVersion) -> Bool {
@@ -32,7 +32,7 @@ extension FirmwareVersion: LosslessStringConvertible {
     self.init(major, minor, patch)
   }
 
-  /// Excludes signs, which the integers' own initializers would accept.
+  /// Rejects signs, which the integers' own initializers would accept.
   private static func isDigitOrDot(_ character: UInt8) -> Bool {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character) || character == UInt8(ascii: ".")
   }
@@ -40,7 +40,7 @@ extension FirmwareVersion: LosslessStringConvertible {
   public var description: String { "\(major).\(minor).\(patch)" }
 }
 
-/// As text, `"1.3.0"`.
+/// The version as a string, `"1.3.0"`.
 extension FirmwareVersion: Codable {
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()

@@ -1,4 +1,4 @@
-/// The id of a kind of board, so that images for other boards are rejected. The maker of the board
+/// The id of a kind of board, by which images for other boards are rejected. The maker of the board
 /// chooses the value; 0 is `any`.
 public struct HardwareID: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt32
@@ -26,7 +26,7 @@ extension HardwareID: LosslessStringConvertible {
   }
 }
 
-/// As text, `"0x0000A001"`.
+/// The id as a string, `"0x0000A001"`.
 extension HardwareID: Codable {
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()

@@ -1,13 +1,15 @@
-/// An MCUboot image within a plain image: a file of the complete flash, with the bootloader below.
+/// An MCUboot image within a plain image: the file covers the complete flash, and the bootloader
+/// precedes the MCUboot image.
 package struct EmbeddedImage: Equatable, Sendable {
   /// The offset from the first byte of the file's image.
   package let offset: Int
   /// The embedded image.
   package let image: MCUbootImage
 
-  /// The granularity of slots, which start at flash pages; the smallest have 512 bytes.
+  /// The granularity of slots. Slots start at flash pages, and the smallest pages have 512 bytes.
   private static let step = 512
-  /// The maximum number of places with the magic that are decoded; each costs a copy.
+  /// The maximum number of places with the magic that are decoded, because each decoding copies the
+  /// bytes.
   private static let triesMaximum = 16
 
   /// Finds the first embedded image of a plain image, if any, after the first byte.

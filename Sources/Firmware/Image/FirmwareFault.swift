@@ -3,9 +3,9 @@
 @nonexhaustive
 #endif
 public enum FirmwareFault: Error, Equatable, Sendable {
-  /// A file format that may contain firmware, but is not supported.
+  /// A file format that can contain firmware, but is not supported.
   public enum ForeignFormat: String, Sendable, CaseIterable {
-    /// A ZIP archive that only consists of the end of its directory.
+    /// A ZIP archive that consists only of the end of its directory.
     case emptyZip = "a ZIP archive without files"
     /// A byte order mark, followed by text in units of two bytes.
     case utf16 = "text in UTF-16; HEX files and S-records are read in ASCII or UTF-8"
@@ -33,15 +33,15 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   indirect case inFile(String, FirmwareFault)
   /// One image is required, but the package has this number of images.
   case severalImages(Int)
-  /// The magic of a descriptor, not followed by a descriptor with the right CRC32.
+  /// The magic of a descriptor without a descriptor that has the right CRC32.
   case descriptorDamaged(offset: Int)
-  /// The descriptor is valid, but of a later layout (docs/image-descriptor.md).
+  /// A valid descriptor of a later layout (docs/image-descriptor.md).
   case descriptorLayoutUnknown(UInt8, offset: Int)
-  /// Two descriptors in one image differ; the offsets are those of their first bytes.
+  /// Two different descriptors in one image; the offsets are those of their first bytes.
   case descriptorsDiffer(firstOffset: Int, secondOffset: Int)
   /// The sidecar file and the embedded descriptor contradict each other, and no override decides.
   case versionContradicted(sidecar: FirmwareVersion, descriptor: FirmwareVersion)
-  /// As `versionContradicted`, for the board of the image.
+  /// Same as `versionContradicted`, for the hardware id of the image.
   case hardwareContradicted(sidecar: HardwareID, descriptor: HardwareID)
   /// The MCUboot header and the embedded descriptor contradict each other.
   case headerContradicted(header: FirmwareVersion, descriptor: FirmwareVersion)

@@ -1,8 +1,8 @@
 /// An image ready to be sent: the bytes of the slot, and their metadata.
 public struct FirmwareImage: Equatable, Sendable {
-  /// The format of the bytes for a bootloader.
+  /// The format of the bytes, as the bootloader sees it.
   public enum Content: Equatable, Sendable {
-    /// The bytes of a slot; only a descriptor or a sidecar file describes them.
+    /// The bytes of a slot, which only a descriptor or a sidecar file describes.
     case plain
     /// An MCUboot image, and its place on the device.
     case mcuboot(MCUbootImage, place: MCUbootPlace)
@@ -26,7 +26,7 @@ public struct FirmwareImage: Equatable, Sendable {
   public let hardware: HardwareID?
   /// The addresses of the file; `nil` for a raw binary, which has none.
   public let layout: AddressLayout?
-  /// The decoded content, as far as it is recognized.
+  /// The recognized structure of the bytes.
   public let content: Content
 
   /// Creates an image from bytes in memory, which are not analyzed.

@@ -1,9 +1,9 @@
-/// The content of a file without addresses that is not firmware, as far as its bytes show. No chip
+/// Content that is not firmware, in a file without addresses, as far as the bytes show. No chip
 /// with Bluetooth LE can run such bytes, but a device that only checks a CRC32 would accept them.
 public enum ForeignContent: String, Sendable, CaseIterable {
-  /// A read of flash that was not programmed.
+  /// 0xFF in all bytes: flash was read that was not programmed.
   case erased = "nothing but 0xFF, as erased flash"
-  /// A read of memory that does not exist, or a preallocated file.
+  /// 0x00 in all bytes: memory was read that does not exist, or the file was only preallocated.
   case zeros = "nothing but zeros"
   /// The placeholder of git for a large file that was not fetched.
   case gitLFSPointer = "a git-lfs pointer"
@@ -15,7 +15,7 @@ public enum ForeignContent: String, Sendable, CaseIterable {
   case json = "a JSON text"
   /// `-----BEGIN` (RFC 7468).
   case pem = "a key or certificate in PEM"
-  /// Readable text other than the above.
+  /// Readable text other than the kinds above.
   case text = "text"
   /// 1F 8B 08 (RFC 1952).
   case gzip = "a gzip archive"
@@ -29,7 +29,7 @@ public enum ForeignContent: String, Sendable, CaseIterable {
   case sevenZip = "a 7-Zip archive"
   /// `ustar` at offset 257 (POSIX.1-1988).
   case tar = "a tar archive"
-  /// `!<arch>`: objects that were never linked.
+  /// `!<arch>`: an archive of object files that were never linked.
   case staticLibrary = "a static library"
   /// E9, followed by segments within the file (ESP-IDF, `esp_image_header_t`).
   case esp32 = "an ESP32 application image"
@@ -79,7 +79,7 @@ extension ForeignContent {
     (Array("%PDF-".utf8), .pdf),
   ]
 
-  /// Returns `nil` if the bytes can be firmware.
+  /// Returns `nil` if the bytes may be firmware.
   init?(of bytes: [UInt8]) {
     if let first = bytes.first, first == 0xFF || first == 0, bytes.allSatisfy({ $0 == first }) {
       self = first == 0 ? .zeros : .erased
@@ -107,12 +107,12 @@ extension ForeignContent {
     return magic == 0x0000_4550
   }
 
-  /// The instruction addresses of the ESP32 family.
+  /// The instruction addresses of the ESP32 family of chips.
   private static let esp32Instructions: Range<UInt32> = 0x4000_0000..<0x5000_0000
 
-  /// Checks magic, segments and SPI settings (ESP-IDF, `esp_image_header_t`), then that the entry
-  /// address is one of the family, or that the segments are within the file. No stack pointer of a
-  /// Cortex-M ends in E9.
+  /// Checks magic, segments and SPI settings (ESP-IDF, `esp_image_header_t`), and then that the
+  /// entry address is one of the family, or that the segments are within the file. No stack pointer
+  /// of a Cortex-M ends in E9.
   private static func isESP32(_ bytes: [UInt8]) -> Bool {
     guard bytes.count >= 32, bytes[0] == 0xE9, (1...16).contains(bytes[1]), bytes[2] <= 5,
       let entry: UInt32 = bytes.littleEndian(at: 4)
@@ -128,7 +128,7 @@ extension ForeignContent {
     return true
   }
 
-  /// Text is readable from the first byte to the last.
+  /// Whether the bytes are text from the first to the last.
   private static func text(_ bytes: [UInt8]) -> ForeignContent? {
     let blanks: [UInt8] = [0x09, 0x0A, 0x0C, 0x0D]
     guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || blanks.contains($0) }),

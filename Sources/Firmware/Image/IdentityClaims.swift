@@ -1,4 +1,4 @@
-/// The statements about an image from other sources than the image, before it is decoded.
+/// Statements about an image from sources other than the image, before it is decoded.
 struct IdentityClaims {
   let sidecar: ImageIdentity?
   let overrides: ImageIdentity

@@ -12,7 +12,7 @@ package struct ImageDescriptor: Hashable, Sendable {
 
   /// The image's version.
   package let version: FirmwareVersion
-  /// `nil` (0 in the block) if the image runs on any board.
+  /// The hardware id; `nil` (0 in the block) if the image runs on any board.
   package let hardware: HardwareID?
 
   /// Creates a descriptor for an image; `nil` means any hardware.
@@ -47,8 +47,8 @@ package struct ImageDescriptor: Hashable, Sendable {
     return found?.descriptor
   }
 
-  /// Decodes the block at the start of `block`, whose magic has matched. The indices of `block` are
-  /// offsets in the image.
+  /// Decodes the block at the start of `block`, whose magic was already compared. The indices of
+  /// `block` are offsets in the image.
   private init(decoding block: ArraySlice<UInt8>) throws(FirmwareFault) {
     let offset = block.startIndex
     guard block.count >= Self.size else { throw .descriptorDamaged(offset: offset) }

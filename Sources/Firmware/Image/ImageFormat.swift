@@ -1,6 +1,6 @@
 extension FirmwareImage {
-  /// The file format of an image. The `row` of a format describes it completely: detection, help
-  /// texts, the manual and docs/image-formats.md follow the table.
+  /// The file format of an image. The `row` of a format describes the format completely. Detection,
+  /// help texts, the manual and docs/image-formats.md follow these rows.
   public enum Format: String, Sendable, CaseIterable {
     /// Raw bytes.
     case binary
@@ -56,25 +56,25 @@ extension FirmwareImage.Format {
     }
   }
 
-  /// `Intel HEX, S-record, UF2 and ELF`: the formats whose data has addresses, to be followed by
+  /// `Intel HEX, S-record, UF2 and ELF`: the formats whose data has addresses, before the word
   /// "files".
   package static let addressed = allCases.filter { $0.row.decode != nil }.map(\.row.adjective)
     .listed(before: "and")
 
-  /// `binary, Intel HEX, S-record, UF2 or ELF`: all formats, to be followed by "file".
+  /// `binary, Intel HEX, S-record, UF2 or ELF`: all formats, before the word "file".
   package static let anyOne = allCases.map(\.row.adjective).listed(before: "or")
 
   /// The format is determined by the magic at the start, otherwise by the suffix of the name,
   /// otherwise by the first line of text.
   ///
-  /// The text need not be well-formed: a file with a damaged first line must be rejected with an
-  /// error of its format and never be sent as a binary.
+  /// The text need not be well-formed, because a file with a damaged first line must be rejected
+  /// with an error of its format and must never be sent as a binary.
   package init(of file: [UInt8], name: String) {
     let magic = Self.allCases.first { $0.row.sign.isMagic(of: file) }
     self = magic ?? Self(text: file, name: name) ?? .binary
   }
 
-  /// The format of a text; `nil` if neither the name nor the first line shows a format.
+  /// The format of a text file; `nil` if neither the name nor the first line shows a format.
   init?(text file: [UInt8], name: String) {
     let (name, line) = (name.lowercased(), TextPrefix.line(of: file))
     let named = Self.allCases.first { $0.row.sign.suffixes.contains(where: name.hasSuffix) }
@@ -96,7 +96,7 @@ package struct ImageFormat: Sendable {
     case magic([UInt8])
     /// The suffix of the name, or the first line.
     case text(suffixes: [String], @Sendable (_ line: ArraySlice<UInt8>) -> Bool)
-    /// Any file that is not of another format.
+    /// Any file that has no other format.
     case noOther
   }
 
@@ -112,7 +112,7 @@ package struct ImageFormat: Sendable {
   /// The content of such a file, as a clause.
   package let summary: String
   package let sign: Sign
-  /// `nil` = the file is the image.
+  /// Decodes the addresses of the file; `nil` = the file is the image.
   let decode: Decoder?
 
   fileprivate init(_ title: String, _ summary: String, sign: Sign) {
@@ -163,7 +163,7 @@ extension FormatFault: CustomStringConvertible {
     }
   }
 
-  /// The line in a text, from 1; `nil` for a file without lines.
+  /// The line in a text file, from 1; `nil` for a file without lines.
   public var line: Int? {
     switch self {
     case .intelHex(.line(let line, _)), .sRecord(.line(let line, _)): line

@@ -1,8 +1,8 @@
 /// The version and hardware that a sidecar file or the command line states for an image.
 public struct ImageIdentity: Equatable, Sendable {
-  /// `nil` if not stated.
+  /// The version; `nil` if not stated.
   public var version: FirmwareVersion?
-  /// `.any` for an image that runs on every board.
+  /// The hardware id: `.any` for an image that runs on every board; `nil` if not stated.
   public var hardware: HardwareID?
 
   /// Creates the statement about an image.
@@ -13,8 +13,8 @@ public struct ImageIdentity: Equatable, Sendable {
 
   /// The valid version and hardware of an image, for each field: the override, otherwise the
   /// sidecar, otherwise the image itself, which states them in its MCUboot header and its embedded
-  /// descriptor. If both fields are overridden, the image is not searched for a descriptor; this
-  /// permits images in which some bytes look like a damaged one.
+  /// descriptor. If both fields are overridden, the image is not searched for a descriptor. This
+  /// permits images in which some bytes look like a damaged descriptor.
   /// - Parameter header: the version in the image's MCUboot header.
   /// - Throws: the faults of the descriptor, or a contradiction that no override resolves.
   static func settled(

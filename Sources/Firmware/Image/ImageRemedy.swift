@@ -1,6 +1,7 @@
-/// The action that corrects a file that cannot be sent: usually an inspection of one position.
+/// The action that corrects a file that cannot be sent; usually an inspection of one position in
+/// the file.
 public enum ImageRemedy: Hashable, Sendable {
-  /// Choose one of these regions; the one with most data is first.
+  /// Choose one of these regions; the region with the most data is first.
   case chooseRegion([AddressRegion])
   /// Lines count from 1.
   case lookAtLine(Int)
@@ -20,7 +21,7 @@ public enum ImageRemedy: Hashable, Sendable {
   case chooseAnotherFile
   /// Build the image again, completely.
   case buildAgain
-  /// Sign the image: it is unsigned, or was changed after it was signed.
+  /// Sign the image: it is unsigned, or was changed after it had been signed.
   case signImage
   /// Use the key with which the image was signed.
   case chooseAnotherKey

@@ -1,9 +1,9 @@
-/// The devices that an image must be for, by the ids that their bootloader was built with. Devices
-/// do not report these ids over SMP, so the caller must specify them.
+/// The devices that an image must be for, by the ids in the build of their bootloader. Devices do
+/// not report these ids over SMP, so the caller must specify them.
 public struct MCUbootBoard: Equatable, Sendable {
-  /// `nil` = any vendor.
+  /// The vendor; `nil` = any.
   public let vendorID: MCUbootIdentifier?
-  /// `nil` = any class.
+  /// The class; `nil` = any.
   public let classID: MCUbootIdentifier?
 
   /// Creates the requirement of an image.
@@ -26,7 +26,7 @@ public struct MCUbootBoard: Equatable, Sendable {
   }
 }
 
-/// The reason why an image is not for a kind of device.
+/// The reason why an image is not for these devices.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -39,7 +39,7 @@ public enum BoardFault: Error, Equatable, Sendable {
     case `class`
   }
 
-  /// The image states no vendor or no class; only MCUboot images do.
+  /// The image states no vendor or no class; only MCUboot images can state them.
   case notStated(Kind)
   /// The image is for another vendor, or another class.
   case differs(Kind, stated: MCUbootIdentifier, wanted: MCUbootIdentifier)

@@ -1,4 +1,4 @@
-/// An error in a line of an Intel HEX file, or in its position among the others.
+/// An error in a line of an Intel HEX file, or in the position of the line.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -11,7 +11,7 @@ public enum IntelHexFault: Error, Equatable, Sendable {
   case halfByte(digits: Int)
   /// Fewer than the 5 bytes that every record has.
   case tooShort(bytes: Int)
-  /// The record's length field and the bytes on the line differ.
+  /// The record's length field differs from the number of bytes in the line.
   case wrongLength(stated: Int, found: Int)
   /// The number of bytes does not match the type.
   case wrongLengthForType(UInt8, expected: Int, found: Int)
@@ -21,13 +21,13 @@ public enum IntelHexFault: Error, Equatable, Sendable {
   case unknownType(UInt8)
   /// A record after the end-of-file record of line `end`.
   case recordAfterEnd(end: Int)
-  /// The file ends without an end-of-file record: it was cut off.
+  /// The file ends without an end-of-file record, so it was truncated.
   case endMissing
   /// An end-of-file record without data before it.
   case noData
-  /// A byte for an address that line `other` already contains.
+  /// A byte for an address that line `other` has already set.
   case overlap(address: UInt32, other: Int)
-  /// A second start address.
+  /// A second start address record.
   case secondStartAddress
   /// A type of Universal Hex, which contains the programs of two boards.
   case universalHex(type: UInt8)

@@ -2,7 +2,7 @@
 struct IntelHexMemory {
   /// The base of the load offset of data records (sections 3 and 4 of the specification).
   private enum Base {
-    /// Addresses continue to 2^32 and wrap to 0. Also applies before any base record.
+    /// Addresses continue to 2^32 and wrap to 0. This also applies before the first base record.
     case linear(UInt32)
     /// Offsets wrap within the 64 KiB of the segment.
     case segment(UInt32)
@@ -30,7 +30,7 @@ struct IntelHexMemory {
     }
   }
 
-  /// Returns the bytes from the lowest to the highest address, after all lines were added.
+  /// Returns the bytes from the lowest to the highest address. Requires that all lines were added.
   func image(
     lastLine: Int, in window: AddressedMemory.Window
   ) throws(TextFault<IntelHexFault>) -> ([UInt8], AddressLayout) {

@@ -1,7 +1,7 @@
 /// One line of an Intel HEX file: `:LLOOOOTT…CC` (Intel, Hexadecimal Object File Format
 /// Specification, Revision A, 1988, section 2).
 package enum IntelHexRecord: Equatable, Sendable {
-  /// Type 00: 0…255 bytes at an offset from the base address in force.
+  /// Type 00: 0…255 bytes at an offset from the current base address.
   case data(loadOffset: UInt16, [UInt8])
   /// Type 01: the last record of the file.
   case endOfFile
@@ -91,7 +91,7 @@ package enum IntelHexRecord: Equatable, Sendable {
     [UInt8(value >> 8), UInt8(value & 0xFF)]
   }
 
-  /// The two's complement of the sum, so that all bytes of a record add up to 0 modulo 256.
+  /// The two's complement of the sum, with which all bytes of a record add up to 0 modulo 256.
   private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt8 {
     0 &- bytes.reduce(0, &+)
   }

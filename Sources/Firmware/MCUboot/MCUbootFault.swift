@@ -21,7 +21,7 @@ public enum MCUbootFault: Error, Equatable, Sendable {
   case areaTooShort(stated: Int, offset: Int)
   /// An area whose stated size exceeds the file.
   case areaBeyondEnd(stated: Int, left: Int, offset: Int)
-  /// The header and the protected area state different sizes.
+  /// The header and the protected area state different sizes of the area.
   case protectedSizesDiffer(header: Int, area: Int, offset: Int)
   /// Fewer than the 4 bytes of type and length remain in the area.
   case entryCutOff(offset: Int)
@@ -29,9 +29,9 @@ public enum MCUbootFault: Error, Equatable, Sendable {
   case entryBeyondArea(MCUbootTLVType, length: Int, left: Int, offset: Int)
   /// The length of an entry does not match its kind of hash, key or signature.
   case wrongLength(MCUbootTLVType, expected: Int, found: Int, offset: Int)
-  /// More entries than images have.
+  /// The areas have more entries than images have.
   case tooManyEntries(limit: Int, offset: Int)
-  /// A second hash of the image: it is undefined which one the bootloader uses.
+  /// A second hash of the image; the format does not define which one the bootloader uses.
   case secondHash(offset: Int)
 }
 

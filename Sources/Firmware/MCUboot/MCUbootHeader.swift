@@ -42,14 +42,14 @@ public struct MCUbootHeader: Equatable, Sendable {
     }
   }
 
-  /// The size of the decoded header in bytes; a build may extend the header.
+  /// The size in bytes of the header that is decoded; a build may use a longer header.
   package static let size = 32
   static let magic: UInt32 = 0x96F3_B83D
   /// The magic of the format before MCUboot 1.0.
   package static let oldMagic: UInt32 = 0x96F3_B83C
 
-  /// The address at which the image runs: in RAM, or with the flag `romFixed` in flash; otherwise
-  /// 0.
+  /// The address at which the image runs: its address in RAM or, with the flag `romFixed`, in
+  /// flash; otherwise 0.
   public let loadAddress: UInt32
   /// The number of bytes from the start of the file to the body, 32…65535.
   public let headerSize: UInt16

@@ -1,10 +1,10 @@
 /// The UUID of a vendor, or of a class of a vendor's devices, in MCUboot images (MCUboot,
 /// `IMAGE_TLV_UUID_VID` and `IMAGE_TLV_UUID_CID`).
 public struct MCUbootIdentifier: Hashable, Sendable {
-  /// 16 bytes, in the order of the text.
+  /// The 16 bytes of the UUID, in the order of its text form.
   public let bytes: [UInt8]
 
-  /// Returns `nil` unless there are 16 bytes.
+  /// Returns `nil` unless `bytes` has 16 bytes.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.size else { return nil }
     self.init(bytes)
@@ -18,7 +18,7 @@ public struct MCUbootIdentifier: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// Parses 32 hexadecimal digits, with the hyphens of a UUID or without any.
+  /// Parses 32 hexadecimal digits, with the hyphens of a UUID or without hyphens.
   public init?(uuid text: String) {
     let groups = text.split(separator: "-", omittingEmptySubsequences: false)
     guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12] || groups.count == 1 else { return nil }
@@ -31,7 +31,7 @@ public struct MCUbootIdentifier: Hashable, Sendable {
 }
 
 extension MCUbootIdentifier: CustomStringConvertible {
-  /// The text of the UUID: `6ba7b810-9dad-11d1-80b4-00c04fd430c8`.
+  /// The text form of the UUID: `6ba7b810-9dad-11d1-80b4-00c04fd430c8`.
   public var description: String {
     let digits = bytes.map { $0.hexadecimal.lowercased() }
     return [0..<4, 4..<6, 6..<8, 8..<10, 10..<16].map { digits[$0].joined() }

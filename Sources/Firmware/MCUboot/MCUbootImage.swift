@@ -4,7 +4,7 @@
 /// Decoding only checks the structure; `FirmwareImage.checkIntegrity()` and
 /// `FirmwareImage.checkSignature(by:)` verify the hash and the signature.
 public struct MCUbootImage: Equatable, Sendable {
-  /// The hash in an image of its header, body and protected entries.
+  /// The hash that an image contains, over its header, body and protected entries.
   public struct Hash: Hashable, Sendable {
     /// The hash algorithm.
     public enum Algorithm: String, Sendable, CaseIterable {
@@ -55,7 +55,7 @@ public struct MCUbootImage: Equatable, Sendable {
   public let header: MCUbootHeader
   /// The entries that the hash covers.
   package let protectedEntries: [MCUbootTLV]
-  /// The other entries: hash, key hash, signatures.
+  /// The other entries: hash, hash of the key, signatures.
   package let entries: [MCUbootTLV]
   /// The number of bytes from the start of the file that hash and signature cover: header, body and
   /// protected entries.
@@ -64,7 +64,7 @@ public struct MCUbootImage: Equatable, Sendable {
   /// trailer.
   public let size: Int
   package let trailer: MCUbootTrailer?
-  /// `nil` if the image contains no hash.
+  /// The hash; `nil` if the image contains no hash.
   public let hash: Hash?
 
   /// The version in the header.
@@ -134,7 +134,8 @@ extension MCUbootImage {
     return protectedEntries.first { $0.type == .decompressedSHA }?.value
   }
 
-  /// The size of the decompressed header and body in bytes; `nil` as for the hash.
+  /// The size of the decompressed header and body in bytes; `nil` under the same conditions as the
+  /// hash.
   public var decompressedSize: Int? {
     guard isCompressed,
       let size: UInt32 = protectedEntries.first(where: { $0.type == .decompressedSize })?.value

@@ -64,13 +64,14 @@ public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
   public static let vendorID = MCUbootTLVType(0x74)
   /// `IMAGE_TLV_UUID_CID`: the class of the device.
   public static let classID = MCUbootTLVType(0x75)
-  /// The number in the MCUboot documentation; its header file has the two above.
+  /// The number of the vendor in MCUboot's documentation, which differs from the number in its
+  /// header file.
   public static let documentedVendorID = MCUbootTLVType(0x80)
-  /// The number of the class in the MCUboot documentation.
+  /// The number of the class in MCUboot's documentation.
   public static let documentedClassID = MCUbootTLVType(0x81)
 
-  /// Nordic's number, from the range for vendors, for an image that installs others; the value is 1
-  /// (nRF Connect SDK Bare Metal, `cmake/sysbuild/image_signing_installer.cmake`).
+  /// Nordic's number, from the range for vendors, for an image that installs other images; the
+  /// value is 1 (nRF Connect SDK Bare Metal, `cmake/sysbuild/image_signing_installer.cmake`).
   static let nordicInstaller = MCUbootTLVType(0xA0)
 
   private static let names: [MCUbootTLVType: String] = [

@@ -38,11 +38,11 @@ package struct MCUbootTrailer: Equatable, Sendable {
   }
 
   static let magicSize = 16
-  /// The magic for a `BOOT_MAX_ALIGN` of 8.
+  /// The magic of trailers with a `BOOT_MAX_ALIGN` of 8.
   private static let magic8: [UInt8] = [
     0x77, 0xC2, 0x95, 0xF3, 0x60, 0xD2, 0xEF, 0x7F, 0x35, 0x52, 0x50, 0x0F, 0x2C, 0xB6, 0x79, 0x80,
   ]
-  /// The end of the magic for other alignments, which the two bytes before it state.
+  /// The end of the magic for other alignments; the two bytes before it state the alignment.
   private static let magicTail: [UInt8] = [
     0x2D, 0xE1, 0x5D, 0x29, 0x41, 0x0B, 0x8D, 0x77, 0x67, 0x9C, 0x11, 0x0F, 0x1F, 0x8A,
   ]

@@ -1,8 +1,8 @@
 /// The version in an MCUboot header: `major.minor.revision+build` (MCUboot design,
 /// `struct image_version`).
 ///
-/// The order compares all four numbers. Bootloaders only compare the build number if they are built
-/// to; `firmwareVersion` excludes it.
+/// Comparison includes all four numbers. Bootloaders compare the build number only if their build
+/// enables this; `firmwareVersion` excludes the build number.
 public struct MCUbootVersion: Hashable, Comparable, Sendable {
   /// 0…255.
   public let major: UInt8
@@ -31,7 +31,8 @@ public struct MCUbootVersion: Hashable, Comparable, Sendable {
 }
 
 extension MCUbootVersion: LosslessStringConvertible {
-  /// Parses `1.2.3`, `1.2.3+4` as imgtool writes it, or `1.2.3.4` as devices report it over SMP.
+  /// Parses `1.2.3`, `1.2.3+4` (the form of imgtool), or `1.2.3.4` (the form that devices report
+  /// over SMP).
   public init?(_ text: String) {
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
     var numbers: [UInt32] = []

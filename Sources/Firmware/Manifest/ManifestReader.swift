@@ -1,8 +1,8 @@
-/// Parses a package's manifest. Strict JSON with one more rule: a key must not occur twice in an
-/// object, because readers would use different values. The exception is a hexadecimal number
-/// without quotes, which is not JSON but is written by Zephyr's build system.
+/// Parses a package's manifest. The parser accepts strict JSON and rejects an object in which a key
+/// occurs twice, because readers would use different values. As an exception it accepts a
+/// hexadecimal number without quotes, which is not JSON but is written by Zephyr's build system.
 struct ManifestReader {
-  /// The maximum size of a manifest in bytes; real ones have one or two thousand.
+  /// The maximum size of a manifest in bytes; typical manifests have one or two thousand bytes.
   static let sizeMaximum = 64 << 10
   /// The maximum depth of nested objects and arrays.
   static let depthMaximum = 16
@@ -85,7 +85,7 @@ struct ManifestReader {
     }
   }
 
-  /// Whether the word is a JSON number (RFC 8259, 6), or `0x` with at most 16 digits.
+  /// Whether the word is a JSON number (RFC 8259, 6), or `0x` followed by at most 16 digits.
   private static func isNumber(_ word: ArraySlice<UInt8>) -> Bool {
     if word.starts(with: Array("0x".utf8)) || word.starts(with: Array("0X".utf8)) {
       let digits = word.dropFirst(2)

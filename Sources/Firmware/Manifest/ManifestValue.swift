@@ -4,12 +4,12 @@ enum ManifestValue: Equatable {
   case object([String: ManifestValue])
   case array([ManifestValue])
   case string(String)
-  /// The text of the number; `integer` parses it.
+  /// The number as written; `integer` parses it.
   case number(String)
   case boolean(Bool)
   case null
 
-  /// A number, or a string with a number: decimal, or hexadecimal with the prefix `0x`.
+  /// A number, or a string that contains a number: decimal, or hexadecimal with the prefix `0x`.
   var integer: Int? {
     switch self {
     case .number(let text), .string(let text):
@@ -36,21 +36,21 @@ enum ManifestValue: Equatable {
 public enum ManifestFault: Error, Equatable, Sendable {
   /// The archive has no `manifest.json`.
   case missing
-  /// More bytes than manifests have.
+  /// The manifest is larger than any real one.
   case tooLarge(limit: Int)
   /// Lines count from 1.
   case notJSON(line: Int, String)
-  /// Neither a Nordic DFU nor a Device Manager manifest.
+  /// The manifest is neither a Nordic DFU nor a Device Manager manifest.
   case unknownKind
-  /// A required key is missing or has a value of another kind; the path leads to it.
+  /// A required key is missing or has a value of another type; `path` leads to the key.
   case key(path: String, wanted: String)
-  /// A file in the manifest that is not in the archive.
+  /// The manifest lists a file that is not in the archive.
   case fileMissing(String)
   /// The manifest contradicts a file.
   case contradicted(file: String, String)
-  /// A package of SUIT envelopes, which no protocol supports.
+  /// The package contains SUIT envelopes, which no protocol supports.
   case suit
-  /// Images that cannot be in one package.
+  /// The manifest lists images that cannot be in one package.
   case combination(String)
 }
 

@@ -9,9 +9,9 @@ public enum InitPacketFault: Error, Equatable, Sendable {
   case tooLarge(limit: Int)
   /// The bytes are not a protocol-buffers message.
   case notProtobuf(offset: Int, String)
-  /// A required field is missing, or occurs twice.
+  /// A required field is missing, or a field occurs twice.
   case field(String, offset: Int, String)
-  /// A number that is not valid for this field.
+  /// A field has a number that is not valid for it.
   case value(String, UInt64, offset: Int)
   /// The length of a Legacy DFU packet does not match its fields.
   case wrongLength(expected: Int, found: Int)

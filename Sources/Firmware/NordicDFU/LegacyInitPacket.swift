@@ -1,7 +1,7 @@
 /// The init packet of Legacy DFU (nRF5 SDK 11 and before): consecutive little-endian fields.
 public struct LegacyInitPacket: Equatable, Sendable {
   /// The value with which the device verifies the received firmware. Packets of version 0.5 and
-  /// before end with a CRC16; later ones have an extension whose first number states its kind.
+  /// before end with a CRC16; later packets have an extension whose first number states its kind.
   public enum Integrity: Equatable, Sendable {
     /// CRC-16-CCITT of the image.
     case crc16(UInt16)
@@ -10,18 +10,18 @@ public struct LegacyInitPacket: Equatable, Sendable {
     case sha256([UInt8], firmwareSize: UInt32, signature: [UInt8]?)
   }
 
-  /// The id that means any SoftDevice.
+  /// The id that matches any SoftDevice.
   public static let anySoftdevice: UInt16 = 0xFFFE
-  /// The type and the revision that mean any device; the default of the tools.
+  /// The type and the revision that match any device; they are the default of the tools.
   public static let anyDevice: UInt16 = 0xFFFF
-  /// The version that means none; the default of the tools.
+  /// The version that means "not stated"; it is the default of the tools.
   public static let anyVersion: UInt32 = 0xFFFF_FFFF
   /// The maximum size of a packet in bytes that bootloaders support.
   static let bytesMaximum = 128
   /// The size of an ECDSA P-256 signature in bytes.
   static let signatureSize = 64
 
-  /// The kind of device; 0xFFFF for any.
+  /// The type of the device; 0xFFFF for any.
   public let deviceType: UInt16
   /// The device's revision; 0xFFFF for any.
   public let deviceRevision: UInt16

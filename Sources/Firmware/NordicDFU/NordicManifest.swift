@@ -9,7 +9,7 @@ struct NordicManifest {
     let sizes: NordicSizes?
   }
 
-  /// The parts in the order in which a device accepts them: the application last.
+  /// The parts in the order in which a device accepts them; the application is last.
   let parts: [Part]
 
   /// - Parameter value: the value of the key `manifest`.

@@ -9,7 +9,7 @@ public enum NordicRole: String, Sendable, CaseIterable {
   /// SoftDevice and bootloader, which are replaced together.
   case softdeviceAndBootloader = "softdevice_bootloader"
 
-  /// Whether this is the application, which is started after the other parts.
+  /// Whether this is the application, which is started after all parts were received.
   var isApplication: Bool { self == .application }
 }
 
@@ -40,6 +40,6 @@ public struct NordicSizes: Hashable, Sendable {
     self.application = application
   }
 
-  /// The sum of the sizes; three 32-bit numbers cannot overflow it.
+  /// The sum of the sizes, which cannot overflow because each size has 32 bits.
   public var total: Int { Int(softdevice) + Int(bootloader) + Int(application) }
 }

@@ -19,7 +19,7 @@ struct ProtobufMessage {
   static let fieldMaximum = 64
 
   let fields: [Field]
-  /// The offset of the message in the outermost one.
+  /// The offset of this message in the outermost message.
   let offset: Int
 
   /// Decodes all fields; the slice's indices are offsets in the outermost message.
@@ -81,8 +81,8 @@ struct ProtobufMessage {
 }
 
 extension ProtobufMessage {
-  /// The only field with this number. Duplicates are rejected, because readers differ in which one
-  /// they use.
+  /// The only field with this number. Duplicates are rejected, because readers do not agree on
+  /// which field to use.
   private func single(_ number: UInt64, _ name: String) throws(InitPacketFault) -> Field? {
     let found = fields.filter { $0.number == number }
     guard found.count < 2 else { throw .field(name, offset: found[1].offset, "occurs twice") }

@@ -1,7 +1,7 @@
 extension SecureInitPacket {
   private static let signatureSize = 64
   private static let hashMaximum = 32
-  /// The other operation, 0, resets the device.
+  /// The value of the only supported operation; the other operation, 0, resets the device.
   private static let initOperation: UInt64 = 1
 
   /// Decodes a packet. Unknown fields are ignored, as protocol buffers require.
@@ -76,7 +76,7 @@ extension SecureInitPacket {
     return (algorithm, Array(value))
   }
 
-  /// Decodes a packed field, or repeated fields.
+  /// Decodes a field that is packed or repeated.
   private static func softdevices(
     in message: ProtobufMessage
   ) throws(InitPacketFault) -> [UInt32] {

@@ -1,8 +1,9 @@
 /// The init packet of Secure DFU: a protocol-buffers message `Packet` (nRF5 SDK, `dfu-cc.proto`).
 public struct SecureInitPacket: Equatable, Sendable {
-  /// The maximum size in bytes; devices with later SDKs accept 512, with earlier ones 256.
+  /// The maximum size in bytes; devices accept 512 bytes with later SDKs, and 256 with earlier
+  /// ones.
   public static let sizeMaximum = 512
-  /// The maximum number of SoftDevice ids; devices read fewer.
+  /// The maximum number of SoftDevice ids; devices support fewer.
   static let requiredSoftdeviceMaximum = 16
   /// The maximum number of checks at every start: one per part of the firmware.
   static let bootValidationMaximum = 3
@@ -17,7 +18,7 @@ public struct SecureInitPacket: Equatable, Sendable {
     case bootloader = 2
     /// SoftDevice and bootloader in sequence in one image.
     case softdeviceAndBootloader = 3
-    /// Firmware for another chip, to which the device forwards it.
+    /// Firmware for another chip, to which the device forwards the firmware.
     case externalApplication = 4
   }
 

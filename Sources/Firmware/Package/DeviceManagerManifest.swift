@@ -1,11 +1,11 @@
 /// The manifest of a package of MCUboot images in the format of the build systems of Zephyr and nRF
-/// Connect SDK. It contains most numbers as strings.
+/// Connect SDK. The manifest contains most numbers as strings.
 struct DeviceManagerManifest {
   struct File {
     let name: String
     let size: Int?
     let place: MCUbootPlace
-    /// The version according to the build system, to be compared with the image's header.
+    /// The version according to the build system, which is compared with the image's header.
     let version: MCUbootVersion?
   }
 
@@ -31,7 +31,8 @@ struct DeviceManagerManifest {
     self.files = files
   }
 
-  /// Whether the entry is for SUIT in nRF Connect SDK: an envelope or a cache of its payloads.
+  /// Whether the entry is for SUIT in nRF Connect SDK: an envelope, or a cache of an envelope's
+  /// payloads.
   private static func isSUIT(_ element: ManifestValue) -> Bool {
     element["type"]?.text?.hasPrefix("suit") ?? false
       || element["file"]?.text?.hasSuffix(".suit") ?? false
@@ -61,7 +62,7 @@ struct DeviceManagerManifest {
       place: MCUbootPlace(imageIndex: imageIndex, slot: slot), version: version)
   }
 
-  /// The first of several keys for a number, which may be a string.
+  /// The first existing one of several keys for a number, which may be a string.
   private static func number(
     _ element: ManifestValue, _ keys: [String], path: String, in range: ClosedRange<Int>
   ) throws(ManifestFault) -> Int? {

@@ -21,7 +21,8 @@ extension FirmwarePackage {
       if let difference = file.difference(from: image, fileSize: bytes.count) {
         throw .manifest(.contradicted(file: file.name, difference))
       }
-      // Two files for one place are ambiguous. An installer leaves its place to the application.
+      // Two files for one place are ambiguous. The exception is an installer with an application,
+      // because the installer frees its place for the application.
       let isTaken = parts.contains {
         $0.place == image.place && ($0.installer == nil) == (image.installer == nil)
       }
@@ -31,7 +32,7 @@ extension FirmwarePackage {
       }
       parts.append(image)
     }
-    // Installers come first: they overwrite the application.
+    // Installers are sent first, because they overwrite the application.
     let sorted = parts.filter { $0.installer != nil } + parts.filter { $0.installer == nil }
     return FirmwarePackage(name: name, kind: .deviceManager, parts: sorted)
   }

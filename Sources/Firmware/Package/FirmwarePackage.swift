@@ -1,6 +1,6 @@
 /// The content of a firmware file: one image, or several that are sent in sequence.
 public struct FirmwarePackage: Equatable, Sendable {
-  /// The structure of the file, which determines the devices that support it.
+  /// The structure of the file, which determines the devices that accept it.
   public enum Kind: String, Sendable, CaseIterable {
     /// The bytes of a slot, from a file of any `FirmwareImage.Format`.
     case raw

@@ -1,23 +1,25 @@
-/// One line of a Motorola S-record file: `S`, a type, and in hexadecimal the number of the
-/// following bytes, an address, data, and a checksum (Motorola M68000 Family Programmer's Reference
+/// One line of a Motorola S-record file: `S` and a type, followed in hexadecimal by the number of
+/// remaining bytes, an address, data, and a checksum (Motorola M68000 Family Programmer's Reference
 /// Manual, appendix C).
 package enum SRecord: Equatable, Sendable {
   /// S0: a comment of the tool that wrote the file.
   case header([UInt8])
-  /// S1, S2, S3: bytes at an address of 16, 24 or 32 bits, which they do not exceed.
+  /// S1, S2, S3: bytes at an address of 16, 24 or 32 bits; the last byte must also have an address
+  /// of this size.
   case data(address: UInt32, [UInt8])
   /// S5, S6: the number of data records before this record.
   case count(UInt32)
-  /// S7, S8, S9: the last record, with the start address; tools without one write 0.
+  /// S7, S8, S9: the last record, with the start address. Tools write 0 if there is no start
+  /// address.
   case end(start: UInt32)
 
-  /// The size of the checksum in bytes; the count includes it.
+  /// The size of the checksum in bytes; the count field includes it.
   private static let checksumSize = 1
 
   /// The length of the shortest line, `S9030000FC`.
   private static let charactersMinimum = 10
 
-  /// Whether a text that starts with this line consists of S-records.
+  /// Whether a file whose first line is `line` consists of S-records.
   static func begins(_ line: ArraySlice<UInt8>) -> Bool {
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
     return line.count >= charactersMinimum && line.first == UInt8(ascii: "S")
@@ -62,8 +64,8 @@ package enum SRecord: Equatable, Sendable {
     }
   }
 
-  /// The ones' complement of the sum's low byte, so that all bytes including the checksum add up to
-  /// 0xFF.
+  /// The ones' complement of the sum's low byte, with which all bytes including the checksum add up
+  /// to 0xFF.
   static func checksum(_ bytes: some Sequence<UInt8>) -> UInt8 { ~bytes.reduce(0, &+) }
 
   private static func bytes(

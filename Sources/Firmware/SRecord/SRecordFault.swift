@@ -1,4 +1,4 @@
-/// An error in a line of a Motorola S-record file, or in its position among the others.
+/// An error in a line of a Motorola S-record file, or in the position of the line.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -13,24 +13,24 @@ public enum SRecordFault: Error, Equatable, Sendable {
   case halfByte(digits: Int)
   /// Fewer bytes than count, address and checksum of this type need.
   case tooShort(bytes: Int, least: Int)
-  /// The record's count and the bytes on the line differ.
+  /// The record's count field differs from the number of bytes in the line.
   case wrongLength(stated: Int, found: Int)
   /// The bytes of a record and its checksum do not add up to 0xFF (modulo 256).
   case wrongChecksum(stated: UInt8, computed: UInt8)
-  /// Data in a record whose type has none.
+  /// Data in a record of a type that has no data.
   case unexpectedData(bytes: Int)
-  /// Data beyond the last address of this type of record.
+  /// Data beyond the last address that this type of record permits.
   case beyondAddresses(address: UInt32, bytes: Int, bits: Int)
   /// A count record that does not match the number of data records before it.
   case wrongCount(stated: UInt32, found: Int)
   /// A record after the last record on line `end`.
   case recordAfterEnd(end: Int)
-  /// The file ends without a record of type 7, 8 or 9, and without a count of its data records
-  /// (type 5 or 6) after the last of them: it was cut off.
+  /// The file ends without a record of type 7, 8 or 9, and its last data record is not followed by
+  /// a count of the data records (type 5 or 6). So the file was truncated.
   case endMissing
-  /// The last record, without data before it.
+  /// A last record without data before it.
   case noData
-  /// A byte for an address that line `other` already contains.
+  /// A byte for an address that line `other` has already set.
   case overlap(address: UInt32, other: Int)
 }
 

@@ -7,8 +7,8 @@ package struct SRecordFile: AddressedFile, Equatable, Sendable {
 
   /// Decodes a complete file. Lines end with LF, CRLF or CR; blank lines and trailing blanks are
   /// allowed. Records may come in any order of addresses but must not overlap. The last record is
-  /// of type 7, 8 or 9, or a correct count of all data records: such a file is complete, and
-  /// srec_cat writes no other end if it has no start address.
+  /// of type 7, 8 or 9, or a correct count of all data records. A file that ends with such a count
+  /// is complete: srec_cat writes no other last record if there is no start address.
   /// - Parameters:
   ///   - text: the complete file.
   ///   - spanLimit: the maximum number of bytes between lowest and highest address.
@@ -37,7 +37,7 @@ package struct SRecordFile: AddressedFile, Equatable, Sendable {
 private struct SRecordMemory {
   private enum Phase {
     case reading
-    /// The last record counted all data records so far.
+    /// Whether the last record was a correct count of all data records so far.
     case counted(line: Int)
     case ended(line: Int, start: UInt32)
   }
@@ -63,7 +63,7 @@ private struct SRecordMemory {
     }
   }
 
-  /// Returns the bytes from the lowest to the highest address, after all lines were added.
+  /// Returns the bytes from the lowest to the highest address. Requires that all lines were added.
   func image(
     lastLine: Int, in window: AddressedMemory.Window
   ) throws(TextFault<SRecordFault>) -> ([UInt8], AddressLayout) {

@@ -1,4 +1,4 @@
-/// The reason why a text of records was rejected.
+/// The reason why a file of text records was rejected.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif

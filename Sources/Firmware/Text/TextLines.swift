@@ -1,4 +1,4 @@
-/// The lines of a text in ASCII, without line ends and trailing blanks.
+/// The lines of an ASCII text, without line ends and trailing blanks.
 struct TextLines {
   /// The number of the line that `next()` returned last, from 1.
   private(set) var number = 0

@@ -1,4 +1,4 @@
-/// The start of a file that may be a text of records.
+/// The start of a file that may consist of text records.
 enum TextPrefix {
   /// The maximum length of the first line in a text; the longest record has 521 characters.
   private static let lineLimit = 1024
@@ -21,7 +21,7 @@ enum TextPrefix {
     let lineEnds = [UInt8(ascii: "\n"), UInt8(ascii: "\r")]
     let blanks = lineEnds + [UInt8(ascii: " "), UInt8(ascii: "\t")]
     var start = Array(bytes.prefix(lineLimit).dropFirst(byteOrderMark(of: bytes)))
-    // UTF-16 is only decoded for the error message: no format supports it.
+    // UTF-16 is decoded only for the error message, because no format supports it.
     if isUTF16(bytes) { start = start.dropFirst(2).filter { $0 != 0 } }
     let text = start.drop { blanks.contains($0) }
     let line = text.prefix { !lineEnds.contains($0) }

@@ -3,9 +3,9 @@
 @nonexhaustive
 #endif
 public enum UF2Fault: Error, Equatable, Sendable {
-  /// The file's size is not a multiple of 512: it was cut off.
+  /// The file's size is not a multiple of 512, so the file was truncated.
   case cutOff(size: Int)
-  /// The file has fewer blocks than stated: it was cut off between two blocks.
+  /// The file has fewer blocks than stated, so it was truncated between two blocks.
   case blocksMissing(found: Int, count: UInt32)
   /// A block without the three magic numbers.
   case wrongMagic(block: Int)
@@ -13,9 +13,9 @@ public enum UF2Fault: Error, Equatable, Sendable {
   case payloadTooLong(block: Int, size: UInt32)
   /// A block whose number or count of blocks does not match its position.
   case outOfOrder(block: Int, number: UInt32, count: UInt32)
-  /// Files for a storage other than flash.
+  /// The blocks contain files for a storage other than flash.
   case fileContainer(block: Int)
-  /// A block for another chip than the blocks before.
+  /// A block for another chip than that of the previous blocks.
   case secondFamily(UF2Family?, block: Int)
   /// The payload would exceed the 32-bit address space.
   case addressTooHigh(block: Int, address: UInt32)

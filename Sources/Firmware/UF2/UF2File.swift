@@ -1,5 +1,5 @@
 /// A UF2 file as one memory range (UF2 specification, Microsoft): blocks of 512 bytes, each with an
-/// address and up to 476 bytes for it.
+/// address and up to 476 bytes for that address.
 package struct UF2File: AddressedFile, Equatable, Sendable {
   static let blockSize = 512
   static let payloadMaximum = 476
@@ -21,7 +21,7 @@ package struct UF2File: AddressedFile, Equatable, Sendable {
   package let bytes: [UInt8]
   /// The addresses of the image.
   package let layout: AddressLayout
-  /// `nil` if the file does not state the family.
+  /// The kind of chip; `nil` if the file does not state it.
   package let family: UF2Family?
 
   /// Decodes a complete file, which must be for one kind of chip and contain all blocks in order.
@@ -72,7 +72,7 @@ package struct UF2File: AddressedFile, Equatable, Sendable {
     let fault = UF2Fault.outOfOrder(block: number, number: block.number, count: block.count)
     guard block.number == 0, block.count > 0 else { return fault }
     if block.count > UInt32(count) { return .blocksMissing(found: count, count: block.count) }
-    // A second file may follow, whose blocks are numbered from 0 again.
+    // A second file may follow the first; its blocks are numbered from 0 again.
     let next = number + Int(block.count)
     let start = next * blockSize
     guard start + blockSize <= file.count else { return fault }
@@ -101,11 +101,11 @@ package struct UF2File: AddressedFile, Equatable, Sendable {
     let count: UInt32
     let family: UF2Family?
     let payload: ArraySlice<UInt8>
-    /// The first word after the payload, if the block has extensions.
+    /// The first word after the payload, if the block has extension tags.
     let firstExtension: UInt32?
 
-    /// Whether this is the block that picotool and the Pico SDK 2 put first, with a separate
-    /// number, so that an RP2350 accepts the file (erratum RP2350-E10): it is not flashed.
+    /// Whether this is the block that picotool and the Pico SDK 2 write first, with a separate
+    /// number, so that an RP2350 accepts the file (erratum RP2350-E10). The block is not flashed.
     var isForErratumE10: Bool {
       family == .absolute && number == 0 && count == 2 && firstExtension == Self.ignoredBlock
     }

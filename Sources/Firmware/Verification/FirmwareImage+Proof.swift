@@ -2,11 +2,11 @@ import Crypto
 
 /// The result of an integrity check of an image, without a key.
 public enum ImageIntegrity: Equatable, Sendable {
-  /// The hash in the image matches; the name of its algorithm.
+  /// The image matches the hash that it contains; the name is that of the hash algorithm.
   case whole(String)
   /// The image contains no hash.
   case notStated
-  /// The hash covers the decrypted bytes.
+  /// The hash covers the decrypted bytes, so it cannot be checked.
   case encrypted
 }
 
@@ -24,7 +24,7 @@ extension FirmwareImage {
     }
   }
 
-  /// Whether the image is marked as encrypted while its body is not: its hash matches without
+  /// Whether the image is marked as encrypted although its body is not: its hash matches without
   /// decryption.
   public var isInTheClear: Bool {
     guard case .mcuboot(let image, _) = content, image.isEncrypted else { return false }
@@ -36,7 +36,7 @@ extension FirmwareImage {
   }
 
   /// Checks the hash, and that the owner of this key signed all bytes that the device will run. An
-  /// image without a signature never passes.
+  /// image without a signature never passes this check.
   public func checkSignature(by key: VerificationKey) throws(ProofFault) {
     _ = try checkIntegrity()
     switch content {

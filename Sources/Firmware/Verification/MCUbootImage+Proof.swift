@@ -16,8 +16,8 @@ extension MCUbootImage {
     return .whole(hash.algorithm.rawValue)
   }
 
-  /// An image may be signed by several keys. The hash of its key, or the key itself, precedes each
-  /// signature; bootloaders ignore a signature without it.
+  /// An image may be signed by several keys. Each signature is preceded by its key or the hash of
+  /// its key; bootloaders ignore a signature without either.
   func checkSignature(by key: VerificationKey, of file: [UInt8]) throws(ProofFault) {
     guard try checkIntegrity(of: file) != .encrypted else { throw .encrypted }
     guard let hash else { throw .hashMissing }
@@ -47,7 +47,7 @@ extension MCUbootImage {
     throw fault
   }
 
-  /// Only erased flash and the trailer of a slot may follow the image.
+  /// Only erased flash or the trailer of a slot may follow the image.
   private func checkRest(of file: [UInt8]) throws(ProofFault) {
     let trailerSize = trailer.map { max(MCUbootTrailer.magicSize, $0.alignment) + 3 * $0.alignment }
     let rest = file[size..<(file.count - (trailerSize ?? 0))]
@@ -100,7 +100,7 @@ extension MCUbootImage.Hash.Algorithm {
 }
 
 extension VerificationKey.Algorithm {
-  /// Whether an entry of this type can be a signature of such a key. ECDSA has one type for both
+  /// Whether an entry of this type can be a signature by such a key. ECDSA has one type for both
   /// curves.
   fileprivate func writes(_ type: MCUbootTLVType) -> Bool {
     switch self {
@@ -113,14 +113,14 @@ extension VerificationKey.Algorithm {
 }
 
 extension P256.Signing.ECDSASignature {
-  /// Returns `nil` if the bytes are not a DER encoding of two numbers.
+  /// Returns `nil` if the bytes are not the DER encoding of two numbers.
   fileprivate init?(derBytes: [UInt8]) {
     do { try self.init(derRepresentation: derBytes) } catch { return nil }
   }
 }
 
 extension P384.Signing.ECDSASignature {
-  /// Returns `nil` if the bytes are not a DER encoding of two numbers.
+  /// Returns `nil` if the bytes are not the DER encoding of two numbers.
   fileprivate init?(derBytes: [UInt8]) {
     do { try self.init(derRepresentation: derBytes) } catch { return nil }
   }

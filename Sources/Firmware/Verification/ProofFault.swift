@@ -3,13 +3,13 @@
 @nonexhaustive
 #endif
 public enum ProofFault: Error, Equatable, Sendable {
-  /// The image must contain a hash of itself, but does not.
+  /// The image must contain a hash of itself, but does not contain one.
   case hashMissing
-  /// The image, or a part of it, was changed after it was built.
+  /// The image or a part of it was changed after the build.
   case hashDiffers(stated: [UInt8], computed: [UInt8])
   /// The image has no signature.
   case unsigned
-  /// The image is signed by another key: the hashes of that key and of the required one.
+  /// The image is signed by another key; the hashes are those of that key and of the required key.
   case otherKey(stated: [UInt8], wanted: [UInt8])
   /// The image is signed by a key of another algorithm.
   case otherAlgorithm(image: String, key: VerificationKey.Algorithm)
@@ -17,15 +17,15 @@ public enum ProofFault: Error, Equatable, Sendable {
   case signatureWrong
   /// Hash and signature cover data that only the device can decrypt.
   case encrypted
-  /// Bytes after the image that are neither fill nor a trailer, and that neither hash nor signature
-  /// covers.
+  /// Bytes follow the image that are neither fill nor a trailer, and that neither the hash nor the
+  /// signature covers.
   case uncovered(offset: Int, count: Int)
-  /// An image of a kind that has no signature.
+  /// The image is of a kind that has no signatures.
   case notSignable
 }
 
 extension ProofFault {
-  /// Whether the image may be genuine, but is signed with another key.
+  /// Whether the image may be genuine but signed with another key.
   public var isAboutTheKey: Bool {
     switch self {
     case .otherKey, .otherAlgorithm: true
@@ -56,7 +56,7 @@ extension ProofFault: CustomStringConvertible {
     }
   }
 
-  /// Enough digits to distinguish two hashes.
+  /// A number of digits that is sufficient to distinguish two hashes.
   private static func short(_ hash: [UInt8]) -> String {
     hash.prefix(4).map { $0.hexadecimal }.joined().lowercased() + "…"
   }

@@ -2,7 +2,7 @@ import Crypto
 import CryptoExtras
 import SwiftASN1
 
-/// The public key that must have signed an image.
+/// The public key that the signature of an image must match.
 public struct VerificationKey: Sendable {
   /// The algorithm of the key.
   public enum Algorithm: String, Sendable, CaseIterable {
@@ -130,7 +130,7 @@ public struct VerificationKey: Sendable {
   }
 }
 
-/// The reason why a file is not a key that can verify signatures.
+/// The reason why a file does not contain a key that can verify signatures.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -143,13 +143,14 @@ public enum VerificationKeyFault: Error, Equatable, Sendable {
   case privateKey
   /// The file contains several keys.
   case severalKeys(Int)
-  /// A PEM file of another kind, by its label.
+  /// The PEM block is of another kind; `label` names it.
   case notAPublicKey(String)
   /// The block does not contain a public key.
   case malformed
-  /// An algorithm that no supported bootloader uses, by its object identifier.
+  /// The key has an algorithm that no supported bootloader uses; the algorithm is stated by its
+  /// object identifier.
   case unknownAlgorithm(String)
-  /// An RSA key size that no supported bootloader uses.
+  /// The RSA key has a size that no supported bootloader uses.
   case unusedRSASize(bits: Int)
 }
 

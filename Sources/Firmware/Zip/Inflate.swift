@@ -1,15 +1,15 @@
 import COtaflashZlib
 
-/// Deflated data (RFC 1951), without a zlib or gzip header.
+/// Decompression of deflated data (RFC 1951) without a zlib or gzip header.
 enum Inflate {
   /// Decompresses data that must end at its last byte and yield exactly `count` bytes. Allocates
   /// only these bytes and zlib's window.
   /// - Returns: `nil` if the data does not meet these conditions.
   static func bytes(of packed: ArraySlice<UInt8>, count: Int) -> [UInt8]? {
-    // One byte more than stated, to detect longer data.
+    // The buffer has one more byte than stated, to detect longer data.
     guard let packedCount = UInt32(exactly: packed.count), let room = UInt32(exactly: count + 1)
     else { return nil }
-    // zlib's state points back to the stream, so the stream must not move.
+    // zlib's state contains a pointer to the stream, so the stream must not move.
     let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     stream.initialize(to: z_stream())
     defer { stream.deallocate() }

@@ -1,7 +1,7 @@
-/// The files in a ZIP archive (PKWARE, APPNOTE 6.3.10), decompressed in memory: stored or deflated,
-/// not split, not encrypted. Nothing is written to disk, and the limits hold regardless of the
-/// sizes that the archive states. Duplicate fields must agree, so that all readers find the same
-/// files.
+/// The files in a ZIP archive (PKWARE, APPNOTE 6.3.10), decompressed in memory. Entries must be
+/// stored or deflated; split and encrypted archives are rejected. Nothing is written to disk, and
+/// the limits apply regardless of the sizes that the archive states. Duplicate fields must agree,
+/// so that all readers find the same files.
 package struct ZipArchive: Equatable, Sendable {
   package struct Entry: Equatable, Sendable {
     /// The name in the archive: a path of plain names.
@@ -11,11 +11,13 @@ package struct ZipArchive: Equatable, Sendable {
 
   /// The maximum number of files; no firmware package has more.
   package static let entryMaximum = 64
-  /// The maximum ratio: Deflate yields at most 1032 bytes from one (zlib, technical details).
+  /// The maximum compression ratio: Deflate yields at most 1032 bytes from one byte (zlib,
+  /// technical details).
   static let ratioMaximum = 1032
   private static let localMagic: [UInt8] = [0x50, 0x4B, 0x03, 0x04]
   private static let descriptorMagic: UInt32 = 0x0807_4B50
-  /// Version 6.3; ZIP64, encryption and compression are rejected separately.
+  /// Version 6.3 of the format. Its ZIP64, encryption and compression features are rejected
+  /// separately.
   private static let versionMaximum = 63
   private static let stored: UInt16 = 0
   private static let deflated: UInt16 = 8
@@ -73,7 +75,7 @@ package struct ZipArchive: Equatable, Sendable {
       throw .unknownCompression(name: name, method: header.method)
     }
     guard header.size <= left else { throw .tooLarge(name: name, limit: limit) }
-    // The product cannot overflow: a size has 32 bits.
+    // The product cannot overflow, because a size has 32 bits.
     guard header.size <= header.compressedSize * ratioMaximum else {
       throw .impossibleRatio(
         name: name, size: header.size, compressedSize: header.compressedSize)

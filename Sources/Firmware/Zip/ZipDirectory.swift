@@ -9,7 +9,7 @@ struct ZipDirectory {
 
   /// The headers in the order of the archive.
   let headers: [ZipHeader]
-  /// The start of the directory, which is the end of the files.
+  /// The start of the directory, at which the files end.
   let start: Int
 
   /// - Throws: `cutOff`, `zip64`, `severalDisks`, `tooManyEntries`, or `damaged` if the archive is
@@ -45,7 +45,7 @@ struct ZipDirectory {
     self.headers = headers
   }
 
-  /// The offset of the last possible end record: the data after it is a comment.
+  /// The offset of the last possible end record: all data after the record must be its comment.
   private static func end(of file: [UInt8]) -> Int? {
     guard file.count >= endSize else { return nil }
     let last = file.count - endSize

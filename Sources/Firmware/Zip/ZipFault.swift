@@ -1,35 +1,36 @@
-/// The reason why an archive was rejected. Nothing of it was written to disk.
+/// The reason why an archive was rejected. No part of it was written to disk.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum ZipFault: Error, Equatable, Sendable {
-  /// No local file header at the start.
+  /// The archive does not start with a local file header.
   case notAnArchive
-  /// No central directory at the end.
+  /// The archive does not end with a central directory.
   case cutOff
   /// The archive's structure is inconsistent.
   case damaged(String)
-  /// Sizes or offsets in ZIP64 records, which firmware packages do not need.
+  /// The archive stores sizes or offsets in ZIP64 records, which firmware packages do not need.
   case zip64
-  /// One part of a split archive.
+  /// The file is one part of a split archive.
   case severalDisks
   /// Two files use the same bytes of the archive.
   case overlap(String, String)
-  /// A file that needs a later version of the format; 63 is 6.3.
+  /// A file needs a later version of the format; 63 stands for 6.3.
   case laterVersion(name: String, version: Int)
-  /// More files than firmware packages have.
+  /// The archive has more files than firmware packages have.
   case tooManyEntries(limit: Int)
-  /// A name that leads out of the archive, is not valid UTF-8, or is ambiguous between readers.
+  /// A name leads out of the archive, is not valid UTF-8, or is ambiguous between readers.
   case unsafeName(String)
-  /// Two files have the same name, and readers differ in which one they use.
+  /// Two files have the same name, and readers do not agree on which file to use.
   case nameRepeated
-  /// The file needs a password.
+  /// The file is encrypted with a password.
   case encrypted(name: String)
-  /// The method is neither stored nor deflated.
+  /// The compression method is neither "stored" nor "deflated".
   case unknownCompression(name: String, method: UInt16)
   /// An entry, or all entries together, exceed the limit in bytes.
   case tooLarge(name: String, limit: Int)
-  /// More bytes than deflate can yield from the compressed size: the sizes are forged.
+  /// The stated size is larger than deflate can yield from the compressed size, so the sizes are
+  /// forged.
   case impossibleRatio(name: String, size: Int, compressedSize: Int)
   /// An entry's bytes do not match its sizes or its CRC32.
   case entryDamaged(name: String, String)

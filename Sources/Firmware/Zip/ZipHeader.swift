@@ -8,7 +8,7 @@ struct ZipHeader {
     fileprivate var magic: UInt32 { self == .directory ? 0x0201_4B50 : 0x0403_4B50 }
     /// The number of bytes before the name.
     fileprivate var fixedSize: Int { self == .directory ? 46 : 30 }
-    /// The number of bytes before the flags; the following fields are the same in both.
+    /// The number of bytes before the flags; from the flags on, both kinds have the same fields.
     fileprivate var flagsOffset: Int { self == .directory ? 8 : 6 }
   }
 
@@ -16,20 +16,20 @@ struct ZipHeader {
     let rawValue: UInt16
 
     static let encrypted = Flags(rawValue: 1 << 0)
-    /// CRC32 and sizes follow the data, and are 0 in the local header.
+    /// Bit of the flags: CRC32 and sizes follow the data, and are 0 in the local header.
     static let descriptor = Flags(rawValue: 1 << 3)
     static let patch = Flags(rawValue: 1 << 5)
     static let stronglyEncrypted = Flags(rawValue: 1 << 6)
     static let utf8 = Flags(rawValue: 1 << 11)
     static let masked = Flags(rawValue: 1 << 13)
 
-    /// The flags that must agree in both headers; the other bits state the effort of compression.
+    /// The flags that must agree in both headers; the other bits describe the compression level.
     static let decisive: Flags = [
       .encrypted, .descriptor, .patch, .stronglyEncrypted, .utf8, .masked,
     ]
   }
 
-  /// Marks numbers that are stored in ZIP64 records.
+  /// The value of a field whose number is stored in a ZIP64 record.
   private static let elsewhere = UInt32.max
   private static let zip64Field: UInt16 = 0x0001
   private static let unicodePathField: UInt16 = 0x7075
@@ -47,7 +47,7 @@ struct ZipHeader {
   /// The offset of the first byte after the header.
   let end: Int
 
-  /// Decodes the header at an offset, which must end before `limit`.
+  /// Decodes the header at an offset; the header must end before `limit`.
   init(_ place: Place, of file: [UInt8], at offset: Int, before limit: Int) throws(ZipFault) {
     guard offset >= 0, offset <= limit - place.fixedSize,
       file.littleEndian(UInt32.self, at: offset) == place.magic
@@ -77,7 +77,8 @@ struct ZipHeader {
     try checkExtra(file[nameEnd..<extraEnd])
   }
 
-  /// Checks the extra fields, which can repeat sizes and name for readers that support them.
+  /// Checks the extra fields, which can repeat the sizes and the name for readers that support
+  /// these fields.
   private func checkExtra(_ extra: ArraySlice<UInt8>) throws(ZipFault) {
     var offset = extra.startIndex
     while let id: UInt16 = extra.littleEndian(at: offset),
@@ -89,7 +90,7 @@ struct ZipHeader {
       }
       let value = extra[start..<(start + Int(size))]
       if id == Self.zip64Field { throw .zip64 }
-      // A version and the CRC32 of the header's name precede this name.
+      // In this field, a version and the CRC32 of the header's name precede the name.
       if id == Self.unicodePathField, Array(value.dropFirst(5)) != name {
         throw .unsafeName(String(decoding: name, as: UTF8.self))
       }
@@ -99,7 +100,7 @@ struct ZipHeader {
 
   var isEncrypted: Bool { !flags.isDisjoint(with: [.encrypted, .stronglyEncrypted, .masked]) }
 
-  /// Whether a local header agrees with the directory.
+  /// Whether a local header agrees with its entry in the directory.
   func agrees(with directory: ZipHeader) -> Bool {
     guard flags.intersection(.decisive) == directory.flags.intersection(.decisive),
       method == directory.method, name == directory.name

@@ -6,8 +6,8 @@ import OtaflashNumerals
 /// The table of devices. Columns without any value are omitted.
 struct DeviceRows {
   private static let textMaximum = 80
-  /// Above this number of devices, the printed page shows only devices that did not succeed, at
-  /// most this many: no browser prints a thousand pages.
+  /// The number of devices above which the printed page shows only devices that did not succeed,
+  /// and at most this many of them, because no browser prints a thousand pages.
   private static let paperMaximum = 600
 
   let report: RunReport
@@ -52,7 +52,7 @@ struct DeviceRows {
     ]
   }
 
-  /// Numbers, with their sort keys.
+  /// Cells with numbers, and their sort keys.
   private func figures(of device: DeviceReport) -> PageValues {
     var row: PageValues = ["rate": "", "rateValue": "", "took": "", "tookValue": ""]
     if let rate = device.figures?.bytesPerSecond {
@@ -70,7 +70,7 @@ struct DeviceRows {
     return row
   }
 
-  /// The attempts of a device with more than one; the row itself describes a single attempt.
+  /// The attempts of a device that had more than one; the row itself describes only one attempt.
   private func tries(of device: DeviceReport) -> PageValues {
     let attempts = device.attempts
     guard attempts.count > 1 else { return ["one": String(attempts.count)] }
@@ -99,7 +99,7 @@ struct DeviceRows {
 }
 
 extension Outcome {
-  /// Whether an operator has to act on the device.
+  /// Whether an operator must act on the device.
   fileprivate var needsAction: Bool {
     switch self {
     case .failed, .unseen, .neutral: true

@@ -3,8 +3,9 @@ import OtaflashATT
 import OtaflashFleet
 import OtaflashNumerals
 
-/// Attempts by adapter and time. A few attempts are bars with the names of devices. For many
-/// attempts, each adapter has a line that shows its number of concurrent attempts.
+/// The chart of attempts by adapter and time. If there are few attempts, each is a bar with the
+/// name of its device. If there are many, each adapter has a line that shows its number of
+/// concurrent attempts.
 struct GanttChart {
   static let width = 1000.0
   static let left = 92.0
@@ -107,7 +108,7 @@ struct GanttChart {
     let x = scale.position(stretch.from)
     let width = max(scale.position(stretch.until) - x - 1, 2)
     let name = VisibleWords.escaped(report.devices[stretch.device].label, limit: 60)
-    // Few letters of the font are wider.
+    // Few letters of the font are wider than this.
     let room = Int((width - 8) / 6.6)
     let scalars = name.unicodeScalars
     // A truncated name is not readable on a hatched bar.

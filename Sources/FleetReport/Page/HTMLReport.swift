@@ -4,7 +4,7 @@ import Mustache
 import OtaflashATT
 import OtaflashFleet
 
-/// A run's report as one HTML file that opens from disk. The file loads nothing, is complete
+/// A run's report as one HTML file that opens from disk. The file loads no other files, is complete
 /// without its script, and permits no other script.
 package enum HTMLReport {
   package static func text(
@@ -20,13 +20,14 @@ package enum HTMLReport {
     }
   }()
 
-  /// The Content Security Policy: no loads, and only the page's own style and script, by hash.
+  /// The Content Security Policy: it permits no loads, and only the page's own style and script, by
+  /// their hashes.
   static let policy: String = {
     "default-src 'none'; style-src '\(hash(of: PageStyle.text))'; "
       + "script-src '\(hash(of: PageScript.text))'; base-uri 'none'; form-action 'none'"
   }()
 
-  /// The hash source of an inline text (CSP 3, 2.3.1).
+  /// The hash source of an inline style or script (CSP 3, 2.3.1).
   private static func hash(of text: String) -> String {
     "sha256-" + base64(Array(SHA256.hash(data: Array(text.utf8))))
   }

@@ -4,7 +4,7 @@ import OtaflashNumerals
 
 /// A bar that is divided by outcome, with a text for each part.
 enum OutcomeBar {
-  /// Minimum width of a part in percent, so that one device of ten thousand is visible.
+  /// The minimum width of a part in percent, so that one device of ten thousand is visible.
   private static let leastPercent = 0.7
 
   static func values(_ counts: OutcomeCounts) -> PageValues {
@@ -29,7 +29,7 @@ enum OutcomeBar {
 }
 
 extension Outcome {
-  /// A sign in addition to the color.
+  /// The sign that is shown in addition to the color.
   var sign: String {
     switch self {
     case .succeeded: "✓"

@@ -1,12 +1,12 @@
 #if Fleet
 import Mustache
 
-/// Values that a template inserts in the page.
+/// The values that a template inserts into the page.
 typealias PageValues = [String: Any]
 
-/// Escaped text for HTML content and attributes. It is escaped byte by byte: to Swift, `"` with an
-/// accent is one character, which a search for `"` does not find, while a browser ends the
-/// attribute there.
+/// Escaped text for HTML content and attributes. The text is escaped byte by byte. In Swift, `"`
+/// with a combining accent is one character, which a search for `"` does not find, but a browser
+/// ends the attribute there.
 struct PageContent: MustacheContentType {
   static let name = "OTAFLASH-PAGE"
 

@@ -1,6 +1,6 @@
 #if Fleet
-/// The style of the page for light and dark screens of any width, and for paper. Colors are never
-/// the only sign.
+/// The style of the page for light and dark screens of any width, and for paper. No information is
+/// conveyed only by color.
 enum PageStyle {
   static let text =
     #"""

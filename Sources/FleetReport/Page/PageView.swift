@@ -77,7 +77,7 @@ struct PageView {
     return "\(calendar.dayWords), \(calendar.minutes) \(surroundings.zoneName)"
   }
 
-  /// A time span, without repeated dates.
+  /// A time span; the date is not repeated if it is the same.
   private func span(_ from: WallClockTime, _ until: WallClockTime) -> String {
     let (first, last) = (CalendarTime(from, in: zone), CalendarTime(until, in: zone))
     return first.date == last.date
@@ -269,7 +269,7 @@ extension RunFile.Role {
 }
 
 extension RunReport.State {
-  /// A sign, and its CSS class.
+  /// The sign of the run's state, and its CSS class.
   var sign: (String, String) {
     switch self {
     case .running, .cancelling: ("▸", "open")
@@ -284,7 +284,7 @@ extension RunReport.State {
 }
 
 extension WaveReport {
-  /// A sign, and its CSS class.
+  /// The sign of the wave's state, and its CSS class.
   var sign: (String, String) {
     switch (phase, verdict) {
     case (.planned, _): ("…", "off")

@@ -1,6 +1,6 @@
 import OtaflashFleet
 
-/// Facts of a page that are not in the events.
+/// Facts on a page that are not in the events.
 package struct ReportSurroundings: Sendable {
   /// The evidence that the events are complete.
   package struct Chain: Hashable, Sendable {
@@ -16,7 +16,7 @@ package struct ReportSurroundings: Sendable {
 
   /// The air limit.
   package struct AirLimit: Hashable, Sendable {
-    /// Maximum image bytes per second of one adapter.
+    /// The maximum number of image bytes per second over one adapter.
     package let bytesPerSecond: Double
     /// The link parameters, such as `2M, 15 ms, with response`.
     package let words: String

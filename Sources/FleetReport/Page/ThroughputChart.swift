@@ -2,13 +2,13 @@
 import OtaflashATT
 import OtaflashFleet
 
-/// Total bytes per second of all links, on the time axis of the adapter chart.
+/// The bytes per second of all links together, on the time axis of the adapter chart.
 struct ThroughputChart {
   private static let height = 220.0
   private static let top = 34.0
   private static let bottom = 196.0
-  /// The highest ratio of limit to peak for which the limit is drawn. A higher line would flatten
-  /// the chart; the text states the limit in any case.
+  /// The highest ratio of the limit to the peak for which the limit is drawn. A higher line would
+  /// flatten the chart. The text states the limit in any case.
   private static let drawnMaximum = 4.0
 
   let report: RunReport
@@ -72,7 +72,7 @@ struct ThroughputChart {
     return words
   }
 
-  /// The distance of levels: 1, 2 or 5 times a power of ten, for three to six levels.
+  /// The distance between levels: 1, 2 or 5 times a power of ten, which yields three to six levels.
   private static func step(_ maximum: Double) -> Double {
     var step = 1.0
     while maximum / step > 10 { step *= 10 }

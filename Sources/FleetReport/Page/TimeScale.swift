@@ -1,7 +1,7 @@
 import OtaflashFleet
 
 /// The mapping of moments to horizontal positions. Long times without attempts are shortened, so
-/// that a night between two waves leaves enough width for the waves.
+/// that the waves have enough width even if there is a night between them.
 struct TimeScale {
   /// A stretch of time with attempts.
   struct Segment: Hashable {
@@ -35,7 +35,7 @@ struct TimeScale {
   let breaks: [Break]
 
   /// - Parameters:
-  ///   - busy: times with attempts, in any order.
+  ///   - busy: the times with attempts, in any order.
   ///   - whole: the time to show if `busy` is empty.
   init(busy: [Range<WallClockTime>], whole: Range<WallClockTime>, left: Double, width: Double) {
     var spans = Self.union(busy)

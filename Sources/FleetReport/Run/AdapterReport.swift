@@ -1,7 +1,7 @@
 import OtaflashFleet
 
-/// The work of one adapter. Events name adapters as their machine does, so adapters of two machines
-/// with the same name share one report.
+/// The work of one adapter. Events contain adapter names as the machine uses them, so adapters of
+/// two machines with the same name share one report.
 package struct AdapterReport: Hashable, Sendable {
   /// An attempt on the adapter, from its placement to its end.
   package struct Stretch: Hashable, Sendable {
@@ -61,7 +61,7 @@ package struct AdapterReport: Hashable, Sendable {
   }
 
   private static func most(of stretches: [Stretch]) -> Int {
-    // An end sorts before a start at the same moment.
+    // At the same moment, an end sorts before a start.
     let changes = stretches.flatMap { [($0.from, 1), ($0.until, -1)] }.sorted { $0 < $1 }
     var (now, most) = (0, 0)
     for (_, change) in changes {

@@ -1,7 +1,7 @@
 import OtaflashFleet
 
 extension AttemptRecord {
-  /// Whether the worker was interrupted, ended or recalled. Such an attempt is no evidence about
+  /// Whether the worker was interrupted, ended or recalled. Such an attempt proves nothing about
   /// the device.
   package var wasCutShort: Bool {
     switch ending {
@@ -25,7 +25,7 @@ extension AttemptRecord {
 }
 
 extension UpdateFigures {
-  /// Bytes per second of the upload only; `nil` if the upload had no duration or no bytes.
+  /// The bytes per second of the upload only; `nil` if the upload had no duration or no bytes.
   var bytesPerSecond: Double? {
     uploadMilliseconds > 0 && bytes > 0
       ? Double(bytes) * 1000 / Double(uploadMilliseconds) : nil

@@ -5,11 +5,11 @@ import OtaflashFleet
 package struct DeviceReport: Hashable, Sendable {
   package enum Standing: Hashable, Sendable {
     case settled(DeviceEnding)
-    /// A worker updates the device.
+    /// A worker is updating the device.
     case running
-    /// The device waits for its wave, its turn or its next attempt.
+    /// The device waits for its wave, for a free adapter or for its next attempt.
     case waiting
-    /// The run ended before the device was settled.
+    /// The run ended before the device reached a final outcome.
     case leftOut
   }
 
@@ -17,7 +17,7 @@ package struct DeviceReport: Hashable, Sendable {
   /// The index of its wave.
   package let wave: Int
   package let standing: Standing
-  /// In order. A job that no worker claimed is not an attempt.
+  /// The attempts in order. A job that no worker claimed is not an attempt.
   package let attempts: [AttemptRecord]
   package let settled: WallClockTime?
 
@@ -39,7 +39,7 @@ package struct DeviceReport: Hashable, Sendable {
   /// The name of the device, or its id.
   package var label: String { device.name ?? device.id }
 
-  /// The figures of the successful update.
+  /// The figures of the update that succeeded.
   package var figures: UpdateFigures? {
     attempts.lazy.reversed().compactMap { attempt -> UpdateFigures? in
       if case .updated(let figures) = attempt.ending { figures } else { nil }
@@ -62,8 +62,8 @@ package struct DeviceReport: Hashable, Sendable {
     return nil
   }
 
-  /// The evidence that the image runs: the name of the proof, or `was-running` if the image ran
-  /// before.
+  /// The evidence that the image runs: the name of the verification, or `was-running` if the image
+  /// already ran before.
   package var proof: String? {
     switch standing {
     case .settled(.updated): figures?.proof ?? "looked-at"
@@ -82,7 +82,7 @@ package struct DeviceReport: Hashable, Sendable {
     }
   }
 
-  /// The outcome in one to three words, more detailed than `outcome`.
+  /// The outcome in one to three words; it is more detailed than `outcome`.
   package var outcomeWords: String {
     switch standing {
     case .settled(.current): "already updated"
@@ -106,7 +106,7 @@ package enum Outcome: String, Hashable, Sendable, CaseIterable {
   case failed
   /// No advertisement of the device was received.
   case unseen
-  /// Skipped: a hook, a condition, or a failure of this host prevented the update.
+  /// The device was skipped: a hook, a condition, or a failure of this host prevented the update.
   case neutral
   case running
   case waiting

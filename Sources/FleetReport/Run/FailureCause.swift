@@ -4,7 +4,7 @@ import OtaflashFleet
 package struct FailureCause: Hashable, Sendable {
   package let kind: FailureKind
   package let code: String
-  /// The recorded text, for codes without a known title.
+  /// The recorded message, for codes without a known title.
   private let text: String
 
   init(_ failure: AttemptFailure) {
@@ -40,7 +40,7 @@ package struct FailureCause: Hashable, Sendable {
     hasher.combine(code)
   }
 
-  /// The failure, as a sentence without a full stop.
+  /// The failure, as a sentence without a period.
   package var title: String { Self.known[code]?.title ?? text }
 
   /// The recommended action, as one or two sentences.
@@ -59,7 +59,7 @@ package struct FailureCause: Hashable, Sendable {
   private static let image = "Check that the campaign names the right image for these boards."
   private static let force = "If this is intended, allow it in the campaign."
 
-  /// Titles and remedies by the codes of the engine and the rules.
+  /// The titles and remedies, by the codes of the engine and of the campaign rules.
   private static let known: [String: (title: String, remedy: String)] = [
     "absent": (
       "The device was not found during the run",
@@ -163,10 +163,10 @@ package struct FailureGroup: Hashable, Sendable {
   package let devices: [Int]
   /// The number of attempts that ended by this cause, on any device.
   package let attempts: Int
-  /// The number of devices with this cause that run the image nevertheless.
+  /// The number of devices with this cause that now run the image nevertheless.
   package let overcome: Int
 
-  /// Returns the groups, the cause of the most devices first.
+  /// Returns the groups; the cause of the most devices is first.
   static func groups(of devices: [DeviceReport]) -> [FailureGroup] {
     var ended: [FailureCause: [Int]] = [:]
     var attempts: [FailureCause: Int] = [:]

@@ -3,9 +3,9 @@ import OtaflashFleet
 /// The bytes that successful updates saved by patches and compression.
 package struct PatchSavings: Hashable, Sendable {
   package let devices: Int
-  /// Bytes of patches or compressed images, including repeated bytes.
+  /// The bytes of patches or compressed images, including repeated bytes.
   package let sent: Int
-  /// Bytes of the images that the devices created from them.
+  /// The bytes of the images that the devices created from them.
   package let made: Int
 
   /// - Returns: `nil` if all devices received uncompressed images.

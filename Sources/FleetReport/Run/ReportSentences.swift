@@ -38,12 +38,14 @@ extension RunReport {
   private func runsVersion(_ device: DeviceReport) -> Bool {
     guard let runs = device.to?.description else { return false }
     let image = image(of: device)
-    // A version in a file may include a build number, `1.3.0+7`, which devices do not report.
+    // A version in a file may include a build number, such as `1.3.0+7`, which devices do not
+    // report.
     guard let version = image?.version?.prefix(while: { $0 != "+" }) else { return true }
     return version == runs
   }
 
-  /// The target version of the devices; `nil` if there are several versions or none is known.
+  /// The target version of the devices; `nil` if there are several versions, or if no version is
+  /// known.
   package var version: String? {
     let reported = Set(devices.filter(runsVersion).compactMap { $0.to?.description })
     let named = Set((beginning.images ?? []).compactMap(\.version))
@@ -65,7 +67,7 @@ extension RunReport {
     }
   }
 
-  /// The devices that run their image, by verification grade.
+  /// The devices that run their image, grouped by verification grade.
   package var grades: GradeCounts { GradeCounts(devices) }
 
   /// The state or the outcome of the run, as a clause.
@@ -82,7 +84,7 @@ extension RunReport {
     }
   }
 
-  /// Returns the reason why a run paused, as a clause.
+  /// Returns the reason why a run has paused, as a clause.
   package func words(of reason: PauseReason) -> String {
     switch reason {
     case .asked: "requested by an operator"

@@ -5,10 +5,10 @@ import OtaflashFleet
 /// killed: the result and cause of each device, the counts and verdict of each wave, and the end of
 /// the run.
 ///
-/// The following values differ: times, rates and adapters; the number of events; attempts (an
-/// attempt that a dead process interrupted is followed by another), and therefore the failures that
-/// were resolved by retries; and the text of failures, which may contain an offset. If a run is
-/// stopped or cancelled, the devices in progress at that moment differ as well.
+/// Other values may differ: times, rates and adapters; the number of events; attempts (an
+/// interrupted attempt is followed by another), and therefore the failures that were resolved by
+/// retries; and the messages of failures, which may contain an offset. If a run is stopped or
+/// cancelled, the devices in progress at that moment may also differ.
 package struct RunOutcome: Hashable, Sendable {
   package struct Device: Hashable, Sendable {
     package let id: FleetDevice.ID

@@ -1,8 +1,8 @@
 import OtaflashFirmware
 import OtaflashFleet
 
-/// The report of a run: a fold over its events, without other input. The report of an unfinished
-/// run contains the results so far.
+/// The report of a run: a fold over its events, without any other input. The report of an
+/// unfinished run contains the results so far.
 package struct RunReport: Hashable, Sendable {
   package enum State: Hashable, Sendable {
     case running
@@ -21,7 +21,7 @@ package struct RunReport: Hashable, Sendable {
   /// The number of recorded events.
   package let events: Int
   package let waves: [WaveReport]
-  /// In the planned order of waves and devices.
+  /// The waves and devices, in the planned order.
   package let devices: [DeviceReport]
   /// Sorted by name.
   package let adapters: [AdapterReport]
@@ -32,12 +32,12 @@ package struct RunReport: Hashable, Sendable {
   package let operators: [OperatorRecord]
   package let failures: [FailureGroup]
   package let throughput: Throughput
-  /// `nil` if all devices received uncompressed images.
+  /// The savings; `nil` if all devices received uncompressed images.
   package let savings: PatchSavings?
 
   /// - Parameter history: all events, from the first.
   /// - Returns: `nil` if the events are not those of a run: the first event is not the start of a
-  ///   run, or an event refers to a wave that was not planned. The store may have been edited.
+  ///   run, or an event refers to a wave that was not planned. The cause may be an edited store.
   package init?(_ history: [RecordedEvent]) {
     guard FleetRun.fault(of: history) == nil else { return nil }
     let run = FleetRun(history)
@@ -88,7 +88,7 @@ package struct RunReport: Hashable, Sendable {
       }
     }
     return stretches.map { AdapterReport(name: $0, stretches: $1) }.sorted {
-      // hci2 comes before hci10.
+      // This order places hci2 before hci10.
       ($0.name.utf8.count, $0.name) < ($1.name.utf8.count, $1.name)
     }
   }

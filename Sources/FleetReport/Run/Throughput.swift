@@ -1,8 +1,8 @@
 import OtaflashFleet
 
-/// Bytes over time, estimated from events: the bytes of each successful update, distributed evenly
-/// over its upload. The upload is assumed to end when the activation starts. The bytes of failed
-/// attempts are not recorded.
+/// The number of bytes over time, estimated from events: the bytes of each successful update are
+/// distributed evenly over its upload. The upload is assumed to end when the activation starts. The
+/// bytes of failed attempts are not recorded.
 package struct Throughput: Hashable, Sendable {
   package struct Transfer: Hashable, Sendable {
     package let from: WallClockTime
@@ -11,7 +11,7 @@ package struct Throughput: Hashable, Sendable {
   }
 
   package let transfers: [Transfer]
-  /// Attempts with an adapter but no byte count.
+  /// The attempts that had an adapter but no byte count.
   package let untold: Int
 
   package var bytes: Int { transfers.reduce(0) { $0 + $1.bytes } }
@@ -38,8 +38,8 @@ package struct Throughput: Hashable, Sendable {
     self.untold = untold
   }
 
-  /// Returns the mean rate in bytes per second for each of `bins` equal parts of a time. Bytes
-  /// outside of the time do not count.
+  /// Returns the mean rate in bytes per second for each of `bins` equal parts of a time span. Bytes
+  /// outside of the span do not count.
   package func rates(over time: Range<WallClockTime>, bins: Int) -> [Double] {
     let (start, end) = (time.lowerBound.milliseconds, time.upperBound.milliseconds)
     let width = Double(max(end - start, 1)) / Double(bins)

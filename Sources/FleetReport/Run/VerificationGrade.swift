@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashFleet
 import OtaflashNumerals
 
-/// The evidence that a device runs its image, the strongest first.
+/// The evidence that a device runs its image, with the strongest first.
 package enum VerificationGrade: Int, Hashable, Sendable, CaseIterable, Comparable {
   /// The device reported the hash or CRC32 of the image after its restart, or ran the image before
   /// any byte was sent.
@@ -11,7 +11,7 @@ package enum VerificationGrade: Int, Hashable, Sendable, CaseIterable, Comparabl
   case version
   /// The bootloader accepted the image, and starts no other image.
   case bootloader
-  /// No evidence was read.
+  /// No evidence was obtained.
   case none
 
   package static func < (left: VerificationGrade, right: VerificationGrade) -> Bool {
@@ -37,7 +37,7 @@ package enum VerificationGrade: Int, Hashable, Sendable, CaseIterable, Comparabl
     }
   }
 
-  /// The words after "verified", for a number of devices.
+  /// The words after "verified", for some number of devices.
   func words(_ count: Int) -> String {
     switch self {
     case .readBack: "by read-back"
@@ -49,7 +49,7 @@ package enum VerificationGrade: Int, Hashable, Sendable, CaseIterable, Comparabl
 }
 
 extension DeviceReport {
-  /// `nil` = the device is not known to run its image.
+  /// The grade; `nil` = the device is not known to run its image.
   package var grade: VerificationGrade? {
     switch proof {
     case "read-back", "looked-at", "was-running": .readBack
@@ -61,7 +61,7 @@ extension DeviceReport {
   }
 }
 
-/// Devices by the grade of their verification.
+/// The devices by verification grade.
 package struct GradeCounts: Hashable, Sendable {
   private var counts: [VerificationGrade: Int] = [:]
 
@@ -71,7 +71,7 @@ package struct GradeCounts: Hashable, Sendable {
 
   package subscript(grade: VerificationGrade) -> Int { counts[grade] ?? 0 }
 
-  /// `nil` = no device runs its image.
+  /// The weakest grade; `nil` = no device runs its image.
   package var weakest: VerificationGrade? { counts.keys.max() }
 
   /// `33 read-back, 3 bootloader's report`; `nil` = no device runs its image.

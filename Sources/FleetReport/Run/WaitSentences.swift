@@ -1,7 +1,7 @@
 import OtaflashFleet
 
 extension RunWait {
-  /// Returns the reason why no attempt starts, and the end of the wait, as a clause.
+  /// Returns the reason why no attempt starts, and the time until one can start, as a clause.
   ///
   /// - Parameters:
   ///   - run: the run that waits.
@@ -30,8 +30,8 @@ extension RunWait {
     Figures.counted(devices, "device") + (devices == 1 ? " waits" : " wait")
   }
 
-  /// A time such as `02:00 Europe/Berlin, in 6 h 13 min`; with the date if it is another day in the
-  /// zone, with seconds in the last hour.
+  /// A time such as `02:00 Europe/Berlin, in 6 h 13 min`. The date is included if it is another day
+  /// in the time zone; seconds are included in the last hour.
   private static func moment(
     _ time: WallClockTime, _ zone: ZoneOffsets, _ now: WallClockTime
   ) -> String {

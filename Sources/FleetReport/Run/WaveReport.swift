@@ -3,9 +3,9 @@ import OtaflashFleet
 /// The result of one wave.
 package struct WaveReport: Hashable, Sendable {
   package let name: String
-  /// The rule of the wave; `nil` = not recorded.
+  /// The rule of the wave; `nil` = the rule was not recorded.
   package let rule: WaveRule?
-  /// The indexes of its devices in the report.
+  /// The indexes of the wave's devices in the report.
   package let devices: Range<Int>
   package let counts: OutcomeCounts
   package let phase: WaveProgress.Phase

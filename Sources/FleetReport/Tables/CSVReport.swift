@@ -1,6 +1,7 @@
 import OtaflashFleet
 
-/// One row for each device, for spreadsheets (RFC 4180, UTF-8, times in UTC).
+/// The report as a table with one row for each device, for spreadsheets (RFC 4180, UTF-8, times in
+/// UTC).
 ///
 /// A cell that a spreadsheet could interpret as a formula starts with an apostrophe. Control and
 /// bidirectional characters are escaped (`\u001b`).
@@ -38,7 +39,7 @@ package enum CSVReport {
     cells.map(cell).joined(separator: ",") + "\r\n"
   }
 
-  /// Some spreadsheets also accept the full-width forms.
+  /// Some spreadsheets also interpret the full-width forms.
   private static let formulaBeginnings: Set<Unicode.Scalar> = [
     "=", "+", "-", "@", "＝", "＋", "－", "＠",
   ]
@@ -78,7 +79,7 @@ extension RunReport {
 }
 
 extension DeviceReport {
-  /// The recorded text of the failure.
+  /// The recorded message of the failure.
   package var words: String? {
     switch standing {
     case .settled(.failed(let failure)), .settled(.quarantined(let failure)): failure.words

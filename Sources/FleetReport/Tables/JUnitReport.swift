@@ -1,10 +1,11 @@
 import OtaflashFleet
 
-/// A test suite for each wave and a test case for each device, for continuous integration (Jenkins'
-/// schema of JUnit XML).
+/// The report as a test suite for each wave with a test case for each device, for continuous
+/// integration (Jenkins' schema of JUnit XML).
 ///
 /// A failed device or link is a *failure*. A device that was not found, or whose update failed on
-/// the host, is an *error*: it could not be tried. A device that is not settled is *skipped*.
+/// the host, is an *error*, because its image could not be tested. A device without a final outcome
+/// is *skipped*.
 package enum JUnitReport {
   package static func text(_ report: RunReport) -> String {
     var xml = XMLText()
@@ -36,7 +37,7 @@ package enum JUnitReport {
       }
     }
 
-    /// The attributes that `testsuites` has as well.
+    /// The attributes that the element `testsuites` also has.
     var attributes: [(String, String)] {
       [("tests", String(tests)), ("failures", String(failures)), ("errors", String(errors))]
     }
@@ -54,7 +55,7 @@ package enum JUnitReport {
       "testsuite",
       [("name", wave.name), ("id", String(number))] + totals.attributes + [
         ("skipped", String(totals.skipped)), ("time", CSVReport.seconds(time)),
-        // The schema has no time zone.
+        // The schema permits no time zone.
         ("timestamp", String(CalendarTime.text(began).dropLast())),
       ])
     for device in devices { testCase(device, in: wave, of: report, in: &xml) }
@@ -95,7 +96,7 @@ extension DeviceReport {
     case failure
     /// The device was not found, or the host failed: the image on the device is unknown.
     case error
-    /// The campaign left the device out, or the run has not reached it.
+    /// The campaign excluded the device, or the run has not reached it.
     case skipped
   }
 
@@ -110,7 +111,7 @@ extension DeviceReport {
   }
 }
 
-/// Elements of XML 1.0, line by line.
+/// The elements of XML 1.0, one per line.
 private struct XMLText {
   private(set) var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
   private var depth = 0
@@ -138,8 +139,8 @@ private struct XMLText {
   }
 
   /// Escapes control characters, and omits other characters that XML 1.0 (2.2, Char) excludes.
-  /// Works scalar by scalar: a quotation mark with an accent is one character to Swift, and ends an
-  /// attribute.
+  /// Works scalar by scalar, because a quotation mark with a combining accent is one character in
+  /// Swift, but ends an attribute.
   private static func escaped(_ text: String) -> String {
     var shown = String.UnicodeScalarView()
     for scalar in VisibleWords.escaped(text).unicodeScalars {

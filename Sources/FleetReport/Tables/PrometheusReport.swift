@@ -1,8 +1,9 @@
 import OtaflashFleet
 
-/// A run as metrics: Prometheus text format 0.0.4
+/// The report as metrics: Prometheus text format 0.0.4
 /// (prometheus.io/docs/instrumenting/exposition_formats), for node_exporter's textfile collector or
-/// a push gateway. Samples are per wave: a label per device would create too many time series.
+/// a push gateway. Samples are per wave, because a label per device would create too many time
+/// series.
 package enum PrometheusReport {
   private struct Metric {
     let name: String
@@ -86,7 +87,8 @@ package enum PrometheusReport {
     labels.map { "\($0)=\"\(escaped($1))\"" }.joined(separator: ",")
   }
 
-  /// Works scalar by scalar: to Swift, a quotation mark with an accent is one character.
+  /// Works scalar by scalar, because a quotation mark with a combining accent is one character in
+  /// Swift.
   private static func escaped(_ text: String) -> String {
     var escaped = String.UnicodeScalarView()
     for scalar in VisibleWords.escaped(text).unicodeScalars {

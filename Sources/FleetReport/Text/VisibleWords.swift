@@ -1,4 +1,4 @@
-/// Untrusted text (of a device, a file) for display. Invisible characters and characters that
+/// Untrusted text (from a device, a file) for display. Invisible characters and characters that
 /// change the order of the surrounding text are escaped.
 enum VisibleWords {
   /// Whether the scalar is a control or line break (Unicode Cc, Zl and Zp), changes the direction
@@ -13,7 +13,8 @@ enum VisibleWords {
 
   /// Returns the text with hidden scalars escaped as in JSON: `\u001b`.
   ///
-  /// - Parameter limit: the maximum number of scalars before `…`; a letter may have many marks.
+  /// - Parameter limit: the maximum number of scalars before `…`; this limit counts scalars because
+  ///   a letter may have many combining marks.
   static func escaped(_ text: String, limit: Int = .max) -> String {
     let scalars = text.unicodeScalars
     if !scalars.contains(where: isHidden), scalars.count <= limit { return text }

@@ -1,6 +1,6 @@
 import OtaflashATT
 
-/// An attribute in a fault: its handle, and its type if the client knows it.
+/// An attribute as a fault names it: its handle, and its type if the client knows the type.
 public struct AttributeReference: Hashable, Sendable {
   /// The handle on the server, valid for one connection.
   public let handle: AttributeHandle
@@ -16,6 +16,6 @@ public struct AttributeReference: Hashable, Sendable {
 }
 
 extension AttributeReference: CustomStringConvertible {
-  /// The UUID with the handle, or the handle only.
+  /// The UUID with the handle, or only the handle.
   public var description: String { type.map { "\($0) (handle \(handle))" } ?? "\(handle)" }
 }

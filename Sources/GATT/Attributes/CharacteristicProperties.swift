@@ -14,10 +14,10 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
   public static let write = CharacteristicProperties(rawValue: 0x08)
   /// The value is notified.
   public static let notify = CharacteristicProperties(rawValue: 0x10)
-  /// The value is indicated, each time with a confirmation.
+  /// The value is indicated; the client confirms each indication.
   public static let indicate = CharacteristicProperties(rawValue: 0x20)
   /// The value can be written with a signature.
   public static let authenticatedSignedWrites = CharacteristicProperties(rawValue: 0x40)
-  /// A descriptor contains further properties.
+  /// A descriptor states further properties.
   public static let extendedProperties = CharacteristicProperties(rawValue: 0x80)
 }

@@ -46,7 +46,7 @@ struct HCIPacket: Equatable, Sendable {
   ) -> HCIPacket {
     let frame =
       UInt16(clamping: pdu.count).littleEndianBytes + attributeChannel.littleEndianBytes + pdu
-    // The first and only packet of a frame; from a host, not automatically flushable.
+    // The first and only packet of a frame; a packet from a host is not automatically flushable.
     let boundary: UInt16 = direction == .received ? 0b10 : 0b00
     let header = (handle | boundary << 12).littleEndianBytes
     return HCIPacket(

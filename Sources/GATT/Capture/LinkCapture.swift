@@ -3,7 +3,7 @@ import Synchronization
 
 /// The address of the device in the log.
 public struct CapturedPeer: Equatable, Sendable {
-  /// Six bytes, least significant first.
+  /// The address's six bytes, least significant first.
   public let littleEndian: [UInt8]
   /// Whether the address is random.
   public let isRandom: Bool
@@ -16,11 +16,13 @@ public struct CapturedPeer: Equatable, Sendable {
   }
 }
 
-/// A log of all PDUs on the attribute bearers of some links, in the BTSnoop format. Dissectors see
-/// each connection with its start, PDUs and end; they resolve the attributes from the discovery.
+/// A log of all PDUs on the attribute bearers of some links, in the BTSnoop format. For each
+/// connection the log contains its start, its PDUs and its end. Dissectors take the attribute types
+/// from the discovery.
 public final class LinkCapture: Sendable {
-  /// Core 5.4, Vol 4, Part E, 5.4.2. Handles start at 0 and are reused: btmon 5.66 crashes with a
-  /// segmentation fault at other handles on a computer without an adapter.
+  /// The range of connection handles (Core 5.4, Vol 4, Part E, 5.4.2). Handles start at 0 and are
+  /// reused, because btmon 5.66 crashes with a segmentation fault at other handles on a computer
+  /// without an adapter.
   private static let handles: ClosedRange<UInt16> = 0x0000...0x0EFF
 
   private struct State {
@@ -36,14 +38,14 @@ public final class LinkCapture: Sendable {
   ///   links wait for it, so it must return quickly.
   public init(write: @escaping @Sendable ([UInt8]) -> Void) { self.write = write }
 
-  /// The time of a clock's start in the log, in microseconds since 1970, if the wall clock reads
-  /// `now`. A simulated clock runs faster than the wall clock, and the next one starts again at 0:
-  /// its time in the log then continues from the latest record.
+  /// Returns the time in the log at which a clock starts, in microseconds since 1970, if the wall
+  /// clock reads `now`. A simulated clock runs faster than the wall clock, and the next simulated
+  /// clock starts again at 0, so its time in the log continues from the latest record.
   func epoch(of clock: any LinkClock, now: Int64) -> Int64 {
     max(now, state.withLock { $0.latest }) - Self.microseconds(clock.now)
   }
 
-  /// Returns the link, captured from now to its end.
+  /// Returns the link; its PDUs are captured from now to its end.
   func capturing(
     _ link: any Link, to peer: CapturedPeer, on clock: any LinkClock, epoch: Int64
   ) -> TracingLink {

@@ -29,8 +29,8 @@ extension ATTBearer {
       let isCommand = opcode & 0x40 != 0
       return isCommand ? nil : owe(.response(.error(Self.refusal(of: opcode))))
     case .writeCommand, .signedWriteCommand, .confirmation:
-      // The client runs no server, so commands have no effect. The same holds for a confirmation
-      // without an indication (3.3.2).
+      // The client runs no server, so commands have no effect. A confirmation without an indication
+      // has no effect either (3.3.2).
       return nil
     }
   }
@@ -90,10 +90,10 @@ extension ATTBearer {
         (handle: AttributeHandle, recipient: ResponseRecipient)?
       ) in
       let outcome = state.slot.received(response)
-      // The slot is unusable from now on, so a request before `end` must fail. If the bearer has
-      // already ended, that cause is kept: a late response is not an error.
+      // The slot is unusable from now on, so a request before `end` must fail. A bearer that has
+      // already ended keeps the cause of its end: a late response is not an error.
       if case .disconnect(let fault) = outcome { state.ended = state.ended ?? Self.cause(fault) }
-      // Valid from now on, even if no task waits for the response anymore.
+      // The new MTU is valid from now on, even if no task waits for the response anymore.
       if case .complete(.exchangeMTU(let theirs)) = outcome {
         state.mtu = .negotiated(state.receiveMTU.announce(), ATTMTU(clamping: Int(theirs)))
       }

@@ -1,6 +1,6 @@
 import OtaflashATT
 
-/// Requests, and the security that an attribute may require for them.
+/// Requests, and the link security that an attribute may require.
 extension ATTBearer {
   /// Sends a request and waits for its response. Requests from several tasks are sent one at a
   /// time, in order. A cancelled caller stops waiting immediately; its slot stays occupied until
@@ -16,7 +16,7 @@ extension ATTBearer {
     encoded: [UInt8], opcode: ATTOpcode, on handle: AttributeHandle
   ) async throws(GATTFault) -> ATTResponse {
     var asked: AttributeSecurity = []
-    // Each pass requests a higher level than the one before, and there are only two.
+    // Each pass requests a higher level than the previous pass, and only two levels exist.
     while true {
       do throws(GATTFault) {
         return try await exchange(encoded, opcode, handle)

@@ -15,7 +15,8 @@ extension ATTBearer {
     if let ended { throw ended }
   }
 
-  /// Removes an observer. `keepSubscriptions` informs the server, independent of the calling task.
+  /// Removes an observer. `keepSubscriptions` informs the server, even if the calling task is
+  /// cancelled.
   package func remove(_ observer: NotificationObserver, from value: AttributeHandle) {
     let isUntold = state.withLock { $0.subscriptions.remove(observer, from: value) }
     if isUntold { upkeep.offer(()) }
@@ -28,7 +29,8 @@ extension ATTBearer {
     try await settle(value)
   }
 
-  /// Writes the configuration that the observers of a value need, if the server's one differs.
+  /// Writes the configuration that the observers of a value need, if the server has a different
+  /// one.
   func settle(_ value: AttributeHandle) async throws(GATTFault) {
     try await settle(value) { (encoded, descriptor) async throws(GATTFault) in
       try await self.request(encoded: encoded, opcode: .writeRequest, on: descriptor)
@@ -39,7 +41,7 @@ extension ATTBearer {
     _ value: AttributeHandle,
     by write: ([UInt8], AttributeHandle) async throws(GATTFault) -> ATTResponse
   ) async throws(GATTFault) {
-    // One at a time: the written value must be current at the time of the write.
+    // One write at a time: the written value must be current at the time of the write.
     do throws(GATTFault) { try await enter(settingsGate) } catch {
       abandon(value)
       throw error
@@ -68,8 +70,9 @@ extension ATTBearer {
     upkeep.offer(())
   }
 
-  /// Informs the server of observers that were removed without a write. Ends with the bearer: each
-  /// write is bounded by the transaction timeout, and nothing is written to a link that has ended.
+  /// Informs the server of observers that were removed without a write. Returns when the bearer has
+  /// ended: each write is bounded by the transaction timeout, and nothing is written to a link that
+  /// has ended.
   func keepSubscriptions() async {
     while ended == nil, let value = state.withLock({ $0.subscriptions.takeUntold() }) {
       do throws(GATTFault) {

@@ -9,7 +9,7 @@ import Synchronization
 /// immediately.
 package final class ATTBearer: Sendable {
   /// Responses and confirmations that wait to be sent. The protocol permits one of each at a time,
-  /// so a peer that causes more violates it.
+  /// so a peer that causes more than that violates the protocol.
   private static let answersMaximum = 16
   /// Tasks that may wait for the request slot.
   private static let requestersMaximum = 256
@@ -26,7 +26,7 @@ package final class ATTBearer: Sendable {
     var pending: (handle: AttributeHandle, recipient: ResponseRecipient)?
     var mtu = ATTMTU.default
     var ended: GATTFault?
-    /// Whether the caller of the open request has stopped waiting.
+    /// Whether the caller of the open request no longer waits for the response.
     var isAbandoned = false
     /// Whether the only exchange of the connection was sent.
     var hasAskedMTU = false
@@ -160,8 +160,9 @@ package final class ATTBearer: Sendable {
     return try result.get()
   }
 
-  /// Sends a request if no other is open, and delivers its response to `responses`; `false`:
-  /// nothing was sent. Commands may follow immediately: they do not wait for a response (3.3.2).
+  /// Sends a request if no other is open, and delivers its response to `responses`; returns `false`
+  /// if nothing was sent. Commands may follow immediately, because they do not wait for a response
+  /// (3.3.2).
   func begin(
     _ encoded: [UInt8], _ opcode: ATTOpcode, _ handle: AttributeHandle, for responses: Responses
   ) async throws(GATTFault) -> Bool {
@@ -177,7 +178,7 @@ package final class ATTBearer: Sendable {
     }
   }
 
-  /// Sends a request in its turn.
+  /// Sends a request after the requests before it in the queue.
   private func open(
     _ encoded: [UInt8], _ opcode: ATTOpcode, _ handle: AttributeHandle,
     for recipient: ResponseRecipient
@@ -193,7 +194,8 @@ package final class ATTBearer: Sendable {
     do throws(GATTFault) {
       try await transmit(encoded)
     } catch {
-      // Nothing was sent (the PDU was rejected or the task cancelled): no response will arrive.
+      // The PDU was rejected or the task was cancelled before the PDU was sent, so no response will
+      // arrive.
       let wasPending = state.withLock { state in
         state.slot.withdraw()
         return state.pending.take() != nil
@@ -230,9 +232,9 @@ package final class ATTBearer: Sendable {
     try await sendWhenRoom(bytes)
   }
 
-  /// Sends a PDU if the transport can accept it immediately; `false`: nothing was sent. Every PDU
-  /// is offered first: the transport usually has space, and suspending the task for each PDU costs
-  /// more than the system call (docs/performance.md).
+  /// Sends a PDU if the transport can accept it immediately; returns `false` if nothing was sent.
+  /// Every PDU is offered first: the transport usually has space, and suspending the task for each
+  /// PDU costs more than the system call (docs/performance.md).
   package func offer(_ encoded: [UInt8]) throws(GATTFault) -> Bool {
     guard sendGate.enterNow() else { return false }
     defer { sendGate.leave() }

@@ -7,7 +7,7 @@ public struct DiscoveredService: Hashable, Sendable {
   /// The handles of the service, including its declaration.
   public let handles: HandleRange
 
-  /// A service that is known from another source than discovery.
+  /// A service that the caller knows without discovery.
   public init(uuid: BluetoothUUID, handles: HandleRange) {
     self.uuid = uuid
     self.handles = handles
@@ -27,7 +27,7 @@ public struct DiscoveredCharacteristic: Hashable, Sendable {
   /// The last handle of the characteristic; its descriptors are between `value` and this handle.
   public let last: AttributeHandle
 
-  /// A characteristic that is known from another source than discovery.
+  /// A characteristic that the caller knows without discovery.
   public init(
     uuid: BluetoothUUID, properties: CharacteristicProperties, declaration: AttributeHandle,
     value: AttributeHandle, last: AttributeHandle

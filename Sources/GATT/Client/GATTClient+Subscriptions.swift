@@ -11,11 +11,11 @@ extension GATTClient {
 
   /// Subscribes to a characteristic (4.10, 4.11) and returns its values from now on. The Client
   /// Characteristic Configuration is written for the first subscriber only. When the last
-  /// subscriber has released its stream, the connection writes 0 automatically, in its turn, while
-  /// the link exists. A bonded device stores the configuration if the link ends before that.
+  /// subscriber has released its stream, the connection automatically queues a write of 0 if the
+  /// link still exists. A bonded device stores the configuration if the link ends before that.
   ///
   /// - Parameters:
-  ///   - characteristic: one that `characteristics(of:)` found on this connection.
+  ///   - characteristic: a result of `characteristics(of:)` on this connection.
   ///   - kind: `nil` uses notifications if the characteristic supports them, otherwise indications.
   ///   - capacity: values kept for a slow reader, 1 or more; the oldest are dropped.
   public func subscribe(
@@ -101,7 +101,7 @@ extension GATTClient {
       bearer.watchServiceChanged(on: changed.value)
       let descriptor = try await configuration(of: changed)
       let write = ATTRequest.write(descriptor, value: [0x02, 0x00])
-      // Not by `request`: this subscription must not cause pairing.
+      // Not sent by `request`, because this subscription must not cause pairing.
       _ = try await bearer.exchange(write.encoded, .writeRequest, descriptor)
     } catch {
       // If the server refuses the subscription, it counts as a server without Service Changed.

@@ -49,8 +49,8 @@ public final class GATTClient: Sendable {
   /// The parameters of the radio link that the transport knows.
   public var linkFacts: LinkFacts { bearer.link.facts }
 
-  /// The size of Write Commands in bytes that gives the highest throughput on this link, as far as
-  /// its parameters are known (`PDUSizing.bestSize`).
+  /// The size of Write Commands in bytes that gives the highest throughput on this link, calculated
+  /// from its known parameters (`PDUSizing.bestSize`).
   ///
   /// - Parameters:
   ///   - most: the largest size that the device accepts, in addition to the limit of ATT_MTU.
@@ -100,9 +100,9 @@ public final class GATTClient: Sendable {
     return bearer.ended != nil
   }
 
-  /// Exchange MTU (Core 5.4, Vol 3, Part F, 3.4.2). The effective MTU is the smaller one of both
-  /// sides, and 23 if the server does not support the request. A connection has one exchange: a
-  /// second call sends nothing and returns the current MTU.
+  /// Exchange MTU (Core 5.4, Vol 3, Part F, 3.4.2). The effective MTU is the smaller value of
+  /// client and server, and 23 if the server does not support the request. A connection has only
+  /// one exchange: a second call sends nothing and returns the current MTU.
   ///
   /// - Parameter desired: 23…517.
   /// - Returns: the effective ATT_MTU in bytes.
@@ -159,7 +159,8 @@ public final class GATTClient: Sendable {
     guard case .read(var value) = response else { throw .mismatched(response) }
     let first = value.count
     var part = value
-    // The MTU may change during the read if the peer exchanges it: a part is full by either value.
+    // The MTU may change during the read if the peer starts the exchange, so a part that fills a
+    // response at either MTU counts as full.
     while part.count >= min(full, mtu - 1) && value.count < Self.attributeValueMaximum {
       full = mtu - 1
       let offset = UInt16(value.count)
@@ -191,7 +192,7 @@ public final class GATTClient: Sendable {
     try await write(value, handle: characteristic.value)
   }
 
-  /// Writes any attribute by handle, long values by Prepare and Execute.
+  /// Writes any attribute by handle; a long value is written by Prepare and Execute Write requests.
   public func write(_ value: [UInt8], handle: AttributeHandle) async throws(GATTFault) {
     guard value.count <= Self.attributeValueMaximum else {
       throw .valueTooLong(bytes: value.count, limit: Self.attributeValueMaximum)
@@ -261,7 +262,8 @@ public final class GATTClient: Sendable {
   }
 
   /// Sends such PDUs, one after the other, as long as `next` encodes one into the buffer. The task
-  /// is suspended only where the transport has no room; `afterWait` receives the time of that.
+  /// is suspended only while the transport has no room; `afterWait` receives the duration of each
+  /// wait.
   package func sendCommands(
     _ next: (inout [UInt8]) -> Bool, afterWait: (Duration) -> Void
   ) async throws(GATTFault) {

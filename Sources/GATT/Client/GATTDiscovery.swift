@@ -42,7 +42,7 @@ extension GATTClient {
     return found
   }
 
-  /// The services with a UUID; there may be several.
+  /// The services with a UUID; several services may have the same UUID.
   public func services(_ uuid: BluetoothUUID) async throws(GATTFault) -> [DiscoveredService] {
     try await services().filter { $0.uuid == uuid }
   }
@@ -85,8 +85,8 @@ extension GATTClient {
   ) async throws(GATTFault) -> [(handle: AttributeHandle, declaration: CharacteristicDeclaration)] {
     var found: [(handle: AttributeHandle, declaration: CharacteristicDeclaration)] = []
     var start: AttributeHandle? = range.first
-    // `first` is not a characteristic declaration: it is the service's own, or the value of the
-    // last characteristic found.
+    // `first` is not the handle of a characteristic declaration: it is the handle of the service's
+    // declaration, or of the value of the last characteristic found.
     while let first = start,
       Int(first.rawValue) + Self.characteristicAttributes <= Int(range.last.rawValue)
     {
@@ -114,12 +114,12 @@ extension GATTClient {
     try await characteristics([uuid], in: service)[0]
   }
 
-  /// The characteristics with these UUIDs, in this order. Runs discovery if needed. All belong to
-  /// one service, the first one with its UUID that has them all: a server may have several such
-  /// services, and related characteristics are in the same service.
+  /// The characteristics with these UUIDs, in this order. Runs discovery if needed. All
+  /// characteristics belong to the first service with this UUID that has all of them: a server may
+  /// have several services with the same UUID, and related characteristics are in the same service.
   ///
-  /// - Throws: `.notFound` with the UUID of the service, or with the first UUID that the first such
-  ///   service lacks.
+  /// - Throws: `.notFound` with the UUID of the service, or with the first UUID that is missing in
+  ///   the first service with that UUID.
   public func characteristics(
     _ uuids: [BluetoothUUID], in service: BluetoothUUID
   ) async throws(GATTFault) -> [DiscoveredCharacteristic] {

@@ -47,7 +47,7 @@ extension GATTFault: ExplainedFault {
 
   public var remedy: Remedy? {
     switch self {
-    // A code or a login of the device's own application.
+    // The device's application requires a code or a login.
     case .refused(_, .insufficientAuthorization):
       .advice("Grant this host access on the device, as the device's documentation describes.")
     case .refused(_, let code): code.wantsRight ? .pair : .inspectDevice

@@ -25,7 +25,7 @@ public enum GATTFault: Error, Equatable, Sendable {
   case notFound(BluetoothUUID)
   /// The characteristic lacks the property that the procedure needs.
   case notPermitted(BluetoothUUID, needs: String)
-  /// The queue is full: too many tasks wait for their turn.
+  /// The queue is full: too many tasks wait.
   case queueFull(limit: Int)
   /// The requested ATT_MTU is outside 23…517; nothing was sent.
   case mtuOutOfRange(Int)

@@ -47,8 +47,8 @@ package final class NotificationObserver: Sendable {
 /// The notifications or indications of one characteristic, for one subscriber.
 ///
 /// Ends by throwing: `.linkLost` when the link ended, `.unsubscribed` when the subscription was
-/// ended for all, `.cancelled` when the reading task was cancelled. One task may iterate it.
-/// Releasing it (and its iterators) ends this subscriber's subscription.
+/// ended for all subscribers, `.cancelled` when the reading task was cancelled. Only one task may
+/// iterate the stream. Releasing the stream and its iterators ends this subscriber's subscription.
 public struct NotificationStream: AsyncSequence, Sendable {
   public struct Element: Equatable, Sendable {
     /// The characteristic's value, as sent.
@@ -90,7 +90,7 @@ public struct NotificationStream: AsyncSequence, Sendable {
 
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(registration: registration) }
 
-  /// Returns the next value, like an iterator; the values are shared with every iterator.
+  /// Returns the next value, like an iterator; all iterators share the values.
   public func next() async throws(GATTFault) -> Element? { try await registration.observer.next() }
 
   /// Returns the oldest buffered value; does not wait.

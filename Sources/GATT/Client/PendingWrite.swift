@@ -23,8 +23,8 @@ enum ResponseRecipient: Equatable {
   }
 }
 
-/// A Write Request that was sent, and whose sender continues with Write Commands: an open request
-/// does not block them (Core 5.4, Vol 3, Part F, 3.3.2).
+/// A Write Request that was sent, whose sender continues with Write Commands: an open request does
+/// not block them (Core 5.4, Vol 3, Part F, 3.3.2).
 package struct PendingWrite: Sendable {
   private let responses: ATTBearer.Responses
   private let bearer: ATTBearer
@@ -64,8 +64,8 @@ package struct PendingWrite: Sendable {
 
 extension GATTClient {
   /// Sends a Write Request that the caller has encoded, if no other request is open, and returns
-  /// when the transport has accepted it; `nil`: nothing was sent. A refusal for lack of security is
-  /// reported like any other.
+  /// when the transport has accepted it; returns `nil` if nothing was sent. A refusal for lack of
+  /// security is reported like any other.
   package func beginWrite(
     encoded: [UInt8], to characteristic: DiscoveredCharacteristic
   ) async throws(GATTFault) -> PendingWrite? {

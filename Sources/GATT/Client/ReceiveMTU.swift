@@ -1,7 +1,7 @@
 import OtaflashATT
 
-/// The receive MTU of a client's bearer. One value for both directions: a request and a response of
-/// the host must contain the same (Core 5.4, Vol 3, Part F, 3.4.2.2).
+/// The receive MTU of a client's bearer. Both directions use one value, because a request and a
+/// response of the host must contain the same value (Core 5.4, Vol 3, Part F, 3.4.2.2).
 enum ReceiveMTU: Sendable {
   case intended(ATTMTU)
   case announced(ATTMTU)

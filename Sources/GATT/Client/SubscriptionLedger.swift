@@ -24,8 +24,8 @@ struct SubscriptionLedger {
 
   private var listeners: [AttributeHandle: [Listener]] = [:]
   private var configurations: [AttributeHandle: Configuration] = [:]
-  /// Values with changed observers and no task to inform the server, in the order of the changes: a
-  /// run must depend on its seed only, so a set is not suitable.
+  /// Values whose observers have changed and for which no task informs the server, in the order of
+  /// the changes. A run must depend on its seed only, so a set is not suitable.
   private var untold: [AttributeHandle] = []
 
   /// The observers of a value; those of handle 0 wait for the end of the connection.
@@ -41,7 +41,7 @@ struct SubscriptionLedger {
   ) {
     listeners[value, default: []].append(Listener(observer: observer, bits: bits))
     guard let descriptor, configurations[value]?.descriptor != descriptor else { return }
-    // A bonded server may have kept a configuration: only a write makes it known.
+    // A bonded server may have kept a configuration, which becomes known only by a write.
     configurations[value] = Configuration(descriptor: descriptor, written: nil)
   }
 
@@ -98,7 +98,7 @@ struct SubscriptionLedger {
   /// The write was abandoned: only another write makes the configuration known.
   mutating func abandoned(of value: AttributeHandle) { _ = markUntold(value) }
 
-  /// The server's attributes have changed: these handles may refer to any attribute.
+  /// The server's attributes have changed: the stored handles may refer to any attribute.
   mutating func forgetHandles() {
     configurations = [:]
     untold = []

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A value that one task sets and one task awaits: the only place where a wait becomes a
-/// continuation. The continuation is resumed exactly once, by the value or by cancellation.
+/// A value that one task sets and one task awaits. Only this type turns a wait into a continuation,
+/// which is resumed exactly once, by the value or by cancellation.
 package final class OneShot<Value: Sendable>: Sendable {
   private enum State {
     case empty
@@ -14,8 +14,8 @@ package final class OneShot<Value: Sendable>: Sendable {
 
   package init() {}
 
-  /// Sets the value. The first call wins; a later call, or a call after the wait was cancelled, has
-  /// no effect and returns `false`.
+  /// Sets the value. Only the first call sets it; a later call, or a call after the wait was
+  /// cancelled, has no effect and returns `false`.
   @discardableResult
   package func fulfil(_ value: Value) -> Bool {
     let (accepted, waiter) = state.withLock {

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Admits one task at a time, in the order of arrival.
 ///
-/// The task that enters need not be the one that leaves: a request whose caller was cancelled
-/// occupies the gate until its response arrives.
+/// A different task may leave the gate than the one that entered: a request whose caller was
+/// cancelled occupies the gate until its response arrives.
 package final class SerialGate: Sendable {
   package enum Entry: Equatable, Sendable { case entered, cancelled, closed, full }
 
@@ -22,7 +22,8 @@ package final class SerialGate: Sendable {
   /// The number of waiting tasks.
   package var waitingCount: Int { state.withLock { $0.waiters.count } }
 
-  /// Enters if the gate is free and no task waits; `false` also if the gate is closed.
+  /// Enters if the gate is free and no task waits; returns `false` otherwise, and if the gate is
+  /// closed.
   package func enterNow() -> Bool {
     state.withLock { state in
       guard !state.isClosed, !state.isOccupied else { return false }
@@ -31,29 +32,30 @@ package final class SerialGate: Sendable {
     }
   }
 
-  /// Enters in its turn.
+  /// Enters after the tasks that already wait.
   package func enter() async -> Entry { await enter(at: arrive()) }
 
-  /// Enters with a place from `arrive`. May be called once per place.
+  /// Enters with a place from `arrive`. Each place can be used once.
   package func enter(at place: Arrival) async -> Entry {
     switch place {
     case .settled(let entry):
       return entry
     case .queued(let number, let turn):
       if let entry = await turn.wait() { return entry }
-      // Cancelled while queued: `wait` and `fulfil` agree on the order, so no turn was granted.
+      // The task was cancelled while queued: `wait` and `fulfil` agree on the order, so the task
+      // was not admitted.
       state.withLock { $0.waiters.removeAll { $0.number == number } }
       return .cancelled
     }
   }
 
-  /// A place in the queue of the gate. It must be used to enter or be given up.
+  /// A place in the queue of the gate. The owner must use it to enter, or give it up.
   package enum Arrival: Sendable {
     case settled(Entry)
     case queued(UInt64, OneShot<Entry>)
   }
 
-  /// Takes a place without waiting: tasks enter in the order of these calls.
+  /// Returns a place without waiting: tasks enter in the order of these calls.
   package func arrive() -> Arrival {
     state.withLock { state in
       if state.isClosed { return .settled(.closed) }
@@ -77,7 +79,7 @@ package final class SerialGate: Sendable {
     case .settled: break
     case .queued(let number, let turn):
       state.withLock { $0.waiters.removeAll { $0.number == number } }
-      // A turn that was granted at this moment is passed on.
+      // If the task is admitted at this moment, the next task is admitted instead.
       if !turn.fulfil(.cancelled) { leave() }
     }
   }
@@ -92,7 +94,8 @@ package final class SerialGate: Sendable {
         }
         return state.waiters.removeFirst().turn
       }
-      // A waiter that is cancelled at this moment rejects its turn; the next waiter receives it.
+      // A waiter that is cancelled at this moment rejects the admission, and the next waiter is
+      // admitted.
       guard let next, !next.fulfil(.entered) else { return }
     }
   }

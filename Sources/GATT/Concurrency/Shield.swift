@@ -65,8 +65,8 @@ package func runCancellably<Value: Sendable, Failure: Error>(
   }
 }
 
-/// A task that serves an object without a scope, on the executor of the task that created it. The
-/// owner makes `service` return.
+/// A task that runs the service loop of an object whose lifetime is not bound to a scope, on the
+/// executor of the task that created the object. The owner must make `service` return.
 package final class HeldService: Sendable {
   private let task: Task<Void, Never>
 

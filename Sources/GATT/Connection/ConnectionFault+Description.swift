@@ -107,7 +107,7 @@ extension MultipleFaults: CustomStringConvertible {
 }
 
 extension ConnectionFailure: CustomStringConvertible {
-  /// Complete sentences for the user.
+  /// The explanation for the user, in complete sentences.
   public var description: String {
     switch self {
     case .connect(let fault): fault.description

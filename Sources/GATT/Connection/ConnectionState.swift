@@ -1,4 +1,4 @@
-/// The state of a connection, from no link to a subscribed peer.
+/// The state of a connection, from no link to an active subscription.
 public enum ConnectionState: String, Sendable, CaseIterable {
   /// No link, and no connection attempt.
   case idle
@@ -20,8 +20,8 @@ public enum ConnectionState: String, Sendable, CaseIterable {
   case ready
 }
 
-/// The reason for a step back: to `idle` when the connection ended, to the last state that was
-/// reached when a procedure failed.
+/// The reason for a step to an earlier state: to `idle` when the connection ended, or to the last
+/// state that was reached when a procedure failed.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -41,7 +41,7 @@ public enum ConnectionInput: Equatable, Sendable {
   case scanStarted
   /// An advertisement passed the filter; the scan has ended.
   case deviceFound
-  /// The link was requested, by an address that was known or found by the scan.
+  /// The link was requested, to an address that was known or that the scan found.
   case connectStarted
   /// The link is established and carries PDUs.
   case linkUp
@@ -72,7 +72,7 @@ public struct ConnectionTransition: Equatable, Sendable {
   /// The error that caused the step, if any.
   public let failure: ConnectionFailure?
 
-  /// A step; it is not checked against the table.
+  /// Creates a step, which is not checked against the table.
   public init(from: ConnectionState, to: ConnectionState, failure: ConnectionFailure? = nil) {
     self.from = from
     self.to = to
@@ -80,7 +80,7 @@ public struct ConnectionTransition: Equatable, Sendable {
   }
 }
 
-/// The table of permitted steps. It has no side effects: `Peripheral` applies the inputs and
+/// The table of permitted steps, without side effects: `Peripheral` applies the inputs and
 /// publishes the results.
 public struct ConnectionMachine: Equatable, Sendable {
   /// An input that the current state does not permit. The state is unchanged.
@@ -130,8 +130,9 @@ public struct ConnectionMachine: Equatable, Sendable {
     throw IllegalStep(state: state, input: input)
   }
 
-  /// Discovery and subscriptions, which several tasks may run at the same time. A running procedure
-  /// takes precedence over the state that was reached; a failure returns to that state.
+  /// Discovery and subscriptions may run in several tasks at the same time. While a procedure runs,
+  /// the state is that of the procedure; when it fails, the state returns to the one that was
+  /// reached before.
   private func nextOnLink(after input: ConnectionInput) -> ConnectionState? {
     switch (state, input) {
     case (.subscribing, .discoveringServices): .subscribing

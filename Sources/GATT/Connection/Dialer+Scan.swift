@@ -6,14 +6,14 @@ extension Dialer {
 
   /// Scans for a device each time a link is needed, and connects to it: the first time to the first
   /// device that passes `filter`, afterwards only to the same device. The device is also found at
-  /// the address of its bootloader, next to its own.
+  /// the address of its bootloader.
   ///
   /// - Parameters:
   ///   - filter: the properties of the device.
   ///   - central: finds the device and connects to it.
   ///   - limit: the time limit to find the device, and again to connect to it.
   ///   - clock: for the time limit.
-  ///   - pins: `false` connects to the first device that passes each time, for a device that
+  ///   - pins: `false` connects each time to the first device that passes, for a device that
   ///     changes its address and is the only one of its kind. Such a dialer does not follow a
   ///     device to its bootloader.
   public init(
@@ -48,9 +48,9 @@ extension Dialer {
   /// As above, on the central's clock.
   ///
   /// - Parameters:
-  ///   - filter: what the device must be like.
-  ///   - central: finds it and connects to it.
-  ///   - limit: the longest time to find the device, and again to connect to it.
+  ///   - filter: the properties of the device.
+  ///   - central: finds the device and connects to it.
+  ///   - limit: the time limit to find the device, and again to connect to it.
   public init(
     to filter: AdvertisementFilter, from central: some Central,
     within limit: Duration = connectingLimitDefault
@@ -58,13 +58,13 @@ extension Dialer {
     self.init(to: filter, from: central, within: limit, on: central.clock)
   }
 
-  /// Connects to one device that a scan has reported, such as the one that the user selected from
-  /// a list. The device is found at its bootloader's address, too, if `central` knows that.
+  /// Connects to one device that a scan has reported, such as the one that the user selected from a
+  /// list. If `central` knows the bootloader's address, the device is also found there.
   ///
   /// - Parameters:
   ///   - device: the device.
   ///   - central: connects to it.
-  ///   - limit: the longest time to connect.
+  ///   - limit: the time limit to connect.
   public init(
     to device: Advertisement, from central: some Central,
     within limit: Duration = connectingLimitDefault
@@ -84,7 +84,8 @@ extension Dialer {
     self = dialer.reaching(device.id)
   }
 
-  /// A bootloader advertises other things than its application, so it is known by its address.
+  /// A bootloader's advertisement differs from its application's, so the bootloader is identified
+  /// by its address.
   private static func sought(
     _ request: DialRequest, _ filter: AdvertisementFilter, _ central: some Central,
     within limit: Duration, pins: Bool

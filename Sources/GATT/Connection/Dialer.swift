@@ -12,12 +12,12 @@ public struct Dialer: Sendable {
   /// The device, if the dialer was created for one.
   private(set) var device: KnownDevice?
 
-  /// The dialer was created for a device, or finds one by a scan.
+  /// Whether the dialer was created for a device, or finds one by a scan.
   var knowsItsDevice: Bool { device != nil || scans }
   private var scans = false
 
-  /// A dialer with several steps. It reports `.scanStarted` or `.connectStarted` before it waits
-  /// for anything, and `.deviceFound` and `.connectStarted` when it has found the device.
+  /// A dialer that reports several steps. It reports `.scanStarted` or `.connectStarted` before it
+  /// waits for anything, and `.deviceFound` and `.connectStarted` when it has found the device.
   public init(
     reporting dial:
       @escaping @Sendable (@Sendable (ConnectionInput) -> Void) async throws(ConnectFault)
@@ -28,8 +28,8 @@ public struct Dialer: Sendable {
     }
   }
 
-  /// A dialer with one endpoint, such as a socket: the process that answers there is the device,
-  /// its bootloader included.
+  /// A dialer with one endpoint, such as a socket: the process that answers there is the device, or
+  /// its bootloader.
   public init(_ dial: @escaping @Sendable () async throws(ConnectFault) -> any Link) {
     self.init(reportsItsSteps: false) { (_) async throws(ConnectFault) -> any Link in
       try await dial()
@@ -45,9 +45,10 @@ public struct Dialer: Sendable {
     }
   }
 
-  /// Same as `init(_:)`, for a closure that throws any type of error, for example one that connects
-  /// through a central without naming its error type. Faults of links, scans and connections keep
-  /// their meaning; any other error becomes `.adapterUnavailable` with the error's description.
+  /// Same as `init(_:)`, for a closure that throws any type of error, for example a closure that
+  /// connects through a central and does not name the central's error type. Faults of links, scans
+  /// and connections keep their meaning; any other error becomes `.adapterUnavailable` with the
+  /// error's description.
   @_disfavoredOverload
   public init(_ dial: @escaping @Sendable () async throws -> any Link) {
     self.init { () async throws(ConnectFault) -> any Link in
@@ -80,7 +81,7 @@ public struct Dialer: Sendable {
     return named
   }
 
-  /// Returns the same dialer with another way to a link.
+  /// Returns the same dialer, which creates its links in another way.
   func with(
     dial: @escaping @Sendable (DialRequest) async throws(ConnectFault) -> any Link
   ) -> Dialer {
@@ -166,7 +167,7 @@ final class DevicePin: Sendable {
   /// The last device connected to at its own address, pinned or not.
   var connectedDevice: KnownDevice? { connected.withLock { $0 } }
 
-  /// Pins the device, which may have a new address since it was first pinned.
+  /// Pins the device, which may have changed its address since it was first pinned.
   func set(_ device: Advertisement) { found.withLock { $0 = device } }
 
   func connected(to device: Advertisement) {

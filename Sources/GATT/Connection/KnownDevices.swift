@@ -4,7 +4,7 @@ public struct KnownDevice: Hashable, Identifiable, Sendable {
   public let id: Advertisement.ID
   /// The name under which it was found; `nil` if it was connected to without a scan.
   public let name: String?
-  /// The time of the last connection in seconds since 1970; `nil` if it is not recorded.
+  /// The time of the last connection in seconds since 1970; `nil` if the time is not recorded.
   public let lastConnected: Double?
 
   /// A device from another list of the app.
@@ -42,7 +42,7 @@ extension KnownDevices {
 
 extension Dialer {
   /// Returns the same dialer; each connection is recorded in `devices` before it is used. A device
-  /// at its bootloader's address is recorded under its own address.
+  /// that was reached at its bootloader's address is recorded under its application's address.
   ///
   /// - Precondition: the dialer knows its device: it scans, or was created for an address. For any
   ///   other dialer use `remembering(_:name:in:failed:)`.

@@ -1,14 +1,14 @@
 import OtaflashATT
 
-/// An event while a connection is kept.
+/// An event during the call `keepingConnected`.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum ReconnectionEvent: Equatable, Sendable {
-  /// Attempt 1, 2, … in a row follows after `wait`; `remaining` further attempts are permitted
+  /// Attempt 1, 2, … in a row starts after `wait`; `remaining` further attempts are permitted
   /// (`Int.max`: no limit).
   case willReconnect(attempt: Int, remaining: Int, wait: Duration, cause: PeripheralFault)
-  /// The adapter is off; the next attempt follows when it is on.
+  /// The adapter is off; the next attempt starts when the adapter is on.
   case waitingForAdapter(cause: PeripheralFault)
   /// The connection was established again, by the attempt with this number.
   case reconnected(attempt: Int)
@@ -18,11 +18,11 @@ public enum ReconnectionEvent: Equatable, Sendable {
 
 extension Peripheral {
   /// Runs `body` on a connection, and restarts it on a new connection each time the link is lost or
-  /// cannot be established: its reads, subscriptions and writes are the same after every loss.
+  /// cannot be established: it repeats its reads, subscriptions and writes after every loss.
   ///
-  /// `body` does not hold the queue, so commands run concurrently with it; each operation of `body`
-  /// is one request at a time. Use a command for operations that must not be interleaved with
-  /// others.
+  /// `body` does not occupy the queue, so commands run concurrently with `body`, and their requests
+  /// may be interleaved with its operations. Use a command for operations that must not be
+  /// interleaved with others.
   ///
   /// - Parameters:
   ///   - strategy: the waits, and the number of further attempts in a row. The count restarts when
@@ -31,7 +31,7 @@ extension Peripheral {
   ///   - adapter: the source of the adapter state. While the adapter is switched off, the call
   ///     waits without a limit; `nil` throws immediately instead.
   ///   - observe: called with each attempt. It must return quickly.
-  ///   - body: the work on one connection; it restarts after each loss.
+  ///   - body: the work on one connection; restarted after each loss.
   /// - Throws: the last failure if no attempt is left. A failure that a new connection cannot fix
   ///   is thrown immediately: a refusal, a violation, a missing permission or adapter, a
   ///   cancellation.
@@ -117,7 +117,7 @@ extension Peripheral {
       observe(.waitingForAdapter(cause: fault))
       let began = clock.now
       do throws(ScanFault) { try await adapter.waitUntilPoweredOn() } catch { return false }
-      // A failure that an adapter reports as on immediately counts like any other.
+      // If the adapter is already on, the failure counts like any other.
       if clock.now > began { attempt = 0 }
     } else if !fault.isResolvedByReconnecting {
       return false

@@ -11,7 +11,7 @@ public final class Peripheral: CommandPerformer {
   public typealias Context = PeripheralTurn
 
   let core: PeripheralCore
-  /// The task that serves a peripheral without a scope.
+  /// The service task of a peripheral that is not bound to a scope.
   private let service: HeldService?
 
   /// A peripheral that the caller owns. The first operation connects.
@@ -45,21 +45,22 @@ public final class Peripheral: CommandPerformer {
   /// The current state of the connection.
   public var connectionState: ConnectionState { core.connectionState }
 
-  /// The number of commands that wait for their turn.
+  /// The number of waiting commands.
   public var waitingCount: Int { core.queue.waitingCount }
 
-  /// All steps of the connection from now on. Bounded: a slow reader loses the oldest.
+  /// All steps of the connection from now on. The buffer is bounded: a slow reader loses the oldest
+  /// steps.
   public func transitions() -> TransitionStream { core.transitions() }
 
   // MARK: The connection
 
-  /// Connects in its turn if there is no connection. Every operation does this automatically.
+  /// Connects if there is no connection, after the commands that already wait. Every operation
+  /// connects automatically.
   public func connect() async throws(PeripheralFault) {
     try await perform("connect") { (_) async throws(GATTFault) in }
   }
 
-  /// Ends the connection in its turn, after the commands that already wait. The next operation
-  /// connects again.
+  /// Ends the connection, after the commands that already wait. The next operation connects again.
   public func disconnect() async throws(PeripheralFault) {
     let command = Command<PeripheralTurn, Void, PeripheralFault>("disconnect") { turn in
       turn.disconnect()
@@ -78,7 +79,7 @@ public final class Peripheral: CommandPerformer {
 
   // MARK: Commands
 
-  /// Runs `command` when its turn comes, with the connection to itself.
+  /// Runs `command` after the commands that already wait, with exclusive use of the connection.
   public func perform<Output, Failure>(
     _ command: Command<PeripheralTurn, Output, Failure>
   ) async throws(QueueFault<Failure>) -> Output {
@@ -115,7 +116,8 @@ public final class Peripheral: CommandPerformer {
   }
 }
 
-/// Passes a peripheral to `body`, and closes its connection when `body` ends, also by an error.
+/// Passes a peripheral to `body`, and closes its connection when `body` ends, even if `body`
+/// throws.
 ///
 /// - Parameters:
 ///   - dialer: creates a link each time a connection is needed.

@@ -3,9 +3,10 @@ import Synchronization
 
 /// The capacities of a peripheral. Each bound rejects or drops the excess, and reports it.
 public struct PeripheralLimits: Equatable, Sendable {
-  /// Commands that wait for their turn; the next one is rejected with `QueueFault.full`. 0 or more.
+  /// The maximum number of waiting commands, 0 or more; the next one is rejected with
+  /// `QueueFault.full`.
   public var commandsWaiting = CommandQueue.waitingDefault
-  /// Steps of the connection kept for an observer that does not read them. 1 or more.
+  /// The number of steps of the connection kept for an observer that does not read them, 1 or more.
   public var transitionsKept = 64
 
   /// The default capacities.
@@ -23,7 +24,7 @@ final class PeripheralCore: Sendable {
     var isClosed = false
   }
 
-  /// Clients handed over and not yet served; all but the newest have ended.
+  /// Clients that were handed over and are not served yet; all but the newest have ended.
   private static let clientsMaximum = 8
 
   let clock: any LinkClock
@@ -40,7 +41,7 @@ final class PeripheralCore: Sendable {
     self.clock = clock
     self.limits = limits
     queue = CommandQueue(waitingMaximum: limits.commandsWaiting)
-    // Each job holds a place in the queue: the waiting ones and the running one.
+    // The jobs that hold a place in the queue: the waiting ones and the running one.
     jobs = Mailbox(capacity: limits.commandsWaiting + 1)
   }
 
@@ -105,7 +106,8 @@ final class PeripheralCore: Sendable {
     step(lost.map { .failed(.gatt($0)) } ?? .closed)
   }
 
-  /// A report from a link that was replaced or has ended does not concern this connection.
+  /// Ignores reports from a link that was replaced or has ended: they do not concern this
+  /// connection.
   private func step(_ input: ConnectionInput, of bearer: ATTBearer) {
     guard state.withLock({ $0.client?.bearer === bearer }) else { return }
     step(input)
@@ -128,8 +130,8 @@ final class PeripheralCore: Sendable {
 
   // MARK: Life
 
-  /// Accepts a job that the service task runs, in the order of the calls, unless the queue grants
-  /// turns in another order.
+  /// Adds a job for the service task, which runs jobs in the order of the calls unless a decorated
+  /// queue changes the order.
   func offer(_ job: @escaping @Sendable () async -> Void) -> Bool { jobs.offer(job) }
 
   /// Serves the connections, and the commands whose results are not awaited, until `close`.

@@ -9,7 +9,7 @@ public enum PeripheralFault: Error, Equatable, Sendable {
   case connect(ConnectFault)
   /// The operation failed on the connection.
   case gatt(GATTFault)
-  /// Cancelled or rejected before its turn; or a decorator of the queue failed.
+  /// The operation was cancelled or rejected before it started, or a decorator of the queue failed.
   case queue(QueueFault<Never>)
 
   /// Converts the fault of a queued operation.

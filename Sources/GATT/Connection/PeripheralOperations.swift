@@ -2,12 +2,13 @@ import OtaflashATT
 
 /// The operations of a peripheral, on its own queue or on a decorated one.
 extension CommandPerformer where Context == PeripheralTurn {
-  /// Runs one piece of work on the connection in its turn. Connects first if needed.
+  /// Runs one piece of work on the connection, after the commands queued before it. Connects first
+  /// if needed.
   ///
   /// - Parameters:
   ///   - name: for the log, and for decorators.
-  ///   - limit: the time limit from the start of its turn, including the time to connect;
-  ///     afterwards it fails with `.gatt(.timedOut)`.
+  ///   - limit: the time limit from the start of the work, including the time to connect;
+  ///     afterwards the call fails with `.gatt(.timedOut)`.
   ///   - body: the work on the connection; no other command of the queue runs in between.
   public func perform<Output: Sendable>(
     _ name: String, within limit: Duration? = nil,
@@ -41,7 +42,7 @@ extension CommandPerformer where Context == PeripheralTurn {
     }
   }
 
-  /// Reads a characteristic in its turn.
+  /// Reads a characteristic, after the commands queued before the call.
   public func read(
     _ characteristic: BluetoothUUID, in service: BluetoothUUID, within limit: Duration? = nil
   ) async throws(PeripheralFault) -> [UInt8] {
@@ -51,7 +52,8 @@ extension CommandPerformer where Context == PeripheralTurn {
     }
   }
 
-  /// Writes a characteristic in its turn and waits for the server's response.
+  /// Writes a characteristic, after the commands queued before the call, and waits for the server's
+  /// response.
   public func write(
     _ value: [UInt8], to characteristic: BluetoothUUID, in service: BluetoothUUID,
     within limit: Duration? = nil
@@ -63,8 +65,8 @@ extension CommandPerformer where Context == PeripheralTurn {
     }
   }
 
-  /// Writes a characteristic without response in its turn; returns when the transport has accepted
-  /// the write.
+  /// Writes a characteristic without response, after the commands queued before the call; returns
+  /// when the transport has accepted the write.
   ///
   /// - Throws: `.valueTooLong` beyond `GATTClient.maximumWriteValueLength(for:)`.
   public func writeWithoutResponse(
@@ -78,13 +80,14 @@ extension CommandPerformer where Context == PeripheralTurn {
     }
   }
 
-  /// Subscribes in its turn; the values then arrive concurrently with other commands.
+  /// Subscribes after the commands queued before the call; the values then arrive concurrently with
+  /// later commands.
   ///
   /// - Parameters:
   ///   - characteristic: the first one with this UUID in the service.
   ///   - service: the first one with this UUID.
   ///   - capacity: values kept for a slow reader, 1 or more; the oldest are dropped.
-  ///   - limit: the time limit from the start of its turn, including the time to connect.
+  ///   - limit: the time limit from the start of the operation, including the time to connect.
   public func subscribe(
     to characteristic: BluetoothUUID, in service: BluetoothUUID,
     buffering capacity: Int = GATTClient.notificationBufferDefault, within limit: Duration? = nil
@@ -96,8 +99,8 @@ extension CommandPerformer where Context == PeripheralTurn {
     }
   }
 
-  /// Ends all subscriptions of a characteristic in its turn (`GATTClient.unsubscribe`). Without a
-  /// connection the call has no effect and does not connect.
+  /// Ends all subscriptions of a characteristic, after the commands queued before the call
+  /// (`GATTClient.unsubscribe`). Without a connection the call has no effect and does not connect.
   public func unsubscribe(
     from characteristic: BluetoothUUID, in service: BluetoothUUID
   ) async throws(PeripheralFault) {

@@ -1,7 +1,7 @@
 import OtaflashATT
 import Synchronization
 
-/// A command's exclusive hold on a peripheral.
+/// The exclusive access of a running command to a peripheral.
 public struct PeripheralTurn: Sendable {
   /// The default time limit of a command's conclusion (`Command.followed`), including the time for
   /// a new connection.
@@ -21,7 +21,8 @@ public struct PeripheralTurn: Sendable {
   ///   - receiveMTU: the MTU that a new connection reports to a peer that sends an Exchange MTU
   ///     Request before `GATTClient.requestMTU`; both must be equal.
   ///   - followsServiceChanges: whether a new connection subscribes to Service Changed
-  ///     automatically. `false` if the device may be another one: nothing is written to it.
+  ///     automatically. Pass `false` if the device may be a different one: then nothing is written
+  ///     to it.
   public func connect(
     receiveMTU: ATTMTU = .maximum, followsServiceChanges: Bool = true
   ) async throws(ConnectFault) -> GATTClient {
@@ -42,11 +43,11 @@ public struct PeripheralTurn: Sendable {
   /// Ends the connection; the next `connect` creates a new one.
   public func disconnect() { core.disconnect() }
 
-  /// The location at which the next `connect` looks for the device.
+  /// The location at which the next `connect` searches for the device.
   public var whereabouts: DeviceLocation { core.whereabouts }
 
-  /// Ends the connection and looks for the device at another location from now on, such as its
-  /// bootloader's own address.
+  /// Ends the connection and searches for the device at another location from now on, such as the
+  /// address of its bootloader.
   public func move(to whereabouts: DeviceLocation) { core.move(to: whereabouts) }
 }
 

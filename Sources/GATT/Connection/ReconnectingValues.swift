@@ -34,15 +34,15 @@ extension Peripheral {
 /// The values of a characteristic across several connections (`Peripheral.values`).
 ///
 /// Ends by throwing `PeripheralFault`: the last failure when no attempt is left, or immediately a
-/// failure that a new connection does not fix. Each iterator subscribes separately, and one task
+/// failure that a new connection cannot fix. Each iterator subscribes separately, and only one task
 /// may use an iterator.
 public struct ReconnectingValues: AsyncSequence, Sendable {
-  /// An element for the reader.
+  /// An element of the sequence.
   public enum Element: Equatable, Sendable {
     /// A value. `lostBefore` values before it were dropped because the reader was slow.
     case value([UInt8], lostBefore: Int)
     /// The connection was established again by this attempt, 1 or more. Values that the device sent
-    /// in between are missing: read the ones you need.
+    /// before the new subscription are missing: read the values that you need.
     case reconnected(attempt: Int)
 
     /// The value; `nil` for a reconnection.

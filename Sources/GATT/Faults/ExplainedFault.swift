@@ -1,9 +1,9 @@
-/// A fault with a readable message and a remedy. Programs read the case.
+/// A fault with a readable message and a remedy. Programs evaluate the case.
 ///
-/// The message names no program and no command: an application shows it unchanged, and offers the
-/// `remedy` in its own form, such as a button or a command line.
+/// The message does not mention any program or command: an application shows the message unchanged,
+/// and offers the `remedy` in its own form, such as a button or a command line.
 public protocol ExplainedFault: Error, CustomStringConvertible {
-  /// The failure: a clause without a full stop, such as `the device was not found`.
+  /// The failure: a clause without a period, such as `the device was not found`.
   var summary: String { get }
 
   /// The cause or the meaning: one or more complete sentences.

@@ -3,11 +3,11 @@
 public enum Remedy: Hashable, Sendable {
   // MARK: Repeat
 
-  /// A retry may succeed; the device's data of the transfer is kept.
+  /// Retry: the retry may succeed, and the device keeps the data of the transfer.
   case tryAgain
-  /// A retry, without the device's data of an earlier transfer.
+  /// Retry without the data that the device holds from an earlier transfer.
   case startOver
-  /// Another operation is in progress; a retry succeeds after it has ended.
+  /// Wait: another operation is in progress, and a retry succeeds after it has ended.
   case wait
 
   // MARK: The system
@@ -16,7 +16,7 @@ public enum Remedy: Hashable, Sendable {
   case installBluetooth
   /// The process lacks the permission to use Bluetooth (on Linux CAP_NET_RAW and CAP_NET_ADMIN).
   case grantCapabilities
-  /// The process lacks the permission to use this file or socket.
+  /// The process lacks the permission to use a file or a socket.
   case checkPermissions(path: String)
   /// A path in the file system cannot be used; another path may work.
   case chooseAnotherPath
@@ -29,11 +29,12 @@ public enum Remedy: Hashable, Sendable {
 
   /// The host has no Bluetooth adapter.
   case plugInAdapter
-  /// This adapter does not support the operation, such as one without Bluetooth LE; another may.
+  /// This adapter does not support the operation, for example because it lacks Bluetooth LE;
+  /// another adapter may.
   case chooseAnotherAdapter
   /// - Parameter adapter: its name, such as `hci0`; `nil` for the selected adapter.
   case turnAdapterOn(adapter: String?)
-  /// The adapter is on, but not for Bluetooth LE.
+  /// The adapter is on, but Bluetooth LE is disabled.
   ///
   /// - Parameter adapter: its name, such as `hci0`; `nil` for the selected adapter.
   case turnLowEnergyOn(adapter: String?)
@@ -56,15 +57,16 @@ public enum Remedy: Hashable, Sendable {
   case comeCloser
   /// Another program on the host holds the link.
   case disconnectElsewhere(device: String)
-  /// No device responded at this address; the address may have the other type, public or random.
+  /// No device responded at this address; the address may be of the other type (public or random).
   case checkAddress
   /// No process listens at this Unix socket.
   case startDevice(path: String)
   /// The device is in a state that only a restart ends.
   case restartDevice
-  /// The information that the device reports explains more.
+  /// The information that the device reports explains the failure in more detail.
   case inspectDevice
-  /// The firmware offers no update until the device is in update mode, if it is the right device.
+  /// The firmware offers no update service until the device is in update mode; the device may also
+  /// be a different one than intended.
   case enterUpdateMode
 
   // MARK: Security
@@ -85,44 +87,44 @@ public enum Remedy: Hashable, Sendable {
 
   // MARK: The image
 
-  /// Another file, or the same image rebuilt or signed in another way.
+  /// Use another file, or the same image rebuilt or signed in another way.
   case chooseAnotherImage
   /// The image is older than the running one; permit it explicitly.
   case allowDowngrade
-  /// The image has no version, neither in the file nor in another file next to it.
+  /// The image has no version, neither in its file nor in its sidecar file.
   case sayVersion
   /// The target hardware of the image is unknown.
   case sayHardware
-  /// The stated version of the image differs from the one its application reports.
+  /// The version stated for the image differs from the version that its application reports.
   case correctVersion
 
   // MARK: The protocol
 
-  /// One of these protocols must be chosen.
+  /// The user must choose one of these protocols.
   case chooseProtocol([String])
-  /// The device should choose the protocol.
+  /// The choice of the protocol should be left to the device.
   case leaveProtocolOpen
-  /// The complete image must be permitted where no patch is possible.
+  /// The user must permit sending the complete image where no patch is possible.
   case allowWholeImage
-  /// The device has no memory for requests as long as ATT_MTU permits.
+  /// The device lacks the memory for requests of the length that ATT_MTU permits.
   case requestSmallerMTU
-  /// Data writes of 20 bytes, the size that every device accepts.
+  /// Data writes should have 20 bytes, the size that every device accepts.
   case sendSmallestPackets
-  /// Requests with fewer bytes of the image.
+  /// Requests should contain fewer bytes of the image.
   case sendSmallerRequests
   /// This software is older than the device.
   case updateSoftware
 
   // MARK: Slots
 
-  /// The contents of the slots should be listed.
+  /// The user should list the contents of the slots.
   case listSlots
-  /// The running image should be made permanent.
+  /// The user should make the running image permanent.
   case confirmRunningImage
   /// A restart starts the pending image.
   case restartIntoWaitingImage
 
-  /// A remedy without a separate case: a complete sentence.
+  /// A remedy that has no case here: a complete sentence.
   case advice(String)
 }
 

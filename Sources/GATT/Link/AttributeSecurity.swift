@@ -8,12 +8,13 @@ public struct AttributeSecurity: OptionSet, Hashable, Sendable {
 
   /// The link is encrypted.
   public static let encryption = AttributeSecurity(rawValue: 0x01)
-  /// The link's keys are authenticated: a passkey, or a comparison of numbers.
+  /// The link's keys are authenticated, by a passkey or a numeric comparison.
   public static let authentication = AttributeSecurity(rawValue: 0x02)
   /// The application has authorized the client.
   public static let authorization = AttributeSecurity(rawValue: 0x04)
 
-  /// The error response to a link with `self` from an attribute that requires `needed`.
+  /// Returns the error for a client on a link with `self` that accesses an attribute that requires
+  /// `needed`.
   func refusal(of needed: AttributeSecurity) -> ATTErrorCode? {
     let missing = needed.subtracting(self)
     if missing.contains(.authentication) { return .insufficientAuthentication }

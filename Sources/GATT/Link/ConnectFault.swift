@@ -1,4 +1,4 @@
-/// The reason a connection attempt failed. Texts are for users; programs read the case.
+/// The reason a connection attempt failed. The messages are for users; programs evaluate the case.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif

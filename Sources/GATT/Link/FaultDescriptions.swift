@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashNumerals
 
 extension LinkLoss {
-  /// The event on the link, as a complete sentence.
+  /// The event that ended the link, as a complete sentence.
   public var sentence: String {
     switch self {
     case .closedByPeer: "The device ended the connection."
@@ -95,7 +95,7 @@ extension SecurityFault: ExplainedFault {
     }
   }
 
-  /// The explanation if the device required the security with an error code.
+  /// The explanation, if the device responded with an error code that requires this security.
   package func explanation(wantedBy code: ATTErrorCode) -> String {
     switch self {
     case .unsupported, .notPaired, .permissionDenied, .pairingFailed, .insufficient, .timedOut:

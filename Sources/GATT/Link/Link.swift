@@ -7,22 +7,23 @@ public protocol Link: AnyObject, Sendable {
   /// The largest PDU that the transport accepts, in bytes (672 on a kernel L2CAP socket).
   var maximumPDUSize: Int { get }
 
-  /// The known parameters of the radio link at the moment.
+  /// The radio link's parameters that are known at the moment.
   var facts: LinkFacts { get }
 
   /// The current security of the link.
   var security: AttributeSecurity { get }
 
   /// Raises the security, with the keys of an earlier pairing or by pairing, and waits until the
-  /// link carries PDUs again. Nothing may be sent in the meantime. The procedure may end the link.
+  /// link carries PDUs again. No PDU may be sent during this call. The procedure may end the link.
   func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault)
 
   /// Passes one PDU to the transport. Suspends while the transport's queue is full (back-pressure).
   /// Returns when the transport has accepted the PDU, which is before its transmission.
   func send(_ pdu: [UInt8]) async throws(LinkLoss)
 
-  /// Passes one PDU to the transport if it can accept the PDU immediately. `false`: nothing was
-  /// sent; use `send` to wait for space. Counts as a `send` for the rule on concurrent use.
+  /// Passes one PDU to the transport if it can accept the PDU immediately. Returns `false` if
+  /// nothing was sent; use `send` to wait for space. The rule on concurrent use of `send` also
+  /// applies to this function.
   func offer(_ pdu: [UInt8]) throws(LinkLoss) -> Bool
 
   /// Returns the next PDU from the peer. PDUs that the peer sent before the link ended are
@@ -48,7 +49,7 @@ public enum LinkLoss: Error, Equatable, Hashable, Sendable {
   /// The waiting task was cancelled; the link itself may still exist.
   case cancelled
   /// The keys of an earlier pairing were rejected (HCI reasons 0x05 and 0x06): one of the devices
-  /// no longer has them. Another connection ends the same way.
+  /// no longer has them. A new connection would fail in the same way.
   case keysRefused
   /// A PDU did not fit the transport; nothing was sent.
   case tooLarge(bytes: Int, limit: Int)
@@ -57,7 +58,7 @@ public enum LinkLoss: Error, Equatable, Hashable, Sendable {
 }
 
 extension LinkLoss: CustomStringConvertible {
-  /// A clause for the user: "the link ended: …".
+  /// A clause for the user, such as "the link ended: …".
   public var description: String {
     switch self {
     case .closedByPeer: "the device ended the connection"

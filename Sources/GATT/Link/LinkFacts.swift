@@ -15,8 +15,9 @@ public struct LinkFacts: Equatable, Sendable {
   public var peripheralLatency: Int?
   /// The time without a packet after which the link counts as lost, 100 ms…32 s.
   public var supervisionTimeout: Duration?
-  /// Packets that the host's controller stores before it has sent them (LE Read Buffer Size, Core
-  /// 5.4, Vol 4, Part E, 7.8.2), where it sends no more of them in one connection event; 1 or more.
+  /// The number of packets that the host's controller can hold before they are sent (LE Read Buffer
+  /// Size, Core 5.4, Vol 4, Part E, 7.8.2), if this number also limits the packets of one
+  /// connection event; 1 or more.
   public var controllerBuffers: Int?
 
   /// An unknown parameter is `nil`.
@@ -35,7 +36,7 @@ public struct LinkFacts: Equatable, Sendable {
 }
 
 extension PDUSizing {
-  /// The known parameters of a link, with the best possible value for each unknown one.
+  /// The known parameters of a link, with the best possible value in place of each unknown one.
   package init(_ facts: LinkFacts, isEncrypted: Bool = false) {
     self.init(
       linkLayerPayload: facts.linkLayerPayload ?? LinkFacts.linkLayerPayloads.upperBound,

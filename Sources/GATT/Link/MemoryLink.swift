@@ -1,9 +1,9 @@
 import Synchronization
 
-/// One end of a link in memory: two bounded queues, one for each direction. Connects a client and a
-/// `GATTServer` in one process, for tests and for systems that hide ATT.
+/// One end of a link in memory: two bounded queues, one for each direction. The link connects a
+/// client and a `GATTServer` in one process, for tests and for systems that hide ATT.
 public final class MemoryLink: Link {
-  /// The default length of the longest PDU in bytes: that of a kernel's L2CAP socket.
+  /// The default maximum PDU size in bytes: that of a kernel's L2CAP socket.
   public static let maximumPDUSizeDefault = 672
 
   public let maximumPDUSize: Int
@@ -19,7 +19,7 @@ public final class MemoryLink: Link {
   /// Two connected ends, the host's and the device's. Both behave the same.
   ///
   /// - Parameters:
-  ///   - capacity: PDUs that a direction holds before `send` waits, 1 or more.
+  ///   - capacity: the number of PDUs that each direction holds before `send` waits, 1 or more.
   ///   - maximumPDUSize: the longest PDU in bytes, 23 or more.
   public static func pair(
     capacity: Int = 8, maximumPDUSize: Int = maximumPDUSizeDefault
@@ -57,7 +57,7 @@ public final class MemoryLink: Link {
 private final class MemoryQueue: Sendable {
   private struct State {
     var pdus: [[UInt8]] = []
-    /// The cause that each end throws. Set once, by the end that ends the link first.
+    /// The cause that each end throws. Set once, by the first end that closes the link.
     var readerLoss: LinkLoss?
     var writerLoss: LinkLoss?
     var reader: OneShot<Void>?
@@ -120,7 +120,7 @@ private final class MemoryQueue: Sendable {
     }
   }
 
-  /// The first cause is kept. A queue that its own reader closes delivers nothing more.
+  /// The first cause is kept. A queue that its own reader closed delivers no more PDUs.
   func end(reader: LinkLoss, writer: LinkLoss, dropsQueue: Bool) {
     let waiting = state.withLock { state in
       if state.readerLoss == nil { state.readerLoss = reader }

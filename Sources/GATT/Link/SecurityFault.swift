@@ -1,6 +1,7 @@
 import OtaflashATT
 
-/// The reason a link's security could not be raised. Texts are for users; programs read the case.
+/// The reason a link's security could not be raised. The messages are for users; programs evaluate
+/// the case.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -15,7 +16,7 @@ public enum SecurityFault: Error, Equatable, Hashable, Sendable {
   case bondForgotten
   /// The devices could not be paired; `reason` is a complete sentence.
   case pairingFailed(reason: String, remedy: Remedy = .pair)
-  /// The link reached only this security.
+  /// The link reached only this level of security.
   case insufficient(reached: AttributeSecurity)
   /// The device or its user did not respond in time.
   case timedOut(after: Duration)
@@ -26,10 +27,10 @@ public enum SecurityFault: Error, Equatable, Hashable, Sendable {
 }
 
 extension AttributeSecurity {
-  /// The security that a link with `self` needs before a request that was refused with `code` is
-  /// repeated; `nil` if no security of a link would help (Core 5.4, Vol 3, Part C, 10.3.1).
+  /// The security that a link with `self` needs before the host repeats a request that the device
+  /// refused with `code`; `nil` if no link security would help (Core 5.4, Vol 3, Part C, 10.3.1).
   ///
-  /// Some devices report Insufficient Authentication although an encrypted link is sufficient, so
+  /// Some devices report Insufficient Authentication although encryption is sufficient, so
   /// encryption is tried first.
   package func raised(after code: ATTErrorCode) -> AttributeSecurity? {
     switch code {

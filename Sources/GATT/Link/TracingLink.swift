@@ -1,7 +1,7 @@
 import OtaflashATT
 import Synchronization
 
-/// A link that reports every PDU, and changes nothing.
+/// A link that reports every PDU and does not change any.
 public final class TracingLink: Link {
   /// The direction, seen from the host.
   public enum Direction: Equatable, Sendable {
@@ -15,7 +15,7 @@ public final class TracingLink: Link {
   public struct Crossing: Equatable, Sendable {
     /// The direction.
     public let direction: Direction
-    /// The time of the crossing.
+    /// The time at which the PDU crossed the link.
     public let instant: LinkInstant
     /// The complete PDU, opcode first.
     public let pdu: [UInt8]
@@ -40,8 +40,8 @@ public final class TracingLink: Link {
   ///   - trace: called with a PDU before it is passed to the transport, so that a response is never
   ///     reported before its request, and with a received PDU before it is passed on. It must
   ///     return quickly: the link waits for it.
-  ///   - ended: called once with the reason when the user of the link learns of the end or closes
-  ///     it. It must also return quickly.
+  ///   - ended: called once with the reason when the user of the link detects its end or closes it.
+  ///     It must also return quickly.
   public init(
     _ link: any Link, clock: any LinkClock, trace: @escaping @Sendable (Crossing) -> Void,
     ended: @escaping @Sendable (LinkLoss, LinkInstant) -> Void = { _, _ in }

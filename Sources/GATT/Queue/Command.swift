@@ -2,7 +2,8 @@
 /// firmware update. `Context` is the object that it works on.
 ///
 /// Decorators wrap a command in a new one: `timeLimit`, `retrying`, `preceded`, `followed`,
-/// `mapFailure`. They nest, the outermost last. `CommandDecorator` wraps every command of a queue.
+/// `mapFailure`. Decorators nest; the last one is the outermost. `CommandDecorator` wraps every
+/// command of a queue.
 public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Sendable {
   /// The name in logs.
   public let name: String
@@ -16,7 +17,7 @@ public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Send
     self.body = body
   }
 
-  /// Runs the command. Call it in the turn of a queue.
+  /// Runs the command. Call it only while the queue runs this command.
   public func run(with context: Context) async throws(Failure) -> Output {
     try await body(context)
   }
@@ -86,10 +87,10 @@ public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Send
   }
 }
 
-/// A failure that contains the progress of the work, also when a time limit ended it.
+/// A failure that contains the progress of the work, even if a time limit ended the work.
 public protocol TimeLimitedFault: Error {
-  /// The failure to throw if the work was cancelled after `limit`; `self` if the limit was not the
-  /// cause.
+  /// The failure to throw if the work was cancelled after `limit`; `self` if the limit did not end
+  /// the work.
   func ended(by limit: Duration) -> Self
 }
 
@@ -109,7 +110,8 @@ public enum MultipleFaults<Main: Error, Other: Error>: Error {
 extension MultipleFaults: Equatable where Main: Equatable, Other: Equatable {}
 
 extension Command {
-  /// Returns the same command with another type of failure, for combination with other commands.
+  /// Returns the same command with another failure type, so that it can be combined with other
+  /// commands.
   public func mapFailure<Other: Error>(
     _ transform: @escaping @Sendable (Failure) -> Other
   ) -> Command<Context, Output, Other> {
@@ -118,8 +120,8 @@ extension Command {
     }
   }
 
-  /// Runs `preparation` (for example to connect or to authorize) before the command, in the same
-  /// turn, each time the command runs.
+  /// Runs `preparation` (for example to connect or to authorize) before the command, without other
+  /// commands in between, each time the command runs.
   public func preceded<Ignored: Sendable>(
     by preparation: Command<Context, Ignored, Failure>
   ) -> Command {
@@ -136,9 +138,9 @@ extension Command {
     mapFailure { .main($0) }.preceded(by: preparation.mapFailure { .other($0) })
   }
 
-  /// Runs `conclusion` (for example to log out or to disconnect) after the command, in the same
-  /// turn, each time the command runs, also after a failure. The command's own failure takes
-  /// precedence over a failure of the conclusion.
+  /// Runs `conclusion` (for example to log out or to disconnect) after the command, without other
+  /// commands in between, each time the command runs, even after a failure. The command's own
+  /// failure takes precedence over a failure of the conclusion.
   ///
   /// Cancelling the command does not cancel the conclusion: it runs until it ends or until `limit`.
   ///
@@ -162,7 +164,7 @@ extension Command {
       .followed(by: conclusion.mapFailure { .other($0) }, within: limit, on: clock)
   }
 
-  /// - Parameter clock: returns the clock of a context.
+  /// - Parameter clock: returns the clock for a context.
   func followed<Ignored: Sendable>(
     by conclusion: Command<Context, Ignored, Failure>, within limit: Duration,
     measuredBy clock: @escaping @Sendable (Context) -> any LinkClock

@@ -11,8 +11,8 @@ public protocol CommandDecorator<Context>: Sendable {
   ) -> Command<Context, Output, QueueFault<Failure>>
 }
 
-/// A queue that decorates all its commands. It shares the queue below: the commands of both take
-/// turns.
+/// A queue that decorates all its commands. It shares the queue that it is based on: commands of
+/// both run one at a time, in order.
 public struct DecoratedPerformer<Context: Sendable>: CommandPerformer {
   private let base: any CommandPerformer<Context>
   /// The decorators, the innermost first.
@@ -61,18 +61,18 @@ extension CommandPerformer {
     return base.adding(decorator)
   }
 
-  /// Returns the same queue; its commands are limited to `duration` from the start of their turn,
-  /// and then fail with `QueueFault.timedOut`. A command whose failure contains its progress
-  /// (`TimeLimitedFault`), such as a firmware update, fails with that.
+  /// Returns the same queue; its commands are limited to `duration` from their start, and then fail
+  /// with `QueueFault.timedOut`. A command whose failure contains its progress
+  /// (`TimeLimitedFault`), such as a firmware update, fails with that failure.
   public func timeLimit(
     _ duration: Duration, on clock: any LinkClock
   ) -> DecoratedPerformer<Context> {
     decorated(by: TimeLimitDecorator<Context>(duration, on: clock))
   }
 
-  /// Returns the same queue; its commands are repeated, in the same turn, after a failure that
-  /// `isWorthRetrying` accepts (`Command.retrying`). The closure receives the command's own error,
-  /// or the `QueueFault` of an inner decorator.
+  /// Returns the same queue; its commands are repeated, without other commands in between, after a
+  /// failure that `isWorthRetrying` accepts (`Command.retrying`). The closure receives the
+  /// command's own error, or the `QueueFault` of an inner decorator.
   ///
   /// - Parameters:
   ///   - strategy: the waits, and the maximum number of further attempts.
@@ -98,7 +98,7 @@ extension CommandPerformer {
   }
 
   /// Returns the same queue; `conclusion` (for example to log out or to disconnect) runs after each
-  /// of its commands, also after a failure (`Command.followed`). Cancelling a command does not
+  /// of its commands, even after a failure (`Command.followed`). Cancelling a command does not
   /// cancel the conclusion.
   ///
   /// - Parameters:

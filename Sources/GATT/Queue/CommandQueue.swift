@@ -1,9 +1,10 @@
-/// An object that performs commands in turn: a peripheral, or a peripheral with a decorated queue.
+/// An object that performs commands one at a time: a peripheral, or a peripheral with a decorated
+/// queue.
 public protocol CommandPerformer<Context>: Sendable {
   /// The object that the commands work on.
   associatedtype Context: Sendable
 
-  /// Waits for the command's turn and runs it in the caller's task.
+  /// Waits for the commands before `command`, and then runs it in the caller's task.
   func perform<Output, Failure>(
     _ command: Command<Context, Output, Failure>
   ) async throws(QueueFault<Failure>) -> Output
@@ -38,7 +39,7 @@ public final class CommandQueue: Sendable {
   /// The number of waiting commands.
   public var waitingCount: Int { gate.waitingCount }
 
-  /// Waits for the command's turn and runs it in the caller's task.
+  /// Waits for the commands before `command`, and then runs it in the caller's task.
   public func perform<Context, Output, Failure>(
     _ command: Command<Context, Output, Failure>, with context: Context
   ) async throws(QueueFault<Failure>) -> Output {
@@ -50,13 +51,13 @@ public final class CommandQueue: Sendable {
 
   // MARK: Places
 
-  /// Takes a place in the queue. It must be used by `perform` or be given up.
+  /// Takes a place in the queue. `perform` must use it, or the caller must give it up.
   func reserve() -> SerialGate.Arrival { gate.arrive() }
 
   func giveUp(_ place: SerialGate.Arrival) { gate.giveUp(place) }
 
-  /// - Parameter isCancelled: called when the turn has come, possibly before the cancellation has
-  ///   reached the waiting task.
+  /// - Parameter isCancelled: called when the command can start, possibly before the cancellation
+  ///   has reached the waiting task.
   func perform<Context, Output, Failure>(
     _ command: Command<Context, Output, Failure>, with context: Context,
     at place: SerialGate.Arrival, unless isCancelled: () -> Bool = { false }

@@ -8,7 +8,7 @@ public struct EnqueuedCommand<Output: Sendable, Failure: Error>: Sendable {
     cancellation = { ticket.cancel() }
   }
 
-  /// The command `other`, with the failures of its decorators inside its own failure.
+  /// The command `other`, whose failure contains the failures of its decorators.
   init(_ other: EnqueuedCommand<Output, QueueFault<Failure>>) {
     result = { () async throws(QueueFault<Failure>) -> Output in
       do throws(QueueFault<QueueFault<Failure>>) { return try await other.value } catch {
@@ -19,11 +19,11 @@ public struct EnqueuedCommand<Output: Sendable, Failure: Error>: Sendable {
   }
 
   /// The result, available when the command has ended. It may be read any number of times;
-  /// cancelling a task that waits here cancels neither the wait nor the command.
+  /// cancelling a task that waits for the result cancels neither the wait nor the command.
   public var value: Output {
     get async throws(QueueFault<Failure>) { try await result() }
   }
 
-  /// Removes a waiting command from the queue, which then never starts, or cancels a running one.
+  /// Removes a waiting command from the queue, so that it never starts, or cancels a running one.
   public func cancel() { cancellation() }
 }

@@ -3,7 +3,7 @@
 @nonexhaustive
 #endif
 public enum QueueFault<Failure: Error>: Error {
-  /// The caller was cancelled before the command's turn; the command did not run.
+  /// The caller was cancelled before the command started; the command did not run.
   case cancelledInQueue
   /// The queue is full.
   case full(limit: Int)
@@ -11,7 +11,7 @@ public enum QueueFault<Failure: Error>: Error {
   case closed
   /// The command ran and failed.
   case failed(Failure)
-  /// The time limit that decorates the queue passed.
+  /// The time limit of a decorator of the queue passed.
   case timedOut(after: Duration)
   /// A decorator of the queue failed before or after the command.
   case preparationFailed(any Error)

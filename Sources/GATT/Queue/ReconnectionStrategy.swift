@@ -8,17 +8,17 @@ public struct ReconnectionStrategy: Sendable {
   }
 
   private let growth: Growth
-  /// The wait before the first further attempt; zero if a closure determines it.
+  /// The wait before the first further attempt; zero if a closure determines the waits.
   public let base: Duration
   /// The longest wait. A connection that lasts longer restarts the count.
   public let ceiling: Duration
   /// The maximum number of further attempts; 0 for `none`, `Int.max` for no limit.
   public let attemptsMaximum: Int
   /// The largest fraction, 0…1, by which each wait is shortened at random, so that many hosts that
-  /// lost the same device do not return at the same time.
+  /// lost the same device do not reconnect at the same time.
   public let jitter: Double
 
-  /// No further attempt.
+  /// Permits no further attempt.
   public static let none = ReconnectionStrategy(
     .constant, base: .zero, ceiling: .zero, attempts: 0, jitter: 0)
 
@@ -81,7 +81,7 @@ public struct ReconnectionStrategy: Sendable {
   ///
   /// - Parameters:
   ///   - attempt: 1 or more.
-  ///   - random: 0 ..< 1; from the caller, so that a simulation can repeat it.
+  ///   - random: 0 ..< 1; passed by the caller, so that a simulation can repeat it.
   public func delay(beforeAttempt attempt: Int, random: Double) -> Duration? {
     precondition(attempt >= 1)
     guard attempt <= attemptsMaximum else { return nil }

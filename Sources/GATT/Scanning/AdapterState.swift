@@ -19,7 +19,7 @@ public protocol AdapterMonitor: Sendable {
   associatedtype States: AsyncSequence & Sendable
   where States.Element == AdapterState, States.Failure == ScanFault
 
-  /// The adapter's state now and at every change. Ends only with an error.
+  /// The adapter's current state, followed by every change. Ends only with an error.
   func adapterStates() -> States
 }
 

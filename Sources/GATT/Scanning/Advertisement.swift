@@ -2,15 +2,15 @@ import OtaflashATT
 
 /// A device that advertises, as a scanner reports it (Core 5.4, Vol 3, Part C, 9.3 and 11).
 public struct Advertisement: Hashable, Identifiable, Sendable {
-  /// The scanner's identifier of the device, by which it connects: an address such as
-  /// `C0:FF:EE:00:00:01` or the name of a simulated device.
+  /// The scanner's identifier of the device, used to connect: an address such as
+  /// `C0:FF:EE:00:00:01`, or the name of a simulated device.
   public let id: String
   /// The local name; `nil` if none has been advertised.
   public let name: String?
   /// The signal strength of the latest report in dBm, −127…20; `nil` if the adapter did not report
   /// it.
   public let rssi: Int?
-  /// The advertised services; a device need not advertise all its services.
+  /// The advertised services; a device need not advertise all services that it has.
   public let services: [BluetoothUUID]
   /// The latest manufacturer-specific data of each company.
   public let manufacturerData: [ManufacturerData]
@@ -19,7 +19,7 @@ public struct Advertisement: Hashable, Identifiable, Sendable {
   /// The transmit power of the device in dBm (Core Specification Supplement, Part A, 1.5); the
   /// difference to the signal strength is the path loss.
   public let txPower: Int?
-  /// The appearance, an assigned number (1.12): 0x0341 is a heart rate belt.
+  /// The appearance, an assigned number (1.12), such as 0x0341 for a heart rate belt.
   public let appearance: UInt16?
   /// Whether the device accepts connections now; `nil` if the adapter did not report it.
   public let isConnectable: Bool?

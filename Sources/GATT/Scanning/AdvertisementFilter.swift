@@ -9,15 +9,16 @@ import Synchronization
 public struct AdvertisementFilter: Sendable {
   /// A condition on the name; a device without a name does not pass. `nil` accepts every device.
   public var name: (@Sendable (String) -> Bool)?
-  /// The services that a device must advertise, all of them.
+  /// The services that a device must advertise; it must advertise all of them.
   public var services: [BluetoothUUID]
   /// The minimum signal strength in dBm. A device of unknown strength does not pass if a minimum is
   /// set, as in the kernel (`is_filter_match`).
   public var rssiMinimum: Int?
-  /// The devices that pass, case-insensitive; an empty set accepts every device.
+  /// The ids of the devices that pass, compared case-insensitively; an empty set accepts every
+  /// device.
   public var ids: Set<Advertisement.ID>
 
-  /// A filter with any condition on the name; without arguments it accepts every device.
+  /// Creates a filter with any condition on the name; without arguments it accepts every device.
   public init(
     services: [BluetoothUUID] = [], rssiMinimum: Int? = nil, ids: Set<Advertisement.ID> = [],
     name: (@Sendable (String) -> Bool)? = nil
@@ -30,8 +31,8 @@ public struct AdvertisementFilter: Sendable {
 
   /// - Parameters:
   ///   - pattern: matches anywhere in the name: a literal, `try Regex(text)`, or a custom
-  ///     expression with or without captures, whose ownership is transferred. For an expression
-  ///     that is also used elsewhere, pass a `NamePattern`.
+  ///     expression with or without captures, whose ownership is transferred. If the expression is
+  ///     also used elsewhere, pass a `NamePattern`.
   ///   - services: all of them must be advertised; an empty list sets no condition.
   ///   - rssiMinimum: in dBm; `nil` accepts every strength.
   ///   - ids: the only devices that pass; an empty set accepts every device.
@@ -81,7 +82,7 @@ public struct NamePattern: Sendable, Equatable {
   /// The source text of the expression.
   public let text: String
 
-  /// `nil` if the text is not a regular expression (Swift `Regex` syntax).
+  /// `nil` if the string is not a regular expression (Swift `Regex` syntax).
   public init?(_ text: String) {
     guard Self.compile(text) != nil else { return nil }
     self.text = text

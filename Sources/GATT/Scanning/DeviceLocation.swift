@@ -1,16 +1,16 @@
-/// The location of a device, relative to the address that it was first given by. A bootloader may
-/// use another address than the application, so that no peer confuses the two.
+/// The location of a device, relative to the address by which the caller first specified it. A
+/// bootloader may use another address than the application, so that no peer confuses the two.
 public enum DeviceLocation: Hashable, Sendable {
-  /// At the given address.
+  /// At the specified address.
   case home
-  /// At the given address, or at a new one under which a matching device advertises: some devices
-  /// use another random address after each start (Core 5.4, Vol 6, Part B, 1.3.2.1). A dialer that
-  /// cannot search uses the given address.
+  /// At the specified address, or at a new one under which a matching device advertises: some
+  /// devices use another random address after each start (Core 5.4, Vol 6, Part B, 1.3.2.1). A
+  /// dialer that cannot search uses the specified address.
   case homeOrNewAddress
   /// At the address whose last byte is one higher, modulo 256.
   case nextAddress
-  /// At the address whose last byte is one lower, modulo 256, if the given address was already the
-  /// bootloader's.
+  /// At the address whose last byte is one lower, modulo 256: for a specified address that is
+  /// already the bootloader's.
   case previousAddress
   /// At the address whose lowest bit is inverted: Nordic's single-slot firmware loader
   /// (sdk-nrf-bm, `applications/firmware_loader/ble_mcumgr`).
@@ -18,9 +18,9 @@ public enum DeviceLocation: Hashable, Sendable {
   /// At any address under which a device advertises this name.
   case advertising(name: String)
 
-  /// The last byte of the address at this place, or `nil` if the address is not known.
+  /// The last byte of the address at this location; `nil` if the address is not known.
   ///
-  /// - Parameter home: the last byte of the address that was given.
+  /// - Parameter home: the last byte of the specified address.
   public func lastByte(from home: UInt8) -> UInt8? {
     switch self {
     case .home, .homeOrNewAddress: home
@@ -31,6 +31,6 @@ public enum DeviceLocation: Hashable, Sendable {
     }
   }
 
-  /// Whether the device itself is searched for, in contrast to its bootloader at another address.
+  /// Whether the search is for the specified device, and not for its bootloader at another address.
   public var isHome: Bool { self == .home || self == .homeOrNewAddress }
 }

@@ -38,11 +38,12 @@ public struct ScanStream<Element: Sendable>: AsyncSequence, Sendable {
     /// Adds an element. Ignored when the run has ended.
     public func yield(_ element: Element) { run.elements.push(element) }
 
-    /// Ends the run: the reader receives the elements before, then the fault. `nil` ends it without
-    /// a fault.
+    /// Ends the run: the reader receives the queued elements and then the fault; `nil` ends the run
+    /// without a fault.
     public func finish(throwing fault: ScanFault? = nil) { run.finish(fault) }
 
-    /// Calls `action` once when the run ends, for any reason; immediately if it has ended.
+    /// Calls `action` once when the run ends, for any reason; immediately if the run has already
+    /// ended.
     public func onTermination(_ action: @escaping @Sendable () -> Void) {
       run.onTermination(action)
     }

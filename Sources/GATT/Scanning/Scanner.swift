@@ -63,7 +63,7 @@ extension Central {
 public enum ScanFault: Error, Equatable, Sendable {
   /// No device passed the filter within the time limit.
   case notFound(within: Duration)
-  /// No adapter, or the adapter is off. `cause` is a complete sentence, here and below.
+  /// No adapter, or the adapter is off. As in the cases below, `cause` is a complete sentence.
   case adapterUnavailable(cause: String, remedy: Remedy)
   /// Another program scans.
   case busy(cause: String, remedy: Remedy)
@@ -101,8 +101,8 @@ extension Scanner {
     }
   }
 
-  /// The devices that pass `filter` within `window`, each with its latest advertisement, the
-  /// strongest first.
+  /// The devices that pass `filter` within `window`, each with its latest advertisement, in
+  /// descending order of signal strength.
   ///
   /// - Throws: the errors of the scan. Without any device the list is empty.
   public func discovered(
@@ -122,7 +122,7 @@ extension Scanner {
         }
       }
     } catch .notFound {
-      // The window has ended.
+      // The window has passed.
     }
     return found.withLock { Array($0.values) }.sorted(by: Advertisement.isStronger)
   }

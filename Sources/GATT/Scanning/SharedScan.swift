@@ -29,7 +29,7 @@ public final class SharedScan: Scanner {
   ///   - scanner: an adapter, or the simulated environment.
   ///   - filter: the filter of the shared scan; readers may narrow it.
   ///   - devicesMaximum: the maximum number of devices in the list, 1 or more; a new device
-  ///     replaces the one without a report for the longest time.
+  ///     replaces the one whose latest report is oldest.
   public init(
     of scanner: some Scanner, matching filter: AdvertisementFilter = AdvertisementFilter(),
     devicesMaximum: Int = 4096
@@ -43,8 +43,8 @@ public final class SharedScan: Scanner {
     }
   }
 
-  /// The devices with their latest advertisements, the strongest first. The list is kept after the
-  /// last reader has left, until a new scan starts.
+  /// The devices with their latest advertisements, in descending order of signal strength. The list
+  /// is kept after the last reader has left, until a new scan starts.
   public var devices: [Advertisement] {
     state.withLock { $0.discovered.values.map(\.device) }.sorted(by: Advertisement.isStronger)
   }
@@ -152,7 +152,7 @@ public final class SharedScan: Scanner {
   }
 }
 
-/// The advertisements that one reader of a `SharedScan` receives from its first request on.
+/// The advertisements that one reader of a `SharedScan` receives, starting with its first request.
 public struct SharedAdvertisements: AsyncSequence, Sendable {
   public typealias Element = Advertisement
   public typealias Failure = ScanFault

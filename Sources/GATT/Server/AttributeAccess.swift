@@ -8,17 +8,17 @@ public struct ConnectionID: RawRepresentable, Hashable, Sendable {
 
 /// The permission to read or write an attribute, and the security that it requires.
 public enum AttributePermission: Hashable, Sendable {
-  /// On no link.
+  /// No link is permitted.
   case forbidden
-  /// On a link with at least this security.
+  /// A link with at least this security is permitted.
   case permitted(AttributeSecurity)
 }
 
-/// The client and the kind of access.
+/// The client and the kind of an access.
 public struct AttributeContext: Hashable, Sendable {
   /// The connection of the client.
   public let connection: ConnectionID
-  /// ATT_MTU in force.
+  /// The current ATT_MTU.
   public let mtu: ATTMTU
   /// The first byte that a Read Blob requests, otherwise 0. A value that changes over time should
   /// be the same for all parts of a read that started at 0.
@@ -33,15 +33,15 @@ public enum AttributeValue: Sendable {
   /// Bytes kept in the table, shared by all connections; writes are 0…`sizeMaximum` bytes long.
   case stored([UInt8], sizeMaximum: Int)
   /// Bytes from and to closures, which are called on the server's task and must not block. `read`
-  /// returns the complete value whatever the offset; `write` receives a complete value, assembled
-  /// from its parts in the case of prepared writes, and returns the error if it refuses.
+  /// returns the complete value regardless of the offset; `write` receives a complete value,
+  /// assembled from its parts in the case of prepared writes, and returns an error to refuse the
+  /// write.
   case dynamic(
     read: @Sendable (AttributeContext) -> Result<[UInt8], ATTErrorCode>,
     write: @Sendable ([UInt8], AttributeContext) -> ATTErrorCode?)
   /// As `dynamic`, with handlers that may wait, for example for another device or for a system's
   /// own Bluetooth API. The server processes one request of a client at a time, so the client's
-  /// next request waits, too. Notifications are sent in the meantime, before the response if
-  /// needed.
+  /// next request also waits. Notifications are still sent, if needed before the response.
   ///
   /// A handler's task is cancelled after `GATTServer.handlerTimeout`, and when the server stops; it
   /// should then return quickly. Its result is still used as the response.
@@ -58,14 +58,14 @@ public enum AttributeValue: Sendable {
     .stored(bytes, sizeMaximum: bytes.count)
   }
 
-  /// For write-only attributes.
+  /// A read handler for write-only attributes.
   public static func written(
     _ write: @escaping @Sendable ([UInt8], AttributeContext) -> ATTErrorCode?
   ) -> AttributeValue {
     .dynamic(read: { _ in .failure(.readNotPermitted) }, write: write)
   }
 
-  /// For read-only attributes.
+  /// A write handler for read-only attributes.
   public static func computed(
     _ read: @escaping @Sendable (AttributeContext) -> Result<[UInt8], ATTErrorCode>
   ) -> AttributeValue {

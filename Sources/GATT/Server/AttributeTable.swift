@@ -3,7 +3,7 @@ import OtaflashATT
 /// The attributes of a server, in the order of their handles, which start at 0x0001 and have no
 /// gaps (Core 5.4, Vol 3, Part G, 2.5 and 3).
 public struct AttributeTable: Sendable {
-  /// The content of an attribute: bytes, closures, or a separate value for each client.
+  /// The content of an attribute: bytes, closures, or separate bytes for each client.
   enum Content {
     case value(AttributeValue)
     /// A Client Characteristic Configuration; `permitted` is derived from the properties.
@@ -23,7 +23,7 @@ public struct AttributeTable: Sendable {
   }
 
   private(set) var attributes: [Attribute] = []
-  /// The value handles of each service's characteristics.
+  /// The value handles of the characteristics of each service.
   private var valueHandles: [[AttributeHandle]] = []
 
   /// - Parameter services: in the order of their handles. An include that refers forward, or more
@@ -48,7 +48,7 @@ public struct AttributeTable: Sendable {
     return nil
   }
 
-  /// The value handle of a characteristic by its position, for tables with several characteristics
+  /// The value handle of the characteristic at a position, for tables with several characteristics
   /// of one UUID.
   ///
   /// - Parameters:
@@ -58,7 +58,7 @@ public struct AttributeTable: Sendable {
     valueHandles[service][index]
   }
 
-  /// The value handle of a characteristic of the table; traps if it does not exist.
+  /// The value handle of a characteristic of the table; traps if the characteristic does not exist.
   public func handle(of uuid: BluetoothUUID) -> AttributeHandle {
     guard let handle = valueHandle(of: uuid) else {
       preconditionFailure("the table has no characteristic \(uuid)")

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The result of a call to notify or indicate.
 public enum ValueOutcome: Equatable, Sendable {
-  /// The value is sent in its turn, unless the link ends or the client unsubscribes first.
+  /// The value is queued and will be sent, unless the link ends or the client unsubscribes first.
   case queued
   /// No client is connected.
   case notConnected
@@ -11,7 +11,8 @@ public enum ValueOutcome: Equatable, Sendable {
   case notSubscribed
   /// The value is longer than one PDU at the current MTU. Values are never truncated.
   case tooLong(limit: Int)
-  /// The link is slower than the values: try again later, or omit the value.
+  /// The queue is full because the link is slower than the values: try again later, or omit the
+  /// value.
   case queueFull(limit: Int)
 }
 
@@ -37,12 +38,13 @@ public enum GATTServerEvent: Equatable, Sendable {
 public final class GATTServer: Sendable {
   /// The time after which an unconfirmed indication ends the link (Part F, 3.3.3).
   public static let confirmationTimeout = RequestSlot.transactionTimeout
-  /// The time limit of an asynchronous handler (`AttributeValue.asynchronous`): after it the client
-  /// has abandoned the request (Part F, 3.3.3), and the handler's task is cancelled.
+  /// The time limit of an asynchronous handler (`AttributeValue.asynchronous`). After this time the
+  /// client has abandoned the request (Part F, 3.3.3), so the handler's task is cancelled.
   public static let handlerTimeout = RequestSlot.transactionTimeout
   /// The default capacity for waiting notifications and indications.
   public static let defaultValuesMaximum = 64
-  /// The end of a link whose client did not confirm an indication; errno 110 is ETIMEDOUT.
+  /// The reason for ending a link whose client did not confirm an indication; errno 110 is
+  /// ETIMEDOUT.
   public static let unconfirmed = LinkLoss.failed(
     errno: 110, reason: "The client did not confirm an indication within 30 s; the link was closed."
   )
@@ -67,7 +69,7 @@ public final class GATTServer: Sendable {
   ///   - table: the attributes; `install` replaces them.
   ///   - receiveMTU: the largest PDU that this server accepts.
   ///   - valuesMaximum: the capacity for waiting notifications and indications, 1 or more.
-  ///   - report: called on the serving task; may notify and indicate, must not block.
+  ///   - report: called on the serving task; may notify and indicate, and must not block.
   public init(
     table: AttributeTable = AttributeTable(services: []), receiveMTU: ATTMTU = .maximum,
     valuesMaximum: Int = defaultValuesMaximum,
@@ -97,7 +99,7 @@ public final class GATTServer: Sendable {
   }
 
   /// Queues an indication (3.4.7.2). Indications are sent one at a time, each after the previous
-  /// one was confirmed, which is reported as `.confirmed`.
+  /// one was confirmed. Confirmations are reported as `.confirmed`.
   @discardableResult
   public func indicate(_ handle: AttributeHandle, _ value: [UInt8]) -> ValueOutcome {
     offer(.indication, handle, value)
@@ -208,7 +210,8 @@ public final class GATTServer: Sendable {
     }
   }
 
-  /// - Parameter table: `nil` if the PDU is not processed yet; values may be sent in the meantime.
+  /// - Parameter table: `nil` if the PDU is not processed yet; values may then be sent before its
+  ///   response.
   private func finish(_ effects: [ServerEffect], _ table: AttributeTable?) {
     let (events, sender) = state.withLock { state in
       if let table { state.table = table }

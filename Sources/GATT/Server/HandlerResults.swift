@@ -3,9 +3,9 @@ import Synchronization
 
 /// The results of the handlers that one PDU calls, in the order of the calls.
 ///
-/// A session is a value and never waits. It stops at an asynchronous handler that has not run; the
-/// server awaits the handler, and the session processes the PDU again from the start. Handlers that
-/// have run are not called again.
+/// A session is a value and never waits: it stops at an asynchronous handler that has not run. The
+/// server awaits the handler, and then the session processes the PDU again from the start. Handlers
+/// that have run are not called again.
 final class HandlerResults: Sendable {
   typealias Read = Result<[UInt8], ATTErrorCode>
 
@@ -15,14 +15,14 @@ final class HandlerResults: Sendable {
     var pending: (@Sendable () async -> Void)?
   }
 
-  /// The response while processing is stopped; it is never sent.
+  /// A placeholder for the response while processing is stopped; it is never sent.
   private static let stopped = Read.failure(.unlikelyError)
 
   private let state = Mutex(State())
 
   var pending: (@Sendable () async -> Void)? { state.withLock { $0.pending } }
 
-  /// - Parameter isRepeated: the PDU of the last call is processed again.
+  /// - Parameter isRepeated: whether the PDU of the last call is processed again.
   func start(isRepeated: Bool) {
     state.withLock { state in
       state.position = 0

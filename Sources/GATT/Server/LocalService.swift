@@ -6,9 +6,10 @@ public struct LocalService: Sendable {
   public var uuid: BluetoothUUID
   /// Primary, or a service that others include.
   public var isPrimary: Bool
-  /// Positions, in the table's list of services, of services declared before this one (3.2).
+  /// The positions, in the table's list of services, of included services, which are declared
+  /// before this one (3.2).
   public var includes: [Int]
-  /// In the order of their handles.
+  /// The characteristics, in the order of their handles.
   public var characteristics: [LocalCharacteristic]
 
   /// A service for an `AttributeTable`.
@@ -37,7 +38,7 @@ public struct LocalCharacteristic: Sendable {
   /// Extended properties (3.3.3.1), declared if not 0: bit 0 reliable write, bit 1 writable
   /// auxiliaries.
   public var extendedProperties: UInt16
-  /// A human-readable text (3.3.3.2).
+  /// A human-readable description (3.3.3.2).
   public var userDescription: String?
   /// Further descriptors, in the order of their handles.
   public var descriptors: [LocalDescriptor]

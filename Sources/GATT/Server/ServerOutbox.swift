@@ -2,9 +2,10 @@ import OtaflashATT
 
 /// The PDUs that one connection has to send, in order.
 ///
-/// Responses are sent first. Values keep their order, except that values after an indication may
-/// pass it while it waits for the confirmation of an earlier one. During the handling of a PDU no
-/// value is sent, so notifications of a handler follow the response to the write that caused them.
+/// Responses are sent first. Values keep their order, except that a notification may be sent before
+/// an earlier indication that waits for the confirmation of the previous indication. No value is
+/// sent while a PDU is handled, so notifications of a handler follow the response to the write that
+/// caused them.
 struct ServerOutbox {
   enum Kind { case notification, indication }
 
@@ -28,13 +29,13 @@ struct ServerOutbox {
     self.valuesMaximum = valuesMaximum
   }
 
-  /// When the open indication expires.
+  /// The time at which the open indication expires.
   var confirmationDeadline: LinkInstant? { unconfirmed?.deadline }
   var responseCount: Int { responses.count }
 
   mutating func handlingBegan() { isHandling = true }
 
-  /// Accepts the session's effects. Returns the events to report, in order.
+  /// Adds the session's effects. Returns the events to report, in order.
   mutating func handlingEnded(_ effects: [ServerEffect]) -> [GATTServerEvent] {
     isHandling = false
     return effects.compactMap { effect in
@@ -87,7 +88,7 @@ struct ServerOutbox {
 }
 
 extension ServerOutbox.Kind {
-  /// The configuration that the client needs.
+  /// The configuration that a client needs to receive the value.
   fileprivate var needs: ClientConfiguration {
     switch self {
     case .notification: .notification

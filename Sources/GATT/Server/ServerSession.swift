@@ -13,7 +13,8 @@ package enum ServerEffect: Equatable, Sendable {
 }
 
 /// The state of one client on a server (Core 5.4, Vol 3, Part F, 3.3 and 3.4): its MTU, prepared
-/// writes and subscriptions. Processes PDUs and returns effects; has no link, no clock and no task.
+/// writes and subscriptions. It processes PDUs and returns effects, and has no link, no clock and
+/// no task.
 package struct ServerSession: Sendable {
   /// The maximum number of prepared writes of one client; the next one is refused with 0x09.
   package static let preparedWritesMaximum = 64
@@ -49,12 +50,12 @@ package struct ServerSession: Sendable {
     configurations[value] ?? []
   }
 
-  /// Processes one PDU. A request always leads to exactly one `.respond`, a command never does.
+  /// Processes one PDU. A request always causes exactly one `.respond`, a command never causes one.
   ///
   /// Processing stops at an asynchronous handler (`pendingHandler`). In this case discard the
-  /// effects, run the handler, and pass the same PDU to the session and the table from before.
+  /// effects, run the handler, and pass the same PDU again with the previous session and table.
   ///
-  /// - Parameter isRepeated: the PDU is passed again, after its pending handler has run.
+  /// - Parameter isRepeated: whether the PDU is passed again, after its pending handler has run.
   package mutating func received(
     _ pdu: [UInt8], in table: inout AttributeTable, isRepeated: Bool = false
   ) -> [ServerEffect] {
@@ -141,9 +142,9 @@ package struct ServerSession: Sendable {
     }
   }
 
-  /// A client sends this request once (3.4.2.1). But Linux keeps a link for seconds after its
-  /// process has died, and the next process starts again on it: its request is answered, too,
-  /// otherwise the MTU would stay at 23.
+  /// A client sends this request once (3.4.2.1). However, Linux keeps a link for seconds after its
+  /// process has died, and the next process uses the same link. The server answers the request of
+  /// this process as well; otherwise the MTU would stay at 23.
   private mutating func exchangeMTU(_ clientReceiveMTU: UInt16) -> [ServerEffect] {
     mtu = .negotiated(receiveMTU, ATTMTU(clamping: Int(clientReceiveMTU)))
     return [
@@ -165,7 +166,7 @@ package struct ServerSession: Sendable {
   }
 }
 
-/// The reason of a refusal, and the attribute that caused it.
+/// The reason for a refusal, and the attribute that caused it.
 struct Refusal: Error, Equatable {
   let handle: AttributeHandle
   let code: ATTErrorCode

@@ -55,8 +55,9 @@ extension ServerSession {
     }
   }
 
-  /// The values of all attributes of one type, each preceded by `headerSize` bytes of handles: as
-  /// many as fit, all as long as the first. Only the first can fail the request (3.4.4.1).
+  /// The values of the attributes of one type, each preceded by `headerSize` bytes of handles. The
+  /// list contains as many values as fit, all with the length of the first. Only the first value
+  /// can cause an error response (3.4.4.1).
   private func values(
     of type: BluetoothUUID, _ range: HandleRange, in table: AttributeTable, headerSize: Int
   ) -> Result<[(attribute: AttributeTable.Attribute, bytes: [UInt8])], Refusal> {
@@ -98,8 +99,8 @@ extension ServerSession {
     }
   }
 
-  /// Values that no longer fit are truncated; a value without space for its length is omitted
-  /// (3.4.4.12).
+  /// A value that no longer fits completely is truncated; if not even its length field fits, it is
+  /// omitted (3.4.4.12).
   func readMultipleVariable(
     _ handles: [AttributeHandle], in table: AttributeTable
   ) -> Result<ATTResponse, Refusal> {

@@ -28,9 +28,9 @@ extension ServerSession {
     return .success(.prepareWrite(handle, offset: offset, part: part))
   }
 
-  /// Writes or drops the queue, which is empty afterwards in both cases. Nothing is written unless
-  /// every part fits its attribute. If a handler refuses, the remaining values are not written;
-  /// stored values are unchanged.
+  /// Executes or cancels the queued writes; in both cases the queue is empty afterwards. Nothing is
+  /// written unless every part fits its attribute. If a handler refuses, the remaining values are
+  /// not written; stored values are unchanged.
   mutating func executeWrite(
     _ flags: ExecuteWriteFlags, in table: inout AttributeTable
   ) -> Result<[ServerEffect], Refusal> {
@@ -77,8 +77,8 @@ extension ServerSession {
     return .success(values)
   }
 
-  /// The value under the parts: that of an attribute in the table. A handler's value starts empty,
-  /// so its parts must start at 0.
+  /// The value that the parts are written over: that of an attribute in the table. The value of a
+  /// handler starts empty, so its parts must start at 0.
   private func base(of attribute: AttributeTable.Attribute) -> [UInt8] {
     switch attribute.content {
     case .value(.stored(let bytes, _)): bytes
@@ -99,7 +99,8 @@ extension ServerSession {
     _ values: [WholeValue], in table: inout AttributeTable
   ) -> Result<[ServerEffect], Refusal> {
     var effects: [ServerEffect] = []
-    // Handlers may refuse, but the table cannot at this point, so handlers are called first.
+    // Handlers are called before the table is changed, because handlers may refuse and the table
+    // can no longer refuse at this point.
     let (own, handled) = (values.filter(\.attribute.isKept), values.filter { !$0.attribute.isKept })
     for value in handled + own {
       switch commit(value.bytes, to: value.attribute, isCommand: false, in: &table) {
@@ -144,7 +145,7 @@ extension ServerSession {
     return .success(attribute)
   }
 
-  /// The reason an attribute in the table cannot store these bytes.
+  /// The reason why an attribute in the table cannot store these bytes.
   private func refusal(
     of bytes: [UInt8], by content: AttributeTable.Content
   ) -> ATTErrorCode? {
@@ -162,7 +163,7 @@ extension ServerSession {
 }
 
 extension AttributeTable.Attribute {
-  /// Whether the server stores the value, so that a checked write succeeds.
+  /// Whether the server stores the value itself, so that a write that was checked succeeds.
   fileprivate var isKept: Bool {
     switch content {
     case .value(.dynamic), .value(.asynchronous): false

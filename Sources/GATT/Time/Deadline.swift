@@ -2,14 +2,14 @@ import OtaflashATT
 
 /// Runs `body` and cancels it at `deadline`.
 ///
-/// `body` has ended when this function returns: nothing is left running. A result that `body`
+/// The function returns after `body` has ended, so nothing is left running. A result that `body`
 /// returns in spite of its cancellation is kept.
 ///
 /// - Parameters:
-///   - deadline: an instant of `clock`; a past one cancels `body` immediately.
+///   - deadline: an instant of `clock`; `body` is cancelled immediately if the instant has passed.
 ///   - clock: for the deadline.
 ///   - timeout: the error to throw at the deadline.
-///   - body: is cancelled at the deadline, and should then end quickly.
+///   - body: cancelled at the deadline, and should then end quickly.
 /// - Throws: the error of `body`, or `timeout` if the deadline ended it.
 public func withDeadline<Value: Sendable, Failure: Error>(
   _ deadline: LinkInstant, on clock: any LinkClock, orThrow timeout: Failure,

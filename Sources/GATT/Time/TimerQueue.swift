@@ -9,11 +9,11 @@ package struct TimerQueue<Payload> {
     @inlinable init(number: UInt64) { self.number = number }
   }
 
-  /// The number of cancelled timers in the order that triggers a cleanup.
+  /// The number of cancelled timers in `order` that triggers a cleanup.
   @inlinable static var cancelledKept: Int { 64 }
 
   @usableFromInline var order = TimerOrder()
-  /// Payloads by the number of the timer; a timer in `order` without a payload was cancelled.
+  /// Payloads by timer number; a timer in `order` without a payload was cancelled.
   @usableFromInline var payloads: [UInt64: Payload] = [:]
   @usableFromInline var nextNumber: UInt64 = 0
 
@@ -98,7 +98,7 @@ package struct TimerQueue<Payload> {
     siftDown(from: 0)
   }
 
-  /// Drops the others.
+  /// Removes the timers that `isKept` rejects.
   @usableFromInline mutating func keep(_ isKept: (_ number: UInt64) -> Bool) {
     heap.removeAll { !isKept($0.number) }
     for parent in stride(from: heap.count / 2 - 1, through: 0, by: -1) { siftDown(from: parent) }

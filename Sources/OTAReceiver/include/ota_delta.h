@@ -1,12 +1,12 @@
 /// Creates a new image from the running image and a patch, while the patch arrives (docs/delta.md).
 ///
 /// Optional: the receiver works without ota_delta.c and ota_delta.h. Portable C99: no heap, no
-/// library beyond <string.h>. A stream is a sequence of parts, each a header of 16 bytes and one
-/// detools patch of the type "sequential". Between two parts the state is only three numbers, so a
-/// device that lost power resumes at the start of the interrupted part.
+/// library beyond <string.h>. A stream is a sequence of parts, each of which consists of a header
+/// of 16 bytes and one detools patch of type "sequential". Between two parts the state is only
+/// three numbers, so a device that lost power resumes at the start of the interrupted part.
 ///
-/// The decoder consumes no more input than it can use, and creates no more than `write` accepts.
-/// Everything that waits for flash is therefore compressed input, which needs the least memory.
+/// The decoder consumes no more input than it can use, and creates no more output than `write`
+/// accepts. So all data that waits for flash is compressed input, which needs the least memory.
 #ifndef OTA_DELTA_H
 #define OTA_DELTA_H
 
@@ -17,15 +17,17 @@
 extern "C" {
 #endif
 
-/// The largest heatshrink window, 2^bits bytes of RAM: 4...11, or 0 = no heatshrink.
+/// The size of the largest heatshrink window as a power of two: 2^n bytes of RAM, n = 4...11; 0 =
+/// no heatshrink.
 #ifndef OTA_DELTA_WINDOW_BITS
 #define OTA_DELTA_WINDOW_BITS 10
 #endif
-/// The longest heatshrink reference, 2^bits bytes: 3...11. Needs no memory.
+/// The length of the longest heatshrink reference as a power of two: 2^n bytes, n = 3...11. Needs
+/// no memory.
 #ifndef OTA_DELTA_LOOKAHEAD_BITS
 #define OTA_DELTA_LOOKAHEAD_BITS 10
 #endif
-/// The maximum number of bytes decompressed in one call; limits the duration of a call.
+/// The maximum number of bytes that one call decompresses; it limits the duration of a call.
 #ifndef OTA_DELTA_STEPS
 #define OTA_DELTA_STEPS 512
 #endif
@@ -34,7 +36,8 @@ enum {
   OTA_DELTA_HEADER_SIZE = 16,
   /// The maximum number of bytes read from the base, or passed to `write`, at a time.
   OTA_DELTA_PIECE = 64,
-  /// The number of consecutive triples that may create no bytes; detools was observed to write 13.
+  /// The maximum number of consecutive triples that create no bytes; detools was observed to write
+  /// 13.
   OTA_DELTA_EMPTY_MAXIMUM = 64,
   /// The codecs: one bit for each of detools' numbers (none, CRLE, heatshrink).
   OTA_DELTA_CODECS = 1 << 0 | 1 << 2 | (OTA_DELTA_WINDOW_BITS > 0) << 4
@@ -45,15 +48,16 @@ typedef enum {
   OTA_DELTA_MORE,
   /// The limit of one call is reached: call again with the rest of the input, even if it is empty.
   OTA_DELTA_AGAIN,
-  /// `write` accepted fewer bytes than it was passed: call again with the rest of the input when it
-  /// can accept more.
+  /// `write` accepted fewer bytes than it was passed. Call again with the rest of the input when
+  /// `write` can accept more.
   OTA_DELTA_FULL,
-  /// A part is complete and its CRC32 correct. Decoding can resume from `point` after a reset once
-  /// all written bytes are durable. Call again with the rest of the input.
+  /// A part is complete and its CRC32 is correct. After a reset, decoding can resume from `point`
+  /// if all written bytes are durable. Call again with the rest of the input.
   OTA_DELTA_PART,
-  /// The image is complete and its CRC32 correct.
+  /// The image is complete and its CRC32 is correct.
   OTA_DELTA_DONE,
-  /// The stream violates the format or the sizes. Returned until the next start.
+  /// The stream violates the format or the sizes. The decoder returns this value until the next
+  /// start.
   OTA_DELTA_REFUSED,
   /// The part created bytes with a wrong CRC32: the base is another image, or bytes are damaged.
   OTA_DELTA_MISMATCH,
@@ -61,14 +65,16 @@ typedef enum {
   OTA_DELTA_BASE_FAULT
 } ota_delta_result;
 
-/// The callbacks and values of the integrator. Must stay in place, unchanged, while the decoder is
-/// in use.
+/// The callbacks and values of the integrator. The structure must stay in place and unchanged while
+/// the decoder is in use.
 typedef struct {
   /// The first argument of every callback.
   void *context;
-  /// Reads `size` bytes (1...OTA_DELTA_PIECE), all within the base. False: the read failed.
+  /// Reads `size` bytes (1...OTA_DELTA_PIECE), all of which are within the base. False: the read
+  /// failed.
   bool (*base_read)(void *context, uint32_t offset, uint8_t *to, uint32_t size);
-  /// Accepts at most `size` bytes (1...OTA_DELTA_PIECE) of the image; returns the number accepted.
+  /// Accepts up to `size` bytes (1...OTA_DELTA_PIECE) of the image; returns the number of accepted
+  /// bytes.
   uint32_t (*write)(void *context, const uint8_t *bytes, uint32_t size);
   /// The number of bytes that the flash erases at a time; parts start at its multiples.
   uint32_t page_size;
@@ -78,7 +84,7 @@ typedef struct {
 typedef struct {
   uint32_t base_size;
   uint32_t image_size;
-  /// The size of all parts with their headers.
+  /// The total size of all parts and their headers.
   uint32_t stream_size;
 } ota_delta_sizes;
 
@@ -91,7 +97,7 @@ typedef struct {
 } ota_delta_point;
 
 /// One decoder. The integrator provides the memory. All fields are private to the decoder, except
-/// `point`, the last boundary reached, which may be read.
+/// that the integrator may read `point`, the last boundary reached.
 typedef struct {
   const ota_delta_config *config;
   ota_delta_sizes sizes;
@@ -101,17 +107,17 @@ typedef struct {
   const uint8_t *input;
   uint32_t input_size;
 
-  /// Patch bytes left in the current part.
+  /// The number of patch bytes left in the current part.
   uint32_t patch_left;
-  /// Image bytes that the current part still has to create.
+  /// The number of image bytes that the current part must still create.
   uint32_t image_left;
   uint32_t part_size;
   uint32_t part_crc32;
   uint32_t stream_offset;
   uint32_t image_crc32;
 
-  /// The offset in the base, the bytes left of the difference or of the extra bytes, and the number
-  /// that is being read.
+  /// The offset in the base, the number of bytes left of the difference or of the extra bytes, and
+  /// the number that is being read.
   uint32_t from;
   uint32_t left;
   uint32_t number;
@@ -119,13 +125,13 @@ typedef struct {
   bool negative;
   uint8_t phase;
   uint8_t end;
-  /// The number of consecutive triples that created no bytes, and whether the current one created
-  /// any.
+  /// The number of consecutive triples that created no bytes, and whether the current triple has
+  /// created bytes.
   uint8_t empty;
   bool made;
 
-  /// Bytes of the piece that are passed on (`sent`) and created (`filled`); the base is read up to
-  /// `ready`.
+  /// The numbers of bytes of the piece that are passed on (`sent`) and created (`filled`); the base
+  /// is read up to `ready`.
   uint8_t sent;
   uint8_t filled;
   uint8_t ready;
@@ -150,14 +156,14 @@ typedef struct {
   uint8_t piece[OTA_DELTA_PIECE];
 } ota_delta;
 
-/// Starts at a boundary: all zeros for a new stream, or a stored `point`. False: the values
+/// Starts at a boundary: `point` is all zeros for a new stream, or was stored. False: the values
 /// contradict each other.
 bool ota_delta_start(
     ota_delta *delta, const ota_delta_config *config, const ota_delta_sizes *sizes,
     const ota_delta_point *point);
 
-/// Decodes up to `size` bytes of the stream; `used` = the number of bytes consumed. Makes all
-/// callbacks, each for at most OTA_DELTA_PIECE bytes.
+/// Decodes up to `size` bytes of the stream; `used` receives the number of consumed bytes. Makes
+/// all callbacks, each for at most OTA_DELTA_PIECE bytes.
 ota_delta_result ota_delta_run(
     ota_delta *delta, const uint8_t *bytes, uint32_t size, uint32_t *used);
 

@@ -3,8 +3,9 @@
 /// Portable C99: no heap, no operating system, no library beyond <string.h>. The integrator owns
 /// the Bluetooth stack and the flash driver and connects them to one `ota_receiver`:
 ///
-/// - Report each event of the stack with one of the functions `ota_receiver_...` below. They only
-///   record the event: none accesses flash or sends data; the longest copies one chunk.
+/// - Report each event of the stack with one of the functions `ota_receiver_...` below. These
+///   functions only record the event: they neither access flash nor send data, and the slowest
+///   copies one chunk.
 /// - `ota_receiver_poll` does the work and makes every callback (`ota_receiver_init` also calls
 ///   `flash_read`). Call it after each of the other functions, and again after the number of
 ///   milliseconds that it returned.
@@ -17,9 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Whether patch sessions are compiled in (docs/ota-service.md, 13): 4 kB of code (the decoder is
-/// 1.7 kB of it), and 1.25 KiB of RAM with a decoder window of 2^10 bytes. 0 = no; ota_patch.c and
-/// ota_delta.c may then be left out.
+/// Whether patch sessions are compiled in (docs/ota-service.md, 13). They need 4 kB of code, of
+/// which the decoder is 1.7 kB, and 1.25 KiB of RAM with a decoder window of 2^10 bytes. 0 = no;
+/// the build may then omit ota_patch.c and ota_delta.c.
 #ifndef OTA_PATCHES
 #define OTA_PATCHES 1
 #endif
@@ -50,15 +51,15 @@ enum {
   /// A data write of 4 + 508 bytes is the longest attribute value (Core 5.4, Vol 3, Part F, 3.2.9).
   OTA_CHUNK_MAXIMUM = 508,
   OTA_WRONG_PROOF_MAXIMUM = 5,
-  /// Retries of a page of the slot, or of a resume record, before the session ends with a flash
-  /// fault.
+  /// The number of retries of a page of the slot, or of a resume record, before the session ends
+  /// with a flash fault.
   OTA_FLASH_RETRY_MAXIMUM = 3,
   /// The time in milliseconds that ACTIVATE waits for the confirmation of its answer.
   OTA_ACTIVATE_WAIT_MS = 1000,
   /// The time in milliseconds until a notification or indication that the stack did not accept is
   /// sent again.
   OTA_SEND_RETRY_MS = 5,
-  /// Bytes read from flash at a time, on the stack.
+  /// The number of bytes that are read from flash at a time, into a buffer on the stack.
   OTA_READ_STEP = 64
 };
 
@@ -114,7 +115,7 @@ enum {
   OTA_OP_PATCH_POINT = 0x0F
 };
 
-/// Second byte of an answer (4.1).
+/// The second byte of an answer (4.1).
 enum {
   OTA_RESULT_DONE = 0x00,
   OTA_RESULT_UNKNOWN_OPCODE = 0x01,
@@ -159,54 +160,56 @@ typedef enum {
 
 /// An image as BEGIN and the resume record specify it.
 typedef struct {
-  /// In bytes; 0 = no image.
+  /// The size in bytes; 0 = no image.
   uint32_t size;
   uint32_t crc32;
-  /// A value of `ota_version`; such values compare as versions do.
+  /// The version as `ota_version` returns it; these values have the order of the versions.
   uint32_t version;
   uint32_t hardware_id;
 } ota_image;
 
-/// Returns `major.minor.patch` as one number that compares as versions do.
+/// Returns `major.minor.patch` as one number; the numbers have the order of the versions.
 static inline uint32_t ota_version(uint8_t major, uint8_t minor, uint16_t patch) {
   return (uint32_t)major << 24 | (uint32_t)minor << 16 | patch;
 }
 
-/// The callbacks and values of the integrator. Must stay in place, unchanged, while the receiver is
-/// in use.
+/// The callbacks and values of the integrator. The structure must stay in place and unchanged while
+/// the receiver is in use.
 typedef struct {
   /// The first argument of every callback.
   void *context;
 
-  /// Reads `size` bytes before it returns. False: the read failed (such as an ECC fault).
+  /// Reads `size` bytes before it returns. False: the read failed (for example with an ECC fault).
   bool (*flash_read)(void *context, uint32_t address, uint8_t *to, uint32_t size);
-  /// Programs erased flash. `address` and `size` are multiples of `write_alignment`; the bytes are
-  /// within one row or one metadata page.
+  /// Programs erased flash. `address` and `size` are multiples of `write_alignment`, and the bytes
+  /// are within one row or one metadata page.
   ota_flash_result (*flash_write)(
       void *context, uint32_t address, const uint8_t *from, uint32_t size);
   /// Erases one page to 0xFF.
   ota_flash_result (*flash_erase)(void *context, uint32_t page_address);
 
-  /// Passes an indication of Control to the stack. False: no buffer is free; the receiver retries.
+  /// Passes an indication of Control to the stack. False: no buffer is free, and the receiver
+  /// retries.
   bool (*indicate_control)(void *context, const uint8_t *bytes, uint32_t size);
-  /// Passes a notification of Status (16 bytes) to the stack. False: no buffer is free; the
+  /// Passes a notification of Status (16 bytes) to the stack. False: no buffer is free, and the
   /// receiver retries.
   bool (*notify_status)(void *context, const uint8_t *bytes);
 
   /// Fills in 16 unpredictable random bytes. Not used if `check_proof` is null.
   void (*random)(void *context, uint8_t *to);
-  /// Whether `proof` (16 bytes) is correct for `challenge` (16 bytes); compare in constant time.
-  /// Null: the device requires no authorization.
+  /// Whether `proof` (16 bytes) is correct for `challenge` (16 bytes). The comparison should take
+  /// constant time. Null: the device requires no authorization.
   bool (*check_proof)(void *context, const uint8_t *challenge, const uint8_t *proof);
 
-  /// Marks the slot for the bootloader and resets. Do not use the receiver afterwards.
+  /// Marks the slot for the bootloader and resets the device. Do not use the receiver afterwards.
   void (*activate)(void *context, uint32_t size, uint32_t crc32);
-  /// Makes the image on trial permanent. False: failed. Null: images never run on trial.
+  /// Makes the image on trial permanent. False: the operation failed. Null: images never run on
+  /// trial.
   bool (*confirm)(void *context);
   /// Whether the application permits an update that passed all other checks. Null: always.
   bool (*may_begin)(void *context, uint32_t size, uint32_t version, uint32_t hardware_id);
 
-  /// The running image. Its `hardware_id` is that of the hardware.
+  /// The running image. Its `hardware_id` is the id of the hardware.
   ota_image running;
   /// OTA_BOOT_...
   uint8_t boot_outcome;
@@ -221,7 +224,7 @@ typedef struct {
   /// The maximum number of image bytes in one data write, 1...508.
   uint16_t largest_chunk;
 
-  /// The slot that receives images. Starts at a page boundary; `slot_size` is a multiple of
+  /// The slot that receives images. It starts at a page boundary; `slot_size` is a multiple of
   /// `page_size`.
   uint32_t slot_address;
   uint32_t slot_size;
@@ -232,20 +235,20 @@ typedef struct {
   uint32_t row_size;
   /// The flash programming unit in bytes: 1, 2, 4, 8 or 16.
   uint8_t write_alignment;
-  /// Two different pages of `page_size` for the resume record, at page boundaries, outside the
-  /// slot.
+  /// Two different pages of `page_size` bytes for the resume record, at page boundaries, outside
+  /// the slot.
   uint32_t metadata_address[2];
 
   /// Whether the next page of the slot is erased while the session waits for data.
   bool erase_ahead;
-  /// With `erase_ahead`: whether the slot may be erased now, while no session is held and nothing
-  /// is on trial. Return false as long as the bootloader may start or restore the image in the
-  /// slot. Called before each page. Null: never.
+  /// Used with `erase_ahead`: whether the slot may be erased now, while no session is held and no
+  /// image is on trial. Return false as long as the bootloader may start or restore the image in
+  /// the slot. The receiver calls this function before each page. Null: never.
   bool (*may_erase)(void *context);
 
 #if OTA_PATCHES
   /// Whether patch sessions are offered. Their records need pages of at least 48 bytes plus two
-  /// marks, each of 20 bytes rounded up to `write_alignment`.
+  /// marks of 20 bytes, each rounded up to `write_alignment`.
   bool patches;
   /// Reads `size` bytes (1...OTA_READ_STEP) at `offset` of the image in `running`. False: the read
   /// failed. Null: the running image is not readable; only compressed images are accepted.
@@ -253,45 +256,45 @@ typedef struct {
 #endif
 } ota_receiver_config;
 
-/// The resume record: one header followed by marks, in one of two metadata pages.
+/// The resume record: one header and the marks after it, in one of two metadata pages.
 typedef struct {
-  /// The image in the record, or in the record that is being written; size 0 = none.
+  /// The image in the record, or in the record that is being written; size 0 = no image.
   ota_image image;
-  /// The number of records written so far; 0 = none.
+  /// The number of records written so far; 0 = no record.
   uint32_t sequence;
-  /// The image bytes from one mark to the next; a multiple of the row size.
+  /// The number of image bytes from one mark to the next; a multiple of the row size.
   uint32_t stride;
   uint32_t marks;
   /// The metadata page that holds the record, 0 or 1.
   uint8_t page;
-  /// The next step of writing a new record, and the number of failures.
+  /// The next step of writing a new record, and the number of failed attempts.
   uint8_t step;
   uint8_t faults;
-  /// The number of marks already copied to the new record, of `marks`.
+  /// The number of marks, out of `marks`, that are already copied to the new record.
   uint32_t copied;
 } ota_record;
 
-/// The session that writes the slot; it outlives connections and resets.
+/// The session that writes the slot. It outlives connections and resets.
 typedef struct {
-  /// Size 0 = no session held.
+  /// The image; size 0 = no session is held.
   ota_image image;
-  /// Bytes received in order, of the image or of the patch stream, and their CRC32.
+  /// The number of bytes received in order, of the image or of the patch stream, and their CRC32.
   uint32_t next;
   uint32_t next_crc;
-  /// Bytes of the image programmed and read back, and their CRC32.
+  /// The number of image bytes that are programmed and read back, and their CRC32.
   uint32_t written;
   uint32_t written_crc;
-  /// CRC32 of the bytes before the page that contains `written`.
+  /// The CRC32 of the bytes before the page that contains `written`.
   uint32_t page_crc;
   /// The offset up to which pages are erased.
   uint32_t erased;
   uint8_t page_faults;
 #if OTA_PATCHES
-  /// The end of the furthest page that did not hold its data. Pages that are created again before
-  /// this offset do not count as a success.
+  /// The end of the furthest page that did not hold its data. When pages before this offset are
+  /// written again, they do not count as a success.
   uint32_t fault_end;
 #endif
-  /// False after a reset, until BEGIN continues the session of the resume record.
+  /// False after a reset until BEGIN resumes the session of the resume record.
   bool live;
 } ota_session;
 
@@ -300,12 +303,12 @@ typedef struct {
 typedef struct {
   uint32_t base_size;
   uint32_t base_crc32;
-  /// In bytes; 0 = no stream.
+  /// The size in bytes; 0 = no stream.
   uint32_t size;
   uint32_t crc32;
 } ota_stream;
 
-/// A boundary between parts, as a mark of the resume record stores it.
+/// A boundary between parts, in the form in which a mark of the resume record stores it.
 typedef struct {
   uint32_t stream_offset;
   uint32_t stream_crc32;
@@ -313,23 +316,23 @@ typedef struct {
   uint32_t image_crc32;
 } ota_patch_point;
 
-/// The state of a patch session in addition to `ota_session`. The row that it creates is stored at
-/// the start of the ring.
+/// The additional state of a patch session, next to `ota_session`. The row that the session creates
+/// is stored at the start of the ring.
 typedef struct {
-  /// The stream announced by PATCH on this connection, and the stream of the held session.
+  /// The stream that PATCH announced on this connection, and the stream of the held session.
   ota_stream announced;
   ota_stream held;
   /// The last boundary that survives a reset.
   ota_patch_point point;
-  /// Bytes of the stream that the decoder has processed, and their CRC32.
+  /// The number of stream bytes that the decoder has processed, and their CRC32.
   uint32_t used;
   uint32_t used_crc;
-  /// Bytes created so far of the current row.
+  /// The number of bytes created so far of the current row.
   uint32_t filled;
-  /// Whether the running image was read since the boot, and whether it matches `running`.
+  /// Whether the running image was read after the boot, and whether it matches `running`.
   bool base_is_known;
   bool base_is_right;
-  /// Whether the current part created bytes with a wrong CRC32 once.
+  /// Whether the current part has already created bytes with a wrong CRC32 once.
   bool mismatched;
   ota_delta_config config;
   ota_delta delta;
@@ -346,14 +349,14 @@ typedef struct {
 /// The state of one connection.
 typedef struct {
   bool authorized;
-  /// Whether `challenge` was sent and not yet used.
+  /// Whether `challenge` was sent and is not used yet.
   bool challenged;
   uint8_t challenge[OTA_CHALLENGE_SIZE];
   /// Whether the current operation, if any, was requested on this connection.
   bool asked;
   uint16_t control_cccd;
   uint16_t status_cccd;
-  /// Statuses that are due, and errors already reported: one bit for each error.
+  /// The statuses that are due, and the errors that are already reported: one bit for each error.
   uint8_t status_due;
   uint8_t status_told;
   /// The values of the last status.
@@ -384,7 +387,7 @@ typedef struct {
   /// An `ota_flash_result`.
   uint8_t outcome;
   uint32_t size;
-  /// The bytes to write to the resume record; otherwise bytes that were read.
+  /// The bytes to write to the resume record, or bytes that were read.
   uint32_t scratch[OTA_READ_STEP / 4];
 } ota_flash_work;
 
@@ -394,7 +397,7 @@ typedef struct {
   ota_session session;
   ota_record record;
   ota_reading reading;
-  /// A sink session. It uses no flash, so `session` stays held during it. All bytes that it
+  /// The sink session. It uses no flash, so `session` stays held during it. All bytes that it has
   /// received count as written.
   ota_session sink;
   bool sinking;
@@ -411,8 +414,8 @@ typedef struct {
 #if OTA_ERASE_AHEAD
   /// The number of bytes of the slot that are erased while no session is held.
   uint32_t blank;
-  /// Whether flash failed while no session was held. The slot is then not erased before the next
-  /// session.
+  /// Whether flash failed while no session was held. In this case the slot is not erased before the
+  /// next session.
   bool leaves_blank;
 #endif
 
@@ -421,8 +424,8 @@ typedef struct {
   ota_flash_work flash;
 } ota_receiver;
 
-/// Starts the receiver after a boot: checks the configuration and reads the resume record.
-/// False: the configuration violates the rules stated at its fields.
+/// Starts the receiver after a boot: checks the configuration and reads the resume record. False:
+/// the configuration violates the rules that its fields state.
 bool ota_receiver_init(ota_receiver *receiver, const ota_receiver_config *config);
 
 /// Reports a new connection. Only one connection at a time may use the service.
@@ -435,12 +438,12 @@ void ota_receiver_disconnected(ota_receiver *receiver);
 void ota_receiver_control_cccd(ota_receiver *receiver, uint16_t value);
 void ota_receiver_status_cccd(ota_receiver *receiver, uint16_t value);
 
-/// Reports a write of Control. Returns 0 (send a Write Response, then poll) or the ATT error to
+/// Reports a write to Control. Returns 0 (send a Write Response, then poll) or the ATT error to
 /// answer.
 uint8_t ota_receiver_control_write(ota_receiver *receiver, const uint8_t *bytes, uint32_t size);
 
-/// Reports a write of Data. `with_response`: whether it was a Write Request; answer it with the
-/// returned ATT error, or a Write Response for 0. Ignore the result for a Write Command.
+/// Reports a write to Data. `with_response`: whether it was a Write Request; answer it with the
+/// returned ATT error, or with a Write Response for 0. Ignore the result for a Write Command.
 uint8_t ota_receiver_data_write(
     ota_receiver *receiver, const uint8_t *bytes, uint32_t size, bool with_response);
 
@@ -454,12 +457,12 @@ void ota_receiver_indication_confirmed(ota_receiver *receiver);
 void ota_receiver_flash_done(ota_receiver *receiver, bool ok);
 
 /// Does the work that is due, in bounded steps: reads at most one page, starts flash operations,
-/// sends. `now_ms` is a free-running clock and may wrap. Returns the maximum number of milliseconds
-/// until the next call; 0 = as soon as possible, OTA_POLL_IDLE = after the next event.
+/// sends data. `now_ms` is a free-running clock and may wrap. Returns the maximum number of
+/// milliseconds until the next call; 0 = as soon as possible, OTA_POLL_IDLE = after the next event.
 uint32_t ota_receiver_poll(ota_receiver *receiver, uint32_t now_ms);
 
-/// Returns the CRC32 of IEEE 802.3, like zlib's crc32(): `crc` is the CRC32 of the preceding bytes,
-/// 0 at the start.
+/// Returns the CRC32 of IEEE 802.3, like zlib's crc32(). `crc` is the CRC32 of the preceding bytes,
+/// or 0 at the start.
 uint32_t ota_crc32(uint32_t crc, const uint8_t *bytes, uint32_t size);
 
 #ifdef __cplusplus

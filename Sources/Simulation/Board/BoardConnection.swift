@@ -2,9 +2,10 @@ import OtaflashGATT
 
 /// A connection as the board's firmware sees it, for every transport.
 protocol BoardConnection: AnyObject, Sendable {
-  /// The board's end.
+  /// The link of the board's end.
   var boardLink: any Link { get }
-  /// PDUs that have arrived, in both directions together; 0 if faults cannot count them.
+  /// The number of PDUs that have arrived, in both directions together; 0 if faults cannot count
+  /// them.
   var pdusDelivered: Int { get }
 
   /// The radio stops.
@@ -23,8 +24,8 @@ extension SimulatedConnection: BoardConnection {
   func hostVanishes(with loss: LinkLoss) { vanish(.central, with: loss) }
 }
 
-/// A link from elsewhere, such as a real radio. Nothing of the modeled radio applies to it, and it
-/// can only be closed: the simulation cannot silence it.
+/// A link from outside the simulation, such as a real radio. The modeled radio does not apply to
+/// this link, and the simulation can only close the link, not silence it.
 final class AttachedConnection: BoardConnection {
   let boardLink: any Link
   private let over = WakeSignal()

@@ -4,7 +4,7 @@ import OtaflashGATT
 /// The part of a kind of device that survives resets: the bootloader's state and the images. Each
 /// board has one firmware, which selects the program of each boot.
 protocol BoardFirmware: AnyObject, Sendable {
-  /// Where the host first looks for the device.
+  /// The location at which the host first looks for the device.
   var address: DeviceAddress { get }
   /// The identity of the image that runs or that the next boot starts.
   var running: SlotImage { get }
@@ -12,7 +12,8 @@ protocol BoardFirmware: AnyObject, Sendable {
   /// The content of the running image in flash; empty if only a bootloader can run.
   func runningImage() throws(FlashFault) -> [UInt8]
 
-  /// The same for each image of the device; the first is `runningImage()`.
+  /// The contents of the running images, one for each image of the device; the first is
+  /// `runningImage()`.
   func runningImages() throws(FlashFault) -> [[UInt8]]
 
   /// Does the bootloader's work and loads the program.
@@ -43,7 +44,7 @@ protocol BoardProgram: AnyObject, Sendable {
   /// The characteristic to which the host writes an image.
   var dataPath: DataPath { get }
 
-  /// Does pending work. Returns the time until the next poll, `nil` = after the next event.
+  /// Does pending work. Returns the time until the next poll; `nil` = after the next event.
   func poll(at now: LinkInstant) -> Duration?
 
   /// The flash operation that the program waits for.
@@ -52,17 +53,19 @@ protocol BoardProgram: AnyObject, Sendable {
   /// Handles the end of the pending flash operation.
   func flashDone(_ isDone: Bool)
 
-  /// The reason why the program ends, if it is to end.
+  /// The reason why the program ends; `nil` while it continues.
   var ending: BootEnding? { get }
 
-  /// The last action of the program: marks an activated image for the bootloader.
+  /// The last action of the program: it marks an activated image for the bootloader.
   func leave(_ ending: BootEnding) throws(FlashFault)
 
-  /// Alters the PDUs between the stack and the radio; `nil` = PDUs are neither altered nor decoded.
+  /// The filter that alters the PDUs between the stack and the radio; `nil` = PDUs are neither
+  /// altered nor decoded.
   var alteration: (any PDUAlteration)? { get }
 }
 
-/// Observes the PDUs of a board's connections, and alters some. Safe to use from any task.
+/// A filter that observes the PDUs of a board's connections and alters some of them. Safe to use
+/// from any task.
 protocol PDUAlteration: Sendable {
   /// Observes a PDU from the host.
   func received(_ pdu: ATTPDU)
@@ -82,7 +85,7 @@ extension BoardProgram {
 }
 
 /// The characteristic that receives an image, and the number of bytes in each value that are not
-/// part of the image, if it is constant for each message.
+/// part of the image, if this number is the same for every message.
 struct DataPath: Sendable {
   /// `nil` = the program does not receive images.
   let handle: AttributeHandle?

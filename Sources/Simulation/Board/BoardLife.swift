@@ -3,7 +3,7 @@ import OtaflashFirmware
 import OtaflashGATT
 
 extension SimulatedBoard {
-  /// Powers the device until the task is cancelled. Call it once only.
+  /// Powers the device until the task is cancelled. Call it only once.
   ///
   /// - Returns: the storage fault that stopped the device; `nil` after a cancellation.
   @discardableResult

@@ -1,14 +1,14 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The state that a board's tasks share: its phase and its counters.
+/// The state that the tasks of a board share: its phase and its counters.
 struct BoardState: Sendable {
   enum Phase: Sendable {
-    /// Without power, in reset or booting.
+    /// The board has no power, is in reset, or boots.
     case off
     case advertising
     case connected(any BoardConnection)
-    /// Off permanently.
+    /// The board is off permanently.
     case gone
   }
 

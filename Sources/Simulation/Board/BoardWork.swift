@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashGATT
 
 extension SimulatedBoard {
-  /// The number of flash operations before the flash stays busy.
+  /// The number of flash operations after which the flash stays busy.
   private static let operationsBeforeBusy = 10
 
   /// Serves connections and runs the program until the boot ends.
@@ -10,7 +10,8 @@ extension SimulatedBoard {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.serveConnections(boot) }
       let ending = await operate(boot)
-      // The link ends before the stack is torn down, so that the host receives no last PDU from it.
+      // The link ends before the stack is torn down, so that the stack does not send a last PDU to
+      // the host.
       if let connection = state.withLock({ $0.switchOff() }) { end(connection, ending) }
       group.cancelAll()
       return ending
@@ -53,8 +54,9 @@ extension SimulatedBoard {
   /// The main loop: polls the program and runs its flash operations.
   private func operate(_ boot: Boot) async -> BootEnding {
     var flashReady: LinkInstant?
-    // The end of an operation while the next one was already waiting: the next one starts at this
-    // time, regardless of a late process. The flash of a real device does not wait for a busy host.
+    // The end of an operation during which the next one was already waiting. The next operation
+    // starts at this time, even if the process runs late, because the flash of a real device does
+    // not wait for a busy host.
     var flashFree: LinkInstant?
     while !Task.isCancelled {
       if state.withLock({ $0.takePowerCut() }) {

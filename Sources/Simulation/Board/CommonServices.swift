@@ -39,7 +39,7 @@ extension LocalService {
     ]
   }
 
-  /// Device Information Service 1.1 with these characteristics: UUIDs and their texts.
+  /// Device Information Service 1.1 with these characteristics: their UUIDs and their values.
   static func deviceInformation(_ texts: KeyValuePairs<UInt16, String>) -> LocalService {
     LocalService(
       deviceInformation,

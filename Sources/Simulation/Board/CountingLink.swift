@@ -5,9 +5,9 @@ import OtaflashGATT
 final class CountingLink: Link {
   /// The counters over all connections.
   struct Traffic: Hashable, Sendable {
-    /// PDUs in both directions together.
+    /// The number of PDUs in both directions together.
     var pdus = 0
-    /// Data writes of the host.
+    /// The number of data writes of the host.
     var dataWrites = 0
     var dataBytes = 0
   }

@@ -1,8 +1,8 @@
 import OtaflashATT
 
 /// The kind of a simulated board: the update service of its firmware, with the settings of this
-/// kind. A kind is a folder with a settings type that describes it completely; the catalog lists
-/// the kinds.
+/// kind. Each kind has a folder and a settings type that describes the kind completely; the catalog
+/// lists the kinds.
 public struct DeviceKind: Hashable, Sendable {
   private var settings: any KindSettings
 
@@ -19,8 +19,8 @@ public struct DeviceKind: Hashable, Sendable {
     settings as? Settings
   }
 
-  /// The service that the device advertises, for a radio that cannot change its advertisement with
-  /// the program.
+  /// The service that the device advertises if its radio cannot change the advertisement with the
+  /// program.
   public var service: BluetoothUUID { settings.service }
 
   var applicationName: String { settings.applicationName }

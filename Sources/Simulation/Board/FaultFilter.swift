@@ -4,7 +4,8 @@ import OtaflashATT
 /// as the board, so that a fault that occurs once is not repeated.
 struct FaultFilter {
   private static let mtuLieBytes = 100
-  /// Half a second less than the ATT transaction timeout (Core 5.4, Vol 3, Part F, 3.3.3).
+  /// The delay of a late answer: half a second less than the ATT transaction timeout (Core 5.4, Vol
+  /// 3, Part F, 3.3.3).
   private static let lateness = Duration.milliseconds(29_500)
 
   private let plan: FaultPlan

@@ -14,7 +14,7 @@ import OtaflashGATT
 public final class SimulatedBoard: Sendable {
   /// The advertising interval, which is also the shortest time to connect.
   public static let advertisingInterval: Duration = .milliseconds(20)
-  /// The number of connections whose radio may still be closing at the same time.
+  /// The maximum number of connections whose radio may still be closing at the same time.
   private static let radiosMaximum = 64
   /// The maximum number of data writes before the fault `adapter-vanishes`.
   private static let adapterWritesMaximum = 100
@@ -57,8 +57,8 @@ public final class SimulatedBoard: Sendable {
 
   // MARK: The host's side
 
-  /// The address at which a host first looks for the device. Its bootloader may advertise under
-  /// another address.
+  /// The address at which a host first looks for the device. Its bootloader may use another
+  /// address.
   public var address: DeviceAddress { firmware.address }
 
   /// The current advertisement; `nil` while the device is off, booting or connected.
@@ -78,7 +78,7 @@ public final class SimulatedBoard: Sendable {
     try await dial(address: address, within: limit)
   }
 
-  /// Connects to the device at its current location, relative to its own address.
+  /// Connects to the device at its current location, as seen from its own address.
   ///
   /// - Throws: as `dial(within:)` does.
   public func dial(
@@ -102,7 +102,7 @@ public final class SimulatedBoard: Sendable {
   /// Connects to any program of the device that advertises under `address`, such as its bootloader.
   ///
   /// - Parameters:
-  ///   - address: `nil` = any, for a transport without addresses.
+  ///   - address: `nil` = any address, for a transport without addresses.
   ///   - limit: the longest time until the device advertises.
   /// - Throws: as `dial(within:)` does.
   public func dial(
@@ -139,9 +139,9 @@ public final class SimulatedBoard: Sendable {
       remedy: .advice("Choose a profile whose device returns."))
   }
 
-  /// Attaches a connection from elsewhere, such as a real radio, to the device, and returns when it
-  /// ends. Waits while the device boots or still has an earlier connection. The modeled radio and
-  /// its faults in the profile do not apply.
+  /// Attaches a connection from outside the simulation, such as a real radio, to the device, and
+  /// returns when the connection ends. Waits while the device boots or still has an earlier
+  /// connection. The modeled radio and the faults of the radio in the profile do not apply.
   public func serve(_ link: any Link) async {
     let connection = AttachedConnection(link)
     while !attach(connection) {
@@ -152,7 +152,7 @@ public final class SimulatedBoard: Sendable {
   }
 
   /// Interrupts the device's power for a moment: the running flash operation is left half done, and
-  /// the host detects it after the supervision timeout.
+  /// the host detects the loss after the supervision timeout.
   public func powerCut() {
     state.withLock { $0.isPowerCut = true }
     programSignal.signal()
@@ -181,7 +181,8 @@ public final class SimulatedBoard: Sendable {
     }
   }
 
-  /// Flash operations of the firmware that violate the rules of flash; empty unless it has a bug.
+  /// The flash operations in which the firmware violated the rules of flash; empty unless the
+  /// firmware has a bug.
   public var flashFaults: [FlashFault] { state.withLock { $0.flashFaults } }
 }
 

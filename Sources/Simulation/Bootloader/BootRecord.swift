@@ -25,7 +25,7 @@ struct BootRecord: Hashable, Sendable {
   var isPending = false
   /// Whether the pending image runs without confirmation.
   var isPermanent = false
-  /// Whether the pending image is not started, because another image was marked later.
+  /// Whether the pending image will not be started, because another image was marked after it.
   var isSkipped = false
   /// Whether the next reset reverts to the other slot.
   var isOnTrial = false

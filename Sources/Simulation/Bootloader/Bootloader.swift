@@ -89,7 +89,7 @@ struct Bootloader: Sendable {
     return try flash.read(start..<start + Int(record.images[record.active].size))
   }
 
-  /// The time that it takes to move the pages of an image to the other slot.
+  /// The time to move the pages of an image to the other slot.
   func exchangeTime(_ image: SlotImage, movesPerPage: Int) -> Duration {
     let pages = (Int(image.size) + layout.pageSize - 1) / layout.pageSize
     let geometry = flash.geometry

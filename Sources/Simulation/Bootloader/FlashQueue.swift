@@ -1,8 +1,8 @@
 /// The flash operations that a program has started, in order: one runs, the others wait. The
-/// running operation occupies its place until it ends.
+/// running operation keeps its place until it ends.
 struct FlashQueue<Purpose: Sendable>: Sendable {
   private struct Entry {
-    /// In execution order; together they occupy one place.
+    /// The operations in execution order; together they occupy one place.
     var operations: [FlashOperation]
     let purpose: Purpose
   }

@@ -1,6 +1,6 @@
 extension SimulationProfile {
-  /// The kinds of simulated devices, one row each; their settings types define names, keys, faults,
-  /// service and firmware.
+  /// The kinds of simulated devices, one entry each. The settings type of a kind defines its names,
+  /// keys, faults, service and firmware.
   static let allKinds: [any KindSettings.Type] = [
     ReceiverSettings.self,
     SMPServerSettings.self,

@@ -16,11 +16,11 @@ public enum SampleImage {
       body: body)
   }
 
-  /// An MCUboot image with the flag of compression (LZMA2), and with its decompressed size and
-  /// hash. Its body is not LZMA data: the simulation does not decompress it.
+  /// An MCUboot image with the compression flag (LZMA2), and with its decompressed size and hash.
+  /// The body is not LZMA data, because the simulation does not decompress it.
   ///
   /// - Parameters:
-  ///   - body: the bytes after the 512-byte header; the decompressed size is twice their number.
+  ///   - body: the bytes after the 512-byte header; the decompressed size is twice their count.
   ///   - version: the version in the header.
   public static func compressed(_ body: [UInt8], version: FirmwareVersion) -> [UInt8] {
     let plain = mcuboot(body + body, version: version)
@@ -35,8 +35,8 @@ public enum SampleImage {
   }
 
   /// The init packet of an application for Secure DFU (dfu-cc.proto), which matches the simulated
-  /// device's settings: signed with `SampleKey`, or unsigned if the device does not verify
-  /// signatures.
+  /// device's settings. The packet is signed with `SampleKey`, or unsigned if the device does not
+  /// verify signatures.
   public static func secureInitPacket(
     for application: [UInt8], version: UInt32, settings: SecureBootloaderSettings
   ) -> [UInt8] {

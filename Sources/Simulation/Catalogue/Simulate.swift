@@ -3,8 +3,8 @@ import OtaflashGATT
 extension SimulatedBoard {
   /// - Parameters:
   ///   - profile: the kind, the settings and the faults of the device.
-  ///   - storage: at least `profile.flashSize` bytes; `nil` = memory. A board on a used storage
-  ///     continues from the stored state.
+  ///   - storage: at least `profile.flashSize` bytes; `nil` = memory. A board with storage from an
+  ///     earlier run continues from the stored state.
   ///   - clock: the clock of device and host.
   ///   - seed: replaces the seed of the profile.
   /// - Throws: the errors of the storage.
@@ -17,7 +17,7 @@ extension SimulatedBoard {
   }
 }
 
-/// Runs `body` together with a simulated board, in virtual time that starts at zero: an update of
+/// Runs `body` together with a simulated board, in virtual time that starts at zero. An update of
 /// many seconds takes milliseconds, and every run with the same profile is identical.
 ///
 /// ```swift

@@ -1,9 +1,9 @@
 /// A simulated device, parsed from `NAME?key=value&…`, the text after `sim:` on the command line.
-/// All parts are optional; the empty text is the plain device. The settings are also members of the
-/// profile itself: `profile.mtu`.
+/// All parts are optional; the empty string stands for the plain device. The settings are also
+/// members of the profile itself: `profile.mtu`.
 @dynamicMemberLookup
 public struct SimulationProfile: Hashable, Sendable {
-  /// The name in the text, or `plain`.
+  /// The name in the string, or `plain`.
   public internal(set) var name = "plain"
   /// The kind of device; the plain device has the OTA service.
   public var device = DeviceKind.otaReceiver
@@ -13,13 +13,13 @@ public struct SimulationProfile: Hashable, Sendable {
   /// The plain device.
   public init() {}
 
-  /// One of the settings.
+  /// Accesses one of the settings.
   public subscript<Value>(dynamicMember field: WritableKeyPath<BoardSettings, Value>) -> Value {
     get { settings[keyPath: field] }
     set { settings[keyPath: field] = newValue }
   }
 
-  /// The name of the application: the given one or the default.
+  /// The name of the application: the one in the settings, or the default.
   public var applicationName: String { settings.givenName ?? device.applicationName }
 
   /// The flash size of a board with this profile in bytes: the size of its `FlashMedium`.

@@ -1,5 +1,5 @@
-/// The reason why a flash operation failed. All cases but `medium` are errors of the firmware that
-/// requested the operation.
+/// The reason why a flash operation failed. All cases except `medium` are errors of the firmware
+/// that requested the operation.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif

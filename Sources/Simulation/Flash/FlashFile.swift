@@ -1,4 +1,4 @@
-// The only file of this target that uses the operating system.
+// This is the only file of this target that uses the operating system.
 import Glibc
 
 /// Flash in a file: its content survives the end of the process, even `kill -9`. The file is
@@ -33,7 +33,7 @@ public final class FlashFile: FlashMedium {
     } else if errno != ENOENT {
       throw .medium(operation: "open", errno: errno)
     }
-    // An empty file stays locked until the new one is in its place.
+    // The empty file stays locked until the new one has replaced it.
     defer { if present >= 0 { Glibc.close(present) } }
     let draft = path + ".new"
     descriptor = open(draft, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -46,7 +46,8 @@ public final class FlashFile: FlashMedium {
       try write([UInt8](repeating: 0xFF, count: size), at: 0)
       guard rename(draft, path) == 0 else { throw .medium(operation: "rename", errno: errno) }
     } catch {
-      // An incomplete flash only wastes space on a full disk. The first error is the one to report.
+      // An incomplete flash would only waste space on a full disk, so it is removed. The first
+      // error is the one to report.
       unlink(draft)
       throw error
     }

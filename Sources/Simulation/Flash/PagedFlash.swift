@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Flash of one of very many boards: erased pages need no memory, and equal pages in a pool are
-/// stored only once for all boards.
+/// The flash of one board among very many: erased pages need no memory, and equal pages in a pool
+/// are stored only once for all boards.
 final class PagedFlash: FlashMedium {
   private static let pageSize = 4096
   private static let erased: UInt8 = 0xFF
@@ -74,8 +74,8 @@ final class PagedFlash: FlashMedium {
 
 /// A store of pages that keeps one copy of equal pages, without unused capacity.
 final class PagePool: Sendable {
-  /// Hashes all bytes in one call: the hash of an array handles each element and takes ten times as
-  /// long.
+  /// Hashes all bytes in one call, because the hash of an array processes each element separately
+  /// and takes ten times as long.
   private struct Page: Hashable {
     let bytes: [UInt8]
 

@@ -10,9 +10,9 @@ public final class SimulatedFlash: Sendable {
     public var erases = 0
     /// Write operations.
     public var writes = 0
-    /// Bytes in these write operations.
+    /// The number of bytes in these write operations.
     public var bytesWritten = 0
-    /// Operations that a power loss left half done.
+    /// The number of operations that a power loss left half done.
     public var torn = 0
   }
 
@@ -138,8 +138,8 @@ extension SimulatedFlash.State {
     zip(old, random.bytes(count: old.count)).map { $0 | $1 }
   }
 
-  /// Returns half written bytes: writing clears bits; the first part is done, a stretch is
-  /// undecided, the rest is unchanged.
+  /// Returns half written bytes: writing clears bits. The first part is written, the bits of a
+  /// stretch after it are random, and the rest is unchanged.
   fileprivate mutating func halfWritten(_ bytes: [UInt8]) -> [UInt8] {
     let done = Int.random(in: 0...bytes.count, using: &random)
     let undecided = Int.random(in: 0...min(16, bytes.count - done), using: &random)

@@ -72,7 +72,8 @@ struct Weighted<Value: Hashable & Sendable>: Hashable, Sendable {
 
   init(always value: Value) { self.init(entries: [(value, 1)]) }
 
-  /// Parses `a:3/b`, in which `a` is three times as frequent as `b`; returns `nil` for other texts.
+  /// Parses `a:3/b`, in which `a` is three times as frequent as `b`; returns `nil` for other
+  /// strings.
   init?(_ text: String, _ read: (String) -> Value?) {
     var entries: [(value: Value, weight: Int)] = []
     for part in text.split(separator: "/", omittingEmptySubsequences: false) {
@@ -87,7 +88,8 @@ struct Weighted<Value: Hashable & Sendable>: Hashable, Sendable {
     self.init(entries: entries)
   }
 
-  /// The value at a place 0, 1, 2, …, in which each value occurs as often as its weight.
+  /// The value at position 0, 1, 2, … of a sequence in which each value occurs as often as its
+  /// weight.
   subscript(place: Int) -> Value {
     var rest = place % total
     for entry in entries {

@@ -3,7 +3,7 @@ import OtaflashFirmware
 /// A fleet of many boards, parsed from `sim-fleet:N?key=value&…`. Keys that are not keys of the
 /// fleet apply to all of its boards, as in `sim:KIND?…`.
 ///
-/// The text and n determine the n-th board completely.
+/// The string and the number n determine the n-th board completely.
 package struct FleetProfile: Hashable, Sendable {
   /// The defect of a board.
   package enum Fate: UInt8, CaseIterable, Sendable {
@@ -39,9 +39,9 @@ package struct FleetProfile: Hashable, Sendable {
 
   package static let boardsMaximum = 100_000
   package static let adapters = 1...64
-  /// The prefix of a fleet's text.
+  /// The prefix of a fleet's string.
   package static let prefix = "sim-fleet:"
-  /// The default number of adapters in range of a board.
+  /// The default number of adapters that reach a board.
   private static let usualHearing = 4
 
   package private(set) var boardCount: Int
@@ -54,7 +54,7 @@ package struct FleetProfile: Hashable, Sendable {
   var versions: Weighted<FirmwareVersion>?
   var shares: [Fate: Double] = [:]
   private var kinds: Weighted<SimulationProfile>
-  /// The index is the number of the board.
+  /// The fates of the boards; the index is the number of the board.
   private var fates: [Fate] = []
 }
 
@@ -142,7 +142,7 @@ extension FleetProfile {
     }
   }
 
-  /// The fates of all boards, shuffled; each share yields at least one board.
+  /// The fates of all boards, shuffled; every configured share affects at least one board.
   private func dealtFates() -> [Fate] {
     var fates = [Fate](repeating: .good, count: boardCount)
     var dealt = 0
@@ -180,7 +180,7 @@ extension FleetProfile {
     }
   }
 
-  /// The settings of its first kind, used where one value for all kinds is needed.
+  /// The settings of its first kind, for uses that need one value for all kinds.
   package var settings: BoardSettings { kinds[0].settings }
 }
 
@@ -228,7 +228,7 @@ extension FleetProfile {
     SeededRandom(seed: seed).forked(for: UInt64(number))
   }
 
-  /// The adapters in range of a board by their numbers, each with the signal strength in dBm.
+  /// The numbers of the adapters that reach a board, each with the signal strength in dBm.
   package func hearing(of number: Int) -> [(adapter: Int, rssi: Int)] {
     var random = chance(of: number).forked(for: 1)
     let nearest = Int(random.next() % UInt64(adapterCount))

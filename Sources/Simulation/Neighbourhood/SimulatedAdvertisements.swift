@@ -7,8 +7,8 @@ public struct SimulatedAdvertisements: AsyncSequence, Sendable {
   public typealias Element = Advertisement
   public typealias Failure = ScanFault
 
-  /// The maximum random delay of each advertisement, so that devices with the same interval do not
-  /// stay in step (advDelay; Core 5.4, Vol 6, Part B, 4.4.2.2.1).
+  /// The maximum random delay of each advertisement, so that the advertisements of devices with the
+  /// same interval do not stay synchronized (advDelay; Core 5.4, Vol 6, Part B, 4.4.2.2.1).
   private static let delayMaximumMicroseconds: UInt64 = 10_000
   /// The interval at which a host without devices in range checks for cancellation.
   private static let silence: Duration = .seconds(60)

@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// Simulated devices in range of one host: a scanner that receives their advertisements, and
+/// The simulated devices in range of one host: a scanner that receives their advertisements, and
 /// connections to them over the modeled radio.
 ///
 /// Created by `withAir`, and valid only inside its body.

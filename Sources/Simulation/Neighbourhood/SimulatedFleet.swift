@@ -2,12 +2,12 @@ import OtaflashFirmware
 import OtaflashGATT
 import Synchronization
 
-/// The boards of a fleet and the adapters that reach them. A board is powered at its first
-/// connection and until it is released, so that the memory only grows with the boards in use, even
-/// for ten thousand boards; the content of its flash persists. Links on one adapter share its
-/// radio.
+/// The boards of a fleet and the adapters that reach them. A board is powered from its first
+/// connection until it is released, so that memory grows only with the number of boards in use,
+/// even for ten thousand boards. The content of the board's flash persists. Links on one adapter
+/// share its radio.
 package final class SimulatedFleet: Sendable {
-  /// A board as listed for the host.
+  /// A board as the host lists it.
   package struct Device: Hashable, Sendable {
     package let id: String
     /// The display name: kind and number.
@@ -20,18 +20,18 @@ package final class SimulatedFleet: Sendable {
 
   package struct Hearing: Hashable, Sendable {
     package let adapter: String
-    /// In dBm.
+    /// The signal strength in dBm.
     package let rssi: Int
   }
 
   /// The true state of a board.
   package struct Truth: Hashable, Sendable {
     package internal(set) var version: FirmwareVersion?
-    /// Bytes of the image that the board received, including repeated ones.
+    /// The number of bytes of the image that the board received, including repeated ones.
     package internal(set) var bytes = 0
     /// The time during which its flash was busy.
     package internal(set) var flashTime = Duration.zero
-    /// Whether it is off permanently.
+    /// Whether the board is off permanently.
     package internal(set) var isGone = false
   }
 
@@ -44,7 +44,7 @@ package final class SimulatedFleet: Sendable {
     let board: SimulatedBoard
     let off = OneShot<Void>()
     var isLeaving = false
-    /// The state before the last power-on.
+    /// The state of the board before it was last powered on.
     let former: Truth
   }
 
@@ -111,7 +111,7 @@ extension SimulatedFleet {
     }
   }
 
-  /// The plugged-in adapters in range of a board; empty for a board that is absent or gone.
+  /// The plugged-in adapters that reach a board; empty for a board that is absent or gone.
   package func hearing(of id: String) -> [Hearing] {
     guard let number = profile.number(of: id), isThere(number) else { return [] }
     return profile.hearing(of: number).compactMap { adapter, rssi in
@@ -179,7 +179,7 @@ extension SimulatedFleet {
 // MARK: - For tests
 
 extension SimulatedFleet {
-  /// The true states of the boards that were ever powered, by id.
+  /// The true states by id, of the boards that were powered at least once.
   package var truth: [String: Truth] {
     let numbers = state.withLock { Set($0.powered.keys).union($0.truth.keys) }
     return Dictionary(

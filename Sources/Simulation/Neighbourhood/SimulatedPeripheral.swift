@@ -38,8 +38,8 @@ public final class SimulatedPeripheral: Sendable {
   ///   - server: the server for connected hosts.
   ///   - radio: intervals, packet sizes and losses of its connections.
   ///   - clock: the clock of device and host.
-  ///   - behaviour: the activity of the device while it has power. It returns, or ends when its
-  ///     task is cancelled.
+  ///   - behaviour: the activity of the device while it has power. The closure returns, or ends
+  ///     when its task is cancelled.
   /// - Throws: the errors of `RadioModel.validate()`.
   public init(
     advertising advertisement: Advertisement,
@@ -59,7 +59,7 @@ public final class SimulatedPeripheral: Sendable {
     self.behaviour = behaviour
   }
 
-  /// Moves the device out of range for a time: a connection is lost, which both sides detect after
+  /// Moves the device out of range for a time. A connection is lost, which both sides detect after
   /// the supervision timeout, and no advertisement is received.
   public func leaveRange(for duration: Duration) {
     let connection = state.withLock { state in
@@ -69,7 +69,8 @@ public final class SimulatedPeripheral: Sendable {
     connection?.cut()
   }
 
-  /// Whether a host receives an advertisement that is sent now: a connected device sends none.
+  /// Whether a host receives an advertisement that is sent now. A connected device does not
+  /// advertise.
   var isHeard: Bool {
     state.withLock { Self.isHeard($0, at: clock.now) }
   }
@@ -110,7 +111,7 @@ public final class SimulatedPeripheral: Sendable {
     }
   }
 
-  /// Runs the radio longer than the server, because the host detects the end of the link later.
+  /// The radio runs longer than the server, because the host detects the end of the link later.
   private func serve(_ connection: SimulatedConnection) async {
     async let air: Void = connection.run()
     _ = await server.serve(connection.peripheral, clock: clock)

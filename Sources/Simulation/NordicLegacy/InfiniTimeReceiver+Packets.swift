@@ -15,7 +15,7 @@ extension InfiniTimeReceiver {
     }
   }
 
-  /// Handles the sizes of SoftDevice, bootloader and application. The answer follows after the
+  /// Handles the sizes of SoftDevice, bootloader and application. The answer is sent after the
   /// erase.
   private mutating func erase(for sizes: [UInt8]) {
     phase = .idle
@@ -27,7 +27,7 @@ extension InfiniTimeReceiver {
     imageSize = size
     (received, initPacket) = (0, nil)
     let pages = stride(from: slot, to: slot + size, by: parts.settings.layout.pageSize)
-    // Data of earlier hosts may still be on its way to flash.
+    // Data of an earlier host may still wait for the flash.
     guard queue.offer(pages.map { .erase(page: $0) }, for: .erase) else {
       return answer(0x01, .failed)
     }

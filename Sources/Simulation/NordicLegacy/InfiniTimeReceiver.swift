@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashFirmware
 
 /// Nordic's legacy DFU in InfiniTime, the firmware of a watch: the application itself receives the
-/// image, into a second slot. Independent of link and clock.
+/// image, into a second slot. This type is independent of link and clock.
 struct InfiniTimeReceiver: DFUMachine {
   /// The number of data packets that can wait for the flash.
   static let packetBuffers = 8
@@ -13,7 +13,7 @@ struct InfiniTimeReceiver: DFUMachine {
   static let initPacketBytesMaximum = 64
   /// The maximum size of an image in bytes.
   static let imageMaximum = 475_136
-  /// Application images; 1…3 are SoftDevices and bootloaders.
+  /// The value for application images; 1…3 denote SoftDevices and bootloaders.
   private static let applicationType: UInt8 = 4
   /// The time without a packet after which InfiniTime aborts a transfer.
   private static let stallLimit = Duration.seconds(10)
@@ -21,7 +21,7 @@ struct InfiniTimeReceiver: DFUMachine {
 
   enum Phase: Equatable, Sendable {
     case idle
-    /// Waiting for the sizes on Packet.
+    /// Waiting for the sizes on the Packet characteristic.
     case sizes
     case erasing
     case ready
@@ -99,7 +99,7 @@ struct InfiniTimeReceiver: DFUMachine {
     phase = .sizes
   }
 
-  /// Handles an init packet request: 0 starts the init packet, 1 ends it.
+  /// Handles an init packet request: the value 0 starts the init packet, 1 ends it.
   private mutating func takeInitPacket(_ bytes: [UInt8]) {
     switch (phase, bytes.dropFirst().first) {
     case (.ready, 0): phase = .initPacket([])
@@ -168,7 +168,7 @@ struct InfiniTimeReceiver: DFUMachine {
   mutating func flashDone(_ isDone: Bool) {
     switch queue.finishedOne() {
     case .erase:
-      // The host that requested the erase may be gone.
+      // The host that requested the erase may have disconnected.
       guard phase == .erasing else { break }
       phase = .ready
       answer(0x01, .success)

@@ -3,7 +3,7 @@ import OtaflashGATT
 
 /// An application with the DFU service of SDK 11, which only starts the bootloader.
 final class LegacyApplication: BoardProgram {
-  /// Version 0.1 marks an application, not a bootloader.
+  /// Version 0.1 identifies an application, not a bootloader.
   private static let version: [UInt8] = [0x01, 0x00]
   private static let startApplication: [UInt8] = [0x01, 0x04]
 
@@ -69,7 +69,7 @@ final class LegacyApplication: BoardProgram {
 
   // MARK: The main loop
 
-  /// Sends no answer, but waits until the response to the write is on the air.
+  /// Sends no answer, but waits until the response to the write was sent.
   func poll(at now: LinkInstant) -> Duration? {
     let answerTime = firmware.parts.answerTime
     return state.withLock { state in

@@ -15,7 +15,7 @@ extension LegacyBootloader {
   }
 
   /// Handles the end of the erase: answers START. If the erase removed the application, the
-  /// settings page is still to be erased.
+  /// settings page must still be erased.
   mutating func prepared() {
     phase = .ready
     if settings.banks == .single {

@@ -12,7 +12,7 @@ extension LegacyBootloader {
     }
   }
 
-  /// Starts the erase, and answers when it is done. The sizes are kept even if they are rejected.
+  /// Starts the erase, and answers when it is done. The sizes are stored even if they are rejected.
   private mutating func refusal(ofSizes bytes: [UInt8]) -> LegacyStatus? {
     guard bytes.count == 12 else { return .notSupported }
     let wanted = LegacySizes(decoding: bytes)
@@ -45,14 +45,14 @@ extension LegacyBootloader {
     return nil
   }
 
-  /// Copies a packet into a buffer, counts it, and reports it before it is in flash.
+  /// Copies a packet into a buffer, counts the packet, and reports it before it is in flash.
   private mutating func refusal(ofData bytes: [UInt8]) -> LegacyStatus? {
     guard bytes.count.isMultiple(of: 4) else { return .notSupported }
     guard packetsInFlash < pool.packets else { return .failed }
     guard bytes.count <= pool.bytes else { return .sizeExceedsLimit }
     guard phase == .image else { return .invalidState }
     let count = UInt32(bytes.count)
-    // After an overflow of the size the counter stays invalid.
+    // Once data has exceeded the size, the counter stays invalid.
     guard received != .max else { return .failed }
     guard UInt64(received) + UInt64(count) <= UInt64(sizes.total) else {
       received = .max

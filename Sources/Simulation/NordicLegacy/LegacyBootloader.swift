@@ -2,13 +2,13 @@ import OtaflashATT
 import OtaflashFirmware
 
 /// The rules of Nordic's legacy bootloader in SDK 11, and of Adafruit's derivative (see the table
-/// in README.md in this folder). Independent of link and clock.
+/// in README.md in this folder). This type is independent of link and clock.
 struct LegacyBootloader: DFUMachine {
   static let initPacketBytesMaximum = 128
   /// The timer starts at boot, with or without a connection.
   static let connectionBreaksSilence = false
-  /// The maximum number of erases, packets and settings that wait for the flash: far more than the
-  /// pool permits. The real bootloader waits while its queue is full.
+  /// The maximum number of erases, packets and settings that wait for the flash. It is far larger
+  /// than the pool permits, because the real bootloader waits while its queue is full.
   private static let flashOperations = 1024
 
   /// The expected content of the next packet, as set by the last request, regardless of other
@@ -27,7 +27,7 @@ struct LegacyBootloader: DFUMachine {
     case ready
     case initPacket
     case image
-    /// The checksum did not match; only a reset leaves this state.
+    /// The checksum did not match; only a reset ends this state.
     case failedValidation
     case validated
     case activating
@@ -54,7 +54,8 @@ struct LegacyBootloader: DFUMachine {
   var responses: [[UInt8]] = []
   var queue: FlashQueue<FlashPurpose>
   var sizes = LegacySizes()
-  /// The number of bytes that limits the image. The reported counter is never reset.
+  /// The number of received bytes that is compared with the size of the image. The reported
+  /// counter, `receivedInAll`, is never reset.
   var received: UInt32 = 0
   var receivedInAll: UInt32 = 0
   var packetsInFlash = 0
@@ -94,7 +95,7 @@ struct LegacyBootloader: DFUMachine {
     return nil
   }
 
-  /// Handles a request; it checks the type of update only when the sizes arrive.
+  /// Handles a request. The type of the update is checked only when the sizes arrive.
   private mutating func expect(_ next: Expected, _ bytes: [UInt8]) {
     guard bytes.count >= 2 else { return answer(bytes[0], .failed) }
     expected = next
@@ -110,7 +111,7 @@ struct LegacyBootloader: DFUMachine {
     return .success
   }
 
-  /// Compares the checksum with the current flash content, without waiting for pending writes.
+  /// Compares the checksum with the current content of the flash, even if writes are pending.
   private mutating func validate() -> LegacyStatus {
     guard phase == .image, received == sizes.total else { return .invalidState }
     guard let bytes = imageInFlash(),
@@ -123,8 +124,8 @@ struct LegacyBootloader: DFUMachine {
     return .success
   }
 
-  /// Activates the image. Never answered: the link ends. Without a validated image the device
-  /// resets.
+  /// Activates the image. The request is never answered: the link ends. Without a validated image
+  /// the device resets.
   private mutating func activate() {
     guard phase == .validated, let bytes = imageInFlash() else {
       request = .reset
@@ -193,7 +194,8 @@ struct LegacySizes: Equatable, Sendable {
 
   var isInWords: Bool { (softDevice | bootloader | application).isMultiple(of: 4) }
 
-  /// Whether an application comes together with system parts, which is rejected.
+  /// Whether the sizes contain an application together with system parts, a combination that is
+  /// rejected.
   var isMixed: Bool { application > 0 && (softDevice > 0 || bootloader > 0) }
 
   init() {}

@@ -12,23 +12,23 @@ public struct LegacyBootloaderSettings: Hashable, Sendable {
     case infinitime
   }
 
-  /// The way into the bootloader of SDK 11.
+  /// The method that starts the bootloader of SDK 11.
   public enum Entry: String, CaseIterable, Sendable {
-    /// A write to the application's Control Point: the bootloader uses the next address.
+    /// A write to the application's Control Point. The bootloader uses the next address.
     case buttonless
-    /// A button: the bootloader runs first, regardless of the flash content.
+    /// A button. The bootloader runs at the first boot, regardless of the flash content.
     case button
   }
 
   /// The bank that receives an application.
   public enum Banks: String, CaseIterable, Sendable {
-    /// The bank of the running application, which is erased when a transfer starts.
+    /// One bank, which contains the running application and is erased when a transfer starts.
     case single
     /// A second bank.
     case dual
   }
 
-  /// The buffers for data packets that wait for the flash.
+  /// The buffers for data packets that wait to be written to flash.
   public struct Pool: Hashable, Sendable {
     /// The number of packets.
     public var packets: Int
@@ -44,22 +44,23 @@ public struct LegacyBootloaderSettings: Hashable, Sendable {
 
   /// The origin of the receiver.
   public var variant = Variant.sdk11
-  /// The way into the bootloader.
+  /// The method that starts the bootloader.
   public var entry = Entry.buttonless
   /// The number of banks.
   public var banks = Banks.single
-  /// `nil` = the default of the variant: 8 of 32 bytes, or Adafruit's 16 of 600.
+  /// The pool of buffers; `nil` = the default of the variant: 8 buffers of 32 bytes, or Adafruit's
+  /// 16 of 600.
   public var pool: Pool?
-  /// The device type that an init packet must match; 0xFFFF in the init packet matches every
+  /// The device type that an init packet must state; 0xFFFF in the init packet matches every
   /// device.
   public var deviceType: UInt16 = 0x0001
-  /// The revision that an init packet must match.
+  /// The revision that an init packet must state.
   public var deviceRevision: UInt16 = 0x0001
-  /// The SoftDevice in flash, as the list in an init packet numbers it.
+  /// The id of the SoftDevice in flash, as used in the list of an init packet.
   public var softDevice: UInt16 = 0x0064
   /// Whether the user of the watch has disabled updates: writes are rejected with 0x08.
   public var isDisabled = false
-  /// The time without sizes, init packet, data or a validation after which the bootloader resets;
+  /// The time after the last sizes, init packet, data or validation at which the bootloader resets;
   /// `nil` = the default of the variant: 120 s, or Adafruit's 360 s.
   public var inactivity: Duration?
   /// Whether the application reports its version in a Device Information Service.
@@ -146,7 +147,7 @@ extension LegacyBootloaderSettings: KindSettings {
 }
 
 extension DeviceKind {
-  /// An application with Nordic's bootloader of SDK 11 and before, or with InfiniTime's receiver.
+  /// An application with Nordic's bootloader of SDK 11 or earlier, or with InfiniTime's receiver.
   public static func legacyBootloader(_ settings: LegacyBootloaderSettings) -> DeviceKind {
     DeviceKind(settings)
   }

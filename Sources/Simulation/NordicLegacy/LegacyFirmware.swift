@@ -2,7 +2,8 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// A device with legacy DFU: one bank or two, and the application or the bootloader in each boot.
+/// A device with legacy DFU: one or two banks, and at each boot either the application or the
+/// bootloader.
 final class LegacyFirmware: BoardFirmware {
   private struct State: Sendable {
     var bootRecord: BootRecord
@@ -31,7 +32,8 @@ final class LegacyFirmware: BoardFirmware {
         isButtonHeld: settings.variant != .infinitime && settings.entry == .button))
   }
 
-  /// The address at which a host first finds the device: with a button, that of the bootloader.
+  /// The address at which a host first finds the device; if a button starts the bootloader, the
+  /// address of the bootloader.
   var address: DeviceAddress {
     settings.variant != .infinitime && settings.entry == .button
       ? bootloaderAddress : applicationAddress
@@ -98,8 +100,8 @@ final class LegacyFirmware: BoardFirmware {
     return (started, try isWhole(started))
   }
 
-  /// Whether the image matches the checksum in the settings: the bootloader starts no other image.
-  /// With two banks the running image is never written.
+  /// Whether the image matches the checksum in the settings; the bootloader starts no other image.
+  /// With two banks the running image is never overwritten.
   private func isWhole(_ record: BootRecord) throws(FlashFault) -> Bool {
     guard hasOneBank else { return true }
     let image = record.images[record.active]
@@ -140,7 +142,8 @@ final class LegacyFirmware: BoardFirmware {
       writesWholeWords: settings.variant == .adafruit, with: parts, random: random)
   }
 
-  /// The Device Information of Adafruit's bootloader, which differs from that of the application.
+  /// The Device Information Service of Adafruit's bootloader, which differs from that of the
+  /// application.
   private var bootloaderInformation: LocalService? {
     guard settings.variant == .adafruit else { return nil }
     return .deviceInformation([

@@ -1,9 +1,9 @@
-/// The init packet of an image for legacy DFU: the device that it is for, and the CRC16 of the
-/// image.
+/// The init packet of an image for legacy DFU: the devices that the image is for, and the CRC16 of
+/// the image.
 struct LegacyInitPacket: Equatable, Sendable {
-  /// A type or revision that matches every device.
+  /// The type or revision that matches every device.
   static let any: UInt16 = 0xFFFF
-  /// A SoftDevice id that matches every SoftDevice.
+  /// The SoftDevice id that matches every SoftDevice.
   static let anySoftDevice: UInt16 = 0xFFFE
   /// The size of an init packet without a SoftDevice list, in bytes.
   private static let emptyBytes = 12
@@ -14,8 +14,8 @@ struct LegacyInitPacket: Equatable, Sendable {
   let softDevices: [UInt16]
   let crc16: UInt16
 
-  /// Decodes the start of the bytes; the rest is padding. Returns `nil` if the bytes are shorter
-  /// than the announced list.
+  /// Decodes the start of the bytes; the rest is padding. Returns `nil` if the bytes are too short
+  /// for the announced list.
   init?(decoding bytes: [UInt8]) {
     guard bytes.count >= Self.emptyBytes else { return nil }
     let count = Int(bytes.littleEndianHalfword(at: 8))

@@ -1,5 +1,5 @@
-/// The init packet of an image as the bootloader reads it (dfu-cc.proto): protocol buffers, of
-/// which it keeps only the fields that it checks.
+/// The init packet of an image as the bootloader reads it (dfu-cc.proto): a protocol-buffers
+/// message, of which the bootloader keeps only the fields that it checks.
 struct InitPacket: Equatable, Sendable {
   enum ImageType: UInt64, Sendable {
     case application = 0
@@ -17,7 +17,7 @@ struct InitPacket: Equatable, Sendable {
   }
 
   struct Signature: Equatable, Sendable {
-    /// 0 = ECDSA on P-256 with SHA-256.
+    /// The signature type; 0 = ECDSA on P-256 with SHA-256.
     var type: UInt64 = 0
     var bytes: [UInt8] = []
   }
@@ -28,7 +28,7 @@ struct InitPacket: Equatable, Sendable {
   var hardwareVersion: UInt64?
   var softDevices: [UInt64] = []
   var type: UInt64?
-  /// Sizes of SoftDevice, bootloader and application in bytes; 0 = not present.
+  /// The sizes of SoftDevice, bootloader and application in bytes; 0 = not present.
   var softDeviceSize = 0
   var bootloaderSize = 0
   var applicationSize = 0

@@ -5,7 +5,7 @@ struct InitPacketCheck: Sendable {
   /// The public key that verifies signatures, 64 bytes (X, Y); `nil` = no verification.
   let key: [UInt8]?
   let settings: SecureBootloaderSettings
-  /// The versions in force, which may be newer than those of the factory.
+  /// The current versions, which may be newer than those of the factory.
   let applicationVersion: UInt32
   let bootloaderVersion: UInt32
   /// The maximum size of an image in bytes.
@@ -60,7 +60,7 @@ struct InitPacketCheck: Sendable {
     guard let hardware = packet.hardwareVersion else { return .extended(.initCommandInvalid) }
     if packet.isDebug && settings.isDebug { return nil }
     guard hardware == settings.hardwareVersion else { return .extended(.hardwareVersionDiffers) }
-    // An application that brings its own SoftDevice has a 0 here.
+    // An application that contains its own SoftDevice states 0 here.
     guard packet.softDevices.first == 0 || packet.softDevices.contains(UInt64(settings.softDevice))
     else { return .extended(.softDeviceNotListed) }
     return refusalOfFirmwareVersion(packet, type)
@@ -95,7 +95,7 @@ enum SecureResult: Hashable, Sendable {
   case operationNotSupported
   case invalidParameter
   case insufficientResources
-  /// Also for a wrong signature, and for an init packet that cannot be parsed.
+  /// Also the result for a wrong signature, and for an init packet that cannot be parsed.
   case invalidObject
   case unsupportedType
   case operationNotPermitted

@@ -1,10 +1,11 @@
 import OtaflashFirmware
 
 /// A firmware's record in flash, in two pages. The page with the higher sequence number is valid,
-/// so a torn write leaves the previous record.
+/// so a write that a power loss interrupts leaves the previous record.
 struct RecordPages: Sendable {
   private static let magic: UInt32 = 0x3143_4552
-  /// Magic, sequence, length; the CRC32 of header and content follows the content.
+  /// The header: magic, sequence number, length. The CRC32 of header and content follows the
+  /// content.
   private static let headerBytes = 12
   private static let checksumBytes = 4
 

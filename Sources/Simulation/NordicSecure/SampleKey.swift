@@ -1,7 +1,8 @@
 import Crypto
 
-/// The key pair that signs packages for simulated Secure DFU bootloaders. It is public: the same
-/// key is stored in firmware-samples/nordic-dfu-sample.pem, for `nrfutil pkg generate --key-file`.
+/// The key pair that signs packages for simulated Secure DFU bootloaders. The private key is
+/// public: it is also stored in firmware-samples/nordic-dfu-sample.pem, for
+/// `nrfutil pkg generate --key-file`.
 package enum SampleKey {
   private static let bytes: [UInt8] = [
     0xC5, 0x7F, 0x45, 0x7A, 0x59, 0x20, 0x06, 0x31, 0x0C, 0x60, 0xEC, 0x2A,
@@ -15,7 +16,7 @@ package enum SampleKey {
     }
   }
 
-  /// X and Y, 64 bytes.
+  /// X and Y of the public key, 64 bytes.
   package static var publicKey: [UInt8] { Array(privateKey.publicKey.rawRepresentation) }
 
   /// The ECDSA signature of an init command: R and S, each least significant byte first, as

@@ -28,7 +28,7 @@ extension SecureBootloader {
     succeed(0x04)
   }
 
-  /// Executes a data object; the only request whose answer waits for the flash.
+  /// Executes a data object. This is the only request whose answer waits for the flash.
   mutating func executeDataWhenIdle() {
     guard isExecutePending, queue.isIdle else { return }
     isExecutePending = false

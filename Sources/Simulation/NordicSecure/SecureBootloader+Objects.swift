@@ -34,7 +34,7 @@ extension SecureBootloader {
     guard eraseObject(size) else { return fail(0x01, .operationFailed) }
     objectSize = size
     queued = executed
-    // The answer does not wait for the erase.
+    // The answer is sent before the erase has ended.
     succeed(0x01)
   }
 

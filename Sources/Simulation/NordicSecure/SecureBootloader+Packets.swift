@@ -22,8 +22,8 @@ extension SecureBootloader {
     return nil
   }
 
-  /// Queues a packet for the flash. If the queue is full, the packet is dropped without an error:
-  /// the host detects it by the checksum.
+  /// Queues a packet for the flash. If the queue is full, the packet is dropped without an error;
+  /// the host detects the loss by the checksum.
   private mutating func queueForFlash(_ bytes: [UInt8]) -> SecureResult? {
     guard image != nil else { return .operationNotPermitted }
     guard queued.offset - executed.offset + bytes.count <= objectSize else {

@@ -2,9 +2,10 @@ import OtaflashATT
 import OtaflashFirmware
 
 /// The request handler of Nordic's Secure DFU bootloader (SDK 15), from writes to its two
-/// characteristics to answers and flash operations. Independent of link and clock.
+/// characteristics to answers and flash operations. This type is independent of link and clock.
 struct SecureBootloader: DFUMachine {
-  /// The number of packets of any size that the bootloader buffers until they are in flash.
+  /// The number of packets, regardless of their size, that the bootloader buffers until they are in
+  /// flash.
   static let packetBuffers = 17
   /// The maximum number of queued flash operations, including the running one.
   static let flashOperations = 16
@@ -31,7 +32,7 @@ struct SecureBootloader: DFUMachine {
 
   let parts: BoardParts
   let settings: SecureBootloaderSettings
-  /// The time without a request after which it resets.
+  /// The time without a request after which the bootloader resets.
   let silenceLimit: Duration?
   /// The slot that receives the image.
   let slot: Int
@@ -46,7 +47,7 @@ struct SecureBootloader: DFUMachine {
   var currentType: ObjectType?
   var initPacket: [UInt8] = []
   var initPacketSize = 0
-  /// The progress of the image: queued for the flash, and executed.
+  /// The progress of the image: the bytes queued for the flash, and the bytes executed.
   var queued = Progress()
   var executed = Progress()
   var objectSize = 0
@@ -142,7 +143,7 @@ struct SecureBootloader: DFUMachine {
 
   // MARK: Ends of a transfer
 
-  /// Handles a disconnection. Bytes in flash stay, and count after the next connection.
+  /// Handles a disconnection. Bytes in flash are kept, and are reported after the next connection.
   mutating func disconnected() {
     isNotifying = false
     responses.removeAll()

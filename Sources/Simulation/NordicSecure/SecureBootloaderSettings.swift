@@ -2,21 +2,21 @@ import OtaflashATT
 
 /// The settings of a device with Nordic's Secure DFU bootloader.
 public struct SecureBootloaderSettings: Hashable, Sendable {
-  /// The way into the bootloader.
+  /// The method that starts the bootloader.
   public enum Entry: String, CaseIterable, Sendable {
-    /// The application's Buttonless DFU without bonds: the bootloader uses the next address.
+    /// The application's Buttonless DFU without bonds. The bootloader uses the next address.
     case buttonless
-    /// Buttonless DFU with bonds: the address stays, and the link must be encrypted.
+    /// Buttonless DFU with bonds. The address is kept, and the link must be encrypted.
     case bonded
     /// The experimental buttonless service of SDK 12.
     case experimental
-    /// A button: the bootloader runs first, regardless of the flash content.
+    /// A button. The bootloader runs at the first boot, regardless of the flash content.
     case button
   }
 
   /// The bank that receives an image.
   public enum Banks: String, CaseIterable, Sendable {
-    /// A second bank: the application stays until the image is complete.
+    /// A second bank. The application is kept until the image is complete.
     case dual
     /// The bank of the application.
     case single
@@ -26,13 +26,13 @@ public struct SecureBootloaderSettings: Hashable, Sendable {
   public enum Verification: Hashable, Sendable {
     /// The public key of `SampleKey`.
     case sample
-    /// X and Y of a custom key, 64 bytes.
+    /// A custom key: X and Y, 64 bytes.
     case own([UInt8])
-    /// Signatures are not verified; no released bootloader does so.
+    /// No key: signatures are not verified. No released bootloader works this way.
     case none
   }
 
-  /// The way into the bootloader.
+  /// The method that starts the bootloader.
   public var entry = Entry.buttonless
   /// The key that verifies signatures.
   public var verification = Verification.sample
@@ -44,7 +44,7 @@ public struct SecureBootloaderSettings: Hashable, Sendable {
   public var bootloaderVersion: UInt32 = 1
   /// The hardware version that an init packet must match exactly.
   public var hardwareVersion: UInt32 = 52
-  /// The SoftDevice in flash, as `sd_req` numbers it.
+  /// The id of the SoftDevice in flash, as used in `sd_req`.
   public var softDevice: UInt32 = 0xB7
   /// Whether init packets with `is_debug` are accepted without version checks.
   public var isDebug = false
@@ -60,7 +60,7 @@ public struct SecureBootloaderSettings: Hashable, Sendable {
   /// A bootloader with the defaults above.
   public init() {}
 
-  /// X and Y; `nil` = signatures are not verified.
+  /// X and Y of the key; `nil` = signatures are not verified.
   var publicKey: [UInt8]? {
     switch verification {
     case .sample: SampleKey.publicKey

@@ -4,7 +4,7 @@ import OtaflashGATT
 import Synchronization
 
 /// The firmware of a device with Nordic's Secure DFU bootloader: the settings page, two banks, and
-/// either the application or the bootloader in each boot.
+/// at each boot either the application or the bootloader.
 final class SecureFirmware: BoardFirmware {
   /// The time that the bootloader waits for the application after an update of system parts.
   private static let followUpInactivity = Duration.seconds(10)
@@ -51,14 +51,15 @@ final class SecureFirmware: BoardFirmware {
         misbehavior: SecureMisbehavior(plan: parts.settings.faults)))
   }
 
-  /// The address at which a host first finds the device: with a button, that of the bootloader.
+  /// The address at which a host first finds the device; if a button starts the bootloader, the
+  /// address of the bootloader.
   var address: DeviceAddress {
     settings.entry == .button ? bootloaderAddress : applicationAddress
   }
 
   private var applicationAddress: DeviceAddress { parts.settings.address }
 
-  /// With bonds the address stays, because the keys belong to it.
+  /// With bonds the address stays the same, because the keys belong to it.
   private var bootloaderAddress: DeviceAddress {
     settings.entry == .bonded ? applicationAddress : applicationAddress.successor
   }
@@ -105,7 +106,7 @@ final class SecureFirmware: BoardFirmware {
       flashTime: outcome == .activated ? loader.exchangeTime(image, movesPerPage: 1) : .zero)
   }
 
-  /// Reads the state from flash: nothing else survives a reset.
+  /// Reads the state from flash, because nothing else survives a reset.
   private func readFlash() throws(FlashFault) {
     if let bootRecord = try loader.newestRecord() {
       state.withLock { $0.bootRecord = bootRecord }
@@ -116,7 +117,7 @@ final class SecureFirmware: BoardFirmware {
   }
 
   /// Applies the pending versions. Returns whether a new application runs, and whether a new
-  /// bootloader or SoftDevice does.
+  /// bootloader or SoftDevice runs.
   private func applyPending(
     _ outcome: Bootloader.Outcome
   ) throws(FlashFault) -> (isNew: Bool, isSystem: Bool) {
@@ -178,8 +179,8 @@ final class SecureFirmware: BoardFirmware {
 
   func keep(_ misbehavior: SecureMisbehavior) { state.withLock { $0.misbehavior = misbehavior } }
 
-  /// The application's firmware revision: the version in its image descriptor, otherwise the
-  /// version in its init packet.
+  /// The application's firmware revision: the version in its image descriptor, or else the version
+  /// in its init packet.
   func revision(of image: SlotImage) -> String {
     image.version == FirmwareVersion(0, 0, 0)
       ? "\(state.withLock { $0.record.applicationVersion })" : image.version.description

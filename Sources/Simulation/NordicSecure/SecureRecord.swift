@@ -1,11 +1,11 @@
-/// The content of the bootloader's settings page: the versions in force, and a validated init
-/// packet. Progress within an image is not kept (NRF_DFU_SAVE_PROGRESS_IN_FLASH = 0).
+/// The content of the bootloader's settings page: the current versions, and a validated init
+/// packet. Progress within an image is not stored (NRF_DFU_SAVE_PROGRESS_IN_FLASH = 0).
 struct SecureRecord: Equatable, Sendable {
   /// The effect of the pending image on the versions.
   enum Pending: UInt32, Sendable {
     case nothing = 0
     case application = 1
-    /// A bootloader, a SoftDevice or both: the application follows.
+    /// A bootloader, a SoftDevice or both; an application is sent afterwards.
     case system = 2
   }
 
@@ -16,7 +16,7 @@ struct SecureRecord: Equatable, Sendable {
   var pending = Pending.nothing
   /// The version after the activation.
   var pendingVersion: UInt32 = 0
-  /// Empty if no valid init packet is stored.
+  /// The stored init packet; empty if no valid one is stored.
   var initPacket: [UInt8] = []
 
   private static let headerBytes = 20

@@ -1,19 +1,19 @@
 import OtaflashATT
 
 /// The rules of a bootloader with a Control Point and a Packet characteristic, as in Secure and
-/// legacy DFU. Independent of link and clock.
+/// legacy DFU. The protocol is independent of link and clock.
 protocol DFUMachine: Sendable {
   associatedtype FlashPurpose: Sendable
 
   /// Whether a new connection restarts the inactivity timer.
   static var connectionBreaksSilence: Bool { get }
 
-  /// The host is subscribed to the Control Point.
+  /// Whether the host is subscribed to the Control Point.
   var isNotifying: Bool { get set }
   /// The pending notifications of the Control Point, in order.
   var responses: [[UInt8]] { get set }
   var queue: FlashQueue<FlashPurpose> { get }
-  /// The pending request to the device.
+  /// The pending request of the machine to the device.
   var request: DFURequest? { get }
   /// The inactivity timeout; `nil` = no timeout.
   var silenceLimit: Duration? { get }
@@ -38,7 +38,7 @@ protocol DFUMachine: Sendable {
   mutating func silenceTooLong() -> Bool
 }
 
-/// A write by the host.
+/// A write of the host.
 enum DFUWrite {
   case control([UInt8])
   case packet([UInt8])
@@ -47,6 +47,6 @@ enum DFUWrite {
 /// A request of the bootloader to its device.
 enum DFURequest: Equatable, Sendable {
   case reset
-  /// The image is complete and verified, and the bootloader's settings say so.
+  /// The image is complete and verified, and this is recorded in the bootloader's settings.
   case activate(SlotImage)
 }

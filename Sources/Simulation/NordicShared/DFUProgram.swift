@@ -1,7 +1,8 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// A machine of Secure or legacy DFU and its server: a bootloader, or the complete InfiniTime.
+/// A program that consists of a machine of Secure or legacy DFU and its server: a bootloader, or
+/// the complete InfiniTime.
 final class DFUProgram<Machine: DFUMachine>: BoardProgram {
   let server: GATTServer
   let advertisement: Advertisement
@@ -14,7 +15,7 @@ final class DFUProgram<Machine: DFUMachine>: BoardProgram {
   /// - Parameters:
   ///   - information: the Device Information Service, if any.
   ///   - others: further services of an application.
-  ///   - writesWholeWords: whether the packets of its ATT_MTU are complete words.
+  ///   - writesWholeWords: whether the ATT_MTU is chosen so that packets are complete words.
   ///   - keep: called with the final state of the machine.
   init(
     _ machine: Machine, as service: DFUService, name: String, address: DeviceAddress,

@@ -99,7 +99,7 @@ final class DFUUnit<Machine: DFUMachine>: Sendable {
 
   func flashDone(_ isDone: Bool) { state.withLock { $0.machine.flashDone(isDone) } }
 
-  /// The reason why the boot ends, if it is to end.
+  /// The reason why the boot ends; `nil` while it continues.
   var ending: BootEnding? {
     state.withLock { state in
       guard state.isOver else { return nil }

@@ -1,7 +1,7 @@
 import OtaflashATT
 
-/// The ATT_MTU of bootloaders that write their flash in words: if the client supports less than the
-/// bootloader's ATT_MTU, they answer with a value whose packets are complete words.
+/// The ATT_MTU of bootloaders that write their flash in words. If the client supports less than the
+/// bootloader's ATT_MTU, the bootloader answers with a value at which packets are complete words.
 final class WholeWordMTU: PDUAlteration {
   /// The client's ATT_MTU.
   private let clientMTU = Shared(0)

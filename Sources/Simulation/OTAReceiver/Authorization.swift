@@ -1,7 +1,7 @@
 import Crypto
 import OtaflashFirmware
 
-/// The device's side of AUTHORIZE (docs/ota-service.md, 4.2).
+/// The device's part of AUTHORIZE (docs/ota-service.md, 4.2).
 struct Authorization: Sendable {
   private static let label = Array("otaflash authorize".utf8)
 

@@ -3,7 +3,7 @@ import OtaflashFirmware
 
 /// The portable receiver of one boot of a board: the receiver in C with the memory and the
 /// callbacks of its firmware. It is an object because it stores pointers to itself. Only one caller
-/// may use it at a time: lock every call, including the callbacks inside.
+/// may use it at a time: hold a lock during every call, including the callbacks that it makes.
 final class ReceiverMachine {
   /// A message for the stack to send.
   enum Outgoing: Hashable, Sendable {
@@ -93,11 +93,11 @@ final class ReceiverMachine {
 }
 
 extension BoardSettings {
-  /// Bytes of the image in one data write: the ATT_MTU without the write's header and the offset,
-  /// at most the maximum length of an attribute.
+  /// The number of bytes of the image in one data write: the ATT_MTU without the write's header and
+  /// the offset, at most the maximum length of an attribute.
   var largestChunk: Int { min(mtu - 3, 512) - Self.offsetBytes }
 
-  /// The size of the offset before the image bytes of a data write.
+  /// The size of the offset that precedes the image bytes in a data write.
   static let offsetBytes = 4
 }
 
@@ -124,8 +124,8 @@ extension ReceiverMachine {
     return ota_receiver_data_write(receiver, arrived, UInt32(arrived.count), withResponse)
   }
 
-  /// Applies a bit error. The CRC of a link detects all bit errors; they can still occur in memory
-  /// on either side.
+  /// Applies a bit error. The CRC of a link detects almost all bit errors of the radio; bit errors
+  /// can still occur in the memory of the host or the device.
   private func asItArrives(_ bytes: [UInt8]) -> [UInt8] {
     dataWrites += 1
     guard dataWrites == kind.flippedWrite, !bytes.isEmpty else { return bytes }
@@ -151,7 +151,7 @@ extension ReceiverMachine {
 // MARK: The main loop
 
 extension ReceiverMachine {
-  /// Does pending work. Returns the messages to send, and the time until the next poll, `nil` =
+  /// Does pending work. Returns the messages to send, and the time until the next poll; `nil` =
   /// after the next event.
   func poll(milliseconds: UInt32) -> (outgoing: [Outgoing], wait: Duration?) {
     let wait = ota_receiver_poll(receiver, milliseconds)
@@ -200,8 +200,8 @@ extension ReceiverMachine {
     }
   }
 
-  /// Sets the optional callbacks. `may_erase` always permits an erase: the receiver itself keeps
-  /// the old image until the trial of the new one has ended.
+  /// Sets the optional callbacks. `may_erase` always permits an erase, because the receiver itself
+  /// keeps the old image until the trial of the new one has ended.
   private func setOptions() {
     config.pointee.erase_ahead = kind.erasesAhead
     config.pointee.may_erase = { _ in true }

@@ -31,7 +31,7 @@ struct ReceiverMisbehavior {
     self.random = random
   }
 
-  /// Called when the new image runs, even if the link did not carry the answer to ACTIVATE.
+  /// Called when the new image runs, even if the answer to ACTIVATE did not reach the host.
   mutating func noteActivation() { hasActivated = true }
 
   /// Observes a PDU from the host.
@@ -98,8 +98,8 @@ struct ReceiverMisbehavior {
     return answer
   }
 
-  /// RESUME POINT's answer is 83, result, size, crc32, next offset, crc32 of the bytes held;
-  /// BEGIN's is 86, result, next offset, crc32. The second BEGIN is answered correctly.
+  /// RESUME POINT's answer is 83, result, size, crc32, next offset, crc32 of the held bytes;
+  /// BEGIN's answer is 86, result, next offset, crc32. The second BEGIN is answered correctly.
   private mutating func claimingForeignState(_ answer: [UInt8]) -> [UInt8] {
     guard answer.count >= 10, answer[1] == 0 else { return answer }
     switch answer[0] {
@@ -120,7 +120,7 @@ struct ReceiverMisbehavior {
     return misreporting(stubborn).bytes(replacing: status)
   }
 
-  /// Applies the faults that block a host during the transfer.
+  /// Applies the faults that stop the progress of a host during the transfer.
   private mutating func withhold(_ fields: inout StatusFields) {
     if plan.contains(.windowFlaps) {
       isWindowOpen.toggle()

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The receiver of one boot with its server.
+/// The receiver of one boot, with its GATT server.
 final class ReceiverProgram: BoardProgram {
   let server: GATTServer
   let advertisement: Advertisement

@@ -5,23 +5,23 @@ struct ReceiverSettings: KindSettings {
   /// The state of the running image, which is the base of patches.
   enum Base: String, CaseIterable, Sendable {
     case right
-    /// It cannot be read.
+    /// The image cannot be read.
     case lost
     /// PATCH INFO reports the image before the last update.
     case former
-    /// Its bytes do not match its CRC32, which is detected when they are read.
+    /// The bytes of the image do not match its CRC32, which is detected when they are read.
     case damaged
-    /// It changes after its CRC32 was verified.
+    /// The image changes after its CRC32 was verified.
     case spoilt
   }
 
-  /// Whether it accepts patches (docs/ota-service.md, 13).
+  /// Whether the device accepts patches (docs/ota-service.md, 13).
   var takesPatches = true
   var base = Base.right
-  /// The number of the data write in each boot that arrives with a bit error; 0 = none.
+  /// The number of the data write that arrives with a bit error in each boot; 0 = no data write.
   var flippedWrite = 0
-  /// Whether it erases pages of its slot before their data arrives, and the complete slot while it
-  /// holds no data (14).
+  /// Whether the device erases pages of its slot before their data arrives, and the complete slot
+  /// while the slot holds no data (14).
   var erasesAhead = false
 
   static let presets = [

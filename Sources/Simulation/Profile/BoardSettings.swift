@@ -21,11 +21,11 @@ public struct BoardSettings: Hashable, Sendable {
 
   /// The security that a link needs before the device accepts an update over it.
   public enum Security: String, CaseIterable, Sendable {
-    /// None.
+    /// No security is required.
     case none
-    /// Paired with any method.
+    /// The link is paired by any method.
     case encrypted
-    /// Paired with a passkey.
+    /// The link is paired with a passkey.
     case authenticated
 
     var needed: AttributeSecurity {
@@ -53,15 +53,15 @@ public struct BoardSettings: Hashable, Sendable {
   public var eraseTime: Duration = .milliseconds(85)
   /// The time to write 4 KiB.
   public var writeTimePer4KiB: Duration = .milliseconds(40)
-  /// The receive buffer, in bytes: a multiple of `rowSize`.
+  /// The size of the receive buffer in bytes: a multiple of `rowSize`.
   public var ringSize = 8192
-  /// The bytes that the device programs in one operation.
+  /// The number of bytes that the device programs in one operation.
   public var rowSize = 1024
   /// The size of a slot in bytes, a multiple of 4 KiB.
   public var slotSize = 512 * 1024
   /// The version of the factory image.
   public var version = FirmwareVersion(1, 2, 0)
-  /// The board's own id.
+  /// The board's own hardware id.
   public var hardware = HardwareID(0x0000_A001)
   /// The authorization key; `nil` = the device requires no authorization.
   public var key: [UInt8]?
@@ -73,7 +73,7 @@ public struct BoardSettings: Hashable, Sendable {
   public var linkDrop = LinkDrop.timeout
   /// The security that an update requires.
   public var security = Security.none
-  /// In percent, 0…100; `nil` = the application has no Battery Service.
+  /// The battery level in percent, 0…100; `nil` = the application has no Battery Service.
   public var batteryLevel: Int?
   /// Whether the device draws a new address at each start.
   public var addressing = Addressing.static

@@ -1,5 +1,5 @@
-/// An injected fault of a simulated device. Its raw value is its name in profiles: `sim:NAME`, or
-/// `NAME` and `NAME=value` among the keys of another profile.
+/// An injected fault of a simulated device. The raw value is the fault's name in profiles:
+/// `sim:NAME`, or `NAME` and `NAME=value` among the keys of another profile.
 package enum Fault: String, CaseIterable, Sendable {
   /// The radio fails, once, after this number of PDUs in both directions together.
   case cutAtPDU = "cut-at-pdu"
@@ -17,7 +17,7 @@ package enum Fault: String, CaseIterable, Sendable {
   case badBlock = "bad-block"
   /// The first Status that reports received bytes carries a wrong CRC32.
   case wrongCRCOnce = "wrong-crc-once"
-  /// Every such Status and the answer to REWIND carry a wrong CRC32.
+  /// Every such Status, and the answer to REWIND, carry a wrong CRC32.
   case wrongCRCAlways = "wrong-crc-always"
   /// Status repeats the first offset above zero indefinitely.
   case repeatOffset = "repeat-offset"
@@ -25,14 +25,14 @@ package enum Fault: String, CaseIterable, Sendable {
   case jumpBack = "jump-back"
   /// Status reports an offset beyond the end of the image.
   case beyondEnd = "beyond-end"
-  /// Status alternately grants a window of 0 bytes and of 1 byte.
+  /// Status alternately grants a window of 0 bytes and a window of 1 byte.
   case windowFlaps = "window-flaps"
   /// Status grants no window and reports seeded durable offsets of 0…6.
   case durableWanders = "durable-wanders"
   /// Status stays unchanged after BEGIN, and each data write with response is answered with ATT
   /// error 0x80.
   case refusesData = "refuses-data"
-  /// After activation another image runs than the one sent.
+  /// After activation an image other than the sent one runs.
   case otherImage = "other-image"
   /// After activation INFO reports another hardware id.
   case otherBoard = "other-board"
@@ -40,7 +40,7 @@ package enum Fault: String, CaseIterable, Sendable {
   case neverReturns = "never-returns"
   /// After activation the old version runs, and the device does not report why.
   case comesBackOld = "comes-back-old"
-  /// The bootloader rejects the new image and reports this.
+  /// The bootloader rejects the new image and reports the rejection.
   case reverts
   /// The host's adapter is unplugged in the middle of the transfer.
   case adapterVanishes = "adapter-vanishes"
@@ -54,11 +54,12 @@ package enum Fault: String, CaseIterable, Sendable {
   case wrongVerifyCRC = "wrong-verify-crc"
   /// The device reports that it holds the first part of an unknown image.
   case foreignState = "foreign-state"
-  /// After activation the new image runs under an address that the host does not look for.
+  /// After activation the new image runs under an address that the host does not search.
   case newAddress = "new-address"
-  /// This PDU of the device, counted from 1, is sent half a second before the host's timeout.
+  /// One PDU of the device, whose number is counted from 1, is sent half a second before the host's
+  /// timeout.
   case latePDU = "late-pdu"
-  /// This share of the device's PDUs follows a PDU of random bytes, 0…1.
+  /// Before this share of the device's PDUs, 0…1, a PDU of random bytes is sent.
   case nonsensePDUs = "nonsense-pdus"
   /// The host needs 50 ms to process each PDU from the device.
   case slowObserver = "slow-observer"

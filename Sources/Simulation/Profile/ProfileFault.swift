@@ -11,7 +11,7 @@ public enum ProfileFault: Error, Equatable, Sendable {
   case valueNotAllowed(key: String, value: String, allowed: String)
   /// A setting occurs twice.
   case repeatedKey(key: String)
-  /// Each value is allowed, but the radio that they describe could not carry a packet.
+  /// Each value is allowed, but a radio with these values could not carry a packet.
   case radio(RadioModelFault)
 }
 

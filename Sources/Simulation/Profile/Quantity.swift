@@ -1,4 +1,4 @@
-/// Parsers for the numbers of a profile with their units; `nil` for any other text.
+/// Parsers for the numbers of a profile with their units; they return `nil` for any other string.
 enum Quantity {
   /// A decimal number, 1 or more.
   static func count(_ text: String) -> Int? {
@@ -26,7 +26,7 @@ enum Quantity {
     return value / 100
   }
 
-  /// `512K`, `1M` or bytes.
+  /// `512K`, `1M`, or a number of bytes.
   static func size(_ text: String) -> Int? {
     for (unit, bytes) in [("K", 1 << 10), ("M", 1 << 20)] where text.hasSuffix(unit) {
       return natural(text.dropLast()).flatMap { $0 <= 4096 ? $0 * bytes : nil }

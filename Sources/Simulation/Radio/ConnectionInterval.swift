@@ -3,10 +3,10 @@
 public struct ConnectionInterval: Hashable, Sendable {
   static let stepMicroseconds = 1250
 
-  /// A multiple of 1,250, 7,500…4,000,000.
+  /// The interval in microseconds, a multiple of 1,250 in the range 7,500…4,000,000.
   public let microseconds: Int
 
-  /// `nil` outside 7500…4,000,000 µs or off the 1.25 ms grid.
+  /// `nil` outside 7,500…4,000,000 µs, or for a value that is not a multiple of 1,250 µs.
   public init?(microseconds: Int) {
     guard (7_500...4_000_000).contains(microseconds),
       microseconds.isMultiple(of: Self.stepMicroseconds)
@@ -16,7 +16,7 @@ public struct ConnectionInterval: Hashable, Sendable {
 
   private init(steps: Int) { microseconds = steps * Self.stepMicroseconds }
 
-  /// 7.5 ms, the shortest that is permitted.
+  /// 7.5 ms, the shortest permitted interval.
   public static let shortest = ConnectionInterval(steps: 6)
   /// 15 ms.
   public static let milliseconds15 = ConnectionInterval(steps: 12)

@@ -21,7 +21,7 @@ struct ConnectionState {
     case dataWaits
     /// One side has closed the link; the other detects it at the next anchor.
     case closing
-    /// Nothing has been received since this time.
+    /// The time since which nothing has been received.
     case silent(since: LinkInstant)
     case over
   }
@@ -59,7 +59,7 @@ struct ConnectionState {
   private var eventsBegun = 0
   private var silentSince: LinkInstant?
   private var failingSince: LinkInstant?
-  /// The number of consecutive packets with a wrong CRC that each side received in this event.
+  /// The number of consecutive packets with a wrong CRC in this event, for each receiving side.
   private var wrongInARow = (central: 0, peripheral: 0)
   private var pdusUntilCut: Int?
   private(set) var pdusDelivered = 0
@@ -143,7 +143,7 @@ extension ConnectionState {
       hasRoom(.peripheral) ? central.outgoing.nextPayload(writtenBefore: eventsBegun) : nil
     let fromPeripheral =
       hasRoom(.central) ? peripheral.outgoing.nextPayload(writtenBefore: before) : nil
-    // If packets in both directions do not fit, the sides alternate from event to event.
+    // If packets of both sides do not fit together, the sides send in alternate events.
     var choices = [(fromCentral, fromPeripheral), (fromCentral, nil), (nil, fromPeripheral)]
     if !eventsBegun.isMultiple(of: 2) { choices.swapAt(1, 2) }
     for (first, second) in choices where first != nil || second != nil {
@@ -166,7 +166,7 @@ extension ConnectionState {
   /// Handles the end of a pair. Returns whether the event continues.
   mutating func complete(_ pair: PacketPair, at now: LinkInstant) -> Bool {
     guard silentSince == nil, !hasFailed(at: now) else { return false }
-    // Either packet of a lost pair may be the one with the wrong CRC.
+    // Either packet of a lost pair may have the wrong CRC.
     let isLost = random.happens(withProbability: model.packetErrorRate)
     let isCentralsLost = isLost && random.happens(withProbability: 0.5)
     guard !isCentralsLost else { return packetWasLost(by: .peripheral, at: now) }
@@ -183,8 +183,8 @@ extension ConnectionState {
     return pair.moreData || (peripheralGotPDU && model.responseEvent == .same)
   }
 
-  /// Handles a packet with a wrong CRC. Returns whether the event continues and repeats the packet
-  /// immediately: until a side has received too many such packets in a row.
+  /// Handles a packet with a wrong CRC. Returns whether the event continues, so that the packet is
+  /// repeated immediately. The event ends when a side has received too many such packets in a row.
   private mutating func packetWasLost(by receiver: ConnectionRole, at now: LinkInstant) -> Bool {
     failingSince = failingSince ?? now
     switch receiver {
@@ -194,7 +194,8 @@ extension ConnectionState {
     return max(wrongInARow.central, wrongInARow.peripheral) < model.errorsClosingEvent
   }
 
-  /// Whether packets have been lost for the complete supervision timeout; if so, ends both sides.
+  /// Whether all packets were lost for the complete supervision timeout; if so, ends the link for
+  /// both sides.
   private mutating func hasFailed(at now: LinkInstant) -> Bool {
     guard let failingSince, failingSince.duration(to: now) >= model.supervisionTimeout else {
       return false

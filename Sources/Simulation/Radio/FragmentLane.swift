@@ -5,7 +5,7 @@ struct FragmentLane {
     let pdu: [UInt8]
     /// The number of connection events that had started when the host wrote the PDU.
     let writtenInEvent: Int
-    /// Written while others waited: a controller is refilled while its event lasts.
+    /// Whether the PDU was written while others waited: a controller is refilled during an event.
     let continuesStream: Bool
 
     var bytes: Int { pdu.count + RadioModel.l2capHeaderBytes }
@@ -17,9 +17,9 @@ struct FragmentLane {
   private let continuesStreams: Bool
   private var waiting: [Waiting] = []
   private(set) var bytes = 0
-  /// Bytes of the first PDU that the peer has acknowledged.
+  /// The number of bytes of the first PDU that the peer has acknowledged.
   private var acknowledged = 0
-  /// The peer has the fragment at `acknowledged`, but its acknowledgement was lost.
+  /// Whether the peer has the fragment at `acknowledged`, but its acknowledgement was lost.
   private var fragmentArrived = false
 
   init(payloadMaximum: Int, bytesMaximum: Int, continuesStreams: Bool) {
@@ -49,13 +49,14 @@ struct FragmentLane {
 
   /// The payload of the next packet, or `nil` if nothing may be sent in this event.
   ///
-  /// - Parameter event: PDUs written since this event started are excluded; `nil` = none are.
+  /// - Parameter event: PDUs written since the start of this event are excluded; `nil` = no PDU is
+  ///   excluded.
   func nextPayload(writtenBefore event: Int?) -> Int? {
     guard let first = waiting.first, isOpen(first, event) else { return nil }
     return min(first.bytes - acknowledged, payloadMaximum)
   }
 
-  /// Whether packets remain after the next one: the MD bit (Core 5.4, Vol 6, Part B, 4.5.6).
+  /// Whether more packets remain after the next one: the MD bit (Core 5.4, Vol 6, Part B, 4.5.6).
   func hasMoreData(writtenBefore event: Int?) -> Bool {
     guard let first = waiting.first, isOpen(first, event) else { return false }
     if first.bytes - acknowledged > payloadMaximum { return true }

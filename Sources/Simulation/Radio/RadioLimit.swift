@@ -3,7 +3,7 @@ import OtaflashATT
 /// The highest rates of the link layer, in bytes of write payload per second. A measured rate
 /// divided by one of these is the share of the physical limit that a transfer reached.
 extension RadioModel {
-  /// Write Commands of `mtu` bytes back to back, as if an event never ended.
+  /// The rate of Write Commands of `mtu` bytes back to back, as if an event never ended.
   public func continuousLimit(mtu: Int) -> Double {
     let microseconds = fragments(ofPDU: mtu)
       .map { pairMicroseconds(central: $0, peripheral: 0) + PHY.interframeSpaceMicroseconds }
@@ -11,12 +11,12 @@ extension RadioModel {
     return Double(mtu - Self.attWriteHeaderBytes) / Double(microseconds) * 1e6
   }
 
-  /// Write Commands of `mtu` bytes in complete packet pairs per connection event: the mean over the
-  /// cycle in which events split PDUs. 0 if a packet does not fit an event.
+  /// The rate of Write Commands of `mtu` bytes in complete packet pairs per connection event: the
+  /// mean over the cycle of events that split PDUs. 0 if a packet does not fit an event.
   public func eventPackedLimit(mtu: Int) -> Double {
     let fragments = fragments(ofPDU: mtu)
     // The position in a PDU at which the next event starts depends on the position at which this
-    // one started: follow the events until a position repeats.
+    // event started. Follow the events until a position repeats.
     var firstVisit = [Int?](repeating: nil, count: fragments.count)
     var packetsBefore: [Int] = []
     var start = 0
@@ -37,9 +37,9 @@ extension RadioModel {
       / Double(cycleEvents * interval.microseconds) * 1e6
   }
 
-  /// Write Requests of `mtu` bytes, each sent after the response to the previous one: one per event
-  /// if the response comes in the same event, otherwise one per two (more for a PDU that is longer
-  /// than an event). 0 if a packet does not fit an event.
+  /// The rate of Write Requests of `mtu` bytes, each sent after the response to the previous one:
+  /// one per event if the response arrives in the same event, otherwise one in two events (or in
+  /// more events if a PDU is longer than an event). 0 if a packet does not fit an event.
   public func writeRequestLimit(mtu: Int) -> Double {
     let fragments = fragments(ofPDU: mtu)
     var events = 0
@@ -54,7 +54,8 @@ extension RadioModel {
     return Double(mtu - Self.attWriteHeaderBytes) / Double(events * interval.microseconds) * 1e6
   }
 
-  /// Packets of a stream of equal PDUs that fit one event, the first being `fragments[start]`.
+  /// The number of packets that fit one event, in a stream of equal PDUs whose first packet is
+  /// `fragments[start]`.
   private func packetsInEvent(of fragments: [Int], from start: Int, limit: Int = .max) -> Int {
     var elapsed = 0
     var count = 0

@@ -1,7 +1,7 @@
 import OtaflashATT
 
-/// The parameters of a simulated connection and the arithmetic of its link layer. Pure: packets and
-/// bytes in, microseconds out.
+/// The parameters of a simulated connection and the arithmetic of its link layer, without side
+/// effects: the inputs are packets and bytes, the results are microseconds.
 public struct RadioModel: Hashable, Sendable {
   /// The connection event in which a peripheral's response is sent.
   public enum ResponseEvent: String, CaseIterable, Sendable {
@@ -32,18 +32,20 @@ public struct RadioModel: Hashable, Sendable {
   public var packetPairsPerEventLimit: Int?
   /// The time before the next anchor in which no packet is sent.
   public var endOfEventReserveMicroseconds = 150
-  /// The probability that one of a pair of packets arrives with a wrong CRC, 0…1.
+  /// The probability that one packet of a pair arrives with a wrong CRC, 0…1.
   public var packetErrorRate = 0.0
-  /// The number of consecutive packets with a wrong CRC after which a side closes the event: 2 by
-  /// the specification (Core 5.4, Vol 6, Part B, 4.5.6); some controllers close it at the first.
+  /// The number of consecutive packets with a wrong CRC after which a side closes the event. The
+  /// specification requires 2 (Core 5.4, Vol 6, Part B, 4.5.6); some controllers close the event
+  /// after the first.
   public var errorsClosingEvent = 2
   /// The connection event in which a device answers a request.
   public var responseEvent = ResponseEvent.next
-  /// The number of packets that a side's controller holds; its host refills it between events.
-  /// `nil` = unlimited.
+  /// The number of packets that a side's controller holds. The host refills the controller between
+  /// events. `nil` = unlimited.
   public var controllerBuffers: Int?
-  /// Bytes of L2CAP PDUs that a side's host queues before `send` waits. The default is the capacity
-  /// of a kernel socket with a send buffer of 32 KiB (about 1,280 bytes are charged per fragment).
+  /// The number of bytes in L2CAP PDUs that a side's host queues before `send` waits. The default
+  /// is the capacity of a kernel socket with a send buffer of 32 KiB (about 1,280 bytes are charged
+  /// per fragment).
   public var hostQueueBytes = 12_288
 
   /// A radio with the defaults above.
@@ -53,8 +55,8 @@ public struct RadioModel: Hashable, Sendable {
     phy.airTimeMicroseconds(payload: payload, encrypted: isEncrypted)
   }
 
-  /// The time of a packet in each direction, from the start of the first to the end of the second.
-  /// The next pair may start one interframe space later.
+  /// The time of a packet pair, from the start of the first packet to the end of the second. The
+  /// next pair may start one interframe space later.
   package func pairMicroseconds(central: Int, peripheral: Int) -> Int {
     airTimeMicroseconds(payload: central) + PHY.interframeSpaceMicroseconds
       + airTimeMicroseconds(payload: peripheral)
@@ -78,7 +80,7 @@ public struct RadioModel: Hashable, Sendable {
       eventLengthLimitMicroseconds ?? .max)
   }
 
-  /// The maximum number of packet pairs per event in one direction under the count limits.
+  /// The maximum number of packet pairs per event in one direction, as far as counts limit it.
   var pairsPerEventMaximum: Int {
     min(packetPairsPerEventLimit ?? .max, controllerBuffers ?? .max)
   }
@@ -89,14 +91,14 @@ public struct RadioModel: Hashable, Sendable {
 @nonexhaustive
 #endif
 public enum RadioModelFault: Error, Equatable, Sendable {
-  /// A packet carries 27...251 bytes (Core 5.4, Vol 6, Part B, 4.5.10).
+  /// The packet size is outside 27...251 bytes (Core 5.4, Vol 6, Part B, 4.5.10).
   case payloadOutOfRange(bytes: Int)
   /// The largest packet and its acknowledgement take longer than an event may last, so that a full
   /// PDU would never be delivered.
   case packetLongerThanEvent(packetMicroseconds: Int, eventMicroseconds: Int)
-  /// A share is 0...1.
+  /// A share is outside 0...1.
   case packetErrorRateOutOfRange
-  /// A count of packets, buffers or events that must be 1 or more.
+  /// A count of packets, buffers or events is less than 1.
   case countNotPositive(name: String)
 }
 

@@ -8,18 +8,18 @@ import OtaflashATT
 ///
 /// - An event is closed early enough for the anchor of another link that has data.
 /// - If not even its first packet pair fits before that anchor, the link that has skipped more
-///   events has priority (`ticker_resolve_collision`), and the other one skips its event. So each
-///   link gets its turn, regardless of their number.
+///   events has priority (`ticker_resolve_collision`), and the other link skips its event. So every
+///   link is served, regardless of the number of links.
 /// - A link whose anchor falls into the packet pair of another skips its event.
 /// - A new link's anchors are in the middle of the largest gap.
 ///
-/// A link without data only exchanges an empty packet pair at its anchors. It costs the other links
-/// this time but does not close their events, which is more favorable than real controllers; it
-/// needs no processor time. All times are microseconds of one clock.
+/// A link without data only exchanges an empty packet pair at its anchors. These pairs use air time
+/// of the other links but do not close their events, which is more favorable than in real
+/// controllers. They need no processor time. All times are microseconds of one clock.
 struct RadioSchedule: Sendable {
   private struct Seat {
     let interval: Int
-    /// One of the link's anchors; the others differ from it by multiples of the interval.
+    /// One of the link's anchors; the other anchors differ from it by multiples of the interval.
     let phase: Int
     /// The duration of an empty packet pair, including the interframe space after it.
     let emptyPair: Int
@@ -27,7 +27,7 @@ struct RadioSchedule: Sendable {
     /// The number of consecutive events skipped for other links.
     var skipped = 0
 
-    /// The first anchor later than `moment`.
+    /// The first anchor after `moment`.
     func anchor(after moment: Int) -> Int {
       let past = (moment - phase) % interval
       return moment + interval - (past < 0 ? past + interval : past)
@@ -41,7 +41,7 @@ struct RadioSchedule: Sendable {
   private(set) var linksWithData = 0
   /// The end of the last packet pair that was granted.
   private var heldUntil = Int.min
-  /// The time on air of all data so far.
+  /// The time on air of all packets so far.
   private(set) var airTime = 0
 
   var linkCount: Int { seats.count { $0 != nil } }
@@ -77,8 +77,8 @@ struct RadioSchedule: Sendable {
   private func offsetOfLargestGap(interval: Int, from now: Int) -> Int {
     var taken: [Int] = []
     for case let seat? in seats {
-      // Anchors of different grids coincide again after their greatest common divisor at the
-      // latest.
+      // Relative to the new grid, the anchors of another grid repeat at the greatest common divisor
+      // of the two intervals.
       let step = Self.greatestCommonDivisor(interval, seat.interval)
       let first = (seat.anchor(after: now) - now) % step
       taken += stride(from: first, to: interval, by: step)
@@ -109,8 +109,8 @@ extension RadioSchedule {
   ///   - microseconds: its duration.
   ///   - latest: the latest end, before the link's own next event.
   ///   - isFirst: whether it is the first of an event.
-  /// - Returns: the reserved time, including empty pairs of other links in between; `nil` if the
-  ///   event ends here or is skipped.
+  /// - Returns: the reserved time, which includes the empty pairs of other links in between; `nil`
+  ///   if the event ends here or is skipped.
   mutating func claim(
     _ link: Int, from begin: Int, microseconds: Int, latest: Int, isFirst: Bool
   ) -> Int? {
@@ -146,7 +146,7 @@ extension RadioSchedule {
 }
 
 extension Duration {
-  /// Rounded towards zero.
+  /// The quotient, rounded towards zero.
   var wholeMicroseconds: Int {
     let (seconds, attoseconds) = components
     return Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000)

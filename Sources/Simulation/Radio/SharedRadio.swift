@@ -3,13 +3,14 @@ import OtaflashGATT
 import Synchronization
 
 /// The radio of one simulated adapter, which all its links share (see `RadioSchedule` for the
-/// rules).
-/// Adapters do not disturb each other: they hop over 37 channels, each in its own order.
+/// rules). Adapters do not interfere with each other, because they hop over 37 channels, each in
+/// its own order.
 ///
 /// The links also share the controller's buffers for data packets (LE Read Buffer Size; Core 5.4,
-/// Vol 4, Part E, 7.8.2): `RadioModel.controllerBuffers` is their number per adapter, and the host
-/// gives each link that has data an equal part, as Linux does (`hci_quote_sent`). The host queue
-/// above them (`hostQueueBytes`) is separate for each link, as for the kernel's sockets.
+/// Vol 4, Part E, 7.8.2): `RadioModel.controllerBuffers` is the number of buffers per adapter, and
+/// the host assigns an equal share to each link that has data, as Linux does (`hci_quote_sent`).
+/// The host queue above them (`hostQueueBytes`) is separate for each link, as for the kernel's
+/// sockets.
 package final class SharedRadio: Sendable {
   private struct State {
     var schedule = RadioSchedule()
@@ -64,12 +65,12 @@ package final class SharedRadio: Sendable {
     state.withLock { $0.schedule.note(link, hasData: hasData) }
   }
 
-  /// The number of packets that a link may send per event, of the adapter's `buffers`.
+  /// The number of packets that a link may send per event, out of the adapter's `buffers`.
   func share(of buffers: Int) -> Int {
     state.withLock { max(buffers / max($0.schedule.linksWithData, 1), 1) }
   }
 
-  /// As `RadioSchedule.claim`.
+  /// Same as `RadioSchedule.claim`.
   func claim(
     _ link: Int, from begin: Int, microseconds: Int, latest: Int, isFirst: Bool
   ) -> Int? {

@@ -4,10 +4,11 @@ import Synchronization
 
 /// A connection over the modeled radio: two links and the link layer between them.
 ///
-/// Anchors are whole intervals after the start, and every packet ends at its own deadline, so time
-/// does not drift on a real clock. While neither side has data, no events are processed.
+/// Each anchor is a whole number of intervals after the start, and every packet ends at its own
+/// deadline, so time does not drift on a real clock. While neither side has data, no events are
+/// processed.
 ///
-/// The connection has exclusive use of the air unless it receives a shared radio.
+/// The connection does not share the air unless it receives a shared radio.
 package final class SimulatedConnection: Sendable {
   private struct Signals {
     let room = WakeSignal()
@@ -94,7 +95,7 @@ package final class SimulatedConnection: Sendable {
         await radio.wait()
         event = max(event, anchors.elapsed(at: clock.now))
       case .dataWaits:
-        // Events that a late process has missed are not repeated.
+        // Events that were missed because the process ran late are not repeated.
         event = max(event + 1, isInRealTime ? anchors.elapsed(at: clock.now) : 0)
         await exchange(event, anchors)
       case .closing:
@@ -130,7 +131,7 @@ package final class SimulatedConnection: Sendable {
   /// The usual lateness of a timer on a real clock, in microseconds; the event compensates for it.
   private static let latenessMaximum = 1000
 
-  /// An accelerated clock always lags behind its deadlines; this does not lose simulated time.
+  /// An accelerated clock is always later than its deadlines; no simulated time is lost by this.
   private var isInRealTime: Bool { clock.minimumResolution <= .nanoseconds(1) }
 
   /// One connection event.
@@ -161,8 +162,8 @@ package final class SimulatedConnection: Sendable {
     }
   }
 
-  /// Elapsed microseconds of the event. Time that a late process has missed is not recovered by
-  /// sending faster than the air permits.
+  /// The elapsed time of the event in microseconds. Time that was lost because the process ran late
+  /// is not recovered by sending faster than the air permits.
   private func elapsed(since anchor: LinkInstant, planned: Int) -> Int {
     let elapsed = anchor.duration(to: clock.now).wholeMicroseconds
     return isInRealTime && elapsed - planned > Self.latenessMaximum ? elapsed : planned
@@ -196,8 +197,8 @@ extension SimulatedConnection {
     radio.signal()
   }
 
-  /// One side disappears (power loss, reset, an unplugged adapter): it sees `loss` immediately, its
-  /// peer sees a supervision timeout.
+  /// One side disappears (power loss, reset, an unplugged adapter). It detects `loss` immediately;
+  /// its peer detects a supervision timeout.
   func vanish(_ role: ConnectionRole, with loss: LinkLoss) {
     state.withLock {
       $0.end(role, with: loss)

@@ -5,10 +5,10 @@ package final class SimulatedLink: Link {
   private let connection: SimulatedConnection
   private let role: ConnectionRole
 
-  /// The same as for a kernel L2CAP socket.
+  /// The maximum PDU size of a kernel L2CAP socket.
   package let maximumPDUSize = 672
 
-  /// The parameters of the model, known exactly.
+  /// The parameters of the model, all of which are known exactly.
   package var facts: LinkFacts {
     let model = connection.model
     return LinkFacts(

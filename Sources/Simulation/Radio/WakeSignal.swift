@@ -2,8 +2,8 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// Wakes the one task that waits for a change and then reads the new state itself. A signal without
-/// a waiter is kept, once, so a change between reading and waiting is never missed.
+/// Wakes the one task that waits for a change and then reads the new state itself. If no task
+/// waits, one signal is stored, so that a change between reading and waiting is never missed.
 final class WakeSignal: Sendable {
   private enum State {
     case idle
@@ -13,7 +13,7 @@ final class WakeSignal: Sendable {
 
   private let state = Mutex(State.idle)
 
-  /// Returns after the next signal; immediately if one is kept or the task is cancelled.
+  /// Returns after the next signal; immediately if a signal is stored or the task is cancelled.
   func wait() async {
     await withTaskCancellationHandler {
       await withUnsafeContinuation { continuation in

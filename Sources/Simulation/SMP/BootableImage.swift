@@ -9,7 +9,7 @@ struct BootableImage: Equatable, Sendable {
     var revision: UInt16
     var build: UInt32 = 0
 
-    /// The build number is not compared, which is the default of servers.
+    /// The build number is not compared; this is the default of servers.
     static func < (left: Version, right: Version) -> Bool {
       (left.major, left.minor, left.revision) < (right.major, right.minor, right.revision)
     }
@@ -49,7 +49,7 @@ struct BootableImage: Equatable, Sendable {
   var romAddress: Int? { header.romAddress }
   var isBootable: Bool { header.isBootable }
 
-  /// The fields of a header, which are known before the rest of the image arrives.
+  /// The fields of a header, which are available before the rest of the image arrives.
   struct Header: Equatable, Sendable {
     private static let encrypted: UInt32 = 0x4 | 0x8
     private static let nonBootable: UInt32 = 0x10

@@ -1,5 +1,5 @@
-/// One image of a device with separate images: its flash area with two slots, and the bootloader's
-/// decision on them.
+/// One image of a device that has several images: its flash area with two slots, and the
+/// bootloader's decision on them.
 struct BootedImage: Sendable {
   let loader: Bootloader
   var record: BootRecord
@@ -7,7 +7,7 @@ struct BootedImage: Sendable {
   var layout: FlashLayout { loader.layout }
 }
 
-/// A slot in flash: 0 or 1 of an image, regardless of which one runs.
+/// A slot in flash: number 0 or 1 of an image, regardless of which slot is running.
 struct SlotPlace: Hashable, Sendable {
   var image: Int
   var slot: Int

@@ -1,8 +1,8 @@
 import Crypto
 import CryptoExtras
 
-/// The public key with which a simulated MCUboot verifies the signatures of images; real ones have
-/// it built in.
+/// The public key with which a simulated MCUboot verifies the signatures of images. Real MCUboot
+/// builds contain such a key.
 struct ImageKey: Hashable, Sendable {
   private enum Material {
     case rsa(_RSA.Signing.PublicKey)
@@ -13,8 +13,8 @@ struct ImageKey: Hashable, Sendable {
   /// DER: a `SubjectPublicKeyInfo`, or `RSAPublicKey` for an RSA key.
   private let encoded: [UInt8]
 
-  /// - Parameter text: the name of one of MCUboot's test keys, with which Zephyr signs images by
-  ///   default, or a public key's DER in hexadecimal digits.
+  /// - Parameter text: the name of one of MCUboot's test keys, which are Zephyr's default for
+  ///   signing images, or the DER of a public key in hexadecimal digits.
   init?(_ text: String) {
     guard let bytes = Quantity.hex(Self.mcuboot[text] ?? text) else { return nil }
     encoded = bytes

@@ -11,8 +11,8 @@ struct InstallerImage: Sendable {
   /// A SoftDevice and a firmware loader.
   private static let imageCount = 2
 
-  /// The image of the firmware loader; `nil` if the table or an image is damaged, so that nothing
-  /// is copied. The SoftDevice is not stored, because no command reports it.
+  /// The image of the firmware loader; `nil` if the table or an image is damaged, in which case
+  /// nothing is copied. The SoftDevice is not stored, because no command reports it.
   let loader: [UInt8]?
 
   /// Returns `nil` if the image is not an installer.

@@ -3,10 +3,10 @@ import OtaflashFirmware
 import OtaflashGATT
 
 /// The firmware of a Zephyr device with MCUboot: the slots of its images, the bootloader's
-/// decisions on them, and the SMP server of the application or of the bootloader in each boot.
+/// decisions on them, and at each boot the SMP server of the application or of the bootloader.
 final class SMPFirmware: BoardFirmware {
   private struct State: Sendable {
-    /// The images; the application's is the first.
+    /// The images; the first is the application's image.
     var images: [BootedImage]
     /// A register that keeps its value through a reset, but not through a loss of power.
     var entersRecovery = false
@@ -18,7 +18,7 @@ final class SMPFirmware: BoardFirmware {
   let settings: SMPServerSettings
   let parts: BoardParts
   private let state: Shared<State>
-  /// The rules of its bootloader.
+  /// The build configuration of its bootloader.
   private let rules: BootableImage.Rules
   /// The hashes of the factory images, which count as correctly signed.
   private let factoryHashes: [[UInt8]]
@@ -143,7 +143,7 @@ final class SMPFirmware: BoardFirmware {
           record.images[record.active], movesPerPage: settings.mode.movesPerPage) : .zero)
   }
 
-  /// The image in a slot, if MCUboot would start it; otherwise an empty one.
+  /// The image in a slot if MCUboot would start it; otherwise an empty image.
   private func described(slot: Int, of layout: FlashLayout) throws(FlashFault) -> SlotImage {
     let start = layout.slot(slot)
     let bytes = try parts.flash.read(start..<start + parts.settings.slotSize)
@@ -193,7 +193,7 @@ final class SMPFirmware: BoardFirmware {
     return outcome
   }
 
-  /// Selects the slot with the higher version; the first one if both are equal.
+  /// Selects the slot with the higher version; the first slot if both versions are equal.
   private func chooseByVersion(
     _ record: inout BootRecord, _ loader: Bootloader
   ) throws(FlashFault) -> Bootloader.Outcome {

@@ -23,7 +23,7 @@ final class SMPProgram: BoardProgram {
   /// The time from the answer to a reset request until the reset.
   private static let resetDelay = Duration.milliseconds(250)
   /// The time from the arrival of a request, or the end of the previous one, until the queue's
-  /// thread runs: the radio's threads have priority, and fill buffers in the meantime.
+  /// thread runs. The radio's threads have priority and fill buffers during this time.
   private static let turnTime = Duration.milliseconds(1)
 
   let server: GATTServer
@@ -72,7 +72,8 @@ final class SMPProgram: BoardProgram {
     }
   }
 
-  /// The number of fragments if every buffer contains a response, at the minimum ATT_MTU.
+  /// The maximum number of pending fragments: every buffer contains a response, and ATT_MTU is at
+  /// its minimum.
   private static func fragmentsMaximum(_ settings: SMPServerSettings) -> Int {
     let buffers = settings.netBuffers
     return buffers.count * (buffers.size / ATTMTU.default.valueSizeMaximum + 1)

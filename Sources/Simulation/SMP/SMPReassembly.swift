@@ -1,7 +1,7 @@
 import OtaflashWire
 
 /// The buffer in which a server reassembles the fragments of a message, and the buffers that
-/// requests and responses share. A fragment without a free buffer is lost without an error.
+/// requests and responses share. A fragment that finds no free buffer is lost without an error.
 struct SMPReassembly: Sendable {
   static let headerBytes = 8
 

@@ -30,8 +30,9 @@ extension SMPServer {
     SlotPlace(image: image, slot: images[image].record.inactive)
   }
 
-  /// The location of the slot with this number. Slots are numbered over all images; the first slot
-  /// of each image is the running one, unless slot numbers denote positions.
+  /// The location of the slot with this number. Slots are numbered consecutively over all images.
+  /// The first slot of each image is the running one, unless slot numbers denote positions in
+  /// flash.
   func place(ofSlot number: Int) -> SlotPlace? {
     guard (0..<Self.slotsPerImage * images.count).contains(number) else { return nil }
     let (image, slot) = number.quotientAndRemainder(dividingBy: Self.slotsPerImage)
@@ -41,7 +42,7 @@ extension SMPServer {
 
   // MARK: The list
 
-  /// The list of images. Servers with one image do not number it.
+  /// The list of images. The list of a server with one image contains no image numbers.
   var imageState: SMPImage.State {
     // The second slot of a device with a firmware loader contains the loader.
     let count = settings.mode == .firmwareLoader ? 1 : Self.slotsPerImage * images.count
@@ -61,8 +62,8 @@ extension SMPServer {
     return SMPImage.State(slots: slots + [loaderSlot], splitStatus: 0)
   }
 
-  /// The firmware loader in the second slot, which accepts no uploads: written by an installer or
-  /// the factory.
+  /// The firmware loader in the second slot, which accepts no uploads: an installer or the factory
+  /// has written it.
   private var loaderSlot: SMPImage.Slot {
     let installed = image(in: SlotPlace(image: 0, slot: 1))
     return SMPImage.Slot(
@@ -71,8 +72,8 @@ extension SMPServer {
       flags: isLoader ? [.bootable, .active] : .bootable)
   }
 
-  /// The reported hash of an image. After decompression the bootloader stores the hash of the
-  /// decompressed image in the slot.
+  /// The reported hash of an image. After decompression the slot contains the hash of the
+  /// decompressed image.
   private func hash(of image: BootableImage, in place: SlotPlace) -> [UInt8] {
     guard settings.decompresses, place == active(place.image) else { return image.hash }
     return image.decompressedHash ?? image.hash
@@ -114,8 +115,8 @@ extension SMPServer {
   // MARK: The next image
 
   func setImageState(_ request: SMPImage.WriteState) throws(SMPServerRefusal) -> Work {
-    // Zephyr excludes the command from builds for RAM load. The firmware loader has no other image
-    // to choose.
+    // Zephyr builds for RAM load exclude the command. The firmware loader has no other image to
+    // choose.
     guard settings.mode != .ramLoad, settings.mode != .firmwareLoader else {
       throw .general(.notSupported)
     }

@@ -1,11 +1,12 @@
 import OtaflashWire
 
-/// The OS management group, as far as an update needs it.
+/// The OS management group, limited to the commands that an update needs.
 extension SMPServer {
   /// The size of the echo buffer in a server of 2021, in bytes.
   private static let echoMaximum = 127
 
-  /// A server of 2021 answers a longer text with an empty one, without an error.
+  /// A server of 2021 answers a string that exceeds the buffer with an empty string, without an
+  /// error.
   func echo(_ request: SMPOS.Echo) -> Work {
     let isLost = is2021 && request.text.utf8.count > Self.echoMaximum
     return Work(answer: .body(SMPOS.Echo.Response(isLost ? "" : request.text).body))
@@ -16,7 +17,7 @@ extension SMPServer {
 
   func applicationInfo(_ request: SMPOS.ApplicationInfo) throws(SMPServerRefusal) -> Work {
     guard !is2021 else { throw .general(.notSupported) }
-    // 2: the format is unknown.
+    // Error 2: the format is unknown.
     guard Self.formats.isSuperset(of: request.format ?? "") else { throw .system(2) }
     return Work(answer: .body(SMPOS.ApplicationInfo.Response(output: "Zephyr").body))
   }
@@ -30,7 +31,7 @@ extension SMPServer {
     }
   }
 
-  /// The server has one setting, the loader's name, with a buffer of 16 bytes; one of the vendor's
+  /// The server has one setting, the loader's name, with a buffer of 16 bytes. One of the vendor's
   /// two versions needs the last byte for a NUL (sdk-nrf-bm).
   mutating func write(_ setting: SMPSettings.Write) throws(SMPServerRefusal) -> Work {
     try requireSettings()
@@ -57,7 +58,7 @@ extension SMPServer {
     guard let query = request.query else {
       return Work(answer: .body(CBORMap(["bootloader": .text("MCUboot")])))
     }
-    // 3: the query is unknown.
+    // Error 3: the query is unknown.
     guard query == SMPOS.BootloaderInfo.modeQuery else { throw .system(3) }
     return Work(
       answer: .body(

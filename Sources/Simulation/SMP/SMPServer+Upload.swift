@@ -21,7 +21,7 @@ extension SMPServer {
 
   private mutating func resume(with part: SMPImage.Upload) throws(SMPServerRefusal) -> Work {
     guard var upload, part.offset == upload.offset else {
-      // The request has an unexpected offset: its data is discarded.
+      // The request does not have the expected offset: its data is discarded.
       return Work(answer: .body(accepted(upload?.offset ?? 0, of: upload?.size ?? 0)))
     }
     guard !upload.isBroken else { throw .general(.unknown) }
@@ -49,7 +49,7 @@ extension SMPServer {
     guard let header = BootableImage.Header(decoding: part.data) else { throw .image(.wrongMagic) }
     let sha = announcement.sha ?? []
     guard sha.count <= 32 else { throw .image(.invalidHash) }
-    // Neither size nor slot is compared.
+    // Neither the size nor the slot is compared.
     if let upload, !sha.isEmpty, upload.sha == sha {
       return Work(answer: .body(accepted(upload.offset, of: upload.size)))
     }
@@ -72,7 +72,7 @@ extension SMPServer {
   }
 
   /// The data of a request that the server accepts: all data at the end of the image, otherwise
-  /// complete units.
+  /// only complete units.
   private func whole(_ data: [UInt8], of upload: SMPUpload) -> [UInt8] {
     guard upload.offset + data.count < upload.size else { return data }
     return Array(data.prefix(data.count / settings.unit * settings.unit))
@@ -178,7 +178,7 @@ extension SMPServer {
     return erases.isEmpty ? parts.settings.slotSize : pages
   }
 
-  /// Whether a slot contains the running image, the next one, or the one to revert to.
+  /// Whether a slot contains the running image, the next image, or the image to revert to.
   private func isInUse(_ place: SlotPlace) -> Bool {
     if place == active(place.image) { return !isRecovery }
     let record = images[place.image].record

@@ -2,19 +2,19 @@ import OtaflashFirmware
 import OtaflashWire
 
 /// Zephyr's SMP server with the OS and image management groups, from writes to answers and flash
-/// operations. Requests are processed in sequence. Independent of link and clock.
+/// operations. Requests are processed in sequence. The server is independent of link and clock.
 struct SMPServer: Sendable {
-  /// The work for a valid request.
+  /// The work that a valid request causes.
   struct Work: Sendable {
-    /// The flash operations before the answer, in order.
+    /// The flash operations that precede the answer, in order.
     var operations: [FlashOperation] = []
     var answer: Answer
   }
 
   enum Answer: Sendable {
     case body(CBORMap)
-    /// The last bytes of an image: the complete image is compared with its SHA-256 when it is in
-    /// flash.
+    /// The answer to the last bytes of an image; it is sent after the complete image in flash was
+    /// compared with its SHA-256.
     case uploadEnd(SMPUpload)
     /// The boot record of an image contains a new decision.
     case imageState(BootRecord, image: Int)
@@ -23,9 +23,9 @@ struct SMPServer: Sendable {
   private struct Job: Sendable {
     let request: SMPMessage
     var work: Work
-    /// Further requests after this one in its buffer.
+    /// Further requests that follow this one in its buffer.
     var rest: [UInt8] = []
-    /// The state of the upload before this request.
+    /// The state that the upload had before this request.
     var uploadBefore: SMPUpload??
     /// Whether the connection of the request has ended.
     var isOrphaned = false
@@ -33,7 +33,8 @@ struct SMPServer: Sendable {
 
   let parts: BoardParts
   let settings: SMPServerSettings
-  /// Whether uploads go to the active slot: this is the bootloader's server.
+  /// Whether uploads are written to the active slot, which means that this is the bootloader's
+  /// server.
   let isRecovery: Bool
   var images: [BootedImage]
   var upload: SMPUpload?
@@ -41,7 +42,7 @@ struct SMPServer: Sendable {
   private(set) var reassembly: SMPReassembly
   /// The requested boot mode of a reset: 0 = the application.
   private(set) var resetMode: Int?
-  /// The firmware loader's name, as set but not saved.
+  /// The firmware loader's name that was set but not saved.
   var unsavedName: String?
   var savedName: String?
   /// The pending notifications, in order.
@@ -69,7 +70,7 @@ struct SMPServer: Sendable {
   /// The current flash operation.
   var operation: FlashOperation? { job?.work.operations.first }
 
-  /// Whether the rules of mcumgr before its move into Zephyr apply.
+  /// Whether the server follows the rules of mcumgr before its move into Zephyr.
   var is2021: Bool { settings.release == .mcumgr2021 }
 
   /// Handles a write to the characteristic.
@@ -105,8 +106,8 @@ struct SMPServer: Sendable {
   /// Whether a request waits and none is in progress.
   var hasWork: Bool { job == nil && !waiting.isEmpty }
 
-  /// Starts the next request. Its response needs a separate buffer: if requests occupy all buffers,
-  /// the refusal is sent in the buffer of the request, which is discarded.
+  /// Starts the next request. The response needs a separate buffer. If requests occupy all buffers,
+  /// the request is discarded, and the refusal is sent in its buffer.
   mutating func workOn() {
     guard hasWork else { return }
     let (request, rest) = firstRequest(in: waiting.removeFirst())
@@ -121,8 +122,8 @@ struct SMPServer: Sendable {
     completeWhenIdle()
   }
 
-  /// Splits off the first request: without reassembly a write may contain several, each at a
-  /// multiple of 4.
+  /// Splits off the first request. Without reassembly a write may contain several requests, each at
+  /// a multiple of 4.
   private func firstRequest(in bytes: [UInt8]) -> (request: [UInt8], rest: [UInt8]) {
     guard let size = SMPReassembly.size(of: bytes), size < bytes.count else { return (bytes, []) }
     let next = (size + 3) / 4 * 4
@@ -161,8 +162,8 @@ struct SMPServer: Sendable {
     }
   }
 
-  /// Prepares a message for decoding: a server of 2021 ignores the version; all servers treat an
-  /// absent body as an empty one.
+  /// Prepares a message for decoding: a server of 2021 ignores the version, and all servers treat a
+  /// missing body as an empty one.
   private func readable(_ bytes: [UInt8]) -> [UInt8] {
     guard bytes.count >= SMPReassembly.headerBytes else { return bytes }
     var bytes = bytes

@@ -4,7 +4,7 @@ import OtaflashATT
 public struct SMPServerSettings: Hashable, Sendable {
   /// The way in which MCUboot activates an image.
   public enum BootMode: String, CaseIterable, Sendable {
-    /// One slot, which a recovery server in the bootloader writes.
+    /// One slot, which the recovery server in the bootloader writes.
     case single
     /// `MCUBOOT_SWAP_USING_SCRATCH`.
     case swapScratch = "swap-scratch"
@@ -12,13 +12,13 @@ public struct SMPServerSettings: Hashable, Sendable {
     case overwrite
     /// `MCUBOOT_SWAP_USING_MOVE`.
     case swapMove = "swap"
-    /// The slot with the higher version runs in place.
+    /// The slot with the higher version runs without being moved.
     case directXIP = "direct-xip"
     /// `MCUBOOT_DIRECT_XIP_REVERT`.
     case directXIPRevert = "direct-xip-revert"
     /// `MCUBOOT_RAM_LOAD`.
     case ramLoad = "ram-load"
-    /// A second application, the loader, writes the slot of the first.
+    /// A second application, the loader, writes the slot of the first application.
     case firmwareLoader = "firmware-loader"
 
     /// The number in the bootloader information (Zephyr, MCUmgr group 0, command 8).
@@ -49,7 +49,7 @@ public struct SMPServerSettings: Hashable, Sendable {
     /// Whether slot numbers denote positions in flash; otherwise 0 is the running slot.
     var hasFixedSlots: Bool { choosesByVersion || self == .directXIPRevert }
 
-    /// Whether only another program can replace the running image.
+    /// Whether the running image can be replaced only by another program.
     var needsRecovery: Bool { self == .single || self == .firmwareLoader }
 
     /// The number of writes of each page of an image before the image runs.
@@ -76,8 +76,8 @@ public struct SMPServerSettings: Hashable, Sendable {
   public enum NetworkCore: String, CaseIterable, Sendable {
     /// A core without special rules.
     case none
-    /// The network core of an nRF5340 under nRF Connect SDK 2.6.0 to 3.4.0: its image is skipped
-    /// if the application's was marked before it (NCSDK-34106).
+    /// The network core of an nRF5340 under nRF Connect SDK 2.6.0 to 3.4.0: its image is skipped if
+    /// the application's image was marked before it (NCSDK-34106).
     case nrf5340
   }
 
@@ -110,7 +110,7 @@ public struct SMPServerSettings: Hashable, Sendable {
   public var imageCount = 1
   /// The core of image 1, with the special rules of its bootloader.
   public var networkCore = NetworkCore.none
-  /// Whether other images than the application's may be confirmed after they run
+  /// Whether images other than the application's may be confirmed after they run
   /// (MCUMGR_GRP_IMG_ALLOW_CONFIRM_NON_ACTIVE_IMAGE_ANY).
   public var confirmsOtherImages = true
   /// `CONFIG_MCUMGR_TRANSPORT_NETBUF_COUNT` and `…_SIZE`.
@@ -119,15 +119,15 @@ public struct SMPServerSettings: Hashable, Sendable {
   public var loaderAddress = LoaderAddress.flipped
   /// Whether the application has the settings group, which sets the name of the firmware loader.
   public var hasSettings = true
-  /// Whether messages may be longer than a write.
+  /// Whether a message may be longer than one write.
   public var reassembles = true
   /// Whether pages are erased progressively instead of the complete slot before the first byte.
   public var erasesProgressively = false
   /// The release whose rules the server follows; it determines the defaults of the server's
   /// information and of the write unit.
   public var release = Release.zephyr2026
-  /// The unit in bytes of accepted data in every upload request but the last: 1, or the flash word
-  /// of a server that writes without a buffer. `nil` = the default of the release.
+  /// The number of bytes of which every upload request except the last must be a multiple: 1, or
+  /// the flash word of a server that writes without a buffer. `nil` = the default of the release.
   public var writeUnit: Int?
   /// Whether an image in the slot is verified by its SHA-256 (IMG_ENABLE_IMAGE_CHECK), which the
   /// release of 2021 does not support.
@@ -143,8 +143,8 @@ public struct SMPServerSettings: Hashable, Sendable {
   var key: ImageKey?
   /// Whether the bootloader never starts an image with a lower version.
   public var forbidsDowngrade = false
-  /// The number of requests of the image group that are rejected as busy before the first one is
-  /// processed.
+  /// The number of requests of the image group that are rejected as busy before the server
+  /// processes one.
   public var busyRequests = 0
   /// Whether the server rejects messages of the second version as too new.
   public var isVersion1 = false

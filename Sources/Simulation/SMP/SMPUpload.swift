@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// The server's state of an upload, only in memory: a reset discards it.
+/// The server's state of an upload. The state is only in memory: a reset discards it.
 struct SMPUpload: Equatable, Sendable {
   let size: Int
   /// The SHA-256 of the complete file, a prefix of it, or empty.
@@ -8,11 +8,11 @@ struct SMPUpload: Equatable, Sendable {
   /// The slot that receives the image.
   let place: SlotPlace
   let address: Int
-  /// Whether a flash write failed: no more data is written.
+  /// Whether a flash write failed; no more data is then written.
   var isBroken = false
   /// The number of bytes accepted so far.
   private(set) var offset = 0
-  /// Bytes that do not fill a unit of flash yet.
+  /// Bytes that do not yet fill a unit of flash.
   private var rest: [UInt8] = []
   /// The number of erased bytes at the start of the slot.
   private var erased: Int

@@ -12,8 +12,8 @@ package struct AcceleratedClock: LinkClock {
   ///
   /// - Parameters:
   ///   - base: the base clock.
-  ///   - speed: seconds per second of `base`, 1 or more. Code with frequent waits has a limited
-  ///     speed: it lags behind its deadlines, but loses no simulated time.
+  ///   - speed: seconds per second of `base`, 1 or more. Code with frequent waits reaches a lower
+  ///     speed: it misses its deadlines, but loses no simulated time.
   package init(_ base: any LinkClock, speed: Int) {
     precondition(speed >= 1, "an accelerated clock must not be slower")
     self.base = base
@@ -29,7 +29,8 @@ package struct AcceleratedClock: LinkClock {
 
   package func sleep(until deadline: LinkInstant, tolerance: Duration?) async throws {
     let moment = began.advanced(by: began.duration(to: deadline) / speed)
-    // Rounded down: never later than requested, so `now` may be slightly before the deadline.
+    // The duration is rounded down and never later than requested, so `now` may be slightly before
+    // the deadline.
     try await base.sleep(
       until: moment.advanced(by: .nanoseconds(1)), tolerance: tolerance.map { $0 / speed })
   }

@@ -21,8 +21,8 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
     (0..<count).map { _ in UInt8(truncatingIfNeeded: next() >> 24) }
   }
 
-  /// Creates a generator for a part of the simulation, so that the draws of one part do not affect
-  /// others.
+  /// Creates a generator for one part of the simulation, so that the numbers drawn by this part do
+  /// not affect the others.
   public func forked(for part: UInt64) -> SeededRandom {
     var fork = SeededRandom(seed: generator.state ^ (part &* 0xD6E8_FEB8_6659_FD93))
     return SeededRandom(seed: fork.next())

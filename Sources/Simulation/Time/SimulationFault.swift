@@ -9,14 +9,14 @@ import OtaflashNumerals
 public enum SimulationFault: Error, Equatable, Sendable {
   /// No job is ready and no timer is set, but the body has not returned: a lost wake-up.
   case deadlocked(at: LinkInstant)
-  /// Virtual time would exceed the limit of the run: code waits, polls or retries indefinitely.
+  /// Virtual time would exceed the limit of the run: the code waits, polls or retries indefinitely.
   case timeLimitExceeded(limit: Duration)
   /// `jobs` jobs ran without an advance of the clock: a busy loop.
   case spinning(at: LinkInstant, jobs: Int)
   /// Code of the run left virtual time, so that the result would depend on real scheduling.
   case leftVirtualTime(at: LinkInstant, by: Departure)
 
-  /// A way out of virtual time.
+  /// The way in which code left virtual time.
   public enum Departure: Equatable, Sendable {
     /// A task was created without the timeline as its executor: unstructured or detached. Use a
     /// child task (`async let`, a task group), or pass `executorPreference: clock.executor`.

@@ -75,7 +75,7 @@ struct TimelineState {
     return sleep.sleeper
   }
 
-  /// Returns a sleeper whose deadline has passed without a jump of the clock.
+  /// Returns a sleeper whose deadline was reached without a jump of the clock.
   mutating func takeDueSleeper() -> Sleeper? {
     guard let number = timers.popDue(at: now) else { return nil }
     return sleeps.removeValue(forKey: number)?.sleeper

@@ -1,7 +1,8 @@
 import COtaflashTimeline
 
-/// The thread that drives a timeline, and the detection of jobs that leave it: the runtime reports
-/// such a job when it is enqueued elsewhere, so each run detects the same job first.
+/// The thread that drives a timeline, and the detection of jobs that leave the timeline. The
+/// runtime reports such a job when the job is enqueued elsewhere, so each run detects the same job
+/// first.
 enum TimelineThread {
   private static let hooks: Void = otaflash_timeline_install()
 
@@ -18,7 +19,8 @@ enum TimelineThread {
   /// Whether this thread drives the timeline with this number.
   static func drives(_ timeline: UInt64) -> Bool { otaflash_timeline_driven() == timeline }
 
-  /// The first departure of a job of this thread since the last call; `nil` if there was none.
+  /// The first job of this thread that left the timeline since the last call; `nil` if there was
+  /// none.
   static func takeDeparture() -> SimulationFault.Departure? {
     switch otaflash_timeline_take_departure() {
     case OTAFLASH_DEPARTURE_GLOBAL: .unstructuredTask

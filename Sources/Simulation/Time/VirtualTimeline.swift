@@ -2,8 +2,8 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// Runs asynchronous code in virtual time on the calling thread: all ready jobs, in the order in
-/// which they became ready, then a jump to the next timer.
+/// Runs asynchronous code in virtual time on the calling thread: it runs all ready jobs in the
+/// order in which they became ready, and then advances the clock to the next timer.
 ///
 /// A run depends only on its inputs. Child tasks inherit the executor. Unstructured tasks and code
 /// on the main actor do not: a run that uses them ends with `SimulationFault.leftVirtualTime`.
@@ -33,8 +33,8 @@ public final class VirtualTimeline: TaskExecutor, Sendable {
   /// - Parameters:
   ///   - limit: the maximum virtual time of the run.
   ///   - body: receives the clock on which all its waits must be.
-  /// - Throws: the detected hang. The body's task is cancelled and unwound as far as it reacts to
-  ///   the cancellation; code that still waits then stays suspended indefinitely.
+  /// - Throws: the detected hang. The body's task is cancelled and unwinds as far as it reacts to
+  ///   the cancellation. Code that still waits after that stays suspended indefinitely.
   public func run<Value: Sendable>(
     limit: Duration = .seconds(86_400), _ body: @escaping @Sendable (VirtualClock) async -> Value
   ) throws(SimulationFault) -> Value {

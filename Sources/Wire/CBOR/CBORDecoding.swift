@@ -1,8 +1,8 @@
 extension CBORItem {
-  /// Decodes one item that fills `bytes` (RFC 8949, 3): definite and indefinite lengths, in any
-  /// valid encoding. Tags are skipped; their content is kept.
+  /// Decodes one item that fills `bytes` (RFC 8949, 3): lengths may be definite or indefinite, in
+  /// any valid encoding. Tags are skipped, but their content is kept.
   ///
-  /// - Throws: `CBORFault`, for any input that is not well-formed or exceeds `limits`.
+  /// - Throws: `CBORFault` if the input is not well-formed or exceeds `limits`.
   package init(
     decoding bytes: ArraySlice<UInt8>, limits: CBORLimits = CBORLimits()
   ) throws(CBORFault) {
@@ -18,11 +18,13 @@ extension CBORItem {
   }
 }
 
-/// The limits of one decoding. Lengths need no limit: no memory is allocated for missing bytes.
+/// The limits of one decoding. Lengths need no limit, because no memory is allocated for missing
+/// bytes.
 package struct CBORLimits: Equatable, Sendable {
-  /// Nesting of arrays and maps. The deepest SMP body, a list of slots, has five levels.
+  /// The maximum nesting of arrays and maps. The deepest SMP body, a list of slots, has five
+  /// levels.
   package var depth = 12
-  /// The total number of items, including tags and the chunks of strings.
+  /// The maximum number of items, including tags and the chunks of strings.
   package var items = 4096
 
   package init() {}
@@ -39,7 +41,7 @@ private struct CBORDecoder {
   private struct Head {
     let type: CBORMajorType
     let information: UInt8
-    /// `nil` for an indefinite length, or a break.
+    /// The argument; `nil` for an indefinite length, or for a break.
     let argument: UInt64?
     let start: Int
 

@@ -1,4 +1,4 @@
-/// The reason that bytes are not exactly one CBOR item, and the position.
+/// The reason why bytes are not exactly one CBOR item, and the position.
 package struct CBORFault: Error, Equatable, Sendable, CustomStringConvertible {
   package enum Cause: Equatable, Sendable {
     case endsEarly

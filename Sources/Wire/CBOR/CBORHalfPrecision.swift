@@ -1,10 +1,10 @@
 /// IEEE 754 binary16 in integer arithmetic: `Float16` is not available on every platform.
 extension Double {
-  /// Exponents of normal numbers in binary16.
+  /// The exponents of normal numbers in binary16.
   private static let halfExponents = -14...15
   /// The smallest positive number in binary16, and the distance between subnormal numbers.
   private static let halfStep = 0x1p-24
-  /// Bits of a binary64 significand that binary16 cannot store.
+  /// The number of bits of a binary64 significand that binary16 cannot store.
   private static let lostBits: UInt64 = 42
 
   /// The value of binary16 bits (RFC 8949, appendix D).
@@ -20,7 +20,8 @@ extension Double {
     self = bits & 0x8000 == 0 ? magnitude : -magnitude
   }
 
-  /// The number in binary16, if exact. There is one NaN (RFC 8949, 4.2.2).
+  /// The number in binary16; `nil` if binary16 cannot represent it exactly. Only one NaN is used
+  /// (RFC 8949, 4.2.2).
   var halfPrecision: UInt16? {
     if isNaN { return 0x7E00 }
     let sign: UInt16 = self.sign == .minus ? 0x8000 : 0

@@ -1,8 +1,8 @@
-/// A CBOR data item (RFC 8949, 2), of the kinds that SMP bodies contain. Tags are omitted: decoding
-/// skips them.
+/// A CBOR data item (RFC 8949, 2) of a kind that SMP bodies contain. There are no tags, because
+/// decoding skips them.
 package indirect enum CBORItem: Hashable, Sendable {
   case unsigned(UInt64)
-  /// The number −1 − n.
+  /// The number −1 − n, for the argument n.
   case negative(UInt64)
   case bytes([UInt8])
   case text(String)
@@ -20,7 +20,7 @@ package indirect enum CBORItem: Hashable, Sendable {
   }
 }
 
-/// A map in the order of its pairs. Its keys are unique (RFC 8949, 5.6).
+/// A map whose pairs keep their order. Its keys are unique (RFC 8949, 5.6).
 package struct CBORMap: Hashable, Sendable {
   package struct Pair: Hashable, Sendable {
     package let key: CBORItem
@@ -34,13 +34,13 @@ package struct CBORMap: Hashable, Sendable {
 
   package let pairs: [Pair]
 
-  /// - Parameter pairs: with unique keys.
+  /// - Parameter pairs: pairs with unique keys.
   package init(pairs: [Pair] = []) {
     precondition(Set(pairs.map(\.key)).count == pairs.count, "the keys of a map are unique")
     self.pairs = pairs
   }
 
-  /// Creates a map from named fields; fields without a value are omitted.
+  /// Creates a map from named fields; fields whose value is `nil` are omitted.
   package init(_ fields: KeyValuePairs<String, CBORItem?>) {
     self.init(
       pairs: fields.compactMap { field in

@@ -1,7 +1,7 @@
 /// The named fields of an SMP body. Unknown fields are ignored, because servers may add fields.
 package struct SMPFields: Sendable {
   private let map: CBORMap
-  /// The prefix of the names in messages, `err.` for the fields of `err`.
+  /// The prefix of field names in messages, which is `err.` for the fields of `err`.
   private let prefix: String
 
   package init(_ map: CBORMap, within prefix: String = "") {
@@ -58,14 +58,14 @@ package struct SMPFields: Sendable {
   }
 }
 
-/// A type of a field.
+/// A type that a field can have.
 package protocol SMPFieldValue {
-  /// The name of the type with an article, for messages.
+  /// The name of the type with an article, used in messages.
   static var kind: String { get }
   init?(_ item: CBORItem)
 }
 
-/// Sizes, offsets and counts: in SMP at most 32 bits, never negative.
+/// A size, an offset or a count: in SMP at most 32 bits, never negative.
 extension Int: SMPFieldValue {
   package static var kind: String { "a number from 0 to \(UInt32.max)" }
 
@@ -75,7 +75,7 @@ extension Int: SMPFieldValue {
   }
 }
 
-/// Codes, which may be negative.
+/// A code, which may be negative.
 extension Int32: SMPFieldValue {
   package static var kind: String { "a number of 32 bits" }
 

@@ -7,7 +7,7 @@ package struct SMPHeader: Equatable, Sendable {
 
   package var version: SMPVersion
   package var operation: SMPOperation
-  /// No flags are defined; a peer's flags are kept.
+  /// The flags. None are defined; the flags of a peer are kept.
   package var flags: UInt8
   /// The length of the body after the header in bytes, 0…65535.
   package var bodyLength: Int
@@ -29,7 +29,7 @@ package struct SMPHeader: Equatable, Sendable {
     self.command = command
   }
 
-  /// - Parameter bytes: start with a header; the rest is ignored.
+  /// - Parameter bytes: start with a header; the bytes after it are ignored.
   package init(decoding bytes: some Collection<UInt8>) throws(SMPDecodeFault) {
     let field = Array(bytes.prefix(Self.size))
     guard field.count == Self.size else { throw .headerEndsEarly(bytes: field.count) }
@@ -59,7 +59,8 @@ package struct SMPHeader: Equatable, Sendable {
   }
 }
 
-/// The form of an error response: `rc` in the first version, `err` of a group in the second.
+/// The form of an error response: `rc` in the first version of SMP, the `err` of a group in the
+/// second.
 package enum SMPVersion: UInt8, Sendable, CaseIterable {
   case v1 = 0
   case v2 = 1

@@ -2,11 +2,11 @@
 package enum SMPImage {
   /// The content of one slot. Only slots with a valid image are reported.
   package struct Slot: Equatable, Sendable {
-    /// The number of the image that the slot belongs to; servers with one image omit it.
+    /// The number of the image that the slot belongs to; a server with one image omits the number.
     package var image: Int?
     package var slot: Int
     package var version: String
-    /// The hash in the image's trailer (MCUboot TLV 0x10…0x12), not that of the file.
+    /// The hash in the image's trailer (MCUboot TLV 0x10…0x12), which is not the hash of the file.
     package var hash: [UInt8]?
     package var flags: Flags
 
@@ -26,13 +26,13 @@ package enum SMPImage {
       package init(rawValue: UInt8) { self.rawValue = rawValue }
 
       package static let bootable = Flags(rawValue: 1)
-      /// The image is started next.
+      /// Whether the image is started next.
       package static let pending = Flags(rawValue: 2)
-      /// The image is not reverted.
+      /// Whether the image is confirmed, so that it is not reverted.
       package static let confirmed = Flags(rawValue: 4)
-      /// The image is running.
+      /// Whether the image is running.
       package static let active = Flags(rawValue: 8)
-      /// The image stays after it was started.
+      /// Whether the image is kept after it was started.
       package static let permanent = Flags(rawValue: 16)
 
       fileprivate static let names: [(name: String, flag: Flags)] = [
@@ -67,7 +67,7 @@ package enum SMPImage {
   /// The list of all slots with an image.
   package struct State: SMPResponse {
     package var slots: [Slot]
-    /// For split images; unused by Zephyr, which sends 0 if at all.
+    /// The status of split images, which Zephyr does not use: it sends 0 or omits the field.
     package var splitStatus: Int32?
 
     package init(slots: [Slot], splitStatus: Int32? = nil) {
@@ -107,7 +107,7 @@ package enum SMPImage {
     package static let command = SMPCommand(.image, 0, .write)
     /// The image to start; `nil` confirms the running one.
     package var hash: [UInt8]?
-    /// `true`: permanently. `false`: once, to be confirmed while it runs.
+    /// `true` selects the image permanently, `false` once: it must then be confirmed while it runs.
     package var isConfirmed: Bool
 
     package init(hash: [UInt8]?, isConfirmed: Bool) {
@@ -142,11 +142,11 @@ package enum SMPImage {
     }
   }
 
-  /// Command 5: erases a slot, and responds afterwards.
+  /// Command 5: erases a slot, and responds after the erase.
   package struct Erase: SMPRequest {
     package typealias Response = SMPDone
     package static let command = SMPCommand(.image, 5, .write)
-    /// 2 × image + slot; `nil` is 1, the secondary slot of image 0.
+    /// The slot, as 2 × image + slot; `nil` stands for 1, the secondary slot of image 0.
     package var slot: Int?
 
     package init(slot: Int? = nil) { self.slot = slot }

@@ -5,7 +5,7 @@ extension SMPImage {
     package static let offsetName = "off"
     package var offset: Int
     package var data: [UInt8]
-    /// Additional fields of the packet at offset 0.
+    /// The additional fields of the request at offset 0.
     package var announcement: Announcement?
 
     package init(offset: Int, data: [UInt8], announcement: Announcement? = nil) {
@@ -14,7 +14,7 @@ extension SMPImage {
       self.announcement = announcement
     }
 
-    /// Decodes a request; without a `data` field it has no data.
+    /// Decodes a request; a request without a `data` field contains no data.
     package init(fields: SMPFields) throws(SMPDecodeFault) {
       offset = try fields.required(Self.offsetName)
       data = try fields.value("data") ?? []
@@ -36,11 +36,12 @@ extension SMPImage {
     package struct Announcement: Equatable, Sendable {
       /// The size of the complete file in bytes.
       package var size: Int
-      /// SHA-256 of the complete file, by which a server recognizes an earlier transfer.
+      /// The SHA-256 of the complete file, by which a server recognizes an earlier transfer.
       package var sha: [UInt8]?
-      /// `nil` is image 0.
+      /// The number of the image; `nil` stands for image 0.
       package var image: Int?
-      /// Rejects an image whose version is not higher than that of the running image.
+      /// Whether the server rejects an image whose version is not higher than that of the running
+      /// image.
       package var isUpgradeOnly: Bool?
 
       package init(
@@ -63,7 +64,8 @@ extension SMPImage {
     package struct Response: SMPResponse {
       /// The offset of the next byte that the server expects.
       package var offset: Int?
-      /// After the last byte: whether the complete data matches the announced SHA-256.
+      /// Whether the complete data matches the announced SHA-256; only in the response to the last
+      /// byte.
       package var matches: Bool?
 
       package init(offset: Int?, matches: Bool? = nil) {

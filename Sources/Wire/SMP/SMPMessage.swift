@@ -40,12 +40,12 @@ package struct SMPMessage: Equatable, Sendable {
     body = request.body
   }
 
-  /// The response to `request`, in its version.
+  /// Creates the response to `request`, in the SMP version of the request.
   package init(answering request: SMPMessage, with response: some SMPResponse) {
     self.init(answering: request, body: response.body)
   }
 
-  /// The refusal of `request`, in its version.
+  /// Creates the refusal of `request`, in the SMP version of the request.
   package init(answering request: SMPMessage, refusing refusal: SMPRefusal) {
     self.init(answering: request, body: refusal.body(in: request.version))
   }

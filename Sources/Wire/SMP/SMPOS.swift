@@ -1,6 +1,6 @@
 /// The commands of the OS management group (Zephyr, MCUmgr group 0) that an update needs.
 package enum SMPOS {
-  /// Command 0: returns the same text.
+  /// Command 0: returns the same string.
   package struct Echo: SMPRequest {
     package static let command = SMPCommand(.os, 0, .write)
     package var text: String
@@ -22,13 +22,13 @@ package enum SMPOS {
     }
   }
 
-  /// Command 5: restarts the device. The response precedes the restart.
+  /// Command 5: restarts the device. The response is sent before the restart.
   package struct Reset: SMPRequest {
     package typealias Response = SMPDone
     package static let command = SMPCommand(.os, 5, .write)
-    /// Boot mode: the bootloader's own server instead of the application.
+    /// The boot mode that starts the bootloader's own server instead of the application.
     package static let bootloader = 1
-    /// Restarts even if the application reports that it is busy.
+    /// Whether the device restarts even if the application reports that it is busy.
     package var isForced: Bool?
     /// The program to start: 0 is the application; see `bootloader` (Zephyr, retained boot mode).
     package var bootMode: Int?
@@ -38,7 +38,7 @@ package enum SMPOS {
       self.bootMode = bootMode
     }
 
-    /// `force` is a number in the specification, and a boolean in some hosts.
+    /// The specification defines `force` as a number; some hosts send a boolean.
     package init(fields: SMPFields) throws(SMPDecodeFault) {
       do throws(SMPDecodeFault) {
         isForced = try fields.value("force", of: Int.self).map { $0 != 0 }
@@ -126,7 +126,7 @@ package enum SMPOS {
       package var bootloader: String?
       /// The number of MCUboot's activation mode.
       package var mode: Int32?
-      /// The bootloader does not start an image with a lower version.
+      /// Whether the bootloader refuses to start an image with a lower version.
       package var forbidsDowngrade: Bool?
 
       package init(

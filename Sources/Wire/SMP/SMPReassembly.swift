@@ -1,5 +1,5 @@
-/// Assembles messages from the values that carry them. The header is the only framing: a message
-/// starts after the previous one, and its header contains its length.
+/// Assembles messages from the values that carry them. A message is framed only by its header: it
+/// starts after the previous message, and the header contains its length.
 package struct SMPReassembly: Sendable {
   package enum Outcome: Equatable, Sendable {
     case incomplete

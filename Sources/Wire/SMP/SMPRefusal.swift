@@ -1,9 +1,9 @@
 /// An SMP server's refusal of a request.
 package struct SMPRefusal: Error, Equatable, Sendable {
   package enum Code: Equatable, Sendable {
-    /// `rc`, common to all groups.
+    /// The error code `rc`, which is common to all groups.
     case general(Int32)
-    /// `err`, specific to the group that refused (version 2).
+    /// The error code `err`, which is specific to the group that refused (version 2).
     case group(SMPGroup, Int32)
   }
 
@@ -32,7 +32,7 @@ package struct SMPRefusal: Error, Equatable, Sendable {
     self.init(.general(rc), reason: try fields.value("rsn"))
   }
 
-  /// Version 1 has no field for a code of a group: it reports "unknown" instead.
+  /// Version 1 has no field for the code of a group, so it reports "unknown" instead.
   func body(in version: SMPVersion) -> CBORMap {
     switch (code, version) {
     case (.general(let rc), _):
@@ -47,24 +47,25 @@ package struct SMPRefusal: Error, Equatable, Sendable {
     }
   }
 
-  /// MGMT_ERR_ENOENT and MGMT_ERR_EBADSTATE, and the image group's codes.
+  /// The codes MGMT_ERR_ENOENT and MGMT_ERR_EBADSTATE, and the corresponding codes of the image
+  /// group.
   private static let noEntry: Int32 = 5
   private static let badState: Int32 = 6
   private static let imageNoFreeSlot: Int32 = 9
 
-  /// The response of servers to an upload or an erase if no slot is free.
+  /// Whether servers respond with this code to an upload or an erase if no slot is free.
   package var meansNoFreeSlot: Bool {
     [
       .general(Self.noEntry), .general(Self.badState), .group(.image, Self.imageNoFreeSlot),
     ].contains(code)
   }
 
-  /// For an upload or an erase: the slot does not exist.
+  /// Whether the slot of an upload or an erase does not exist.
   package var isNoEntry: Bool { code == .general(Self.noEntry) }
 
   /// MGMT_ERR_EUNKNOWN.
   static let unknown: Int32 = 1
-  /// MGMT_ERR_ENOMEM, and the image group's code.
+  /// The code MGMT_ERR_ENOMEM, and the corresponding code of the image group.
   static let noMemory: Int32 = 2
   static let imageNoMemory: Int32 = 15
   /// MGMT_ERR_ENOTSUP.
@@ -74,14 +75,14 @@ package struct SMPRefusal: Error, Equatable, Sendable {
   /// MGMT_ERR_UNSUPPORTED_TOO_NEW.
   static let tooNew: Int32 = 13
 
-  /// The server speaks the first version only.
+  /// Whether the server supports only the first version.
   package var isTooNew: Bool { code == .general(Self.tooNew) }
-  /// The server does not support the command.
+  /// Whether the server does not support the command.
   package var isNotSupported: Bool { code == .general(Self.notSupported) }
-  /// The server has no memory for this request: fewer requests at a time may succeed.
+  /// Whether the server has no memory for this request; fewer requests at a time may succeed.
   package var isOutOfMemory: Bool {
     code == .general(Self.noMemory) || code == .group(.image, Self.imageNoMemory)
   }
-  /// The server cannot execute the request now, but later.
+  /// Whether the server cannot execute the request now, but may do so later.
   package var isBusy: Bool { code == .general(Self.busy) }
 }

@@ -19,7 +19,7 @@ package struct SMPCommand: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A request of a management group, as a value for both sides.
+/// A request of a management group, as a value for client and server.
 package protocol SMPRequest: Equatable, Sendable {
   associatedtype Response: SMPResponse
   static var command: SMPCommand { get }

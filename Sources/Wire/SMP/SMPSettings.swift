@@ -1,6 +1,6 @@
 /// The commands of the settings group (Zephyr, MCUmgr group 3) that an update needs.
 package enum SMPSettings {
-  /// Command 0: sets a value until the next restart, or until it is saved.
+  /// Command 0: sets a value, which is lost at the next restart unless it is saved.
   package struct Write: SMPRequest {
     package typealias Response = SMPDone
     package static let command = SMPCommand(.settings, 0, .write)
