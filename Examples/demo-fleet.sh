@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A campaign over forty simulated boards: its forecast, the run itself, killed twice (kill -9) and resumed by the
-# same command, and a report page. Only that page remains.
+# Demonstrates a campaign over forty simulated boards: the forecast, the run, which is killed twice (kill -9) and
+# resumed with the same command, and an HTML report. Only the report remains.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,7 +19,7 @@ run_and_kill() {
   local runner
   "$otaflash" fleet run "$campaign" --progress plain &
   runner=$!
-  disown "$runner" # no message of the shell about the killed process
+  disown "$runner" # the shell prints no message about the killed process
   sleep "$1"
   if ! kill -9 "$runner" 2>/dev/null; then
     echo "the run ended before it was killed" >&2

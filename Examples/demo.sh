@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Flashes a sample image onto a simulated device, kills the process in the middle (kill -9), and runs the
-# same command again: it resumes, and verifies the new version. Leaves no files.
+# Flashes a sample image onto a simulated device, and kills the process in the middle (kill -9). The same command then
+# resumes and verifies the new version. Leaves no files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +20,7 @@ say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 say "\$ otaflash flash $image -d sim: --delta never"
 "$otaflash" flash "$image" -d sim: --delta never --progress plain >"$log" 2>&1 &
 flasher=$!
-disown "$flasher" # no message of the shell about the killed process
+disown "$flasher" # the shell prints no message about the killed process
 until grep -q ' [3-9][0-9]%' "$log"; do
   if ((patience-- == 0)) || ! kill -0 "$flasher" 2>/dev/null; then
     cat "$log"

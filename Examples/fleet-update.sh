@@ -3,13 +3,13 @@
 #
 #   fleet-update.sh [-j JOBS] [-r RETRIES] [-f FILE] [-o DIRECTORY] IMAGE [DEVICE...] [-- OPTION...]
 #
-#   -j  devices updated at the same time (4)
-#   -r  further attempts for a device whose link was lost and that can resume (3)
+#   -j  number of devices updated at the same time (4)
+#   -r  number of further attempts for a device that lost its link and can resume (3)
 #   -f  a file with one DEVICE per line; blank lines and lines that start with # are skipped
 #   -o  a folder for the event stream (JSON Lines) of each device; by default none
-#   --  the rest is passed to `otaflash flash`, such as --mtu 247
+#   --  further options for `otaflash flash`, such as --mtu 247
 #
-# OTAFLASH names the program (otaflash). Exit: 0 all devices done, 3 some failed, 64 usage.
+# OTAFLASH names the program (otaflash). Exit codes: 0 all devices done, 3 some failed, 64 usage.
 # Needs only POSIX tools; jq is used if available.
 set -u
 
@@ -56,8 +56,8 @@ fi
 
 work=$(mktemp -d) || exit 73
 children=()
-# The first signal is passed to every otaflash, each of which keeps its resume point. The results so far are
-# stored and printed.
+# Passes the first signal to every otaflash process, each of which keeps its resume point. Stores and prints the
+# results so far.
 stop() {
   trap - INT TERM HUP
   for child in "${children[@]}"; do kill -TERM "$child" 2>/dev/null; done
@@ -97,7 +97,7 @@ update() {
     child=$!
     wait "$child"
     status=$?
-    # A signal ends the wait, but not yet the program.
+    # A signal ends the wait before the program has ended.
     while kill -0 "$child" 2>/dev/null; do
       wait "$child"
       status=$?

@@ -57,7 +57,7 @@ enum LinkGoals {
       isMet: found.bytesPerSecond >= 170_000)
   }
 
-  /// The cost of the request in each window.
+  /// Measures the cost of the write with response in each window.
   private static func autoAgainstCommands() throws -> Goal {
     let shares = try links.map { phy, interval in
       let profile = try SimulationProfile(

@@ -11,18 +11,18 @@ HERE = pathlib.Path(__file__).parent
 
 @dataclasses.dataclass
 class Page:
-    path: str  # in the site, with slashes
+    path: str  # relative to the site, with slashes
     title: str
     body: str
     # The search entries: anchor ("" is the page itself), title, text.
     sections: list = dataclasses.field(default_factory=list)
-    crumb: str = ""  # the place of the page, above its title
+    crumb: str = ""  # the folder of the page, printed above its title
     toc: list = dataclasses.field(default_factory=list)  # (level, anchor, text)
     kind: str = "document"
 
 
 def plain(markup):
-    """Returns the text of some HTML."""
+    """Returns the text content of an HTML fragment."""
     return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", markup))).strip()
 
 
@@ -36,7 +36,7 @@ def relative(target, page):
 
 
 def slug(text, taken):
-    """Returns the anchor of a heading, in the notation of code forges."""
+    """Returns the anchor of a heading, as GitHub creates it."""
     base = re.sub(r"[^\w\- ]", "", text.lower()).strip().replace(" ", "-")
     name, number = base, 0
     while name in taken:
