@@ -85,7 +85,7 @@ def choose(program: str, home: str) -> None:
     """Enter selects a device, and the run continues with that device."""
     choice(program, home).press("j").wait("▸ 2").press("\x1b[A").wait("▸ 1").press("\r").wait(
         "-d 'sim:plain?seed=1'").wait("ready to flash").end(0)
-    # The next run offers this device first, before any advertisement was received.
+    # The next run offers this device first, before any advertisement is received.
     Screen(program, CHOICE, home).wait("▸ ").wait("sim:plain?seed=1").press("q").end(64)
 
 
@@ -109,7 +109,7 @@ def watch(program: str, home: str) -> None:
     """The table of a scan; the hidden cursor is shown again."""
     scan = Screen(program, ["scan", "--watch", "--adapter", "sim:3"], home, columns=60)
     assert "\x1b[?25h" in scan.wait("\x1b[?25l").wait("3 devices found").press("q").end(0)
-    # Enter flashes; Ctrl-C stops at a safe point.
+    # Enter starts the update; Ctrl-C stops it at a safe point.
     flash = Screen(program, ["scan", "--watch", IMAGE, "--adapter", "sim:1"], home)
     flash.wait("▸ 1").press("\n").wait("flash " + IMAGE).wait("upload").press("\x03").end(-signal.SIGINT)
 

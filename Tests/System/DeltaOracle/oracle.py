@@ -30,7 +30,7 @@ class Totals:
     detools is any, which may continue the data before; and otaflash finds a long match at the end of the base."""
     compared = larger = longer = failed = 0
     ours = theirs = 0
-    # Mutated patches that both accepted.
+    # The mutated patches that both programs accepted.
     mutants = 0
 
 

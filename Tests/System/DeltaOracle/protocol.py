@@ -110,7 +110,7 @@ def main():
                             failures += fault is not None
                             if fault:
                                 print(f"FAILED: {codec}, parts of {part}, device in {name}: {fault}")
-            # The last image is activated, and runs.
+            # The last image is activated and runs.
             try:
                 answer(simulated, b"\x09")
             except IndexError:

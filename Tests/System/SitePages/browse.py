@@ -15,9 +15,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Support/Ch
 from chromium import Browser  # noqa: E402
 
 WIDTHS = (360, 1280)
-# Self-contained pages with their own tests.
+# Pages that contain all of their resources and have their own tests.
 OTHERS = ("samples/",)
-# Search texts, each with the page that must be among the first three results.
+# Search queries, each with the page that must be among the first three results.
 SEARCHES = {
     "link lost": "docs/troubleshooting.html#e-link-lost",
     "E-STALLED": "docs/troubleshooting.html#e-stalled",
@@ -33,7 +33,7 @@ PICTURED = (
     "library/OtaflashGATT/GATTClient.html",
 )
 
-# The facts of a page, gathered in the browser.
+# The facts about a page, collected in the browser.
 FACTS = """(() => ({
   width: document.documentElement.scrollWidth,
   ids: [...document.querySelectorAll('[id]')].map((e) => e.id),

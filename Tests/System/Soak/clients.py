@@ -23,7 +23,7 @@ def visit(path: str, seed: int) -> None:
             for _ in range(draw.randrange(STEPS_MAXIMUM)):
                 style(peer, draw)
         except OSError:
-            pass  # the device may end the link, or accept none at the moment
+            pass  # the device may end the link, or may currently accept no link
 
 
 def _receive(peer: socket.socket) -> None:

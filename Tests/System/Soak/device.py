@@ -146,7 +146,7 @@ class SoakDevice(threading.Thread):
             self._activated = None
             self._boot()
 
-    # Called by the ATT server.
+    # The ATT server calls this method.
 
     def control_write(self, value: bytes) -> int:
         return self._receiver.control_write(value)

@@ -121,7 +121,7 @@ def damaged(draw, whole):
         value = draw.choice([0, 1, 2, 0xFFFF if form == "H" else 0xFFFFFFFF, draw.randrange(1 << 16)])
         struct.pack_into("<" + form, data, end + at, value)
     elif kind == "double":
-        # A second entry for the bytes of the first file.
+        # A second entry that refers to the bytes of the first file.
         length = sum(struct.unpack_from("<HHH", data, directory + 28)) + 46
         entry = bytes(data[directory:directory + length])
         if draw.random() < 0.5 and length > 47:

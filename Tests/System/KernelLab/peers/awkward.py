@@ -124,7 +124,8 @@ class Asking(OTADevice):
         "prepared write": "1603000000ff",
         "unknown": "2e0102",
     }
-    # A Write Command, a signed one, an unknown command, notifications of unknown handles, several in one.
+    # A Write Command, a signed write, an unknown command, notifications of unknown handles, and
+    # several notifications in one PDU.
     REMARKS = ["520300ff", "d20300" + 13 * "00", "7f01", "1bff7f01", "1b0000", "23f07f0100aaf17f0000"]
     INDICATION = "1dff7f01"
 
@@ -146,7 +147,7 @@ class Asking(OTADevice):
             for remark in self.REMARKS:
                 self._put(connection, remark)
             async with self._server.indication_semaphores[connection]:
-                # A raw PDU, because Bumble only indicates handles of its table.
+                # This is a raw PDU, because Bumble only indicates handles of its own table.
                 self._remark_confirmed = asyncio.get_running_loop().create_future()
                 self._put(connection, self.INDICATION)
                 await self._remark_confirmed
@@ -199,7 +200,8 @@ class Flooding(OTADevice):
             if connection is not self._connection:
                 return
             await super()._notify(status)
-            # Queued notifications would delay the responses of this device, which is not part of the test.
+            # Queued notifications would delay the responses of this device, and the delay is not
+            # part of the test.
             await self._device.host.get_data_packet_queue(connection.handle).drain(connection.handle)
 
 

@@ -233,7 +233,7 @@ class Comparison:
 
     def _both(self, what: str, act) -> None:
         mine, theirs = act(self._model), act(self._simulated)
-        # The order of a notification and an indication with the same cause is not specified.
+        # The order of a notification and an indication that have the same cause is not specified.
         assert sorted(mine) == sorted(theirs), f"{what}: {mine} and {theirs}"
 
     def _control(self, request: bytes) -> None:
@@ -314,7 +314,8 @@ class Comparison:
         self._control(b"\x08")
 
     def _other_request(self) -> None:
-        # No CHALLENGE, because its answer is random; no ACTIVATE, because it restarts the process.
+        # CHALLENGE is excluded because its answer is random, and ACTIVATE because it restarts the
+        # process.
         self._control(
             self._random.choice(
                 (

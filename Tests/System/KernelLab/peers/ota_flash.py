@@ -6,8 +6,8 @@ import mmap
 from collections.abc import Generator
 from dataclasses import dataclass
 
-# Work on the flash: yields the time of each of its operations in seconds, after the operation. It runs to
-# its end, unless the power fails.
+# A type for work on the flash. It yields the time of each operation in seconds, after the
+# operation, and runs to its end unless the power fails.
 Work = Generator[float, None, None]
 
 ERASED = 0xFF

@@ -12,7 +12,8 @@ NUMBER_BITS = 31
 EMPTY_TRIPLES_MAXIMUM = 64
 NONE, CRLE, HEATSHRINK = 0, 2, 4
 
-# A piece of the decoder: yields None to request a byte of the stream, or bytes of the image.
+# A piece of the decoder. It yields None to request a byte of the stream, or yields bytes of the
+# image.
 Steps = Generator[bytes | None, int | None, None]
 
 
@@ -132,7 +133,7 @@ class Part:
         refuse_unless(shift < NUMBER_BITS and number < 1 << NUMBER_BITS, "too large a number")
         return number
 
-    # The codecs: each yields None, or one byte that it created.
+    # The codecs. Each yields None, or one byte that it created.
 
     def _next_value(self):
         """Returns the next decompressed byte."""
@@ -188,7 +189,8 @@ class Part:
                 past = past[1:] + bytes([value])
                 yield bytes([value])
                 continue
-            # Both fields together: no byte of the image is needed before both are complete.
+            # Both fields are read together, because no byte of the image is created before both are
+            # complete.
             both = yield from self._read_bits(window + lookahead)
             distance = (both >> lookahead) + 1
             self._run_left = (both & ((1 << lookahead) - 1)) + 1

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ota_flash import Flash, FlashFault, Work
 from ota_patch import Stream
 
-ATTEMPTS = 3  # to write a record, before the flash counts as faulty
+ATTEMPTS = 3  # attempts to write a record before the flash counts as faulty
 
 
 @dataclass(frozen=True)
@@ -25,21 +25,22 @@ class Offer:
     crc: int
     version: bytes  # major u8, minor u8, patch u16
     hardware: int
-    stream: Stream | None = None  # of patches, which creates the image
+    stream: Stream | None = None  # the stream of patches that creates the image
 
 
 @dataclass(frozen=True)
 class ResumePoint:
     offer: Offer
-    offset: int  # bytes of the image in flash
-    crc: int  # of these bytes
-    stream_offset: int = 0  # bytes of the stream that created them
+    offset: int  # the number of image bytes in flash
+    crc: int  # the CRC32 of these bytes
+    stream_offset: int = 0  # the number of stream bytes that created them
     stream_crc: int = 0
 
 
 class ResumeRecord:
     MAGIC = b"otaR"
-    # magic, sequence, size, crc, version, hardware; the stream, with size 0 if absent; a mark
+    # The header: magic, sequence, size, crc, version, hardware; the stream, whose size is 0 if it
+    # is absent; a mark.
     HEADER = struct.Struct("<4sIII4sI" + "IIII" + "IIII")
     MARK = struct.Struct("<IIII")  # offset, crc of the bytes before it; the same of the stream
     CHECK = struct.Struct("<I")
@@ -58,7 +59,7 @@ class ResumeRecord:
             (self._sequence, self.point), self._page = max(whole, key=lambda pair: pair[0][0])
         if self.point is not None:
             self.point = self._last_mark(self.point)
-        # Rows of a previous run are never continued: the last one may be half programmed.
+        # Rows of a previous run are never continued, because the last one may be half programmed.
         self._next_row: int | None = None
 
     @property

@@ -9,7 +9,7 @@ from ota_patch import Boundary, Decoder, PartMismatch, PatchRefused
 from ota_record import Offer, ResumePoint, ResumeRecord
 
 WINDOW_MAXIMUM = 0xFFFF
-PAGE_ATTEMPTS = 3  # to fill a page, before the flash counts as faulty
+PAGE_ATTEMPTS = 3  # attempts to fill a page before the flash counts as faulty
 
 
 class SinkSession:
@@ -105,7 +105,7 @@ class FlashSession:
         self._go_back_to(offset)
         if offset < self.durable:
             self.durable = offset
-            # Before the erase of any page that its marks cover.
+            # This must precede the erase of any page that its marks cover.
             yield from self._record.write(self.point)
 
     def prefix_crc(self, size: int) -> int:

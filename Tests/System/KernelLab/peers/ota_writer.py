@@ -85,7 +85,7 @@ async def measure(device, address, mtu, settings, image):
         seconds = await writer.send(image, chunk, mode == 'with-response')
         print(mode, mtu, round(len(image) / seconds), flush=True)
     await connection.disconnect()
-    # The device ends its side of the link, and would also end a new link that comes earlier.
+    # The device ends the link as well, and would also end a new link that was created too early.
     await asyncio.sleep(1)
 
 

@@ -80,7 +80,8 @@ class UnixAir:
         async def receive() -> None:
             while pdu := await loop.sock_recv(peer, PDU_MAXIMUM):
                 self._stand_in.send_l2cap_pdu(connection.handle, att.ATT_CID, pdu)
-                # Bumble's host queues without limit; PDUs that the link has not accepted stay in the socket.
+                # Bumble's host queues PDUs without limit, so PDUs that the link has not accepted
+                # stay in the socket.
                 await asyncio.sleep(0)
 
         tasks = [asyncio.create_task(work) for work in (send(), receive(), ended.wait())]
