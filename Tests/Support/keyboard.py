@@ -40,7 +40,7 @@ class Screen:
         self.words = words
 
     def wait(self, text: str) -> "Screen":
-        """Waits until `text` was shown, after the text of the previous wait."""
+        """Waits until `text` is shown after the text of the previous wait."""
         deadline = time.monotonic() + PATIENCE
         while text not in self.shown:
             if not self.read(deadline - time.monotonic()):
@@ -60,8 +60,8 @@ class Screen:
         return self
 
     def end(self, status: int) -> str:
-        """Waits for the end, which must have that status (negative: the signal) and leave the terminal
-        unchanged."""
+        """Waits for the end of the program, which must have the given status (negative: a signal) and leave
+        the terminal unchanged."""
         deadline = time.monotonic() + PATIENCE
         while self.process.poll() is None and time.monotonic() < deadline:
             self.read(0.05)
@@ -115,7 +115,7 @@ def watch(program: str, home: str) -> None:
 
 
 def script(program: str, home: str) -> None:
-    """No question without a terminal for the answer; and the bell, if requested."""
+    """Without a terminal for the answer no question is asked; the bell sounds if requested."""
     ways = [({}, [word]) for word in ["--no-input", "--quiet", "--json"]]
     for environment, words in ways + [({"TERM": "dumb"}, []), ({"CI": "true"}, [])]:
         shown = Screen(program, CHOICE + ["--timeout", "300ms"] + words, home, **environment).end(64)

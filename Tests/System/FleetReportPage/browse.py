@@ -1,6 +1,6 @@
 """browse.py FOLDER [PICTURES]: opens each report of FOLDER in headless Chromium, narrow, wide, dark,
-without JavaScript and as paper. Fails on any console message, on any request, on a page that is wider
-than its screen, and on a table that does not sort and filter. PICTURES stores screenshots and PDFs.
+without JavaScript and as paper. The test fails on any console message, on any request, on a page that is
+wider than its screen, and on a table that does not sort and filter. PICTURES stores screenshots and PDFs.
 """
 
 import base64
@@ -174,7 +174,7 @@ def look(browser, page, pictures):
 
 
 def load_task(browser, page):
-    """Returns the longest task of opening a page."""
+    """Returns the duration of the longest task while a page is opened."""
     def opened():
         browser.open(page.resolve().as_uri())
         # Layout follows the load event, and is complete two frames later.
@@ -184,7 +184,8 @@ def load_task(browser, page):
 
 
 def costs(browser, small, large):
-    """Returns the complaints about the cost of a large table, compared with a tenth of it in one browser."""
+    """Returns the complaints about the cost of a large table, compared with the cost of a tenth of the
+    table in the same browser."""
     figures = {}
     for page in (small, large):
         browser.open(page.resolve().as_uri())

@@ -1,4 +1,4 @@
-"""Firmware files of the original tools, read and flashed by the program: real_files.py PROGRAM.
+"""Tests firmware files of the original tools, which the program reads and flashes: real_files.py PROGRAM.
 
 Each file is compared with the bytes that another tool reads in it (objcopy, intelhex, srec_cat). The
 program must find the same bytes, and an update of a simulated device must end with them running. Files
@@ -64,7 +64,7 @@ def image_of(path, *words):
 
 
 def taken(name, path, expected, *words, device="sim:fast?slot=1M", left_out=(), saying=SAID):
-    """The file contains these bytes, and they run after an update."""
+    """Checks that the program reads these bytes in the file, and that they run after an update."""
     image, run = image_of(path, *words)
     if image is None:
         return report(name, run.stdout.splitlines()[-2])
@@ -85,7 +85,8 @@ def taken(name, path, expected, *words, device="sim:fast?slot=1M", left_out=(), 
 
 
 def refused(name, path, status, saying, *words, then=None):
-    """The error has this message and exit status; and, with `then`, the printed command has that status."""
+    """Checks that the error has this message and exit status and that, with `then`, the printed command has
+    that status."""
     run = otaflash("flash", path, "-d", "sim:fast?slot=1M", *words)
     if run.returncode != status or saying not in run.stderr:
         return report(name, f"{run.returncode} {run.stderr}")
@@ -282,7 +283,8 @@ def mcuboot(body):
 
 
 def installer(sign, body):
-    """An image as built by Nordic's bare-metal SDK: program, table and two signed images, signed together."""
+    """An image as built by Nordic's bare-metal SDK: the program, the table and two signed images, which are
+    signed together."""
     def entry(number, address, offset, image):
         return struct.pack("<IIIIIBBBB", address, 0x10000, offset, len(image), zlib.crc32(image),
                            number, 255, 255, 255)

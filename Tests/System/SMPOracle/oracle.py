@@ -1,4 +1,4 @@
-"""Compares the SMP codec with the Python package `smp`, both ways.
+"""Compares the SMP codec with the Python package `smp`, in both directions.
 
 usage: oracle.py CODEC COUNT SEED
 

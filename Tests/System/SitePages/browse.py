@@ -1,7 +1,7 @@
 """browse.py SITE [PICTURES]: opens every page of the site from disk in headless Chromium. Every link and
-anchor must have a target, the console must be silent, nothing may be loaded from elsewhere, and no page
-may be wider than the screen of a phone or a desktop. Search must find pages; without JavaScript everything
-but search must work. PICTURES stores screenshots of some pages.
+anchor must have a target, the console must be silent, nothing may be loaded from elsewhere, and no page may
+be wider than the screen of a phone or a desktop. Search must find pages. Without JavaScript, everything
+except search must work. PICTURES stores screenshots of some pages.
 """
 
 import base64

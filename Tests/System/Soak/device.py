@@ -33,7 +33,7 @@ LOOK_SECONDS = 0.1
 class SoakDevice(threading.Thread):
     """Serves one connection after the other at `path` until it is stopped.
 
-    `directory` stores its flash and its images across the objects that use it in turn.
+    `directory` stores its flash and its images; several objects may use it one after the other.
     """
 
     def __init__(

@@ -44,7 +44,7 @@ class Hostility:
         return any(name in STUBBORN for name in self.names)
 
     def outgoing(self, pdu: bytes, request: bytes) -> Iterator[bytes]:
-        """Yields the PDUs that replace a PDU. `request`: the request that it answers, if any."""
+        """Yields the PDUs that replace a PDU. `request` is the request that the PDU answers, if any."""
         self._count += 1
         pdus = [pdu]
         for name in self.names:
@@ -158,7 +158,7 @@ class Hostility:
         return [self._withheld(pdu, request, lambda: (0, self._random.randrange(7)))]
 
     def always_busy(self, pdu: bytes, request: bytes) -> list[bytes]:
-        """The window is open, and each write into it is refused."""
+        """The window is open, but each write within it is refused."""
         if pdu == b"\x13" and request[:3] == struct.pack("<BH", 0x12, DATA):
             return [struct.pack("<BBHB", 1, 0x12, DATA, BUSY)]
         return [self._withheld(pdu, request, lambda: (1024, 0))]

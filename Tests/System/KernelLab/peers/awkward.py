@@ -40,7 +40,7 @@ def battery(level: int) -> gatt.Service:
 
 
 def custom(number: int) -> gatt.Service:
-    """A service with a 128-bit UUID whose characteristics have alternating lengths of UUIDs."""
+    """A service with a 128-bit UUID whose characteristics have UUIDs of alternating lengths."""
     return gatt.Service(
         CUSTOM_UUID.format(number),
         [
@@ -61,8 +61,8 @@ def information(*entries: tuple[UUID, bytes, int]) -> gatt.Service:
 
 
 class Crowd(OTADevice):
-    """Services with alternating lengths of UUIDs, several with the same UUID, only the smallest MTU,
-    and values that end exactly at the end of a response, a first part or an attribute."""
+    """Services with UUIDs of alternating lengths, several of them with the same UUID, only the smallest
+    MTU, and values that end exactly at the end of a response, of a first part or of an attribute."""
 
     def _services(self) -> list[gatt.Service]:
         self._server.max_mtu = att.ATT_DEFAULT_MTU
@@ -110,7 +110,8 @@ class Crowd(OTADevice):
 
 
 class Asking(OTADevice):
-    """Also a client: requests the MTU and the attributes of the host, and sends PDUs without a request."""
+    """The device is also a client: it requests the MTU and the attributes of the host, and sends PDUs
+    without a request."""
 
     QUESTIONS = {
         "MTU": "020502",
@@ -206,7 +207,7 @@ class Flooding(OTADevice):
 
 
 class Moving(OTADevice):
-    """Has another table after each reset, and indicates this after each connection."""
+    """Has another attribute table after each reset, and indicates this after each connection."""
 
     _boots = 0
 

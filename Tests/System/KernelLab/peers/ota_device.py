@@ -126,7 +126,7 @@ class OTADevice:
     # The service
 
     def _services(self) -> list[gatt.Service]:
-        """The table after the default services, in its order."""
+        """The services after the default services, in the order of the table."""
         return [self._ota_service()]
 
     def _ota_service(self) -> gatt.Service:

@@ -1,4 +1,5 @@
-"""Streams of patches, written only from docs/delta.md: bytes in, bytes of the image out."""
+"""The decoder of patch streams, written only from docs/delta.md. Its input is the bytes of the stream, its
+output the bytes of the image."""
 
 from __future__ import annotations
 
@@ -22,12 +23,12 @@ class PatchRefused(Exception):
 
 
 class PartMismatch(Exception):
-    """A part created other bytes than announced."""
+    """A part created bytes other than the announced ones."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """The announcement of PATCH."""
+    """The stream that PATCH announces."""
 
     base_size: int
     base_crc: int
@@ -50,7 +51,7 @@ def refuse_unless(condition: bool, what: str) -> None:
 
 
 class Part:
-    """One part, as it arrives: `steps` yields None for each byte that it needs."""
+    """The decoder of one part: `steps` yields None for each byte that it needs."""
 
     def __init__(self, decoder: Decoder):
         self._decoder = decoder
@@ -211,7 +212,7 @@ class Part:
 
 
 class Decoder:
-    """All parts of a stream, starting at a boundary between two of them."""
+    """The decoder of all parts of a stream, starting at a boundary between two parts."""
 
     def __init__(
         self,
@@ -238,7 +239,7 @@ class Decoder:
         return self.boundary.image_offset == self.image_size
 
     def feed(self, data: bytes, room: int) -> tuple[int, bytes]:
-        """Decodes until the input is used up, `room` bytes of the image are created, or a part ends.
+        """Decodes until all input is used, `room` bytes of the image are created, or a part ends.
 
         Returns the number of used bytes, and the created bytes. Raises PatchRefused, PartMismatch.
         """

@@ -1,4 +1,5 @@
-"""The device side of the OTA service, according to docs/ota-service.md: events in, bytes out.
+"""The device side of the OTA service, according to docs/ota-service.md. Its input is events, its output
+bytes.
 
 This module does not wait, read a clock or use Bluetooth. The owner of a Receiver passes it the events of the
 link, calls `step` as long as there is work for the flash, and sends the content of `outbox`.
@@ -129,7 +130,7 @@ class Receiver:
     # The flash
 
     def step(self) -> float | None:
-        """Does the next piece of work; returns the seconds of flash time, or None if idle."""
+        """Does the next piece of work; returns the flash time in seconds, or None if there is no work."""
         while self._work is not None or self._find_work():
             try:
                 return next(self._work)
@@ -165,7 +166,8 @@ class Receiver:
             self._notify()
 
     def _flash_failed(self) -> None:
-        """Ends the session that works on the flash; data covered by the record stays held."""
+        """Ends the session that works on the flash; the device still holds the data that the record
+        covers."""
         ended = self._session is not None and self._session is self._held
         self._record.distrust()
         self._held = self._held_in_flash()
@@ -295,7 +297,7 @@ class Receiver:
         self.outbox.append(Indication(bytes([request[0] | 0x80, result]) + payload, limit))
 
     def _perform(self, request: bytes) -> Operation:
-        """Makes the checks in the document's order, then the operation."""
+        """Makes the checks in the order of the document, and then performs the operation."""
         known = OPERATIONS.get(request[0])
         takes_patches = self.board.window_bits is not None
         if known is None or known.patches and not takes_patches:

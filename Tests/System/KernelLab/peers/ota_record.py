@@ -1,8 +1,8 @@
 """The resume record: the state of an incomplete image that survives a reset.
 
 Two pages are used alternately. Each holds a header (a session, and a first point in it) followed by marks
-that move the point on, one per row. The complete header with the higher sequence number is valid; a header
-without a session means that nothing is held.
+that advance the point, one per row. The complete header with the higher sequence number is valid; a header
+without a session states that no data is held.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ATTEMPTS = 3  # attempts to write a record before the flash counts as faulty
 
 @dataclass(frozen=True)
 class Offer:
-    """The description of an image in BEGIN; a session only resumes for an equal offer."""
+    """The description of an image in BEGIN; a session resumes only for an equal description."""
 
     size: int
     crc: int
@@ -73,7 +73,8 @@ class ResumeRecord:
         return 0 if self.point is None else self.point.offset
 
     def write(self, point: ResumePoint | None) -> Work:
-        """Replaces the record, in the other page, so that one of the two is complete at any moment."""
+        """Writes a new record to the other page, so that one of the two records is complete at any
+        moment."""
         for attempt in range(ATTEMPTS):
             try:
                 yield from self._write(self.flash.page_size - self._page, point)

@@ -65,7 +65,7 @@ async def upload(client: SMPClient, image: bytes) -> None:
 
 
 async def restart(client: SMPClient) -> None:
-    """The answer comes first; the device restarts a moment later."""
+    """The device sends the answer first, and restarts a moment later."""
     await ask(client, ResetWrite())
     await client.disconnect()
     await asyncio.sleep(REBOOT_SECONDS)

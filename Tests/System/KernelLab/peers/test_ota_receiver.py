@@ -97,7 +97,7 @@ class Host:
 
 
 class VectorTests(unittest.TestCase):
-    """Section 11, in its order."""
+    """The vectors of section 11, in their order."""
 
     def test_vectors(self):
         host = Host(key=KEY)
@@ -277,7 +277,7 @@ class RuleTests(unittest.TestCase):
 
 class WindowTests(unittest.TestCase):
     def test_a_host_that_waits_for_a_whole_chunk_is_never_left_waiting(self):
-        """Row and chunk do not divide each other, and the buffer has the minimum size."""
+        """The sizes of row and chunk do not divide each other, and the buffer has the minimum size."""
         for buffer_size in (192, 256, 1024):
             host = Host(buffer_size=buffer_size)
             image = noise(8000)

@@ -1,5 +1,5 @@
-# A device that uses a new static random address at each start is found again if it was selected by
-# its name. limit: 120
+# A device that uses a new static random address at each start is found again if it was selected by its name.
+# limit: 120
 . "$LAB/guest/expect.sh"
 bootable image-2 1.2.0 4000
 bootable image-3 1.3.0 6000

@@ -59,7 +59,7 @@ def bomb() -> bytes:
 
 
 def lying(content: bytes) -> bytes:
-    """The same with an uncompressed size of 1000, in both headers."""
+    """The same archive with an uncompressed size of 1000 in both headers."""
     content = bytearray(content)
     struct.pack_into("<I", content, 22, 1000)
     struct.pack_into("<I", content, content.index(b"PK\x01\x02") + 24, 1000)
