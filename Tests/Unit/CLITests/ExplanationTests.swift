@@ -4,7 +4,7 @@ import Testing
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// Each error code has the same explanation in program, manual and document.
+/// The program, the manual and the document must contain the same explanation of each error code.
 @Suite struct ExplanationTests {
   @Test(arguments: FaultCode.allCases) func everyExplanationIsComplete(_ code: FaultCode) {
     let explanation = code.explanation
@@ -25,7 +25,7 @@ import Testing
     #expect(try String(contentsOf: page, encoding: .utf8) == TroubleshootingPage.text)
   }
 
-  /// The list under DIAGNOSTICS, without its markup.
+  /// The list under the heading DIAGNOSTICS, without its markup.
   @Test func theManualMatchesTheExplanations() throws {
     let manual = try String(
       contentsOf: Program.root.appending(path: "man/otaflash.1"), encoding: .utf8)

@@ -9,7 +9,7 @@ HERE = pathlib.Path(sys.argv[1])
 SIGNED = (HERE / "MCUboot/ed25519.bin").read_bytes()
 DATE = (2026, 11, 21, 12, 0, 0)
 
-# In the format of nRF Connect SDK's build system: numbers as strings, and a load address that is
+# The format is that of nRF Connect SDK's build system: numbers are strings, and a load address is
 # not valid JSON.
 MANIFEST = """{
     "format-version": 1,
