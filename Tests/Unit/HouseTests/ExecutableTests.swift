@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// The executable is thin: one file for each subcommand, the table of errors, and the process. Code
-/// that an app could use is in a separate target.
+/// Tests that the executable is thin: it contains one file for each subcommand, the table of
+/// errors, and the process. Code that an app could use is in a separate target.
 @Suite struct ExecutableTests {
   static let linesMaximum = 5000
   static let fileMaximum = 250
   static let conditionalFilesMaximum = 3
-  /// Folders that are still to become targets; the limits do not count them.
+  /// Folders that will become targets; the limits do not count them.
   static let moving = ["Sources/otaflash/Fleet/", "Sources/otaflash/FleetCommands/"]
 
   static func files() throws -> [(path: String, text: String)] {
