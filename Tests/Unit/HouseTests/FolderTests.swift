@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Tests that the folders of a target have an order, like the targets. A file uses top-level types,
-/// free functions and members of extensions only of its own folder and of earlier folders, so each
+/// free functions and members of extensions only of its folder and of earlier folders, so each
 /// folder can be read with the earlier folders as its only context.
 @Suite struct FolderTests {
   /// The folders of each target in order; `""` is the target's own folder.

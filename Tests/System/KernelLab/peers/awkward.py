@@ -148,7 +148,7 @@ class Asking(OTADevice):
             for remark in self.REMARKS:
                 self._put(connection, remark)
             async with self._server.indication_semaphores[connection]:
-                # This is a raw PDU, because Bumble only indicates handles of its own table.
+                # This is a raw PDU, because Bumble only indicates handles of its table.
                 self._remark_confirmed = asyncio.get_running_loop().create_future()
                 self._put(connection, self.INDICATION)
                 await self._remark_confirmed
