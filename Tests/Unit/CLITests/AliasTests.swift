@@ -15,7 +15,7 @@ import Testing
     #expect(named.status == 0 && named.output.contains("door-01  sim:fast"), "\(named.errors)")
     let dry = try program.run(["flash", Self.image, "-d", "door-01", "--dry-run"])
     #expect(dry.status == 0 && dry.errors.contains("door-01  1.2.0"), "\(dry.errors)")
-    // It is the same device, with one lock, one record and one flash.
+    // The alias and the address stand for the same device, with one lock, one record and one flash.
     let flash = try program.run(["flash", Self.image, "-d", "door-01"])
     #expect(flash.status == 0, "\(flash.errors)")
     #expect(flash.output.contains("otaflash info -d door-01"))

@@ -59,7 +59,7 @@ import Testing
       case .command, .text: continue
       // The command is mentioned in a sentence: "`otaflash slots` does …".
       case .groupAlone: #expect(command.words.count == 1, "\(command.testDescription)")
-      // A command may be only its name.
+      // A command may consist only of its name.
       case .malformed(_, let name) where [name] == command.words: continue
       case .malformed(let message, _):
         Issue.record("\(command.testDescription): \(message)")

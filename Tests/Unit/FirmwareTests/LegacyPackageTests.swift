@@ -153,7 +153,8 @@ struct LegacyPackageTests {
       let whole = try Self.legacy(part)
       let dat = try #require(part.initPacket).bytes
       for count in 0..<dat.count {
-        // A truncated packet may end with a valid CRC16, so the check of the firmware decides.
+        // A truncated packet may end with a valid CRC16, so only the check of the firmware detects
+        // the truncation.
         guard let cut = try? LegacyInitPacket(decoding: Array(dat.prefix(count))) else { continue }
         #expect(cut.integrity != whole.integrity)
       }

@@ -89,7 +89,7 @@ private struct DropSession: UpdateSession {
   }
 
   func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight {
-    // The device reports no version, so the checksum decides.
+    // The device reports no version, so its image is identified by the checksum.
     if state.runningCRC32 == image.crc32 { return .alreadyCurrent }
     return try Preflight.check(image, against: device, options: context.options)
   }
