@@ -1,6 +1,6 @@
 import Testing
 
-/// Tests of `Examples/fleet-update.sh`, which a signal ends.
+/// Tests that end `Examples/fleet-update.sh` by a signal.
 @Suite(.waitsForPrograms) struct UpdateScriptTests {
   @Test func aSignalLeavesTheTableAndTheStreams() throws {
     let program = try Program()
