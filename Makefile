@@ -183,7 +183,7 @@ site-pages: docs
 	@tools/deps chromium fonts-dejavu-core
 	python3 -B Tests/System/SitePages/browse.py .build/site $(PICTURES)
 
-# Writes docs/troubleshooting.md from the explanations of the error codes.
+# Writes docs/troubleshooting.md and DIAGNOSTICS in otaflash(1) from the table of error codes.
 troubleshooting:
 	WRITE_DOCUMENTS=1 Tests/run --filter ExplanationTests
 

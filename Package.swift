@@ -38,11 +38,17 @@ let devices: [Target.Dependency] = [
   .product(name: "ArgumentParser", package: "swift-argument-parser"),
 ]
 
-/// What `otaflash fleet` is made of.
+/// What runs a campaign on this host.
 let campaigns: [Target.Dependency] =
-  ["", "Files", "Store", "Engine", "Hooks", "Forecast", "Report"].map {
-    .target(name: "OtaflashFleet\($0)", condition: .when(traits: ["Fleet"]))
-  } + [crypto]
+  devices + ["OtaflashDevices", crypto]
+  + ["", "Files", "Store", "Engine", "Hooks", "Forecast", "Report"].map {
+    .target(name: "OtaflashFleet\($0)")
+  }
+
+/// `otaflash fleet`: the program has it only with the trait.
+let fleetCommands: [Target.Dependency] = ["Host", "Commands"].map {
+  .target(name: "OtaflashFleet\($0)", condition: .when(traits: ["Fleet"]))
+}
 
 let package = Package(
   name: "otaflash",
@@ -150,7 +156,7 @@ let package = Package(
       exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
       name: "otaflash",
-      dependencies: devices + ["OtaflashDevices", "OtaflashBench"] + campaigns,
+      dependencies: devices + ["OtaflashDevices", "OtaflashBench"] + fleetCommands,
       path: "Sources/otaflash", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFleet", dependencies: ["OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate"],
@@ -192,6 +198,12 @@ let package = Package(
         fleetOnly("Mustache", package: "swift-mustache"),
       ],
       path: "Sources/FleetReport", exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "OtaflashFleetHost", dependencies: campaigns, path: "Sources/FleetHost",
+      exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "OtaflashFleetCommands", dependencies: campaigns + ["OtaflashFleetHost"],
+      path: "Sources/FleetCommands", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFleetConformance", dependencies: ["OtaflashFleet"],
       path: "Tests/Support/FleetConformance", swiftSettings: strict),
@@ -300,7 +312,7 @@ let package = Package(
         "otaflash", "OtaflashConsole", "OtaflashDevices", "OtaflashBench", "OtaflashBlueZ",
         "OtaflashState", "OtaflashATT", "OtaflashGATT",
         "OtaflashFirmware", "OtaflashDelta", "OtaflashUpdate", "OtaflashTestSupport",
-        "OtaflashFleet", "OtaflashFleetStore",
+        "OtaflashFleet", "OtaflashFleetStore", "OtaflashFleetHost", "OtaflashFleetCommands",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .unitTests(

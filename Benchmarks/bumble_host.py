@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Sends an image to a device's sink with Bumble's GATT client, and prints the CPU time.
+"""Sends an image to the sink of a device with Bumble's GATT client, and prints the CPU time.
 
 usage: bumble_host.py SOCKET MEGABYTES client|host|long-packets
 
 client:       the client writes its PDUs directly to the socket.
-host:         the PDUs pass through Bumble's host, its virtual controllers and link, to a second
-              host, which writes them to the socket: Bumble's replacement for a kernel.
+host:         the PDUs pass through Bumble's host, virtual controllers and link to a second host,
+              which writes them to the socket. These components replace a kernel.
 long-packets: like host, with controllers that accept packets of 251 bytes; Bumble's default is 27.
 Prints "BYTES CPU-SECONDS", from the first data write to the Status that acknowledges all bytes.
 """
@@ -36,7 +36,7 @@ ANSWER_LIMIT = 20.0
 
 
 class SocketBearer(EventEmitter):
-    """The members of a connection that a client needs, on the socket."""
+    """A connection over the socket, with the members that a client needs."""
 
     EVENT_DISCONNECTION = Connection.EVENT_DISCONNECTION
     handle = 1
@@ -91,7 +91,7 @@ async def client_of_host(device: socket.socket, stack: str) -> Client:
 
 
 class Update:
-    """The host side of the OTA service as far as a sink needs it (docs/ota-service.md)."""
+    """The part of the OTA service's host side that a sink session needs (docs/ota-service.md)."""
 
     def __init__(self, client: Client):
         self.client = client

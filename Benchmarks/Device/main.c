@@ -1,5 +1,5 @@
-/// A device of minimal cost, to measure the host: the portable receiver with the smallest ATT
-/// server that otaflash can discover, on a Unix SEQPACKET socket.
+/// A device of minimal cost for measurements of the host. It consists of the portable receiver and
+/// of the smallest ATT server that otaflash can discover, on a Unix SEQPACKET socket.
 ///
 /// usage: sink-device SOCKET [BYTES-PER-SECOND]
 /// Serves one connection after the other until it is killed.
@@ -16,7 +16,7 @@
 
 #include "ota_receiver.h"
 
-// The attribute table: only the OTA service (docs/ota-service.md, 1).
+// The attribute table contains only the OTA service (docs/ota-service.md, 1).
 enum {
   SERVICE = 1,
   CONTROL_DECLARATION = 2,
@@ -65,7 +65,7 @@ static void transmit(const device *d, const uint8_t *pdu, size_t size) {
   (void)!send(d->socket, pdu, size, MSG_NOSIGNAL);
 }
 
-// Callbacks: metadata flash that is always erased and stores nothing.
+// Callbacks: the metadata flash always reads as erased and stores nothing.
 
 static bool flash_read(void *context, uint32_t address, uint8_t *to, uint32_t size) {
   (void)context, (void)address;
@@ -149,7 +149,7 @@ static void find_service(const device *d, uint8_t request, uint16_t start) {
     answer_error(d, request, start, 0x0A);
 }
 
-/// Answers with one characteristic: the first one from `start` on.
+/// Answers with the first characteristic whose handle is at least `start`.
 static void find_characteristic(const device *d, uint16_t start, uint16_t end, uint16_t type) {
   static const uint8_t known[3][4] = {
       {CONTROL_DECLARATION, 0x28, CONTROL, 2},
@@ -206,7 +206,7 @@ static void handle_request(device *d, const uint8_t *pdu, uint32_t size) {
       return;
     case 0x04: find_descriptors(d, first, second); return;
     case 0x06:
-      // Find By Type Value: the only primary service.
+      // Find By Type Value: answers with the only primary service.
       memcpy(reply, (const uint8_t[]){0x07, SERVICE, 0, STATUS_CCCD, 0}, 5);
       if (first <= SERVICE && size == 7 + 16 && pdu[7 + 12] == 1)
         transmit(d, reply, 5);

@@ -5,8 +5,8 @@ import OtaflashUpdate
 /// Goals of patches, in virtual time: the gain for a release and for a small change.
 enum DeltaGoals {
   private static let size = 512 * 1024
-  /// The share of functions and constants that differ between releases. The patch has 16 % of the
-  /// image size, like the patch between two releases of a Zephyr application.
+  /// The share of functions and constants that differ between the releases. The patch has 16 % of
+  /// the size of the image, like the patch between two releases of a Zephyr application.
   private static let releaseShare = 0.07
   /// Links of about 6, 20 and 60 kB/s. `buffers` is the number of packets of 251 bytes that the
   /// controllers hold for a connection event.
@@ -27,11 +27,11 @@ enum DeltaGoals {
     let plain = try update(release, asPatch: false, on: text)
     let gain = patch.rate / plain.rate
     return Goal(
-      what: "release of 512 KiB with a patch of ≤ 17 %, air limit 6 kB/s, flash erased ahead: "
-        + "image bytes per second, patch against complete image",
-      wanted: "≥ 5.5 times",
-      measured: "\(Figure.fixed(gain, digits: 2)) times (\(Figure.kilobytes(patch.rate)) against "
-        + "\(Figure.kilobytes(plain.rate)); patch of \(Figure.percent(patch.ratio)))",
+      what: "a patch of ≤ 17 % for a release of 512 KiB, relative to the complete image: image "
+        + "bytes per second, air limit 6 kB/s, flash erased ahead",
+      wanted: "≥ 5.5 times as fast",
+      measured: "\(Figure.fixed(gain, digits: 2)) times (\(Figure.kilobytes(patch.rate)) instead "
+        + "of \(Figure.kilobytes(plain.rate)); patch of \(Figure.percent(patch.ratio)))",
       isMet: gain >= 5.5 && patch.ratio <= 0.17)
   }
 
@@ -44,7 +44,8 @@ enum DeltaGoals {
     }
     let texts = found.map { "\(Figure.percent($0.share)) (\(Figure.kilobytes($0.rate)))" }
     return Goal(
-      what: "the same at 6, 20 and 60 kB/s", wanted: "≥ 95 % of min(flash, air / ratio)",
+      what: "the same patch, air limits of 6, 20 and 60 kB/s",
+      wanted: "≥ 95 % of min(flash, air / ratio)",
       measured: texts.joined(separator: ", "),
       isMet: (found.map(\.share).min() ?? 0) >= 0.95)
   }
@@ -56,11 +57,11 @@ enum DeltaGoals {
     let plain = try update(change, asPatch: false, mode: .withResponse, on: text)
     let gain = patch.rate / plain.rate
     return Goal(
-      what: "change of only the version string in 256 KiB, MTU 23, with response, flash erased "
-        + "ahead",
-      wanted: "≥ 30 times",
-      measured: "\(Figure.fixed(gain, digits: 0)) times (\(Figure.fixed(patch.seconds)) s against "
-        + "\(Figure.fixed(plain.seconds)) s; \(patch.bytes) bytes sent)", isMet: gain >= 30)
+      what: "a patch for a changed version string in 256 KiB, relative to the complete image: "
+        + "MTU 23, writes with response, flash erased ahead",
+      wanted: "≥ 30 times as fast",
+      measured: "\(Figure.fixed(gain, digits: 0)) times (\(Figure.fixed(patch.seconds)) s instead "
+        + "of \(Figure.fixed(plain.seconds)) s; \(patch.bytes) bytes sent)", isMet: gain >= 30)
   }
 
   private static func update(

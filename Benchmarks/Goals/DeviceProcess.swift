@@ -14,8 +14,8 @@ final class DeviceProcess: Sendable {
     let words = [program, path] + (bytesPerSecond.map { [String($0)] } ?? [])
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
-    // The threads of a task pool block every signal. A child would inherit the mask, and could not
-    // be stopped.
+    // The threads of a task pool block every signal. A child that inherited this mask could not be
+    // stopped.
     var attributes = posix_spawnattr_t()
     var signals = sigset_t()
     sigemptyset(&signals)

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Measures the goals of docs/performance.md and prints the rows of its table. Exit 1: a goal was
-/// missed.
+/// Measures the goals of docs/performance.md and prints the rows of its table. The exit code is 1
+/// if a goal was missed.
 @main
 enum GoalTable {
   private static let usage =

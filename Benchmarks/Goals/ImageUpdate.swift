@@ -4,9 +4,9 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Synchronization
 
-/// One update of a simulated device from one image to another, in virtual time. The time is that of
-/// upload and VERIFY, so it includes the writing of data that the device holds in RAM at the end of
-/// the upload.
+/// One update of a simulated device from one image to another, in virtual time. The measured time
+/// covers upload and VERIFY, so it includes the data that the device writes to flash after the end
+/// of the upload.
 struct ImageUpdate {
   struct Undelivered: Error { let report: DeliveryReport? }
 

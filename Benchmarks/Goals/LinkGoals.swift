@@ -41,9 +41,9 @@ enum LinkGoals {
     }
     let worst = shares.min() ?? 0
     return Goal(
-      what: "MTU \(mtu), without response, no flash time, \(intervals.joined(separator: ", ")), "
-        + "1M and 2M, LL 251",
-      wanted: "≥ \(least) % of the model's limit for the best size within the MTU",
+      what: "writes without response, MTU \(mtu), \(intervals.joined(separator: ", ")), "
+        + "1M and 2M, packets of 251 bytes, no flash time",
+      wanted: "≥ \(least) % of the limit of the radio model for the best PDU size within the MTU",
       measured: "\(Figure.percent(worst)) (worst) to \(Figure.percent(shares.max() ?? 0))",
       isMet: worst * 100 >= Double(least))
   }
@@ -52,7 +52,7 @@ enum LinkGoals {
     let profile = try SimulationProfile(parsing: "sim:fast?interval=15ms&ring=60K&slot=8M")
     let found = try measure(profile, .withoutResponse, mtu: 512, size: size)
     return Goal(
-      what: "MTU 512, without response, no flash time, 15ms, 2M", wanted: "≥ 170 kB/s",
+      what: "writes without response, MTU 512, 15ms, 2M, no flash time", wanted: "≥ 170 kB/s",
       measured: "\(Figure.kilobytes(found.bytesPerSecond)) in PDUs of \(found.pduSize) bytes",
       isMet: found.bytesPerSecond >= 170_000)
   }
@@ -67,7 +67,7 @@ enum LinkGoals {
     }
     let worst = shares.min() ?? 0
     return Goal(
-      what: "mode auto against without response, on the same links", wanted: "≥ 99 %",
+      what: "mode `auto` relative to mode `without-response`, on the same links", wanted: "≥ 99 %",
       measured: "\(Figure.percent(worst)) (worst) to \(Figure.percent(shares.max() ?? 0))",
       isMet: worst >= 0.99)
   }
@@ -78,10 +78,10 @@ enum LinkGoals {
       try flashRate(text, .auto).bytesPerSecond, try flashRate(text, .withResponse).bytesPerSecond
     )
     return Goal(
-      what: "mode auto against with response, updates of 1 MiB, 2M, 15 ms, 85 ms erase and "
-        + "40 ms write per 4 KiB page", wanted: "≥ 1.9 times",
+      what: "mode `auto` relative to mode `with-response`, updates of 1 MiB, 2M, 15 ms, 85 ms to "
+        + "erase and 40 ms to write each page of 4 KiB", wanted: "≥ 1.9 times as fast",
       measured: "\(Figure.fixed(auto / answered, digits: 2)) times "
-        + "(\(Figure.kilobytes(auto)) against \(Figure.kilobytes(answered)))",
+        + "(\(Figure.kilobytes(auto)) instead of \(Figure.kilobytes(answered)))",
       isMet: auto >= 1.9 * answered)
   }
 
@@ -91,7 +91,8 @@ enum LinkGoals {
     }
     let worst = shares.min() ?? 0
     return Goal(
-      what: "without response on the same links, 85 ms erase and 40 ms write per 4 KiB page",
+      what: "writes without response on the same links, 85 ms to erase and 40 ms to write each "
+        + "page of 4 KiB",
       wanted: "≥ 95 % of the slower of flash and air",
       measured: "\(Figure.percent(worst)) (worst) to \(Figure.percent(shares.max() ?? 0))",
       isMet: worst >= 0.95)
@@ -138,7 +139,8 @@ enum LinkGoals {
     }
     let worst = shares.min() ?? 0
     return Goal(
-      what: count == 2 ? "with response" : "with response, answered in the same event",
+      what: count == 2
+        ? "writes with response" : "writes with response, answered in the same connection event",
       wanted: "≥ 99 % of one write per \(count == 2 ? "two intervals" : "interval")",
       measured: "\(Figure.percent(worst)) (worst) to \(Figure.percent(shares.max() ?? 0))",
       isMet: worst >= 0.99)
@@ -150,9 +152,10 @@ enum LinkGoals {
       try measure(profile, .withResponse, mtu: mtu, size: 256 * 1024).took / .seconds(1)
     }
     return Goal(
-      what: "MTU 498 against MTU 23, with response, 256 KiB", wanted: "time ratio ≥ 6",
-      measured: "\(Figure.fixed(times[0] / times[1])) (\(Figure.fixed(times[1])) s against "
-        + "\(Figure.fixed(times[0])) s at 15 ms)", isMet: times[0] / times[1] >= 6)
+      what: "MTU 498 relative to MTU 23, writes with response, 256 KiB",
+      wanted: "≥ 6 times as fast",
+      measured: "\(Figure.fixed(times[0] / times[1])) times (\(Figure.fixed(times[1])) s instead "
+        + "of \(Figure.fixed(times[0])) s at 15 ms)", isMet: times[0] / times[1] >= 6)
   }
 
   private static func withLoss(_ text: String, _ loss: Double) throws -> Goal {
@@ -166,7 +169,7 @@ enum LinkGoals {
     }
     let worst = shares.min() ?? 0
     return Goal(
-      what: "\(text) packet loss, without response, 7.5 and 15 ms",
+      what: "writes without response with \(text) packet loss, 7.5 and 15 ms",
       wanted: "≥ 97 % of the limit for complete packets × (1 − loss)",
       measured: "\(Figure.percent(worst)) (worst) to \(Figure.percent(shares.max() ?? 0))",
       isMet: worst >= 0.97)

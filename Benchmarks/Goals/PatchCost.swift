@@ -3,8 +3,8 @@ import OtaflashDelta
 import OtaflashSampleFirmware
 import OtaflashSimulation
 
-/// The cost of creating a patch in this process and in PyPI's detools, with the same images and
-/// settings, one after the other.
+/// The cost of creating a patch in this process and in PyPI's detools, one after the other, with
+/// the same images and settings.
 struct PatchCost {
   struct NoAnswer: Error {}
 
@@ -14,7 +14,7 @@ struct PatchCost {
   private static let megabytesLimit = 64.0
   private static let factor = 2.0
 
-  /// A Python with detools, and the script that runs it; `nil` = not available.
+  /// A Python interpreter with detools, and the script that runs it; `nil` if not available.
   let detools: (python: String, script: String)?
 
   func all() throws -> [Goal] {
@@ -28,7 +28,7 @@ struct PatchCost {
     let megabytes = ProcessCost.mostResidentMegabytes
     return [
       Goal(
-        what: "creating the patch for 512 KiB: every codec tried, applied and compared",
+        what: "creation of the patch for 512 KiB: every codec is tried, applied and compared",
         wanted: "≤ 1.5 s of CPU time and ≤ 64 MB",
         measured: "\(Figure.fixed(chosen, digits: 2)) s; \(Figure.fixed(megabytes)) MB, including "
           + "the images", isMet: chosen <= Self.secondsLimit && megabytes <= Self.megabytesLimit),
@@ -45,8 +45,10 @@ struct PatchCost {
   }
 
   private func comparison(_ ours: Double, _ pair: RelinkedFirmware) throws -> Goal {
-    let what = "one patch for the same images, heatshrink 10,8, against PyPI's detools 0.53.0"
-    let wanted = "≤ 2 times its CPU time"
+    let what =
+      "creation of one patch for the same images with heatshrink 10,8, relative to PyPI's detools "
+      + "0.53.0"
+    let wanted = "≤ 2 times the CPU time"
     guard let detools else {
       return Goal(
         what: what, wanted: wanted, measured: "not measured: detools cannot be installed",
@@ -56,7 +58,8 @@ struct PatchCost {
     return Goal(
       what: what, wanted: wanted,
       measured: "\(Figure.fixed(ours / theirs, digits: 2)) times "
-        + "(\(Figure.fixed(ours, digits: 2)) s against \(Figure.fixed(theirs, digits: 2)) s)",
+        + "(\(Figure.fixed(ours, digits: 2)) s compared with "
+        + "\(Figure.fixed(theirs, digits: 2)) s)",
       isMet: ours <= Self.factor * theirs)
   }
 

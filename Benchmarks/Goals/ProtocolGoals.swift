@@ -36,21 +36,21 @@ enum ProtocolGoals {
       smp(fast + "&erase=0&write=0").share(flash: .zero),
     ]
     return Goal(
-      what: "SMP, 2M, LL 251, 15 ms, 4 buffers of 2475 bytes, 40 ms write per 4 KiB page, erased "
-        + "ahead (85 ms per page)",
+      what: "SMP, 2M, packets of 251 bytes, 15 ms, 4 buffers of 2475 bytes, 40 ms to write each "
+        + "page of 4 KiB, pages erased ahead (85 ms each)",
       wanted: "≥ 90 % of the slower of flash and air",
-      measured: "\(Figure.percent(shares[0])) (\(Figure.kilobytes(full.bytesPerSecond))); pages "
-        + "erased when needed \(Figure.percent(shares[1])); no flash time "
-        + "\(Figure.percent(shares[2]))", isMet: (shares.min() ?? 0) >= 0.9)
+      measured: "\(Figure.percent(shares[0])) (\(Figure.kilobytes(full.bytesPerSecond))); "
+        + "\(Figure.percent(shares[1])) if pages are erased when needed; "
+        + "\(Figure.percent(shares[2])) without flash time", isMet: (shares.min() ?? 0) >= 0.9)
   }
 
   private static func againstOneRequest(_ full: Upload) throws -> Goal {
     let one = try smp(fast, requests: 1)
     let ratio = full.bytesPerSecond / one.bytesPerSecond
     return Goal(
-      what: "the same against one request at a time", wanted: "≥ 2 times",
+      what: "the same relative to one request at a time", wanted: "≥ 2 times as fast",
       measured: "\(Figure.fixed(ratio, digits: 2)) times "
-        + "(\(Figure.kilobytes(one.bytesPerSecond)))", isMet: ratio >= 2)
+        + "(one request: \(Figure.kilobytes(one.bytesPerSecond)))", isMet: ratio >= 2)
   }
 
   private static func zephyrDefaults() throws -> Goal {
@@ -58,10 +58,10 @@ enum ProtocolGoals {
     let one = try smp(defaults, requests: 1)
     let ratio = found.bytesPerSecond / one.bytesPerSecond
     return Goal(
-      what: "SMP with Zephyr's defaults (4 buffers of 384 bytes, no reassembly), MTU 247, against "
-        + "one request at a time", wanted: "≥ 3 times",
+      what: "SMP with Zephyr's defaults (4 buffers of 384 bytes, no reassembly), MTU 247, relative "
+        + "to one request at a time", wanted: "≥ 3 times as fast",
       measured: "\(Figure.fixed(ratio, digits: 2)) times "
-        + "(\(Figure.kilobytes(found.bytesPerSecond)) against "
+        + "(\(Figure.kilobytes(found.bytesPerSecond)) instead of "
         + "\(Figure.kilobytes(one.bytesPerSecond)))", isMet: ratio >= 3)
   }
 
@@ -83,11 +83,11 @@ enum ProtocolGoals {
     }
     return Goal(
       what:
-        "SMP, 15 ms, MTU 498, 4 buffers, a server that accepts only complete words of 8 bytes, "
-        + "against one that accepts any size", wanted: "≥ 95 %, no repetitions",
-      measured: "\(Figure.percent(shares[0])) (\(Figure.kilobytes(rates[0]))); one request per "
-        + "write \(Figure.percent(shares[1])) (\(Figure.kilobytes(rates[1]))); "
-        + "\(rewinds) repetitions",
+        "SMP, 15 ms, MTU 498, 4 buffers: a server that accepts only complete words of 8 bytes, "
+        + "relative to a server that accepts any size", wanted: "≥ 95 %, no repetitions",
+      measured: "\(Figure.percent(shares[0])) (\(Figure.kilobytes(rates[0]))); "
+        + "\(Figure.percent(shares[1])) (\(Figure.kilobytes(rates[1]))) if each request is one "
+        + "write; \(rewinds) repetitions",
       isMet: (shares.min() ?? 0) >= 0.95 && rewinds == 0)
   }
 
@@ -105,9 +105,9 @@ enum ProtocolGoals {
     let slowest = uploads.map(\.bytesPerSecond).min() ?? 0
     let repeated = uploads.map(\.bytesRepeated).reduce(0, +)
     return Goal(
-      what: "Secure DFU, MTU 247, 15 ms, 1M and 2M, 85 ms erase, 41 µs per word",
-      wanted: "≥ 19 kB/s, no packet lost in the device's pool",
-      measured: "\(Figure.kilobytes(slowest)) (worst), \(repeated) bytes repeated",
+      what: "Secure DFU, MTU 247, 15 ms, 1M and 2M, 85 ms to erase a page, 41 µs to write a word",
+      wanted: "≥ 19 kB/s; no packet lost in the packet pool of the device",
+      measured: "\(Figure.kilobytes(slowest)) (worst); \(repeated) bytes sent again",
       isMet: slowest >= 19_000 && repeated == 0 && uploads.allSatisfy { $0.rewinds == 0 })
   }
 
@@ -125,8 +125,8 @@ enum ProtocolGoals {
     let slowest = uploads.map(\.bytesPerSecond).min() ?? 0
     return Goal(
       what:
-        "legacy DFU, 8 and 16 buffers, 7.5 ms, answers in the same and the next event, 85 ms to "
-        + "erase the settings page", wanted: "0 restarts",
+        "legacy DFU, 8 and 16 buffers, 7.5 ms, answers in the same or the next connection event, "
+        + "85 ms to erase the settings page", wanted: "0 restarts",
       measured: "\(restarts) restarts, \(Figure.kilobytes(slowest)) (worst)", isMet: restarts == 0)
   }
 

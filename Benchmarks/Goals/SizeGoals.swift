@@ -1,10 +1,10 @@
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// The size of data writes that the host chooses, against every other size: 32 links, each with an
-/// exhaustive search in virtual time.
+/// Compares the size of data writes that the host chooses with every other size: an exhaustive
+/// search in virtual time on each of 32 links.
 enum SizeGoals {
-  /// A profile behind `sim:fast?`, and the ATT_MTU.
+  /// The settings after `sim:fast?`, and the ATT_MTU.
   private static let links: [(profile: String, mtu: Int)] = [
     ("interval=15ms&phy=2M&ring=60K", 23),
     ("interval=15ms&phy=2M&ring=60K", 65),
@@ -40,10 +40,11 @@ enum SizeGoals {
     ("interval=15ms&phy=2M&ring=60K&security=encrypted", 247),
   ]
   private static let size = 256 * 1024
-  /// A PDU that fills one packet of 251 bytes; shorter ones are never the best for longer packets.
+  /// The size of a PDU that fills one packet of 251 bytes; with such packets, a smaller size is
+  /// never the best.
   private static let onePacketPDU = 247
 
-  /// What one link has shown.
+  /// The result for one link.
   private struct Finding {
     let link: String
     let chosen: LinkBenchmark.Measurement
@@ -57,9 +58,9 @@ enum SizeGoals {
     }
   }
 
-  /// - Parameter show: receives the rows of a table of all links, as they are measured.
+  /// - Parameter show: receives each row of the table of all links as soon as it is measured.
   static func all(_ show: (String) -> Void) throws -> [Goal] {
-    show("| link | best PDU | kB/s | chosen | share |\n|---|---|---|---|---|")
+    show("| link | best PDU size | best rate | chosen PDU size | share |\n|---|---|---|---|---|")
     let shares = try links.map { profile, mtu in
       let finding = try find(profile, mtu)
       show(finding.row)
@@ -68,8 +69,8 @@ enum SizeGoals {
     let (close, worst) = (shares.count { $0 >= 0.99 }, shares.min() ?? 0)
     return [
       Goal(
-        what: "size of data writes by the granted interval, the controller's buffers and the "
-          + "device's, against the best of all sizes, \(links.count) links",
+        what: "size of data writes, chosen from the granted interval and the buffers of controller "
+          + "and device, relative to the best of all sizes, \(links.count) links",
         wanted: "≥ 99 % on 30, ≥ 98 % on all",
         measured: "≥ 99 % on \(close), \(Figure.percent(worst)) (worst)",
         isMet: close >= 30 && worst >= 0.98)

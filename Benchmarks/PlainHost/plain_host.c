@@ -41,7 +41,7 @@ static int take_status(host *h, const uint8_t *status) {
   return 0;
 }
 
-/// Receives PDUs until one with `opcode` arrives, which is returned in `pdu`.
+/// Receives PDUs until a PDU with `opcode` arrives, and returns this PDU in `pdu`.
 static int await(host *h, uint8_t opcode, uint8_t pdu[PDU_MAXIMUM]) {
   const uint8_t confirmation = 0x1E;
   while (true) {
@@ -61,7 +61,7 @@ static int request(host *h, const uint8_t *pdu, size_t size, uint8_t response) {
   return error ? error : await(h, response, answer);
 }
 
-/// Runs a Control operation: its write, then its indication.
+/// Runs a Control operation: sends the write, then awaits the indication.
 static int operate(host *h, const uint8_t *pdu, size_t size) {
   uint8_t answer[PDU_MAXIMUM];
   int error = transmit(h, pdu, size);

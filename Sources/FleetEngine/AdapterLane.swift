@@ -117,7 +117,7 @@ final class AdapterLane: Sendable {
       if let result = await inTurn(connect) { return try result.get() }
     }
     throw .deviceNotFound(
-      cause: "The device did not advertise in \(Self.turnsMaximum) turns of \(Self.turn).",
+      cause: "The device did not advertise in \(Self.turnsMaximum) attempts of \(Self.turn).",
       remedy: .comeCloser)
   }
 

@@ -38,7 +38,7 @@ package struct CampaignFile: Sendable {
       guard fields.isComplete, keys.allSatisfy({ fields[$0] == nil }) else { return }
       mistakes.note(at: fields.place, words)
     }
-    require(["campaign"], "'campaign' is missing, the name of the campaign")
+    require(["campaign"], "'campaign', the name of the campaign, is missing")
     require(
       ["devices", "devices-file", "devices-scan", KnownSource.key],
       "one of 'devices', 'devices-file', 'devices-scan' and 'devices-from' is required")
@@ -210,7 +210,7 @@ package struct CampaignFile: Sendable {
       throw CampaignFileFault(
         at: places["stop \(wave.name)"] ?? places["wave \(wave.name)"] ?? .start,
         "wave '\(wave.name)' stops at \(failures) failed devices, but has only \(size); write "
-          + "100% to stop after all devices failed")
+          + "100% to stop when all devices have failed")
     }
   }
 

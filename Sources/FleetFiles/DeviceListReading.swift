@@ -31,7 +31,7 @@ enum DeviceListReading {
       if listed.device.id.hasPrefix(simulatedFleet) {
         guard case .scalar = element, simulated == nil else {
           fields.mistakes.note(
-            at: element.place, "a campaign supports one simulated fleet, as a text")
+            at: element.place, "a campaign supports only one simulated fleet, written as a string")
           continue
         }
         simulated = Simulated(text: listed.device.id, place: listed.place)

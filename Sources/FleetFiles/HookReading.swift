@@ -45,7 +45,7 @@ enum HookReading {
       command = .shell(text)
     case .mapping, .alias:
       throw CampaignFileFault(
-        at: node.place, "\(key) must be a list of words or a text for /bin/sh")
+        at: node.place, "\(key) must be a list of words, or a string for /bin/sh")
     }
     guard !command.hasNull else {
       throw CampaignFileFault(at: node.place, "a command cannot contain the character U+0000")

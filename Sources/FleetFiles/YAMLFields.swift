@@ -148,7 +148,7 @@ extension Node {
   /// Returns a non-empty scalar.
   func text(of what: String) throws(CampaignFileFault) -> String {
     guard case .scalar(let scalar) = self else {
-      throw CampaignFileFault(at: place, "\(what) must be a text")
+      throw CampaignFileFault(at: place, "\(what) must be a string")
     }
     guard !scalar.string.isEmpty else {
       throw CampaignFileFault(at: place, "\(what) is empty")

@@ -68,7 +68,7 @@ struct YAMLTree {
       }
       guard parts <= partsMaximum else {
         throw CampaignFileFault(
-          at: FilePlace(line: line, column: 1), "the file has more than \(partsMaximum) parts")
+          at: FilePlace(line: line, column: 1), "the file has more than \(partsMaximum) elements")
       }
     }
   }
@@ -105,7 +105,7 @@ struct YAMLTree {
     case .mapping(let mapping):
       for (key, value) in mapping {
         guard case .scalar = key else {
-          throw CampaignFileFault(at: key.place, "a key must be a text")
+          throw CampaignFileFault(at: key.place, "a key must be a string")
         }
         try checkPlain(key)
         try checkPlain(value)

@@ -68,8 +68,7 @@ extension StateFault: ExplainedFault {
 
   public var explanation: String {
     switch self {
-    case .deviceBusy(_, let holder?): "It is process \(holder)."
-    case .deviceBusy(_, nil): "It has not said yet which process it is."
+    case .deviceBusy: "Only one process at a time can use a device."
     case .registryBusy: "A process that holds it for so long hangs, or its disk does."
     case .noPlace, .diskFull, .permissionDenied, .notADirectory, .impossiblePlace, .notAFile,
       .tooLarge, .newerFormat, .system:

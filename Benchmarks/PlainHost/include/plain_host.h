@@ -1,7 +1,7 @@
 /// A minimal host: a `send` and `recv` loop that sends the PDUs of an `otaflash bench` transfer
 /// without response. It knows the attributes of the device and checks almost nothing. It creates
-/// the image and its CRC32 as `otaflash bench` does. The cost of otaflash is reported as a multiple
-/// of the cost of this host, in the same run on the same machine.
+/// the same image and CRC32 as `otaflash bench`. The benchmark reports the cost of otaflash as a
+/// multiple of the cost of this host, in the same run on the same machine.
 #ifndef PLAIN_HOST_H
 #define PLAIN_HOST_H
 

@@ -121,17 +121,17 @@ public struct Doctor: Sendable {
     }
     return .warn(
       "capabilities",
-      "\(missing.joined(separator: " and ")) missing: flashing by address works, scanning and link "
-        + "tuning do not.", .grantCapabilities)
+      "\(missing.joined(separator: " and ")) missing: flashing by address works, but scanning and "
+        + "link tuning do not.", .grantCapabilities)
   }
 
   private func daemon() -> DoctorCheck {
     guard facts.isDaemonRunning() else {
-      return .pass("bluetoothd", "bluetoothd is not running, so it uses no device.")
+      return .pass("bluetoothd", "bluetoothd is not running, so it does not use any device.")
     }
     return .pass(
       "bluetoothd",
-      "bluetoothd is running. A device that is connected to it is busy: "
+      "bluetoothd is running. A device that is connected to it is busy; to free it, run "
         + "`bluetoothctl disconnect ADDRESS`."
     )
   }

@@ -1,50 +1,32 @@
 /// The exit status of the process. Numbers follow sysexits(3) where possible.
-package enum ExitStatus: Hashable, Sendable {
-  case done
-  case bug
-  /// Some devices of a campaign failed.
-  case someFailed
-  /// A campaign stopped, and the remaining devices are on hold.
-  case fleetStopped
-  case refusedBeforeWriting
-  case rejectedByDevice
-  case belowBaseline
-  case usage
-  case malformedInput
-  case missingInput
-  case deviceUnavailable
-  case selfTestFailed
-  case systemCall
-  case outputFailed
-  case linkLost
-  case linkLostResumable
-  case protocolBroken
-  case permissionDenied
-  case configuration
-  case signal(Int32)
+package struct ExitStatus: Hashable, Sendable {
+  package let code: Int32
+  /// The signal that ended the run.
+  package private(set) var signal: Int32?
 
-  package var code: Int32 {
-    switch self {
-    case .done: 0
-    case .bug: 1
-    case .someFailed: 3
-    case .fleetStopped: 4
-    case .refusedBeforeWriting: 5
-    case .rejectedByDevice: 6
-    case .belowBaseline: 7
-    case .usage: 64
-    case .malformedInput: 65
-    case .missingInput: 66
-    case .deviceUnavailable: 69
-    case .selfTestFailed: 70
-    case .systemCall: 71
-    case .outputFailed: 73
-    case .linkLost: 74
-    case .linkLostResumable: 75
-    case .protocolBroken: 76
-    case .permissionDenied: 77
-    case .configuration: 78
-    case .signal(let number): 128 + number
-    }
+  package static let done = ExitStatus(code: 0)
+  package static let bug = ExitStatus(code: 1)
+  /// Some devices of a campaign failed.
+  package static let someFailed = ExitStatus(code: 3)
+  /// A campaign stopped, and the remaining devices are on hold.
+  package static let fleetStopped = ExitStatus(code: 4)
+  package static let refusedBeforeWriting = ExitStatus(code: 5)
+  package static let rejectedByDevice = ExitStatus(code: 6)
+  package static let belowBaseline = ExitStatus(code: 7)
+  package static let usage = ExitStatus(code: 64)
+  package static let malformedInput = ExitStatus(code: 65)
+  package static let missingInput = ExitStatus(code: 66)
+  package static let deviceUnavailable = ExitStatus(code: 69)
+  package static let selfTestFailed = ExitStatus(code: 70)
+  package static let systemCall = ExitStatus(code: 71)
+  package static let outputFailed = ExitStatus(code: 73)
+  package static let linkLost = ExitStatus(code: 74)
+  package static let linkLostResumable = ExitStatus(code: 75)
+  package static let protocolBroken = ExitStatus(code: 76)
+  package static let permissionDenied = ExitStatus(code: 77)
+  package static let configuration = ExitStatus(code: 78)
+
+  package static func signal(_ number: Int32) -> ExitStatus {
+    ExitStatus(code: 128 + number, signal: number)
   }
 }

@@ -13,11 +13,11 @@ package struct FaultReport: Equatable, Sendable {
   /// Whether the same command can succeed when it is run again unchanged.
   package let retryable: Bool
   /// The location of the fault in a file, and of further faults in the file.
-  package var passages: [FilePassage] = []
+  package let passages: [FilePassage]
   /// The number of faults of the file that are not in `passages`.
-  package var omitted = 0
+  package let omitted: Int
   /// Further clauses about the event.
-  package var details: [String] = []
+  package let details: [String]
   /// The state of the image on the device, if a program must know it.
   package var imageState: ImageState?
 
@@ -27,16 +27,24 @@ package struct FaultReport: Equatable, Sendable {
     case restartRequested = "restart-requested"
   }
 
+  /// - Parameters:
+  ///   - why: the causes of the code's row if it is `nil`.
+  ///   - exit: one of the exit statuses of the code's row; its first if it is `nil`.
+  ///   - retryable: the value of the code's row if it is `nil`.
   package init(
-    _ code: FaultCode, _ what: String, why: String, help: String, exit: ExitStatus,
-    retryable: Bool = false
+    _ code: FaultCode, _ what: String, why: String? = nil, help: String, exit: ExitStatus? = nil,
+    retryable: Bool? = nil, passages: [FilePassage] = [], omitted: Int = 0, details: [String] = []
   ) {
+    let row = code.row
     self.code = code
     self.what = what
-    self.why = why
+    self.why = why ?? row.causes
     self.help = help
-    self.exit = exit
-    self.retryable = retryable
+    self.exit = exit ?? row.exits[0]
+    self.retryable = retryable ?? row.retryable
+    self.passages = passages
+    self.omitted = omitted
+    self.details = details
   }
 }
 
@@ -108,15 +116,25 @@ package struct FaultContext: Sendable {
   /// Returns `words` followed by `more`. If that command does not accept them, returns `flash` with
   /// them; if there is no image, or `flash` does not accept them either, the command's own help.
   package func working(_ words: [String], adding more: [String]) -> String {
-    guard let name = commandName(arguments), commandName(words + more) == nil else {
+    guard commandName(arguments) != nil, commandName(words + more) == nil else {
       return command(words + more)
     }
     if let image = subject.image, let device = subject.device {
       let flash = ["flash", image, "-d", device] + more
       if commandName(flash) != nil { return command(flash) }
     }
-    return command(name.split(separator: " ").map(String.init) + ["--help"])
+    return ownHelp
   }
+
+  /// The help of this run's command.
+  package var ownHelp: String { help(of: commandName(arguments) ?? "") }
+
+  package func help(of name: String) -> String {
+    command(name.split(separator: " ").map(String.init) + ["--help"])
+  }
+
+  /// This run's command with a log of its traffic, for a report of an error in otaflash.
+  package var againVerbose: String { again(with: "-vvv") }
 
   package var inspectDevice: String { inspect(with: ["info"]) }
 
@@ -144,6 +162,33 @@ package struct FaultContext: Sendable {
   }
 
   package var doctor: String { command(["doctor"]) }
+  package var scan: String { command(["scan"]) }
+  package var pair: String { aboutDevice("pair") }
+
+  /// The command that removes the keys of the device. A device without an address has no keys.
+  package var unpair: String {
+    guard let device = subject.device, !device.hasPrefix("unix:"), !device.hasPrefix("sim:") else {
+      return command(["devices"])
+    }
+    return aboutDevice("unpair")
+  }
+
+  /// Returns another command for this run's device with the same adapter.
+  package func aboutDevice(_ words: String...) -> String {
+    guard let device = subject.device else { return command(words + ["--help"]) }
+    return command(adapterWords + words + ["-d", device])
+  }
+
+  /// `--adapter hci1`, if this run has the option.
+  private var adapterWords: [String] {
+    for (word, next) in zip(arguments, arguments.dropFirst()) where word == "--adapter" {
+      return [word, next]
+    }
+    return arguments.filter { $0.hasPrefix("--adapter=") }
+  }
+
+  /// The command that lists a file or a directory.
+  package func list(_ path: String) -> String { "ls -l -- " + ShellWords.quote(path) }
 
   package func command(_ words: [String]) -> String { ShellWords.join([program] + words) }
 }

@@ -8,15 +8,16 @@ package struct DeltaOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Send a patch against the running image: auto (or a compressed image, if faster), "
-        + "never, or require.",
+      "Send a patch against the running image: auto (a patch or a compressed image, if it is "
+        + "faster), never, or require.",
       valueName: "policy"))
   package var delta = DeltaPolicy.auto
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The running image, or a folder of images, in addition to those flashed from this host.",
+      "The running image, or a folder of images, in addition to the images that this host has "
+        + "flashed.",
       valueName: "path"),
     completion: .file())
   package var base: String?

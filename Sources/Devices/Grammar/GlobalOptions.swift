@@ -8,13 +8,14 @@ package struct GlobalOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The Bluetooth adapter to use; sim, or sim:8, simulates devices.", valueName: "hciN"))
+      "The Bluetooth adapter to use, such as hci0; sim simulates six devices, and sim:8 eight.",
+      valueName: "hciN"))
   package var adapter: String?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "How long to look for a device, or to wait for it; with scan, how long to listen.",
+      "The time limit to find a device or to wait for it; for scan, the duration of the scan.",
       valueName: "time"),
     transform: TimeSpan.parse)
   package var timeout: TimeSpan?
@@ -22,7 +23,7 @@ package struct GlobalOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "How long a device may take to answer a request, 100ms to 30s. The specification has 30s.",
+      "The time limit for the answer to a request, 100ms to 30s; the specification defines 30s.",
       valueName: "time"),
     transform: TimeSpan.parse)
   package var transactionLimit: TimeSpan?

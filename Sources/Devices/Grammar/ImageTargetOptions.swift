@@ -13,7 +13,7 @@ package struct ImageTargetOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Accept only MCUboot images for this class: the vendor's name for it, or a UUID.",
+      "Accept only MCUboot images for this class: a name that the vendor defines, or a UUID.",
       valueName: "id"))
   package var classID: String?
 

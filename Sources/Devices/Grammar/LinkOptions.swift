@@ -9,25 +9,26 @@ package struct LinkOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The connection interval to ask for, 7.5ms to 4s; by default 7.5 to 15 ms to flash.",
+      "The connection interval to request, 7.5ms to 4s; for flash, the default is 7.5 to 15 ms.",
       valueName: "time"),
     transform: LinkOptions.interval)
   package var interval: ConnectionInterval?
 
   @Option(
-    name: .long, help: ArgumentHelp("The PHY to ask for: 1M, 2M or coded.", valueName: "phy"),
+    name: .long, help: ArgumentHelp("The PHY to request: 1M, 2M or coded.", valueName: "phy"),
     transform: LinkOptions.phy)
   package var phy: PHY?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "How long the device may be silent before the link counts as lost; by default 2s to flash.",
+      "The time without a packet after which the link counts as lost; for flash, the default is "
+        + "2s.",
       valueName: "time"),
     transform: TimeSpan.parse)
   package var supervision: TimeSpan?
 
-  @Flag(name: .long, help: "Keep the link parameters; request no change.")
+  @Flag(name: .long, help: "Keep the link parameters; do not request changes.")
   package var keepLink = false
 
   package init() {}
@@ -85,8 +86,8 @@ extension DeviceSelector {
     case .unix, .simulated:
       guard !options.asksForSomething else {
         throw ValidationError(
-          "--interval, --phy and --supervision are for devices on the air; a simulated one uses "
-            + "'sim:?interval=15ms&phy=2M'")
+          "--interval, --phy and --supervision are for Bluetooth devices; for a simulated device, "
+            + "use 'sim:?interval=15ms&phy=2M'")
       }
     }
   }

@@ -10,10 +10,10 @@ package struct RegionOption: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Use only one address range of the file, as 0x1000..0x80000.",
+      "Use only one address range of the file, such as 0x1000..0x80000.",
       discussion: """
-        For \(FirmwareImage.Format.addressed) files. By default all of it is the image but what no \
-        update writes, such as UICR and option bytes.
+        For \(FirmwareImage.Format.addressed) files. By default, the image is all data except \
+        regions that updates do not write, such as UICR and option bytes.
         """,
       valueName: "from..to"))
   package var region: AddressRegion?

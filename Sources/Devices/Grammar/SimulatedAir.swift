@@ -15,7 +15,7 @@ package struct SimulatedAir: Equatable, Sendable {
     package let strength: Int
   }
 
-  package static let expected = "sim, or sim:8 for so many simulated devices, 1 to 100"
+  package static let expected = "sim or sim:N, with 1 to 100 simulated devices"
   private static let usualCount = 6
   private static let counts = 1...100
   private static let kinds: [(profile: String, name: String)] = [

@@ -71,11 +71,11 @@ extension FirmwareFault: CustomStringConvertible {
     case .descriptorsDiffer(let first, let second):
       "the image descriptors at offsets \(first) and \(second) contradict each other"
     case .versionContradicted(let sidecar, let descriptor):
-      "the sidecar file states version \(sidecar), the image \(descriptor)"
+      "the sidecar file states version \(sidecar), but the image states \(descriptor)"
     case .hardwareContradicted(let sidecar, let descriptor):
-      "the sidecar file states hardware \(sidecar), the image \(descriptor)"
+      "the sidecar file states hardware \(sidecar), but the image states \(descriptor)"
     case .headerContradicted(let header, let descriptor):
-      "the MCUboot header states version \(header), the image descriptor \(descriptor)"
+      "the MCUboot header states version \(header), but the image descriptor states \(descriptor)"
     }
   }
 }

@@ -43,11 +43,11 @@ extension IntelHexFault: CustomStringConvertible {
     case .halfByte(let digits): "has an odd number of digits (\(digits)); it was cut or mangled"
     case .tooShort(let bytes): "has \(bytes) bytes; every record has at least 5"
     case .wrongLength(let stated, let found):
-      "states \(stated) bytes of data and contains \(found)"
+      "states \(stated) bytes of data but contains \(found)"
     case .wrongLengthForType(let type, let expected, let found):
       "is of type \(type.hexadecimal), which has \(expected) bytes; it has \(found)"
     case .wrongChecksum(let stated, let computed):
-      "ends with checksum \(stated.hexadecimal), its bytes yield \(computed.hexadecimal)"
+      "ends with checksum \(stated.hexadecimal), but its bytes yield \(computed.hexadecimal)"
     case .unknownType(let type): "is of type \(type.hexadecimal); the known types are 00 to 05"
     case .recordAfterEnd(let end): "follows the end-of-file record of line \(end)"
     case .endMissing: "is the last line, but not an end-of-file record; the file was cut off"

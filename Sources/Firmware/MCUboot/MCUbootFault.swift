@@ -57,24 +57,25 @@ extension MCUbootFault: CustomStringConvertible {
   private var sentence: String {
     switch self {
     case .headerCutOff(let found):
-      "the header has \(MCUbootHeader.size) bytes, the file only \(found)"
-    case .oldFormat: "the format is older than MCUboot 1.0 and signs other bytes; sign it again"
+      "the header has \(MCUbootHeader.size) bytes, but the file has only \(found)"
+    case .oldFormat:
+      "the format is older than MCUboot 1.0, and its signature covers other bytes; sign it again"
     case .wrongMagic(let magic): "the magic is 0x\(magic.hexadecimal)"
     case .headerTooShort(let stated):
-      "the header size is \(stated), the minimum is \(MCUbootHeader.size)"
+      "the header size is \(stated); the minimum is \(MCUbootHeader.size)"
     case .bodyBeyondEnd(let needed, let found):
-      "header and body have \(needed) bytes, the file only \(found); it was cut off"
+      "header and body have \(needed) bytes, but the file has only \(found); it was cut off"
     case .areaMissing: "the file ends before its list of hashes and signatures"
     case .wrongAreaMagic(let found, let expected, _):
       "a TLV area must start with 0x\(expected.hexadecimal), not 0x\(found.hexadecimal)"
-    case .areaTooShort(let stated, _): "the TLV area's size is \(stated), the minimum is 4"
+    case .areaTooShort(let stated, _): "the TLV area's size is \(stated); the minimum is 4"
     case .areaBeyondEnd(let stated, let left, _):
-      "the TLV area has \(stated) bytes, the file only \(left) more; it was cut off"
+      "the TLV area has \(stated) bytes, but the file has only \(left) more; it was cut off"
     case .protectedSizesDiffer(let header, let area, _):
-      "the protected TLV area has \(area) bytes, the header states \(header)"
+      "the protected TLV area has \(area) bytes, but the header states \(header)"
     case .entryCutOff: "the TLV area ends within an entry"
     case .entryBeyondArea(let type, let length, let left, _):
-      "the entry '\(type)' has \(length) bytes, the TLV area only \(left) more"
+      "the entry '\(type)' has \(length) bytes, but the TLV area has only \(left) more"
     case .wrongLength(let type, let expected, let found, _):
       "the entry '\(type)' has \(found) bytes, not \(expected)"
     case .tooManyEntries(let limit, _): "the TLV area has more than \(limit) entries"

@@ -30,9 +30,9 @@ extension InitPacketFault: CustomStringConvertible {
     case .value(let name, let value, let offset):
       "the init packet, offset \(offset): \(name) is \(value), which is not valid"
     case .wrongLength(let expected, let found):
-      "the init packet has \(found) bytes, its fields need \(expected)"
+      "the init packet has \(found) bytes, but its fields need \(expected)"
     case .roleDiffers(let packet, let manifest):
-      "the init packet is for the \(packet), the manifest states \(manifest)"
+      "the init packet is for the \(packet), but the manifest states \(manifest)"
     }
   }
 }

@@ -47,14 +47,14 @@ extension SRecordFault: CustomStringConvertible {
     case .tooShort(let bytes, let least):
       "has \(bytes) bytes; a record of its type has at least \(least)"
     case .wrongLength(let stated, let found):
-      "states that \(stated) bytes follow; there are \(found)"
+      "states that \(stated) bytes follow, but there are \(found)"
     case .wrongChecksum(let stated, let computed):
-      "ends with checksum \(stated.hexadecimal), its bytes yield \(computed.hexadecimal)"
+      "ends with checksum \(stated.hexadecimal), but its bytes yield \(computed.hexadecimal)"
     case .unexpectedData(let bytes): "has \(bytes) bytes of data; its type has none"
     case .beyondAddresses(let address, let bytes, let bits):
       "puts \(bytes) bytes at 0x\(address.hexadecimal), beyond the addresses of \(bits) bits"
     case .wrongCount(let stated, let found):
-      "counts \(stated) data records; there are \(found) before it"
+      "counts \(stated) data records, but there are \(found) before it"
     case .recordAfterEnd(let end): "follows the last record, on line \(end)"
     case .endMissing:
       "is the last line, but no end (S7, S8, S9 or a count of all records); the file was cut off"

@@ -35,7 +35,7 @@ extension UF2Fault: CustomStringConvertible {
       "UF2: only \(found) of \(count) blocks are present; the file was cut off"
     case .wrongMagic(let block): "UF2 block \(block): the magic numbers are missing"
     case .payloadTooLong(let block, let size):
-      "UF2 block \(block): \(size) bytes of payload, the maximum is 476"
+      "UF2 block \(block): \(size) bytes of payload; the maximum is 476"
     case .outOfOrder(let block, let number, let count):
       "UF2 block \(block): it states that it is number \(number) of \(count)"
     case .fileContainer(let block): "UF2 block \(block): files, not the content of a flash"

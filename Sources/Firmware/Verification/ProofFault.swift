@@ -39,18 +39,19 @@ extension ProofFault {
 extension ProofFault: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .hashMissing: "it contains no hash of itself"
+    case .hashMissing: "it does not contain its hash"
     case .hashDiffers(let stated, let computed):
-      "its hash is \(Self.short(computed)), it states \(Self.short(stated)); it was changed"
+      "its hash is \(Self.short(computed)), but it states \(Self.short(stated)); it was changed"
     case .unsigned: "it is not signed"
     case .otherKey(let stated, let wanted):
       "it is signed by the key with hash \(Self.short(stated)), not by the key with "
         + Self.short(wanted)
-    case .otherAlgorithm(let image, let key): "it has an \(image), the key is for \(key.rawValue)"
+    case .otherAlgorithm(let image, let key):
+      "it has an \(image), but the key is for \(key.rawValue)"
     case .signatureWrong: "its signature does not match"
     case .encrypted: "it is encrypted, so its hash and signature cannot be checked here"
     case .uncovered(let offset, let count):
-      "\(count) bytes from offset \(offset) on are covered by no hash or signature"
+      "\(count) bytes from offset \(offset) on are not covered by any hash or signature"
     case .notSignable: "files of this kind have no signature"
     }
   }

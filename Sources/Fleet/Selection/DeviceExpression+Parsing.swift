@@ -24,14 +24,14 @@ package struct SelectorFault: Error, Hashable, Sendable, CustomStringConvertible
   package var description: String {
     switch reason {
     case .tooLong(let limit): "a selector has at most \(limit) characters"
-    case .tooDeep(let limit): "a selector nests at most \(limit) deep"
+    case .tooDeep(let limit): "a selector has at most \(limit) levels of nesting"
     case .expected(let what): "expected \(what)"
     case .unknownFact(let fact):
       "'\(fact)' is not a fact; the facts are "
         + DeviceExpression.Fact.allCases.map(\.rawValue).joined(separator: ", ") + " or tag:NAME"
     case .unclosedQuote: "the quotation mark is not closed"
     case .notOrdered(let fact): "\(fact) has no order; use =, != or ~"
-    case .noPattern(let fact): "\(fact) is not a text; ~ is not supported"
+    case .noPattern(let fact): "\(fact) is not a string; ~ is not supported"
     case .badValue(let fact, let value): "'\(value)' is not a valid \(fact)"
     }
   }

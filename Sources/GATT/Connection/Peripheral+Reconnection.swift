@@ -119,7 +119,7 @@ extension Peripheral {
       do throws(ScanFault) { try await adapter.waitUntilPoweredOn() } catch { return false }
       // If the adapter is already on, the failure counts like any other.
       if clock.now > began { attempt = 0 }
-    } else if !fault.isMendedByConnecting {
+    } else if !fault.isResolvedByReconnecting {
       return false
     }
     let fraction = pause.random?() ?? clock.randomFraction()

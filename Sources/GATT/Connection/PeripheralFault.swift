@@ -36,10 +36,10 @@ public enum PeripheralFault: Error, Equatable, Sendable {
   }
 
   /// Whether a new connection may succeed where this one failed.
-  public var isMendedByConnecting: Bool {
+  public var isResolvedByReconnecting: Bool {
     switch self {
-    case .connect(let fault): fault.isMendedByConnecting
-    case .gatt(.linkLost(let loss)): loss.isMendedByConnecting
+    case .connect(let fault): fault.isResolvedByReconnecting
+    case .gatt(.linkLost(let loss)): loss.isResolvedByReconnecting
     case .gatt(.transactionTimedOut): true
     case .gatt(.refused), .gatt(.insecure), .gatt(.violation), .gatt(.cancelled), .gatt(.timedOut),
       .gatt(.notFound), .gatt(.notPermitted), .gatt(.queueFull), .gatt(.valueTooLong),
@@ -51,9 +51,9 @@ public enum PeripheralFault: Error, Equatable, Sendable {
 
 extension ConnectFault {
   /// Whether another attempt may succeed without a change by the user.
-  public var isMendedByConnecting: Bool {
+  public var isResolvedByReconnecting: Bool {
     switch self {
-    case .lostWhileConnecting(let loss): loss.isMendedByConnecting
+    case .lostWhileConnecting(let loss): loss.isResolvedByReconnecting
     case .deviceNotFound, .busy: true
     case .adapterUnavailable, .permissionDenied, .systemCall, .cancelled: false
     }
@@ -61,7 +61,7 @@ extension ConnectFault {
 }
 
 extension LinkLoss {
-  fileprivate var isMendedByConnecting: Bool {
+  fileprivate var isResolvedByReconnecting: Bool {
     switch self {
     case .closedByPeer, .closedLocally, .supervisionTimeout, .failed: true
     case .cancelled, .keysRefused, .tooLarge: false

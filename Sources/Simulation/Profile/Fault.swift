@@ -101,10 +101,10 @@ extension Fault {
     case .durableWanders:
       ("the device accepts no data, and its durable offset goes up and down", .whole)
     case .refusesData: ("the device grants a window and answers each write with busy", .whole)
-    case .otherImage: ("another image runs after activation", .whole)
-    case .otherBoard: ("another board, by its hardware id, answers after activation", .whole)
-    case .neverReturns: ("the device is gone after activation", .whole)
-    case .comesBackOld: ("the old version runs after activation, without a reason", .whole)
+    case .otherImage: ("after activation, another image runs", .whole)
+    case .otherBoard: ("after activation, a board with another hardware ID answers", .whole)
+    case .neverReturns: ("after activation, the device does not come back", .whole)
+    case .comesBackOld: ("after activation, the old version runs without a stated reason", .whole)
     case .reverts: ("the bootloader rejects the new image", .whole)
     case .adapterVanishes: ("the host's adapter is unplugged during the transfer", .whole)
     case .nonsense: ("control answers are random bytes", .whole)
@@ -113,9 +113,10 @@ extension Fault {
     case .wrongVerifyCRC: ("the device reports success with the checksum of another image", .whole)
     case .foreignState: ("the device reports that it holds half of another image", .whole)
     case .newAddress: ("the device comes back under an unknown address", .whole)
-    case .latePDU: ("the device's N-th PDU (60) comes just before the host gives up", .count(60))
+    case .latePDU:
+      ("the device's N-th PDU (60) arrives just before the time limit of the host", .count(60))
     case .nonsensePDUs:
-      ("random PDUs come between the device's own, a share of them (1%)", .share(0.01))
+      ("the device sends a random PDU before a share of its PDUs (1%)", .share(0.01))
     case .slowObserver: ("the host needs 50 ms to process each PDU", .whole)
     }
   }

@@ -25,7 +25,7 @@ extension ProfileFault: CustomStringConvertible {
     case .valueNotAllowed(let key, let value, let allowed):
       "'\(value)' is not allowed for \(key); allowed: \(allowed)"
     case .repeatedKey(let key): "\(key) is set twice"
-    case .radio(let fault): "these radio settings do not work: \(fault)"
+    case .radio(let fault): "these radio settings are invalid: \(fault)"
     }
   }
 }

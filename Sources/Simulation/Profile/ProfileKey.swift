@@ -14,11 +14,11 @@ package enum ProfileKey: String, CaseIterable, Sendable {
     case .phy: return "1M, 2M, S2, S8 or coded"
     case .ll: return "27 to 251 bytes"
     case .loss: return "a share such as 1%"
-    case .errors: return "wrong CRCs in a row that end an event, 1 or more"
+    case .errors: return "consecutive CRC errors that end a connection event, 1 or more"
     case .mtu: return "23 to 517 bytes"
     case .erase, .write: return "a time such as 85ms, or 0"
-    case .buffers: return "a count of packets, 1 or more"
-    case .queue: return "bytes the host queues for the air, such as 12K"
+    case .buffers: return "a number of packets, 1 or more"
+    case .queue: return "bytes that the host can queue for the air, such as 12K"
     case .ring: return "the device's receive buffer, 2K to 60K, a multiple of 1K"
     case .slot: return "16K to 8M, a multiple of 4K"
     case .version: return "three numbers such as 1.2.0"
@@ -30,7 +30,7 @@ package enum ProfileKey: String, CaseIterable, Sendable {
     case .drop: return "timeout or close"
     case .security: return "none, encrypted or authenticated"
     case .battery: return "a level in percent, 0 to 100"
-    case .address: return "static, or random for a new one at each start"
+    case .address: return "static, or random for a new address at each start"
     }
   }
 

@@ -9,13 +9,13 @@ extension UpdateFault: ExplainedFault {
   public var summary: String {
     switch self {
     case .wrongHardware(let device, let image):
-      "the image is for hardware \(image), the device is \(device)"
+      "the image is for hardware \(image), but the device is \(device)"
     case .doesNotFit(let size, let slot):
-      "the image has \(Numerals.grouped(size)) B, the slot \(Numerals.grouped(slot)) B"
+      "the image has \(Numerals.grouped(size)) B, but the slot only \(Numerals.grouped(slot)) B"
     case .downgrade(let running, let image):
-      "the device runs \(running), the image is the older \(image)"
+      "the device runs \(running), but the image is the older \(image)"
     case .olderBuild(let running, let image):
-      "the device runs \(running), the image is the older \(image)"
+      "the device runs \(running), but the image is the older \(image)"
     case .versionUnknown: "the image has no version"
     case .hardwareUnknown: "the image does not state its hardware"
     case .imageNotTaken(let offered):
@@ -36,14 +36,14 @@ extension UpdateFault: ExplainedFault {
     case .differentImageRuns(let running):
       "the device runs \(Self.name(running)), which is not the image that was sent"
     case .otherVersionRuns(let running, let expected):
-      "the device runs \(running), the image has "
-        + (expected?.description ?? "no version")
+      "the device runs \(running), but the image has "
+        + (expected.map { "version \($0)" } ?? "no version")
     case .nothingStarted: "the device is in its bootloader, and started no application"
     case .unreachableAfterActivation: "the device did not come back after the restart"
     case .stoppedAfterActivation(.cancellation, _):
       "the update was stopped after the restart was requested"
     case .stoppedAfterActivation(.timeLimit(let limit), _):
-      "the time limit of \(Numerals.seconds(limit)) ran out after the restart was requested"
+      "the time limit of \(Numerals.seconds(limit)) expired after the restart was requested"
     case .imageRejected: "the device's flash does not hold the image that was sent"
     case .blockKeepsFailing(let offset, let attempts):
       "the block at \(Numerals.grouped(offset)) is still wrong after "
@@ -51,17 +51,17 @@ extension UpdateFault: ExplainedFault {
     case .stalled(let offset, _, _):
       "the device accepted no data from byte \(Numerals.grouped(offset)) on"
     case .noProgress(let offset, let repeats):
-      "the device asked \(repeats) times for byte \(Numerals.grouped(offset))"
+      "the device requested byte \(Numerals.grouped(offset)) \(repeats) times"
     case .linkLost(_, let stage, _, _): "the link was lost during \(stage.rawValue)"
     case .cancelled: "the update was stopped"
-    case .timedOut(let limit, _, _): "the time limit of \(Numerals.seconds(limit)) ran out"
+    case .timedOut(let limit, _, _): "the time limit of \(Numerals.seconds(limit)) expired"
     case .declined(let stage, let refusal):
       "the device refused during \(stage.rawValue): \(refusal.meaning)"
         + (refusal.code.map { " (\($0))" } ?? "")
     case .couldNotConnect(let fault): fault.summary
     case .bondForgotten: SecurityFault.bondForgotten.summary
     case .protocolViolation(let stage, _):
-      "the device broke the update protocol during \(stage.rawValue)"
+      "the device violated the update protocol during \(stage.rawValue)"
     case .gatt(let stage, let fault): fault.summary(during: stage.rawValue)
     }
   }
@@ -73,16 +73,16 @@ extension UpdateFault: ExplainedFault {
     case .doesNotFit: "The device has no room for it; nothing was written."
     case .downgrade: "Older firmware may not read newer settings, and may have known defects."
     case .olderBuild:
-      "The version is the same, the build is not; older builds may have known defects."
+      "The version is the same, but the build is older; older builds may have known defects."
     case .versionUnknown:
       "It has no descriptor and no sidecar file; without a version, a downgrade cannot be detected."
     case .hardwareUnknown:
-      "It has no descriptor and no sidecar file; otaflash cannot detect an image for "
+      "It has no descriptor and no sidecar file; otaflash cannot detect whether the image is for "
         + "another board."
     case .imageNotTaken(let offered):
       "Nothing was written. "
         + offered.map { "\($0) accepts \($0.images)." }.joined(separator: " ")
-    case .protocolAmbiguous: "They write to different places; choose one."
+    case .protocolAmbiguous: "These protocols write to different places; choose one."
     case .protocolNotOffered: "Nothing was written."
     case .noPatch(let obstacle):
       obstacle.isVerdictOfDevice
@@ -92,32 +92,33 @@ extension UpdateFault: ExplainedFault {
     case .wrongKey: "After 5 wrong proofs the device refuses every key until a restart."
     case .noUpdateService:
       "It is the wrong device, or its firmware must first enter update mode."
-    case .unsupportedProtocolVersion: "This otaflash supports version 1; a newer one is needed."
-    case .reverted: "Its bootloader did not start the image, or started it and went back."
+    case .unsupportedProtocolVersion:
+      "This version of otaflash supports protocol version 1; a newer otaflash is needed."
+    case .reverted: "Its bootloader did not start the image, or started it and then reverted it."
     case .oldVersionStillRuns, .nothingStarted: "It accepted the image and did not start it."
     case .differentImageRuns:
-      "Its size or CRC32 differs; another host may have updated it meanwhile."
+      "Its size or CRC32 differs; another host may have updated the device in the meantime."
     case .otherVersionRuns(let running, _):
       "\(running) did not run before the update; it may be this image under another version, "
         + "or another image."
     case .unreachableAfterActivation(let loss):
       "\(loss.sentence) The complete image was sent and activated; whether it runs is not known. "
-        + "If it runs on trial, the same command confirms it, as long as the device has not "
-        + "restarted again."
+        + "If it runs on trial, the same command confirms it, unless the device has restarted "
+        + "again."
     case .stoppedAfterActivation(_, let expected):
       "The device received the complete image and was asked to restart into "
         + (expected.map { "\($0)" } ?? "it")
-        + ". Whether that runs was not verified. If it runs on "
-        + "trial, the same command confirms it, as long as the device has not restarted again."
+        + ". Whether the image runs was not verified. If it runs on "
+        + "trial, the same command confirms it, unless the device has restarted again."
     case .imageRejected(let expected, let found):
-      "CRC32 \(Numerals.hex(expected)) was sent, \(Numerals.hex(found)) was read back."
+      "CRC32 \(Numerals.hex(expected)) was sent, but \(Numerals.hex(found)) was read back."
     case .blockKeepsFailing:
       "The device's memory or its receiver is at fault; the link has its own checksum."
     case .stalled(_, let waited, let requestSize):
-      "In \(Numerals.seconds(waited)) it made no progress. It keeps what it holds."
+      "In \(Numerals.seconds(waited)) it made no progress. It keeps the bytes that it holds."
         + (requestSize.map { " Requests of \($0) bytes were not answered; shorter ones may help." }
           ?? "")
-    case .noProgress: "Each time it was sent without progress: the receiver is at fault."
+    case .noProgress: "It was sent each time without progress: the receiver is at fault."
     case .linkLost(let loss, _, let resumable, let acknowledged):
       loss.sentence + " " + Self.kept(resumable, acknowledged)
     case .cancelled(let resumable, let acknowledged),
@@ -129,7 +130,7 @@ extension UpdateFault: ExplainedFault {
       SecurityFault.bondForgotten.explanation + " "
         + (isActivated
           ? "The complete image was sent and activated. If it runs on trial, the next restart of "
-            + "the device brings the old version back, unless the same command confirms it before."
+            + "the device restores the old version, unless the same command confirms it before."
           : Self.kept(resumable, acknowledged))
     case .protocolViolation(_, let detail): "This violates the protocol: \(detail)."
     case .gatt(_, let fault): fault.explanationOfUpdate

@@ -13,10 +13,10 @@ struct Bench: TargetedCommand {
     commandName: "bench",
     abstract: "Measure the rate of a device's link, and find its limit.",
     discussion: """
-      Measures every combination of the lists. The data goes to the device's sink: its flash is \
-      not written. A sim: device is measured in virtual time within a moment, with --real-time at \
-      the speed of its radio. With --image, a sim: device is updated in virtual time; for other \
-      devices, update times are predicted.
+      Measures every combination of the lists. The device discards the data (sink mode), so its \
+      flash is not written. A sim: device is measured in virtual time, or with --real-time at the \
+      speed of its radio. With --image, sim: devices are updated in virtual time, and the update \
+      times of other devices are predicted.
       """)
 
   @OptionGroup var target: DeviceOption
@@ -40,7 +40,7 @@ struct Bench: TargetedCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Bytes sent ahead of the last acknowledgement; device = the window of the device.",
+      "The maximum number of bytes without an acknowledgement; device = the window of the device.",
       valueName: "list"),
     transform: CommaList<WindowChoice>.parse)
   var window = CommaList([WindowChoice.device])
@@ -60,8 +60,8 @@ struct Bench: TargetedCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Bytes per transfer, at most the device's slot (default: so many that doubling them changes "
-        + "the rate by less than 1%).", valueName: "size"),
+      "Bytes per transfer, at most the size of the device's slot (default: enough that doubling it "
+        + "changes the rate by less than 1%).", valueName: "size"),
     transform: ByteCount.parse)
   var size: ByteCount?
 
@@ -73,7 +73,8 @@ struct Bench: TargetedCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Plot the result to this .svg file; 'rsvg-convert -o x.png x.svg' converts it to PNG.",
+      "Write a plot of the result to this .svg file; 'rsvg-convert -o x.png x.svg' converts it to "
+        + "PNG.",
       valueName: "path"),
     completion: .file(extensions: [PlotFile.suffix]),
     transform: PlotFile.parse)
@@ -88,7 +89,7 @@ struct Bench: TargetedCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The minimum share of --baseline, such as 95% (default: 90%).",
+      "The minimum rate as a share of the rate in --baseline, such as 95% (default: 90%).",
       valueName: "percent"),
     transform: Percentage.parse)
   var failBelow: Percentage?
@@ -134,7 +135,8 @@ struct Bench: TargetedCommand {
     case .address, .name:
       guard phy?.elements.allSatisfy({ $0 == $0.withoutCoding }) ?? true else {
         throw ValidationError(
-          "S2 and S8 require a sim: device; for others use coded, and the controller chooses")
+          "S2 and S8 require a sim: device; for other devices use coded, and the controller "
+            + "chooses")
       }
     }
   }

@@ -7,7 +7,7 @@ import OtaflashState
 struct Devices: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "devices",
-    abstract: "List the devices seen and flashed, last connected first; name them.",
+    abstract: "List known devices, last connected first, and manage their aliases.",
     discussion: """
       An alias can replace a device's address in every command. VERSION is the version that the \
       device reported last.
@@ -17,7 +17,7 @@ struct Devices: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Only devices with a known version that matches: '<1.4.0', '>=1.2.0,<1.4.0', 1.3.0.",
+      "List only devices whose recorded version matches: '<1.4.0', '>=1.2.0,<1.4.0', 1.3.0.",
       valueName: "condition"),
     transform: VersionCondition.parse)
   var version: VersionCondition?
@@ -77,7 +77,7 @@ struct DevicesName: Subcommand {
   static let words = "devices name"
 
   @Argument(
-    help: "The device: an address, unix:/path, sim:PROFILE, last, or its present alias.",
+    help: "The device: an address, unix:/path, sim:PROFILE, last, or its current alias.",
     completion: DeviceWords.completion, transform: DeviceSelector.parse)
   var device: DeviceSelector
 
@@ -98,8 +98,8 @@ struct DevicesName: Subcommand {
     _ = try checkedAlias()
     if case .name = device.kind {
       throw ValidationError(
-        "'\(device.text)' may match another device later; an alias names one device, such as an "
-          + "address that scan lists")
+        "'\(device.text)' may match another device later; an alias requires a specific device, "
+          + "such as an address that scan lists")
     }
   }
 

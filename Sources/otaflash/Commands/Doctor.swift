@@ -8,7 +8,7 @@ import OtaflashState
 struct DoctorCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Check adapter, kernel, permissions and state directory, with remedies.")
+    abstract: "Check adapter, kernel, permissions and state directory, and suggest remedies.")
 
   @OptionGroup var global: GlobalOptions
 

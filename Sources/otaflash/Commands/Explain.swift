@@ -20,16 +20,16 @@ struct Explain: Subcommand {
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     for code in code.map({ [$0] }) ?? FaultCode.allCases {
-      session.console.event("explanation", code.explanation.members(of: code))
+      session.console.event("explanation", code.row.members(of: code))
     }
     // Longer lines are hard to read.
     let columns = min(FileOutput.standardOutput.columns, 80)
     if let code {
-      for line in code.explanation.lines(of: code, columns: columns) {
+      for line in code.row.lines(of: code, columns: columns) {
         session.console.result(line)
       }
     } else {
-      for line in Text.table(FaultCode.allCases.map { [$0.rawValue, $0.explanation.meaning] }) {
+      for line in Text.table(FaultCode.allCases.map { [$0.rawValue, $0.row.meaning] }) {
         session.console.result(line)
       }
     }
@@ -49,7 +49,7 @@ extension FaultCode {
   }
 }
 
-extension FaultExplanation {
+extension FaultRow {
   func lines(of code: FaultCode, columns: Int) -> [Line] {
     let paragraphs = [
       "\(code.rawValue): \(meaning).", "", "Why it happens:", causes, "", "What to do:", remedy,

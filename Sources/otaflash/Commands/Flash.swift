@@ -15,11 +15,12 @@ struct Flash: DeviceCommand {
     commandName: "flash",
     abstract: "Send an image to a device, start it, and verify that it runs.",
     discussion: """
-      To resume an interrupted update at the device's offset, run the same command again.
+      To resume an interrupted update, run the same command again; it continues at the offset \
+      that the device reports.
 
-      Without a device, choose one of the devices in range at the terminal with the arrow keys (or \
-      j, k and digits); Enter flashes it, q or Escape quits. In a script, and with --json, --quiet \
-      or --no-input, the error lists the devices instead.
+      Without a device, the terminal shows the devices in range. Choose one with the arrow keys \
+      (or j, k and digits); Enter flashes it, and q or Escape quits. In a script, or with --json, \
+      --quiet or --no-input, the error message lists the devices instead.
       """)
 
   private static let formats = (FirmwareImage.Format.allCases.map(\.row.title) + ["ZIP package"])

@@ -11,8 +11,8 @@ struct ImageDiff: Subcommand {
     abstract: "Compare the sizes and times of an update from one image to another.",
     discussion: """
       Prints the sizes of the image, of the compressed image, and of patches against the running \
-      image; then the best choice for each link, for flash that is erased during the transfer and \
-      for flash that was erased ahead. Times are predictions: nothing is sent.
+      image; then, for each link, the best choice if the flash is erased during the transfer, and \
+      if it was erased in advance. Times are predictions: nothing is sent.
       """)
 
   /// A request and a response of 20 bytes each 30 ms, and typical rates from poor to good links.
@@ -43,7 +43,7 @@ struct ImageDiff: Subcommand {
     transform: TimeSpan.parse)
   var writeTime: TimeSpan?
 
-  @Option(name: .long, help: "Bits of the device's heatshrink window, 4 to 14.")
+  @Option(name: .long, help: "The heatshrink window of the device in bits, 4 to 14.")
   var window: WholeNumber = 10
 
   @OptionGroup var global: GlobalOptions

@@ -11,7 +11,7 @@ struct ImagePatch: Subcommand {
     abstract: "Create a patch from one image to another.",
     discussion: """
       The patch has the sequential format of detools: 'detools apply_patch OLD FILE NEW' applies \
-      it. Before the file is written, the patch is applied and its result compared. \
+      it. Before the command writes the file, it applies the patch and compares the result. \
       'flash NEW --patch FILE' sends it; without --patch, flash creates a patch against the \
       running image.
       """)
@@ -97,11 +97,11 @@ struct ImagePatch: Subcommand {
 struct HeatshrinkOptions: ParsableArguments, Sendable {
   static let windows = 4...14
 
-  @Option(name: .long, help: "Bits of the heatshrink window, 4 to 14.")
+  @Option(name: .long, help: "The heatshrink window in bits, 4 to 14.")
   var window: WholeNumber = 10
 
   @Option(
-    name: .long, help: "Bits of the longest reference, 3 to window - 1 (default: the best).")
+    name: .long, help: "The heatshrink lookahead in bits, 3 to window - 1 (default: the best).")
   var lookahead: WholeNumber?
 
   func validate() throws {

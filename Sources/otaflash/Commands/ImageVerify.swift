@@ -82,7 +82,8 @@ struct SignerOption: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Accept only images signed with the key of this public PEM file.", valueName: "path"),
+      "Accept only images that are signed with the key in this PEM file (a public key).",
+      valueName: "path"),
     completion: .file(extensions: ["pem"]))
   var key: String?
 }
@@ -100,7 +101,8 @@ extension FirmwareImage {
     case .mcuboot(let image, _) where encryptionNote != nil:
       "complete structure; " + (encryptionNote ?? "")
         + (image.signatures.isEmpty ? ", not signed" : ", signature not checked")
-    case .mcuboot where isInTheClear: "complete, not encrypted: for the first slot, no update"
+    case .mcuboot where isInTheClear:
+      "complete, not encrypted; it is for the first slot and cannot be sent as an update"
     case .mcuboot(let image, _):
       image.signatures.isEmpty ? "complete, not signed" : "complete, signature not checked"
     case .nordic(let packet):

@@ -14,7 +14,7 @@ struct Info: TargetedCommand {
     commandName: "info",
     abstract: "Show a device's services, versions, link and update protocol.",
     discussion: """
-      With an image, also shows the effect of flash. Nothing on the device changes.
+      With an image, also shows the effect that flash would have. Nothing on the device changes.
       """)
 
   @Argument(help: "The image to compare with the device, or - for standard input.")
@@ -133,7 +133,7 @@ struct Info: TargetedCommand {
       rows.append([name, value])
       console.event("information", ["name": .string(name), "value": .string(value)])
     }
-    rows += inspection.device?.rows ?? [["protocol", "none that otaflash supports"]]
+    rows += inspection.device?.rows ?? [["protocol", "none supported by otaflash"]]
     for line in Text.table(rows) { console.result(line) }
     for service in inspection.services { show(service, on: console) }
   }

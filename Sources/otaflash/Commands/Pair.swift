@@ -11,10 +11,10 @@ struct Pair: TargetedCommand {
     commandName: "pair",
     abstract: "Pair with a device, and keep the keys.",
     discussion: """
-      flash pairs automatically if a device requires it; this command pairs beforehand, also with \
-      a passkey. Enter the six digits that the device shows at the terminal or on standard input. \
-      Pairing requires CAP_NET_ADMIN and does not work with bluetoothd; if bluetoothd runs, use \
-      bluetoothctl pair.
+      otaflash flash pairs automatically if a device requires it. This command pairs in advance, \
+      and supports passkey entry. Enter the six digits that the device shows, at the terminal or \
+      on standard input. Pairing requires CAP_NET_ADMIN and does not work while bluetoothd runs; \
+      in this case, use bluetoothctl pair.
       """)
 
   @OptionGroup var target: DeviceOption

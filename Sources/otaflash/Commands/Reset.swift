@@ -11,8 +11,8 @@ struct Reset: TargetedCommand {
     commandName: "reset",
     abstract: "Restart a device with SMP.",
     discussion: """
-      The restart starts an image that is marked for a trial, and reverts an image that runs on \
-      trial without confirmation.
+      The restart starts an image that is marked for a trial, and reverts an image on trial that \
+      is not confirmed.
       """)
 
   @Flag(name: .long, help: "Restart even if the application reports that it is busy.")

@@ -12,9 +12,9 @@ struct Scan: Subcommand {
     commandName: "scan",
     abstract: "List the advertising devices in range.",
     discussion: """
-      With --watch, a terminal shows a live table, strongest signal first; other outputs get a \
-      line for each advertisement. With an image, the table marks the devices that it fits; choose \
-      one with the arrow keys, and Enter flashes it.
+      With --watch, a terminal shows a live table, strongest signal first; other outputs receive \
+      a line for each advertisement. With an image, the table marks the devices that the image \
+      fits. Choose a device with the arrow keys; Enter flashes it.
       """)
 
   @Argument(help: "With --watch: the image that Enter flashes.", completion: .file())
@@ -22,19 +22,19 @@ struct Scan: Subcommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Only devices with a matching name.", valueName: "regex"),
+    help: ArgumentHelp("List only devices with a matching name.", valueName: "regex"),
     transform: Self.pattern)
   var name: NamePattern?
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Only devices that advertise this service.", valueName: "uuid"),
+    help: ArgumentHelp("List only devices that advertise this service.", valueName: "uuid"),
     transform: Self.uuid)
   var service: BluetoothUUID?
 
   @Option(
     name: .long, parsing: .unconditional,
-    help: ArgumentHelp("Only devices with at least this RSSI, such as -80.", valueName: "dBm"))
+    help: ArgumentHelp("List only devices with at least this RSSI, such as -80.", valueName: "dBm"))
   var rssi: Int8?
 
   @Flag(name: .long, help: "Show a live table until q is pressed or a signal arrives.")
@@ -70,7 +70,7 @@ struct Scan: Subcommand {
   func validate() throws {
     guard image == nil || watch else {
       throw ValidationError(
-        "an image requires --watch, which sends it to the chosen device")
+        "an image requires --watch, whose table sends it to the chosen device")
     }
     if let rssi, !Self.rssiRange.contains(rssi) {
       throw ValidationError("--rssi \(rssi) is out of range; it is -127 to 20 dBm")

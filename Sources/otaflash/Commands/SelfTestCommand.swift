@@ -6,12 +6,12 @@ import OtaflashDevices
 struct SelfTestCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "self-test",
-    abstract: "Test this installation on simulated boards within a moment.",
+    abstract: "Test this installation on simulated boards in a few seconds.",
     discussion: """
       Updates a simulated board with each update protocol in virtual time, with a lost link, and \
       verifies the running image. Also tests refusals, links over a socket, and the state files in \
-      a temporary directory. Requires no device, adapter or file, and leaves no files. doctor \
-      checks the requirements of Bluetooth.
+      a temporary directory. Requires no device, adapter or file, and leaves no files. To check \
+      the requirements of Bluetooth, use doctor.
       """)
 
   @OptionGroup var global: GlobalOptions

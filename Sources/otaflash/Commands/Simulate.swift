@@ -16,14 +16,14 @@ struct Simulate: Subcommand {
     discussion: """
       Connect to the socket with -d unix:PATH. With --adapter, the device is a real Bluetooth \
       peripheral with that adapter's address; this requires CAP_NET_ADMIN. If bluetoothd uses the \
-      adapter as well, hosts connect to the one that was started last.
+      adapter as well, hosts connect to the program that was started last.
 
       A profile is a name with settings, such as \
       'fast?seed=7&loss=1%'. The names are:
 
       \(SimulationProfile.catalogue.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n"))
 
-      The names from cut-at-pdu on are faults. They are also settings, as in \
+      The names from cut-at-pdu on are faults. You can also use them as settings, as in \
       'smp?cut-at-pdu=300'. The other settings are:
 
       \(ProfileKey.allCases.map { "  \($0.rawValue): \($0.allowedValues)" }.joined(separator: "\n"))
@@ -83,7 +83,7 @@ struct Simulate: Subcommand {
       PeripheralAdvertising(
         name: name ?? profile.applicationName, service: profile.device.service) != nil
     else {
-      throw ValidationError("--name has 1 to \(PeripheralAdvertising.nameMaximum) bytes")
+      throw ValidationError("--name must have 1 to \(PeripheralAdvertising.nameMaximum) bytes")
     }
   }
 
@@ -181,7 +181,7 @@ private struct Service {
         "bytes_written": .integer(bytesWritten),
       ])
     console.note(
-      "disconnected after \(pdus) PDUs; in flash \(pagesErased) pages erased, "
+      "disconnected after \(pdus) PDUs; flash: \(pagesErased) pages erased, "
         + "\(Text.grouped(bytesWritten)) B written", verbosity: 1)
   }
 }

@@ -23,7 +23,7 @@ struct ImageIndexOption: ParsableArguments, Sendable {
   @Option(
     name: .customLong("image"),
     help: ArgumentHelp(
-      "The image of a device with several images, such as 1 for a network core.",
+      "The number of the image on a device with several images, such as 1 for a network core.",
       valueName: "number"))
   var number: WholeNumber = 0
 
@@ -111,8 +111,9 @@ extension SlotReport {
   var words: String {
     let facts = [
       (isActive, "runs"), (isActive && !isConfirmed, "on trial"), (isConfirmed, "confirmed"),
-      (isPending && !isPermanent, "starts once next"),
-      (isPending && isPermanent, "starts next, permanently"), (!isBootable, "not bootable"),
+      (isPending && !isPermanent, "starts on trial at the next restart"),
+      (isPending && isPermanent, "starts permanently at the next restart"),
+      (!isBootable, "not bootable"),
     ]
     return facts.filter(\.0).map(\.1).joined(separator: ", ")
   }

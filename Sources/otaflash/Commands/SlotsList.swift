@@ -7,7 +7,7 @@ struct SlotsList: TargetedCommand {
   static let words = "slots list"
   static let takesSimulatedAir = true
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "Show the image in each slot; changes nothing.")
+    commandName: "list", abstract: "Show the image in each slot; nothing is changed.")
 
   @OptionGroup var target: DeviceOption
   @OptionGroup var capture: CaptureOption

@@ -10,8 +10,8 @@ struct SlotsTest: TargetedCommand {
     commandName: "test",
     abstract: "Start the other image on trial at the next restart.",
     discussion: """
-      The bootloader starts the image once. Unless it is confirmed while it runs, the following \
-      restart reverts to the present image.
+      The bootloader starts the image once. Unless the image is confirmed while it runs, the next \
+      restart reverts to the previous image.
       """)
 
   @Option(

@@ -13,35 +13,34 @@ extension FaultReport {
       case .usage(let message, let command):
         FaultReport(
           .usage, message, why: "The command line is invalid; nothing was done.",
-          help: context.command(command.split(separator: " ").map(String.init) + ["--help"]),
-          exit: .usage)
+          help: context.help(of: command))
       case .image(let fault): FaultReport(fault, in: context)
       case .file(let fault): FaultReport(fault, in: context)
       case .checksumDiffers(let name, let wanted, let found):
         FaultReport(
           .image, "\(name) has CRC32 \(Text.hex(found)), not \(Text.hex(wanted))",
-          why: "It is another image, or a copy of it was damaged.", help: context.inspectImage,
-          exit: .malformedInput)
-      case .unproved(let name, let fault): FaultReport(fault, of: name, in: context)
+          why: "It is another image, or a copy of it was damaged.", help: context.inspectImage)
+      case .unproved(let name, let part):
+        FaultReport(
+          part.fault.code, (part.part == name ? "" : "\(name): ") + "\(part)",
+          why: part.fault.explanation, help: context.inspectImage)
       case .notFirmware(let name, let content):
         FaultReport(
           .image, "\(name) is \(content.rawValue), not firmware",
           why: content.advice + " Nothing was sent.",
-          help: Self.look(isText: content.isText, context), exit: .malformedInput)
+          help: Self.look(isText: content.isText, context))
       case .patchFile(let name, let path, let patch):
         FaultReport(
           .image, "\(name) is \(patch.name), not firmware",
           why:
             "A patch does not name its new image. Flash that image, and add this file by --patch; "
             + "or add the base of the patch with --base. Nothing was sent.",
-          help: path.map { context.inspect(image: $0) } ?? context.inspectImage,
-          exit: .malformedInput)
+          help: path.map { context.inspect(image: $0) } ?? context.inspectImage)
       case .readyPatch(let path, let fault):
         FaultReport(
           .image, "\(path) is not a patch for this image: \(fault)",
           why: "Without --patch, otaflash creates a patch if it knows the device's image. "
-            + "Nothing was sent.",
-          help: context.inspect(image: path), exit: .malformedInput)
+            + "Nothing was sent.", help: context.inspect(image: path))
       case .identityUnknown(let name, let version, let hardware):
         FaultReport(
           version ? .versionUnknown : .hardwareUnknown,
@@ -49,19 +48,17 @@ extension FaultReport {
           why: "It has no descriptor and no sidecar file. Set --image-version and --hardware.",
           help: context.againSaying(version: version, hardware: hardware), exit: .malformedInput)
       case .imageNotTaken(let offered, let package):
-        FaultReport(
-          FaultReport(UpdateFault.imageNotTaken(by: offered), in: context), of: package, in: context
-        )
+        FaultReport(UpdateFault.imageNotTaken(by: offered), of: package, in: context)
       case .otherBoard(let name, let fault):
         FaultReport(
           .wrongHardware, "'\(name)': \(fault)",
           why: "Its bootloader would reject the image after the transfer; nothing was sent.",
-          help: context.inspectImage, exit: .refusedBeforeWriting)
+          help: context.inspectImage)
       case .verificationKey(let path, let fault):
         FaultReport(
           .keyFile, "\(path): \(fault)",
           why: "--key requires the public half of the signing key, in PEM.",
-          help: "head -n 1 -- " + ShellWords.quote(path), exit: .configuration)
+          help: "head -n 1 -- " + ShellWords.quote(path))
       case .keyFile(let fault): FaultReport(fault, in: context)
       case .update(let fault): FaultReport(fault, in: context)
       case .connect(let fault): FaultReport(fault, in: context)
@@ -70,89 +67,81 @@ extension FaultReport {
       case .noMatch(let pattern, let waited):
         FaultReport(
           .deviceNotFound, "no device with a name like '\(pattern)' was found",
-          why: "No matching device advertised within \(Text.seconds(waited)).",
-          help: context.command(["scan"]), exit: .deviceUnavailable, retryable: true)
+          why: "No matching device advertised within \(Text.seconds(waited)).", help: context.scan)
       case .noLastDevice:
         FaultReport(
           .deviceNotFound, "there is no last device",
           why: "No device was connected before, or the list of devices was removed or damaged.",
-          help: context.command(["scan"]), exit: .deviceUnavailable)
+          help: context.scan, retryable: false)
       case .noDeviceNamed(let why, let suggestion):
         FaultReport(
           .usage, "no device was named", why: why,
-          help: suggestion.map { context.again(with: "-d", $0) } ?? context.command(["scan"]),
-          exit: .usage)
+          help: suggestion.map { context.again(with: "-d", $0) } ?? context.scan)
       case .noSuchAlias(let word, let nearest, let mayBeDevice):
         FaultReport(
           .usage,
           "'\(word)' is \(mayBeDevice ? "neither a device nor an alias" : "not an alias")"
             + (nearest.map { "; did you mean '\($0)'?" } ?? ""),
           why: (mayBeDevice ? "Write \(DeviceSelector.forms); " : "Nothing was changed; ")
-            + "`\(context.program) devices` lists them.",
-          help: context.command(["devices"]), exit: .usage)
+            + "`\(context.program) devices` lists them.", help: context.command(["devices"]))
       case .unknownDevice(let device):
         FaultReport(
           .deviceNotFound, "\(device) is unknown",
           why: "No command or campaign of this user has connected to it.",
-          help: context.command(["devices"]), exit: .deviceUnavailable)
+          help: context.command(["devices"]), retryable: false)
       case .aliasRefused(let alias, .taken(let device)):
         FaultReport(
           .usage, "\(alias) already names \(device)",
           why: "An alias names one device. Nothing was changed.",
-          help: context.command(["devices", "unname", alias]) + " && " + context.again,
-          exit: .usage)
+          help: context.command(["devices", "unname", alias]) + " && " + context.again)
       case .aliasRefused(let alias, .full(let maximum)):
         FaultReport(
           .usage, "\(alias) cannot be added: there are already \(Text.grouped(maximum)) aliases",
-          why: "Nothing was changed.", help: context.command(["devices"]), exit: .usage)
+          why: "Nothing was changed.", help: context.command(["devices"]))
       case .ambiguous(let pattern, let matches):
         FaultReport(
           .deviceAmbiguous, "\(matches.count) devices have a name like '\(pattern)'",
           why: "Specify one by its address: " + matches.joined(separator: ", ") + ".",
-          help: context.command(["scan", "--name", pattern]), exit: .deviceUnavailable)
+          help: context.command(["scan", "--name", pattern]))
       case .state(let fault): FaultReport(fault, in: context)
       case .unhealthy(let failed, let command):
         FaultReport(
           .noAdapter, failed == 1 ? "1 check failed" : "\(failed) checks failed",
-          why:
-            "This host cannot flash Bluetooth devices; each failed check shows its remedy.",
-          help: command, exit: .deviceUnavailable)
+          why: "This host cannot flash Bluetooth devices; each failed check shows its remedy.",
+          help: command)
       case .selfTestFailed(let names, let count):
         FaultReport(
           .selfTest,
           "\(names.count) of \(count) checks failed: " + names.joined(separator: ", "),
           why: "This installation does not work as tested: files that it needs are damaged or "
             + "missing, or it has a bug. Report it with the output of `\(context.program) "
-            + "--version` and `uname -a`.",
-          help: context.again, exit: .selfTestFailed)
+            + "--version` and `uname -a`.", help: context.again)
       case .simulation(let detail, nil):
         FaultReport(
           .usage, detail, why: "The simulated device was not started.",
-          help: context.command(["simulate", "--help"]), exit: .usage)
+          help: context.help(of: "simulate"))
+      case .simulation(let detail, let errno?): Self.simulation(detail, errno, in: context)
       case .baseline(let fault): FaultReport(fault, in: context)
       case .belowBaseline(let count, let worst, let wanted):
         FaultReport(
           .belowBaseline,
           count == 1 ? "1 measurement is too slow" : "\(count) measurements are too slow",
           why: "The minimum is \(wanted) of the baseline; the slowest: \(worst).",
-          help: context.again, exit: .belowBaseline)
+          help: context.again)
       case .stopped:
         FaultReport(
-          .interrupted, "stopped", why: "No operation was left incomplete.", help: context.again,
-          exit: .linkLost, retryable: true)
-      case .simulation(let detail, let errno?): Self.simulation(detail, errno, in: context)
+          .interrupted, "stopped", why: "No operation was left incomplete.", help: context.again)
       case .output(let errno):
         FaultReport(
           .output, "the output cannot be written: \(SystemError.text(errno))",
-          why: SystemError.reasonOfOutput(errno) + ".", help: context.again,
-          exit: .outputFailed)
+          why: SystemError.reasonOfOutput(errno) + ".", help: context.again)
       case .outputFile(let file, let fault): FaultReport(fault, of: file, in: context)
       case .shortage(let shortage): FaultReport(shortage, in: context)
       case .withoutCampaigns:
         FaultReport(
           .usage, "this otaflash was built without campaigns",
           why: "Campaigns require SQLite and the package trait Fleet.",
-          help: "swift build -c release --traits Fleet --product otaflash", exit: .usage)
+          help: "swift build -c release --traits Fleet --product otaflash")
       case .campaign(let fault): fault.report(in: context)
       }
   }
@@ -161,20 +150,18 @@ extension FaultReport {
   private static func simulation(
     _ detail: String, _ errno: Int32, in context: FaultContext
   ) -> FaultReport {
-    let (code, help, exit): (FaultCode, String, ExitStatus) =
+    let (code, exit, help): (FaultCode, ExitStatus?, String) =
       switch errno {
-      case EWOULDBLOCK: (.deviceBusy, context.again, .deviceUnavailable)
+      case EWOULDBLOCK: (.deviceBusy, nil, context.again)
       case EFBIG where context.arguments.contains { $0.hasPrefix("--flash-file") }:
-        (.state, context.command(["simulate", "--help"]), .configuration)
-      case EFBIG: (.state, context.resetSimulation, .configuration)
-      case EACCES, EPERM, EROFS: (.state, context.doctor, .permissionDenied)
-      case ENOSPC, EDQUOT: (.state, context.doctor, .outputFailed)
-      case ENOENT, ENOTDIR, EISDIR, ENAMETOOLONG, ELOOP:
-        (.state, context.doctor, .configuration)
-      default: (.state, context.doctor, .systemCall)
+        (.state, nil, context.help(of: "simulate"))
+      case EFBIG: (.state, nil, context.resetSimulation)
+      case EACCES, EPERM, EROFS: (.state, .permissionDenied, context.doctor)
+      case ENOSPC, EDQUOT: (.state, .outputFailed, context.doctor)
+      case ENOENT, ENOTDIR, EISDIR, ENAMETOOLONG, ELOOP: (.state, nil, context.doctor)
+      default: (.state, .systemCall, context.doctor)
       }
     return FaultReport(
-      code, detail, why: "The simulated device was not started.", help: help, exit: exit,
-      retryable: errno == EWOULDBLOCK)
+      code, detail, why: "The simulated device was not started.", help: help, exit: exit)
   }
 }

@@ -3,7 +3,6 @@ import OtaflashConsole
 import OtaflashDevices
 import OtaflashFirmware
 import OtaflashState
-import OtaflashUpdate
 
 extension FaultReport {
   init(_ fault: FileFault, in context: FaultContext) {
@@ -12,27 +11,25 @@ extension FaultReport {
       case .missing(let path):
         FaultReport(
           .file, "there is no file \(path)", why: "The path is relative to the current directory.",
-          help: "ls -l -- " + ShellWords.quote(OutputFile.folder(of: path)), exit: .missingInput)
+          help: context.list(OutputFile.folder(of: path)))
       case .unreadable(let path, let errno):
         FaultReport(
           .file, "\(Self.named(path)) cannot be read: \(SystemError.text(errno))",
           why: Self.why(unreadable: path, errno),
           help: path == ImageFile.standardInput
-            ? context.command(["image", "info", "--help"]) : "ls -l -- " + ShellWords.quote(path),
-          exit: .missingInput)
+            ? context.help(of: "image info") : context.list(path))
       case .isDirectory(let path):
         FaultReport(
-          .file, "\(path) is a directory", why: "A file is required.",
-          help: "ls -l -- " + ShellWords.quote(path), exit: .missingInput)
+          .file, "\(path) is a directory", why: "A file is required.", help: context.list(path))
       case .silent(let path, let waited):
         FaultReport(
           .file, "\(path) sent no data for \(Text.seconds(waited))",
           why: "It is not a regular file, and no process writes to it.",
-          help: "ls -l -- " + ShellWords.quote(path), exit: .missingInput, retryable: true)
+          help: context.list(path), retryable: true)
       case .interrupted(let path):
         FaultReport(
           .interrupted, "reading \(path) was stopped", why: "Nothing was sent to any device.",
-          help: context.again, exit: .missingInput, retryable: true)
+          help: context.again, exit: .missingInput)
       }
   }
 
@@ -52,21 +49,20 @@ extension FaultReport {
   }
 
   init(_ fault: BaselineFault, in context: FaultContext) {
-    let write =
-      context.subject.device.map { ["bench", "-d", $0, "--json"] } ?? ["bench", "--help"]
+    let write = context.command(
+      context.subject.device.map { ["bench", "-d", $0, "--json"] } ?? ["bench", "--help"])
     self =
       switch fault {
       case .file(let fault): FaultReport(fault, in: context)
       case .malformed(let path):
         FaultReport(
           .baseline, "\(path) holds no measurements",
-          why: "A baseline is the --json output of an earlier run.", help: context.command(write),
-          exit: .malformedInput)
+          why: "A baseline is the --json output of an earlier run.", help: write)
       case .nothingInCommon(let path):
         FaultReport(
           .baseline, "\(path) has no case in common with this run",
           why: "Cases match if mode, MTU, window, PHY and interval are equal.",
-          help: context.command(write), exit: .malformedInput)
+          help: write)
       }
   }
 
@@ -77,13 +73,12 @@ extension FaultReport {
       case .exposed(let path, let mode):
         FaultReport(
           .keyFileExposed, "\(path) can be read by others (mode \(String(mode, radix: 8)))",
-          why: "Anyone with the key can put any firmware on the device.",
-          help: "chmod 600 -- " + ShellWords.quote(path), exit: .permissionDenied)
+          help: "chmod 600 -- " + ShellWords.quote(path))
       case .wrongLength(let path, let bytes):
         FaultReport(
           .keyFile, "\(path) is not a key: it holds \(bytes) bytes",
           why: "A key is 16 to 64 bytes, raw or as hex digits.",
-          help: "wc -c -- " + ShellWords.quote(path), exit: .configuration)
+          help: "wc -c -- " + ShellWords.quote(path))
       }
   }
 
@@ -99,31 +94,13 @@ extension FaultReport {
         FaultReport(
           .image, "\(Self.named(path)): \(fault)",
           why: "This file cannot be sent; nothing was written.",
-          help: Self.show(fault, in: path, context), exit: .malformedInput)
+          help: Self.show(fault, in: path, context))
       case .sidecar(let path, let fault):
         FaultReport(
           .image, "\(path): \(fault)",
           why: "A sidecar file states the version and hardware of an image; see otaflash-image(5).",
-          help: "cat -- " + ShellWords.quote(path), exit: .malformedInput)
+          help: "cat -- " + ShellWords.quote(path))
       }
-  }
-
-  init(_ fault: StateFault, in context: FaultContext) {
-    let (verdict, what): (Verdict, String?) =
-      switch fault {
-      case .deviceBusy(let device, _):
-        (
-          Verdict(.deviceBusy, .deviceUnavailable, retryable: true),
-          "another otaflash uses \(device)"
-        )
-      case .registryBusy: (Verdict(.state, .systemCall, retryable: true), nil)
-      case .noPlace, .notADirectory, .impossiblePlace, .notAFile, .tooLarge, .newerFormat:
-        (Verdict(.state, .configuration), nil)
-      case .permissionDenied: (Verdict(.state, .permissionDenied), nil)
-      case .diskFull: (Verdict(.state, .outputFailed), nil)
-      case .system: (Verdict(.state, .systemCall), nil)
-      }
-    self.init(fault, verdict, what: what, help: context.doctor, in: context)
   }
 
   /// The command that shows the location of the fault in the file.
@@ -134,7 +111,7 @@ extension FaultReport {
       return context.again(choosing: "--region", "\(first)")
     }
     guard context.subject.image != "-" else {
-      return context.command(["image", "verify", "--help"])
+      return context.help(of: "image verify")
     }
     let file = "-- " + ShellWords.quote(path)
     // unzip does not support `--`.

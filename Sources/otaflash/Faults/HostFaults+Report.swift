@@ -23,36 +23,33 @@ extension FaultContext {
 extension FaultReport {
   /// Describes why a file is not written.
   init(_ fault: OutputFileFault, of file: OutputFile, in context: FaultContext) {
-    let show = "ls -l -- " + ShellWords.quote(file.path)
     switch fault {
     case .isInput:
       self.init(
         .output, "\(file.path) is not written: this run reads it or keeps its state there",
         why: "Its content would be lost. \(file.option) requires a separate file.",
-        help: context.again(replacing: file.option, with: file.another), exit: .outputFailed)
+        help: context.again(replacing: file.option, with: file.another))
     case .otherKind:
       self.init(
         .output, "\(file.path) is not written: it exists and is not a \(file.kind.name) file",
         why: "Its content would be lost. \(file.option) overwrites only files of the same kind.",
-        help: context.again(replacing: file.option, with: file.another), exit: .outputFailed)
+        help: context.again(replacing: file.option, with: file.another))
     case .danglingLink:
       self.init(
         .output, "\(file.path) is not written: it is a dangling link",
-        why: "A link must lead to an existing file.", help: show,
-        exit: .outputFailed)
+        why: "A link must lead to an existing file.", help: context.list(file.path))
     case .system(ENXIO):
       self.init(
         .output, "\(file.path) cannot be written: no process reads the pipe",
         why: "Start the program that reads the recording first.", help: context.again,
-        exit: .outputFailed, retryable: true)
+        retryable: true)
     case .system(let errno):
       self.init(
         .output, "\(file.path) cannot be written: \(SystemError.text(errno))",
         why: SystemError.reasonOfOutput(errno) + ": "
           + (file.kind == .patch
             ? "the previous file is unchanged." : "the file is incomplete."),
-        help: "ls -ld -- " + ShellWords.quote(OutputFile.folder(of: file.path)),
-        exit: .outputFailed)
+        help: "ls -ld -- " + ShellWords.quote(OutputFile.folder(of: file.path)))
     }
   }
 
@@ -63,13 +60,13 @@ extension FaultReport {
       self.init(
         .systemCall, "this process may open \(free) more files; \(needed) are needed",
         why: "The limit on open files (ulimit -n) is too low, or the parent left many files open.",
-        help: "ulimit -n 256 && " + context.again, exit: .systemCall)
+        help: "ulimit -n 256 && " + context.again)
     case .addressSpace(let limit, let needed):
       self.init(
         .systemCall,
         "this process may use \(limit >> 20) MiB of address space; \(needed >> 20) are needed",
         why: "The limit on address space (ulimit -v) is too low.",
-        help: "ulimit -v unlimited && " + context.again, exit: .systemCall)
+        help: "ulimit -v unlimited && " + context.again)
     }
   }
 }

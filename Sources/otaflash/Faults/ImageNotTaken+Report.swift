@@ -5,7 +5,8 @@ import OtaflashUpdate
 
 extension FaultReport {
   /// Describes an image that no protocol of the device supports, and a suitable part of its file.
-  init(_ report: FaultReport, of package: FirmwarePackage, in context: FaultContext) {
+  init(_ fault: UpdateFault, of package: FirmwarePackage, in context: FaultContext) {
+    let report = FaultReport(fault, in: context)
     guard let outer = package.parts.first, let embedded = EmbeddedImage(in: outer) else {
       self = report
       return
@@ -14,8 +15,7 @@ extension FaultReport {
     self.init(
       report.code, report.what,
       why: report.why + " The file holds " + embedded.words(in: outer) + ".",
-      help: region.map { context.again(choosing: "--region", "\($0)") } ?? report.help,
-      exit: report.exit)
+      help: region.map { context.again(choosing: "--region", "\($0)") } ?? report.help)
   }
 
   /// The command that shows the first bytes of the file.

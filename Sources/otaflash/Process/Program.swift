@@ -20,10 +20,9 @@ enum Program {
     // Detached: a job of the main actor would never run, because this thread only writes. The task
     // spans the complete program, so no other code waits for it or cancels it.
     Task.detached {
-      switch await run.perform() {
-      case .signal(let number): Interruption.die(by: number)
-      case let status: exit(status.code)
-      }
+      let status = await run.perform()
+      if let signal = status.signal { Interruption.die(by: signal) }
+      exit(status.code)
     }
     queue.serve()
   }

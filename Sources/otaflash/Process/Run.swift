@@ -203,8 +203,7 @@ extension FaultReport {
   func interrupted(by signal: Int32?) -> FaultReport {
     guard let signal else { return self }
     var report = FaultReport(
-      .interrupted, "stopped by signal \(signal)", why: why, help: help, exit: .signal(signal),
-      retryable: true)
+      .interrupted, "stopped by signal \(signal)", why: why, help: help, exit: .signal(signal))
     report.imageState = imageState
     return report
   }

@@ -114,7 +114,7 @@ def firmware_pairs():
 def sample_pairs():
     read = {path.name: path.read_bytes() for path in sorted(SAMPLES.glob("*.bin"))}
     yield "sample app 1.2.0 → 1.3.0", read["app-1.2.0.bin"], read["app-1.3.0.bin"]
-    yield "sample of another board", read["plain-1.5.0.bin"], read["other-board-2.0.0.bin"]
+    yield "sample for another board", read["plain-1.5.0.bin"], read["other-board-2.0.0.bin"]
 
 
 def synthetic_pairs():
@@ -124,14 +124,14 @@ def synthetic_pairs():
     for _ in range(60):
         at = draw.randrange(len(shifted))
         shifted[at:at] = draw.randbytes(draw.randrange(1, 40))
-    yield "random, 60 insertions", base, bytes(shifted)
+    yield "random bytes, 60 insertions", base, bytes(shifted)
     words = bytearray(base)
     for at in range(0, len(words), 97):
         words[at] = (words[at] + 4) % 256
-    yield "random, an address in 97 bytes", base, bytes(words)
+    yield "random bytes, every 97th byte changed", base, bytes(words)
     padded = base[:20000] + b"\xff" * 40000
-    yield "padding that becomes data", padded, base[:23000] + b"\xff" * 37000
-    yield "compressed, no base", b"", firmware_image()
+    yield "padding replaced by data", padded, base[:23000] + b"\xff" * 37000
+    yield "compression without a base", b"", firmware_image()
 
 
 def firmware_image():
@@ -177,7 +177,7 @@ def hdiffpatch_size(old, new):
 
 
 def table(ours, pairs):
-    print("| pair | new | " + " | ".join(f"{c} | detools" for c in SHOWN) + " | HPatchLite tinyuz 1 KiB | ours / detools |")
+    print("| change | new image | " + " | ".join(f"{c} | detools" for c in SHOWN) + " | HPatchLite tinyuz 1 KiB | ours / detools |")
     print("|---" * (4 + 2 * len(SHOWN)) + "|")
     for name, old, new in pairs:
         sizes = {codec: compare(ours, name, old, new, codec) for codec in CODECS}

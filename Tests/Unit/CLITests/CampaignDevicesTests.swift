@@ -6,7 +6,7 @@ import OtaflashFleetStore
 import OtaflashState
 import Testing
 
-@testable import otaflash
+@testable import OtaflashFleetHost
 
 /// Tests of the entries that campaigns make in the registry of devices.
 @Suite(.waitsForPrograms) struct CampaignDevicesTests {

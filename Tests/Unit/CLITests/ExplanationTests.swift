@@ -4,38 +4,71 @@ import Testing
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// The program, the manual and the document must contain the same explanation of each error code.
+/// Tests that each error code has the same row in the program, the manual and the document.
 @Suite struct ExplanationTests {
-  @Test(arguments: FaultCode.allCases) func everyExplanationIsComplete(_ code: FaultCode) {
-    let explanation = code.explanation
-    #expect(explanation.meaning.first?.isLowercase == true && !explanation.meaning.hasSuffix("."))
-    for text in [explanation.causes, explanation.remedy] {
+  @Test(arguments: FaultCode.allCases) func everyRowIsComplete(_ code: FaultCode) {
+    let row = code.row
+    #expect(row.meaning.first?.isLowercase == true && !row.meaning.hasSuffix("."))
+    for text in [row.causes, row.remedy] {
       #expect(text.hasSuffix(".") && text.count > 20 && !text.contains("\n"))
       #expect(text.split(separator: "`", omittingEmptySubsequences: false).count % 2 == 1)
     }
-    #expect(TroubleshootingPage.exits[code]?.isEmpty == false, "no sample ends with it")
+  }
+
+  /// A row states each exit status of its faults, and no other.
+  @Test func theRowsStateTheExitStatuses() {
+    let context = FaultContext(
+      program: "otaflash", arguments: ["flash", "app.hex", "-d", "name:door-01"],
+      subject: Subject(device: "name:door-01", image: "app.hex"))
+    let exits: [FaultCode: Set<ExitStatus>] = FaultSamples.commands.reduce(into: [:]) {
+      exits, fault in
+      let report = FaultReport(fault, in: context)
+      exits[report.code, default: []].insert(report.exit)
+    }
+    for code in FaultCode.allCases {
+      #expect(exits[code] == Set(code.row.exits), "\(code)")
+    }
   }
 
   /// `make troubleshooting` writes the page.
-  @Test func thePageMatchesTheExplanations() throws {
-    let page = Program.root.appending(path: TroubleshootingPage.path)
-    if ProcessInfo.processInfo.environment["WRITE_DOCUMENTS"] != nil {
-      try Data(TroubleshootingPage.text.utf8).write(to: page)
+  @Test func thePageMatchesTheRows() throws {
+    try compare(TroubleshootingPage.text, with: TroubleshootingPage.path) {
+      $0.startIndex..<$0.endIndex
     }
-    #expect(try String(contentsOf: page, encoding: .utf8) == TroubleshootingPage.text)
   }
 
-  /// The list under the heading DIAGNOSTICS, without its markup.
-  @Test func theManualMatchesTheExplanations() throws {
-    let manual = try String(
-      contentsOf: Program.root.appending(path: "man/otaflash.1"), encoding: .utf8)
-    let items = manual.components(separatedBy: "\n.It E\\-").dropFirst().map { item in
-      item.components(separatedBy: "\n.El")[0].replacing("\\-", with: "-")
-        .replacing("\n.Fl -", with: " --").replacing("\n", with: " ")
+  /// `make troubleshooting` writes the list under DIAGNOSTICS.
+  @Test func theManualMatchesTheRows() throws {
+    try compare(ManualDiagnostics.text, with: ManualDiagnostics.path) { manual in
+      let start = try #require(manual.range(of: ManualDiagnostics.start)).upperBound
+      let end = try #require(manual[start...].range(of: ManualDiagnostics.end)).lowerBound
+      return start..<end
     }
+  }
+
+  /// EXIT STATUS lists the exit statuses of the rows. In addition, 0 and 3 are ends without an error.
+  @Test func theManualListsTheExitStatuses() throws {
+    let manual = try String(
+      contentsOf: Program.root.appending(path: ManualDiagnostics.path), encoding: .utf8)
+    let list = try #require(
+      manual.components(separatedBy: ".Sh EXIT STATUS\n").dropFirst().first)
+    let numbers = list.components(separatedBy: ".El")[0].components(separatedBy: "\n.It ")
+      .compactMap { Int32($0.prefix { $0 != "\n" }) }
     #expect(
-      items.map { "E-" + $0 }
-        == FaultCode.allCases.map { "\($0.rawValue) \($0.explanation.meaning)" })
+      Set(numbers) == Set(FaultCode.allCases.flatMap(\.row.exits).map(\.code)).union([0, 3]))
+  }
+
+  /// Compares a part of a document, or writes it with `WRITE_DOCUMENTS`.
+  private func compare(
+    _ text: String, with path: String, part: (String) throws -> Range<String.Index>
+  ) throws {
+    let file = Program.root.appending(path: path)
+    var document = try String(contentsOf: file, encoding: .utf8)
+    if ProcessInfo.processInfo.environment["WRITE_DOCUMENTS"] != nil {
+      document.replaceSubrange(try part(document), with: text)
+      try Data(document.utf8).write(to: file)
+    }
+    #expect(document[try part(document)] == text)
   }
 
   @Test(arguments: ["E-LINK-LOST", "link-lost", "Link-Lost", "e-link-lost"])

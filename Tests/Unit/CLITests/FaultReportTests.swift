@@ -2,6 +2,7 @@ import Glibc
 import OtaflashATT
 @testable import OtaflashDevices
 @testable import OtaflashFirmware
+import OtaflashFleetHost
 import OtaflashGATT
 import OtaflashUpdate
 import Testing
@@ -140,7 +141,7 @@ import Testing
   @Test func aRefusalThatRequiresARestartShowsTheOption() {
     let refusal = ProtocolRefusal(
       code: "8", meaning: "m", advice: "r.", kind: .protocolBroken, remedy: .startOver)
-    let report = FaultReport(.declined(.upload, refusal), in: Self.context)
+    let report = FaultReport(UpdateFault.declined(.upload, refusal), in: Self.context)
     #expect(report.help.hasSuffix(" --restart"))
   }
 
@@ -265,7 +266,8 @@ import Testing
 
   @Test func thePrintedCommandResumes() {
     let lost = FaultReport(
-      .linkLost(.supervisionTimeout, .upload, resumable: true, acknowledged: 98_304),
+      UpdateFault.linkLost(
+        .supervisionTimeout, .upload, resumable: true, acknowledged: 98_304),
       in: Self.context)
     #expect(lost.help == "otaflash flash app.bin -d door-01")
     #expect(lost.why.contains("98,304"))
@@ -273,7 +275,7 @@ import Testing
 
   @Test func aSignalReplacesTheExitStatusOfAFault() {
     let report = FaultReport(
-      .cancelled(resumable: true, acknowledged: 5), in: Self.context
+      UpdateFault.cancelled(resumable: true, acknowledged: 5), in: Self.context
     ).interrupted(by: 15)
     #expect(report.exit.code == 143)
     #expect(report.code == .interrupted)

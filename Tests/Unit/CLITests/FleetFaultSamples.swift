@@ -1,4 +1,5 @@
 import OtaflashFleet
+import OtaflashFleetHost
 import OtaflashFleetStore
 import OtaflashState
 
@@ -27,7 +28,7 @@ extension FaultSamples {
       .otherHash(run: "7f3a", given: "ab", events: 26, head: "cd", of: "81c0"),
       .lostRuns(run: "7f3a", ["run 81c0 (doors) was deleted from the store"]),
       .signing(key: "it's a key", words: "it is neither an SSH key nor a minisign key"),
-      .waits(run: "7f3a", words: "paused: a person asked for it"), .interrupted(run: "7f3a"),
+      .waits(run: "7f3a", words: "paused: an operator requested it"), .interrupted(run: "7f3a"),
       .failed(words: "it cannot be"), .search(.none), .search(.unknown("x")),
       .search(.ambiguous("7", ["7a", "7b"])), .search(.storage(StorageFault(.full, "full"))),
       .file(.missing(path: "c.yaml")),

@@ -127,7 +127,7 @@ import Testing
     try Program.checkEvents(of: plan)
     let text = try self.plan(Self.everything).output
     for words in [
-      "Europe/Berlin", "7 attempts at a lost link", "3 transfers per adapter",
+      "Europe/Berlin", "7 attempts after lost links", "3 transfers per adapter",
       "/bin/sh -c 'true | cat'", "allow-downgrade, force", "1.0.0 or later",
       "30%, a device without a level: proceed", "pauses at 2 failed", "SHA-256 ",
     ] {

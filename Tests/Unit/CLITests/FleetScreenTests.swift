@@ -4,7 +4,7 @@ import OtaflashUpdate
 import Testing
 
 @testable import OtaflashConsole
-@testable import otaflash
+@testable import OtaflashFleetHost
 
 /// Tests of the display of a run.
 @Suite struct FleetScreenTests {

@@ -75,7 +75,7 @@ import Testing
     let lost = FaultReport(
       UpdateFault.bondForgotten(isActivated: true, resumable: false, acknowledged: 9), in: named)
     #expect(lost.help == "otaflash unpair -d name:door && otaflash flash a.bin -d name:door")
-    #expect(lost.why.contains("the next restart of the device brings the old version back"))
+    #expect(lost.why.contains("the next restart of the device restores the old version"))
     #expect(
       FaultReport(SecurityFault.bondForgotten, in: context).help
         == "otaflash --adapter hci1 unpair -d C0:FF:EE:00:00:01 && "

@@ -1,7 +1,8 @@
-@testable import OtaflashDevices
-@testable import otaflash
+import OtaflashConsole
 
-/// docs/troubleshooting.md, generated from the explanations and the samples of the fault codes.
+@testable import OtaflashDevices
+
+/// docs/troubleshooting.md, generated from the rows of the fault codes.
 enum TroubleshootingPage {
   static let path = "docs/troubleshooting.md"
 
@@ -25,7 +26,7 @@ enum TroubleshootingPage {
       |---|---|---|
       """
     let rows = FaultCode.allCases.map { code in
-      "| [\(code.rawValue)](#\(code.rawValue.lowercased())) | \(code.explanation.meaning) "
+      "| [\(code.rawValue)](#\(code.rawValue.lowercased())) | \(code.row.meaning) "
         + "| \(exits(of: code)) |"
     }
     let sections = FaultCode.allCases.map { code in
@@ -43,17 +44,17 @@ enum TroubleshootingPage {
   ]
 
   private static func section(on code: FaultCode) -> String {
-    let explanation = code.explanation
-    let meaning = explanation.meaning.prefix(1).uppercased() + explanation.meaning.dropFirst()
+    let row = code.row
+    let meaning = row.meaning.prefix(1).uppercased() + row.meaning.dropFirst()
     return """
 
       ### \(code.rawValue)
 
       \(meaning). Exit code \(exits(of: code)).
 
-      **Why it happens.** \(explanation.causes)
+      **Why it happens.** \(row.causes)
 
-      **What to do.** \(explanation.remedy)
+      **What to do.** \(row.remedy)
 
       """
   }
@@ -61,19 +62,27 @@ enum TroubleshootingPage {
   private static func exits(of code: FaultCode) -> String {
     // In any state, the signal ends the process.
     if code == .interrupted { return "128 and the signal's number, as 130 by Ctrl-C" }
-    let codes = exits[code, default: []].sorted().map(String.init)
+    let codes = code.row.exits.map(\.code).sorted().map(String.init)
     return codes.count < 2
       ? codes.joined() : codes.dropLast().joined(separator: ", ") + " or " + codes[codes.count - 1]
   }
+}
 
-  /// The exit codes of the samples of each code.
-  static let exits: [FaultCode: Set<Int32>] = {
-    let context = FaultContext(
-      program: "otaflash", arguments: ["flash", "app.hex", "-d", "name:door-01"],
-      subject: Subject(device: "name:door-01", image: "app.hex"))
-    return FaultSamples.commands.reduce(into: [:]) { exits, fault in
-      let report = FaultReport(fault, in: context)
-      exits[report.code, default: []].insert(report.exit.code)
-    }
-  }()
+/// The list of codes under DIAGNOSTICS in otaflash(1).
+enum ManualDiagnostics {
+  static let path = "man/otaflash.1"
+  static let start = ".Bl -tag -width E-UNREACHABLE-AFTER-ACTIVATION\n"
+  static let end = ".El\n"
+
+  static var text: String {
+    FaultCode.allCases.map { code in
+      ".It \(escaped(code.rawValue))\n"
+        + Text.wrapped(code.row.meaning, columns: 78).map { escaped($0) + "\n" }.joined()
+    }.joined()
+  }
+
+  /// An option is a macro on a line of its own.
+  private static func escaped(_ text: String) -> String {
+    text.replacing(" --", with: "\n.Fl -").replacing("-", with: "\\-")
+  }
 }

@@ -272,7 +272,7 @@ import Testing
     ("image2: b", 4, 1, "a campaign has no key 'image2'"),
     ("select: bord=x", 4, 9, "'bord' is not a fact"),
     ("select: \"board=x and\"", 4, 21, "expected a fact"),
-    ("select: [a]", 4, 9, "select must be a text"), ("select: ''", 4, 9, "select is empty"),
+    ("select: [a]", 4, 9, "select must be a string"), ("select: ''", 4, 9, "select is empty"),
     ("waves: []", 4, 8, "waves is empty"), ("waves: x", 4, 8, "waves must be a list"),
     ("waves: [x]", 4, 9, "write a wave as"), ("waves: [{name: a}]", 4, 9, "no key 'devices'"),
     ("waves: [{devices: some}]", 4, 19, "'some' is not a number"),
@@ -301,7 +301,7 @@ import Testing
     ("hooks: {time-limit: 5s}", 4, 8, "the hooks contain no command"),
     ("hooks: {before-wave: []}", 4, 22, "before-wave is empty"),
     ("hooks: {before-wave: ''}", 4, 22, "before-wave is empty"),
-    ("hooks: {before-wave: {a: b}}", 4, 22, "must be a list of words or a text for /bin/sh"),
+    ("hooks: {before-wave: {a: b}}", 4, 22, "must be a list of words, or a string for /bin/sh"),
     ("hooks: {before-wave: x, time-limit: 0s}", 4, 25, "must be above 0"),
     ("hooks: {before-wave: x, on-failure: stop}", 4, 37, "expected skip or fail"),
     ("hooks: {before-wave: x, after-failure: skip}", 4, 40, "expected note or fail"),
@@ -320,7 +320,7 @@ import Testing
     ("- a", 4, 1, "did not find expected"), ("\tselect: a", 4, 1, "tab character"),
     ("---\nb: c", 4, 1, "a single document in the stream, but found another"),
     ("<<: {a: b}", 4, 1, "a campaign has no key '<<'"),
-    ("? [a]\n: b", 4, 3, "a key must be a text"),
+    ("? [a]\n: b", 4, 3, "a key must be a string"),
   ])
   func whatIsWrongIsToldWithItsPlace(
     _ text: String, _ line: Int, _ column: Int, _ words: String

@@ -78,7 +78,7 @@ import Testing
     let text = "campaign: c\ndevices: [" + String(repeating: "a,", count: 2_000_000) + "]"
     #expect {
       try CampaignFile(bytes: Array(text.utf8), now: WallClockTime(milliseconds: 0))
-    } throws: { "\($0)" == "line 2, column 1: the file has more than 2000000 parts" }
+    } throws: { "\($0)" == "line 2, column 1: the file has more than 2000000 elements" }
   }
 }
 #endif

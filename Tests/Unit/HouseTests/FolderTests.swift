@@ -48,7 +48,9 @@ import Testing
       "Choosing",
     ],
     "Bench": ["Benchmark", "SelfTest"],
-    "otaflash": ["Faults", "Fleet", "Commands", "FleetCommands", "Process"],
+    "FleetHost": ["Faults", "Output", "Display", "Storage", "Campaign", "Transport", "Run"],
+    "FleetCommands": ["Options", "Plan", "Requests", "Results", ""],
+    "otaflash": ["Faults", "Commands", "Process"],
   ]
 
   /// Folders of a target that must be independent of each other, regardless of their order: the

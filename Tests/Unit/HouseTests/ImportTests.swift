@@ -51,7 +51,11 @@ import Testing
     "Console": ["OtaflashNumerals", "ArgumentParser", "Glibc", "FoundationEssentials"],
     "Devices": devices,
     "Bench": devices.union(["OtaflashDevices"]),
-    "otaflash": devices.union(campaigns).union(["OtaflashDevices", "OtaflashBench"]),
+    "FleetHost": campaigns,
+    "FleetCommands": campaigns.union(["OtaflashFleetHost"]),
+    "otaflash": devices.union([
+      "OtaflashDevices", "OtaflashBench", "OtaflashFleetHost", "OtaflashFleetCommands",
+    ]),
     "State": [
       "OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate", "Crypto", "Glibc",
       "FoundationEssentials",
@@ -63,10 +67,12 @@ import Testing
     "OtaflashUpdate", "OtaflashSimulation", "OtaflashBlueZ", "OtaflashState", "ArgumentParser",
     "Glibc", "FoundationEssentials",
   ]
-  static let campaigns: Set<String> = [
-    "OtaflashFleet", "OtaflashFleetFiles", "OtaflashFleetStore", "OtaflashFleetEngine",
-    "OtaflashFleetHooks", "OtaflashFleetForecast", "OtaflashFleetReport", "Crypto",
-  ]
+  /// The permitted imports of the parts of the command line that run campaigns.
+  static let campaigns = devices.union([
+    "OtaflashDevices", "OtaflashFleet", "OtaflashFleetFiles", "OtaflashFleetStore",
+    "OtaflashFleetEngine", "OtaflashFleetHooks", "OtaflashFleetForecast", "OtaflashFleetReport",
+    "Crypto",
+  ])
   /// The only file of the simulation that stores a device's flash in a file.
   static let exceptions = ["Sources/Simulation/Flash/FlashFile.swift": "Glibc"]
   static let standard: Set<String> = ["Synchronization", "_Concurrency", "RegexBuilder"]
@@ -119,8 +125,8 @@ import Testing
     "Sources/Console/Session/ProcessorWait.swift",
     "Sources/Devices/Air/SimulatedAir+Survey.swift", "Sources/Devices/Choosing/LiveScan.swift",
     "Sources/Devices/Output/UpdateDisplay.swift", "Sources/FleetHooks/ForegroundProgram.swift",
-    "Sources/FleetHooks/ProcessHooks.swift", "Sources/otaflash/Fleet/ForecastRenderer.swift",
-    "Sources/otaflash/FleetCommands/FleetRequests.swift", "Sources/otaflash/Process/Program.swift",
+    "Sources/FleetHooks/ProcessHooks.swift", "Sources/FleetCommands/Plan/ForecastRenderer.swift",
+    "Sources/FleetCommands/Requests/FleetRequest.swift", "Sources/otaflash/Process/Program.swift",
   ]
 
   @Test func timeAndChanceAreInjected() throws {

@@ -27,7 +27,9 @@ import Testing
   static let protocols = ["otaflash authorize"]
 
   /// The parts of the command line, in which messages may mention the command line.
-  static let program: Set = ["Console", "Devices", "Bench", "otaflash"]
+  static let program: Set = [
+    "Console", "Devices", "Bench", "FleetHost", "FleetCommands", "otaflash",
+  ]
 
   @Test(arguments: Set(ImportTests.permitted.keys).subtracting(program).sorted())
   func noTextOfALibraryNamesTheCommandLine(_ target: String) throws {

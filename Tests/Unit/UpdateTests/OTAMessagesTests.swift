@@ -39,7 +39,7 @@ extension OTABegin {
   ]
   private static let others: Set<String> = [
     "unknown opcode", "Status then", "Status read then", "Data, bytes 0 ..< 4",
-    "Data, bytes 4 ..< 9 sent at 5 by mistake, as a command",
+    "Data, bytes 5 ..< 9 while next offset is 4, as a Write Command",
   ]
 
   @Test func noVectorOfTheDocumentIsLeftOut() throws {
@@ -119,7 +119,7 @@ extension OTABegin {
         state: .receiving, note: .none, window: 1020, nextOffset: 4, crc32: held, durableOffset: 0)
     ),
     (
-      "Data, bytes 4 ..< 9 sent at 5 by mistake, as a command",
+      "Data, bytes 5 ..< 9 while next offset is 4, as a Write Command",
       OTAStatus(
         state: .receiving, note: .gap, window: 1020, nextOffset: 4, crc32: held, durableOffset: 0)
     ),

@@ -1,0 +1,476 @@
+/// The row of a fault code: the values that its faults share unless a fault states its own.
+/// `explain` prints the texts; docs/troubleshooting.md and the list in otaflash(1) are written from
+/// them.
+package struct FaultRow: Sendable {
+  /// The meaning of the code: a clause in lower case, without a full stop.
+  package let meaning: String
+  /// The exit statuses of the faults. The first is the default.
+  package let exits: [ExitStatus]
+  /// The default of `FaultReport.retryable`.
+  package let retryable: Bool
+  /// The command that helps if the fault has no remedy that is a command.
+  package let help: KeyPath<FaultContext, String> & Sendable
+  /// The causes, the most likely first: sentences, with commands between backticks.
+  package let causes: String
+  /// The remedy: sentences, with commands between backticks.
+  package let remedy: String
+
+  fileprivate init(
+    _ exit: ExitStatus, or otherExits: [ExitStatus] = [], retryable: Bool = false,
+    help: KeyPath<FaultContext, String> & Sendable = \.again, _ meaning: String, causes: String,
+    remedy: String
+  ) {
+    self.meaning = meaning
+    self.exits = [exit] + otherExits
+    self.retryable = retryable
+    self.help = help
+    self.causes = causes
+    self.remedy = remedy
+  }
+}
+
+extension FaultCode {
+  /// The row of the code. The switch is exhaustive, so that each new code needs one.
+  package var row: FaultRow {
+    switch self {
+    case .bug:
+      FaultRow(
+        .bug, help: \.againVerbose, "an error in otaflash itself; please report it",
+        causes: "otaflash detected an internal error. Neither the image nor the device is the "
+          + "cause.",
+        remedy: "Run the same command again with -vvv, and report its output with that of "
+          + "`otaflash --version`. The device keeps its state; the same command can be tried "
+          + "again.")
+    // Input.
+    case .usage:
+      FaultRow(
+        .usage, help: \.ownHelp, "the command line is invalid",
+        causes: "A word is misspelled, an option belongs to another command, or a value has no "
+          + "unit or a wrong one. Nothing was done.",
+        remedy: "The help line names the command's own help, such as `otaflash flash --help`. "
+          + "Options may also come from the environment: the variable OTAFLASH_X_Y sets --x-y.")
+    case .image:
+      FaultRow(
+        .malformedInput, help: \.inspectImage,
+        "the image or its sidecar file is malformed, or the image does not match its own hash",
+        causes: "A download or a copy is incomplete, the format of the file is not that of its "
+          + "name, or the file is not firmware. Nothing was sent.",
+        remedy: "`otaflash image info FILE` shows the recognized content, and the message "
+          + "contains the line or the offset. Build or download the file again.")
+    case .file:
+      FaultRow(
+        .missingInput, "a file is missing or unreadable",
+        causes: "The path is relative to the directory in which the command runs. The file may "
+          + "belong to another user, or be a directory.",
+        remedy: "The help line lists the directory. In scripts and services, use absolute paths.")
+    case .signature:
+      FaultRow(
+        .malformedInput, help: \.inspectImage, "the image has no valid signature",
+        causes: "--key requires a signature. The image has no signature, has a signature over "
+          + "other bytes, or is encrypted and cannot be checked. Nothing was sent.",
+        remedy: "`otaflash image info FILE` shows the signatures of the image. Sign it with the "
+          + "tool of the build system; an image that was changed after it was signed must be "
+          + "signed again.")
+    case .otherSigner:
+      FaultRow(
+        .permissionDenied, help: \.inspectImage,
+        "the image is signed by another key than the one given",
+        causes: "A development build and a release are often signed with different keys. Nothing "
+          + "was sent.",
+        remedy: "Set --key to the public half of the key that the device trusts, or use the "
+          + "image that was signed with that key.")
+    case .keyFile:
+      FaultRow(
+        .configuration, "the key file holds no key",
+        causes: "--key requires a public key in PEM; --key-file requires the device's secret, 16 "
+          + "to 64 bytes, raw or as hex digits. The two are easily confused, and a private key "
+          + "is refused where a public one is required.",
+        remedy: "Look at the file's first line. `openssl pkey -in private.pem -pubout` writes "
+          + "the public half of a signing key.")
+    case .keyFileExposed:
+      FaultRow(
+        .permissionDenied, "others can read the key file",
+        causes: "The mode of the file permits its group or all users to read it. Anyone with the "
+          + "key can put any firmware on the device.",
+        remedy: "`chmod 600` the file. If another user may have read it, give the devices a new "
+          + "key.")
+    // Refused before the first byte was written.
+    case .wrongHardware:
+      FaultRow(
+        .refusedBeforeWriting, help: \.inspectSubject, "the image is for another board",
+        causes: "The image's descriptor, its package or --hardware names one board, and the "
+          + "device reports another. Nothing was written.",
+        remedy: "Use the image for this board: `otaflash info -d name:door-01` shows the board "
+          + "of the device, `otaflash image info FILE` the board of the image. "
+          + "--allow-other-hardware sends the image regardless; use it only if you know that the "
+          + "ids are wrong.")
+    case .doesNotFit:
+      FaultRow(
+        .refusedBeforeWriting, help: \.inspectSubject, "the image is larger than the slot",
+        causes: "The device reported the size of the slot that receives the image. The usual "
+          + "reason is a debug build, or a build for a chip with more flash. Nothing was "
+          + "written.",
+        remedy: "Build a smaller image. If the file holds the complete flash, select the part of "
+          + "the application with --region.")
+    case .downgrade:
+      FaultRow(
+        .refusedBeforeWriting, help: \.inspectSubject, "the image is older than the running one",
+        causes: "The image's version is lower than the one that the device runs. Nothing was "
+          + "written.",
+        remedy: "--allow-downgrade sends it on purpose. Some bootloaders refuse older images "
+          + "regardless; these devices require a newer image.")
+    case .versionUnknown:
+      FaultRow(
+        .refusedBeforeWriting, or: [.malformedInput], help: \.inspectImage,
+        "the version of the image is unknown",
+        causes: "The image has no descriptor, no MCUboot header and no sidecar file. Its version "
+          + "can neither be compared before the update nor verified after it.",
+        remedy: "Set --image-version, or add a sidecar file as a permanent solution: see "
+          + "docs/image-descriptor.md. --allow-unknown sends the image without a version.")
+    case .hardwareUnknown:
+      FaultRow(
+        .refusedBeforeWriting, or: [.malformedInput], help: \.inspectImage,
+        "the hardware of the image is unknown",
+        causes: "The image has no descriptor and no sidecar file that names a board, so otaflash "
+          + "cannot refuse a wrong board.",
+        remedy: "Set --hardware, or add a sidecar file or a descriptor as a permanent solution: "
+          + "see docs/image-descriptor.md. --allow-unknown sends the image without this check.")
+    case .imageNotTaken:
+      FaultRow(
+        .refusedBeforeWriting, help: \.inspectImage,
+        "none of the device's update protocols can carry the image",
+        causes: "A device with SMP accepts only MCUboot images, a Nordic bootloader only "
+          + "packages. Often the build wrote several files, and this one is for a debugger.",
+        remedy: "`otaflash info -d name:door-01` lists the protocols of the device; "
+          + "docs/image-formats.md lists the files that each protocol accepts. If the file "
+          + "contains a suitable image, the help line extracts it.")
+    case .protocolAmbiguous:
+      FaultRow(
+        .deviceUnavailable, help: \.inspectDevice,
+        "several update protocols can carry the image; choose one with --protocol",
+        causes: "The device offers more than one update service, and the image suits all of "
+          + "them. otaflash does not choose one.",
+        remedy: "Choose with --protocol; the help line shows one. If both protocols write the "
+          + "same slot, prefer the application's own protocol: its verification is stronger.")
+    case .noPatch:
+      FaultRow(
+        .refusedBeforeWriting, or: [.rejectedByDevice], help: \.inspectDevice,
+        "a patch was required, and none can be sent, or the device could not apply it",
+        causes: "--delta require is set. The image that the device runs is not stored on this "
+          + "host, or the device finds it damaged, does not support patches, or needs longer for "
+          + "a patch than for the image.",
+        remedy: "--base names a file or a directory with the release that the device runs. "
+          + "--delta auto sends the image if there is no patch. docs/delta.md describes how "
+          + "patches are chosen.")
+    // The device's answers.
+    case .deviceRefused:
+      FaultRow(
+        .rejectedByDevice, or: [.refusedBeforeWriting, .protocolBroken], help: \.inspectSubject,
+        "the device refused an operation",
+        causes: "The application or the bootloader refused: another update is in progress, the "
+          + "battery is low, or it does not support the request. The message contains the reason "
+          + "of the device.",
+        remedy: "Follow the message, wait, and try again. Restart a device that refuses every "
+          + "request.")
+    case .authorizationRequired:
+      FaultRow(
+        .permissionDenied, help: \.inspectSubject, "the device requires its key",
+        causes: "Updates of this device are locked by a secret that it shares with its owner.",
+        remedy: "Give the secret in a file that only you can read: --key-file. The secret itself "
+          + "is never sent; the device receives an HMAC that proves that you have it.")
+    case .wrongKey:
+      FaultRow(
+        .permissionDenied, help: \.inspectSubject, "the key does not match the device",
+        causes: "The key file holds the secret of another device or another board.",
+        remedy: "Find the key of this device. After five wrong keys the device is locked until "
+          + "it restarts.")
+    case .deviceLocked:
+      FaultRow(
+        .permissionDenied, help: \.inspectSubject,
+        "the device is locked after too many wrong keys; restart it",
+        causes: "Five keys in a row were wrong, so the device accepts none until its next "
+          + "restart.",
+        remedy: "Restart the device, and find the right key before you try again.")
+    case .deviceFlashFault:
+      FaultRow(
+        .rejectedByDevice, help: \.inspectSubject, "the device's flash failed",
+        causes: "The device could not erase or write its flash, or read back other bytes than it "
+          + "had written, also after retries. Common reasons are a low supply voltage and worn "
+          + "flash.",
+        remedy: "Check the supply voltage and try again. A device that fails at the same offset "
+          + "each time needs repair.")
+    case .noUpdateService:
+      FaultRow(
+        .refusedBeforeWriting, or: [.protocolBroken], help: \.inspectDevice,
+        "the device has no update service",
+        causes: "The connection succeeded, but no service of the device is an update protocol "
+          + "that otaflash supports. It may be another device, or it must first enter its update "
+          + "mode.",
+        remedy: "`otaflash info -d name:door-01` lists its services. docs/your-device.md "
+          + "describes how to add an update service to your own device.")
+    case .protocolVersion:
+      FaultRow(
+        .protocolBroken, help: \.inspectSubject, "the device uses another protocol version",
+        causes: "The firmware of the device implements a later or an earlier version of the "
+          + "protocol than this otaflash supports.",
+        remedy: "Update otaflash. If the device is older, use the otaflash that was released "
+          + "with its firmware.")
+    case .imageRejected:
+      FaultRow(
+        .rejectedByDevice, help: \.inspectSubject,
+        "the received image does not match, or the bootloader rejected it",
+        causes: "The device read the complete image back from its flash, and its CRC32 or hash "
+          + "differs. Or its bootloader checked the image and rejected it, usually because of a "
+          + "signature by a key that it does not trust. The old image still runs.",
+        remedy: "Run the same command again. If it fails again, compare the keys: `otaflash "
+          + "image info FILE` shows which key signed the image.")
+    case .reverted:
+      FaultRow(
+        .rejectedByDevice, help: \.inspectDevice,
+        "the old image runs again: the bootloader did not start the new one, or reverted it",
+        causes: "The bootloader rejected the new image because of its signature or version; or "
+          + "it started the image on trial, and the image crashed or was not confirmed before a "
+          + "restart.",
+        remedy: "The device works; the new image does not. Watch it boot on a debugger or a "
+          + "console before you send it to other devices.")
+    case .oldVersionRuns:
+      FaultRow(
+        .rejectedByDevice, help: \.inspectDevice, "the device restarted into the old image",
+        causes: "The device restarted, and reports the same image as before. Its bootloader "
+          + "found no request for an update, or refused it without a reason.",
+        remedy: "`otaflash info -d name:door-01` shows the running image. Check that application "
+          + "and bootloader agree on the slot of the new image and on the way an update is "
+          + "requested.")
+    case .differentImageRuns:
+      FaultRow(
+        .rejectedByDevice, help: \.inspectDevice,
+        "the device runs neither the old image nor the new one",
+        causes: "The running image is neither the image that was sent nor the one before. "
+          + "Another host updates the device at the same time, its bootloader fell back to a "
+          + "recovery image, or --image-version is wrong.",
+        remedy: "`otaflash info -d name:door-01` shows the running image. Set --image-version to "
+          + "the version that the application itself reports.")
+    case .unreachableAfterActivation:
+      FaultRow(
+        .linkLostResumable, retryable: true, "the device did not come back",
+        causes: "The complete image was sent, the device restarted, and otaflash has received no "
+          + "advertisement from it since. The restart may take longer than expected, or the "
+          + "device has another address, has no Bluetooth, or has crashed.",
+        remedy: "Wait and run the same command again: it checks the running image before it "
+          + "sends anything. If the bootloader starts images on trial, a restart of the device "
+          + "restores the old image.")
+    // The transfer and the link.
+    case .blockKeepsFailing:
+      FaultRow(
+        .rejectedByDevice, help: \.inspectDevice, "a block is still wrong after several attempts",
+        causes: "The device reports each time that it received other bytes for one block. Its "
+          + "receiver or its flash is faulty at that offset.",
+        remedy: "Try once more with --restart. If a device fails at the same offset each time, "
+          + "contact its maker.")
+    case .stalled:
+      FaultRow(
+        .linkLostResumable, or: [.linkLost], retryable: true, "the device accepts no more data",
+        causes: "The link is up, but the device has made no progress for longer than any flash "
+          + "operation lasts. Its firmware or its flash hangs.",
+        remedy: "Restart the device and run the same command: the transfer resumes at the "
+          + "device's offset.")
+    case .noProgress:
+      FaultRow(
+        .protocolBroken, help: \.inspectDevice, "the device repeats one offset",
+        causes: "The device requests the same bytes again and again. Its receiver is in a loop, "
+          + "or loses the bytes that it receives.",
+        remedy: "Restart the device and run the same command. If it happens again, try --mode "
+          + "with-response, and report it to the device's maker.")
+    case .linkLost:
+      FaultRow(
+        .linkLost, or: [.linkLostResumable], retryable: true, "the connection was lost",
+        causes: "The device went out of range, restarted, or lost power; or there is "
+          + "interference, for example from other radios or USB 3 cables. otaflash has already "
+          + "tried to reconnect.",
+        remedy: "Move closer and run the same command. With exit code 75 the transfer resumes at "
+          + "the device's offset; with 74 it starts again. `otaflash bench -d name:door-01` "
+          + "measures the rate of the link.")
+    case .protocolViolation:
+      FaultRow(
+        .protocolBroken, help: \.inspectDevice, "the device violated a protocol",
+        causes: "An answer of the device is not permitted by its protocol or by the Bluetooth "
+          + "specification. The message describes the violation.",
+        remedy: "Update the device's firmware by other means, or report it to its maker: "
+          + "--capture writes the traffic of the link to a file for Wireshark.")
+    case .timeLimit:
+      FaultRow(
+        .linkLostResumable, or: [.linkLost], retryable: true, "the time limit expired",
+        causes: "The run made progress, but took longer than --time-limit allows.",
+        remedy: "Run the same command again, with a longer --time-limit or none. Exit code 75: "
+          + "the transfer resumes, or the restart was requested already and the command checks "
+          + "what runs.")
+    case .interrupted:
+      FaultRow(
+        .linkLost, or: [.linkLostResumable, .missingInput], retryable: true, "stopped by a signal",
+        causes: "Ctrl-C was pressed, or a service manager ended the process. The device was "
+          + "notified.",
+        remedy: "Run the same command again. It asks the device for its state first, resumes the "
+          + "transfer, or checks what runs if the restart was requested already.")
+    // Discovery and connection.
+    case .noAdapter:
+      FaultRow(
+        .deviceUnavailable, help: \.doctor, "no Bluetooth adapter can be used",
+        causes: "There is no adapter, it is off or blocked, Bluetooth LE is off, or the adapter "
+          + "hangs. A container sees the adapters of the host only with the network of the host.",
+        remedy: "`otaflash doctor` finds the reason and prints the command that helps.")
+    case .deviceNotFound:
+      FaultRow(
+        .deviceUnavailable, retryable: true, help: \.scan,
+        "the device does not answer or advertise",
+        causes: "It is out of range, asleep or off, connected to another host (connected devices "
+          + "do not advertise), or its address is of the other type.",
+        remedy: "`otaflash scan --all` lists all devices in range. Append /public or /random to "
+          + "the address; disconnect the device from other hosts.")
+    case .deviceAmbiguous:
+      FaultRow(
+        .deviceUnavailable, help: \.scan, "several devices match",
+        causes: "More than one device has a matching name. otaflash does not choose one.",
+        remedy: "The message lists their addresses: use one of them, or a narrower pattern.")
+    case .deviceBusy:
+      FaultRow(
+        .deviceUnavailable, retryable: true, "another process uses the device",
+        causes: "Another otaflash, possibly a campaign, is connected to this device or is "
+          + "connecting; or the flash file of a simulated device is in use.",
+        remedy: "Wait until it has finished, or stop it. `otaflash fleet status` shows the state "
+          + "of a campaign.")
+    case .permission:
+      FaultRow(
+        .permissionDenied, help: \.doctor, "permission denied by the system or the device",
+        causes: "Scanning and pairing require the capability CAP_NET_ADMIN. A device may require "
+          + "an encrypted link before it accepts writes.",
+        remedy: "`otaflash doctor` names the missing permission and prints the command that "
+          + "grants it. If the device refuses, pair first: `otaflash pair -d name:door-01`.")
+    case .notPaired:
+      FaultRow(
+        .permissionDenied, help: \.pair, "the device requires pairing first",
+        causes: "The device accepts updates only from paired hosts, and this host has no keys "
+          + "for it, or is not allowed to pair.",
+        remedy: "Run `otaflash pair -d name:door-01` once. Many devices accept pairing only for "
+          + "a short time after a button was pressed.")
+    case .pairingFailed:
+      FaultRow(
+        .permissionDenied, help: \.pair, "pairing failed",
+        causes: "The device refused, its number was not confirmed or was entered incorrectly, or "
+          + "it does not accept pairing at this time.",
+        remedy: "Put the device into its pairing mode and try again. A device with a display "
+          + "shows the number to enter.")
+    case .bondForgotten:
+      FaultRow(
+        .permissionDenied, help: \.pair, "the device no longer has the keys of a pairing",
+        causes: "The device was reset or paired with other hosts since, or another device uses "
+          + "its address.",
+        remedy: "Make sure that it is your device. Then forget its keys here: `otaflash unpair "
+          + "-d C0:FF:EE:00:00:01`, and run the same command again, which pairs where the device "
+          + "requires it. If bluetoothd created the pairing, remove it there, too. A new image "
+          + "on trial is reverted by the next restart of the device, unless the same command "
+          + "confirms it before.")
+    case .systemCall:
+      FaultRow(
+        .systemCall, help: \.doctor, "a system call failed",
+        causes: "The kernel refused an operation that should succeed, because of a driver fault "
+          + "or a limit on this process. The message names the call.",
+        remedy: "`otaflash doctor` checks all requirements. The kernel's log (dmesg) often "
+          + "contains details.")
+    // Benchmarks with a baseline.
+    case .baseline:
+      FaultRow(
+        .malformedInput, "the baseline of a benchmark is not comparable",
+        causes: "The file of --baseline holds no measurements, or none with the modes, MTUs and "
+          + "intervals of this run.",
+        remedy: "Write a new one: `otaflash bench -d name:door-01 --json`.")
+    case .belowBaseline:
+      FaultRow(
+        .belowBaseline, "a benchmark is slower than its baseline",
+        causes: "The link is slower than before: there is more interference, another adapter, or "
+          + "a slower firmware on the device.",
+        remedy: "Run it again without interference. The lines above the error name the limiting "
+          + "factor.")
+    // Campaigns.
+    case .campaign:
+      FaultRow(
+        .configuration,
+        "a campaign or its device table is malformed, or changed after its run started",
+        causes: "A key is misspelled, a value is out of range, or the file differs from the one "
+          + "that the run was planned with. Nothing was started.",
+        remedy: "The message contains line and column; otaflash-campaign(5) describes every key. "
+          + "`otaflash fleet plan campaign.yaml` checks a file. --again abandons a run and "
+          + "starts another.")
+    case .fleetRun:
+      FaultRow(
+        .missingInput, "no run or several runs match",
+        causes: "A run is identified by its name or the first characters of its name.",
+        remedy: "`otaflash fleet list` lists all runs.")
+    case .fleetRunHeld:
+      FaultRow(
+        .deviceUnavailable, retryable: true, "another process works on a campaign",
+        causes: "Only one process at a time can use a store of runs.",
+        remedy: "`otaflash fleet status` shows its progress. pause, resume, cancel and retry "
+          + "reach it from any terminal.")
+    case .fleetRequest:
+      FaultRow(
+        .refusedBeforeWriting, or: [.linkLost],
+        "a run cannot follow a request, or no process has answered yet",
+        causes: "A finished run cannot be paused, and a run that does not wait cannot be "
+          + "resumed. Requests are carried out by the process that works on the run, if there is "
+          + "one.",
+        remedy: "`otaflash fleet status` shows the state of the run. An unanswered request is "
+          + "kept.")
+    case .fleetPaused:
+      FaultRow(
+        .fleetStopped, retryable: true, "a run waits for an operator",
+        causes: "A wave requires manual approval, too many devices failed, or an operator paused "
+          + "the run.",
+        remedy: "Look at `otaflash fleet status`, decide, then `otaflash fleet resume` and run "
+          + "the campaign's command again; or `otaflash fleet cancel`.")
+    case .fleetChain:
+      FaultRow(
+        .malformedInput, "the recorded events of a run were changed",
+        causes: "Each event contains the hash of the event before it, and each run the hash of "
+          + "the run before it. A hash does not match, no event has the hash given to "
+          + "`--verify`, or a run was deleted: another program changed the store, or its disk is "
+          + "damaged.",
+        remedy: "Do not rely on the report of this run. Find out which program writes to the "
+          + "store, then start another run: the devices report their running images.")
+    case .fleetStore:
+      FaultRow(
+        .systemCall, or: [.outputFailed, .permissionDenied, .configuration], help: \.doctor,
+        "the store of runs cannot be used",
+        causes: "Its disk is full or read-only, another program locks it, it is damaged, or a "
+          + "later version of otaflash created it. A step that cannot be recorded is not carried "
+          + "out.",
+        remedy: "`otaflash doctor` shows its path. Free disk space, and run the same command "
+          + "again: the run continues.")
+    // The host.
+    case .selfTest:
+      FaultRow(
+        .selfTestFailed, "a check of the self-test failed",
+        causes: "This installation does not work as tested. Files that the program needs are "
+          + "damaged or missing, a disk is full, or the program has a bug.",
+        remedy: "Run `otaflash self-test` once more, then reinstall the program. If a check "
+          + "still fails, report it with the output of `otaflash --version`.")
+    case .state:
+      FaultRow(
+        .configuration, or: [.systemCall, .outputFailed, .permissionDenied], help: \.doctor,
+        "the state directory cannot be used",
+        causes: "The state directory is $XDG_STATE_HOME/otaflash or ~/.local/state/otaflash. Its "
+          + "disk is full, it belongs to another user (for example after otaflash ran with sudo "
+          + "once), or one of its files is damaged.",
+        remedy: "`otaflash doctor` shows its path and the reason. For a service, set "
+          + "XDG_STATE_HOME to a separate directory.")
+    case .output:
+      FaultRow(
+        .outputFailed,
+        "standard output, a capture, a plot or a report cannot be written, or would overwrite "
+          + "another file",
+        causes: "The reader of a pipe has exited, the disk is full, or a file of another kind "
+          + "has this name; that file is kept.",
+        remedy: "Choose another name or free disk space. An update in progress has continued: "
+          + "run its command again to check its state.")
+    }
+  }
+}

@@ -1,0 +1,55 @@
+#if Fleet
+import ArgumentParser
+import OtaflashConsole
+import OtaflashDevices
+import OtaflashFleet
+import OtaflashFleetHost
+import OtaflashFleetStore
+
+/// The argument of `--verify [HASH]`.
+enum ChainCheck: ExpressibleByArgument, Equatable, Sendable, CustomStringConvertible {
+  /// Compares the events only with the hashes in the store.
+  case recorded
+  /// Also requires an event with a hash that was stored elsewhere.
+  case hash([UInt8])
+
+  /// In bytes, of SHA-256.
+  private static let hashSize = 32
+  /// In characters. Names of runs have six; a longer text is a hash with a mistake.
+  private static let nameMaximum = 12
+
+  /// Returns `nil` for other texts, which are left for the next argument: the name of the run.
+  init?(argument: String) {
+    guard let hash = Text.bytes(hex: argument), hash.count == Self.hashSize else { return nil }
+    self = .hash(hash)
+  }
+
+  static func isMistaken(forRun name: String) -> Bool { name.count > nameMaximum }
+
+  var description: String {
+    switch self {
+    case .recorded: "no hash"
+    case .hash(let hash): Text.hex(hash)
+    }
+  }
+
+  /// Compares a run with an intact chain with the hash.
+  ///
+  /// - Returns: the number of the event with the hash; `nil` without a given hash.
+  func place(
+    in run: String, _ chain: (events: Int, head: [UInt8]), of store: FleetStore
+  ) throws(CommandFault) -> Int? {
+    guard case .hash(let hash) = self else { return nil }
+    if hash == chain.head { return chain.events }
+    let found: HashedEvent?
+    do throws(StorageFault) { found = try store.event(withHash: hash) } catch {
+      throw .fleet(.store(error))
+    }
+    if let found, found.run == run { return found.number }
+    throw .fleet(
+      .otherHash(
+        run: run, given: Text.hex(hash), events: chain.events, head: Text.hex(chain.head),
+        of: found?.run))
+  }
+}
+#endif

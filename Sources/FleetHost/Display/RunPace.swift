@@ -1,0 +1,54 @@
+#if Fleet
+import OtaflashConsole
+import OtaflashFleet
+
+/// The rate of a run's transfers, and its remaining time.
+struct RunPace: Sendable {
+  /// The number of settled devices from which the remaining time is estimated.
+  private static let settledToTell = 3
+  /// In seconds; the rate is the average of such an interval.
+  private static let rateInterval = 2.0
+
+  /// The waves' soak times, in their order.
+  private let soaks: [Duration]
+  /// The start of the display, and the number of devices settled at that time.
+  private var start: (at: Duration, settled: Int)?
+  private var bytes = 0
+  private var last: (at: Duration, bytes: Int, rate: Double)?
+
+  init(soaks: [Duration]) { self.soaks = soaks }
+
+  mutating func observe(_ run: FleetRun, at now: Duration) {
+    if start == nil { start = (now, run.settledCount) }
+  }
+
+  mutating func acknowledge(_ bytes: Int) { self.bytes += bytes }
+
+  /// Returns the rate of all transfers together over the last seconds.
+  mutating func rate(at now: Duration) -> Double? {
+    guard let last else {
+      self.last = (now, bytes, 0)
+      return nil
+    }
+    let seconds = (now - last.at).inSeconds
+    guard seconds >= Self.rateInterval else { return last.rate > 0 ? last.rate : nil }
+    let rate = Double(bytes - last.bytes) / seconds
+    self.last = (now, bytes, rate)
+    return rate > 0 ? rate : nil
+  }
+
+  /// Estimates the remaining time from the rate at which devices were settled.
+  func estimate(of run: FleetRun, at now: Duration) -> [String] {
+    guard let start, let wave = run.currentWave else { return [] }
+    let settled = run.settledCount - start.settled
+    guard settled >= Self.settledToTell, now > start.at else { return [] }
+    let each = (now - start.at) / settled
+    let ofWave = run.waves[wave].devices.count - run.waves[wave].tally.settled
+    let ofAll = run.devices.count - run.settledCount
+    let soak = soaks.dropFirst(wave).reduce(.zero, +)
+    let all = "ETA \(Text.clock(each * ofAll + soak))"
+    return run.waves.count > 1 && wave < run.waves.count - 1
+      ? ["wave \(Text.clock(each * ofWave))", all] : [all]
+  }
+}
+#endif

@@ -1,0 +1,37 @@
+#if Fleet
+import OtaflashConsole
+import OtaflashFleet
+
+extension FleetRun {
+  package var settledCount: Int { waves.reduce(0) { $0 + $1.tally.settled } }
+
+  /// The name of a device as text: its id, if it has no name.
+  func label(of device: FleetDevice.ID) -> String { self[device]?.device.name ?? device }
+}
+
+extension WaveTally {
+  /// `38 of 40 done, 2 failed`
+  var words: String {
+    let others = [(failed, "failed"), (unseen, "not found"), (neutral, "skipped")]
+      .filter { $0.0 > 0 }.map { "\(Text.grouped($0.0)) \($0.1)" }
+    return (["\(Text.grouped(succeeded)) of \(Text.grouped(size)) done"] + others)
+      .joined(separator: ", ")
+  }
+}
+
+extension PauseReason {
+  /// A clause.
+  var sentence: String {
+    switch self {
+    case .asked: "an operator requested it"
+    case .infrastructure(let failures, let words):
+      "\(failures) consecutive attempts failed on the host; the last: \(words)"
+    case .noAdapter: "there is no adapter; the run continues when an adapter is available"
+    case .inconclusive(let wave): "too few devices of wave \(wave + 1) could be judged"
+    case .failureLimit(let wave):
+      "wave \(wave + 1) reached its failure limit; resuming accepts the failures so far"
+    case .hook(_, let point, let words): "the hook \(point.rawValue) \(words)"
+    }
+  }
+}
+#endif

@@ -1,0 +1,87 @@
+#if Fleet
+import Glibc
+import OtaflashConsole
+import OtaflashDevices
+import OtaflashFleet
+import OtaflashFleetStore
+import OtaflashState
+
+/// The directory with the runs of this user.
+package struct FleetFolder: Sendable {
+  let store: String
+  private let session: Session
+
+  package init(of session: Session) throws(CommandFault) {
+    let directory: StateDirectory
+    do throws(StateFault) {
+      directory = try StateDirectory.locate(environment: session.environment)
+    } catch {
+      throw .state(error)
+    }
+    store = directory.path + "/fleet.sqlite"
+    self.session = session
+  }
+
+  /// Returns the store for a command that only reads; `nil` if it does not exist.
+  package func look() throws(CommandFault) -> FleetStore? {
+    guard access(store, F_OK) == 0 || ![ENOENT, ENOTDIR].contains(errno) else { return nil }
+    return try store(isReadOnly: true)
+  }
+
+  /// Returns the store, and creates it if necessary. A damaged store is renamed and reported.
+  package func open() throws(CommandFault) -> FleetStore {
+    _ = try StateStore.open(session)
+    return try store(isReadOnly: false)
+  }
+
+  private func store(isReadOnly: Bool) throws(CommandFault) -> FleetStore {
+    do throws(StorageFault) {
+      let opened = try FleetStore(path: store, isReadOnly: isReadOnly)
+      session.console.note("store of runs", setAside: opened.setAside)
+      return opened
+    } catch {
+      throw .fleet(.store(error))
+    }
+  }
+
+  /// Locks the runs: only one process at a time can work on them.
+  package func lock() throws(CommandFault) -> RunLock {
+    _ = try StateStore.open(session)
+    do throws(RunLockFault) { return try RunLock(store: store) } catch {
+      throw .fleet(.held(error))
+    }
+  }
+}
+
+extension FleetFolder {
+  /// A command that changes a run has its lock for a few milliseconds.
+  private static let patience = (attempts: 20, interval: Duration.milliseconds(50))
+
+  /// Locks a run for changes.
+  package func lock(run: String) async throws(CommandFault) -> ActiveRunLock {
+    for _ in 1..<Self.patience.attempts {
+      do throws(RunLockFault) { return try ActiveRunLock(run: run, store: store) } catch {
+        guard case .held = error else { throw .fleet(.held(error)) }
+      }
+      guard await Pause.sleep(for: Self.patience.interval) else { throw .stopped }
+    }
+    do throws(RunLockFault) { return try ActiveRunLock(run: run, store: store) } catch {
+      throw .fleet(.held(error))
+    }
+  }
+
+  /// Whether a process works on the run.
+  package func isActive(_ run: String) -> Bool { ActiveRunLock.isHeld(run: run, store: store) }
+
+  /// Finds the run of a command: without a name, the active one, else the newest.
+  package func find(_ name: String?, in store: FleetStore) throws(CommandFault) -> KeptRun {
+    do throws(RunSearchFault) { return try store.run(named: name, isActive: isActive) } catch {
+      if error == .none {
+        let losses = try store.lossWords()
+        guard losses.isEmpty else { throw .fleet(.lostRuns(run: nil, losses)) }
+      }
+      throw .fleet(.search(error))
+    }
+  }
+}
+#endif
