@@ -6,7 +6,7 @@ import Yams
 struct YAMLTree {
   /// The maximum size in bytes. A list of 100,000 devices with all properties needs half of it.
   static let sizeLimit = 16 * 1024 * 1024
-  /// The maximum number of possible aliases in a text. Yams expands aliases before they can be
+  /// The maximum number of possible aliases in a document. Yams expands aliases before they can be
   /// rejected, and the time is proportional to their contents. 16 aliases expand to at most 256
   /// nodes.
   private static let aliasPlacesMaximum = 16

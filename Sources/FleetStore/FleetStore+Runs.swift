@@ -44,7 +44,7 @@ extension FleetStore {
   }
 
   /// Returns the run whose name is `text` or starts with it. Without `text`, returns the run on
-  /// which a process works, or the newest run if there is none.
+  /// which a process works, or else the newest run.
   ///
   /// - Parameter isActive: whether a process works on the run with this name.
   package func run(

@@ -117,7 +117,8 @@ static inline bool ota_takes_stream(const ota_receiver *r) {
 /// Whether the stream of BEGIN is that of the held session. `patch`: whether BEGIN has the patch
 /// flag.
 bool ota_patch_is_same(const ota_receiver *r, bool patch);
-/// For BEGIN: starts the announced stream from its first byte (`over`), or resumes from the record.
+/// Performs BEGIN: starts the announced stream from its first byte (`over`), or resumes from the
+/// record.
 void ota_patch_begin(ota_receiver *r, bool patch, bool over);
 /// Returns to the last boundary that survives a reset; the host must send the current part again.
 void ota_patch_go_back(ota_receiver *r);

@@ -11,7 +11,7 @@ public struct DeviceLock: ~Copyable, Sendable {
 
   /// Acquires the lock without waiting.
   /// - Parameter identity: the identity of the device.
-  /// - Throws: `.deviceBusy` with the holder's pid, also if the holder is this process.
+  /// - Throws: `.deviceBusy` with the holder's pid, even if the holder is this process.
   public init(_ identity: DeviceIdentity) throws(StateFault) {
     do throws(NameLock.Refusal) {
       let first = try NameLock(Self.prefix + identity.name)

@@ -9,7 +9,7 @@ package struct RunLock: ~Copyable, Sendable {
   /// Acquires the lock without waiting.
   /// - Parameter store: the path of the store file, which need not exist; all paths of one file
   ///   stand for the same lock.
-  /// - Throws: `.held`, also if the holder is this process.
+  /// - Throws: `.held`, even if the holder is this process.
   package init(store: String) throws(RunLockFault) {
     let identity = DeviceIdentity(path: store, device: store)
     do throws(NameLock.Refusal) {
@@ -45,7 +45,7 @@ package struct ActiveRunLock: ~Copyable, Sendable {
   /// Acquires the lock without waiting.
   ///
   /// - Parameter store: the path of the store's file, which exists.
-  /// - Throws: `.held`, also if the holder is this process.
+  /// - Throws: `.held`, even if the holder is this process.
   package init(run: String, store: String) throws(RunLockFault) {
     do throws(NameLock.Refusal) { lock = try NameLock(Self.name(of: run, store)) } catch {
       switch error {

@@ -25,8 +25,8 @@ flash: {{mode: without-response, allow-downgrade: true}}
 
 
 def fill(screen: Screen) -> None:
-    """Fills the terminal through a separate descriptor until it accepts no more bytes. The program also writes,
-    so the terminal has to stay full for a while."""
+    """Fills the terminal through a separate descriptor until it accepts no more bytes. The program also
+    writes, so the terminal must stay full for a while."""
     own = os.open(os.ttyname(screen.slave), os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
     refused = 0
     while refused < 20:
@@ -40,7 +40,7 @@ def fill(screen: Screen) -> None:
 
 
 def dies(screen: Screen, number: int) -> None:
-    """The signal ends the program, although no byte is read meanwhile."""
+    """The signal ends the program although no byte is read from the terminal."""
     fill(screen)
     start = time.monotonic()
     screen.process.send_signal(number)
@@ -82,7 +82,7 @@ def fleet(program: str, home: str) -> None:
 
 
 def complete(program: str, home: str) -> None:
-    """A campaign ends as if its terminal were read, and shows its result as soon as that is so."""
+    """A campaign ends as if its terminal was read, and shows its result as soon as the terminal is read."""
     run = Screen(program, ["fleet", "run", campaign(home)], home).wait("wave 1")
     fill(run)
     deadline = time.monotonic() + PATIENCE
@@ -106,7 +106,7 @@ def main_call(process: int) -> str:
 
 
 def wakings(process: int) -> int:
-    """Returns how often threads of a process have gone to sleep so far."""
+    """Returns how often the threads of a process have started to sleep so far."""
     folder = f"/proc/{process}/task"
     count = 0
     for thread in os.listdir(folder):
@@ -116,7 +116,7 @@ def wakings(process: int) -> int:
 
 
 def asleep(program: str, home: str) -> None:
-    """A command that only has output left waits for the terminal asleep: no thread polls."""
+    """A command that only has output left sleeps while it waits for the terminal: no thread polls."""
     run = Screen(program, ["scan", "--adapter", "sim:100", "--timeout", "2s"], home).wait("scanning")
     number = run.process.pid
     idle = {main_call(number), "running"}

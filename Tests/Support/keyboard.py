@@ -40,7 +40,7 @@ class Screen:
         self.words = words
 
     def wait(self, text: str) -> "Screen":
-        """Waits until `text` was shown, after the text of the previous wait."""
+        """Waits until `text` is shown after the text of the previous wait."""
         deadline = time.monotonic() + PATIENCE
         while text not in self.shown:
             if not self.read(deadline - time.monotonic()):
@@ -60,8 +60,8 @@ class Screen:
         return self
 
     def end(self, status: int) -> str:
-        """Waits for the end, which must have that status (negative: the signal) and leave the terminal
-        unchanged."""
+        """Waits for the end of the program, which must have the given status (negative: a signal) and leave
+        the terminal unchanged."""
         deadline = time.monotonic() + PATIENCE
         while self.process.poll() is None and time.monotonic() < deadline:
             self.read(0.05)
@@ -85,7 +85,7 @@ def choose(program: str, home: str) -> None:
     """Enter selects a device, and the run continues with that device."""
     choice(program, home).press("j").wait("▸ 2").press("\x1b[A").wait("▸ 1").press("\r").wait(
         "-d 'sim:plain?seed=1'").wait("ready to flash").end(0)
-    # The next run offers this device first, before any advertisement was received.
+    # The next run offers this device first, before any advertisement is received.
     Screen(program, CHOICE, home).wait("▸ ").wait("sim:plain?seed=1").press("q").end(64)
 
 
@@ -109,13 +109,13 @@ def watch(program: str, home: str) -> None:
     """The table of a scan; the hidden cursor is shown again."""
     scan = Screen(program, ["scan", "--watch", "--adapter", "sim:3"], home, columns=60)
     assert "\x1b[?25h" in scan.wait("\x1b[?25l").wait("3 devices found").press("q").end(0)
-    # Enter flashes; Ctrl-C stops at a safe point.
+    # Enter starts the update; Ctrl-C stops it at a safe point.
     flash = Screen(program, ["scan", "--watch", IMAGE, "--adapter", "sim:1"], home)
     flash.wait("▸ 1").press("\n").wait("flash " + IMAGE).wait("upload").press("\x03").end(-signal.SIGINT)
 
 
 def script(program: str, home: str) -> None:
-    """No question without a terminal for the answer; and the bell, if requested."""
+    """Without a terminal for the answer no question is asked; the bell sounds if requested."""
     ways = [({}, [word]) for word in ["--no-input", "--quiet", "--json"]]
     for environment, words in ways + [({"TERM": "dumb"}, []), ({"CI": "true"}, [])]:
         shown = Screen(program, CHOICE + ["--timeout", "300ms"] + words, home, **environment).end(64)

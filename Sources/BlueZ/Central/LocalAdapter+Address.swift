@@ -1,7 +1,7 @@
 import OtaflashGATT
 
 extension LocalAdapter {
-  /// The own address of the adapter with this number; `nil` if `number` is `nil`, in which case the
+  /// The address of the adapter with this number; `nil` if `number` is `nil`, in which case the
   /// kernel chooses.
   ///
   /// - Parameter number: `hci0` is 0.

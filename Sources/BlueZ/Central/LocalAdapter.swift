@@ -21,8 +21,7 @@ public struct LocalAdapter: Central, AdapterMonitor {
 
   /// - Parameters:
   ///   - number: the number of the adapter; `hci0` is 0.
-  ///   - address: the own address of the same adapter, for connections; `nil` reads it from the
-  ///   kernel.
+  ///   - address: the address of the same adapter, for connections; `nil` reads it from the kernel.
   ///   - security: the minimum security of a link before it is used.
   ///   - pairing: handles the kernel's requests while a link is secured; it must be started and
   ///     running.

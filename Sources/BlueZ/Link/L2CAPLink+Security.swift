@@ -15,7 +15,8 @@ extension L2CAPLink {
   /// on the link.
   private static let managerLimit = Duration.milliseconds(200)
   private static let managerPause = Duration.milliseconds(5)
-  /// The reason for the end of a link arrives over another socket than the end itself.
+  /// The time limit for the reason why a link ended, because the reason and the end arrive over
+  /// different sockets.
   private static let reasonLimit = Duration.seconds(1)
 
   /// The kernel registers its Security Manager when an adapter is switched on while its management

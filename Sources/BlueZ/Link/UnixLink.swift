@@ -68,7 +68,7 @@ public final class UnixLink: Link {
 
   public func receive() async throws(LinkLoss) -> [UInt8] { try await socket.receive() }
 
-  /// As above, with a time limit.
+  /// Same as above, with a time limit.
   func receive(until deadline: LinkInstant) async throws(LinkLoss) -> [UInt8] {
     try await socket.receive(until: deadline)
   }

@@ -30,9 +30,10 @@ public struct LinkTuning: Equatable, Sendable {
     self.payload = payload
   }
 
-  /// For an update: the kernel's default interval of 30 to 50 ms makes it slow, and its supervision
-  /// timeout of 420 ms loses the link when the air is busy. With a timeout of two seconds, the loss
-  /// of a device that resets without disconnecting is detected soon.
+  /// The parameters for an update. The kernel's default interval of 30 to 50 ms makes an update
+  /// slow, and its supervision timeout of 420 ms loses the link when the air is busy. With a
+  /// timeout of two seconds, the loss of a device that resets without disconnecting is detected
+  /// soon.
   public static let flashing = LinkTuning(
     interval: .microseconds(7500)...(.milliseconds(15)), phy: .le2M, payload: 251)
 

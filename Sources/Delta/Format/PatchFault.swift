@@ -48,7 +48,7 @@ package enum PartHeaderFault: Equatable, Sendable {
   /// A part other than the last one does not end at a page boundary.
   case notWholePages(UInt32)
   case patchBytes(UInt32, left: Int)
-  /// The patch in the part creates another number of bytes than its header states.
+  /// The patch in the part creates a number of bytes other than the one that its header states.
   case patchDisagrees(Int)
 }
 

@@ -39,7 +39,8 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   case descriptorLayoutUnknown(UInt8, offset: Int)
   /// Two different descriptors in one image; the offsets are those of their first bytes.
   case descriptorsDiffer(firstOffset: Int, secondOffset: Int)
-  /// The sidecar file and the embedded descriptor contradict each other, and no override decides.
+  /// The sidecar file and the embedded descriptor contradict each other, and no override resolves
+  /// the contradiction.
   case versionContradicted(sidecar: FirmwareVersion, descriptor: FirmwareVersion)
   /// Same as `versionContradicted`, for the hardware id of the image.
   case hardwareContradicted(sidecar: HardwareID, descriptor: HardwareID)

@@ -26,11 +26,11 @@ extension NordicRole: CustomStringConvertible {
 
 /// The sizes of the parts in a firmware file.
 public struct NordicSizes: Hashable, Sendable {
-  /// In bytes; 0 = not present.
+  /// The size of the SoftDevice in bytes; 0 = not present.
   public let softdevice: UInt32
-  /// In bytes; 0 = not present.
+  /// The size of the bootloader in bytes; 0 = not present.
   public let bootloader: UInt32
-  /// In bytes; 0 = not present.
+  /// The size of the application in bytes; 0 = not present.
   public let application: UInt32
 
   /// Creates sizes in bytes.

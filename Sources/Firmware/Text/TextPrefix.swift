@@ -1,6 +1,6 @@
 /// The start of a file that may consist of text records.
 enum TextPrefix {
-  /// The maximum length of the first line in a text; the longest record has 521 characters.
+  /// The maximum length of the first line in a text file; the longest record has 521 characters.
   private static let lineLimit = 1024
   /// The byte order mark of UTF-8.
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -10,7 +10,7 @@ enum TextPrefix {
     text.starts(with: byteOrderMark) ? byteOrderMark.count : 0
   }
 
-  /// Whether a text starts with a byte order mark of UTF-16.
+  /// Whether the bytes start with a byte order mark of UTF-16.
   static func isUTF16(_ text: [UInt8]) -> Bool {
     text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF])
   }

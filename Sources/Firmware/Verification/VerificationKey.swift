@@ -26,7 +26,7 @@ public struct VerificationKey: Sendable {
     case rsa3072(_RSA.Signing.PublicKey)
   }
 
-  /// The maximum size of a key file in bytes; the file of an RSA-3072 key has about 600.
+  /// The maximum size of a key file in bytes; the file of an RSA-3072 key has about 600 bytes.
   public static let fileSizeMaximum = 16 << 10
 
   let material: Material

@@ -111,7 +111,7 @@ extension DeviceReport {
   }
 }
 
-/// The elements of XML 1.0, one per line.
+/// A writer for elements of XML 1.0, one per line.
 private struct XMLText {
   private(set) var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
   private var depth = 0

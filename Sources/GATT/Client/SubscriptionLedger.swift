@@ -95,7 +95,7 @@ struct SubscriptionLedger {
     configurations[value]?.written = change.former ?? 0
   }
 
-  /// The write was abandoned: only another write makes the configuration known.
+  /// The write was abandoned, so the configuration is unknown until another write.
   mutating func abandoned(of value: AttributeHandle) { _ = markUntold(value) }
 
   /// The server's attributes have changed: the stored handles may refer to any attribute.

@@ -35,7 +35,7 @@ package func withService<Value: Sendable, Failure: Error>(
   return try result.get()
 }
 
-/// As above, for a `service` that ends by cancellation.
+/// Same as above, for a `service` that ends by cancellation.
 package func withService<Value: Sendable, Failure: Error>(
   _ service: @escaping @Sendable () async -> Void,
   _ body: @escaping @Sendable () async throws(Failure) -> Value

@@ -13,8 +13,8 @@ extension Command where Context == PeripheralTurn, Failure == PeripheralFault {
 }
 
 extension Command where Context == PeripheralTurn, Failure == any Error {
-  /// As above, for work that throws other errors. Its errors are rethrown unchanged; errors of the
-  /// connection are thrown as `PeripheralFault`.
+  /// Same as above, for work that throws other errors. Its errors are rethrown unchanged; errors of
+  /// the connection are thrown as `PeripheralFault`.
   public init(
     onConnection name: String, _ body: @escaping @Sendable (GATTClient) async throws -> Output
   ) {
@@ -59,7 +59,7 @@ extension Command where Context == PeripheralTurn {
     followed(by: conclusion, within: limit, measuredBy: { $0.clock })
   }
 
-  /// As above, for a conclusion with its own type of error.
+  /// Same as above, for a conclusion with its own type of error.
   public func followed<Ignored: Sendable, Other: Error>(
     by conclusion: Command<PeripheralTurn, Ignored, Other>,
     within limit: Duration = PeripheralTurn.conclusionLimitDefault

@@ -45,7 +45,7 @@ extension Dialer {
     }
   }
 
-  /// As above, on the central's clock.
+  /// Same as above, on the central's clock.
   ///
   /// - Parameters:
   ///   - filter: the properties of the device.

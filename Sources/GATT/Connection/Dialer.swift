@@ -157,8 +157,8 @@ struct DialRequest: Sendable {
   let report: @Sendable (ConnectionInput) -> Void
 }
 
-/// The identity of a peripheral's device: after a loss only this device is looked for, not another
-/// of its kind.
+/// The identity of a peripheral's device: after a loss the dialer searches only for this device,
+/// and not for another of its kind.
 final class DevicePin: Sendable {
   private let found = Mutex<Advertisement?>(nil)
   private let connected = Mutex<KnownDevice?>(nil)

@@ -57,7 +57,7 @@ extension Dialer {
     return noting(devices, failed) { [device] request in request.pin.connectedDevice ?? device }
   }
 
-  /// As above, for a device that is known by `id`, independent of the dialer's own knowledge.
+  /// Same as above, for a device that is known by `id`, independent of the dialer's own knowledge.
   public func remembering<Devices: KnownDevices>(
     _ id: Advertisement.ID, name: String? = nil, in devices: Devices,
     failed: @escaping @Sendable (Devices.Failure) -> Void = { _ in }

@@ -16,7 +16,7 @@ extension Peripheral {
       Dialer(to: device, from: central, within: limit), clock: central.clock, limits: limits)
   }
 
-  /// As above, for the first device that passes `filter`. After a lost link the same device is
+  /// Same as above, for the first device that passes `filter`. After a lost link the same device is
   /// found again.
   ///
   /// - Parameters:
@@ -52,8 +52,8 @@ public func withPeripheral<Value: Sendable, Failure: Error>(
     Dialer(to: device, from: central, within: limit), clock: central.clock, body)
 }
 
-/// As above, for the first device that passes `filter`. After a lost link the same device is found
-/// again.
+/// Same as above, for the first device that passes `filter`. After a lost link the same device is
+/// found again.
 ///
 /// - Parameters:
 ///   - filter: the properties of the device.

@@ -49,7 +49,7 @@ extension Peripheral {
       })
   }
 
-  /// As above, for a body that throws other errors. Its errors end the call and are rethrown
+  /// Same as above, for a body that throws other errors. Its errors end the call and are rethrown
   /// unchanged; errors of the connection are thrown as `PeripheralFault`.
   @_disfavoredOverload
   public func keepingConnected<Output: Sendable>(

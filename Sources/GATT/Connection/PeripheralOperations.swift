@@ -24,8 +24,8 @@ extension CommandPerformer where Context == PeripheralTurn {
     }
   }
 
-  /// As above, for work that throws other errors. Its errors are rethrown unchanged; errors of the
-  /// connection are thrown as `PeripheralFault`.
+  /// Same as above, for work that throws other errors. Its errors are rethrown unchanged; errors of
+  /// the connection are thrown as `PeripheralFault`.
   @_disfavoredOverload
   public func perform<Output: Sendable>(
     _ name: String, within limit: Duration? = nil,

@@ -131,7 +131,7 @@ extension Command {
     }
   }
 
-  /// As above, for a preparation with its own type of error.
+  /// Same as above, for a preparation with its own type of error.
   public func preceded<Ignored: Sendable, Other: Error>(
     by preparation: Command<Context, Ignored, Other>
   ) -> Command<Context, Output, MultipleFaults<Failure, Other>> {
@@ -155,7 +155,7 @@ extension Command {
     followed(by: conclusion, within: limit, measuredBy: { _ in clock })
   }
 
-  /// As above, for a conclusion with its own type of error.
+  /// Same as above, for a conclusion with its own type of error.
   public func followed<Ignored: Sendable, Other: Error>(
     by conclusion: Command<Context, Ignored, Other>, within limit: Duration,
     on clock: any LinkClock

@@ -32,7 +32,7 @@ extension AdapterMonitor {
     throw Task.isCancelled ? .cancelled : .failed(reason: "Monitoring of the adapter ended.")
   }
 
-  /// As above, with a time limit.
+  /// Same as above, with a time limit.
   ///
   /// - Throws: `.adapterUnavailable` with a remedy for its state if the adapter was not on within
   ///   `limit`; otherwise as above.

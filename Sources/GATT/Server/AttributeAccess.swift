@@ -39,9 +39,9 @@ public enum AttributeValue: Sendable {
   case dynamic(
     read: @Sendable (AttributeContext) -> Result<[UInt8], ATTErrorCode>,
     write: @Sendable ([UInt8], AttributeContext) -> ATTErrorCode?)
-  /// As `dynamic`, with handlers that may wait, for example for another device or for a system's
-  /// own Bluetooth API. The server processes one request of a client at a time, so the client's
-  /// next request also waits. Notifications are still sent, if needed before the response.
+  /// Same as `dynamic`, but with handlers that may wait, for example for another device or for a
+  /// system's own Bluetooth API. The server processes one request of a client at a time, so the
+  /// client's next request also waits. Notifications are still sent, if needed before the response.
   ///
   /// A handler's task is cancelled after `GATTServer.handlerTimeout`, and when the server stops; it
   /// should then return quickly. Its result is still used as the response.
@@ -58,14 +58,14 @@ public enum AttributeValue: Sendable {
     .stored(bytes, sizeMaximum: bytes.count)
   }
 
-  /// A read handler for write-only attributes.
+  /// A value that clients can only write.
   public static func written(
     _ write: @escaping @Sendable ([UInt8], AttributeContext) -> ATTErrorCode?
   ) -> AttributeValue {
     .dynamic(read: { _ in .failure(.readNotPermitted) }, write: write)
   }
 
-  /// A write handler for read-only attributes.
+  /// A value that clients can only read.
   public static func computed(
     _ read: @escaping @Sendable (AttributeContext) -> Result<[UInt8], ATTErrorCode>
   ) -> AttributeValue {

@@ -18,7 +18,7 @@ public func withDeadline<Value: Sendable, Failure: Error>(
   try await withDeadline(deadline, on: clock, turning: { _ in timeout }, body)
 }
 
-/// As above, for a body that throws any type of error.
+/// Same as above, for a body that throws any type of error.
 @_disfavoredOverload
 public func withDeadline<Value: Sendable>(
   _ deadline: LinkInstant, on clock: any LinkClock, orThrow timeout: any Error,
@@ -29,7 +29,7 @@ public func withDeadline<Value: Sendable>(
   ) { () async throws(any Error) -> Value in try await body() }
 }
 
-/// As above; the error at the deadline is created from the error of `body`.
+/// Same as above; the error at the deadline is created from the error of `body`.
 func withDeadline<Value: Sendable, Failure: Error>(
   _ deadline: LinkInstant, on clock: any LinkClock, turning: (Failure) -> Failure,
   _ body: @escaping @Sendable () async throws(Failure) -> Value

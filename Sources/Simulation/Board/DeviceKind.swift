@@ -90,7 +90,7 @@ extension DeviceKind {
 
   func takes(_ fault: Fault) -> Bool { type(of: settings).faults.contains(fault) }
 
-  /// As `KindSettings.set`.
+  /// Same as `KindSettings.set`.
   mutating func set(_ key: String, to text: String?) -> Result<Void, ProfileFault>? {
     settings.set(key, to: text)
   }

@@ -57,7 +57,7 @@ public final class SimulatedBoard: Sendable {
 
   // MARK: The host's side
 
-  /// The address at which a host first looks for the device. Its bootloader may use another
+  /// The address at which a host searches for the device first. Its bootloader may use another
   /// address.
   public var address: DeviceAddress { firmware.address }
 
@@ -115,7 +115,8 @@ public final class SimulatedBoard: Sendable {
   /// Connects to the device at its current location, over the radio of an adapter that other links
   /// share.
   ///
-  /// - Throws: as `dial(within:)` does; `.adapterUnavailable` also if the adapter is unplugged.
+  /// - Throws: the errors of `dial(within:)`; also `.adapterUnavailable` if the adapter is
+  ///   unplugged.
   package func dial(
     at place: DeviceLocation, within limit: Duration = .seconds(10), over air: SharedRadio
   ) async throws(ConnectFault) -> any Link {

@@ -26,13 +26,13 @@ package enum SMPImage {
       package init(rawValue: UInt8) { self.rawValue = rawValue }
 
       package static let bootable = Flags(rawValue: 1)
-      /// Whether the image is started next.
+      /// The image is started next.
       package static let pending = Flags(rawValue: 2)
-      /// Whether the image is confirmed, so that it is not reverted.
+      /// The image is confirmed, so that it is not reverted.
       package static let confirmed = Flags(rawValue: 4)
-      /// Whether the image is running.
+      /// The image is running.
       package static let active = Flags(rawValue: 8)
-      /// Whether the image is kept after it was started.
+      /// The image is kept after it was started.
       package static let permanent = Flags(rawValue: 16)
 
       fileprivate static let names: [(name: String, flag: Flags)] = [

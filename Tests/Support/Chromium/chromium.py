@@ -1,5 +1,5 @@
-"""A headless Chromium, controlled over a pipe (--remote-debugging-pipe): messages of JSON, each followed by
-a NUL.
+"""A headless Chromium, controlled over a pipe (--remote-debugging-pipe): the messages are JSON, and each is
+followed by a NUL.
 """
 
 import json
@@ -12,7 +12,7 @@ PATIENCE = 60  # seconds for one answer; ten thousand rows take one or two
 
 
 class Browser:
-    """One Chromium, and the events of the open page."""
+    """One Chromium process, and the events of the open page."""
 
     def __init__(self, profile):
         to_browser, self.write_end = os.pipe()

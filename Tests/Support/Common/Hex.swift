@@ -1,4 +1,4 @@
-/// `"0A 15 00"` or `"0a1500"` as bytes; for constants in tests only.
+/// Parses `"0A 15 00"` or `"0a1500"` to bytes; for constants in tests only.
 public func hex(_ text: String) -> [UInt8] {
   text.split(whereSeparator: \.isWhitespace).flatMap { word in
     precondition(word.utf8.count.isMultiple(of: 2), "half a byte: \(word)")
@@ -10,7 +10,7 @@ public func hex(_ text: String) -> [UInt8] {
   }
 }
 
-/// Bytes as `"0a1500"`.
+/// Formats bytes as `"0a1500"`.
 public func hex(_ bytes: some Sequence<UInt8>) -> String {
   bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

@@ -1,5 +1,6 @@
-/// The table and the data after the program of an installer, as the script of Nordic's bare-metal
-/// SDK writes them (`scripts/generate_metadata.py`): number and bytes of each image.
+/// The table and the data after the program of an installer, in the form in which the script of
+/// Nordic's bare-metal SDK writes them (`scripts/generate_metadata.py`): the number and the bytes
+/// of each image.
 package func installerTable(_ images: [(UInt8, [UInt8])]) -> [UInt8] {
   func word(_ value: UInt32) -> [UInt8] {
     (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
@@ -15,7 +16,7 @@ package func installerTable(_ images: [(UInt8, [UInt8])]) -> [UInt8] {
   return table + word(crc32(table)) + data
 }
 
-/// IEEE 802.3, bit by bit.
+/// The CRC32 of IEEE 802.3, computed bit by bit.
 private func crc32(_ bytes: [UInt8]) -> UInt32 {
   var crc = UInt32.max
   for byte in bytes {

@@ -1,8 +1,8 @@
 import OtaflashGATT
 import Synchronization
 
-/// One end of an in-process link: two bounded queues, one for each direction. Connects a client and
-/// a server without a transport.
+/// One end of an in-process link: two bounded queues, one for each direction. The link connects a
+/// client and a server without a transport.
 public final class PipeLink: Link {
   /// The size limit of a kernel L2CAP socket, so that tests use the same limit.
   public static let defaultMaximumPDUSize = 672
@@ -20,7 +20,7 @@ public final class PipeLink: Link {
   /// Returns two connected ends.
   ///
   /// - Parameters:
-  ///   - capacity: PDUs that a direction holds before `send` waits, 1 or more.
+  ///   - capacity: the number of PDUs that each direction holds before `send` waits, 1 or more.
   ///   - maximumPDUSize: the largest PDU, in bytes.
   public static func pair(
     capacity: Int, maximumPDUSize: Int = defaultMaximumPDUSize
@@ -58,7 +58,7 @@ public final class PipeLink: Link {
 private final class PipeQueue: Sendable {
   private struct State {
     var pdus: [[UInt8]] = []
-    /// The error for each side; set once, by the side that ended the link first.
+    /// The error for each end; set once, by the end that ended the link first.
     var readerLoss: LinkLoss?
     var writerLoss: LinkLoss?
     var reader: OneShot<Void>?
@@ -121,7 +121,7 @@ private final class PipeQueue: Sendable {
     }
   }
 
-  /// The first cause is kept, except that a queue closed by its own reader delivers nothing more.
+  /// The first cause is kept. A queue that its own reader closed delivers no more PDUs.
   func end(reader: LinkLoss, writer: LinkLoss, dropsQueue: Bool) {
     let waiting = state.withLock { state in
       if state.readerLoss == nil { state.readerLoss = reader }

@@ -1,20 +1,21 @@
 import OtaflashSimulation
 
 /// Two releases of one firmware as a linker lays them out for a Cortex-M, for tests and benchmarks
-/// that want a pair of images and have no compiler: functions of Thumb code with the literals
-/// behind them, then texts and tables of pointers.
+/// that need a pair of images and have no compiler: functions of Thumb code, each followed by its
+/// literals, and then texts and tables of pointers.
 ///
 /// It reproduces the reason for the size of patches of real releases: a function that grows moves
-/// all code after it, so that each BL across it has another offset, and each pointer to code after
-/// it another value. The share of functions and constants that change determines the size of a
-/// patch. Pure: the same arguments yield the same bytes.
+/// all code after it, so the offset of each BL across the function changes, as does each pointer to
+/// code after the function. The share of functions and constants that change determines the size of
+/// a patch. The type has no side effects: the same arguments yield the same bytes.
 package struct RelinkedFirmware {
   package let old: [UInt8]
   package let new: [UInt8]
 
   /// - Parameters:
   ///   - size: the approximate size of the old image in bytes; the new one may be longer.
-  ///   - share: the share of functions and constants that differ; 0 = only the version text.
+  ///   - share: the share of functions and constants that differ; with 0, only the version text
+  ///   differs.
   package init(size: Int, changing share: Double, seed: UInt64 = 1) {
     var random = SeededRandom(seed: seed)
     var program = Program(bytes: size, random: &random)
@@ -45,7 +46,7 @@ private struct Program {
     idioms = (0..<Self.idiomCount).map { _ in
       (0...random.next() % 4).map { _ in Self.halfword(&random) }
     }
-    // Seven eighths are code.
+    // Seven eighths of the image are code.
     var rest = bytes / 8 * 7 - Self.vectorBytes
     while rest > 0 {
       functions.append(function(&random))
@@ -63,7 +64,7 @@ private struct Program {
     UInt16(truncatingIfNeeded: random.next()) & 0xDFFF
   }
 
-  /// 10 to 40 idioms, calls and other instructions, with up to four literals.
+  /// 10 to 40 idioms, calls and other instructions, followed by up to four literals.
   private mutating func function(_ random: inout SeededRandom) -> Function {
     defer { nextName += 1 }
     let code = (0..<10 + random.next() % 31).flatMap { _ in instructions(&random) }
@@ -96,7 +97,7 @@ private struct Program {
     switch random.next() % 16 {
     case 0, 1: [.call(Int(random.next() % UInt64(nextName + 1)))]
     case 2, 3: [.plain(Self.halfword(&random))]
-    // Some sequences are far more frequent than others.
+    // Some of the sequences are far more frequent than others.
     default:
       idioms[Int(random.next() % (1 + random.next() % UInt64(Self.idiomCount)))].map { .plain($0) }
     }
@@ -142,7 +143,7 @@ private struct Program {
       }
     }
     var image: [UInt8] = []
-    // Stack, reset, and handlers: every vector points to a function.
+    // The stack pointer, the reset vector, and the handlers. Every vector points to a function.
     for number in 0..<Self.vectorBytes / 4 {
       image.append(word: number == 0 ? 0x2004_0000 : value(.address(of: number)))
     }
@@ -154,7 +155,7 @@ private struct Program {
   }
 }
 
-/// Four bytes, possibly to be filled in by the linker.
+/// Four bytes, which the linker may have to fill in.
 private enum Word {
   case number(UInt32)
   case address(of: Int)
@@ -182,7 +183,7 @@ private enum Constant {
 private struct Function {
   enum Instruction {
     case plain(UInt16)
-    /// BL to another function.
+    /// A BL instruction to another function.
     case call(Int)
 
     var bytes: Int {
@@ -206,7 +207,7 @@ private struct Function {
       switch instruction {
       case .plain(let halfword): image.append(halfword: halfword)
       case .call(let callee):
-        // The offset is relative to four bytes after the instruction.
+        // The offset is relative to the address four bytes after the instruction.
         let offset = (places[callee] ?? 0) - (image.count + 4)
         for halfword in Self.branchWithLink(offset) { image.append(halfword: halfword) }
       }

@@ -22,7 +22,8 @@ let package = Package(
 )
 
 // The app uses only products of the package, and therefore only public declarations, like any
-// client. `make client` builds and tests it. `docs/library.md` shows the declaration above.
+// client. `make client` builds and tests the app. `docs/library.md` shows the dependency as
+// declared above.
 package.targets += [
   // The first program of the page "Your first central in ten minutes".
   .executableTarget(
@@ -38,7 +39,7 @@ package.targets += [
   .testTarget(
     name: "SnippetTests",
     dependencies: ["Snippets", .product(name: "OtaflashSimulation", package: "otaflash")]),
-  // Custom links, a scanner and a clock, for a system without BlueZ.
+  // A custom link, scanner and clock, for a system without BlueZ.
   .target(
     name: "Elsewhere", dependencies: [.product(name: "OtaflashCentral", package: "otaflash")]),
   .testTarget(
@@ -55,12 +56,13 @@ package.targets += [
       .product(name: "OtaflashUpdater", package: "otaflash"),
       .product(name: "OtaflashSimulation", package: "otaflash"),
     ]),
-  // A package that only tests an update needs no other product.
+  // A package that only tests updates needs no other product.
   .testTarget(
     name: "AloneTests", dependencies: [.product(name: "OtaflashSimulation", package: "otaflash")]),
 ]
 
-// Without BlueZ the app has no adapter and no files of the command line; the rest is unchanged.
+// Without BlueZ, the app excludes the files that use an adapter or the files of the command line;
+// the rest is unchanged.
 #if os(Linux)
 let hasBlueZ = Context.environment["OTAFLASH_BLUEZ"] != "none"
 #else

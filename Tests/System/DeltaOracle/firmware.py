@@ -1,8 +1,9 @@
-"""Small Cortex-M programs, each built several times: versions of one firmware, like releases.
+"""Small Cortex-M programs, each of which is built several times, as versions of one firmware that differ
+like releases.
 
 A program consists of modules of C that are generated from a seed: state machines, parsers, tables, texts,
-and calls between them. A version names the seed of each module and its changes, so that a change is as
-local, and moves as much, as one by a developer. Unchanged modules are compiled once.
+and calls between them. A version specifies the seed of each module and its changes, so that a change is as
+local as a developer's change, and moves as much code. Unchanged modules are compiled once.
 """
 import hashlib
 import pathlib

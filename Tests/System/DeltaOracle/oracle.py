@@ -1,4 +1,5 @@
-"""Compares otaflash's patches with those of detools: never larger with the same settings, each applied by the other.
+"""Compares otaflash's patches with those of detools: the patches of otaflash must not be larger with the
+same settings, and each program must apply the patches of the other.
 
 Pairs are versions of a small Cortex-M firmware that is built here, the samples, and bytes from seeds.
 Prints a table of sizes for the document, the time to create patches, and one line of totals; ends with 1
@@ -26,11 +27,12 @@ PART = 16384
 
 
 class Totals:
-    """`longer`: by at most 4 bytes, if both are a few hundred bytes long. otaflash's last seek is 0, that of
-    detools is any, which may continue the data before; and otaflash finds a long match at the end of the base."""
+    """`longer` counts patches that are larger by at most 4 bytes, if both are a few hundred bytes long.
+    There are two causes: the last seek is 0 in otaflash and any number in detools, which may continue the
+    data before it; and otaflash finds a long match at the end of the base."""
     compared = larger = longer = failed = 0
     ours = theirs = 0
-    # Mutated patches that both accepted.
+    # The mutated patches that both programs accepted.
     mutants = 0
 
 
@@ -150,7 +152,8 @@ def small_pairs(count=250):
 
 
 def mutated(ours, name, old, new, codec, draw):
-    """A patch with a few wrong bytes: if otaflash accepts it, detools accepts it, with the same result."""
+    """A patch with a few wrong bytes: if otaflash accepts the patch, detools must accept it with the same
+    result."""
     patch = bytearray(their_patch(old, new, codec))
     for _ in range(draw.choice((1, 1, 2, 3))):
         patch[draw.randrange(len(patch))] = draw.choice((0, 0x40, 0x80, draw.randrange(256)))
@@ -168,7 +171,7 @@ def mutated(ours, name, old, new, codec, draw):
 
 
 def hdiffpatch_size(old, new):
-    """HPatchLite with tinyuz and 1 KiB: with about the same RAM as heatshrink 10,8."""
+    """HPatchLite with tinyuz and 1 KiB, which needs about as much RAM as heatshrink 10,8."""
     config = hdiffpatch.TuzConfig(dict_size=1024)
     return len(hdiffpatch.diff_lite(old, new, compression=config))
 
@@ -191,7 +194,8 @@ def parts(ours, name, old, new):
 
 
 def speed(program):
-    """Half a MiB, alternating, the best of five; and the memory of a separate process."""
+    """Measures the time for half a MiB, the best of five alternating runs, and the memory of a separate
+    process."""
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache"))
     folder = cache / "otaflash" / "delta-firmware"
     old, new = (f.build(folder)[:512 * 1024] for f in firmware.large())

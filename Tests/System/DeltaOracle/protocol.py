@@ -29,7 +29,7 @@ IMAGE = 30000  # small, because the link is slow
 
 
 def edited(old):
-    """Returns a new version: bytes inserted, changed and moved, and a shorter run of zeros."""
+    """Returns a new version, with bytes inserted, changed and moved, and with a shorter run of zeros."""
     draw = random.Random(7)
     new = bytearray(old)
     for _ in range(20):
@@ -110,7 +110,7 @@ def main():
                             failures += fault is not None
                             if fault:
                                 print(f"FAILED: {codec}, parts of {part}, device in {name}: {fault}")
-            # The last image is activated, and runs.
+            # The last image is activated and runs.
             try:
                 answer(simulated, b"\x09")
             except IndexError:

@@ -1,6 +1,6 @@
 """browse.py FOLDER [PICTURES]: opens each report of FOLDER in headless Chromium, narrow, wide, dark,
-without JavaScript and as paper. Fails on any console message, on any request, on a page that is wider
-than its screen, and on a table that does not sort and filter. PICTURES stores screenshots and PDFs.
+without JavaScript and as paper. The test fails on any console message, on any request, on a page that is
+wider than its screen, and on a table that does not sort and filter. PICTURES stores screenshots and PDFs.
 """
 
 import base64
@@ -16,7 +16,7 @@ from chromium import Browser  # noqa: E402
 PAPER = 120  # seconds for a document
 
 
-# Conditions for the page of every report.
+# The conditions that the page of every report must meet.
 SOUND = {
     "one script, from the report": "document.scripts.length === 1",
     "no loaded resource": "!document.querySelector('img, iframe, object, embed, link, audio, video')",
@@ -35,7 +35,8 @@ SOUND = {
         .content.startsWith("default-src 'none'")""",
 }
 
-# The table, with its script: the second click on Duration sorts the longest first; a filter keeps some rows.
+# Tests the table with its script: the second click on Duration sorts the longest first, and a
+# filter keeps some rows.
 TABLE = r"""(() => {
   const rows = () => [...document.querySelectorAll('#table tbody tr')].filter((r) => !r.hidden);
   const all = rows().length;
@@ -80,8 +81,8 @@ TABLE = r"""(() => {
   return rows().length === all ? 'sound' : 'does not page back';
 })()"""
 
-# Milliseconds of a key in the filter and of a sort, layout included: the median of seven each. The first
-# sort is measured separately, because it prepares data for the others.
+# The time in milliseconds of a key press in the filter and of a sort, including layout; each is the
+# median of seven. The first sort is measured separately, because it prepares data for the others.
 COST = r"""(() => {
   const timed = (act) => {
     const began = performance.now();
@@ -103,9 +104,9 @@ COST = r"""(() => {
   const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
   return [median(cost.filter), median(cost.sort), cost.first, Math.max(...cost.filter)];
 })()"""
-# The limit of the cost for ten times the devices, as a factor.
+# The maximum factor of the cost for ten times the devices.
 RATIO_MAXIMUM = 12
-# Milliseconds: 80 on an idle machine, more on a loaded one.
+# The limit in milliseconds: 80 on an idle machine, more on a loaded one.
 TASK_MAXIMUM = 200 if os.getloadavg()[0] < (os.cpu_count() or 1) else 400
 
 WIDE = "document.documentElement.scrollWidth + ' of ' + innerWidth"
@@ -173,17 +174,18 @@ def look(browser, page, pictures):
 
 
 def load_task(browser, page):
-    """Returns the longest task of opening a page."""
+    """Returns the duration of the longest task while a page is opened."""
     def opened():
         browser.open(page.resolve().as_uri())
-        # Layout follows the load event; two frames later it is complete.
+        # Layout follows the load event, and is complete two frames later.
         browser.call("Runtime.evaluate", awaitPromise=True, expression="""new Promise((done) =>
             requestAnimationFrame(() => requestAnimationFrame(done)))""")
     return browser.longest_task(opened)
 
 
 def costs(browser, small, large):
-    """Returns the complaints about the cost of a large table, compared with a tenth of it in one browser."""
+    """Returns the complaints about the cost of a large table, compared with the cost of a tenth of the
+    table in the same browser."""
     figures = {}
     for page in (small, large):
         browser.open(page.resolve().as_uri())

@@ -9,7 +9,7 @@ struct SwarmScale: Sendable {
   let devices: Int
   let adapters: Int
   let badPercent: Int
-  /// The concurrent transfers on an adapter; `nil` = automatic.
+  /// The number of concurrent transfers on an adapter; `nil` = automatic.
   let places: Int?
 }
 

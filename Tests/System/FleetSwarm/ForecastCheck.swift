@@ -2,7 +2,7 @@ import OtaflashFleet
 import OtaflashFleetForecast
 import OtaflashSimulation
 
-/// The time that a forecast needs, and its accuracy.
+/// A measurement of the time that a forecast needs, and of its accuracy.
 struct ForecastCheck {
   let devices: Int
   let seeds: Int

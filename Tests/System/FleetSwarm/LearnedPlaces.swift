@@ -2,18 +2,17 @@ import OtaflashFleet
 import OtaflashFleetForecast
 import OtaflashSimulation
 
-/// The number of concurrent transfers on an adapter: the automatic number, compared with fixed
-/// numbers.
+/// A comparison of the automatic number of concurrent transfers on an adapter with fixed numbers.
 struct LearnedPlaces {
   struct Row {
     let name: String
-    /// Devices per hour by the number of places.
+    /// The number of devices per hour, by the number of concurrent transfers.
     let fixed: [(places: Int, rate: Double)]
     let learned: Double
 
     var best: (places: Int, rate: Double) { fixed.max { $0.rate < $1.rate } ?? (1, 0) }
     var learnedShare: Double { learned / best.rate }
-    /// Relative to one device after another.
+    /// The rate relative to that of one device after another.
     var gain: Double { learned / (fixed.first { $0.places == 1 }?.rate ?? 1) }
   }
 
@@ -54,7 +53,7 @@ struct LearnedPlaces {
       learned: try rate(of: profile, places: nil))
   }
 
-  /// Devices per hour on one adapter.
+  /// The number of devices per hour on one adapter.
   private func rate(of profile: Profile, places: Int?) throws -> Double {
     let fleet = try FleetProfile(parsing: "\(devices)?slot=96K&\(profile.boards)")
     let trial = try FleetSwarm.trial(

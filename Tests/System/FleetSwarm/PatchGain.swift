@@ -6,12 +6,12 @@ import OtaflashSampleFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// The gain of patches for a fleet: boards on one adapter, all with the same release, receive the
-/// next one, as a patch of 16 % and as the complete image.
+/// A measurement of the effect of patches on a fleet. Boards on one adapter run the same release,
+/// and receive the next release, as a patch of 16 % and as the complete image.
 struct PatchGain {
   struct Row {
     let name: String
-    /// Devices per hour.
+    /// The number of devices per hour.
     let patched: Double
     let whole: Double
 
@@ -26,7 +26,7 @@ struct PatchGain {
   struct Profile {
     let name: String
     let withoutResponse: Bool
-    /// The concurrent transfers; `nil` = automatic.
+    /// The number of concurrent transfers; `nil` = automatic.
     var places: Int?
   }
 
@@ -69,7 +69,7 @@ struct PatchGain {
     return Double(devices) / (outcome.took / .seconds(3600))
   }
 
-  /// The flash of a board that runs an image and had time to erase the pages of the next one.
+  /// The flash of a board that runs an image and had time to erase the pages for the next image.
   private static func flash(
     of profile: SimulationProfile, running image: [UInt8]
   ) throws -> FlashMemory {

@@ -1,4 +1,5 @@
-// Measures the cost of a campaign over simulated boards, and compares each outcome with its board.
+// Measures the cost of a campaign over simulated boards, and compares each outcome with the state
+// of its board.
 //
 //   fleet-swarm [DEVICES [ADAPTERS [BAD% [PLACES]]]]
 //   fleet-swarm --learned [DEVICES]

@@ -1,5 +1,5 @@
-/* A program with the causes of differences between files: sections with gaps between them,
-   variables with initial values, and registers at distant addresses that the linker fills. */
+/* A program with the properties that cause differences between files: sections with gaps between
+ * them, variables with initial values, and registers at distant addresses that the linker fills. */
 extern const unsigned char table[];
 static int counter = 0x12345678;
 static char name[21] = "otaflash";

@@ -1,4 +1,4 @@
-"""Firmware files of the original tools, read and flashed by the program: real_files.py PROGRAM.
+"""Tests firmware files of the original tools, which the program reads and flashes: real_files.py PROGRAM.
 
 Each file is compared with the bytes that another tool reads in it (objcopy, intelhex, srec_cat). The
 program must find the same bytes, and an update of a simulated device must end with them running. Files
@@ -64,7 +64,7 @@ def image_of(path, *words):
 
 
 def taken(name, path, expected, *words, device="sim:fast?slot=1M", left_out=(), saying=SAID):
-    """The file contains these bytes, and they run after an update."""
+    """Checks that the program reads these bytes in the file, and that they run after an update."""
     image, run = image_of(path, *words)
     if image is None:
         return report(name, run.stdout.splitlines()[-2])
@@ -85,7 +85,8 @@ def taken(name, path, expected, *words, device="sim:fast?slot=1M", left_out=(), 
 
 
 def refused(name, path, status, saying, *words, then=None):
-    """The error has this message and exit status; and, with `then`, the printed command has that status."""
+    """Checks that the error has this message and exit status and that, with `then`, the printed command has
+    that status."""
     run = otaflash("flash", path, "-d", "sim:fast?slot=1M", *words)
     if run.returncode != status or saying not in run.stderr:
         return report(name, f"{run.returncode} {run.stderr}")
@@ -106,7 +107,7 @@ def write(name, content):
     return path
 
 
-# Output of linkers.
+# Files that linkers create.
 
 def linked():
     if not has("ELF by GNU ld", "arm-none-eabi-gcc", "arm-none-eabi-objcopy"):
@@ -126,8 +127,8 @@ def linked():
         expected = (WORK / f"{name}.bin").read_bytes()
         taken(f"ELF with UICR, {name}", f"{name}.elf", expected, left_out=["UICR"])
         for form in ("ihex", "srec"):
-            # The reader fills gaps: lld gives an empty .data an address in RAM, and objcopy would
-            # fill everything before it.
+            # The reader fills gaps. lld gives an empty .data section an address in RAM, and objcopy
+            # would fill all addresses before it.
             tool(objcopy, "-O", form, "-R", ".uicr", f"{name}.elf", f"{name}-plain.{form}")
             taken(f"{form} of objcopy, {name}", f"{name}-plain.{form}",
                   contents(f"{name}-plain.{form}"))
@@ -148,7 +149,7 @@ def contents(name, start=None, end=None):
     return bytes(memory.tobinarray(start=addresses[0], end=addresses[-1]))
 
 
-# Output of srec_cat.
+# Files that srec_cat creates.
 
 def srecords(body):
     if not has("S-records by srec_cat", "srec_cat"):
@@ -171,7 +172,7 @@ def srecords(body):
     refused("the same without its count", "cut.srec", 65, "cut off", *SAID, then=0)
 
 
-# Data far from the image.
+# Data at addresses far from the image.
 
 def hexadecimal(name, places):
     memory = IntelHex()
@@ -207,7 +208,8 @@ def far(body):
     taken("the other", path, bytes(range(200, 209)), "--region", "0x60000000..0x60000009", left_out=[None])
 
 
-# UF2 files written here, according to the sources of pico-sdk (boot/uf2.h) and picotool (elf2uf2).
+# UF2 files that this test creates, according to the sources of pico-sdk (boot/uf2.h) and picotool
+# (elf2uf2).
 
 def uf2_block(number, count, address, family, payload, flags=0x2000, extension=b""):
     block = struct.pack("<8I", 0x0A324655, 0x9E5D5157, flags, address, len(payload), number, count,
@@ -227,7 +229,7 @@ def uf2(body):
         taken(f"UF2 for {name}", f"{name}.uf2", body)
 
 
-# Output of MCUboot's tool.
+# Files that MCUboot's tool creates.
 
 def imgtool(*words):
     subprocess.run([sys.executable, "-c", "from imgtool.main import imgtool; imgtool()",
@@ -267,7 +269,7 @@ def mcuboot(body):
     run = otaflash("image", "verify", path)
     report("encrypted: its structure", None if run.returncode == 0 and "structure" in run.stdout
          else run.stderr + run.stdout)
-    # A complete flash: the bootloader, and the image in its slot.
+    # A complete flash, with the bootloader and the image in its slot.
     whole = hexadecimal("merged.hex", [(0, body[:0x4000]), (0xC000, (WORK / signed).read_bytes())])
     run = otaflash("flash", whole, "-d", "sim:smp")
     line = run.stderr.split("help: ")[-1].strip()
@@ -281,7 +283,8 @@ def mcuboot(body):
 
 
 def installer(sign, body):
-    """An image as built by Nordic's bare-metal SDK: program, table and two signed images, signed together."""
+    """An image as built by Nordic's bare-metal SDK: the program, the table and two signed images, which are
+    signed together."""
     def entry(number, address, offset, image):
         return struct.pack("<IIIIIBBBB", address, 0x10000, offset, len(image), zlib.crc32(image),
                            number, 255, 255, 255)
@@ -354,7 +357,8 @@ def foreign(body):
 
 
 def main():
-    # No vector table, no text: random bytes after a stack pointer and a reset vector.
+    # The file has no vector table and no text: it has random bytes after a stack pointer and a
+    # reset vector.
     body = struct.pack("<II", 0x20010000, 0x00000401) + random.Random(1).randbytes(20_000)
     linked()
     srecords(body)

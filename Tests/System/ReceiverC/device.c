@@ -113,7 +113,7 @@ static bool model_may_erase(void *context) { return ((device *)context)->may_era
 static bool model_base_read(void *context, uint32_t offset, uint8_t *to, uint32_t size) {
   device *d = context;
   uint32_t has = d->config.running.size;
-  // The running image is in the same flash, which cannot be read while it is busy.
+  // The running image is in the same flash, which cannot be read while the flash is busy.
   if (offset > has || size > has - offset || size > OTA_READ_STEP || d->flash.pending != 0) {
     d->flash.violations++;
     return false;

@@ -8,22 +8,24 @@ enum {
   PAGE = 1024, ROW = 256, SLOT = 16 * PAGE, META = SLOT, FLASH = SLOT + 2 * PAGE, 
   PAGES = FLASH / 64,
   RING = 4 * ROW, CHUNK = 100, BOARD = 0xA001,
-  /// A second geometry, in which marks are further apart than pages.
+  /// A second geometry, in which the distance between marks is more than a page.
   SMALL_PAGE = 64, SMALL_ROW = 32
 };
 
 typedef struct {
   uint8_t bytes[FLASH];
-  /// Incompletely erased pages, which may read as blank but must not be programmed.
+  /// Pages that were not completely erased: they may read as blank but must not be programmed.
   bool weak[PAGES];
   uint32_t operations, slot_erases;
   /// The operation (counted from 1) during which power fails; 0 = never.
   uint32_t cut_at;
   bool dead;
-  /// Whether operations end later, by flash_done; the polls left until the current one ends.
+  /// Whether operations end later, by flash_done, and the number of polls left until the current
+  /// one ends.
   bool slow;
   uint32_t pending;
-  /// The number of next writes or erases of the slot, or writes of the record, that fail.
+  /// The numbers of the next writes to the slot, erases of the slot, and writes of the record that
+  /// fail.
   uint32_t bad_rows, failed_rows, failed_erases, bad_records;
   /// An address in the page of the slot that never holds its data; 0 = no such page.
   uint32_t worn;
@@ -44,7 +46,8 @@ typedef struct {
   uint32_t statuses, errors[7];
   bool stack_full, vetoed, activated, confirmed, refuses_confirm;
   bool may_erase;
-  /// The running image, and the bytes read from it: total, and maximum per poll.
+  /// The running image, and the number of bytes read from it: in total, and the maximum in one
+  /// poll.
   const uint8_t *base;
   bool base_is_unreadable;
   uint32_t base_reads, base_reads_most;
@@ -54,7 +57,7 @@ uint32_t random_below(device *d, uint32_t bound);
 /// Creates and boots a device with empty flash.
 void device_make(device *d, uint64_t seed, uint8_t alignment);
 #if OTA_PATCHES
-/// Makes `base` the running image, enables patch sessions, and boots.
+/// Sets `base` as the running image, enables patch sessions, and boots.
 void device_take_patches(device *d, const uint8_t *base, uint32_t size);
 #endif
 /// A reset: RAM is lost, flash is not.
@@ -63,15 +66,17 @@ void device_boot(device *d);
 void device_run(device *d);
 /// Connects with both CCCDs set.
 void device_connect(device *d);
-/// Writes Control and waits for the answer; returns its result, or 0x100 | ATT error, or 0xFFF.
+/// Writes Control and waits for the answer. Returns the result of the answer, 0x100 | ATT error, or
+/// 0xFFF without an answer.
 uint32_t request(device *d, const uint8_t *bytes, uint32_t size);
 uint32_t request_op(device *d, uint8_t op);
 uint32_t begin(device *d, const uint8_t *image, uint32_t size, uint8_t flags);
 uint8_t data(device *d, const uint8_t *image, uint32_t offset, uint32_t size, bool with_response);
-/// Sends from the device's next offset up to `end`, within its window. False: no more progress.
+/// Sends from the device's next offset up to `end`, within the device's window. False: no more
+/// progress.
 bool send_to(device *d, const uint8_t *image, uint32_t end);
-/// BEGIN (restart if the prefix differs), data, VERIFY. True: verified, and the slot holds the
-/// image.
+/// BEGIN (with a restart if the prefix differs), data and VERIFY. True: the image is verified and
+/// the slot holds it.
 bool update(device *d, const uint8_t *image, uint32_t size);
 uint32_t get32(const uint8_t *from);
 void put32(uint8_t *to, uint32_t value);

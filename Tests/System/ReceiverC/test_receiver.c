@@ -17,7 +17,7 @@ static void check(bool ok, const char *what, int line) {
 static device d;
 static uint8_t image[SLOT];
 
-/// An image without runs of 0xFF, except in the middle, where a blank row is the hard case.
+/// An image without runs of 0xFF, except in the middle, where a blank row is the difficult case.
 static void make_image(uint64_t seed) {
   device source = {.seed = seed};
   for (uint32_t i = 0; i < SLOT; i++) image[i] = (uint8_t)random_below(&source, 256);
@@ -78,8 +78,8 @@ static void test_happy_path(void) {
   CHECK(!d.activated);
 }
 
-/// The answer belongs to the connection that sent the request: the next connection receives no
-/// answer, and the reset still happens.
+/// An answer belongs to the connection that sent the request, so the next connection receives no
+/// answer. The reset still happens.
 static void test_activation_outlives_its_connection(void) {
   subject = "an activation that outlives its connection";
   const uint8_t activate = OTA_OP_ACTIVATE;
@@ -234,7 +234,7 @@ static void test_authorization(void) {
   CHECK(request(&d, proof, 17) == 0);
   CHECK(request(&d, proof, 17) == OTA_RESULT_WRONG_STATE);
   CHECK(request(&d, (const uint8_t[]){1, 1}, 2) == 0 && d.answer[3] == 7);
-  // A wrong proof uses up its challenge; an earlier authorization stays valid.
+  // A wrong proof uses up its challenge, but an earlier authorization stays valid.
   CHECK(request_op(&d, OTA_OP_CHALLENGE) == 0);
   CHECK(request(&d, wrong, 17) == OTA_RESULT_WRONG_PROOF);
   CHECK(request(&d, proof, 17) == OTA_RESULT_WRONG_STATE);
@@ -307,7 +307,8 @@ static void test_overrun(void) {
   CHECK(update(&d, image, 5000));
 }
 
-/// Row and chunk sizes do not divide each other, and two chunks plus a row do not fit the buffer.
+/// The sizes of row and chunk do not divide each other, and two chunks plus a row do not fit the
+/// buffer.
 static void test_small_buffer(void) {
   subject = "a host that waits until a complete chunk fits";
   device_make(&d, 1, 8);
@@ -467,7 +468,8 @@ static void test_worn_page(void) {
   CHECK(update(&d, image, 9000));
 }
 
-/// Runs an update in which power fails in flash operation `cut`, and then one that must succeed.
+/// Runs an update during which power fails in flash operation `cut`, and then an update that must
+/// succeed.
 static bool cut_and_resume(uint64_t seed, uint32_t size, uint32_t cut, uint32_t second_cut) {
   device_make(&d, seed, 8);
   if (seed % 3 == 0) {
@@ -511,7 +513,8 @@ static void test_power_cuts(void) {
   printf("power cuts: %u\n", cuts);
 }
 
-/// Random events in any order: the device must access only its flash, and then accept an update.
+/// Applies random events in any order. The device must access only its flash, and must then accept
+/// an update.
 static void fuzz(uint64_t seed) {
   make(seed, (uint8_t)(1u << seed % 5));
   d.flash.slow = seed & 1;
@@ -590,7 +593,7 @@ static void test_configuration(void) {
   CHECK(!ota_receiver_init(&receiver, &config));
   config = d.config, config.check_proof = proof_is_complement;
   CHECK(!ota_receiver_init(&receiver, &config));
-  // The metadata pages: two different pages, at page boundaries, outside the slot.
+  // The metadata pages must be two different pages, at page boundaries, outside the slot.
   static const uint32_t bad[][2] = {{META, META},           {META + PAGE, 0},
                                     {SLOT - PAGE, META},    {META, META + PAGE / 2},
                                     {META, META + PAGE + 1}};
@@ -599,7 +602,7 @@ static void test_configuration(void) {
     memcpy(config.metadata_address, bad[i], sizeof bad[i]);
     CHECK(!ota_receiver_init(&receiver, &config));
   }
-  config = d.config, config.slot_address = PAGE;  // reaches into the first of them
+  config = d.config, config.slot_address = PAGE;  // reaches into the first of the metadata pages
   CHECK(!ota_receiver_init(&receiver, &config));
   config = d.config, config.slot_address = PAGE / 2;
   CHECK(!ota_receiver_init(&receiver, &config));

@@ -1,4 +1,4 @@
-"""Compares the SMP codec with the Python package `smp`, both ways.
+"""Compares the SMP codec with the Python package `smp`, in both directions.
 
 usage: oracle.py CODEC COUNT SEED
 
@@ -108,7 +108,7 @@ KINDS = {
     },
 }
 
-# Errors belong to no command; these are the ones that the codec supports.
+# Errors do not belong to a command; these are the errors that the codec supports.
 ERRORS = {
     os_management.OSManagementErrorV1: (header.OP.READ_RSP, header.CommandId.OSManagement(6), 0),
     os_management.OSManagementErrorV2: (header.OP.READ_RSP, header.CommandId.OSManagement(6), 1),
@@ -147,7 +147,7 @@ def make(kind: type, dice: Dice) -> bytes:
     version = header.Version(dice.random.randrange(2))
     data = bytes(kind(version=version, sequence=dice.random.randrange(256), **fields))
     if kind is image_management.ImageStatesWriteResponse:
-        # smp 4.2 encodes it as the answer to a read.
+        # smp 4.2 encodes this message as the answer to a read.
         data = bytes([data[0] & ~7 | header.OP.WRITE_RSP]) + data[1:]
     return data
 

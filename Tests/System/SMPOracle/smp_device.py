@@ -1,9 +1,10 @@
-"""A device with MCUboot at a Unix socket: its own ATT code, SMP by smp_rules.py.
+"""A device with MCUboot at a Unix socket. Its ATT code is in this file, its SMP rules are those of
+smp_rules.py.
 
 usage: smp_device.py SOCKET IMAGE [LOST...]
 
-IMAGE runs at first. Upload requests number LOST (from 1) are lost. Serves one host after the other until
-it is killed; prints the running image to standard output at each start.
+IMAGE runs at first. The upload requests with the numbers LOST (from 1) are lost. Serves one host after the
+other until it is killed; prints the running image to standard output at each start.
 """
 
 import os
@@ -21,7 +22,7 @@ MTU = 498
 
 
 class Connection:
-    """One host: only the required ATT procedures."""
+    """The ATT server of one host, with only the required procedures."""
 
     def __init__(self, link: socket.socket, board: smp_rules.Board) -> None:
         self.link = link

@@ -1,6 +1,6 @@
-"""The rules of a device with MCUboot and the SMP service, independent of the transport; messages by the
-Python package `smp`. Written from Zephyr's documentation of the image group, and shares nothing with
-otaflash.
+"""The rules of a device with MCUboot and the SMP service, independent of the transport. The messages are
+those of the Python package `smp`. The rules were written from Zephyr's documentation of the image group,
+and share no code with otaflash.
 """
 
 import struct
@@ -16,7 +16,7 @@ BUFFER = 1200
 
 
 class Head(NamedTuple):
-    """A header; that of `smp` does not support slot info."""
+    """A header, because that of `smp` does not support slot info."""
 
     version: header.Version
     op: int
@@ -38,7 +38,7 @@ class Head(NamedTuple):
 
 
 class Image:
-    """Version and hash of an MCUboot image."""
+    """The version and the hash of an MCUboot image."""
 
     def __init__(self, data: bytes) -> None:
         magic, _, head, protected, size = struct.unpack_from("<IIHHI", data)
@@ -158,7 +158,7 @@ class Conversation:
         self.gathered = b""
 
     def written(self, part: bytes) -> bytes | None:
-        """Returns the response, if this part completes a request with a response."""
+        """Returns the response if this part completes a request that has one."""
         self.gathered += part
         if len(self.gathered) < header.Header.SIZE:
             return None

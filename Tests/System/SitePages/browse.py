@@ -1,7 +1,7 @@
 """browse.py SITE [PICTURES]: opens every page of the site from disk in headless Chromium. Every link and
-anchor must have a target, the console must be silent, nothing may be loaded from elsewhere, and no page
-may be wider than the screen of a phone or a desktop. Search must find pages; without JavaScript everything
-but search must work. PICTURES stores screenshots of some pages.
+anchor must have a target, the console must be silent, nothing may be loaded from elsewhere, and no page may
+be wider than the screen of a phone or a desktop. Search must find pages. Without JavaScript, everything
+except search must work. PICTURES stores screenshots of some pages.
 """
 
 import base64
@@ -15,9 +15,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Support/Ch
 from chromium import Browser  # noqa: E402
 
 WIDTHS = (360, 1280)
-# Self-contained pages with their own tests.
+# Pages that contain all of their resources and have their own tests.
 OTHERS = ("samples/",)
-# Search texts, each with the page that must be among the first three results.
+# Search queries, each with the page that must be among the first three results.
 SEARCHES = {
     "link lost": "docs/troubleshooting.html#e-link-lost",
     "E-STALLED": "docs/troubleshooting.html#e-stalled",
@@ -33,7 +33,7 @@ PICTURED = (
     "library/OtaflashGATT/GATTClient.html",
 )
 
-# The facts of a page, gathered in the browser.
+# The facts about a page, collected in the browser.
 FACTS = """(() => ({
   width: document.documentElement.scrollWidth,
   ids: [...document.querySelectorAll('[id]')].map((e) => e.id),

@@ -1,7 +1,7 @@
 """An ATT server with only the OTA service (Core 5.4, Vol 3, Part F; docs/ota-service.md, 1).
 
-PDUs in, PDUs out: this module does not wait and knows no sockets. Its caller implements Control, Data and
-Status.
+Its input and output are PDUs: this module does not wait and uses no sockets. Its caller implements Control,
+Data and Status.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PRIMARY, CHARACTERISTIC, CCCD = short(0x2800), short(0x2803), short(0x2902)
 
 
 class Device(Protocol):
-    """The device of the service. Writes return ATT error codes, 0 = none."""
+    """The device of the service. Its write methods return ATT error codes; 0 = no error."""
 
     def control_write(self, value: bytes) -> int: ...
     def data_write(self, value: bytes, command: bool) -> int: ...
@@ -92,7 +92,7 @@ class ATTServer:
         }
 
     def received(self, pdu: bytes) -> bytes | None:
-        """Returns the response to a request, or nothing for a PDU without response."""
+        """Returns the response to a request, or an empty value for a PDU without response."""
         if not pdu:
             return None
         opcode = pdu[0]

@@ -13,7 +13,7 @@ ANSWER_LIMIT = 0.2
 
 
 def visit(path: str, seed: int) -> None:
-    """One connection. Ends after its own time, whatever the device does."""
+    """One connection. It ends after a drawn number of steps, regardless of the device."""
     draw = random.Random(seed)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as peer:
         peer.settimeout(1)
@@ -23,7 +23,7 @@ def visit(path: str, seed: int) -> None:
             for _ in range(draw.randrange(STEPS_MAXIMUM)):
                 style(peer, draw)
         except OSError:
-            pass  # the device may end the link, or accept none at the moment
+            pass  # the device may end the link, or may currently accept no link
 
 
 def _receive(peer: socket.socket) -> None:

@@ -33,7 +33,7 @@ LOOK_SECONDS = 0.1
 class SoakDevice(threading.Thread):
     """Serves one connection after the other at `path` until it is stopped.
 
-    `directory` stores its flash and its images across the objects that use it in turn.
+    `directory` stores its flash and its images; several objects may use it one after the other.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class SoakDevice(threading.Thread):
             self._activated = None
             self._boot()
 
-    # Called by the ATT server.
+    # The ATT server calls this method.
 
     def control_write(self, value: bytes) -> int:
         return self._receiver.control_write(value)

@@ -35,7 +35,8 @@ class Hostility:
         self._count = 0
         self._flips = 0
         self.pause = 0.0
-        # The running image as last reported to the host: only this may be called a success.
+        # The running image as last reported to the host. Only an update to this image may be
+        # reported as a success.
         self.told_running = b""
 
     @property
@@ -43,7 +44,7 @@ class Hostility:
         return any(name in STUBBORN for name in self.names)
 
     def outgoing(self, pdu: bytes, request: bytes) -> Iterator[bytes]:
-        """Yields the PDUs that replace a PDU. `request`: the request that it answers, if any."""
+        """Yields the PDUs that replace a PDU. `request` is the request that the PDU answers, if any."""
         self._count += 1
         pdus = [pdu]
         for name in self.names:
@@ -56,7 +57,7 @@ class Hostility:
     def happens(self) -> bool:
         return self._count > self._first and self._random.random() < self._often
 
-    # Each of these receives a PDU and returns its replacements.
+    # Each of these functions receives a PDU and returns its replacements.
 
     def honest(self, pdu: bytes, request: bytes) -> list[bytes]:
         return [pdu]
@@ -144,7 +145,7 @@ class Hostility:
             return [struct.pack("<BBHB", 1, 0x12, struct.unpack_from("<H", request, 1)[0], code)]
         return [pdu]
 
-    # These never accept data: the host must give up without help.
+    # These devices never accept data, and the host must give up without help.
 
     def flap(self, pdu: bytes, request: bytes) -> list[bytes]:
         return [self._withheld(pdu, request, lambda: (self._flip(), None))]
@@ -157,7 +158,7 @@ class Hostility:
         return [self._withheld(pdu, request, lambda: (0, self._random.randrange(7)))]
 
     def always_busy(self, pdu: bytes, request: bytes) -> list[bytes]:
-        """The window is open, and each write into it is refused."""
+        """The window is open, but each write within it is refused."""
         if pdu == b"\x13" and request[:3] == struct.pack("<BH", 0x12, DATA):
             return [struct.pack("<BBHB", 1, 0x12, DATA, BUSY)]
         return [self._withheld(pdu, request, lambda: (1024, 0))]

@@ -1,9 +1,10 @@
 """Compares otaflash's reader for ZIP archives with Python's zipfile and Info-ZIP: compare.py READER [COUNT [SEED]].
 
 COUNT archives (1000) are created from the seed by zipfile and, if installed, by zip. Half of them are
-unchanged, and all readers must find the same files in them. The others are damaged: bytes changed, cut or
-inserted, fields of headers set to forbidden values, names changed in one of two places. If otaflash's reader
-accepts a damaged archive, the others must accept it too, with the same names and bytes.
+unchanged, and all readers must find the same files in them. The others are damaged: bytes are changed,
+removed or inserted, header fields are set to forbidden values, or names are changed in one of two places.
+If otaflash's reader accepts a damaged archive, the others must also accept it, with the same names and
+bytes.
 """
 import collections
 import io
@@ -121,7 +122,7 @@ def damaged(draw, whole):
         value = draw.choice([0, 1, 2, 0xFFFF if form == "H" else 0xFFFFFFFF, draw.randrange(1 << 16)])
         struct.pack_into("<" + form, data, end + at, value)
     elif kind == "double":
-        # A second entry for the bytes of the first file.
+        # A second entry that refers to the bytes of the first file.
         length = sum(struct.unpack_from("<HHH", data, directory + 28)) + 46
         entry = bytes(data[directory:directory + length])
         if draw.random() < 0.5 and length > 47:
@@ -139,7 +140,7 @@ def damaged(draw, whole):
 
 
 def by_zipfile(path):
-    """Returns names, sizes and CRC32s as Python reads them; `None` if it refuses the archive."""
+    """Returns names, sizes and CRC32s as Python reads them; `None` if Python refuses the archive."""
     try:
         with zipfile.ZipFile(path) as archive:
             found = []

@@ -18,7 +18,8 @@ import Testing
     #expect(shown == Set(ATTOpcode.allCases))
   }
 
-  /// A truncated PDU either is a fault or decodes as a shorter PDU that encodes to the same bytes.
+  /// A truncated PDU must either be a fault, or decode as a shorter PDU that encodes to the same
+  /// bytes.
   @Test(arguments: PDUExample.all)
   func truncations(_ example: PDUExample) {
     for count in 0..<example.bytes.count {
@@ -32,7 +33,7 @@ import Testing
     }
   }
 
-  /// A Read Multiple Variable Response may end within a length, which is skipped.
+  /// A Read Multiple Variable Response may end within a length field, which is skipped.
   private func isTruncatedLength(_ pdu: ATTPDU) -> Bool {
     if case .response(.readMultipleVariable) = pdu { return true }
     return false
@@ -70,7 +71,7 @@ import Testing
     #expect(throws: DecodeFault(opcode: nil, reason: .empty)) { try ATTPDU(decoding: []) }
   }
 
-  /// A server must respond to these with Error Response 0x01, so they decode (3.4.3.1).
+  /// A server must respond to these PDUs with Error Response 0x01, so they must decode (3.4.3.1).
   @Test(arguments: ["04 05 00 04 00", "04 00 00 FF FF", "0A 00 00"])
   func keepsValuesThatTheServerChecks(_ bytes: String) throws {
     #expect(try ATTPDU(decoding: hex(bytes)).encoded == hex(bytes))
@@ -88,7 +89,7 @@ import Testing
         == .request(.readByType(.all, type: BluetoothUUID(0x2803))))
   }
 
-  /// Any bytes are decoded or rejected, and a decoded PDU survives a round trip.
+  /// Any bytes are either decoded or rejected, and a decoded PDU survives a round trip.
   @Test func randomBytesNeverTrap() throws {
     var generator = SplitMix64(seed: 0x07A)
     let opcodes = ATTOpcode.allCases.map(\.rawValue)
@@ -103,7 +104,8 @@ import Testing
       }
       do throws(DecodeFault) {
         let pdu = try ATTPDU(decoding: bytes)
-        // UUIDs of mixed encoded length may have another form afterwards, but the PDU is the same.
+        // UUIDs of different encoded lengths may have another form after the round trip, but the
+        // PDU is the same.
         if !isMixedInformation(pdu) { #expect(try ATTPDU(decoding: pdu.encoded) == pdu) }
       } catch {
         #expect(error.opcode == bytes.first)

@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashTestSupport
 import Testing
 
-/// One PDU, as bytes and as a value.
+/// One PDU, in the form of bytes and of a value.
 struct PDUExample: CustomTestStringConvertible {
   let bytes: [UInt8]
   let pdu: ATTPDU
@@ -19,7 +19,7 @@ private let otaService: BluetoothUUID = "2f3e0001-21b4-4807-8bdc-74db56699529"
 private let otaBytes = "29 95 69 56 DB 74 DC 8B 07 48 B4 21 01 00 3E 2F"
 
 extension PDUExample {
-  /// Every PDU of Core 5.4, Vol 3, Part F, 3.4, with its minimum and a typical content.
+  /// Every PDU of Core 5.4, Vol 3, Part F, 3.4, with minimal and with typical content.
   static let all: [PDUExample] = requests + responses + others
 
   static let requests: [PDUExample] = [

@@ -2,7 +2,8 @@ import OtaflashATT
 import Testing
 
 @Suite struct PDUSizingTests {
-  /// Full packets if they cost less; the complete MTU if a partly full packet is still worthwhile.
+  /// The size fills packets completely if this costs less, and is the complete MTU if a partly full
+  /// packet is still worthwhile.
   @Test(arguments: [
     (251, 517, 498), (251, 498, 498), (251, 497, 497), (251, 247, 247), (251, 250, 247),
     (251, 185, 185), (251, 23, 23), (27, 23, 23), (27, 24, 23),
@@ -33,7 +34,7 @@ import Testing
 
   // MARK: Connection events
 
-  /// The result is the best of all sizes, by the same arithmetic.
+  /// The result must be the best of all sizes, calculated by the same arithmetic.
   @Test func noSizeWithinTheMTUUsesEventsBetter() {
     for phy in [PHY.le1M, .le2M, .codedS2] {
       for payload in [27, 100, 251] {
@@ -63,7 +64,7 @@ import Testing
       sizing.bestSize(mtu: ATTMTU(clamping: mtu), interval: .microseconds(interval)) == expected)
   }
 
-  /// Values of complete words: no other size uses events better.
+  /// For values of complete words, no other size may use events better.
   @Test(arguments: [7500, 15_000, 30_000])
   func completeWordsUseEventsAsWellAsPossible(_ interval: Int) {
     for phy in [PHY.le1M, .le2M] {
@@ -79,7 +80,7 @@ import Testing
     }
   }
 
-  /// A device that notifies in every event displaces a packet that just fitted.
+  /// A device that notifies in every event displaces a packet that would otherwise just fit.
   @Test func frequentNotificationsReduceTheSize() {
     let sizing = PDUSizing(phy: .le2M)
     let often = sizing.bestSize(
@@ -101,7 +102,7 @@ import Testing
     #expect(best == 233)
   }
 
-  /// A controller that holds few packets sends them whole.
+  /// A controller that holds few packets sends complete packets.
   @Test(arguments: [(2, 247, 247), (4, 247, 247), (4, 512, 498), (3, 512, 498)])
   func fewPacketsInAnEventAreWhole(_ packets: Int, _ mtu: Int, _ expected: Int) {
     let sizing = PDUSizing(phy: .le2M, packetsPerEvent: packets)
@@ -121,7 +122,7 @@ import Testing
     Double(size - 3) / Double(sizing.airTimeMicroseconds(size: size))
   }
 
-  /// Packet exchanges, by the arithmetic of the Core Specification.
+  /// The number of packet exchanges, by the arithmetic of the Core Specification.
   @Test func airTime() {
     #expect(PDUSizing(linkLayerPayload: 27).airTimeMicroseconds(size: 23) == 676)
     #expect(
@@ -133,7 +134,7 @@ import Testing
     #expect(PDUSizing().airTimeMicroseconds(size: 498) == 2 * 2468)
   }
 
-  /// Value bytes per second on a continuous link, in units of 100 bytes.
+  /// The value bytes per second on a continuous link, in units of 100 bytes.
   @Test(arguments: [
     (PHY.le1M, 27, 23, 296), (.le1M, 27, 247, 369), (.le1M, 251, 185, 923),
     (.le1M, 251, 247, 989), (.le1M, 251, 498, 1003), (.le1M, 251, 517, 926), (.le2M, 27, 23, 403),

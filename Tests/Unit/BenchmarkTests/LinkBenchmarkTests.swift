@@ -60,7 +60,7 @@ func measure(
     #expect(share > 0.95 && share < 1)
   }
 
-  /// The cost of one request per window, and of a response to each write.
+  /// Compares the cost of one request per window with the cost of a response to each write.
   @Test(arguments: ["", "&phy=1M", "&interval=50ms"])
   func autoIsAsFastAsCommandsOnly(_ profile: String) throws {
     let rates = try [WriteMode.auto, .withoutResponse, .withResponse].map { mode in

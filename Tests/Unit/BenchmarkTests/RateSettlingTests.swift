@@ -6,7 +6,8 @@ import Testing
 @testable import otaflash
 
 @Suite struct RateSettlingTests {
-  /// Sends over a link of `rate` bytes per second; start and end of a transfer need `ends` seconds.
+  /// Sends over a link of `rate` bytes per second; the start and the end of a transfer need `ends`
+  /// seconds.
   private func search(
     rate: Double, ends: Double, slotSize: Int = 8 << 20, mode: WriteMode = .withoutResponse
   ) -> (settling: RateSettling, share: Double, transfers: Int) {
@@ -51,7 +52,7 @@ import Testing
       !search(rate: 16_000, ends: 0.03, slotSize: 4096, mode: .withResponse).settling.isSettled)
   }
 
-  /// With only 64 KiB the result would be 92 to 94 %.
+  /// With a transfer of only 64 KiB the result would be 92 to 94 %.
   @Test(arguments: [
     "sim:fast", "sim:?ring=60K&interval=15ms", "sim:?ring=60K&interval=30ms&phy=1M",
   ])

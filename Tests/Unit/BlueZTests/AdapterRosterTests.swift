@@ -5,7 +5,8 @@ import Testing
 @testable import OtaflashBlueZ
 
 private let anyIndex: UInt16 = 0xFFFF
-/// Read Index List, and Read Controller Information of hci0 and hci9, byte by byte.
+/// The responses to Read Index List, and to Read Controller Information for hci0 and hci9, byte by
+/// byte.
 private let listPacket: [UInt8] = [0x03, 0x00, 0xFF, 0xFF, 0x00, 0x00]
 private let first: [UInt8] = [0x04, 0x00, 0x00, 0x00, 0x00, 0x00]
 private let tenth: [UInt8] = [0x04, 0x00, 0x09, 0x00, 0x00, 0x00]
@@ -53,7 +54,7 @@ private let tenth: [UInt8] = [0x04, 0x00, 0x09, 0x00, 0x00, 0x00]
     async let present = roster.present()
     try await kernel.list([0, 9])
     #expect(try await kernel.receive() == first)
-    // Invalid Index.
+    // The status is Invalid Index.
     try await kernel.send(event: 0x0002, index: 0, [0x04, 0x00, 0x11])
     try await kernel.inform(of: 9, isOn: true)
     #expect(try await present == [9])
@@ -71,7 +72,7 @@ private let tenth: [UInt8] = [0x04, 0x00, 0x09, 0x00, 0x00, 0x00]
       }
     }()
     #expect(try await kernel.receive() == listPacket)
-    // Permission Denied.
+    // The status is Permission Denied.
     try await kernel.send(event: 0x0002, index: anyIndex, [0x03, 0x00, 0x14])
     #expect(await fault == MgmtFault(MgmtStatus(rawValue: 0x14), opcode: 0x03))
   }
@@ -90,7 +91,7 @@ private let tenth: [UInt8] = [0x04, 0x00, 0x09, 0x00, 0x00, 0x00]
     }
     try await kernel.list([0, 9])
     try await kernel.inform(of: 0, isOn: true)
-    // The event arrives during the query of the other adapter, and is not lost.
+    // The event arrives while the other adapter is queried, and must not be lost.
     #expect(try await kernel.receive() == tenth)
     try await kernel.send(event: 0x0006, index: 9, [0x00, 0x02, 0, 0])
     try await kernel.answer(for: 9, settings: 0x0201)
@@ -100,7 +101,7 @@ private let tenth: [UInt8] = [0x04, 0x00, 0x09, 0x00, 0x00, 0x00]
     try await kernel.inform(of: 9, isOn: false)
     #expect(await reports.next() == [0])
 
-    // An irrelevant setting: the roster queries the adapter and reports nothing.
+    // The setting is irrelevant: the roster queries the adapter and reports nothing.
     try await kernel.send(event: 0x0006, index: 0, [0x11, 0x02, 0, 0])
     try await kernel.list([0, 9])
     try await kernel.inform(of: 0, isOn: true)

@@ -45,7 +45,7 @@ private func named(_ name: String) -> [UInt8] {
       return devices
     }()
     #expect(try await kernel.receive() == startDiscoveryPacket)
-    // An event before the response is not lost.
+    // An event that precedes the response must not be lost.
     try await kernel.found(door, named("door-01"))
     try await kernel.complete(0x0023, [0x06])
     try await kernel.found(door, named("door-01"))
@@ -68,7 +68,7 @@ private func named(_ name: String) -> [UInt8] {
     let service: [UInt8] = [3, 3, 0x0D, 0x18]
     try await kernel.found(lamp, service + named("lamp"))
     try await kernel.found(door, rssi: -90, service + named("door-01"))
-    // The name is not sufficient; the service follows in the scan response.
+    // The name is not sufficient; the service arrives in the scan response.
     try await kernel.found(door, rssi: -60, [])
     #expect(try await first?.name == "door-01")
     #expect(NamePattern("(") == nil)
@@ -97,7 +97,7 @@ private func named(_ name: String) -> [UInt8] {
 
   @Test func kernelsOwnEndIsFollowedByANewStartWithinABound() async throws {
     let kernel = try FakeKernel()
-    // Independent of the speed of the computer: all five runs are short.
+    // The result does not depend on the speed of the computer, because all five runs are short.
     let discovery = discovery(kernel, shortRun: .seconds(3600))
     async let end = fault(discovery)
     for _ in 0..<5 {

@@ -33,8 +33,8 @@ import Testing
     #expect(await task.value == false)
   }
 
-  /// A delayed loop, such as that of a stopped process, finds a message and the time limit of its
-  /// wait together: the message takes precedence.
+  /// A loop that ran late, for example in a process that was stopped, finds a message and an
+  /// expired time limit at the same time. The message must take precedence.
   @Test func inputIsProcessedBeforeATimer() async throws {
     let (near, far) = try UnixLink.pair()
     for _ in 0..<200 {
@@ -72,7 +72,7 @@ import Testing
       return (before, currentThread())
     }
     #expect(threads.0 == threads.1)
-    // The executor of this task is the runtime's choice, and may be the loop.
+    // The Swift runtime chooses the executor of this task, which may be the loop.
     let pool = await Task.detached { currentThread() }.value
     #expect(threads.0 != pool)
   }

@@ -13,7 +13,7 @@ final class FakeKernel: Sendable {
     var raw: [Int32] = [-1, -1]
     precondition(socketpair(AF_UNIX, Int32(5), 0, &raw) == 0)
     for end in raw { precondition(fcntl(end, F_SETFL, O_NONBLOCK) == 0) }
-    // Independent of the speed of the computer: the script responds.
+    // The time limit does not depend on the speed of the computer, because the script responds.
     session = try MgmtSession(FileDescriptor(owning: raw[0]), answerLimit: .seconds(3600))
     socket = try SeqpacketSocket(FileDescriptor(owning: raw[1]), maximumSize: 4096)
   }
@@ -41,7 +41,7 @@ final class FakeKernel: Sendable {
         + advertising)
   }
 
-  /// Waits for the end and returns the packets received before it.
+  /// Waits for the end, and returns the packets that were received before it.
   func receiveToEnd() async -> [[UInt8]] {
     var packets: [[UInt8]] = []
     do throws(LinkLoss) {
@@ -52,6 +52,6 @@ final class FakeKernel: Sendable {
   }
 }
 
-/// Start Discovery, Stop Discovery on hci0 for LE addresses, byte by byte.
+/// Start Discovery and Stop Discovery on hci0 for LE addresses, byte by byte.
 let startDiscoveryPacket: [UInt8] = [0x23, 0x00, 0x00, 0x00, 0x01, 0x00, 0x06]
 let stopDiscoveryPacket: [UInt8] = [0x24, 0x00, 0x00, 0x00, 0x01, 0x00, 0x06]

@@ -46,7 +46,7 @@ import Testing
     let adapter = adapter(kernel)
     async let found = first(AdvertisementFilter(), adapter)
     _ = try await kernel.receive()
-    // 0x0F, Not Powered.
+    // Status 0x0F is Not Powered.
     try await kernel.complete(0x0023, status: 0x0F, [0x06])
     #expect(
       await found
@@ -70,7 +70,8 @@ import Testing
     #expect(try await kernel.receive() == startDiscoveryPacket)
     try await kernel.complete(0x0023, [0x06])
     try await kernel.found([1, 0, 0, 0xEE, 0xFF, 0xC0], Self.heartRate)
-    // 32-bit service 0x12345678, TX power −8, appearance 0x0341, company 0x0059, data of 0x180F.
+    // The data: 32-bit service 0x12345678, TX power −8, appearance 0x0341, company 0x0059, service
+    // data of 0x180F.
     try await kernel.found(
       [2, 0, 0, 0xEE, 0xFF, 0xC0], rssi: 127, flags: 0x04,
       [2, 0x01, 0x06, 5, 0x05, 0x78, 0x56, 0x34, 0x12, 2, 0x0A, 0xF8, 3, 0x19, 0x41, 0x03]
@@ -111,9 +112,9 @@ import Testing
   // MARK: Scan parameters
 
   private static let readConfiguration: [UInt8] = [0x4B, 0, 0, 0, 0, 0]
-  /// Discoveries listen for 11.25 ms in every 22.5 ms; the other entries are required.
-  /// Without an address, the connection uses the adapter that scans: its own address is read,
-  /// instead of using the first adapter.
+  /// Discoveries listen for 11.25 ms in every 22.5 ms; the command must also contain the other
+  /// entries. Without an address, the connection uses the adapter that scans and not the first
+  /// adapter, so the address of this adapter is read.
   @Test func anAdapterConnectsByItsOwnAddress() async throws {
     let kernel = try FakeKernel()
     let session = kernel.session
@@ -121,7 +122,7 @@ import Testing
       1, address: nil, security: .low, open: { () throws(MgmtFault) in session })
     let device = Advertisement(id: "40:FF:EE:00:00:01", name: nil, rssi: nil, services: [])
     async let fault = connectFault(adapter, to: device)
-    // Read Controller Information of hci1; 0x11 is Invalid Index.
+    // The response to Read Controller Information for hci1; 0x11 is Invalid Index.
     #expect(try await kernel.receive() == [0x04, 0, 1, 0, 0, 0])
     try await kernel.send(event: 0x0002, index: 1, [0x04, 0x00, 0x11])
     let outcome = await fault

@@ -60,7 +60,8 @@ import Testing
         0x35, 0x00, 0x00, 0x00, 0x11, 0x00, 0x01, 0x00, 0x01, 0x00, 0x00, 0xEE, 0xFF, 0xC0, 0x02,
         0x06, 0x00, 0x0C, 0x00, 0x00, 0x00, 0xC8, 0x00,
       ])
-    // Interval too short, minimum above maximum, timeout not above the interval, latency too long.
+    // The parameters are invalid: interval too short, minimum above maximum, timeout not above the
+    // interval, latency too long.
     for (low, high, latency, timeout) in [
       (5, 12, 0, 200), (13, 12, 0, 200), (6, 3200, 0, 400), (6, 3201, 0, 3200), (6, 80, 0, 10),
       (6, 12, 500, 3200), (80, 80, 1, 21), (6, 6, 0, 9), (6, 6, 0, 3201),
@@ -152,7 +153,8 @@ import Testing
   }
 
   @Test func malformedStructuresAreSkipped() {
-    // A UUID list with an odd byte, manufacturer data without a company, a truncated structure.
+    // The data is malformed: a UUID list with an odd byte, manufacturer data without a company, a
+    // truncated structure.
     let data = AdvertisingData(
       decoding: [4, 3, 0x0D, 0x18, 0x0F, 2, 0xFF, 1, 1, 1, 3, 9, 0xFF, 0x41, 9, 9, 0x41])
     #expect(data.services == ["180D"])
@@ -171,7 +173,7 @@ import Testing
   }
 }
 
-/// A seeded generator (xorshift), so that a failure is repeatable.
+/// A seeded generator (xorshift), so that failures are repeatable.
 private struct Bytes {
   var state: UInt32
   mutating func next() -> UInt32 {

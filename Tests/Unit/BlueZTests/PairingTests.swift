@@ -9,10 +9,12 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct PairingTests {
   static let device: [UInt8] = [0x01, 0x00, 0x00, 0xEE, 0xFF, 0xC0]
   static let keyValue = [UInt8](0x10...0x1F)
-  /// Address, random; Secure Connections, unauthenticated; for both roles; 16 bytes; no EDIV, Rand.
+  /// The key: address, random; Secure Connections, unauthenticated; for both roles; 16 bytes; no
+  /// EDIV, no Rand.
   static let key =
     device + [2, 0x02, 0x00, 0x10, 0x00, 0x00] + [UInt8](repeating: 0, count: 8) + keyValue
-  /// Read Controller Information: 00:AA:01:01:00:00, 5.0, powered, LE; knows Secure Connections.
+  /// The response to Read Controller Information: 00:AA:01:01:00:00, Core 5.0, powered, LE;
+  /// supports Secure Connections.
   static let information: [UInt8] =
     [0x00, 0x00, 0x01, 0x01, 0xAA, 0x00, 9, 0, 0, 0x11, 0x0A, 0, 0, 0x01, 0x02, 0, 0]
 
@@ -46,7 +48,7 @@ import Testing
   }
 
   @Test func invalidKeysAreIgnored() throws {
-    // A private address, an unknown kind, a size below 7, BR/EDR.
+    // The keys are invalid: a private address, an unknown kind, a size below 7, BR/EDR.
     for (index, value) in [(5, 0x40), (7, 9), (9, 6), (6, 0)] as [(Int, UInt8)] {
       var bytes = Self.key
       bytes[index] = value
@@ -93,7 +95,7 @@ import Testing
     #expect(
       try event(0x0C, address + [4]) == .pairing(.disconnected(device, .authenticationFailure)))
     #expect(throws: MgmtDecodeFault.self) { try event(0x0F, address + [1, 0]) }
-    // BR/EDR.
+    // The event concerns BR/EDR.
     #expect(try event(0x10, Self.device + [0]) == .other(code: 0x0010))
     #expect(
       MgmtCommand.enterPasskey(device, 999_999).encoded(index: 0)
@@ -174,7 +176,7 @@ import Testing
       try await kernel.receive() == [0x1E, 0, 0, 0, 11, 0] + Self.device + [2, 0x40, 0xE2, 1, 0])
     try await kernel.send(event: 0x000F, Self.device + [2, 1, 0, 0, 0, 0])
     #expect(try await kernel.receive() == [0x1C, 0, 0, 0, 7, 0] + Self.device + [2])
-    // Not to be stored, then to be stored.
+    // The first key must not be stored, the second must be.
     try await kernel.send(event: 0x000A, [0] + Self.key)
     try await kernel.send(event: 0x000A, [1] + Self.key)
     let made = await agent.newBond(with: try Self.address(), within: .seconds(3600))
@@ -210,16 +212,17 @@ import Testing
     let paired = Record<PairingAgent.Pairing>()
     let agent = agent(kernel, bonding: .whenRequired, kept: kept, paired: paired)
     async let started: Void = agent.start()
-    // The adapter is not bondable, and stays so.
+    // The adapter is not bondable and stays not bondable.
     let seen = try await prepare(kernel, commands: 3)
     #expect(!seen.contains(Self.setBondable(true)))
     await started
     async let running: Void = agent.run()
-    // The device requested it: the keys are for this link only, and two keys are reported once.
+    // The device requested the pairing, so the keys are for this link only. The pairing is reported
+    // once although it has two keys.
     try await kernel.send(event: 0x000A, [0] + Self.key)
     try await kernel.send(event: 0x000A, [0] + Self.key)
     try await kernel.send(event: 0x000C, Self.device + [2, 3])
-    // An attribute requires it.
+    // An attribute requires the pairing.
     let device = try Self.address()
     let attempt = try SecurityAttempt(on: device, with: agent)
     #expect(try await kernel.receive() == Self.setBondable(true))
@@ -244,8 +247,9 @@ import Testing
     _ = try await prepare(kernel, commands: 3)
     await started
     async let running: Void = agent.run()
-    // Refused by the kernel, as the adapter is not bondable; then the device ends the link. A
-    // single end may be a restart, and a link that the host ends does not count.
+    // The kernel refuses the pairing because the adapter is not bondable, and then the device ends
+    // the link. One such end may be a restart of the device, and a link that the host ends does not
+    // count.
     for reason in [3, 2, 3, 3] as [UInt8] {
       try await kernel.send(event: 0x0011, Self.device + [2, 5])
       try await kernel.send(event: 0x000C, Self.device + [2, reason])
@@ -272,7 +276,7 @@ import Testing
     async let started: Void = agent.start()
     _ = try await prepare(kernel, commands: 1)
     _ = try await kernel.receive()
-    // 0x14, Permission Denied.
+    // Status 0x14 is Permission Denied.
     try await kernel.complete(0x0018, status: 0x14)
     await started
     let attempt = try SecurityAttempt(on: Self.address(), with: agent)
@@ -336,7 +340,7 @@ import Testing
     #expect(ledger.bond(of: used) == bond)
   }
 
-  /// Its identity address takes precedence over an address that another device used.
+  /// The identity address of this device takes precedence over an address that another device used.
   @Test func aDeviceIsRecognizedAlthoughAnotherUsedItsAddress() throws {
     var ledger = PairingLedger()
     let address = try Self.address()

@@ -49,7 +49,8 @@ import Testing
     #expect(
       try HCIEvent(decoding: Self.connected)
         == .connected(Self.handle, to: Self.peer(), timing))
-    // The enhanced event has two resolvable addresses, the host's and the peer's, in between.
+    // The enhanced event contains two resolvable addresses in between, that of the host and that of
+    // the peer.
     let enhanced: [UInt8] =
       [0x04, 0x3E, 0x1F, 0x0A, 0x00, 0x40, 0x00, 0x00, 0x01] + Self.peerBytes
       + [UInt8](repeating: 0, count: 12) + [0x28, 0x00, 0x00, 0x00, 0x2A, 0x00, 0x00]
@@ -76,7 +77,7 @@ import Testing
     #expect(
       try HCIEvent(decoding: [0x04, 0x05, 0x04, 0x00, 0x40, 0x00, 0x13])
         == .disconnected(Self.handle))
-    // Returned command credits without a command.
+    // The event returns command credits without a command.
     #expect(
       try HCIEvent(decoding: [0x04, 0x0E, 0x03, 0x01, 0x00, 0x00]) == .other(code: 0x0E))
     for torn in [[], [0x02, 0x00], [0x04, 0x3E, 0x13, 0x01], Self.connected.dropLast()]
@@ -132,8 +133,8 @@ import Testing
     #expect(table.entry(Self.handle, to: try Self.peer()) == nil)
   }
 
-  /// The arithmetic supports only possible payloads, so a controller's value is checked (found by
-  /// `make fuzz`).
+  /// The arithmetic supports only possible payloads, so the value from a controller is checked
+  /// (found by `make fuzz`).
   @Test(arguments: [(0, nil), (26, nil), (27, 27), (251, 251), (252, nil), (0xFFFF, nil)])
   func anImpossiblePayloadIsIgnored(_ bytes: UInt16, _ expected: Int?) throws {
     var table = LinkTable()
@@ -182,16 +183,16 @@ import Testing
     try await controller.send(Self.connected)
     let peer = try Self.peer()
     async let tuned: Void = tuner.tune(Self.handle, to: peer)
-    // The interval: accepted, then applied.
+    // The interval is accepted and then applied.
     #expect(try await controller.receive().prefix(3) == [0x01, 0x13, 0x20])
     try await controller.send([0x04, 0x0F, 0x04, 0x00, 0x01, 0x13, 0x20])
     try await controller.send([
       0x04, 0x3E, 0x0A, 0x03, 0x00, 0x40, 0x00, 0x0C, 0x00, 0x00, 0x00, 0xC8, 0x00,
     ])
-    // The PHY: the device does not support it.
+    // The device does not support the PHY.
     #expect(try await controller.receive().prefix(3) == [0x01, 0x32, 0x20])
     try await controller.send([0x04, 0x0F, 0x04, 0x1A, 0x01, 0x32, 0x20])
-    // The packet length: completed and changed.
+    // The packet length is completed and changed.
     #expect(try await controller.receive().prefix(3) == [0x01, 0x22, 0x20])
     try await controller.send([0x04, 0x0E, 0x06, 0x01, 0x22, 0x20, 0x00, 0x40, 0x00])
     try await controller.send([
@@ -246,8 +247,8 @@ import Testing
     await started
     let peer = try Self.peer()
     let entry: [UInt8] = Self.peerBytes + [2]
-    // Also before a reconnection: another process may have made the kernel drop them. Restored
-    // once.
+    // The parameters are also set before a reconnection, because another process may have made the
+    // kernel drop them. They are restored once.
     for _ in 1...2 {
       async let prepared: Void = tuner.prepare(peer)
       #expect(

@@ -4,7 +4,7 @@ import Testing
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// Aliases of devices in the built program.
+/// Tests of device aliases in the built program.
 @Suite(.waitsForPrograms) struct AliasTests {
   private static let image = "firmware-samples/app-1.3.0.bin"
 
@@ -15,7 +15,7 @@ import Testing
     #expect(named.status == 0 && named.output.contains("door-01  sim:fast"), "\(named.errors)")
     let dry = try program.run(["flash", Self.image, "-d", "door-01", "--dry-run"])
     #expect(dry.status == 0 && dry.errors.contains("door-01  1.2.0"), "\(dry.errors)")
-    // It is the same device, with one lock, one record and one flash.
+    // The alias and the address stand for the same device, with one lock, one record and one flash.
     let flash = try program.run(["flash", Self.image, "-d", "door-01"])
     #expect(flash.status == 0, "\(flash.errors)")
     #expect(flash.output.contains("otaflash info -d door-01"))
@@ -54,7 +54,7 @@ import Testing
     #expect(report.status == 0, "\(report.errors)")
     let table = try String(contentsOfFile: program.home.path + "/r.csv", encoding: .utf8)
     #expect(table.contains("sim:fast,door-01") || table.contains("sim:fast,\"door-01"), "\(table)")
-    // The run accepts the former and the present alias of the device.
+    // The run accepts the former alias and the present alias of the device.
     let list = try program.run(["fleet", "list", "--json"]).output
     let run = try #require(list.firstMatch(of: /"run":"([0-9a-f]{6})"/)).1
     #expect(try program.run(["devices", "name", "sim:fast", "front"]).status == 0)
@@ -65,7 +65,7 @@ import Testing
     }
     let unknown = try program.run(["fleet", "retry", String(run), "door-07"])
     #expect(unknown.status == 5 && unknown.errors.contains("no device 'door-07'"))
-    // door-01 names no device now, and named this device when the run started.
+    // door-01 does not name a device now, but named this device when the run started.
     let gone = try program.run(["fleet", "run", file])
     #expect(gone.status == 78 && gone.code == "E-CAMPAIGN", "\(gone.errors)")
     #expect(gone.errors.contains("line 3, column 11"), "\(gone.errors)")
@@ -109,7 +109,7 @@ import Testing
     #expect(words == ["last", "sim:", "door-01"])
     #expect(
       DeviceWords.words(beginning: "do", environment: program.environment) == ["door-01"])
-    // The request of bash, with options in the environment.
+    // The completion request of bash, with options in the environment.
     let shell = try program.run(
       ["---completion", "info", "--", "--device", "3", "2", "otaflash", "info", "-d", "do"],
       environment: ["OTAFLASH_TIMEOUT": "3s"])

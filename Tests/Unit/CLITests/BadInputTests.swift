@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Bad inputs cause a clear error with a code and an exit status, no hang and no crash. Each test
-/// runs the built program.
+/// Invalid inputs cause a clear error with a code and an exit status, and neither a hang nor a
+/// crash. Each test runs the built program.
 @Suite(.waitsForPrograms) struct BadInputTests {
   /// A command line and its expected outcome.
   struct Case: CustomTestStringConvertible, Sendable {
@@ -269,7 +269,8 @@ import Testing
   func aFullDiskDoesNotStopAnUpdate() throws {
     let program = try Program()
     let state = program.home.path
-    // The state directory on a disk of 1 MiB; the device is another process, on another disk.
+    // The state directory is on a disk of 1 MiB. The device is another process, whose files are on
+    // another disk.
     let device = try program.start(["simulate", "--listen", state + "/d", "--profile", "fast"])
     try #require(SignalTests.waitForFile(state + "/d"))
     let script = """

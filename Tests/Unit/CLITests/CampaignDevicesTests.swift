@@ -8,7 +8,7 @@ import Testing
 
 @testable import OtaflashFleetHost
 
-/// The entries of campaigns in the registry of devices.
+/// Tests of the entries that campaigns make in the registry of devices.
 @Suite(.waitsForPrograms) struct CampaignDevicesTests {
   private static let image = "\(Program.root.path)/firmware-samples/app-1.3.0.bin"
 
@@ -62,8 +62,8 @@ import Testing
     #expect(records.allSatisfy { $0.name == "door" && $0.board == "door" && $0.tags == ["x"] })
   }
 
-  /// After a kill following the activation, the device runs the image and counts as updated by the
-  /// run.
+  /// If the process is killed after the activation, the device runs the image and counts as updated
+  /// by the run.
   @Test func anUpdateBeforeAKillCounts() throws {
     var run = FleetRun(Self.events())
     run.apply(.deviceSettled(device: "unix:/b", ending: .updated), at: Self.time(30))
@@ -76,8 +76,8 @@ import Testing
     #expect(run.devices.compactMap { DeviceRecord($0) }.isEmpty)
   }
 
-  /// Commands read the device table in a store of a former version, and the first campaign moves it
-  /// to the registry.
+  /// Commands read the device table in a store of a former version, and the first campaign moves
+  /// the table to the registry.
   @Test func theDevicesOfAFormerStoreMoveToTheRegistry() async throws {
     let program = try Program()
     #expect(try program.run(["info", "-d", "sim:fast"]).status == 0)

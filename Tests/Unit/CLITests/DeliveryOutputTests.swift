@@ -6,7 +6,7 @@ import Testing
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// Messages about patches, and about the reasons to send none.
+/// Tests of the messages about patches, and about the reasons for not sending a patch.
 @Suite struct DeliveryOutputTests {
   private static let base = ContentIdentity(size: 130_000, crc32: 0x5121_C8FF)
   private static let patch = DeliveryReport(
@@ -94,7 +94,7 @@ import Testing
       return line.text
     }
     #expect(bar(columns: 120).hasSuffix("  limited by \(short)"))
-    // The bar takes precedence over the cause.
+    // The progress bar takes precedence over the cause.
     let narrow = bar(columns: 66)
     #expect(!narrow.contains("limited by") && narrow.utf8.count <= 66)
     var trace = DeviceTrace(device: "d")
@@ -124,7 +124,7 @@ import Testing
     #expect(!patch.contains("air limit") && patch.contains("a patch against 5121c8ff"))
   }
 
-  /// Tasks of a patch end in the events before the following tasks start.
+  /// In the events, the tasks of a patch end before the following tasks start.
   @Test func anAbandonedPatchEndsItsTasks() {
     var trace = DeviceTrace(device: "d")
     _ = trace.observe(.stageBegan(.prepare), at: .zero)

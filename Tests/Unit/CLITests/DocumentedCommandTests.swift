@@ -3,8 +3,8 @@ import Testing
 
 @testable import otaflash
 
-/// The commands in the documents: each is valid, and commands without an adapter or a file of the
-/// reader are run.
+/// Tests of the commands in the documents. Each command must be valid, and commands that need
+/// neither an adapter nor a file of the reader are run.
 @Suite(.waitsForPrograms) struct DocumentedCommandTests {
   struct Command: CustomTestStringConvertible, Sendable {
     let document: String
@@ -18,7 +18,7 @@ import Testing
     "docs/fleet.md", "docs/image-descriptor.md", "docs/image-formats.md", "docs/ota-service.md",
     "docs/performance.md", "docs/troubleshooting.md", "docs/your-device.md",
   ]
-  /// Code that is not a command: the input of the OTA service's proofs.
+  /// Code that is not a command, such as the input of the OTA service's proofs.
   private static let others: Set = ["otaflash authorize"]
 
   static func commands() throws -> [Command] {
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  /// Lines of code blocks, and code in sentences, that start with the program's name.
+  /// Lines of code blocks, and code in sentences, that start with the name of the program.
   private static func lines(of text: String) -> [String] {
     var lines: [String] = []
     for (index, part) in text.components(separatedBy: "```").enumerated() {
@@ -57,9 +57,9 @@ import Testing
     for command in commands {
       switch CommandLineReading(command.words, environment: [:]) {
       case .command, .text: continue
-      // Named in a sentence: "`otaflash slots` does …".
+      // The command is mentioned in a sentence: "`otaflash slots` does …".
       case .groupAlone: #expect(command.words.count == 1, "\(command.testDescription)")
-      // A command may be only its name.
+      // A command may consist only of its name.
       case .malformed(_, let name) where [name] == command.words: continue
       case .malformed(let message, _):
         Issue.record("\(command.testDescription): \(message)")
@@ -84,24 +84,25 @@ import Testing
     #expect(ran >= 8)
   }
 
-  /// Names of the reader's files in the documents.
+  /// The names of the reader's files in the documents.
   private static let ownFiles: Set = ["app.hex", "app.zip", "IMAGE"]
 
   private static func canRun(_ command: Command) -> Bool {
     guard !command.words.contains(where: ownFiles.contains) else { return false }
-    // A campaign lasts a minute, and the other commands require its run; campaigns have tests.
+    // A campaign takes a minute, and the other commands require its run; other tests cover
+    // campaigns.
     guard command.words.first != "fleet" else { return false }
     switch CommandLineReading(command.words, environment: [:]) {
     case .text: return true
     case .groupAlone, .malformed: return false
     case .command(let reading, _):
-      // A device waits for hosts; the tests of hosts run it.
+      // A device waits for hosts, and the tests of hosts run this command.
       if reading is Scan || reading is Simulate { return false }
       return reading.subject.device?.hasPrefix("sim:") ?? true
     }
   }
 
-  /// The folder with the files of the document, outside of the repository.
+  /// The folder, outside of the repository, with the files that the document mentions.
   private static func folder(for command: Command, in program: Program) throws -> String {
     let files = FileManager.default
     let folder = program.home.appending(path: "work")

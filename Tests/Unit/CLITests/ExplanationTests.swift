@@ -4,7 +4,7 @@ import Testing
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// Each error code has the same row in program, manual and document.
+/// Tests that each error code has the same row in the program, the manual and the document.
 @Suite struct ExplanationTests {
   @Test(arguments: FaultCode.allCases) func everyRowIsComplete(_ code: FaultCode) {
     let row = code.row

@@ -115,7 +115,7 @@ import Testing
     #expect(report.interrupted(by: SIGTERM).imageState == .restartRequested)
   }
 
-  /// A transfer without kept data, or after a verdict of the device, cannot be resumed.
+  /// A transfer cannot be resumed without kept data, or after a verdict of the device.
   @Test func endedTransfersAreNotResumed() {
     let rejection = ProtocolRefusal(code: "5", meaning: "m", advice: "r.", kind: .rejected)
     #expect(UpdateFault.declined(.activate, rejection).endsTransfer)

@@ -12,8 +12,8 @@ import Testing
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// A sample of every fault of a command. Each kind has a place in an exhaustive switch, so that a
-/// new fault needs a place, and `FaultSampleTests` fails until it has a sample.
+/// A sample of every fault of a command. Each kind has a case in an exhaustive switch, so a new
+/// fault requires a new case, and `FaultSampleTests` fails until the fault has a sample.
 enum FaultSamples {
   static let commands: [CommandFault] = {
     var all = plain
@@ -70,7 +70,7 @@ enum FaultSamples {
       .makesAnotherSize(3, image: 4), .makesAnother(of: ContentIdentity(size: 3, crc32: 1)),
     ].map { .readyPatch(path: "it's a.patch", $0) }
 
-  /// The second was named for itself.
+  /// The second file has a name that must be quoted.
   private static let patchFiles: [CommandFault] =
     [PatchFile(of: [0, 1, 0, 0, 1, 7, 0])].compactMap(\.self).flatMap {
       [

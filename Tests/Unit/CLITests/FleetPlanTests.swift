@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `otaflash fleet plan` as a shell runs it.
+/// Tests of `otaflash fleet plan`, which run the program as a shell does.
 @Suite(.waitsForPrograms) struct FleetPlanTests {
   private static let fixtures = "\(Program.root.path)/Tests/Unit/FirmwareTests/Fixtures/MCUboot"
 
@@ -64,7 +64,7 @@ import Testing
     try Program.checkEvents(of: events)
   }
 
-  /// A file, the exit status, and the location of its name in the campaign.
+  /// A file, the exit status, and the location of the file's name in the campaign.
   @Test(arguments: [
     ("image: nowhere.bin\ndevices: [\"sim:\"]", 66, "  2 | image: nowhere.bin"),
     ("image: IMAGE\ndevices-file: none.csv", 66, "  3 | devices-file: none.csv"),

@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-/// `otaflash fleet` as a shell runs it, over simulated boards whose clock is faster than the
-/// wall's, yet not so fast that a busy machine would look like a slow device.
+/// Tests of `otaflash fleet`, which run the program as a shell does, over simulated boards. The
+/// boards' clock is faster than the wall clock, but slow enough that a busy machine does not look
+/// like a slow device.
 @Suite(.waitsForPrograms) struct FleetProgramTests {
   private static let image = "\(Program.root.path)/firmware-samples/blink-1.0.0.bin"
 
@@ -114,7 +115,7 @@ import Testing
     #expect(try fleet("resume").status == 5)
   }
 
-  /// A script must not mistake a refusal for an approval.
+  /// A script must not interpret a refusal as an approval.
   @Test func aRefusedRequestIsAnErrorAlsoWhileAProcessWorks() throws {
     let file = try write(Self.campaign("window: {from: \"00:00\", to: \"00:01\", days: [mon]}"))
     let run = try program.start(["fleet", "run", file])
@@ -153,8 +154,8 @@ import Testing
     #expect(try fleet("list").output.contains("cancelled"))
   }
 
-  /// A continued run uses the devices of its first scan, with their keys, without another
-  /// selection.
+  /// A continued run uses the devices of its first scan with their keys, and does not select
+  /// devices again.
   @Test func aScanCampaignIsContinuedWithItsDevicesAndKeys() throws {
     _ = try program.file("key.bin", [UInt8](repeating: 7, count: 32))
     let file = try write(
@@ -270,7 +271,7 @@ import Testing
     #expect(try fleet("list").output.isEmpty)
   }
 
-  /// No host has so many adapters.
+  /// The number of adapters is higher than on any host.
   @Test func aRunRequiresAnAdapter() throws {
     let file = try write(
       Self.campaign().replacing(#"["sim-fleet:6?speed=10"]"#, with: #"["C0:FF:EE:00:00:01"]"#))

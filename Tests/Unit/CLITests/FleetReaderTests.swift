@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Commands that only read runs, after crashes, on stores that cannot be written, and on stores
-/// that another program changed.
+/// Tests of commands that only read runs: after crashes, on stores that cannot be written, and on
+/// stores that another program changed.
 @Suite(.waitsForPrograms) struct FleetReaderTests {
   private static let readers = [
     ["fleet", "status"], ["fleet", "list"], ["fleet", "report", "--verify"], ["devices"],
@@ -37,7 +37,7 @@ import Testing
     #expect(outcome.status == ending, "\(outcome.errors)")
   }
 
-  /// A process that is killed by SIGKILL after pages were written and before the commit.
+  /// A process that SIGKILL ends after pages were written and before the commit.
   private func killInsideACommit() throws {
     try edit(
       """

@@ -6,11 +6,11 @@ import Testing
 @testable import OtaflashConsole
 @testable import OtaflashFleetHost
 
-/// The display of a run.
+/// Tests of the display of a run.
 @Suite struct FleetScreenTests {
   private static let style = Style(color: false, unicode: true)
 
-  /// A run of the given number of devices, all with an update in progress.
+  /// A run with the given number of devices, each with an update in progress.
   private static func busy(_ count: Int) -> (run: FleetRun, events: [FleetEvent]) {
     let devices = (1...count).map {
       RunDevice(id: "C0:FF:EE:00:00:\($0)", name: "door-\($0)", image: "i")

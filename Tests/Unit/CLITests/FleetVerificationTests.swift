@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// `fleet report --verify`, `--head` and `--sign` on runs of two waves, and on stores that another
-/// program changed.
+/// Tests of `fleet report --verify`, `--head` and `--sign`, on runs of two waves and on stores that
+/// another program changed.
 @Suite(.waitsForPrograms) struct FleetVerificationTests {
   private static let zeros = String(repeating: "0", count: 64)
 
@@ -84,7 +84,7 @@ import Testing
     #expect(other.errors.contains("an event of run \(runs[1]) has the given hash"))
   }
 
-  /// A text after `--verify` that is not a hash is the run's name.
+  /// A value of `--verify` that is not a hash is the name of a run.
   @Test func aRunMayBeNamedAfterVerify() throws {
     #expect(try report("--verify", runs[0]).output.contains("run \(runs[0])"))
     for words in [["--verify", String(Self.zeros.dropLast())], [runs[0], "--verify", runs[0]]] {
@@ -93,8 +93,8 @@ import Testing
     }
   }
 
-  /// A program that can write the store can compute a valid chain. Only a hash kept elsewhere shows
-  /// it.
+  /// A program that can write the store can compute a valid chain. Only a hash that is stored
+  /// elsewhere reveals the change.
   @Test func aKeptHashRevealsAForgedChain() throws {
     try edit(
       """

@@ -34,7 +34,7 @@ import Testing
     #expect(!flash.force)
   }
 
-  /// Every command with a valid command line.
+  /// Every command, with a valid command line for it.
   static let lines: [[String]] = [
     ["scan"], ["info", "-d", "sim:"], ["flash", "a", "-d", "sim:"], ["image", "info", "a"],
     ["image", "verify", "a"], ["image", "diff", "a", "b"], ["image", "patch", "a", "b", "-o", "c"],
@@ -221,7 +221,8 @@ import Testing
         == "otaflash 'a b' 'it'\\''s' '' unix:/x")
   }
 
-  /// Bash, zsh and POSIX since 2024 read these back, and the printed line shows their content.
+  /// Bash, zsh and POSIX shells since 2024 read these words back, and the printed line shows their
+  /// content.
   @Test func controlCharactersAreQuoted() throws {
     let word = "a\u{1B}[31m'b\\\u{9B}c\u{202E}\u{7F}é\n"
     let quoted = ShellWords.quote(word)

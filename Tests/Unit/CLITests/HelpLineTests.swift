@@ -6,7 +6,7 @@ import Testing
 @testable import otaflash
 
 @Suite struct FaultSampleTests {
-  /// A fault without a sample would have an untested help line.
+  /// A fault without a sample would have a help line that is not tested.
   @Test func everyKindOfFaultHasASample() {
     func covers(_ places: [Int], _ count: Int, _ name: String) {
       #expect(Set(places) == Set(0..<count), "\(name)")
@@ -28,8 +28,8 @@ import Testing
   }
 }
 
-/// Every command in an error, after `help:` or in backticks, is accepted by a shell and by the
-/// parser: each fault with each command.
+/// Every command in an error, after `help:` or in backticks, must be accepted by a shell and by the
+/// parser. The test combines each fault with each command.
 @Suite(.waitsForPrograms) struct HelpLineTests {
   static let contexts: [[String]] = [
     ["flash", "app.bin", "-d", "unix:/run/door"], ["flash", "-", "-d", "sim:", "--capture=x"],
@@ -58,7 +58,7 @@ import Testing
     ["fleet", "report", "--html", "r.html"], ["fleet", "retry", "7f", "door"], ["fleet", "list"],
   ]
 
-  /// Programs that a command line may start with, in addition to otaflash.
+  /// The programs other than otaflash that a command line may start with.
   static let tools: Set = [
     "ls", "cat", "head", "sed", "od", "wc", "unzip", "chmod", "sudo", "rfkill", "swift",
   ]
@@ -83,7 +83,7 @@ import Testing
     try check(origins)
   }
 
-  /// The check finds a command that does not exist.
+  /// The check must find a command that does not exist.
   @Test func anInvalidHelpLineIsFound() throws {
     for line in [
       "otaflash image verify a.bin --allow-unknown", "otaflash slots", "otaflsh devices",
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  /// `otaflash …` in backticks.
+  /// A command line such as `otaflash …` in backticks.
   private static func quoted(in text: String) -> [String] {
     text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
       .filter { $0.offset % 2 == 1 && $0.element.hasPrefix("otaflash ") }

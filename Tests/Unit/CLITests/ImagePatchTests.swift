@@ -4,7 +4,7 @@ import Testing
 @testable import OtaflashConsole
 @testable import otaflash
 
-/// `image diff`, `image patch`, and prebuilt patches of `flash`.
+/// Tests of `image diff`, `image patch`, and prebuilt patches of `flash`.
 @Suite(.waitsForPrograms) struct ImagePatchTests {
   private static let old = "firmware-samples/app-1.2.0.bin"
   private static let new = "firmware-samples/app-1.3.0.bin"
@@ -13,7 +13,8 @@ import Testing
     try [UInt8](Data(contentsOf: URL(filePath: path, relativeTo: Program.root)))
   }
 
-  /// Returns the file of `image patch` with more words, and the outcome of the program.
+  /// Runs `image patch` with additional words; returns the created file and the outcome of the
+  /// program.
   private static func patch(
     _ program: Program, _ words: String...
   ) throws -> (path: String, outcome: Program.Outcome) {
@@ -86,7 +87,7 @@ import Testing
     #expect(other.output.contains("heatshrink 9,"), "\(other.output)")
   }
 
-  /// For random bytes with a few zeros, no delivery that is only slightly shorter is sent.
+  /// For random bytes with a few zeros, a delivery that is only slightly shorter is not sent.
   @Test func onlyDeliveriesOfFlashArePredicted() throws {
     let program = try Program()
     var state: UInt64 = 9
@@ -164,7 +165,7 @@ import Testing
     #expect(nowhere.status == 73, "\(nowhere.errors)")
   }
 
-  /// The image is given, and the patch is only its encoding.
+  /// The image is known, and the patch is only its encoding.
   @Test func aPrebuiltPatchIsSent() throws {
     let program = try Program()
     let (patch, _) = try Self.patch(program)
@@ -202,7 +203,7 @@ import Testing
     #expect(never.status == 64, "\(never.errors)")
   }
 
-  /// 5: nothing was written. `sim:` runs the sample 1.2.0.
+  /// Exit status 5: nothing was written. `sim:` runs the sample 1.2.0.
   @Test func aRequiredPatchForAnotherBaseIsRefused() throws {
     let program = try Program()
     let base = try program.file("other.bin", try Self.bytes(Self.new).reversed())
@@ -236,7 +237,7 @@ import Testing
     }
   }
 
-  /// The image is sent, or nothing; both cases report the given base and the running image.
+  /// Either the image or nothing is sent. Both cases report the given base and the running image.
   @Test(arguments: ["auto", "require"])
   func aBaseThatDoesNotRunIsReported(_ policy: String) throws {
     let program = try Program()

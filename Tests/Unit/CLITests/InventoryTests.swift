@@ -4,7 +4,7 @@ import Testing
 @testable import OtaflashConsole
 @testable import otaflash
 
-/// Records of devices: listed, filtered, shown, and used by campaigns.
+/// Tests of device records, which are listed, filtered, shown, and used by campaigns.
 @Suite(.waitsForPrograms) struct InventoryTests {
   private static let image = "\(Program.root.path)/firmware-samples/app-1.3.0.bin"
   private static let old = "\(Program.root.path)/firmware-samples/blink-1.0.0.bin"
@@ -96,7 +96,7 @@ import Testing
     #expect(none.status == 78 && none.errors.contains("matches no device"), "\(none.errors)")
   }
 
-  /// A board of a simulated fleet has no name that `-d` accepts.
+  /// A board of a simulated fleet has no name that the option `-d` accepts.
   @Test func boardsOfASimulatedFleetAreNotKnownDevices() throws {
     let simulated = try program.file("s.yaml", Self.campaign("devices: [\"sim-fleet:2?speed=10\"]"))
     let run = try program.run(["fleet", "run", simulated, "--no-input"])

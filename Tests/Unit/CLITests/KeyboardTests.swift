@@ -4,7 +4,7 @@ import Testing
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// A user at a terminal: keys, signals, and the restored terminal.
+/// Tests with a user at a terminal: keys, signals, and the restored terminal.
 @Suite(.waitsForPrograms) struct KeyboardTests {
   @Test(arguments: ["choose", "leave", "die", "watch", "script"])
   func aUserChoosesAndTheTerminalIsRestored(_ scene: String) throws {
@@ -14,7 +14,7 @@ import Testing
     #expect(outcome.status == 0, "\(outcome.errors)")
   }
 
-  /// A terminal that accepts nothing more, as after a lost connection.
+  /// A terminal that accepts no more output, as after a lost connection.
   @Test(arguments: ["scan", "chooser", "flash", "fleet", "complete", "asleep"])
   func aFullTerminalStopsNeitherASignalNorACampaign(_ scene: String) throws {
     let outcome = try Program.runTool(
@@ -27,7 +27,7 @@ import Testing
     #expect(frame.erase(columns: 80) == "" && frame.showCursor() == "")
     #expect(frame.draw(["a", "b"], columns: 80) == "\u{1B}[?25l\ra\u{1B}[K\nb\u{1B}[K\u{1B}[J")
     #expect(frame.draw(["c"], columns: 80) == "\r\u{1B}[1Ac\u{1B}[K\u{1B}[J")
-    // The terminal has wrapped a line since.
+    // The terminal has wrapped a line since then.
     _ = frame.draw([Line(String(repeating: "x", count: 50))], columns: 80)
     #expect(frame.erase(columns: 20) == "\r\u{1B}[2A\u{1B}[J")
     #expect(frame.showCursor() == "\u{1B}[?25h" && frame.showCursor() == "")

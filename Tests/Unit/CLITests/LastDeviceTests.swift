@@ -3,7 +3,7 @@ import Testing
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// `-d last` of the built program.
+/// Tests of `-d last` with the built program.
 @Suite(.waitsForPrograms) struct LastDeviceTests {
   @Test func lastIsTheLastConnectedDevice() throws {
     let program = try Program()
@@ -46,7 +46,8 @@ import Testing
     #expect(outcome.errors.contains("otaflash scan\n"))
   }
 
-  /// A printed command names the device, because another device may be the last one later.
+  /// A printed command contains the device itself, because another device may be the last one
+  /// later.
   @Test func printedCommandsNameTheDevice() throws {
     let program = try Program()
     #expect(try program.run(["info", "-d", "sim:smp"]).status == 0)
@@ -59,7 +60,8 @@ import Testing
     #expect(words == ["flash", "last", "-d", "sim:smp", "--device=sim:smp", "-q"])
   }
 
-  /// A simulated device has no radio to tune, which is only known after `last` is resolved.
+  /// A simulated device has no radio to tune; that the device is simulated is known only after
+  /// `last` is resolved.
   @Test func linkOptionsOfASimulatedDeviceAreRefused() throws {
     let program = try Program()
     #expect(try program.run(["info", "-d", "sim:fast"]).status == 0)

@@ -6,7 +6,8 @@ import Testing
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// The live table of devices as a value: advertisements and keys in, lines and choices out.
+/// Tests of the live table of devices as a value, whose input is advertisements and keys, and whose
+/// output is lines and choices.
 @Suite struct LiveTableTests {
   private static let style = Style(color: false, unicode: true)
   private static let ota = "2f3e0001-21b4-4807-8bdc-74db56699529"
@@ -44,7 +45,7 @@ import Testing
     #expect(table.rows.map(\.verdict) == [.fits, .fits, .unknown, .other])
   }
 
-  /// Signal strength varies by some dB all the time; the order of rows does not.
+  /// Signal strength varies by some dB all the time, but the order of the rows must not change.
   @Test func rowsChangePlacesOnlyForMoreThanNoise() {
     var table = Self.table([Self.device("a", -60), Self.device("b", -63)])
     for step in 1...50 {
@@ -115,7 +116,7 @@ import Testing
       #expect(table.selected == selected, "\(key)")
     }
     #expect(table.press(.leave) == .left)
-    // Without an image there is no choice.
+    // Without an image nothing can be chosen.
     var plain = Self.table([Self.device("a", -60)], isChoice: false)
     #expect(plain.press(.enter) == .goesOn && plain.press(.down) == .goesOn)
     #expect(plain.selected == nil)
@@ -123,7 +124,7 @@ import Testing
 
   // MARK: Lines
 
-  /// Lines fit into the terminal for any size.
+  /// Lines must fit into a terminal of any size.
   @Test func everySizeIsKept() {
     let devices = (1...40).map { number in
       Self.device(
@@ -138,7 +139,7 @@ import Testing
         for (rows, columns) in [(24, 80), (10, 60), (5, 40), (3, 20), (2, 10), (1, 1), (60, 200)] {
           let lines = table.lines(rows: rows, columns: columns, at: .seconds(2), in: style)
           #expect(lines.count <= max(rows - 1, 1), "\(rows)x\(columns)")
-          // The minimum is an ellipsis.
+          // The shortest line is an ellipsis.
           let room = max(columns - 1, style.ellipsis.count)
           #expect(lines.allSatisfy { $0.columns <= room }, "\(rows)x\(columns)")
           #expect(lines.allSatisfy { !$0.shown.contains("\u{1B}[2J") })
@@ -190,7 +191,7 @@ import Testing
   }
 }
 
-/// Keys as terminals send them.
+/// Key sequences as terminals send them.
 @Suite struct KeyDecoderTests {
   @Test(arguments: [
     ("\u{1B}[A", Key.up), ("\u{1B}OB", .down), ("k", .up), ("j", .down), ("\u{1B}[5~", .pageUp),
@@ -214,7 +215,7 @@ import Testing
     #expect(decoder.pause() == [.other] && decoder.take("j".utf8) == [.down])
   }
 
-  /// Any input ends, and the following keys are decoded.
+  /// Any input ends at some point, and the keys after it are decoded.
   @Test func invalidInputIsNotAKey() {
     var decoder = KeyDecoder()
     let keys = decoder.take([0x1B, 0x5B] + [UInt8](repeating: 0x30, count: 100))

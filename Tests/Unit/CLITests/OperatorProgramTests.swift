@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Commands for a run with a name and a reason, and the waits of a run.
+/// Tests of operator commands with a name and a reason, and of the waits of a run.
 @Suite(.waitsForPrograms) struct OperatorProgramTests {
   private let program: Program
 
@@ -42,7 +42,7 @@ import Testing
   }
 
   private static let canary = "waves: [{name: canary, devices: 1, approve: true}, {devices: rest}]"
-  /// It is never open while a test runs.
+  /// This window is never open while a test runs.
   private static let closed = """
     window: {from: "00:00", to: "00:01", zone: "+05:30", not-before: 2099-12-31T18:30:00Z}
     """
@@ -78,7 +78,8 @@ import Testing
     #expect(page.contains("allow-downgrade"))
   }
 
-  /// The process that works on the run records the operator; without a name, the account.
+  /// The process that works on the run records the operator. Without a name, it records the
+  /// account.
   @Test func aRunShowsItsWaitsAndItsOperator() throws {
     let run = try program.start(["fleet", "run", try campaign(Self.closed), "--progress", "plain"])
     try #require(
@@ -103,7 +104,7 @@ import Testing
     let run = try program.start(
       ["fleet", "run", try campaign(Self.canary + "\n" + Self.closed), "--json"])
     try poll(statusWith: "waiting: ")
-    // The second look has reported the wait before the request of another process is answered.
+    // The second poll has reported the wait before the request of another process is answered.
     #expect(try fleet("pause").status == 0)
     #expect(try fleet("resume").status == 0)
     try poll(statusWith: "in progress")
@@ -125,7 +126,7 @@ import Testing
     #expect(refused.errors.contains(part), "\(refused.errors)")
   }
 
-  /// `--again` abandons the open run in the operator's name.
+  /// `--again` abandons the open run and records the operator's name.
   @Test func abandoningARunIsRecorded() throws {
     let file = try campaign(Self.canary)
     #expect(try fleet("run", file, "--no-input").status == 4)

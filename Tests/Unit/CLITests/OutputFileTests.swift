@@ -4,7 +4,7 @@ import Testing
 @testable import OtaflashConsole
 @testable import otaflash
 
-/// Output files never replace other files.
+/// Tests that output files never replace other files.
 @Suite struct OutputFileTests {
   private let folder: URL
 
@@ -96,7 +96,7 @@ import Testing
   }
 }
 
-/// Output files of the built program, and other refusals of the system.
+/// Tests of output files with the built program, and of other refusals of the system.
 @Suite(.waitsForPrograms) struct HostTests {
   private static let image = "firmware-samples/blink-1.0.0.bin"
 
@@ -104,7 +104,7 @@ import Testing
     ["flash", image, "-d", "sim:fast", "--allow-downgrade", "--force"] + more
   }
 
-  /// Each command line with the file that would be lost.
+  /// The command lines, each with the file that would be lost.
   @Test func inputsAreNotOverwritten() throws {
     let program = try Program()
     let content = try Data(contentsOf: Program.root.appending(path: Self.image))
@@ -145,7 +145,7 @@ import Testing
     try #require(mkfifo(pipe, 0o600) == 0)
     for option in ["--key-file", "--key"] {
       let run = try program.start(Self.flash(Self.image, option, pipe, "--json"))
-      // The program has opened the pipe as soon as it can be opened for writing.
+      // When the pipe can be opened for writing, the program has opened it for reading.
       let writer = try #require(Self.writer(of: pipe))
       run.send(SIGINT)
       let outcome = run.end()

@@ -74,7 +74,7 @@ import Testing
         """)
   }
 
-  /// An upload of two seconds with the given waits for the device and for its flash.
+  /// An upload of two seconds with the given waits for the device and for the device's flash.
   private static let heldBack: [(bytes: Int, WriteMode, device: Double, flash: Double, String)] = [
     (66_000, .auto, 1.5, 1.4, "device's flash"), (66_000, .auto, 1.5, 0.2, "window"),
     (340_000, .auto, 1.5, 1.4, "air"), (66_000, .withoutResponse, 0, 0, "air"),
@@ -114,7 +114,7 @@ import Testing
     #expect(lines(61_000, 12) == 1)
   }
 
-  /// In kilobytes, a small image would show "0/0 kB" during the complete transfer.
+  /// In kilobytes, the display for a small image would be "0/0 kB" during the complete transfer.
   @Test(arguments: [(500, "0/500 B"), (9999, "0/9,999 B"), (10_000, "0/10 kB")])
   func aSmallImageIsCountedInBytes(_ size: Int, _ amount: String) {
     var transcript = HumanTranscript(
@@ -137,7 +137,7 @@ import Testing
         == [.line("  connecting again (retry 1)")])
   }
 
-  /// A restart requested by otaflash is not a lost link.
+  /// A restart that otaflash requested is not a lost link.
   @Test func aRequestedRestartIsReportedAsOne() {
     var transcript = HumanTranscript(
       device: "d", targetVersion: nil, progress: .plain, style: .plain)

@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import Testing
 
-/// Runs the tests of a suite on separate threads, a few at a time. They wait for programs, and the
-/// shared pool of all other tests has only as many threads as the host has cores.
+/// Runs the tests of a suite on separate threads, a few at a time. These tests wait for programs,
+/// and the pool that all other tests share has only as many threads as the host has cores.
 struct ProcessWaits: SuiteTrait, TestTrait, TestScoping {
   var isRecursive: Bool { true }
 
@@ -19,7 +19,7 @@ extension Trait where Self == ProcessWaits {
   static var waitsForPrograms: Self { Self() }
 }
 
-/// A thread for each job; a few run at a time.
+/// The threads that run jobs, one thread for each job, a few at a time.
 private final class WaitingThreads: TaskExecutor {
   static let shared = WaitingThreads()
   private let places = DispatchSemaphore(value: 8)

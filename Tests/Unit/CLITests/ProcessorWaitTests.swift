@@ -4,7 +4,7 @@ import Testing
 @testable import otaflash
 
 @Suite struct TimestampTests {
-  /// A wrong clock, such as that of a gateway without a battery.
+  /// The clock is wrong, as on a gateway without a battery.
   @Test func timesBefore1970AreWritten() {
     #expect(Timestamp.text(-32.5) == "1969-12-31T23:59:27.500Z")
     #expect(Timestamp.text(-0.001) == "1969-12-31T23:59:59.999Z")
@@ -13,7 +13,7 @@ import Testing
   }
 }
 
-/// The note about a host without a free processor.
+/// The note that states that the host had no free processor.
 @Suite struct ProcessorWaitTests {
   @Test func aBusyMachineIsNamed() throws {
     let note = try #require(ProcessorWait.note(waited: .seconds(12), of: .seconds(60)))

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The built program as a shell runs it, with a separate state directory.
+/// The built program, run as a shell runs it, with a separate state directory.
 final class Program {
   struct Outcome {
     /// The exit status, or the number of the signal that killed the process.
@@ -10,7 +10,7 @@ final class Program {
     let output: String
     let errors: String
 
-    /// `E-FILE` of `error[E-FILE]: …`.
+    /// The code in the message, such as `E-FILE` in `error[E-FILE]: …`.
     var code: String? {
       errors.firstMatch(of: /^error\[(E-[A-Z0-9-]+)\]/.anchorsMatchLineEndings()).map {
         String($0.1)
@@ -22,7 +22,7 @@ final class Program {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  /// The directory for the program's state and files of the test.
+  /// The directory for the state of the program and the files of the test.
   let home: URL
 
   init() throws {
@@ -37,7 +37,7 @@ final class Program {
     }
   }
 
-  /// The program in the directory of the test bundle.
+  /// The program in the directory that contains the test bundle.
   static func path() throws -> String {
     let bundle = try #require(
       CommandLine.arguments.first { $0.hasSuffix(".xctest") }
@@ -50,7 +50,8 @@ final class Program {
     ["XDG_STATE_HOME": home.path, "XDG_RUNTIME_DIR": home.path, "LANG": "C.UTF-8"]
   }
 
-  /// The placeholder of the home in arguments of tests, which exist before the home.
+  /// A placeholder for the home directory in arguments of tests, which are created before the
+  /// directory.
   static let homePlaceholder = "@HOME@"
 
   func run(
@@ -86,7 +87,7 @@ final class Program {
       check.status == 0, "\(check.errors)\n\(outcome.output)", sourceLocation: sourceLocation)
   }
 
-  /// Writes a file into the home and gives its path.
+  /// Writes a file into the home directory and returns its path.
   func file(_ name: String, _ content: some Sequence<UInt8>, mode: Int = 0o600) throws -> String {
     let file = home.appending(path: name)
     try Data(content).write(to: file)
@@ -97,8 +98,8 @@ final class Program {
 
 /// A running program. Its standard error is read continuously, so that a test can wait for a text.
 final class RunningProgram {
-  /// Programs of tests need less than a tenth of it. A program that does not end is killed, so that
-  /// its test fails instead of blocking all others.
+  /// The time limit of a program; programs of tests need less than a tenth of it. A program that
+  /// does not end is killed, so that its test fails and does not block all other tests.
   private static let patience = 240.0
 
   private let process = Process()
@@ -148,7 +149,7 @@ final class RunningProgram {
 
   func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
-  /// Waits for the end.
+  /// Waits for the end of the program.
   func end() -> Program.Outcome {
     let text = output.fileHandleForReading.readDataToEndOfFile()
     messages += String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

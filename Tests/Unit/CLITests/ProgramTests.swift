@@ -4,7 +4,7 @@ import Testing
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// Runs the built program, as a shell would.
+/// Tests that run the built program as a shell does.
 @Suite(.waitsForPrograms) struct ProgramTests {
   private static let fixtures = "Tests/Unit/FirmwareTests/Fixtures/"
   static let lines: [([String], Int32)] = [
@@ -134,7 +134,7 @@ import Testing
     #expect(!stranger.output.contains("next:"))
   }
 
-  /// FirmwareTests compare these packages with the tools of their vendor.
+  /// FirmwareTests compare these packages with the output of the vendors' tools.
   @Test func aLegacyPackageIsAnEvent() throws {
     let packet = try Program().run([
       "image", "info", Self.fixtures + "Nordic/legacy-0.8.zip", "--json",

@@ -7,7 +7,7 @@ import Testing
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// Answers and messages of the command line for pairing and link tuning.
+/// Tests of the answers and messages of the command line for pairing and link tuning.
 @Suite struct RadioTests {
   @Test func aClosedLinkIsNotClosedAgain() async {
     let (near, far) = PipeLink.pair(capacity: 1)

@@ -2,18 +2,19 @@ import Foundation
 import OtaflashFirmware
 import Testing
 
-/// Refusals before the first byte: the built program, and a device in another process that counts
-/// its flash operations.
+/// Tests of refusals before the first byte, with the built program, and with a device in another
+/// process that counts its flash operations.
 @Suite(.waitsForPrograms) struct RefusalTests {
   struct Case: CustomTestStringConvertible, Sendable {
     let name: String
     let profile: String
-    /// Of `flash`, without the device; `@large` and the like are written by the test.
+    /// The arguments of `flash`, without the device; the test writes the files `@large` and
+    /// similar.
     let words: [String]
     let status: Int32
-    /// `nil` if the run succeeds.
+    /// The expected error; `nil` if the run succeeds.
     let code: String?
-    /// The number of connections: an invalid file is refused before the first one.
+    /// The number of connections. An invalid file is refused before the first connection.
     let connections: Int
 
     init(
@@ -64,7 +65,7 @@ import Testing
       connections: 1),
   ]
 
-  /// X and Y of Fixtures/Nordic/ecdsa-p256.pub.pem.
+  /// X and Y of the public key in Fixtures/Nordic/ecdsa-p256.pub.pem.
   static let fixtureKey =
     "key=a2f375d5dc6b1f7cfe7e558e5104e67e1f9ffc7b89544213456678d6fa604b7d"
     + "7568aa1b2663e3e46fde8da497bc1385caaa714e4c3af363254cdbe8ce86bf19"
@@ -139,8 +140,8 @@ import Testing
     #expect(served.allSatisfy { $0.isUntouched }, "\(served)")
   }
 
-  /// The same devices accept suitable images, and options override refusals, which shows that the
-  /// counters work. Afterwards the image runs already.
+  /// The same devices accept suitable images, and options override refusals. This shows that the
+  /// counters work. Afterwards the image is already running.
   @Test(arguments: [
     ("smp?erase=0&write=0&version=2.0.0", [mcuboot + "ed25519.bin", "--allow-downgrade"]),
     ("smp?erase=0&write=0", [mcuboot + "ed25519.bin", "--key", mcuboot + "ed25519.pub.pem"]),
@@ -172,7 +173,7 @@ import Testing
 
 /// A simulated device in a separate process.
 private final class Device {
-  /// The activity for one host.
+  /// The activity of the device for one host.
   struct Served: Decodable {
     let type: String
     let pagesErased: Int?
@@ -223,7 +224,7 @@ private final class Device {
     }
   }
 
-  /// A package of nrfutil with one bit of its firmware changed, or with a larger firmware.
+  /// A package of nrfutil whose firmware has one changed bit or is larger.
   private func package(_ name: String) throws -> String {
     let path = program.home.appending(path: name).path
     let script = """

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// `fleet run --plan` of a run that is open: its devices are those of the plan, with the same keys.
+/// Tests of `fleet run --plan` for an open run: its devices are those of the plan, with the same
+/// keys.
 @Suite(.waitsForPrograms) struct ResumedPlanTests {
   private let program: Program
 
@@ -18,7 +19,7 @@ import Testing
       """.utf8)
   }
 
-  /// One device comes from the scan, with its key. The other one is known, and has none.
+  /// One device was found by the scan and has its key. The other device is known and has no key.
   @Test func aKnownDeviceDoesNotReceiveTheKeyOfTheScan() throws {
     _ = try program.file("k.bin", [UInt8](repeating: 7, count: 32))
     let known = try campaign("known", #"devices: ["sim:plain?seed=4"]"#)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The hooks `run-ended`, `run-paused` and `run-stopped`, which receive the report.
+/// Tests of the hooks `run-ended`, `run-paused` and `run-stopped`, which receive the report.
 @Suite(.waitsForPrograms) struct RunHookTests {
   private let program: Program
 
@@ -27,7 +27,7 @@ import Testing
     try program.run(["fleet"] + words)
   }
 
-  /// The output of a hook: point and outcome of its environment, and the report.
+  /// The output of a hook: point and outcome from its environment, and the report.
   private func received(_ name: String) throws -> (words: String, report: [String: Any]) {
     let text = try String(contentsOfFile: program.home.path + "/" + name, encoding: .utf8)
     let lines = text.split(separator: "\n")

@@ -6,7 +6,7 @@ import Testing
 @testable import OtaflashBench
 @testable import otaflash
 
-/// `otaflash self-test`: it passes, leaves no files, and finds faults.
+/// Tests of `otaflash self-test`, which must pass, leave no files, and find faults.
 @Suite(.waitsForPrograms) struct SelfTestTests {
   @Test func aCorrectInstallationPasses() throws {
     let program = try Program()
@@ -28,7 +28,7 @@ import Testing
     try Program.checkEvents(of: outcome)
   }
 
-  /// Without a writable directory, two checks fail, and the exit status shows it.
+  /// Without a writable directory two checks fail, and the exit status reports this.
   @Test func failuresAreReported() throws {
     let program = try Program()
     let outcome = try program.run(["self-test"], environment: ["TMPDIR": "/proc/none"])
@@ -37,15 +37,15 @@ import Testing
     #expect(outcome.output.contains("fail  state"), "\(outcome.output)")
   }
 
-  /// Each unexpected outcome of an update is a failure.
+  /// Each unexpected outcome of an update must count as a failure.
   @Test(arguments: [
-    // The link is never lost, so nothing was resumed.
+    // The link is never lost, so nothing is resumed.
     UpdateTrial(profile: "sim:", wanted: .proof(.readBack, resumes: true)),
     UpdateTrial(profile: "sim:?reverts", wanted: .proof(.readBack, resumes: true)),
     UpdateTrial(profile: "sim:?cut-at-pdu=120", wanted: .proof(.version, resumes: true)),
     UpdateTrial(profile: "sim:", wanted: .patch),
     UpdateTrial(profile: "sim:", wanted: .fault(writes: true) { _ in true }),
-    // It is refused as it must be, but bytes were written before.
+    // The image is refused as required, but bytes were written before.
     UpdateTrial(profile: "sim:?reverts", wanted: .fault(writes: false) { _ in true }),
     UpdateTrial(
       profile: "sim:", image: { try SelfTestImage.of($0, hardware: HardwareID(0xB002)) },

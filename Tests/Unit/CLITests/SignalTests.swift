@@ -15,7 +15,7 @@ import Testing
   @Test(arguments: [SIGINT, SIGTERM])
   func aSignalStopsAtASafePointAndThePrintedCommandResumes(_ signal: Int32) throws {
     let program = try Program()
-    // The device ends with the process; it has kept each write block of the image.
+    // The device ends with the process, and has kept every write block of the image.
     let words = ["--delta", "never", "--mode", "without-response", "-vvv"]
     let run = try program.start(Self.flash + words)
     try #require(Self.isAcknowledged(run))
@@ -34,8 +34,8 @@ import Testing
     #expect(resumed.output.contains("running 1.3.0, verified"))
   }
 
-  /// The device is stopped, so that the disconnection after the first signal waits for it. The
-  /// program is stopped while both signals are sent, so that they arrive together.
+  /// The device is stopped, so that the disconnection after the first signal has to wait for it.
+  /// The program is stopped while both signals are sent, so that it receives them together.
   @Test func aSecondSignalEndsTheProcessImmediately() throws {
     let program = try Program()
     let device = try program.start(["simulate", "--listen", program.home.path + "/d"])
@@ -59,7 +59,8 @@ import Testing
     #expect(resumed.output.contains("running 1.3.0, verified"))
   }
 
-  /// Like timeout(1), which sends the signal to its child and to the group of the child.
+  /// The signals are sent as by timeout(1), which sends the signal to its child and to the process
+  /// group of the child.
   @Test func aRepeatedSignalIsIgnored() throws {
     let program = try Program()
     let run = try program.start(Self.flash + ["--mode", "without-response", "-vvv"])
@@ -71,7 +72,7 @@ import Testing
     #expect(stopped.code == "E-INTERRUPTED", "\(stopped.errors)")
   }
 
-  /// The image is complete on the device by then: no transfer is left to resume.
+  /// At this time the image is complete on the device, so no transfer is left to resume.
   @Test func aStopAfterActivationReportsTheRequestedRestart() throws {
     let program = try Program()
     let socket = program.home.path + "/d"
@@ -93,7 +94,7 @@ import Testing
     #expect(again.status == 0, "\(again.errors)")
   }
 
-  /// A user at a terminal: the cursor, the journal, and the printed command.
+  /// Tests with a user at a terminal: the cursor, the journal, and the printed command.
   @Test func controlKeysEndOrStopTheProgram() throws {
     let check = try Program.runTool(["python3", "-B", "Tests/System/Kill/ctrl-c", Program.path()])
     #expect(check.status == 0, "\(check.output)\(check.errors)")
@@ -103,7 +104,8 @@ import Testing
     #expect(check.output.contains("press_quit: ended by SIGQUIT, cursor shown, resumed from"))
   }
 
-  /// No signal prints a backtrace, which shows memory, and all end the process.
+  /// No signal may print a backtrace, because it shows memory, and all signals must end the
+  /// process.
   @Test(arguments: [SIGQUIT, SIGUSR1, SIGALRM, SIGXCPU])
   func everyOtherSignalEndsTheProcessImmediately(_ signal: Int32) throws {
     let program = try Program()
@@ -119,7 +121,7 @@ import Testing
   @Test func withJSONTheResultIsThatOfTheSignal() throws {
     let program = try Program()
     let run = try program.start(["simulate", "--listen", program.home.path + "/d", "--json"])
-    // Standard error is empty; the socket shows that the device listens.
+    // Standard error is empty, so the socket shows whether the device listens.
     try #require(Self.waitForFile(program.home.path + "/d"))
     run.send(SIGTERM)
     let ended = run.end()
@@ -128,7 +130,7 @@ import Testing
     #expect(ended.output.contains(#""exit":143"#), "\(ended.output)")
   }
 
-  /// Waits until the device's flash contains data: the window has advanced.
+  /// Waits until the device's flash contains data, which shows that the window has advanced.
   private static func isAcknowledged(_ run: RunningProgram) -> Bool {
     run.waitUntilItSays("→ WriteCommand", "HandleValueNotification", "→ WriteCommand")
   }

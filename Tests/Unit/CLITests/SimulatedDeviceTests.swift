@@ -4,7 +4,7 @@ import Testing
 @testable import otaflash
 
 @Suite struct SimulatedDeviceTests {
-  /// Two profiles that differ after the two hundredth character are two devices.
+  /// Two profiles that differ only after the two hundredth character are two devices.
   @Test func longProfilesDoNotShareAFlashFile() {
     let start = "sim:?" + String(repeating: "errors=1&", count: 30)
     let names = (1...3).map { SimulatedDevice.fileName(start + "seed=\($0)") }
@@ -13,8 +13,8 @@ import Testing
     #expect(SimulatedDevice.fileName("sim:fast") == "fast")
   }
 
-  /// The device's flash exceeds the file size limit first. It is created later without the limit,
-  /// despite the incomplete file.
+  /// At first the device's flash exceeds the file size limit. Later it is created without the
+  /// limit, although the incomplete file exists.
   @Test func aDeviceIsCreatedAfterSpaceWasFreed() throws {
     let program = try Program()
     let words = ["info", "-d", "sim:fast"]

@@ -1,16 +1,16 @@
 import Foundation
 import Testing
 
-/// `slots` and `reset` of the built program, on the simulated Zephyr device.
+/// Tests of `slots` and `reset` with the built program, on the simulated Zephyr device.
 @Suite(.waitsForPrograms) struct SlotsProgramTests {
   @Test(
     arguments: [
       (["slots", "list", "-d", "sim:smp"], 0), (["slots", "confirm", "-d", "sim:smp"], 0),
       (["slots", "erase", "-d", "sim:smp?erase=0"], 0), (["reset", "-d", "sim:smp"], 0),
-      // There is no image to test, and the running image cannot be erased.
+      // The device has no image to test, and the running image cannot be erased.
       (["slots", "test", "-d", "sim:smp"], 5),
       (["slots", "erase", "--slot", "0", "-d", "sim:smp"], 5),
-      // A device without SMP.
+      // The device does not support SMP.
       (["slots", "list", "-d", "sim:fast"], 5), (["reset", "-d", "sim:fast"], 5),
       (["slots"], 64), (["slots", "erase", "--slot", "2", "-d", "sim:smp"], 64),
       (["slots", "test", "--hash", "abc", "-d", "sim:smp"], 64),
@@ -21,7 +21,7 @@ import Testing
     #expect(outcome.status == status, "\(outcome.errors)")
   }
 
-  /// While an update waits for a silent device, read-only commands work.
+  /// Read-only commands work while an update waits for a silent device.
   @Test func oneProcessAtATimeChangesADevice() throws {
     let program = try Program()
     let path = program.home.path + "/device"
@@ -30,7 +30,7 @@ import Testing
     let image = "firmware-samples/app-1.3.0.bin"
     let update = try program.start(["flash", image, "-d", "unix:" + path, "-vvv"])
     try #require(update.waitUntilItSays("ExchangeMTURequest"))
-    // The same device in another notation.
+    // The device is the same, in another notation.
     let other = "unix:" + program.home.path + "/./device"
     let quick = ["--transaction-limit", "100ms", "-d", other]
     for words in [
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  /// The help of a refusal shows the slots, or the device if it has none.
+  /// The help of a refusal lists the slots, or refers to the device if it has no slots.
   @Test(arguments: [
     ("sim:smp", "slots list -d sim:smp"), ("sim:fast", "info -d sim:fast"),
   ])

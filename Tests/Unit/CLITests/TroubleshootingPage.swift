@@ -35,7 +35,7 @@ enum TroubleshootingPage {
     return head + "\n" + rows.joined(separator: "\n") + "\n" + sections.joined()
   }
 
-  /// The first code of each group with the heading of the group.
+  /// The first code of each group, and the heading of the group.
   private static let headings: [FaultCode: String] = [
     .bug: "Input", .wrongHardware: "Refused before the first byte was written",
     .deviceRefused: "The device's answers", .blockKeepsFailing: "The transfer and the link",
@@ -60,7 +60,7 @@ enum TroubleshootingPage {
   }
 
   private static func exits(of code: FaultCode) -> String {
-    // In any state, the process ends by the signal.
+    // In any state, the signal ends the process.
     if code == .interrupted { return "128 and the signal's number, as 130 by Ctrl-C" }
     let codes = code.row.exits.map(\.code).sorted().map(String.init)
     return codes.count < 2

@@ -4,7 +4,7 @@ import OtaflashUpdate
 @testable import OtaflashDevices
 @testable import otaflash
 
-/// The lines that `--json` writes of updates, without a console.
+/// The lines that `--json` writes about updates, without a console.
 struct UpdateLines {
   private var lines = JSONLines()
   private var traces = UpdateTraces()

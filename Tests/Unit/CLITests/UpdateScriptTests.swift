@@ -1,6 +1,6 @@
 import Testing
 
-/// `Examples/fleet-update.sh`, which is ended by a signal.
+/// Tests that end `Examples/fleet-update.sh` by a signal.
 @Suite(.waitsForPrograms) struct UpdateScriptTests {
   @Test func aSignalLeavesTheTableAndTheStreams() throws {
     let program = try Program()
@@ -16,7 +16,7 @@ import Testing
       cat "$1/table"
       ls "$1/kept"
       """
-    // The threads of the tests may block signals, which children inherit.
+    // The threads of the tests may block signals, and children inherit the blocked signals.
     let start = """
       import os, signal, sys
       signal.pthread_sigmask(signal.SIG_SETMASK, [])

@@ -4,7 +4,7 @@ import Testing
 @testable import OtaflashConsole
 @testable import otaflash
 
-/// External text does not control a terminal.
+/// Tests that external text does not control a terminal.
 @Suite struct VisibleTextTests {
   static let hostile = "a\u{0}\u{1B}[31m\r\n\t\u{7F}\u{9B}2J\u{202E}\u{2066}\u{200F}\u{2028}z"
 
@@ -51,7 +51,7 @@ import Testing
   }
 }
 
-/// External text in the built program, from each source without an adapter.
+/// Tests of external text with the built program, from each source that needs no adapter.
 @Suite(.waitsForPrograms) struct HostileTextTests {
   private static let hostile = "a\u{1B}[31m\u{7F}\u{9B}2J\u{202E}"
   private static let image = "firmware-samples/blink-1.0.0.bin"
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  /// An archive with such a name, and one whose manifest names such a file.
+  /// One archive contains a file with such a name, and the manifest of another lists such a file.
   private static func archives(in program: Program) throws -> [String] {
     let script = """
       import json, sys, zipfile

@@ -8,7 +8,7 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Testing
 
-/// The sample adapter on a mock of Core Bluetooth's declarations, with simulated devices.
+/// Tests of the sample adapter on a mock of Core Bluetooth's declarations, with simulated devices.
 @Suite(.timeLimit(.minutes(5))) struct CoreBluetoothTests {
   private static let identifier = UUID(
     uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
@@ -17,8 +17,8 @@ import Testing
   private static let setting: BluetoothUUID = "6e400002-b5a3-f393-e0a9-e50e24dcca9e"
   private static let long: BluetoothUUID = "6e400003-b5a3-f393-e0a9-e50e24dcca9e"
 
-  /// The values of a device: one that is read and notified, one that accepts writes up to 100, and
-  /// one of 300 bytes. Two characteristics have the same UUID.
+  /// The values of a device: one is read and notified, one accepts writes up to 100, and one has
+  /// 300 bytes. Two characteristics have the same UUID.
   private static func table() -> AttributeTable {
     AttributeTable(services: [
       LocalService(
@@ -235,7 +235,8 @@ import Testing
     #expect(states == [.poweredOff, .poweredOn])
   }
 
-  /// A complete update, with the restart of the device, through Core Bluetooth's operations only.
+  /// A complete update, including the restart of the device, using only Core Bluetooth's
+  /// operations.
   @Test(arguments: ["sim:", "sim:smp"]) func aSimulatedDeviceIsUpdated(_ profile: String) throws {
     let body = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 8) }
     let version = FirmwareVersion(9, 0, 0)
@@ -262,7 +263,7 @@ import Testing
     #expect(drops == 0)
   }
 
-  /// The same on a queue with the system's clock, as in an app.
+  /// The same update on a queue with the system's clock, as in an app.
   @Test func theManagersQueueRunsTheCallbacks() async throws {
     let queue = DispatchQueue(label: "core bluetooth")
     let clock = SystemClock()
@@ -289,7 +290,7 @@ import Testing
     #expect(value == [87])
   }
 
-  /// A computer without Bluetooth: the manager of the mock, as an app creates it.
+  /// A computer without Bluetooth; the manager is that of the mock, as an app creates it.
   @Test func aComputerWithoutBluetoothIsReported() async throws {
     let central = CoreBluetoothCentral()
     await #expect(throws: ScanFault.self) { try await central.first(within: .seconds(60)) }

@@ -6,8 +6,8 @@ import Synchronization
 /// Core Bluetooth's system on links of the library: it connects to devices, exchanges the MTU, and
 /// performs the operations of each connection in order.
 ///
-/// Like the real system, it hides the services GAP and GATT, ignores operations on a peripheral
-/// that is not connected, and drops writes without response while its buffer is full.
+/// Like the real system, the mock hides the services GAP and GATT, ignores operations on a
+/// peripheral that is not connected, and drops writes without response while its buffer is full.
 final class SimulatedSystem: MockSystem {
   /// A device in range.
   struct Device: Sendable {
@@ -132,7 +132,7 @@ final class SimulatedSystem: MockSystem {
     }
     session.state.withLock { $0.isCancelled = true }
     session.operations.finish()
-    // Earlier requests are still sent on a connection; an attempt ends immediately.
+    // Earlier requests are still sent on a connection, but an attempt ends immediately.
     if peripheral.mtu == 0 { task.cancel() }
   }
 

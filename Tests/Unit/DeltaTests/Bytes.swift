@@ -1,8 +1,8 @@
 import OtaflashTestSupport
 
 extension SplitMix64 {
-  /// Creates a changed image: runs of the base in another order, some changed and new bytes, some
-  /// padding.
+  /// Creates a changed image with runs of the base in another order, some changed bytes, some new
+  /// bytes and some padding.
   mutating func edited(_ base: [UInt8], pieces: Int) -> [UInt8] {
     var image: [UInt8] = []
     for _ in 0..<pieces {
@@ -30,7 +30,7 @@ func bytes(_ text: String) -> [UInt8] {
 enum Example {
   static let base = (0..<64).map { UInt8($0) }
   static let image = base[..<10] + [0xAA] + base[11..<32] + Array("NEW".utf8) + base[32...]
-  /// The patches by PyPI's detools 0.53.0.
+  /// The patches that PyPI's detools 0.53.0 creates.
   static let patches = [
     "none": "00 83 01 00 20 10*00 A0 21*00 03 4E 45 57 00 20 32*00 00 60",
     "crle": """

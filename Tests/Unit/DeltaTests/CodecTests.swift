@@ -19,7 +19,8 @@ import Testing
     return samples
   }
 
-  /// The bits of the cheapest encoding, by trying every reference at every position.
+  /// The number of bits of the cheapest encoding, found by trying every reference at every
+  /// position.
   private func leastBits(_ stream: [UInt8], _ parameters: HeatshrinkParameters) -> Int {
     let bytes = [UInt8](repeating: 0, count: parameters.reach) + stream
     var costs = [Int](repeating: 0, count: bytes.count + 1)
@@ -60,7 +61,7 @@ import Testing
     }
   }
 
-  /// The bytes of the cheapest blocks, by trying every block at every position.
+  /// The number of bytes of the cheapest blocks, found by trying every block at every position.
   private func leastBytes(_ stream: [UInt8]) -> Int {
     func lengthSize(_ length: Int) -> Int { length < 128 ? 1 : length < 16384 ? 2 : 3 }
     var costs = [0]

@@ -4,11 +4,11 @@ import Testing
 
 @testable import OtaflashDelta
 
-/// The decoder of the device and the reader of the host accept the same patches.
+/// Tests that the decoder of the device and the reader of the host accept the same patches.
 @Suite struct DeviceTests {
   static let page = 256
 
-  /// The result of the device for a stream in pieces of this size; nil: rejected.
+  /// The result of the device for a stream in pieces of this size; `nil` = rejected.
   private func device(_ stream: [UInt8], base: [UInt8], imageSize: Int, piece: Int) -> [UInt8]? {
     var host = (base: base, image: [UInt8]())
     return withUnsafeMutablePointer(to: &host) { host -> [UInt8]? in

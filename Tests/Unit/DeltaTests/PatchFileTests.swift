@@ -18,8 +18,8 @@ import Testing
     }
   }
 
-  /// The patches by PyPI's detools 0.53.0 for the example of docs/delta.md: in every codec, and of
-  /// every type (in place in a memory of 512 bytes with segments of 32).
+  /// The patches that PyPI's detools 0.53.0 creates for the example of docs/delta.md, in every
+  /// codec and of every type (the in-place type with a memory of 512 bytes and segments of 32).
   static let samples: [Sample] = {
     func zeros(_ count: Int) -> String { String(repeating: "00", count: count) }
     return [
@@ -93,8 +93,8 @@ import Testing
     }
   }
 
-  /// A truncated patch, or one with an additional byte, is rejected. For foreign codecs only the
-  /// start is checked.
+  /// A truncated patch, or a patch with an additional byte, is rejected. For unsupported codecs
+  /// only the start is checked.
   @Test(arguments: samples) func incompletePatchesAreRejected(_ sample: Sample) {
     let whole = sample.bytes
     let first = ["lzma", "bz2", "zstd", "lz4"].contains(sample.codec) ? 3 : whole.count - 1
@@ -110,7 +110,8 @@ import Testing
     ] { #expect(PatchFile(of: other) == nil, "\(other)") }
   }
 
-  /// 29 bytes that expand to 2^31, and a memory in which each byte is a segment.
+  /// One file has 29 bytes that expand to 2^31 bytes; in the other, each byte of the memory is a
+  /// segment.
   @Test func aFewBytesDoNotKeepItBusy() {
     #expect(PatchFile(of: bytes("02 BF FF FF FF 07 01 FF FF FF FF 07 00")) == nil)
     let segments = bytes("12 BF FF FF 1F 01 00 00 BF FF FF 1F 01 FF FF FF FF 07 00")

@@ -18,7 +18,8 @@ import Testing
     }
   }
 
-  /// Other encodings of the same image: no encoder writes them, and detools 0.53.0 decodes each.
+  /// Other encodings of the same image. No encoder writes them, but detools 0.53.0 decodes each of
+  /// them.
   @Test(arguments: [
     ("00 83 01 00 00 83 01", "60"), ("00 83 01 00 00 83 01", "BF FF FF FF 0F"),
     ("00 83 01 00 00 83 01", "40"), ("00 83 01 40 00 83 01", "00"),
@@ -133,7 +134,7 @@ import Testing
     #expect(try PatchReader.apply(patch[...], to: Example.base, limit: 1).image == [0x55])
   }
 
-  /// Offsets are those of the byte that was read last, also for a slice of a file.
+  /// Offsets are those of the byte that was read last, even in a slice of a file.
   @Test func offsetsCountFromTheSlice() {
     let file = [1, 2, 3] + bytes("00 83 01 01 00")
     #expect(throws: PatchFault(.dataFormat, at: 3)) {

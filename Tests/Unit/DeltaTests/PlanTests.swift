@@ -11,7 +11,7 @@ import Testing
     DeliveryConditions(bytesPerSecond: rate, isErasedAhead: erasedAhead)
   }
 
-  /// A release: an image in which every sixth byte is changed.
+  /// A release, in which every sixth byte of the image is changed.
   private func release(_ count: Int = 60_000) -> (base: [UInt8], image: [UInt8]) {
     var random = SplitMix64(seed: 12)
     let base = random.bytes(count)
@@ -42,7 +42,7 @@ import Testing
     #expect(abs(forecast.seconds - (3 * 0.125 + 0.001)) < 1e-9)
   }
 
-  /// Data that arrives while a page is written waits on the air, because the buffer is limited.
+  /// Data that arrives while a page is written must wait on the air, because the buffer is limited.
   @Test func theBufferLimitsTheLeadOfTheLink() {
     var slow = conditions(10_000, erasedAhead: true)
     slow.writeSeconds = 1
@@ -82,7 +82,7 @@ import Testing
     #expect(delivery.partSize == 65_536 && delivery.partCount == 4)
   }
 
-  /// If the flash is the limit, all deliveries take the same time, and the shortest is sent.
+  /// If the flash is the limit, all deliveries take the same time, and the shortest one is sent.
   @Test func theShortestOfEquallyFastDeliveriesIsUsed() {
     let (base, image) = release()
     let delivery = best(image, base: base, conditions(1e6, erasedAhead: false))
@@ -122,7 +122,7 @@ import Testing
     #expect(deliveries[0].predicted(under: under).forecast == plain.forecast)
   }
 
-  /// Each part has the codec that yields the smallest patch.
+  /// Each part must use the codec that yields the smallest patch.
   @Test func partsMayDifferInTheirCodec() {
     var random = SplitMix64(seed: 6)
     let base = random.bytes(8192)

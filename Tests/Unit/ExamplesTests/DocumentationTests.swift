@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// The library's page and the pages of the modules show code that is compiled and tested: complete
-/// files with their imports, and a few fragments of files that the page names.
+/// Tests that the library's page and the pages of the modules show code that is compiled and
+/// tested: complete files with their imports, and a few fragments of files that the page mentions.
 @Suite struct DocumentationTests {
-  /// The pages of the modules, and the minimum numbers of their files and fragments.
+  /// The pages of the modules, with the minimum numbers of their files and fragments.
   private static let pages = [
     Page("Documentation", of: "ATT", files: 0, fragments: 0),
     Page("Documentation", of: "BlueZ", files: 2, fragments: 0),
@@ -28,7 +28,7 @@ import Testing
     #expect(pages.sorted() == Self.pages.map(\.path).sorted())
   }
 
-  /// A snippet with imports is a compiled file, from the first import on.
+  /// A snippet with imports is a compiled file from its first import to its end.
   @Test(arguments: pages) fileprivate func everySnippetWithImportsIsAFile(_ page: Page) throws {
     let files = try Self.swiftFiles(in: Self.proven).map { file in
       Array(Self.lines(try text(of: file)).drop { !Self.isImport($0) })
@@ -45,7 +45,8 @@ import Testing
     #expect(first.map(Self.isFile) ?? true, "it has no imports:\n\(first ?? [])")
   }
 
-  /// A snippet without imports occurs, with any indentation, in a file that the page names before.
+  /// A snippet without imports is part of a file that the page mentions before it, with any
+  /// indentation.
   @Test(arguments: pages) fileprivate func everyFragmentIsFromAFileOfThePage(_ page: Page) throws {
     let files = try Self.swiftFiles(in: Self.proven)
     var count = 0
@@ -77,7 +78,7 @@ import Testing
     }
   }
 
-  /// The snippets of the porting guide come from the ports that the tests in C use.
+  /// The snippets of the porting guide are parts of the ports that the C tests use.
   @Test(arguments: [("c", 5), ("dts", 1)])
   func everySnippetOfAPortIsInAPort(_ language: String, atLeast count: Int) throws {
     let guide = try text(of: Self.root.appending(path: "docs/your-device.md"))

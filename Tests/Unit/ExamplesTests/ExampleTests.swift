@@ -1,6 +1,6 @@
 import Testing
 
-/// Runs every example program and compares its output.
+/// Tests that run every example program and compare its output.
 @Suite struct ExampleTests {
   @Test func heartRateReconnectsAndContinues() throws {
     let run = try Program(name: "HeartRate").run()
@@ -12,7 +12,7 @@ import Testing
       "subscribing -> ready",
     ]
     let beats = [64, 67, 70, 76, 79, 82, 85, 88].map { "\($0) beats a minute" }
-    // The measurement of 73 was in transfer when the strap went out of range.
+    // The measurement of 73 was being sent when the strap went out of range.
     let expected: [String] = [
       connection, Array(beats[..<3]),
       ["ready -> idle (no packet was received from the device (supervision timeout))"], connection,

@@ -1,7 +1,7 @@
 import OtaflashFirmware
 import Testing
 
-/// Files with data far from the image: excluded data, messages, and selected regions.
+/// Tests of files with data far from the image: excluded data, messages, and selected regions.
 @Suite("Addresses of files")
 struct AddressRegionTests {
   private static func region(_ text: String) throws -> AddressRegion {
@@ -35,7 +35,7 @@ struct AddressRegionTests {
     }
   }
 
-  /// A file with data in one region in addition to the firmware of its family.
+  /// A file that has data in one region in addition to the firmware of its family.
   static let known: [(UInt32, UInt32, String)] = [
     (0xF8000, 0x1000_1014, "UICR"), (0x1000, 0x00FF_8000, "UICR"), (0, 0x00FF_D000, "UICR"),
     (0x0100_0000, 0x01FF_8000, "UICR"), (0x1000, 0x1200_0000, "external flash (QSPI)"),
@@ -72,11 +72,11 @@ struct AddressRegionTests {
     #expect(image.layout?.lowestAddress == 0x1000)
     #expect(image.bytes.count == 0x2008)
     #expect(image.layout?.leftOut.map { $0.known?.name } == ["master boot record"])
-    // An nRF51, before the information structure had a magic.
+    // An nRF51 file from the time before the information structure had a magic.
     let old = try Self.image([(0, [7, 7]), (0x1000, [1]), (0x1000_1000, [0, 0x40, 1, 0])])
     #expect(old.bytes == [1])
     #expect(old.layout?.leftOut.map { $0.known?.name } == ["master boot record", "UICR"])
-    // Without a SoftDevice this is the application's vector table.
+    // Without a SoftDevice, this data is the application's vector table.
     let plain = try Self.image([(0, [7, 7]), (0x1000, [1])])
     #expect(plain.layout?.lowestAddress == 0)
     #expect(plain.layout?.leftOut == [])
@@ -84,7 +84,7 @@ struct AddressRegionTests {
 
   @Test("an address has different meanings on different chips")
   func otherChips() throws {
-    // Flash of an RP2040 at the address of a Nordic's UICR.
+    // Flash of an RP2040 at the address of UICR in Nordic chips.
     let image = try Self.image([(0x1000_0000, [1]), (0x1000_1014, [2])])
     #expect(image.bytes.count == 0x1015)
     #expect(image.layout?.leftOut == [])

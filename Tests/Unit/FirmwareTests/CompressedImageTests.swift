@@ -1,7 +1,7 @@
 import OtaflashFirmware
 import Testing
 
-/// Images that imgtool compressed, compared with the uncompressed one.
+/// Tests of images that imgtool compressed, compared with the uncompressed image.
 @Suite struct CompressedImageTests {
   @Test(arguments: [
     ("lzma2", ["compressed with LZMA2"]),
@@ -25,7 +25,7 @@ import Testing
     #expect(plain.runningHash == plain.hash?.bytes)
   }
 
-  /// The entries count only with the flag.
+  /// The entries count only if the flag is set.
   @Test func withoutTheFlagTheImageIsUncompressed() throws {
     var bytes = try Fixture.bytes("Compressed/lzma2.bin")
     bytes[17] = 0
@@ -36,7 +36,8 @@ import Testing
 
   @Test func aSizeIsFourBytes() throws {
     var bytes = try Fixture.bytes("Compressed/lzma2.bin")
-    // The entries start after the area's magic and size; entries of 4 and 32 bytes become one.
+    // The entries start after the area's magic and size. Two entries of 4 and 32 bytes become one
+    // entry.
     let area = 32 + 710
     bytes[area + 6] = 40
     let fault = MCUbootFault.wrongLength(

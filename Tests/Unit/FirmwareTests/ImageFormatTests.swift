@@ -2,7 +2,7 @@ import FoundationEssentials
 import OtaflashFirmware
 import Testing
 
-/// Compares the table of image formats with the documents and the schema.
+/// Tests that compare the table of image formats with the documents and the schema.
 @Suite struct ImageFormatTests {
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -55,7 +55,7 @@ import Testing
     #expect(!FirmwareImage.Format.addressed.contains("binary"))
   }
 
-  /// The priority of the rules for a file that matches several formats.
+  /// The priority of the rules if a file matches several formats.
   @Test(arguments: [
     ("a.hex", "S10500100102E7\nS9030000FC\n", FirmwareImage.Format.intelHex),
     ("a.mot", ":00000001FF\n", .sRecord), ("a.bin", "S9030000FC\n", .sRecord),

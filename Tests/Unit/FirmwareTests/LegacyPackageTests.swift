@@ -153,7 +153,8 @@ struct LegacyPackageTests {
       let whole = try Self.legacy(part)
       let dat = try #require(part.initPacket).bytes
       for count in 0..<dat.count {
-        // A truncated packet may end with a valid CRC16; the firmware decides.
+        // A truncated packet may end with a valid CRC16, so only the check of the firmware detects
+        // the truncation.
         guard let cut = try? LegacyInitPacket(decoding: Array(dat.prefix(count))) else { continue }
         #expect(cut.integrity != whole.integrity)
       }
@@ -170,7 +171,7 @@ struct LegacyPackageTests {
     ) { try Fixture.package("Nordic/legacy-no-type.zip") }
   }
 
-  /// A bootloader's buffer has 128 bytes, which is the only limit.
+  /// The only limit is the buffer of a bootloader, which has 128 bytes.
   @Test("a packet of 128 bytes is decoded, with all its SoftDevice ids")
   func longest() throws {
     let ids = [UInt8](repeating: 0x64, count: 2 * 58)

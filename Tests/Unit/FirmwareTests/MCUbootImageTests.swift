@@ -37,7 +37,7 @@ struct MCUbootImageTests {
     entries.map { [.type($0.type.rawValue), .value($0.value.hex)] }
   }
 
-  /// A header of 32 bytes, no body, and two areas after it.
+  /// The image has a header of 32 bytes, no body, and two areas after it.
   private static func image(protected: [UInt8] = [], entries: [UInt8] = [0x07, 0x69, 4, 0])
     -> [UInt8]
   {
@@ -105,7 +105,7 @@ struct MCUbootImageTests {
     #expect(image.hash?.algorithm == .sha256)
   }
 
-  /// imgtool ran with `--vid example.com --cid door`.
+  /// imgtool was called with `--vid example.com --cid door`.
   @Test("vendor and class match those of imgtool, and others are refused")
   func board() throws {
     let image = try Fixture.image("MCUboot/every-entry.bin")

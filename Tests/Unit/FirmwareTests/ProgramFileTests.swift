@@ -103,8 +103,8 @@ struct ProgramFileTests {
     #expect(image.layout?.start == .linear(0x0800_0100))
   }
 
-  /// As linked by lld without `--nmagic`, with flash at the start of a page: the first segment is
-  /// the file from its first byte.
+  /// The file as lld links it without `--nmagic`, if flash starts at a page boundary: the first
+  /// segment is the file from its first byte on.
   @Test(
     "the sections are the firmware of a segment with the file's own headers",
     arguments: [false, true])
@@ -114,7 +114,7 @@ struct ProgramFileTests {
     func number(_ value: UInt64, at: Int, in bytes: [UInt8]) -> [UInt8] {
       is64Bit ? bytes.littleEndian(value, at: at) : bytes.littleEndian(UInt32(value), at: at)
     }
-    // .vectors and .text are at 0x1000 ..< 0x1114 of the file.
+    // .vectors and .text are bytes 0x1000 ..< 0x1114 of the file.
     var whole = number(0, at: header + (is64Bit ? 8 : 4), in: good)
     whole = number(0x07FF_F000, at: header + (is64Bit ? 24 : 12), in: whole)
     whole = number(0x1114, at: header + (is64Bit ? 32 : 16), in: whole)
@@ -126,7 +126,7 @@ struct ProgramFileTests {
         try ELFFile(decoding: bytes, spanLimit: 1 << 16)
       }
     }
-    // Without a section table, or if a section overlaps the header or exceeds the segment.
+    // The section table is missing, or a section overlaps the header or exceeds the segment.
     let count = is64Bit ? 60 : 48
     isRefused(whole.littleEndian(UInt16(0), at: count))
     isRefused(whole.littleEndian(UInt16.max, at: count))
@@ -165,10 +165,10 @@ struct ProgramFileTests {
     expect(good.replacing(16, by: 1), .notExecutable(type: 1))
     expect(
       good.littleEndian(UInt16(65), at: is64Bit ? 56 : 44), .tooManySegments(count: 65, limit: 64))
-    // A segment without sections.
+    // The segment has no sections.
     let unclaimed = try ELFFile(decoding: with(0, segment: 0, offset), spanLimit: 1 << 16)
     #expect(unclaimed.layout.dataCount == 24)
-    // A segment that only contains the headers, as by lld, is not firmware.
+    // A segment that contains only the headers, as lld creates it, is not firmware.
     let own = UInt64(header + 3 * size)
     let headers =
       is64Bit

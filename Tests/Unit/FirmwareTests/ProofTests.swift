@@ -9,7 +9,7 @@ struct ProofTests {
     try Fixture.key("MCUboot/" + name)
   }
 
-  /// The fault of an image for a key: its structure, its hash or its signature.
+  /// The fault of an image that is checked with a key: in its structure, its hash or its signature.
   private static func fault(of bytes: [UInt8], by key: VerificationKey) -> (any Error)? {
     do {
       try FirmwareImage.decode(name: "a.bin", bytes: bytes).checkSignature(by: key)
@@ -52,7 +52,7 @@ struct ProofTests {
   func everyByte(_ name: String) throws {
     let bytes = try Fixture.bytes("MCUboot/\(name).bin")
     let key = try Self.key(Self.keys.contains(name) ? name : "ed25519")
-    // The slow algorithms only check every fifth byte, and each byte after the body.
+    // For the slow algorithms, only every fifth byte and each byte after the body are tested.
     let entries = try MCUbootImage(decoding: bytes).coveredSize
     let step = name.hasPrefix("ed25519") ? 1 : 5
     for index in bytes.indices where index.isMultiple(of: step) || index >= entries {
@@ -70,7 +70,7 @@ struct ProofTests {
       Issue.record("\(String(describing: fault))")
       return
     }
-    // The hash entry is the first: type, length, 32 bytes.
+    // The hash entry is the first entry: type, length, 32 bytes.
     let start = try MCUbootImage(decoding: bytes).coveredSize + 8
     var forgedBytes = bytes
     forgedBytes.replaceSubrange(start..<(start + 32), with: computed)
@@ -159,7 +159,7 @@ struct ProofTests {
     #expect(
       fault("-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA\n-----END PUBLIC KEY-----\n")
         == .malformed)
-    // X25519 cannot sign: RFC 8410, 10.2 has the same layout with 1.3.101.110.
+    // An X25519 key cannot sign. Its layout is the same (RFC 8410, 10.2), with 1.3.101.110.
     let point = "MCowBQYDK2VuAyEAhSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo="
     #expect(
       fault("-----BEGIN PUBLIC KEY-----\n\(point)\n-----END PUBLIC KEY-----\n")

@@ -3,8 +3,7 @@ import Testing
 
 @Suite("Motorola S-records")
 struct SRecordTests {
-  /// The example of the common descriptions of the format: a small program that prints "Hello
-  /// world.".
+  /// The example in common descriptions of the format: a small program that prints "Hello world.".
   private static let hello = """
     S00F000068656C6C6F202020202000003C
     S11F00007C0802A6900100049421FFF07C6C1B787C8C23783C6000003863000026
@@ -106,7 +105,7 @@ struct SRecordTests {
   func truncated() {
     let text = Array(Self.hello.utf8)
     let counted = Self.hello.utf8.count - "\nS9030000FC\n".utf8.count
-    // The last line end may be missing, and no record need follow the count.
+    // The last line end may be missing, and no record is required after the count.
     for count in 0..<(text.count - 1) where !(counted...(counted + 1)).contains(count) {
       #expect(throws: TextFault<SRecordFault>.self, "\(count)") {
         try SRecordFile(decoding: Array(text.prefix(count)), spanLimit: 1000)
@@ -120,7 +119,7 @@ struct SRecordTests {
     let whole = try SRecordFile(decoding: text, spanLimit: 1000)
     for index in text.indices {
       let changed = text.replacing(index, by: text[index] ^ 1)
-      // Blank lines and the text of a header are not part of the image.
+      // Blank lines and the content of a header record are not part of the image.
       guard let file = try? SRecordFile(decoding: changed, spanLimit: 1000) else { continue }
       #expect(file == whole, "character \(index)")
     }

@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// Writes ZIP archives of stored files, in which every field can be wrong.
+/// Writes ZIP archives of stored files. Every field can be given a wrong value.
 struct StoredZip {
   struct File {
     var name: [UInt8]

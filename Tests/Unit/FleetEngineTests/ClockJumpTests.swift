@@ -5,8 +5,8 @@ import OtaflashFleetEngine
 import OtaflashGATT
 import Testing
 
-/// The machine's clock is set forward or back by days during a run: no claim is lost, no device is
-/// flashed twice, and no wait takes days.
+/// Tests in which the machine's clock is set forward or back by days during a run: no claim may be
+/// lost, no device may be flashed twice, and no wait may take days.
 @Suite struct ClockJumpTests {
   static let days = Duration.seconds(3 * 86_400)
 
@@ -46,8 +46,8 @@ import Testing
     #expect(times[0].duration(to: times[times.count - 1]) < .seconds(300))
   }
 
-  /// A clock that is set back does not extend a soak; a clock that is set forward ends it, like
-  /// sleep.
+  /// If the clock is set back, a soak takes no longer. If the clock is set forward, the soak ends,
+  /// as after sleep.
   @Test func aSoakIsNoLongerForAClockThatIsPutBack() throws {
     let waves = [Wave("canary", .count(1), soak: .seconds(600)), Wave("all", .rest)]
     let calm = try Scene(3, waves: waves).run()
@@ -59,10 +59,10 @@ import Testing
     #expect(try scene.run().took < .seconds(200))
   }
 
-  /// A window is a time of day: what the clock shows decides, also when it was put back.
+  /// A window is a time of day, so the time of the clock decides, even if the clock was set back.
   @Test func windowsGoByWhatTheClockShows() throws {
     var scene = Scene(2)
-    // 2027-01-15, 08:00 UTC, is when a scene begins.
+    // A scene starts on 2027-01-15 at 08:00 UTC.
     scene.campaign.window = TransferWindow(opens: 9 * 60, closes: 10 * 60)
     scene.jumps = [(after: .seconds(60), by: .seconds(-3600))]
     let outcome = try scene.run()
@@ -70,7 +70,8 @@ import Testing
     #expect(outcome.took >= .seconds(7200) && outcome.took < .seconds(7400))
   }
 
-  /// The process that resumes the run finds a clock that was set back, which delays nothing.
+  /// The process that resumes the run finds a clock that was set back; this must not delay
+  /// anything.
   @Test func aProcessThatGoesOnWithAClockThatWasPutBackWaitsForNothing() throws {
     let calm = try Self.scene().run()
     var scene = Self.scene()

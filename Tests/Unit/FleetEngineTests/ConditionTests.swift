@@ -3,7 +3,7 @@ import OtaflashFirmware
 import OtaflashFleet
 import Testing
 
-/// The version and the battery level that a campaign requires, over simulated boards.
+/// Tests of the version and the battery level that a campaign requires, over simulated boards.
 @Suite struct ConditionTests {
   private static func scene(_ profiles: String...) -> Scene {
     var scene = Scene(0, and: profiles)
@@ -46,7 +46,7 @@ import Testing
     #expect(strict.sent["other2"] == 0)
   }
 
-  /// The level is read once: a transfer that lost its link is completed.
+  /// The level is read only once, so a transfer whose link was lost is completed.
   @Test func aTransferThatLostItsLinkIsCompleted() throws {
     var scene = Self.scene("fast?battery=50&cut-at-pdu=60&seed=3")
     scene.campaign.requirements = DeviceRequirements(
@@ -54,7 +54,8 @@ import Testing
     #expect(try scene.run().run["other0"]?.ending == .updated)
   }
 
-  /// Boards of all makes report a level, and one that is sent to its bootloader is completed there.
+  /// Boards of all vendors report a level. If a board has been sent to its bootloader, its update
+  /// is completed there.
   @Test(arguments: [0, 100])
   func boardsOfAllMakesAreAsked(level: Int) throws {
     var scene = try MixedFleetTests.scene(each: 1)

@@ -5,7 +5,8 @@ import OtaflashFleetEngine
 import OtaflashGATT
 import Testing
 
-/// The engine as it runs on a machine's adapters, over simulated boards in virtual time.
+/// Tests of the engine as it runs on the adapters of a machine, over simulated boards in virtual
+/// time.
 @Suite struct FleetEngineTests {
   static let new: FirmwareVersion? = FirmwareVersion(1, 3, 0)
   static let lenient = WaveThresholds(successPercent: 0, stop: .count(1000), seenPercent: 0)
@@ -18,7 +19,7 @@ import Testing
     #expect(outcome.run.devices.allSatisfy { $0.figures?.proof == "read-back" })
   }
 
-  /// Intents are recorded before outcomes: claimed, placed, activating, ended.
+  /// Intents are recorded before outcomes, in the order claimed, placed, activating, ended.
   @Test func whatIsBegunIsRecordedFirst() throws {
     let outcome = try Scene(1).run()
     let names = outcome.history.compactMap { recorded -> String? in
@@ -45,7 +46,8 @@ import Testing
     #expect(try alone.run().took > outcome.took * 3)
   }
 
-  /// Boards that misbehave, lose links, revert, brick, or are absent: each outcome is correct.
+  /// For boards that misbehave, lose links, revert, fail permanently, or are absent, each outcome
+  /// must be correct.
   @Test func everyDeviceEndsAsItSays() throws {
     var scene = Scene(
       10,
@@ -60,7 +62,7 @@ import Testing
     for device in outcome.run.devices {
       let runsNew = outcome.truth[device.device.id] == Self.new
       let succeeded = device.ending?.count == .succeeded
-      // A device that is not found again does not count as updated.
+      // A device that is not found after its activation does not count as updated.
       if device.device.id == "other1" {
         #expect(!succeeded)
       } else if device.device.id != "other7" {
@@ -72,10 +74,11 @@ import Testing
     #expect(outcome.run["other3"]?.ending == .updated && outcome.run["other4"]?.ending == .updated)
   }
 
-  /// One device of twenty hangs, at each stage in turn: it accepts no connection, does not answer,
-  /// accepts no data, writes no page, repeats an offset, opens its window without effect, never
-  /// receives a block correctly, is never verified, never returns, or returns with another address.
-  /// The others end within 5 % of the time without this device.
+  /// One device of twenty hangs, each time at another stage: it accepts no connection, does not
+  /// answer, accepts no data, writes no page, repeats an offset, opens its window without effect,
+  /// never receives a block correctly, is never verified, never returns, or returns with another
+  /// address. The other devices must end within 105 % of the time that they need without this
+  /// device.
   @Test(arguments: [
     "deaf", "silent", "nonsense", "refuses-data", "busy-forever", "repeat-offset", "window-flaps",
     "durable-wanders", "wrong-crc-always", "wrong-verify-crc", "never-returns", "comes-back-old",
@@ -84,7 +87,8 @@ import Testing
   func aHangingDeviceDelaysNoOther(_ fault: String) throws {
     func others(_ scene: Scene) throws -> Duration {
       var scene = scene
-      // As long as real transfers: a turn at the adapter, which one device may cost, is a second.
+      // The transfers take as long as real ones: a wait for the adapter, which one device may
+      // cause, takes a second.
       scene.packages[nil] = FirmwarePackage(
         name: "app", kind: .raw, parts: [Scene.image(bytes: 120_000)])
       scene.boards = scene.boards.map {
@@ -133,13 +137,14 @@ import Testing
     #expect(moved.count >= 2, "those that it had in its hands")
     #expect(moved.allSatisfy { $0.records.last?.adapter == "hci1" && $0.linkFailures == 0 })
     #expect(outcome.notices == [.adapterLost("hci0")])
-    // No longer than one adapter would have taken for all, and the wait before another attempt.
+    // The time must not exceed the time of one adapter for all devices, plus the wait before
+    // another attempt.
     var alone = Scene(12)
     alone.adapters = ["hci1"]
     #expect(outcome.took <= (try alone.run().took) + .seconds(4), "\(outcome.took)")
   }
 
-  /// One that is there and fails at once has a free place at any time.
+  /// An adapter whose connections all fail immediately always has a free place.
   @Test func anAdapterThatOnlyFailsIsNotGivenEveryDevice() throws {
     var scene = Scene(12)
     scene.campaign.retries.infrastructureFailures = 1000
@@ -168,7 +173,7 @@ import Testing
     #expect(Self.pauses(outcome) == [30, 3600])
   }
 
-  /// When the run was paused and resumed, in whole seconds from its beginning.
+  /// The times at which the run was paused and resumed, in whole seconds from its start.
   private static func pauses(_ outcome: Scene.Outcome) -> [Int64] {
     outcome.history.compactMap { recorded in
       switch recorded.event {
@@ -203,7 +208,7 @@ import Testing
       ])
     let pauses = Self.pauses(outcome)
     #expect(pauses.last == 601 && pauses.count == 2)
-    // By its failures, or by the time without an adapter.
+    // The run pauses because of its failures, or because of the time without an adapter.
     #expect(pauses.first.map { infrastructureFailures == 1 ? $0 < 5 : $0 == 31 } == true)
   }
 
@@ -221,7 +226,7 @@ import Testing
     #expect(outcome.run.control == .ended(.complete(failed: 0)) && Self.pauses(outcome).isEmpty)
   }
 
-  /// What is shown of a run, times and tries aside.
+  /// The displayed state of a run, without times and numbers of attempts.
   struct Report: Equatable {
     let control: FleetRun.Control
     let endings: [DeviceEnding?]
@@ -238,7 +243,7 @@ import Testing
     "fast?reverts&seed=31", "fast?cut-at-pdu=60&seed=32", "fast?loss=5%&seed=33",
   ]
 
-  /// The process dies before each event in turn is recorded, and another process continues.
+  /// The process dies before each of the events is recorded, and another process continues.
   @Test func killedAtAnyEventItComesToTheSameReport() throws {
     var scene = Scene(3, and: Self.hurt)
     scene.campaign.waves[0].thresholds = Self.lenient
@@ -261,7 +266,8 @@ import Testing
     #expect(Report(outcome.run) == Report(whole.run))
     #expect(outcome.truth == whole.truth)
     for device in scene.boards where device.id.hasPrefix("board") {
-      // Each is sent once, and what was in flight when a process died at most once more.
+      // Each image is sent once, and the data that was in flight when a process died at most once
+      // more.
       #expect((outcome.sent[device.id] ?? 0) < 3 * Scene.image.bytes.count)
     }
   }

@@ -6,7 +6,7 @@ import OtaflashGATT
 import Synchronization
 import Testing
 
-/// Scripted hooks in virtual time.
+/// Tests of scripted hooks in virtual time.
 final class ScriptedHooks: HookRunner {
   struct Call: Sendable {
     let at: Duration
@@ -163,7 +163,7 @@ final class ScriptedHooks: HookRunner {
     #expect(Self.outcomes(outcome.history)[.afterDevice]?.contains(.exited(code: 1)) == true)
   }
 
-  /// A command that is not there says nothing about the devices.
+  /// If a command does not exist, this is no evidence about the devices.
   @Test func aHookThatCannotBeRunPausesTheRun() throws {
     var (scene, _) = Self.scene(3, [.beforeDevice]) { _ in
       (.notRun(words: "there is no program 'hook'"), .zero)
@@ -188,7 +188,8 @@ final class ScriptedHooks: HookRunner {
     #expect(outcome.took < .seconds(30))
   }
 
-  /// A hook takes three minutes: the claim, of 45 s, is kept, and the others go on.
+  /// A hook takes three minutes. The claim, whose lease is 45 s, must be kept, and the other
+  /// devices must continue.
   @Test func theClaimIsKeptWhileAHookRuns() throws {
     var (scene, _) = Self.scene(6, [.beforeDevice]) { call in
       (.exited(code: 0), call["DEVICE"] == "board0" ? .seconds(180) : .zero)
@@ -281,8 +282,8 @@ final class ScriptedHooks: HookRunner {
     #expect(ends.allSatisfy { $0 < asked + 1000 })
   }
 
-  /// The process dies before each of the events in turn: each hook runs at least once for each
-  /// attempt, and the run ends the same.
+  /// The process dies before each of the events. Each hook must run at least once for each attempt,
+  /// and the run must have the same outcome.
   @Test func killedAtAnyEventItComesToTheSameReport() throws {
     var (scene, _) = Self.scene(
       2, [.beforeDevice, .afterDevice, .beforeWave, .afterWave], waves: Self.two)

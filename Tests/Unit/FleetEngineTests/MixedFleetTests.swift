@@ -5,7 +5,7 @@ import OtaflashFleetEngine
 import OtaflashSwarm
 import Testing
 
-/// Boards of several kinds in one campaign, each with its image and protocol.
+/// Tests of boards of several kinds in one campaign, each with its own image and protocol.
 @Suite struct MixedFleetTests {
   private static let profiles: [(board: String?, profile: String)] = [
     (nil, "fast?slot=64K"), ("zephyr", "smp?slot=64K&erase=0&write=0"),
@@ -46,7 +46,8 @@ import Testing
     #expect(images == ["i", "zephyr.bin", "nordic.bin", "nordic-legacy.bin"])
   }
 
-  /// The image of another make is no image for a device: it fails, and nothing is sent to it.
+  /// An image of another vendor does not fit the device: the device fails, and nothing is sent to
+  /// it.
   @Test func aDeviceThatIsSaidToBeOfAnotherMakeFailsUnharmed() throws {
     var scene = try Self.scene(each: 2)
     scene.campaign.waves[0].thresholds = FleetEngineTests.lenient

@@ -3,7 +3,7 @@ import OtaflashFleet
 import OtaflashFleetReport
 import Testing
 
-/// The report of whole runs over simulated boards, whose process dies a hundred times.
+/// Tests of the report of complete runs over simulated boards, whose process dies a hundred times.
 @Suite struct ReportOfKillsTests {
   @Test func killedAHundredTimesTheReportIsTheSame() throws {
     var scene = Scene(

@@ -8,19 +8,19 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Synchronization
 
-/// Simulated boards with the adapters in their range.
+/// Simulated boards, and the adapters that reach them.
 final class BoardTransport: DeviceTransport {
   let boards: [FleetDevice.ID: SimulatedBoard]
   private let present: Mutex<[String]>
-  /// Adapters that are there, and with which no connection can be made.
+  /// Adapters that are present, but cannot connect.
   let broken = Mutex<Set<String>>([])
   private let connecting = Mutex<[String: (now: Int, most: Int)]>([:])
-  /// Connections that were made, by adapter.
+  /// The number of established connections, by adapter.
   let made = Mutex<[String: Int]>([:])
   private let links = Mutex<[(adapter: String, link: any Link)]>([])
   private let held = Mutex<(now: Set<FleetDevice.ID>, twice: Int)>(([], 0))
-  /// Devices that advertise and never let a connection come about; and what measures the time that
-  /// the kernel tries.
+  /// Devices that advertise but never accept a connection, and the clock for the time that the
+  /// kernel tries.
   private let deaf: Set<FleetDevice.ID>
   private let clock: (any LinkClock)?
 
@@ -36,7 +36,7 @@ final class BoardTransport: DeviceTransport {
 
   func adapters() -> [String] { present.withLock { $0 } }
 
-  /// An adapter that is pulled takes its links with it.
+  /// If an adapter is unplugged, its links end.
   func setAdapters(_ adapters: [String]) {
     present.withLock { $0 = adapters }
     let cut = links.withLock { links in
@@ -46,7 +46,7 @@ final class BoardTransport: DeviceTransport {
     for entry in cut { entry.link.close() }
   }
 
-  /// The most connections that were being made at a time on an adapter.
+  /// The maximum number of concurrent connection attempts on one adapter.
   var connectingMost: Int { connecting.withLock { $0.values.map(\.most).max() ?? 0 } }
 
   func hearing(of device: FleetDevice.ID) -> [AdapterHearing] {
@@ -100,7 +100,7 @@ final class BoardTransport: DeviceTransport {
   var heldTwice: Int { held.withLock { $0.twice } }
 }
 
-/// A ledger that keeps so many events and no more, as a process that dies does.
+/// A ledger that keeps a given number of events and no more, like a process that dies.
 final class MortalLedger: EventLedger {
   private let inner: any EventLedger
   private let left: Mutex<Int>
@@ -124,7 +124,7 @@ final class MortalLedger: EventLedger {
   }
 }
 
-/// The notices of a run about its machine.
+/// The notices that a run reports about its machine.
 final class Notices: Sendable {
   private let stored = Mutex<[FleetNotice]>([])
 
@@ -144,45 +144,45 @@ struct Scene: Sendable {
       version: FirmwareVersion(1, 3, 0), hardware: nil)
   }
 
-  /// How a scene ended.
+  /// The outcome of a scene.
   struct Outcome: Sendable {
     let run: FleetRun
     let history: [RecordedEvent]
-    /// The version that each board says it runs.
+    /// The version that each board reports to run.
     let truth: [FleetDevice.ID: FirmwareVersion?]
-    /// Data bytes that each board was sent.
+    /// The number of data bytes that each board received.
     let sent: [FleetDevice.ID: Int]
     let took: Duration
     let notices: [FleetNotice]
     let connectingMost: Int
     let heldTwice: Int
     let made: [String: Int]
-    /// Processes that it took.
+    /// The number of processes that the run needed.
     let processes: Int
   }
 
-  /// Profiles by device id.
+  /// The boards: device ids and profiles.
   var boards: [(id: String, profile: String)]
   var campaign: Campaign
   var adapters = ["hci0", "hci1"]
-  /// By the digests in jobs; `nil` = any other.
+  /// The packages by the digests in jobs; `nil` = any other digest.
   var packages: [String?: FirmwarePackage] = [
     nil: FirmwarePackage(name: "app", kind: .raw, parts: [Scene.image])
   ]
-  /// The numbers of events after which processes die, one for each process.
+  /// The numbers of events after which processes die, one number for each process.
   var killsAfter: [Int] = []
   /// The number of newest events that are lost with the first process.
   var forgets = 0
   var hooks: (any HookRunner)?
   /// Devices that advertise and accept no connection.
   var deaf: Set<FleetDevice.ID> = []
-  /// By how much the wall's clock is put on or back, and when, counted from the beginning.
+  /// The changes of the wall clock: the time of each change from the start, and the difference.
   var jumps: [(after: Duration, by: Duration)] = []
   /// A closure that receives the transport and runs concurrently with the run.
   var meanwhile: @Sendable (BoardTransport, any LinkClock) async -> Void = { _, _ in }
 
   /// - Parameters:
-  ///   - count: of boards that are good.
+  ///   - count: the number of boards without faults.
   ///   - others: profiles of further boards.
   init(_ count: Int, and others: [String] = [], waves: [Wave] = [Wave("all", .rest)]) {
     boards = (0..<count).map { ("board\($0)", "fast?seed=\($0 + 1)") }
@@ -243,7 +243,7 @@ struct Scene: Sendable {
     let processes: Int
   }
 
-  /// One process after the other, until one comes to the end.
+  /// Runs one process after the other, until one reaches the end of the run.
   private func processes(
     _ transport: BoardTransport, _ clock: any LinkClock, _ commands: Requests?
   ) async throws -> Ran {
@@ -257,7 +257,7 @@ struct Scene: Sendable {
       image: { packages[$0] ?? packages[nil] },
       hooks: hooks, notice: { notices.note($0) })
     let plan = try CampaignPlan(campaign, now: environment.wall())
-    // A file is its own digest here, but for the one that all scenes have.
+    // Here the name of a file is its digest, except for the file that all scenes have.
     let digests = Dictionary(
       uniqueKeysWithValues: Set(campaign.images.values).map { ($0, $0 == "app.bin" ? "i" : $0) })
     let began = clock.now
@@ -291,7 +291,7 @@ struct Scene: Sendable {
 }
 #endif
 
-/// A byte of an image that cannot be compressed, so that devices get it as it is.
+/// A byte of an image that cannot be compressed, so that devices receive the uncompressed image.
 private func mixed(_ index: Int) -> UInt8 {
   var value = UInt32(truncatingIfNeeded: index) &* 0x9E37_79B1
   value ^= value >> 15
@@ -301,7 +301,7 @@ private func mixed(_ index: Int) -> UInt8 {
 
 #if Fleet
 extension MemoryLedger {
-  /// The same without its newest events.
+  /// Returns the same ledger without its newest events.
   fileprivate func forgetting(_ count: Int) async throws -> MemoryLedger {
     let older = MemoryLedger()
     for recorded in try await history().dropLast(count) {

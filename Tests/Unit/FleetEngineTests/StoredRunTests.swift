@@ -10,9 +10,9 @@ import OtaflashUpdate
 import Synchronization
 import Testing
 
-/// The engine with a store on disk, and operator commands.
+/// Tests of the engine with a store on disk, and of operator commands.
 @Suite struct StoredRunTests {
-  /// A folder that is gone with its test.
+  /// A folder that is removed with its test.
   final class Folder: Sendable {
     let url: URL
 
@@ -28,8 +28,8 @@ import Testing
     var path: String { url.appending(path: "fleet.sqlite").path }
   }
 
-  /// Each process opens the file again, returns the attempts of the previous process, and dies
-  /// after a number of events; the last process completes the run.
+  /// Each process opens the file again, ends the attempts of the previous process, and dies after a
+  /// number of events. The last process completes the run.
   static func run(
     _ scene: Scene, in path: String, dyingAfter kills: [Int]
   ) throws -> (run: FleetRun, truth: [String: FirmwareVersion?], processes: Int) {
@@ -104,7 +104,7 @@ import Testing
     #expect(events == killed.run.eventCount)
   }
 
-  /// A store whose newest events are gone: devices run what no event says.
+  /// The newest events of the store are lost, so devices run images that no event mentions.
   @Test(arguments: [1, 3, 5, 8]) func aJobThatEndedWithoutAnEventIsAskedForAgain(_ lost: Int) throws
   {
     var scene = Scene(4)
@@ -114,11 +114,11 @@ import Testing
     #expect(outcome.run.control == .ended(.complete(failed: 0)))
     #expect(outcome.processes == 2)
     for (device, version) in outcome.truth { #expect(version == Scene.image.version, "\(device)") }
-    // Each image was sent once: the device was asked first.
+    // Each image was sent once, because the device was queried first.
     for (device, sent) in outcome.sent { #expect(sent < 2 * 12_000, "\(device)") }
   }
 
-  /// Requests of another terminal are followed and answered.
+  /// Requests from another terminal are executed and answered.
   @Test func peoplePauseResumeAndCancel() throws {
     var scene = Scene(12)
     scene.campaign.parallel = 1
@@ -139,7 +139,7 @@ import Testing
   }
 }
 
-/// Requests that are put at times, in seconds.
+/// Requests that are added at the given times, in seconds.
 final class Requests: CommandSource {
   private struct State {
     var waiting: [(second: Int, command: OperatorCommand)]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import OtaflashFleetFiles
 
-/// Keys about signatures, conditions, failure limits and windows of sites.
+/// Tests of the keys for signatures, conditions, failure limits and windows of sites.
 @Suite struct CampaignConditionTests {
   private static func read(_ text: String) throws -> Campaign {
     try CampaignFileTests.read(CampaignFileTests.minimal + text + "\n").campaign

@@ -6,7 +6,7 @@ import Testing
 @testable import OtaflashFleetFiles
 
 @Suite struct CampaignFileTests {
-  /// 2026-11-23, a Monday, noon.
+  /// Noon of 2026-11-23, a Monday.
   static let now = WallClockTime(milliseconds: 1_795_435_200_000)
   static let minimal = "campaign: c\nimage: a.bin\ndevices: [sim:1, sim:2]\n"
 
@@ -14,7 +14,7 @@ import Testing
     try CampaignFile(bytes: Array(text.utf8), now: now)
   }
 
-  // MARK: What is read
+  // MARK: Accepted files
 
   @Test func theLeastCampaignIsOneWaveOfAll() throws {
     let campaign = try Self.read(Self.minimal).campaign
@@ -145,7 +145,7 @@ import Testing
     #expect(campaign == expected)
   }
 
-  /// A time of day needs no quotation marks: base-60 numbers of YAML 1.1 are not used.
+  /// A time of day needs no quotation marks, because base-60 numbers of YAML 1.1 are not used.
   @Test func aTimeOfDayIsATextWithoutQuotationMarks() throws {
     let file = try Self.read(Self.minimal + "window: {from: 22:00, to: 24:00}\n")
     #expect(file.campaign.window?.opens == 22 * 60 && file.campaign.window?.closes == 24 * 60)
@@ -207,7 +207,7 @@ import Testing
       devices-scan: {name: Door*}
       """)
     let (resolved, used) = file.resolvingAliases { aliases[$0] }
-    // A name of the list itself is no other device's.
+    // A name that the list itself contains does not stand for another device.
     #expect(Set(used.keys) == ["door-01", "door-02", "door-03"])
     let found = ["C0:FF:EE:00:00:01", "C0:FF:EE:00:00:04"].map {
       FleetDevice(id: $0, name: "door-01")
@@ -254,9 +254,9 @@ import Testing
     #expect(alone.campaign.devices.isEmpty && alone.simulatedFleet == "sim-fleet:24")
   }
 
-  // MARK: What is refused
+  // MARK: Refused files
 
-  /// A text after the minimal campaign, the position, and a part of the message.
+  /// The text after the minimal campaign, the position, and a part of the message.
   @Test(arguments: [
     ("wave: []", 4, 1, "a campaign has no key 'wave'"),
     ("campaign: d", 4, 1, "duplicate key 'campaign'"),
@@ -356,7 +356,7 @@ import Testing
     }
   }
 
-  /// Mistakes of the complete campaign are reported at the position of their cause.
+  /// Mistakes that only the complete campaign shows are reported at the position of their cause.
   @Test(arguments: [
     ("devices: [a, b, a]", 3, 17, "listed twice"),
     ("devices: ['C0:FF:EE:00:00:01', 'c0:ff:ee:00:00:01']", 3, 32, "listed twice"),

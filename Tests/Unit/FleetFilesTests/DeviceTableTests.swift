@@ -84,7 +84,7 @@ import Testing
     #expect(throws: CampaignFileFault.self) { try Self.read(text + "x\n") }
   }
 
-  /// Found by the fuzzer's bombs: 16 MB of long fields took minutes, 30 MB of commas 1.5 GB.
+  /// Found by the fuzzer: 16 MB of long fields took minutes, and 30 MB of commas needed 1.5 GB.
   @Test func longFieldsAndManyOfThemTakeNoMoreThanTheirLength() throws {
     let name = String(repeating: "x", count: 4000)
     for field in [name, "\"\(name)\""] {

@@ -5,11 +5,12 @@ import Testing
 
 @testable import OtaflashFleetFiles
 
-/// Files that are designed to cost time or memory, files that are not text, and files of maximum
-/// size.
+/// Tests of files that are designed to cost time or memory, of files that are not text, and of
+/// files of maximum size.
 @Suite struct HostileCampaignTests {
   /// Small files with complex keys that expand to thousands of nodes, which Yams would hash one by
-  /// one; each two further aliases double the number. All possible positions of aliases are used.
+  /// one; every two additional aliases double the number. The test covers all possible positions of
+  /// aliases.
   @Test(arguments: [
     ("[", "*", "]"), ("[", "\u{85}*", "]"), ("[", "\u{2028}*", "]"), ("[", "\u{2029}*", "]"),
     ("{1: x, ? ", "\u{2028}*", "}"), ("{\"1\"", ":*", "}"), ("{1: x, ", "?*", "}"),
@@ -58,7 +59,7 @@ import Testing
     #expect(grown < 1024 * 1024 * 1024)
   }
 
-  /// proc(5), statm: the second field, in pages.
+  /// The second field of statm (proc(5)), in pages.
   private static func residentBytes() throws -> Int {
     let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
     return try #require(Int(text.split(separator: " ")[1])) * 4096

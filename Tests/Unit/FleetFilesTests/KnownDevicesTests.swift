@@ -5,7 +5,7 @@ import Testing
 
 @testable import OtaflashFleetFiles
 
-/// `devices-from: known`, and versions that were read from devices.
+/// Tests of `devices-from: known`, and of versions that were read from devices.
 @Suite struct KnownDevicesTests {
   private static let known = [
     FleetDevice(id: "C0:FF:EE:00:00:01", name: "front", version: FirmwareVersion(1, 3, 0)),

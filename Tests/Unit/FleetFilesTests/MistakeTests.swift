@@ -4,7 +4,8 @@ import Testing
 
 @testable import OtaflashFleetFiles
 
-/// Several mistakes of one file, and files as editors and spreadsheets save them.
+/// Tests of several mistakes in one file, and of files in the forms in which editors and
+/// spreadsheets save them.
 @Suite struct MistakeTests {
   private static func mistakes(_ body: () throws -> Void) -> [CampaignFileFault] {
     do {

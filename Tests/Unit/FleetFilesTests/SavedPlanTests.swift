@@ -3,7 +3,7 @@ import OtaflashFleet
 import OtaflashFleetFiles
 import Testing
 
-/// Plans as they were reviewed, and what differs from them.
+/// Tests of reviewed plans, and of the differences from them.
 @Suite struct SavedPlanTests {
   private static func plan(
     _ text: String = CampaignFileTests.minimal, digest: String = "t", image: String = "i",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import OtaflashFleetFiles
 
-/// The examples, the schema and the document of campaigns.
+/// Tests of the example campaigns, the schema and the document.
 @Suite struct ShippedCampaignTests {
   static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

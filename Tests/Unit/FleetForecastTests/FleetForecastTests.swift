@@ -34,7 +34,8 @@ import Testing
     #expect(first.duration.range == nil, "four runs say nothing of one case in twenty")
   }
 
-  /// The first run is completed whatever the time; what has not ended with it is left out.
+  /// The first run is completed regardless of the time limit; runs that have not ended by then are
+  /// omitted.
   @Test func aForecastEndsWhenItsTimeIsOver() async throws {
     let trial = try Self.trial("12?adapters=2&loss=2%")
     let whole = try await trial.forecast(seeds: 1, changes: [])
@@ -58,8 +59,8 @@ import Testing
     #expect(many.range == .seconds(5) ... .seconds(95))
   }
 
-  /// How often another run is outside of the range of 20: two cases of 21, counted over all places
-  /// that the other run may have among them.
+  /// The frequency with which another run is outside of the range of 20 runs: two of 21 cases,
+  /// counted over all positions that the other run may have among them.
   @Test func theRangeIsExceededAsOftenAsItSays() {
     let outside = (1...21).count { other in
       let runs = (1...21).filter { $0 != other }.map { Duration.seconds($0) }
@@ -68,7 +69,7 @@ import Testing
     #expect(outside == 2)
   }
 
-  /// The duration of the same campaign with luck that the forecast has not seen.
+  /// The duration of the same campaign with seeds that the forecast has not used.
   @Test(arguments: [
     "16?adapters=2&loss=1%", "12?adapters=1&loss=3%&hang=4%", "24?kinds=fast&adapters=3&revert=5%",
   ])
@@ -80,7 +81,7 @@ import Testing
     #expect(ratio > 0.9 && ratio < 1.1, "\(runs[5]) instead of \(forecast.duration.median)")
   }
 
-  /// Complete images are counted if the sizes of patches are unknown, also for required patches.
+  /// Complete images are counted if the sizes of patches are unknown, even if patches are required.
   @Test(arguments: DeltaPolicy.allCases)
   func whatIsCountedWholeIsSaidSo(_ delta: DeltaPolicy) async throws {
     let trial = try Self.trial("3?kinds=fast") { $0.flash.delta = delta }
@@ -171,8 +172,8 @@ import Testing
     #expect(ContinuousClock.now - began < .seconds(20))
   }
 
-  /// Each kind of board gets its image, and boards with several programs keep them over the loss
-  /// of power between attempts.
+  /// Each kind of board receives its image, and boards with several programs keep them while they
+  /// have no power between attempts.
   @Test func boardsOfSeveralKindsAreUpdated() throws {
     let profile = try FleetProfile(parsing: "sim-fleet:8?kinds=fast:1/smp:1&adapters=2&slot=96K")
     var campaign = Campaign(
@@ -203,7 +204,7 @@ import Testing
     #expect(forecast.approvals == 2 && forecast.successes == 6)
   }
 
-  /// Devices that are not boards of the fleet, of which only the number is known.
+  /// Devices that are not boards of the fleet and of which only the number is known.
   @Test func devicesOfTheRealWorldHaveStandIns() async throws {
     var campaign = Campaign(
       name: "test", devices: (0..<5).map { FleetDevice(id: "C0:FF:EE:00:00:0\($0)", site: "lab") },

@@ -5,12 +5,12 @@ import Testing
 
 @testable import OtaflashFleetHooks
 
-/// Real processes: none hangs, none fills the memory, none is left behind.
+/// Tests with real processes: none may hang, fill the memory, or be left running.
 @Suite struct ProcessHooksTests {
   static let grace = Duration.milliseconds(300)
   static let ample = Duration.seconds(120)
 
-  /// A folder that is gone with its test.
+  /// A folder that is removed with its test.
   final class Folder: Sendable {
     let url: URL
 
@@ -53,7 +53,7 @@ import Testing
     #expect(outcome.words == "exited with code 3: wrong")
   }
 
-  /// A report of many devices is larger than a pipe holds, and no hook has to read it.
+  /// A report of many devices is larger than a pipe can hold, and a hook need not read it.
   @Test func theInputIsAFileThatNeedNotBeRead() async {
     let input = Array(repeating: UInt8(ascii: "x"), count: 3_000_000)
     let hooks = ProcessHooks(in: "/tmp", grace: Self.grace)
@@ -94,7 +94,8 @@ import Testing
     #expect(outcome.milliseconds >= 600)
   }
 
-  /// The shell ends at the request; what it has started ignores it, and is killed all the same.
+  /// The shell ends at the first signal. The process that it started ignores the signal, and must
+  /// be killed nevertheless.
   @Test func atTheTimeLimitTheWholeGroupIsEnded() async throws {
     let outcome = await Self.run(
       .shell("(trap '' TERM; while :; do sleep 0.05; done) & echo $!; wait"),
@@ -104,7 +105,8 @@ import Testing
     #expect(await Self.isGone(child))
   }
 
-  /// A killed process disappears after it was reaped.
+  /// Whether the process is gone. A killed process disappears only when it has been reaped, so this
+  /// function waits up to 2 s.
   static func isGone(_ process: Int32) async -> Bool {
     for _ in 0..<100 {
       guard let state = state(of: process), state != "Z" else { return true }
@@ -113,7 +115,7 @@ import Testing
     return false
   }
 
-  /// proc(5): the third field, behind the name in brackets.
+  /// The third field of stat (proc(5)), after the name in parentheses.
   private static func state(of process: Int32) -> Substring? {
     do {
       let text = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
@@ -160,7 +162,7 @@ import Testing
   }
 
   @Test func aCharacterThatWasCutIsDroppedWhole() async {
-    // 3 bytes each: the cut goes through one.
+    // The characters have 3 bytes each, so the cut is within a character.
     let outcome = await Self.run(
       .shell("i=0; while [ $i -lt 2000 ]; do printf €; i=$((i+1)); done"))
     #expect(Set(outcome.output) == ["€"])
@@ -171,15 +173,15 @@ import Testing
     #expect(await Self.run(.shell("printf 'a\\377b'")).output == "a\u{FFFD}b")
   }
 
-  /// The hook has ended; another process that keeps its output open is ignored. The bound is
-  /// longer than all tests together take on a busy machine.
+  /// The hook has ended; another process that keeps its output open is ignored. The time limit is
+  /// longer than all tests together need on a busy machine.
   @Test func aGrandchildThatKeepsThePipeHoldsUpNothing() async {
     let outcome = await Self.run(.shell("sleep 1000 & echo begun"))
     #expect(outcome.isSuccess && outcome.output == "begun\n")
     #expect(outcome.milliseconds < 900_000)
   }
 
-  // MARK: What cannot be run
+  // MARK: Programs that cannot run
 
   @Test func aProgramThatIsNotThereIsTold() async throws {
     let folder = try Folder()

@@ -3,14 +3,14 @@ import OtaflashFleet
 import OtaflashFleetReport
 import Testing
 
-/// Verification grades in the headline and in the tables.
+/// Tests of the verification grades in the headline and in the tables.
 @Suite struct GradeTests {
   private static func figures(_ proof: String, to version: FirmwareVersion?) -> UpdateFigures {
     UpdateFigures(
       from: nil, to: version, proof: proof, bytes: 1, uploadMilliseconds: 1, resumes: 0)
   }
 
-  /// A run with one image of this version, whose devices ended so.
+  /// A run with one image of this version, and devices with these outcomes.
   private static func report(
     _ devices: [(proof: String, version: FirmwareVersion?)], image: String? = "1.3.0"
   ) throws -> RunReport {
@@ -37,7 +37,8 @@ import Testing
 
   private static let new = FirmwareVersion(1, 3, 0)
 
-  /// 33 devices report their image; 3 have a bootloader that accepted it, and no version.
+  /// 33 devices report the version of their image. 3 devices report no version, but their
+  /// bootloader accepted the image.
   @Test func devicesWithoutTheVersionAreCountedApart() throws {
     let devices =
       Array(repeating: (proof: "read-back", version: Self.new), count: 33)
@@ -60,7 +61,8 @@ import Testing
     #expect(report.grades.weakest == VerificationGrade.none)
   }
 
-  /// `1.3.0+7` in the file is `1.3.0` on the device; another version is not the image's.
+  /// `1.3.0+7` in the file corresponds to `1.3.0` on the device; any other version is not that of
+  /// the image.
   @Test func aBuildNumberIsNoDifferenceAndAnotherVersionIs() throws {
     let same = try Self.report([(proof: "read-back", version: Self.new)], image: "1.3.0+7")
     #expect(same.headline == "1 of 1 device runs 1.3.0, verified by read-back")

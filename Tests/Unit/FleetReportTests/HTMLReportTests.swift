@@ -5,7 +5,7 @@ import OtaflashFleetReport
 import OtaflashFleetSamples
 import Testing
 
-/// The page as a text; `Tests/System/FleetReportPage` tests the page in a browser.
+/// Tests of the text of the page; `Tests/System/FleetReportPage` tests the page in a browser.
 @Suite struct HTMLReportTests {
   static let surroundings: ReportSurroundings = {
     var surroundings = ReportSurroundings(
@@ -58,7 +58,8 @@ import Testing
     let page = try Self.page(sample)
     let plain = try Self.page(SampleRun(devices: 60, adapters: 2))
     func count(_ word: String, _ page: String) -> Int {
-      // By bytes: to Swift a mark makes another letter of what stands before it.
+      // The search compares bytes, because in Swift a combining mark and the character before it
+      // are one character.
       Array(page.utf8).split(separator: UInt8(ascii: "<")).count { $0.starts(with: word.utf8) }
     }
     for word in ["script", "/script", "/title", "svg", "img", "b>"] {
@@ -74,7 +75,7 @@ import Testing
         || (0x7F...0x9F).contains($0.value) || (0x2066...0x2069).contains($0.value)
     }
     #expect(hidden.isEmpty)
-    // A name of 3,000 accents, or of 800 letters, is cut.
+    // A name of 3,000 accents, or of 800 letters, is truncated.
     #expect(page.utf8.count < plain.utf8.count * 2)
   }
 
@@ -86,10 +87,10 @@ import Testing
     let page = try Self.page(SampleRun(devices: 10_000, adapters: 20))
     #expect(page.utf8.count < 5_000_000)
     #expect(page.components(separatedBy: "<tr class=").count - 1 == 10_000)
-    // Paper shows those that did not succeed: 400 of 10,000.
+    // The printed page shows only devices that did not succeed: 400 of 10,000.
     #expect(page.components(separatedBy: " paper\">").count - 1 == 400)
     #expect(page.contains("This table lists 400 devices"))
-    // Adapters are drawn as one line each, not as ten thousand bars.
+    // Each adapter is drawn as one line, and not as ten thousand bars.
     #expect(page.components(separatedBy: "<rect").count < 6000)
     #expect(page.components(separatedBy: "class=\"load\"").count - 1 == 20)
   }

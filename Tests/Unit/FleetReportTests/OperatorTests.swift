@@ -4,7 +4,7 @@ import OtaflashFleet
 import OtaflashFleetReport
 import Testing
 
-/// The texts of reports about operator commands and waits.
+/// Tests of the text of reports about operator commands and waits.
 @Suite struct OperatorTests {
   private static let approval = OperatorAction(
     .approve, by: "anna@line-3", reason: "<b>the canary</b> looks good")
@@ -45,7 +45,8 @@ import Testing
     #expect(page.contains("pause by bo"))
   }
 
-  /// Former versions recorded no operator; the approval of another wave is not taken for this one's.
+  /// Former versions recorded no operator. The approval of another wave must not count for this
+  /// wave.
   @Test func anApprovalThatWasNotRecordedIsNobodys() throws {
     let report = try #require(
       RunReport(
@@ -89,7 +90,7 @@ import Testing
 
   // MARK: Waits
 
-  /// 2026-11-23 at 19:30 in UTC.
+  /// 19:30 UTC on 2026-11-23.
   private static let evening = WallClockTime(milliseconds: 1_795_462_200_000)
   private static let run = FleetRun(history([]))
 

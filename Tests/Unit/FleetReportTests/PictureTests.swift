@@ -3,13 +3,13 @@ import Testing
 
 @testable import OtaflashFleetReport
 
-/// Times and sizes in charts and texts.
+/// Tests of times and sizes in charts and texts.
 @Suite struct PictureTests {
   private static func time(_ seconds: Int64) -> WallClockTime {
     WallClockTime(milliseconds: 1_795_425_600_000 + seconds * 1000)
   }
 
-  /// A wave of ten minutes, a night, a wave of ten minutes: each wave has half of the picture.
+  /// A wave of ten minutes, a night, and a wave of ten minutes: each wave has half of the chart.
   @Test func aNightBetweenTwoWavesTakesLittleRoom() {
     let scale = TimeScale(
       busy: [Self.time(50_000)..<Self.time(50_600), Self.time(0)..<Self.time(600)],
@@ -28,7 +28,7 @@ import Testing
     #expect(scale.breaks.isEmpty && scale.position(Self.time(110)) == 550)
   }
 
-  /// Of a hundred nights the longest eight are left out.
+  /// Of a hundred nights, the longest eight are omitted.
   @Test func aPictureHasFewBreaks() {
     let busy = (0..<100).map { night in
       Self.time(Int64(night) * 90_000 + Int64(night % 7))..<Self.time(Int64(night) * 90_000 + 600)
@@ -74,7 +74,7 @@ import Testing
     #expect(Figures.rate(rate) == words)
   }
 
-  /// Against `date -u -d @…`.
+  /// The expected values are those of `date -u -d @…`.
   @Test(arguments: [
     (1_795_425_600, "2026-11-23T09:20:00Z"), (951_782_400, "2000-02-29T00:00:00Z"),
     (0, "1970-01-01T00:00:00Z"), (-1, "1969-12-31T23:59:59Z"),

@@ -4,7 +4,8 @@ import OtaflashFleetReport
 import OtaflashFleetSamples
 import Testing
 
-/// A run as metrics, read by Prometheus' own parser for Python (Debian: python3-prometheus-client).
+/// Tests of a run as metrics, which Prometheus' own parser for Python reads (Debian:
+/// python3-prometheus-client).
 @Suite struct PrometheusTests {
   private static let python = "/usr/bin/python3"
 
@@ -67,8 +68,8 @@ import Testing
     )
   }
 
-  /// The format permits every character in a label but three, which are escaped; controls are
-  /// written out, since such files are looked at in terminals.
+  /// The format permits every character in a label except three, which are escaped. Control
+  /// characters are also escaped, because users display such files in terminals.
   @Test func hostileNamesAreEscaped() throws {
     for name in SampleRun.hostileNames {
       var sample = SampleRun(devices: 3, adapters: 1)

@@ -4,7 +4,7 @@ import OtaflashFleetReport
 import OtaflashFleetSamples
 import Testing
 
-/// Reports of handwritten events.
+/// Tests of reports of handwritten events.
 @Suite struct RunReportTests {
   static func time(_ seconds: Double) -> WallClockTime {
     WallClockTime(milliseconds: 1_795_425_600_000 + Int64(seconds * 1000))
@@ -21,7 +21,7 @@ import Testing
     from: FirmwareVersion(1, 2, 0), to: FirmwareVersion(1, 3, 0), proof: "read-back",
     bytes: 40_000, uploadMilliseconds: 4000, resumes: 1)
 
-  /// The bytes of patches are summed up; figures of stores without this value count as complete
+  /// The bytes of patches are added up. Figures in stores without this value count as complete
   /// images.
   @Test func whatPatchesSavedIsTold() throws {
     var patched = Self.figures
@@ -68,7 +68,7 @@ import Testing
     ]
   }
 
-  /// Two attempts on `a`, the first of which lost its link; `b` is worked on.
+  /// Two attempts on `a`, the first of which lost its link; the update of `b` is in progress.
   static let twoDevices =
     beginning(["a", "b"]) + attempt("a", 1, 0, 5, .failed(lost))
     + [(5, .deviceDeferred(device: "a", until: time(9)))]
@@ -94,12 +94,13 @@ import Testing
     let report = try #require(RunReport(Self.history(Self.twoDevices)))
     #expect(report.adapters.map(\.name) == ["hci0", "hci1"])
     #expect(report.adapters[0].busyMilliseconds == 4000 && report.adapters[0].mostAtOnce == 1)
-    // An attempt in progress is drawn to the last event.
+    // An attempt in progress extends to the last event.
     #expect(report.adapters[1].busy == [Self.time(7)..<Self.time(21)])
     #expect(report.adapters[1].mostAtOnce == 2 && report.adapters[1].bytes == 40_000)
   }
 
-  /// 40,000 bytes in the four seconds before the activation, else before the end.
+  /// 40,000 bytes are distributed over the four seconds before the activation, or before the end if
+  /// there is no activation.
   @Test func bytesAreSpreadOverTheUpload() throws {
     var events = Self.twoDevices
     events.insert((15, .deviceActivating(device: "a", attempt: 2)), at: events.count - 2)
@@ -188,7 +189,7 @@ import Testing
         == "20 consecutive attempts failed on the host: the adapter was disconnected")
   }
 
-  /// An expired claim is a separate attempt; a dead process leaves no cause.
+  /// An expired claim is a separate attempt; a process that died leaves no cause.
   @Test func whatADeadProcessCutShortIsNoFailure() throws {
     var events = Self.beginning(["a"])
     events += [

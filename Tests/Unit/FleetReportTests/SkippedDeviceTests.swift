@@ -2,7 +2,7 @@ import OtaflashFleet
 import OtaflashFleetReport
 import Testing
 
-/// Devices that the campaign left out, and waves that the run did not complete.
+/// Tests of devices that the campaign excluded, and of waves that the run did not complete.
 @Suite struct SkippedDeviceTests {
   private static func report(_ endings: [DeviceEnding], _ last: [FleetEvent]) throws -> RunReport {
     let ids = endings.indices.map { "d\($0)" }

@@ -4,7 +4,7 @@ import OtaflashFleetReport
 import OtaflashFleetSamples
 import Testing
 
-/// Tables for other programs, read by Python's parsers.
+/// Tests of tables for other programs, which Python's parsers read.
 @Suite struct TableTests {
   static func hostile() throws -> RunReport {
     var sample = SampleRun(devices: 60, adapters: 2)
@@ -13,7 +13,7 @@ import Testing
     return try #require(RunReport(sample.history()))
   }
 
-  /// What a Python program prints that is given `input`.
+  /// Returns the output of a Python program whose input is `input`.
   static func python(_ program: String, _ input: String) throws -> String {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "report-\(UUID().uuidString)")
@@ -50,7 +50,7 @@ import Testing
     #expect(names[9] == "'+1" && names[10] == "'-1" && names[11] == "'@SUM(1)")
     #expect(!rows.joined().contains { "=+-@".contains($0.first ?? " ") })
     #expect(Set(rows.dropFirst().map { $0[5] }).isSuperset(of: ["succeeded", "failed"]))
-    // Ends with the line end of the last row, as each row does.
+    // The file ends with the line end of the last row; each row ends with a line end.
     #expect(text.hasSuffix("\r\n") && text.utf8.count { $0 == 10 } == 61)
   }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import OtaflashFleetStore
 
-/// The events of devices in runs.
+/// Tests of the events of devices in runs.
 @Suite struct DeviceTests {
   /// Records a run with all outcomes of attempts.
   static func record(_ store: FleetStore) async throws {
@@ -39,8 +39,8 @@ import Testing
     #expect(try store.history(ofDevice: "i").isEmpty, "an image's digest is no device")
   }
 
-  /// The table of devices of former versions is removed after the registry imported it, and a new
-  /// store has no such table.
+  /// The table of devices of former versions is removed after the registry has imported it, and a
+  /// new store has no such table.
   @Test func theFormerTableStaysUntilItIsTakenOver() async throws {
     let folder = try StoreFolder()
     #expect(try !folder.store().hasFormerDevices())

@@ -19,7 +19,7 @@ import Testing
     #expect(head.count == 32 && head != other, "the same events in another run hash differently")
   }
 
-  /// Changes of a user with `sqlite3` to event 5, and the verdict.
+  /// Changes to event 5 that a user makes with `sqlite3`, and the verdict.
   @Test(arguments: [
     (
       "UPDATE event SET payload = replace(payload, 'a', 'b') WHERE number = 5",
@@ -37,7 +37,7 @@ import Testing
     ),
     ("UPDATE run SET head = zeroblob(32)", .changed(event: 10)),
     ("UPDATE run SET length = 12", .cut(found: 10, recorded: 12)),
-    // Two events change places, with their hashes.
+    // Two events are exchanged, including their hashes.
     (
       "UPDATE event SET number = 99 WHERE number = 5; UPDATE event SET number = 5 WHERE number = 6;"
         + "UPDATE event SET number = 6 WHERE number = 99", .changed(event: 5)
@@ -75,7 +75,8 @@ import Testing
     }
   }
 
-  /// All events or none: the second start is refused together with its other events.
+  /// Either all events are added or none: the second start is refused together with its other
+  /// events.
   @Test func aRefusedAppendAddsNothing() async throws {
     let folder = try StoreFolder()
     let store = try folder.store()
@@ -186,7 +187,7 @@ import Testing
     }
   }
 
-  /// Former versions stored only the command; their requests are followed as well.
+  /// Former versions stored only the command; their requests are executed as well.
   @Test func aRequestHasItsOperator() async throws {
     let folder = try StoreFolder()
     let store = try folder.store()

@@ -1,7 +1,7 @@
 #if Fleet
 @testable import OtaflashFleetStore
 
-/// The exact content that the first version of the store wrote, and later versions read.
+/// The exact content that the first version of the store wrote and that later versions must read.
 enum FirstVersion {
   static let schema = """
     CREATE TABLE run (
@@ -40,7 +40,7 @@ enum FirstVersion {
     PRAGMA user_version = 1;
     """
 
-  /// Writes a run like the first version, with its first `count` events.
+  /// Writes a run as the first version did, with its first `count` events.
   ///
   /// - Returns: the hash of the last event.
   static func write(to folder: StoreFolder, count: Int = payloads.count) throws -> [UInt8] {
@@ -60,7 +60,7 @@ enum FirstVersion {
     return hash
   }
 
-  /// The events of a run, one a line.
+  /// The events of a run, one event per line.
   static let payloads = text.split(separator: "\n").map(String.init)
 
   private static let text = #"""

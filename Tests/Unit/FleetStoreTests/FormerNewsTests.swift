@@ -5,9 +5,9 @@ import Testing
 
 @testable import OtaflashFleetStore
 
-/// Stores up to version 4 with unread reports of workers.
+/// Tests of stores up to version 4 that contain unread reports of workers.
 @Suite struct FormerNewsTests {
-  /// `a` was placed; `b` waits. Of the news the first was read.
+  /// `a` was placed, and `b` waits. The coordinator has read the first report.
   private static func folder(_ news: [(device: String, attempt: Int, fact: String)]) throws
     -> StoreFolder
   {
@@ -48,7 +48,7 @@ import Testing
     #expect(try await folder.store().ledger(of: "r1").history() == events, "it is done once")
   }
 
-  /// The device is asked for its running image, and the run continues.
+  /// The device is queried for its running image, and the run continues.
   @Test func theRunGoesOn() async throws {
     let store = try Self.folder([("a", 1, Self.activating), ("a", 1, Self.updated)]).store()
     var run = FleetRun(try await store.ledger(of: "r1").history())

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OtaflashFleetStore
 
-/// Runs that another program deleted from the file, or rewrote with a chain that holds.
+/// Tests of runs that another program deleted from the file, or rewrote with a valid chain.
 @Suite struct LostRunTests {
   private static let dropTriggers = """
     DROP TRIGGER event_stays; DROP TRIGGER event_remains; DROP TRIGGER started_stays;
@@ -19,7 +19,7 @@ import Testing
     let folder = try StoreFolder()
     let store = try folder.store()
     for run in ["r1", "r2", "r3"] { try await Sample.record(store, run: run) }
-    // A run may grow after the next one was started.
+    // A run may grow after the next run was started.
     try await store.ledger(of: "r1").append(
       [.deviceRetried(device: "a")], at: Sample.now)
     return folder
@@ -36,9 +36,9 @@ import Testing
   @Test(arguments: [
     (deletion(of: "r1"), ["r1"]), (deletion(of: "r2"), ["r2"]), (deletion(of: "r3"), ["r3"]),
     (deletion(of: "r2") + deletion(of: "r3"), ["r2", "r3"]),
-    // A run that another one names is missed without its row, too.
+    // If another run refers to a run, its absence is detected even without its row.
     (deletion(of: "r1") + "DELETE FROM started WHERE run = 'r1'", ["r1"]),
-    // Nothing in the store is left of this one.
+    // The store contains no trace of this run.
     (deletion(of: "r3") + "DELETE FROM started WHERE run = 'r3'", []),
   ])
   func aDeletedRunIsFound(_ sql: String, _ lost: [String]) async throws {
@@ -54,7 +54,7 @@ import Testing
     #expect(throws: (any Error).self) { try folder.sql(sql) }
   }
 
-  /// Changes an event and computes every hash again, as `EventChain` describes.
+  /// Changes an event and computes all hashes again, as `EventChain` describes.
   @Test func aRunWithARewrittenChainIsFound() async throws {
     let folder = try await Self.runs()
     let events = try await folder.store().ledger(of: "r1").history()
@@ -77,7 +77,8 @@ import Testing
     #expect(try store.lostRuns() == [LostRun(id: "r1", campaign: nil, loss: .rewritten)])
   }
 
-  /// A store of the version before: readers use it as it is, the next writer adds the table.
+  /// A store of the previous version: readers use it without changes, and the next writer adds the
+  /// table.
   @Test func aStoreWithoutTheListIsReadAndCompleted() async throws {
     let folder = try await Self.runs()
     try folder.sql("DROP TABLE started; \(StoreFolder.withNews) PRAGMA user_version = 3")

@@ -2,7 +2,7 @@
 import Foundation
 import Glibc
 
-/// A file system of a few kilobytes; requires the right to mount.
+/// A file system of a few kilobytes, which requires the permission to mount.
 struct SmallDisk {
   struct Refused: Error {}
 
@@ -18,7 +18,8 @@ struct SmallDisk {
     return SmallDisk(path: url.path)
   }
 
-  /// A process that another test starts has the files open until its `exec`, for which this waits.
+  /// Waits for processes that other tests start, which have copies of the open files until their
+  /// `exec`.
   func makeReadOnly() throws {
     let flags = UInt(MS_REMOUNT | MS_RDONLY)
     for _ in 0..<Self.attemptsMaximum {
@@ -32,7 +33,7 @@ struct SmallDisk {
   private static let attemptsMaximum = 1000
   private static let pauseMilliseconds: Int32 = 5
 
-  /// Whether it is gone.
+  /// Unmounts the file system; returns whether it was removed.
   func unmount() -> Bool { umount2(path, Int32(MNT_DETACH)) == 0 && rmdir(path) == 0 }
 }
 #endif

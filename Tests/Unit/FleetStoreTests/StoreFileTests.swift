@@ -6,9 +6,10 @@ import Testing
 
 @testable import OtaflashFleetStore
 
-/// Damaged and unusable files: each is a clear fault, and no data is lost.
+/// Tests of damaged and unusable files: each must be reported as a clear fault, and no data may be
+/// lost.
 @Suite struct StoreFileTests {
-  /// GRDB changes the setting in some modes: FULL is read back from the connection.
+  /// GRDB changes the setting in some modes, so FULL is read back from the connection.
   @Test func everyCommitIsFlushed() throws {
     let folder = try StoreFolder()
     let store = try folder.store()
@@ -47,7 +48,8 @@ import Testing
     #expect(fault?.kind == .system && fault?.words.contains("not a regular file") == true)
   }
 
-  /// Each page in turn is filled with noise: the store reports it, or reads the recorded events.
+  /// Each page is filled with noise, one at a time. The store must report this, or return the
+  /// recorded events.
   @Test func noiseInAnyPageIsFound() async throws {
     let folder = try StoreFolder()
     try await Sample.record(try folder.store())
@@ -102,7 +104,7 @@ import Testing
     try folder.sql("INSERT INTO theirs VALUES (2)")
   }
 
-  /// Several processes find a file that is not there yet, or of an earlier version.
+  /// Several processes open a file that does not exist yet, or that an earlier version wrote.
   @Test(arguments: ["", StoreFolder.backToFirstVersion])
   func manyMayOpenItForTheFirstTime(_ sql: String) async throws {
     for _ in 0..<20 {
@@ -152,7 +154,7 @@ import Testing
     expectFault(.readOnly) { () throws(StorageFault) in try store.keep(blob: [1], digest: "d") }
   }
 
-  /// A process that is killed inside a commit leaves a journal that the next one plays back.
+  /// A process that is killed within a commit leaves a journal, which the next process rolls back.
   @Test(arguments: canMount ? [false, true] : [false])
   func aReaderSeesTheLastCommitAfterAKillInsideTheNext(_ isReadOnlyFolder: Bool) async throws {
     let folder = try StoreFolder()
@@ -184,7 +186,7 @@ import Testing
     #expect(try folder.mode() == 0o600)
   }
 
-  /// Numbers that otaflash never writes are a fault, and the file is not renamed.
+  /// Numbers that otaflash never writes are reported as a fault, and the file is not renamed.
   @Test(arguments: [
     "PRAGMA user_version = -1", "UPDATE event SET at = -9223372036854775808 WHERE number = 3",
     "UPDATE run SET began = 9223372036854775807", "UPDATE run SET length = -1",
@@ -236,8 +238,8 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.path))
   }
 
-  /// A full disk, at every size of the growing file: a refused append has no effect, and all former
-  /// events are readable.
+  /// The disk becomes full at every size of the growing file: a refused append must have no effect,
+  /// and all former events must be readable.
   @Test func aFullDiskLosesNothing() async throws {
     let folder = try StoreFolder()
     let store = try folder.store()
@@ -269,12 +271,12 @@ import Testing
     #expect(refusals == 6)
   }
 
-  /// Whether a file system can be mounted here.
+  /// Whether the test may mount a file system.
   private static let canMount: Bool = {
     do { return try SmallDisk.mount(bytes: 65_536).unmount() } catch { return false }
   }()
 
-  /// A disk that is really full, and then read-only.
+  /// A disk that is really full, and then a disk that is read-only.
   @Test(.enabled(if: canMount, "mount(2) may not be called here"))
   func aDiskThatIsFullOrReadOnlyLosesNothing() async throws {
     let disk = try SmallDisk.mount(bytes: 256 * 1024)

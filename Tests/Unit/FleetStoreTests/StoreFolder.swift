@@ -6,7 +6,7 @@ import OtaflashFleet
 
 @testable import OtaflashFleetStore
 
-/// A separate folder for the store of one test, removed at its end.
+/// A separate folder for the store of one test, which is removed at the end of the test.
 final class StoreFolder: Sendable {
   let url: URL
 
@@ -27,11 +27,12 @@ final class StoreFolder: Sendable {
     try FleetStore(path: path, isReadOnly: isReadOnly)
   }
 
-  /// Copies the files in the state of a process that is killed while a commit overwrites pages.
+  /// Copies the files in the state that remains if a process is killed while a commit overwrites
+  /// pages.
   func copyInsideACommit(to other: StoreFolder) throws {
     let queue = try DatabaseQueue(path: path)
     try queue.writeWithoutTransaction { database in
-      // Pages leave the cache, and so reach the file, before the commit.
+      // Pages leave the cache, and so are written to the file, before the commit.
       try database.execute(sql: "PRAGMA cache_size = 1; BEGIN IMMEDIATE")
       try database.execute(sql: "UPDATE run SET campaign = hex(zeroblob(200000)), length = 99")
       try database.execute(sql: "INSERT INTO blob VALUES ('x', zeroblob(200000))")
@@ -46,7 +47,7 @@ final class StoreFolder: Sendable {
     try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
   }
 
-  /// Mounts the folder read-only over itself, as a backup is.
+  /// Mounts the folder over itself read-only, as in a backup.
   func setWritable(_ isWritable: Bool) throws {
     struct Refused: Error {}
     guard isWritable else {
@@ -70,7 +71,7 @@ final class StoreFolder: Sendable {
     PRAGMA user_version = 1
     """
 
-  /// Stores up to version 4 had tables of jobs and of reports of workers.
+  /// Stores up to version 4 had tables for jobs and for reports of workers.
   static let withNews = """
     CREATE TABLE job (run TEXT NOT NULL);
     CREATE TABLE news (
@@ -80,7 +81,7 @@ final class StoreFolder: Sendable {
     ALTER TABLE run ADD COLUMN news_seen INTEGER NOT NULL DEFAULT 0;
     """
 
-  /// Executes SQL, like a user with `sqlite3`.
+  /// Executes SQL, as a user with `sqlite3` can do.
   func sql(_ text: String) throws {
     try DatabaseQueue(path: path).writeWithoutTransaction { try $0.execute(sql: text) }
   }

@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  /// A canary of the first three of a list would be three of one site.
+  /// A canary wave of the first three devices in a list would contain three devices of one site.
   @Test func theOrderIsDrawnFromTheSeedAndStaysTheSame() throws {
     var campaign = Self.campaign(50, waves: [Wave("canary", .count(5)), Wave("all", .rest)])
     let first = try CampaignPlan(campaign, now: Self.now)
@@ -53,7 +53,8 @@ import Testing
     #expect(try CampaignPlan(campaign, now: Self.now).waves != first.waves)
   }
 
-  /// Each as likely to be a canary: 2,000 seeds, 10 devices, 5 % around the expected 200.
+  /// Each device must be equally likely to be in the canary wave: with 2,000 seeds and 10 devices,
+  /// within 5 % of the expected 200.
   @Test func everyDeviceIsACanaryAsOften() throws {
     var campaign = Self.campaign(10, waves: [Wave("canary", .count(1)), Wave("all", .rest)])
     var counts: [String: Int] = [:]
@@ -101,7 +102,7 @@ import Testing
       $0.devices[2] = FleetDevice(id: "c0:ff:ee:00:00:01/random")
     },
     Refusal(.ambiguousName("n1")) { $0.devices[2].name = "n1" },
-    // Listed under its address, and as another one's name.
+    // The device is listed under its address, and also as the name of another device.
     Refusal(.ambiguousName("d1")) { $0.devices[2].name = "d1" },
     Refusal(.noImage(device: "d0", board: nil)) { $0.images = [:] },
     Refusal(.noImage(device: "d0", board: "x")) {

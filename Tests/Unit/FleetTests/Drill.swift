@@ -1,20 +1,21 @@
 import OtaflashFleet
 
-/// A run that is drawn from a seed: the rules, an exchange, and workers that succeed, fail, become
-/// silent or die. Time is virtual.
+/// A run that is drawn from a seed: the rules, an exchange, and workers that succeed, fail, stop
+/// reporting, or die. Time is virtual.
 struct Drill {
-  /// What a device does, attempt by attempt.
+  /// The probabilities of the behavior of devices and attempts.
   struct Luck: Sendable {
-    /// 0…1, of the devices.
+    /// The shares of the devices, 0…1.
     var bad = 0.0
     var away = 0.0
-    /// 0…1, of the attempts.
+    /// The shares of the attempts, 0…1.
     var linkLoss = 0.0
     var silence = 0.0
     var infrastructure = 0.0
   }
 
-  /// 100 million steps would be a hang; this is a hundred times what the longest drill takes.
+  /// The maximum number of steps, which is a hundred times what the longest drill needs, so that a
+  /// hang is detected early.
   private static let stepsMaximum = 200_000
   private static let lease = Duration.seconds(45)
 
@@ -23,9 +24,9 @@ struct Drill {
   var run = FleetRun()
   var history: [RecordedEvent] = []
   private(set) var now = WallClockTime(milliseconds: 1_000_000)
-  /// Whether each device runs the new image, as it would report itself.
+  /// Whether each device runs the new image, according to its own report.
   private(set) var truth: [FleetDevice.ID: Bool] = [:]
-  /// Jobs that are worked on, with the moment at which they are done.
+  /// Jobs in progress, each with the time at which it is done.
   private var working: [(claim: JobClaim, until: WallClockTime)] = []
   private var random: UInt64
   private let luck: Luck
@@ -143,7 +144,7 @@ struct Drill {
     let claim = table.claim(for: FleetWorker(name: "w"), now: now, lease: Self.lease)
     guard let claim else { return table.lastFact > before }
     if fraction() < luck.silence {
-      // The worker ended without a report; its work may be complete nevertheless.
+      // The worker ended without a report, but its work may be complete.
       let (device, isDone) = (claim.job.id.device, fraction() < 0.5)
       if isDone, !isDrawn(device, share: luck.away, salt: 1),
         !isDrawn(device, share: luck.bad, salt: 2)
@@ -171,7 +172,7 @@ struct Drill {
         try table.finish(claim, ending)
       }
     } catch ExchangeFault.claimLost {
-      // Another one has it.
+      // Another worker has claimed the job.
     }
   }
 
@@ -190,7 +191,7 @@ struct Drill {
         from: nil, to: nil, proof: "version", bytes: 1, uploadMilliseconds: 1, resumes: 0))
   }
 
-  /// Of a device, always the same.
+  /// Whether a device has a property; the result is always the same for the same device.
   private func isDrawn(_ device: FleetDevice.ID, share: Double, salt: UInt64) -> Bool {
     var hash: UInt64 = 14_695_981_039_346_656_037 &+ salt
     for byte in device.utf8 { hash = (hash ^ UInt64(byte)) &* 1_099_511_628_211 }
@@ -202,7 +203,7 @@ struct Drill {
   private func nextMoment() -> WallClockTime? {
     var moments = working.map(\.until)
     if let own = rules.nextMoment(in: run, now: now) { moments.append(own) }
-    // A claim without renewals.
+    // Claims that no worker renews.
     let silent = run.claimedCount - working.count
     if silent > 0 { moments.append(now.advanced(by: Self.lease)) }
     return moments.min()

@@ -1,7 +1,7 @@
 import OtaflashFleet
 import Testing
 
-/// The failure limit of a wave, and the devices in flight near the limit.
+/// Tests of the failure limit of a wave, and of the devices in flight near the limit.
 @Suite struct FailureLimitTests {
   private static let failure = RulesTests.failure
   private static let updated = AttemptEnding.updated(RulesTests.figures)
@@ -62,7 +62,8 @@ import Testing
     #expect(play.settle() == [.runEnded(.stopped(wave: 0))])
   }
 
-  /// An operator's pause is not the limit's: to resume it accepts nothing.
+  /// The pause was requested by an operator and not by the limit, so resuming the run accepts no
+  /// failures.
   @Test func aPauseThatWasRequestedBeforeTheVerdictApprovesNothing() throws {
     var play = try Self.play(8, stop: 1, then: .pause)
     play.settle()
@@ -74,7 +75,8 @@ import Testing
     #expect(play.settle() == [.runPaused(because: .failureLimit(wave: 0))])
   }
 
-  /// However the attempts end, no more devices can fail than the limit and the overshoot permit.
+  /// Regardless of how the attempts end, no more devices can fail than the limit and the overshoot
+  /// permit.
   @Test(arguments: [(1, 0), (1, 2), (3, 0), (3, 1), (5, 3)])
   func whatIsInFlightCannotExceedTheLimitByMoreThanTheOvershoot(
     stop: Int, overshoot: Int
@@ -90,7 +92,7 @@ import Testing
       #expect(claimed.count <= stop + overshoot, "all of them could fail")
     }
     #expect(claimed.count == stop + overshoot)
-    // The run waits for a fact, not for a time.
+    // The run waits for a fact and not for a time.
     #expect(play.rules.nextMoment(in: play.run, now: play.now) == nil)
     play.hear(.ended(Self.updated), of: claimed.removeFirst())
     play.settle()

@@ -4,7 +4,7 @@ import Testing
 
 /// The report of a run with killed processes equals the report of an uninterrupted run.
 @Suite struct ReportDrillTests {
-  /// Only per device: randomness per attempt would differ after a kill.
+  /// Randomness is drawn only per device, because randomness per attempt would differ after a kill.
   private static let luck = Drill.Luck(bad: 0.15, away: 0.1)
 
   @Test func killedAHundredTimesTheReportIsTheSame() throws {
@@ -29,8 +29,8 @@ import Testing
     }
   }
 
-  /// Every prefix of the events has a report: the counts include all devices, and open devices are
-  /// settled later.
+  /// A report can be created from every prefix of the events. Its counts include all devices, and
+  /// open devices reach an outcome later.
   @Test func aRunThatGoesOnHasAReportAtEveryEvent() throws {
     var drill = try Drill(RulesDrillTests.plan(12), seed: 7, luck: Self.luck)
     try drill.drive()

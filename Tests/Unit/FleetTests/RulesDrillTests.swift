@@ -1,7 +1,7 @@
 import OtaflashFleet
 import Testing
 
-/// The rules under adverse conditions, each drawn from a seed.
+/// Tests of the rules under adverse conditions, each of which is drawn from a seed.
 @Suite struct RulesDrillTests {
   static func plan(
     _ count: Int, stop: WaveThresholds.Limit = .count(1000), success: Int = 0, seen: Int = 0
@@ -46,7 +46,8 @@ import Testing
     }
   }
 
-  /// P14: when the threshold is reached, running attempts end, and no further attempt starts.
+  /// Requirement P14: when the threshold is reached, running attempts end, and no further attempt
+  /// starts.
   @Test func aBadFleetIsStoppedWithinItsThreshold() throws {
     var stops = 0
     for seed in UInt64(1)...1000 {
@@ -82,7 +83,7 @@ import Testing
     }
   }
 
-  /// At every event, the state of a process equals the fold of its events.
+  /// At every event, the state of a process must equal the fold of its events.
   @Test func theRunIsAFoldOverItsEvents() throws {
     var drill = try Drill(
       Self.plan(30), seed: 9, luck: Drill.Luck(bad: 0.1, linkLoss: 0.3, infrastructure: 0.1))
@@ -104,7 +105,7 @@ import Testing
     }
   }
 
-  /// A worker that is gone keeps its devices for the lease and no longer.
+  /// A worker that has disappeared keeps its devices until the lease expires, and no longer.
   @Test func aSilentWorkerIsReplaced() throws {
     var drill = try Drill(Self.plan(20), seed: 3, luck: Drill.Luck(silence: 0.4))
     try drill.drive()
@@ -112,7 +113,7 @@ import Testing
     #expect(drill.history.contains { if case .claimExpired = $0.event { true } else { false } })
   }
 
-  /// 10,000 devices cost no more for each than 1,000: no step looks at all of them.
+  /// 10,000 devices must cost no more per device than 1,000, because no step processes all devices.
   @Test func theCostOfADeviceDoesNotGrowWithTheFleet() throws {
     func steps(_ count: Int) throws -> Double {
       var drill = try Drill(Self.plan(count), seed: 1, slots: 20, ahead: 20)

@@ -2,7 +2,7 @@ import OtaflashFirmware
 import OtaflashFleet
 import Testing
 
-/// The rules one at a time: the state of a run, a fact, and the events that follow.
+/// Tests of single rules: the state of a run, a fact, and the events that follow.
 @Suite struct RulesTests {
   static let start = WallClockTime(milliseconds: 1_000_000)
   static let failure = AttemptFailure(.device, code: "reverted", words: "it was taken back")
@@ -10,7 +10,7 @@ import Testing
   static let figures = UpdateFigures(
     from: nil, to: nil, proof: "version", bytes: 1, uploadMilliseconds: 1, resumes: 0)
 
-  /// A report of a job.
+  /// A fact that a worker reports about a job.
   enum Fact {
     case claimed(worker: String)
     case activating
@@ -149,7 +149,7 @@ import Testing
     #expect(play.run["d0"]?.phase == .waiting && play.run["d0"]?.linkFailures == 0)
   }
 
-  /// A process died between the activation command and the answer.
+  /// A process died after it had sent the activation command and before it received the answer.
   @Test func aDeviceThatMayRunTheNewImageIsLookedAtFirst() throws {
     var play = try Play(Self.campaign(1))
     play.settle()
@@ -178,7 +178,7 @@ import Testing
     #expect(play.rules.events(after: other, in: play.run, now: play.now, random: 0).isEmpty)
   }
 
-  /// A clock that is set back an hour delays nothing; a clock that jumps ahead ends waits early.
+  /// A clock that is set back by an hour delays nothing; a clock that jumps ahead ends waits early.
   @Test func aClockThatJumpsStopsNothing() throws {
     var play = try Play(Self.campaign(1))
     play.settle()
@@ -320,7 +320,7 @@ import Testing
     #expect(play.settle() == [.devicePublished(device: "d0", attempt: 4, verifyFirst: false)])
   }
 
-  // MARK: Orders and windows
+  // MARK: Operator commands and windows
 
   @Test func pausingCallsBackWhatWaits() throws {
     var play = try Play(Self.campaign(6))

@@ -1,14 +1,14 @@
 import OtaflashFleet
 import Testing
 
-/// The reasons why a run waits, and the ends of the waits.
+/// Tests of the reasons why a run waits, and of the ends of the waits.
 @Suite struct RunWaitTests {
-  /// 1970-01-01, a Thursday, at this hour in UTC.
+  /// The given hour of 1970-01-01, a Thursday, in UTC.
   private static func hour(_ hour: Int) -> WallClockTime {
     WallClockTime(milliseconds: Int64(hour) * 3_600_000)
   }
 
-  /// From 02:00 to 04:00 by the clock of a zone that is `hours` ahead.
+  /// A window from 02:00 to 04:00 in a time zone that is `hours` ahead of UTC.
   private static func night(_ hours: Int) -> TransferWindow {
     TransferWindow(opens: 120, closes: 240, zone: ZoneOffsets(minutes: hours * 60))
   }
@@ -23,7 +23,7 @@ import Testing
     let wait = RunWait(
       .window(site: nil, zone: ZoneOffsets(minutes: 60)), until: Self.hour(25), devices: 3)
     #expect(Self.waits(play) == [wait])
-    // The wall's clock decides, whatever the time of the run is.
+    // The wall clock determines whether a window is open, regardless of the time of the run.
     #expect(play.run.waits(at: Self.hour(25), wall: Self.hour(12)) == [wait])
     play.now = Self.hour(25)
     #expect(Self.waits(play).isEmpty, "they may start now")
@@ -45,7 +45,7 @@ import Testing
     play.settle()
     #expect(Self.waits(play).map(\.until) == [17, 25, 26].map(Self.hour))
     #expect(Self.waits(play).map(\.devices) == [2, 1, 1])
-    // The devices of Tokyo are updated; the others still wait.
+    // The devices in Tokyo are updated; the others still wait.
     play.now = Self.hour(17)
     play.settle()
     play.hear(.claimed(worker: "w"), of: "t")
@@ -109,7 +109,7 @@ import Testing
     #expect(Self.waits(play) == [RunWait(.hook(.beforeWave), devices: 2)])
   }
 
-  /// A run that another version started has no windows in its events.
+  /// A run that an earlier version started has no windows in its events.
   @Test func windowsCanBeGiven() throws {
     var play = try RulesTests.Play(RulesTests.campaign(2), at: Self.hour(12))
     play.run.apply(.waveBegan(wave: 0), at: play.now)

@@ -16,7 +16,7 @@ import Testing
     ("name=\"front door\"", true), ("name~front*", true), ("name~\"*t d*\"", true),
     ("name~*", true), ("name~door", false), ("id~C0:FF:*", true), ("site~b*n", true),
     ("board=door-v2 and version<1.3.0 and not tag:none", true),
-    // `and` binds before `or`.
+    // `and` has precedence over `or`.
     ("tag:none and tag:none or tag:lab", true), ("tag:lab or tag:none and tag:none", true),
     ("(tag:lab or tag:none) and tag:none", false), ("not (tag:lab and tag:none)", true),
     ("not tag:none and tag:lab", true), ("((((tag:lab))))", true), ("  tag:lab  ", true),
@@ -26,7 +26,8 @@ import Testing
     #expect(truth == (isMeant ? .yes : .no))
   }
 
-  /// Kleene's strong three-valued logic: what is unknown decides only where nothing else does.
+  /// Kleene's strong three-valued logic: an unknown value determines the result only if the other
+  /// values do not.
   @Test(arguments: [
     ("version<1.3.0", DeviceExpression.Truth.undecided), ("not version<1.3.0", .undecided),
     ("version<1.3.0 and tag:lab", .undecided), ("version<1.3.0 and tag:none", .no),
@@ -83,7 +84,7 @@ import Testing
     #expect(selector.facts == [.board, .version])
   }
 
-  /// The time for a pattern with many stars is polynomial, not exponential.
+  /// The time for a pattern with many stars must be polynomial, not exponential.
   @Test func patternsAreMatchedInBoundedTime() {
     let text = String(repeating: "a", count: 2000)
     #expect(!Wildcard.matches(text, pattern: String(repeating: "*a", count: 300) + "b"))

@@ -1,14 +1,14 @@
 import OtaflashFleet
 import Testing
 
-/// Windows of sites.
+/// Tests of the windows of sites.
 @Suite struct SiteWindowTests {
-  /// 1970-01-01, a Thursday, at this hour in UTC.
+  /// The given hour of 1970-01-01, a Thursday, in UTC.
   private static func hour(_ hour: Int) -> WallClockTime {
     WallClockTime(milliseconds: Int64(hour) * 3_600_000)
   }
 
-  /// From 02:00 to 04:00 by the clock of a zone that is `hours` ahead.
+  /// A window from 02:00 to 04:00 in a time zone that is `hours` ahead of UTC.
   private static func night(_ hours: Int) -> TransferWindow {
     TransferWindow(opens: 120, closes: 240, zone: ZoneOffsets(minutes: hours * 60))
   }
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func eachSiteIsUpdatedByItsOwnClock() throws {
-    // In UTC: Tokyo 17:00 to 19:00, Berlin 01:00 to 03:00, the others 02:00 to 04:00.
+    // The windows in UTC: Tokyo 17:00 to 19:00, Berlin 01:00 to 03:00, the others 02:00 to 04:00.
     var play = try RulesTests.Play(Self.campaign(), at: Self.hour(12))
     #expect(Self.published(play.settle()) == [])
     #expect(play.rules.nextMoment(in: play.run, now: play.now) == Self.hour(17))
@@ -68,8 +68,8 @@ import Testing
     }
   }
 
-  /// A run is not continued where devices that are left can never be updated; those that are done
-  /// need no window.
+  /// A run is not continued if remaining devices can never be updated. Devices with an outcome need
+  /// no window.
   @Test func aResumedRunNeedsTheWindowsOfTheDevicesThatAreLeft() throws {
     var campaign = Self.campaign()
     campaign.siteWindows["berlin"]?.notAfter = Self.hour(0)

@@ -2,7 +2,7 @@ import OtaflashFleet
 import Testing
 
 @Suite struct TransferWindowTests {
-  /// 2026-11-23, a Monday, and a time of day, in UTC.
+  /// A time of day on 2026-11-23, a Monday, in UTC.
   static func monday(_ hour: Int, _ minute: Int = 0, days: Int = 0) -> WallClockTime {
     let midnight: Int64 = 1_795_392_000
     let seconds = midnight + Int64(days * 86_400 + hour * 3600 + minute * 60)
@@ -49,7 +49,7 @@ import Testing
     #expect(window.standing(at: Self.monday(9)) == .closed(until: Self.monday(3, 30, days: 1)))
   }
 
-  /// Clocks go back from 03:00 to 02:00 and forward from 02:00 to 03:00.
+  /// Clocks are set back from 03:00 to 02:00, and forward from 02:00 to 03:00.
   @Test func hoursStayWhereTheyAreWhenClocksChange() {
     let change = Self.monday(1, days: 3)
     let back = ZoneOffsets(minutes: 120, changes: [.init(at: change, minutes: 60)])
@@ -58,12 +58,12 @@ import Testing
       window.standing(at: Self.monday(6, 30, days: 2)) == .closed(until: Self.monday(7, days: 2)))
     #expect(
       window.standing(at: Self.monday(6, 30, days: 4)) == .closed(until: Self.monday(8, days: 4)))
-    // Through the change itself the night is an hour longer.
+    // The night of the change is an hour longer.
     let night = TransferWindow(opens: 22 * 60, closes: 4 * 60, zone: back)
     #expect(
       night.standing(at: Self.monday(23, days: 2)) == .open(until: Self.monday(3, days: 3)))
     let forward = ZoneOffsets(minutes: 60, changes: [.init(at: change, minutes: 120)])
-    // 02:30 is left out that day: half an hour after the change stands for it.
+    // 02:30 does not exist on that day; half an hour after the change takes its place.
     let missing = TransferWindow(opens: 150, closes: 240, zone: forward)
     #expect(
       missing.standing(at: Self.monday(0, 30, days: 3))
@@ -84,7 +84,8 @@ import Testing
     #expect(always.standing(at: Self.monday(5)) == .open(until: Self.monday(6)))
   }
 
-  /// Whatever is closed until a moment is open then, for every window of a thousand.
+  /// A window that reports to be closed until a moment must be open at that moment, for every
+  /// window of a thousand.
   @Test func whatIsClosedOpensWhenItSays() {
     var state: UInt64 = 7
     func draw(_ bound: Int) -> Int {

@@ -11,13 +11,15 @@ import Testing
     return tally
   }
 
-  /// Size, succeeded, failed, unseen, neutral; success 80 %, stop at 20 %, seen 50 %.
+  /// The numbers are size, succeeded, failed, unseen and neutral; the rule is success 80 %, stop at
+  /// 20 %, seen 50 %.
   @Test(arguments: [
     ([10, 10, 0, 0, 0], WaveVerdict.continue), ([10, 9, 1, 0, 0], .continue),
     ([10, 8, 2, 0, 0], .stop(failures: 2, of: 10)),
     ([10, 5, 0, 5, 0], .continue), ([10, 4, 0, 6, 0], .inconclusive(seen: 4, of: 10)),
     ([10, 0, 0, 10, 0], .inconclusive(seen: 0, of: 10)),
-    // Infrastructure failures do not count; too many of them leave too few devices to judge.
+    // Infrastructure failures do not count. If there are too many of them, too few devices are left
+    // for a verdict.
     ([10, 5, 0, 0, 5], .continue), ([10, 4, 0, 0, 6], .inconclusive(seen: 4, of: 10)),
     // Stop takes precedence over inconclusive.
     ([10, 1, 2, 7, 0], .stop(failures: 2, of: 10)),
@@ -42,7 +44,7 @@ import Testing
     #expect(WaveThresholds.Limit.count(7).devices(of: 5) == 7)
   }
 
-  /// A stop verdict is final, for 5,000 orders of outcomes.
+  /// A verdict to stop is final, which is tested for 5,000 orders of outcomes.
   @Test func whatStoppedStaysStopped() {
     var state: UInt64 = 3
     func draw(_ bound: Int) -> Int {

@@ -1,9 +1,9 @@
 import OtaflashFleet
 import Testing
 
-/// The number of concurrent transfers, and the choice of an adapter.
+/// Tests of the number of concurrent transfers, and of the choice of an adapter.
 @Suite struct WorkTests {
-  /// An adapter by the sum of the rates that so many links have on it, in bytes per second.
+  /// An adapter, described by the total rate of a given number of links in bytes per second.
   struct Profile: Sendable, CustomTestStringConvertible {
     let name: String
     let rate: @Sendable (Int) -> Double
@@ -29,7 +29,8 @@ import Testing
     Profile("a peak at twelve") { 60_000 - 400 * Double(($0 - 12) * ($0 - 12)) },
   ]
 
-  /// After 40 samples, the mean rate of 40 more is within a tenth of the best fixed number's.
+  /// After 40 samples, the mean rate of 40 more is within a tenth of the rate of the best fixed
+  /// number.
   @Test(arguments: profiles)
   func theLearnedNumberIsWithinATenthOfTheBest(_ profile: Profile) throws {
     for seed in UInt64(1)...20 {

@@ -4,12 +4,12 @@ import OtaflashTestSupport
 import Synchronization
 import Testing
 
-/// Handlers that wait (`AttributeValue.asynchronous`).
+/// Tests of handlers that wait (`AttributeValue.asynchronous`).
 @Suite(.timeLimit(.minutes(5))) struct AsynchronousHandlerTests {
   private static let service = BluetoothUUID(0xFF00)
 
-  /// A server whose handle 3 is read and written by asynchronous handlers, with a synchronous value
-  /// at 5 that counts its reads, and a stored one at 7 that notifies (CCCD 8).
+  /// A server with three values: handle 3 is read and written by asynchronous handlers; handle 5 is
+  /// synchronous and counts its reads; handle 7 is stored and notifies (CCCD 8).
   private final class Device: Sendable {
     let server = GATTServer()
     let clock = ManualClock()
@@ -49,7 +49,7 @@ import Testing
         ]))
     }
 
-    /// Serves one link while `client` runs on its other end.
+    /// Serves one link while `client` runs on the other end of the link.
     func serving(_ client: @Sendable (MemoryLink) async throws -> Void) async throws -> LinkLoss {
       let (host, device) = MemoryLink.pair(capacity: 16)
       async let cause = server.serve(device, clock: clock)
@@ -83,7 +83,7 @@ import Testing
   @Test func eachHandlerRunsOnceForARequest() async throws {
     let device = Device()
     _ = try await device.serving { host in
-      // Read Multiple of 5, 3, 7 and 3 again.
+      // Read Multiple of the handles 5, 3, 7 and 3 again.
       device.answers.offer(.success([1]))
       device.answers.offer(.success([2]))
       try await host.send(hex("0E 05 00 03 00 07 00 03 00"))
@@ -96,7 +96,7 @@ import Testing
   @Test func aRefusedWriteChangesNothing() async throws {
     let device = Device()
     _ = try await device.serving { host in
-      // Prepared writes to 7 and 3: the handler of 3 refuses, and 7 keeps its value.
+      // Prepared writes to the handles 7 and 3: the handler of 3 refuses, and 7 keeps its value.
       try await host.send(hex("16 07 00 00 00 AA"))
       #expect(text(try await host.receive()) == "17 07 00 00 00 AA")
       try await host.send(hex("16 03 00 00 00 BB"))
@@ -107,7 +107,7 @@ import Testing
       #expect(await device.arrivals.next() == [0xBB])
       try await host.send(hex("0A 07 00"))
       #expect(text(try await host.receive()) == "0B 07")
-      // The same without the refusal.
+      // The same writes without the refusal.
       try await host.send(hex("12 03 00 CC"))
       #expect(await device.arrivals.next() == [0xCC])
       device.answers.offer(.success([]))
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  /// A slow device delays the client, not the reverse.
+  /// A slow device delays the client, but a slow client does not delay the device.
   @Test func writeCommandsWaitForEachOther() async throws {
     let device = Device()
     _ = try await device.serving { host in

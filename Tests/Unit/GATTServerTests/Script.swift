@@ -33,7 +33,7 @@ struct Peer {
     return responses.first
   }
 
-  /// Runs request and response pairs in order.
+  /// Runs pairs of request and response in order.
   mutating func run(
     _ script: [(request: String, response: String?)], at location: SourceLocation = #_sourceLocation
   ) {
@@ -47,7 +47,8 @@ struct Peer {
 let otaService: BluetoothUUID = "2f3e0001-21b4-4807-8bdc-74db56699529"
 let otaBytes = "29 95 69 56 DB 74 DC 8B 07 48 B4 21 01 00 3E 2F"
 
-/// 1…5 Generic Access-like, 6…12 a vendor's service, 13…17 a secondary one that includes it.
+/// The handles: 1…5 a service like Generic Access, 6…12 a vendor's service, 13…17 a secondary
+/// service that includes the vendor's.
 func exampleTable() -> AttributeTable {
   AttributeTable(services: [
     LocalService(

@@ -7,7 +7,7 @@ import Testing
 private let notified = AttributeHandle(3)
 private let control = AttributeHandle(6)
 
-/// A server whose control point, handle 6, is programmed by the test; handle 3 notifies (CCCD 4),
+/// A server whose control point, handle 6, the test programs. Handle 3 notifies (CCCD 4), and
 /// handle 6 also indicates (CCCD 7).
 private final class Device: Sendable {
   let server: GATTServer
@@ -42,8 +42,8 @@ private final class Device: Sendable {
   var reported: [GATTServerEvent] { log.events }
   var outcomes: [ValueOutcome] { log.outcomes }
 
-  /// Serves one pipe while `client` runs on its other end; returns the reason for the end of the
-  /// link.
+  /// Serves one pipe while `client` runs on the other end of the pipe; returns the reason for the
+  /// end of the link.
   func serving(
     capacity: Int = 16, _ client: @Sendable (PipeLink) async throws -> Void
   ) async throws -> LinkLoss {
@@ -71,7 +71,7 @@ private final class Log: Sendable {
   func append(_ more: [ValueOutcome]) { state.withLock { $0.outcomes += more } }
 }
 
-/// Returns the error of `body`.
+/// Returns the error that `body` throws.
 private func loss(_ body: () async throws(LinkLoss) -> Void) async -> LinkLoss? {
   do throws(LinkLoss) {
     try await body()

@@ -3,7 +3,7 @@ import OtaflashGATT
 import OtaflashTestSupport
 import Testing
 
-/// Scripts of raw PDUs: requests of a client and the expected responses.
+/// Scripts of raw PDUs: the requests of a client and the expected responses.
 @Suite struct DiscoveryTests {
   @Test func primaryServicesGroupedByUUIDLength() {
     var peer = Peer(exampleTable())
@@ -90,7 +90,7 @@ import Testing
     #expect(peer.send("20 03 00 03 00") == text([0x21, 60, 0] + (0..<20)))
   }
 
-  /// The Length field of a list is at most 255, whatever the MTU.
+  /// The Length field of a list is at most 255, regardless of the MTU.
   @Test func listEntriesEndAt255() {
     var peer = Peer(
       AttributeTable(services: [
@@ -135,7 +135,7 @@ import Testing
     ])
   }
 
-  /// A command is never answered, and has no effect where only requests may write.
+  /// A command is never answered, and has no effect on an attribute that only requests may write.
   @Test func commands() {
     var peer = Peer(exampleTable())
     peer.run([
@@ -176,7 +176,7 @@ import Testing
     ])
   }
 
-  /// After one invalid part nothing of the queue is written; the queue is empty afterwards.
+  /// After one invalid part, no part of the queue is written, and the queue is empty.
   @Test(arguments: [("16 03 00 63 00 7A", "07"), ("16 03 00 00 00 " + long, "0D")])
   func executeIsAllOrNothing(_ bad: String, _ code: String) {
     var peer = Peer(exampleTable())
@@ -215,7 +215,7 @@ import Testing
     #expect(peer.session.mtu.bytes == 185)
   }
 
-  /// The host's process died, and the next one starts on the link that the kernel kept.
+  /// The host's process has died, and the next process uses the link that the kernel has kept.
   @Test func theMTUCanBeExchangedAgain() {
     var peer = Peer(exampleTable())
     peer.run([("02 B9 00", "03 05 02"), ("02 B9 00", "03 05 02")])
@@ -251,7 +251,7 @@ import Testing
     #expect(peer.send([0x12, 0x03, 0x00] + bytes.dropLast()) == "13")
   }
 
-  /// Every request of random bytes has one response within the MTU, and nothing traps.
+  /// Every request of random bytes has exactly one response, which fits the MTU, and nothing traps.
   @Test func randomRequests() {
     var generator = SplitMix64(seed: 0x5E55)
     var peer = Peer(exampleTable(), security: .encryption)

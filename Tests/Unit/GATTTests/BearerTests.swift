@@ -12,7 +12,8 @@ import Testing
       .unasked("02 9E 00"), .on("03 05 02", "10 01 00 FF FF 00 28"),
       .on("01 10 01 00 0A", "0A 03 00"), .on("01 0A 03 00 01", "3F"),
       .on("01 3F 00 00 06", "1D 04 00 01"), .on("1E"),
-      // The value that was sent to the peer is sent again: one value for both directions (3.4.2.2).
+      // The host sends the same value again as it sent to the peer, because both directions use one
+      // value (3.4.2.2).
       .on("02 05 02", "03 00 02"),
     ]) { client, _, clock in
       await clock.pause(for: .seconds(1))
@@ -23,7 +24,7 @@ import Testing
     #expect(mtu == 158)
   }
 
-  /// The peer permits 517 bytes; the host requested 185, which holds in both directions.
+  /// The peer permits 517 bytes, but the host requested 185, which applies in both directions.
   @Test func aPeerThatExchangesSecondReceivesTheSameMTU() throws {
     let mtu = try withScript([
       .on("02 B9 00", "03 05 02"), .unasked("02 05 02"), .on("03 B9 00"),
@@ -35,7 +36,7 @@ import Testing
     #expect(mtu == 185)
   }
 
-  /// The peer's request arrives first: the MTU of the connection is known from the start.
+  /// The peer's request arrives first, so the MTU of the connection is known from the start.
   @Test func aPeerThatExchangesFirstReceivesTheMTUOfTheConnection() throws {
     let (near, far) = PipeLink.pair(capacity: 16)
     let complaint = try VirtualTimeline().run { clock -> String? in
@@ -87,7 +88,7 @@ import Testing
     }
   }
 
-  /// A request between the violation and the end of the bearer fails, too.
+  /// A request between the violation and the end of the bearer also fails.
   @Test func requestsDuringAViolationFail() throws {
     let results = try withScript([.unasked("13")]) { client, _, _ in
       await withTaskGroup(of: Bool.self) { group in
@@ -139,8 +140,8 @@ import Testing
     #expect(waited.1 == .seconds(4))
   }
 
-  /// The response arrives while the bearer ends because of the timeout: the caller receives the
-  /// timeout, not a violation by an unexpected response.
+  /// The response arrives while the bearer ends because of the timeout. The caller must receive the
+  /// timeout, and not a violation because of an unexpected response.
   @Test func aLateResponseIsNotAViolation() throws {
     let seen = try VirtualTimeline().run { clock in
       let link = LateLink([0x0B, 0x05])
@@ -231,7 +232,7 @@ import Testing
       await outcome { () async throws(GATTFault) in
         let slow = try await client.subscribe(to: characteristic, buffering: 2)
         let quick = try await client.subscribe(to: characteristic)
-        // The peer sends many values before it responds: the slow observer must not delay the
+        // The peer sends many values before it responds, and the slow observer must not delay the
         // response.
         let read = try await client.read(handle: AttributeHandle(3))
         var slowValues: [NotificationStream.Element] = []
@@ -259,7 +260,7 @@ private final class LateLink: Link {
   func receive() async throws(LinkLoss) -> [UInt8] {
     let isFirst = hasDelivered.withLock { delivered in !delivered }
     guard isFirst else { throw .closedLocally }
-    // Waits only for `close`: a cancelled reader also receives the PDU.
+    // The wait ends only by `close`, so a cancelled reader also receives the PDU.
     _ = await closed.wait()
     hasDelivered.withLock { $0 = true }
     return pdu

@@ -5,10 +5,10 @@ import OtaflashTestSupport
 import Synchronization
 import Testing
 
-/// Bytes in the layout of the BTSnoop format and the Core Specification.
+/// Bytes in the layout of the BTSnoop format and of the Core Specification.
 @Suite struct CaptureTests {
   static let peer = CapturedPeer(littleEndian: [1, 0, 0, 0xEE, 0xFF, 0xC0], isRandom: true)
-  /// 2023-11-14 22:13:20 UTC, in microseconds.
+  /// 2023-11-14 22:13:20 UTC, in microseconds since 1970.
   static let now: Int64 = 1_700_000_000_000_000
 
   private struct Record: Equatable {
@@ -17,7 +17,7 @@ import Testing
     let packet: [UInt8]
   }
 
-  /// Reads the records like another program.
+  /// Reads the records as another program does.
   private static func records(_ bytes: [UInt8]) -> [Record] {
     func number(_ slice: ArraySlice<UInt8>) -> UInt64 { slice.reduce(0) { $0 << 8 | UInt64($1) } }
     var records: [Record] = []
@@ -60,21 +60,23 @@ import Testing
     #expect(
       Self.records(bytes) == [
         Record(flags: 3, microseconds: Self.now, packet: connected),
-        // ACL, handle 0, first packet from the host; L2CAP of 3 bytes on CID 4; Exchange MTU.
+        // The record: ACL, handle 0, first packet from the host; L2CAP with 3 bytes on CID 4;
+        // Exchange MTU.
         Record(
           flags: 0, microseconds: Self.now,
           packet: [0x02, 0x00, 0x00, 0x07, 0x00, 0x03, 0x00, 0x04, 0x00, 0x02, 0xF7, 0x00]),
         Record(
           flags: 1, microseconds: Self.now + 15_000,
           packet: [0x02, 0x00, 0x20, 0x07, 0x00, 0x03, 0x00, 0x04, 0x00, 0x03, 0x17, 0x00]),
-        // Disconnection Complete because of a supervision timeout.
+        // Disconnection Complete after a supervision timeout.
         Record(
           flags: 3, microseconds: Self.now + 15_000,
           packet: [0x04, 0x05, 0x04, 0x00, 0x00, 0x00, 0x08]),
       ])
   }
 
-  /// The client's bearer exchanges the MTU, receives the response after 15 ms, and is lost.
+  /// The client's bearer exchanges the MTU, receives the response after 15 ms, and then loses the
+  /// link.
   private static func exchange(
     over dialer: Dialer, with far: PipeLink, into capture: LinkCapture, on clock: any LinkClock
   ) async {
@@ -125,7 +127,7 @@ import Testing
       }
       return Self.records(log.withLock { $0 }).map { $0.packet[1] == 0x3E ? $0.packet[5] : 0xFF }
     }
-    // 0xFF marks an end.
+    // 0xFF marks an end in this test.
     #expect(handles == [0, 1, 0xFF, 0xFF, 0, 1, 0xFF, 0xFF])
   }
 
@@ -165,7 +167,7 @@ import Testing
       }
       return Self.records(log.withLock { $0 })[1].packet
     }
-    // 672 bytes of PDU and 4 of L2CAP.
+    // 672 bytes of PDU and 4 bytes of L2CAP header.
     #expect(packet.prefix(9) == [0x02, 0x00, 0x20, 0xA4, 0x02, 0xA0, 0x02, 0x04, 0x00])
     #expect(packet.count == 1 + 4 + 4 + 672)
   }

@@ -56,8 +56,8 @@ import Testing
     #expect(value == .success([UInt8](repeating: 0xAA, count: 22)))
   }
 
-  /// The first part was full at the MTU of its request, although the peer's Exchange MTU Request
-  /// raises the MTU before the reader checks.
+  /// The first part was full at the MTU of its request, even if the peer's Exchange MTU Request
+  /// raises the MTU before the reader checks the length.
   @Test func aValueIsReadToItsEndWhenTheMTUGrowsMeanwhile() throws {
     let first = "0B" + String(repeating: " AA", count: 22)
     let value = try withScript([
@@ -74,7 +74,7 @@ import Testing
     let battery = BluetoothUUID(0x180F)
     let wanted = [BluetoothUUID(0x2A19), BluetoothUUID(0x2A1A)]
     let found = try withScript([
-      // Two services 180F: the first has only 2A19, the second has both.
+      // There are two services 180F: the first has only 2A19, the second has both characteristics.
       .on("10 01 00 FF FF 00 28", "11 06 01 00 03 00 0F 18 04 00 09 00 0F 18"),
       .on("10 0A 00 FF FF 00 28", "01 10 0A 00 0A"),
       .on("08 01 00 03 00 03 28", "09 07 02 00 02 03 00 19 2A"),
@@ -92,7 +92,7 @@ import Testing
     #expect(throws: GATTFault.notFound(wanted[1])) { try found.1.get() }
   }
 
-  /// After the last value there is room for a descriptor, for a characteristic, or for nothing.
+  /// After the last value there is room for a descriptor, for a characteristic, or for neither.
   @Test func discoveryContinuesWhileAnotherCharacteristicWouldFit() throws {
     let declaration = "09 07 02 00 10 03 00 19 2A"
     for (last, asked) in [(UInt8(3), false), (4, false), (5, true)] {
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test func aLongWriteComparesEveryEchoAndCancelsOnADifference() throws {
-    // 22 bytes do not fit ATT_MTU − 3 = 20: two parts, of 18 and of 4.
+    // 22 bytes do not fit ATT_MTU − 3 = 20 bytes, so they are sent in two parts of 18 and 4 bytes.
     let value = [UInt8](repeating: 0x11, count: 22)
     let part = String(repeating: " 11", count: 18)
     let result = try withScript([

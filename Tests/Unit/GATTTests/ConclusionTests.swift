@@ -5,9 +5,9 @@ import Testing
 
 private let handle = CountingDevice.handle
 
-/// Conclusions of commands (`Command.followed`), and commands in decorated queues.
+/// Tests of conclusions of commands (`Command.followed`), and of commands in decorated queues.
 @Suite struct ConclusionTests {
-  /// The device must not stay unlocked because the caller stopped waiting.
+  /// The device must not stay unlocked if the caller stops waiting.
   @Test(arguments: ["cancel", "limit", "queue limit"])
   func aConclusionRunsToItsEndWhenItsCommandIsCancelled(_ stop: String) throws {
     let device = CountingDevice()

@@ -5,7 +5,7 @@ import OtaflashTestSupport
 import Synchronization
 import Testing
 
-/// The reported steps match the state of the connection.
+/// Tests that the reported steps match the state of the connection.
 @Suite struct ConnectionStepTests {
   private static let refusal = GATTFault.refused(
     AttributeReference(AttributeHandle(1)), .insufficientAuthorization)
@@ -26,7 +26,7 @@ import Testing
       ([.subscribing, .subscribed, .subscribing], subscription, .ready),
       ([.subscribing, .subscribed, .discoveringServices], discovery, .ready),
       ([.subscribing, .discoveringServices, .servicesFound], subscription, .servicesReady),
-      // Of two procedures, the running one is reported; it may end after the failure of the other.
+      // Of two procedures, the running one is reported. It may end after the other one has failed.
       ([.subscribing], discovery, .subscribing),
       ([.discoveringServices, .servicesFound], discovery, .servicesReady),
     ]

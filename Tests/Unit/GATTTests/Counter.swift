@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Counts from 0.
+/// A counter that starts at 0.
 final class Counter: Sendable {
   private let count = Mutex(0)
   var value: Int { count.withLock { $0 } }
 
-  /// The number before this call.
+  /// Increments the counter; returns its previous value.
   func take() -> Int {
     count.withLock { count in
       count += 1

@@ -3,7 +3,8 @@ import OtaflashGATT
 import OtaflashSimulation
 import OtaflashTestSupport
 
-/// A device that answers each read with the number of the connection, or never on some connections.
+/// A device that answers each read with the number of the connection, but does not answer on some
+/// connections.
 final class CountingDevice: Sendable {
   static let handle = AttributeHandle(1)
 
@@ -61,7 +62,7 @@ func near<Value: Sendable>(
   }
 }
 
-/// The result of `body`, or its fault, as text.
+/// The result of `body`, or its fault, as a string.
 func text<Value>(_ body: () async throws -> Value) async -> String {
   do { return "\(try await body())" } catch { return "\(error)" }
 }

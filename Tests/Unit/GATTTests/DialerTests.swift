@@ -5,7 +5,7 @@ import OtaflashTestSupport
 import Synchronization
 import Testing
 
-/// Two straps of one kind, one of which also has a bootloader at the next address.
+/// Two straps of the same kind; one of them also has a bootloader at the next address.
 private final class TwoStraps: Central {
   let clock: any LinkClock
   private let knowsAddresses: Bool
@@ -121,7 +121,7 @@ private final class TwoStraps: Central {
       let first = await Self.connect(turn)
       straps.takeFirstAway()
       let moved = await Self.connect(turn, at: .homeOrNewAddress)
-      // It is the pinned device from then on.
+      // From then on this device is the pinned one.
       let again = await Self.connect(turn)
       seen.withLock { $0 = straps.connections }
       return [first, moved, again]
@@ -165,7 +165,7 @@ private final class TwoStraps: Central {
       switch faults.first {
       case .adapterUnavailable(let cause, _)?? where knowsDevice:
         #expect(cause.contains("bootloader"))
-      // No device was found: this takes precedence.
+      // That no device was found takes precedence.
       case .deviceNotFound?? where !knowsDevice: continue
       default: Issue.record("\(faults)")
       }
@@ -192,7 +192,7 @@ private final class TwoStraps: Central {
 
   // MARK: Remembering
 
-  /// An application's store.
+  /// The store of an application.
   private final class Store: KnownDevices {
     enum Fault: Error, Equatable { case full }
 
@@ -252,7 +252,7 @@ private final class TwoStraps: Central {
       ])
   }
 
-  /// A failed store is reported and does not prevent a connection.
+  /// A store that fails is reported, and does not prevent a connection.
   @Test func aFailingStoreDoesNotPreventAConnection() throws {
     let faults = Mutex<[Store.Fault]>([])
     try VirtualTimeline().run { clock in

@@ -1,7 +1,7 @@
 import OtaflashGATT
 import Testing
 
-/// The guarantees of a link, tested with the link in memory.
+/// Tests of the guarantees of a link, with the link in memory.
 @Suite(.timeLimit(.minutes(5))) struct MemoryLinkTests {
   @Test func pdusArriveCompleteAndInOrder() async throws {
     let (host, device) = MemoryLink.pair()

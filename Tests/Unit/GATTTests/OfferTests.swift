@@ -5,7 +5,8 @@ import OtaflashTestSupport
 import Synchronization
 import Testing
 
-/// PDUs that a transport can accept immediately are sent without a suspension, and in order.
+/// Tests that PDUs which the transport can accept immediately are sent without a suspension, and in
+/// order.
 @Suite struct OfferTests {
   @Test func offeredAndAwaitedPDUsKeepTheirOrder() throws {
     let received = try VirtualTimeline().run { clock -> [[UInt8]] in
@@ -32,7 +33,7 @@ import Testing
     #expect(received == (0...100).map { [0x52, 3, 0, UInt8($0)] })
   }
 
-  /// Commands that are encoded one by one: half of them wait for room, and each wait is reported.
+  /// Commands that are encoded one by one. Half of them wait for room, and each wait is reported.
   @Test func encodedCommandsKeepTheirOrder() throws {
     let (received, waits) = try VirtualTimeline().run { clock -> ([[UInt8]], Int) in
       let (near, far) = PipeLink.pair(capacity: 2)

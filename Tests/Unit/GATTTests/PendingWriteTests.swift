@@ -3,13 +3,14 @@ import OtaflashGATT
 import OtaflashTestSupport
 import Testing
 
-/// A Write Request whose sender continues: commands can be sent during it, a second request cannot.
+/// Tests of a Write Request whose sender continues: commands can be sent during the request, but a
+/// second request cannot.
 @Suite struct PendingWriteTests {
   private static let data = DiscoveredCharacteristic(
     uuid: BluetoothUUID(0x2A19), properties: [.write, .writeWithoutResponse, .notify],
     declaration: AttributeHandle(2), value: AttributeHandle(3), last: AttributeHandle(4))
 
-  /// The observations of the sender, in order.
+  /// The sender's observations, in order.
   private enum Seen: Equatable {
     case open, held, answered, failed(GATTFault), status([UInt8])
   }

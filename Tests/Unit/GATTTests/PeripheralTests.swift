@@ -189,7 +189,7 @@ private let handle = CountingDevice.handle
               return number
             })
         }
-        // None has started; the turn of each comes while its task starts.
+        // None of the commands has started; each can start while its task starts.
         for number in [0, 2] { enqueued[number].cancel() }
         var fate: [String] = []
         for command in enqueued { fate.append(await text { try await command.value }) }

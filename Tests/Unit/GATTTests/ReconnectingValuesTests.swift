@@ -3,7 +3,7 @@ import OtaflashSimulation
 import Synchronization
 import Testing
 
-/// `Peripheral.values` with a simulated sensor that notifies every second.
+/// Tests of `Peripheral.values` with a simulated sensor that notifies every second.
 @Suite struct ReconnectingValuesTests {
   private static let service = BluetoothUUID(0x180D)
   private static let measurement = BluetoothUUID(0x2A37)

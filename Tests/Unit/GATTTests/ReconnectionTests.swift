@@ -6,10 +6,10 @@ import Synchronization
 import Testing
 
 @Suite struct ReconnectionTests {
-  /// The device's behavior at each connection attempt, in order; the last one is repeated.
+  /// The behavior of the device at each connection attempt, in order; the last entry is repeated.
   private enum Attempt: Sendable {
     case answers
-    /// The link exists for this time, then the radio goes silent.
+    /// The link exists for this time, and then the radio goes silent.
     case loses(after: Duration)
     case notFound
     case noRight
@@ -150,7 +150,7 @@ import Testing
     #expect(fault == .connect(.adapterUnavailable(cause: "c", remedy: .advice("r"))))
   }
 
-  /// Two hosts that lost the same device at the same time return at different times.
+  /// Two hosts that lost the same device at the same time must reconnect at different times.
   @Test func waitsAreRandomByDefaultAndRepeatableByTheirSeed() throws {
     func waits(_ seed: UInt64?) throws -> [Duration] {
       let timeline = VirtualTimeline(chance: seed.map { SeededRandom(seed: $0) })
@@ -238,8 +238,8 @@ import Testing
 
   // MARK: The device
 
-  /// Keeps a connection to a device that behaves as specified by `attempts`; the body reads once a
-  /// second until the connection that answers, then does `last`.
+  /// Keeps a connection to a device that behaves as `attempts` specifies. The body reads once a
+  /// second until a connection answers, and then performs `last`.
   private func run(
     _ script: [Attempt], last: @escaping @Sendable () throws(GATTFault) -> Void = {},
     observing observe: @escaping @Sendable (ReconnectionEvent) -> Void = { _ in }

@@ -4,7 +4,7 @@ import OtaflashSimulation
 import Synchronization
 import Testing
 
-/// A custom central: a scan with a callback, and a device on a link in memory.
+/// A custom central with a scan that uses a callback, and a device on a link in memory.
 private struct CallbackCentral: Central {
   static let device = Advertisement(id: "door", name: "Door", rssi: -50, services: [])
 
@@ -89,7 +89,7 @@ private struct CallbackCentral: Central {
     #expect(fault == .failed(reason: "The radio is off."))
   }
 
-  /// `any Central` in an actor can return its stream, and closures may throw any error.
+  /// An actor can return the stream of `any Central`, and closures may throw any error.
   private actor Manager {
     let central: CallbackCentral
     init(_ central: CallbackCentral) { self.central = central }

@@ -4,7 +4,7 @@ import OtaflashSimulation
 import OtaflashTestSupport
 import Testing
 
-/// Reports its devices, one per second, then nothing.
+/// A scanner that reports its devices, one per second, and then nothing.
 private struct ScriptedScanner: Central {
   let devices: [Advertisement]
   let clock: any LinkClock
@@ -117,8 +117,7 @@ private func device(
 
   // MARK: A new address
 
-  /// The outcome of a search for `one`, or for another device with the name Strap, and its
-  /// duration.
+  /// The outcome and the duration of a search for `one`, or for another device with the name Strap.
   private static func search(
     _ reports: [(id: String, name: String?)]
   ) throws -> (found: Result<String, ConnectFault>, took: Duration) {
@@ -196,7 +195,7 @@ private func device(
     Dialer(to: AdvertisementFilter(name: name), from: scanner, within: .seconds(10), on: clock)
   }
 
-  /// The states of a connection until it is closed, and the failure of connecting.
+  /// The states of a connection until it is closed, and the failure of the connection attempt.
   private static func steps(
     of dialer: Dialer, _ far: PipeLink, _ clock: VirtualClock
   ) async -> [String] {

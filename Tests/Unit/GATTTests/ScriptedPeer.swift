@@ -4,15 +4,15 @@ import OtaflashSimulation
 import OtaflashTestSupport
 import Testing
 
-/// A peer that expects certain PDUs and answers each with certain PDUs, like a message sequence of
-/// the specification.
+/// A peer that expects given PDUs and answers each with given PDUs, like a message sequence chart
+/// of the specification.
 struct ScriptedPeer: Sendable {
   struct Step: Sendable {
     let expects: String?
     let sends: [String]
     var delay: Duration?
 
-    /// The same step, with its responses after `delay`.
+    /// Returns the same step, with its responses after `delay`.
     func after(_ delay: Duration) -> Step {
       var later = self
       later.delay = delay
@@ -24,7 +24,7 @@ struct ScriptedPeer: Sendable {
 
   init(_ steps: [Step]) { self.steps = steps }
 
-  /// Plays the script; returns the first difference from the expected PDUs.
+  /// Plays the script; returns the first difference from the expected PDUs, if any.
   func play(on link: PipeLink, clock: (any LinkClock)? = nil) async -> String? {
     for step in steps {
       do throws(LinkLoss) {
@@ -83,7 +83,7 @@ func withScript<Value: Sendable>(
   return try #require(result.0)
 }
 
-/// The result of a throwing body, as a value that a test can compare.
+/// The result of a body that may throw, as a value that a test can compare.
 func outcome<Value: Sendable>(
   _ body: () async throws(GATTFault) -> Value
 ) async -> Result<Value, GATTFault> {

@@ -5,7 +5,7 @@ import OtaflashTestSupport
 import Synchronization
 import Testing
 
-/// A link whose security a test may raise or refuse.
+/// A link whose security a test can raise or refuse.
 private final class SecurableLink: Link {
   private let base: any Link
   private let ceiling: AttributeSecurity
@@ -89,7 +89,7 @@ private final class SecurableLink: Link {
   }
 
   /// A device that always refuses must not cause endless requests, even if raising the security
-  /// succeeds without effect.
+  /// reports success without an effect.
   @Test(arguments: [[], .encryption, [.encryption, .authentication]] as [AttributeSecurity])
   func aDeviceThatAlwaysRefusesReceivesThreeRequests(_ ceiling: AttributeSecurity) throws {
     let outcome = try read(
@@ -102,7 +102,7 @@ private final class SecurableLink: Link {
   }
 
   @Test func aRefusalThatSecurityCannotFixIsReported() throws {
-    // Insufficient Authorization; the key is too short.
+    // The codes are Insufficient Authorization and a key that is too short.
     for code in ["08", "0C"] {
       let outcome = try read(["01 0A 03 00 \(code)"], upTo: [.encryption, .authentication])
       guard case .failure(.refused) = outcome.result else {
@@ -129,8 +129,8 @@ private final class SecurableLink: Link {
         == .failure(.refused(AttributeReference(AttributeHandle(3)), .insufficientAuthentication)))
   }
 
-  /// The server checks the link at each request: a refused request is permitted once the link is
-  /// secure.
+  /// The server checks the link at each request, so a request that was refused is permitted once
+  /// the link is secure.
   @Test func aServerSeesTheLinksSecurityChange() throws {
     let pdus = try VirtualTimeline().run { clock -> [[UInt8]] in
       let (near, far) = PipeLink.pair(capacity: 4)

@@ -4,8 +4,8 @@ import OtaflashSimulation
 import Synchronization
 import Testing
 
-/// An adapter that reports two devices in turn, one per second, with rising signal strength; it
-/// counts its scans, and runs one at a time.
+/// An adapter that reports two devices alternately, one report per second, with rising signal
+/// strength. It counts its scans, and runs one scan at a time.
 private final class Ear: Scanner {
   private struct State {
     var scans = 0
@@ -111,7 +111,7 @@ private final class Ear: Scanner {
       #expect(!ear.isScanning)
       #expect(ear.scans == 1)
       #expect(scan.devices.map(\.rssi) == [-56, -85], "latest reports, the strongest first")
-      // A later reader starts a separate scan, also if the former one has not ended yet.
+      // A later reader starts a separate scan, even if the previous scan has not ended yet.
       #expect(await Self.collect(1, scan) == [-89])
       #expect(await Self.collect(1, scan) == [-89])
       #expect(ear.scans == 3)

@@ -3,11 +3,11 @@ import Testing
 
 @testable import OtaflashGATT
 
-/// The observers of values, and the changes that the server must receive.
+/// Tests of the observers of values, and of the changes that the server must receive.
 @Suite struct SubscriptionLedgerTests {
   private static let values = (1...8).map { AttributeHandle(UInt16($0) * 3) }
 
-  /// A ledger with one written subscription per value.
+  /// A ledger with one written subscription for each value.
   private func subscribed() throws -> (SubscriptionLedger, [NotificationObserver]) {
     var ledger = SubscriptionLedger()
     let observers = Self.values.map { _ in NotificationObserver(capacity: 1) }

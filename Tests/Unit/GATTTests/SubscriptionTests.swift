@@ -5,8 +5,8 @@ import OtaflashTestSupport
 import Synchronization
 import Testing
 
-/// The PDUs that the server receives as observers come and go. The configuration of the value with
-/// handle 3 has handle 4.
+/// Tests of the PDUs that the server receives when observers are added and removed. The
+/// configuration of the value with handle 3 has handle 4.
 @Suite struct SubscriptionTests {
   private static let level = DiscoveredCharacteristic(
     uuid: BluetoothUUID(0x2A19), properties: [.notify, .read], declaration: AttributeHandle(2),
@@ -156,7 +156,8 @@ import Testing
     #expect(sent.value == 2)
   }
 
-  /// Services 1...4 (Generic Attribute) and 5...; Service Changed has handle 3.
+  /// Service 1...4 is Generic Attribute, in which Service Changed has handle 3; the next service
+  /// starts at 5.
   @Test func serviceChangedIsSubscribedToAndEmptiesTheCache() throws {
     let seen = try withScript([
       .on("10 01 00 FF FF 00 28", "11 06 01 00 04 00 01 18 05 00 FF FF 0F 18"),
@@ -175,7 +176,7 @@ import Testing
     #expect(seen == .success(expected))
   }
 
-  /// Service Changed is not a reason to pair.
+  /// Service Changed must not cause pairing.
   @Test func serviceChangedThatRequiresAPairingIsSkipped() throws {
     let services = try withScript([
       .on("10 01 00 FF FF 00 28", "11 06 01 00 FF FF 01 18"),
@@ -233,7 +234,7 @@ import Testing
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in near }
       let seen = await withPeripheral(dialer, clock: clock) { peripheral -> [String] in
         do throws(PeripheralFault) {
-          // Nothing to end, so the call does not connect.
+          // No subscription exists, so the call does not connect.
           try await peripheral.unsubscribe(
             from: BluetoothUUID(0x2A19), in: BluetoothUUID(0x180F))
           let before = peripheral.connectionState.rawValue

@@ -2,7 +2,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-/// Closures that throw `any Error` in place of the library's typed ones.
+/// Tests of closures that throw `any Error` instead of the library's typed errors.
 @Suite struct UntypedClosureTests {
   private struct Unplugged: Error {}
 

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// Every declaration is used somewhere else: in the sources, a test, an example, a benchmark or a
-/// fuzz target. A name that is declared twice must occur a third time.
+/// Tests that every declaration is used somewhere else: in the sources, a test, an example, a
+/// benchmark or a fuzz target. A name that is declared twice must occur a third time.
 @Suite struct DeadDeclarationTests {
-  /// Declarations that are used only from outside the repository.
+  /// Declarations that are used only by code outside of the repository.
   static let reasons = [
     "allValueStrings": "ArgumentParser asks for it",
     "defaultValueDescription": "ArgumentParser asks for it",
@@ -19,8 +19,8 @@ import Testing
     "associatedtype",
   ]
 
-  /// The names that a line of code declares. A constant or case with its own number belongs to a
-  /// table of an external standard, which is kept complete.
+  /// The names that a line of code declares. Constants and cases with explicit numbers are
+  /// excluded: they belong to tables of external standards, which are kept complete.
   static func declared(in line: Substring) -> [Substring] {
     let words = SourceWords.words(in: line)
     if words.first == "case" || words.starts(with: ["indirect", "case"]) {
@@ -43,7 +43,7 @@ import Testing
     return names.split(separator: ",").compactMap { SourceWords.words(in: $0).last }
   }
 
-  /// The places of all names in `sources` that occur nowhere else.
+  /// The locations of all names in `sources` that occur nowhere else.
   static func dead(
     in sources: [(path: String, text: String)], namedBy others: [String]
   ) -> [String] {

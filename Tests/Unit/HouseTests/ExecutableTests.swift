@@ -1,7 +1,7 @@
 import Testing
 
-/// The executable is thin: one file for each subcommand, the table of errors, and the process. Code
-/// that an app could use is in a separate target.
+/// Tests that the executable is thin: it contains one file for each subcommand, the table of
+/// errors, and the process. Code that an app could use is in a separate target.
 @Suite struct ExecutableTests {
   static let linesMaximum = 4800
   static let fileMaximum = 250

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// The folders of a target have an order, as the targets have: a file names top-level types, free
-/// functions and members of extensions of this folder and of earlier ones only. So each folder can
-/// be read with the earlier ones as its only context.
+/// Tests that the folders of a target have an order, like the targets. A file uses top-level types,
+/// free functions and members of extensions only of its folder and of earlier folders, so each
+/// folder can be read with the earlier folders as its only context.
 @Suite struct FolderTests {
-  /// Each target's folders, the lowest first; `""` is the target's own folder.
+  /// The folders of each target in order; `""` is the target's own folder.
   static let order: [String: [String]] = [
     "Numerals": [""],
     "Wire": ["", "CBOR", "SMP"],
@@ -53,8 +53,8 @@ import Testing
     "otaflash": ["Faults", "Commands", "Process"],
   ]
 
-  /// Folders of a target that are independent of each other, whatever their order: the protocols, the
-  /// file formats, the forms of a report.
+  /// Folders of a target that must be independent of each other, regardless of their order: the
+  /// protocols, the file formats, and the formats of a report.
   static let siblings: [String: Set<String>] = [
     "FleetReport": ["Tables", "Page"],
     "Bench": ["Benchmark", "SelfTest"],
@@ -63,7 +63,7 @@ import Testing
     "Simulation": ["OTAReceiver", "SMP", "NordicSecure", "NordicLegacy"],
   ]
 
-  /// Whether `folder` may use what `other`, a different folder, declares.
+  /// Whether `folder` may use declarations of `other`, a different folder.
   static func mayUse(_ other: String, from folder: String, in target: String) -> Bool {
     guard let order = order[target], let place = order.firstIndex(of: folder),
       let otherPlace = order.firstIndex(of: other)
@@ -90,8 +90,9 @@ import Testing
     }
   }
 
-  /// The places where a file uses a function or a member of an extension of a folder that it may not
-  /// use. Receivers have no types here, so a name counts only if the sources declare it once.
+  /// The locations at which a file uses a function or a member of an extension in a folder that it
+  /// may not use. The test does not know the types of receivers, so a name counts only if the
+  /// sources declare it once.
   private static func wrongUses(
     in target: String, of sources: [Source], declaredOnceIn all: [Source]
   ) -> [String] {
@@ -168,7 +169,7 @@ import Testing
 
     init(path: String, text: String) {
       self.path = path
-      // Sources, the target, its folders, the file.
+      // The parts of the path: Sources, the target, its folders, the file.
       folder = path.split(separator: "/").dropFirst(2).dropLast().joined(separator: "/")
       code = Code(text)
     }
@@ -186,17 +187,17 @@ private struct Code {
     "func", "var", "let", "case", "struct", "enum", "class", "actor", "protocol", "typealias",
   ]
 
-  /// Types of the top level.
+  /// Top-level types.
   private(set) var declared: Set<String> = []
   /// Capitalized words that are not members.
   private(set) var named: Set<String> = []
   /// Free functions and members of extensions, without private ones.
   private(set) var additions: Set<String> = []
-  /// How often each name is declared, at whatever level.
+  /// The number of declarations of each name, at any level.
   private(set) var count: [String: Int] = [:]
-  /// The same without private declarations.
+  /// The same numbers without private declarations.
   private(set) var visibleCount: [String: Int] = [:]
-  /// Members of something, and functions that are called.
+  /// Members of a value or type, and functions that are called.
   private(set) var used: Set<String> = []
 
   init(_ text: String) {
@@ -228,7 +229,7 @@ private struct Code {
         additions.insert(name)
       }
     }
-    // `case one, two(Int), three`, but not the cases of a `switch`.
+    // The names in `case one, two(Int), three`, but not in the cases of a `switch`.
     guard words.first == "case", line.contains(/case \w+(\(.*\))?,/), !line.hasSuffix(":") else {
       return
     }
@@ -264,7 +265,7 @@ private struct Code {
       let parts = line.components(separatedBy: "\"\"\"")
       if parts.count % 2 == 0 { isInLongLiteral.toggle() }
       guard !isInLongLiteral, parts.count == 1 else { continue }
-      // Every second part between quotation marks is a literal.
+      // In a line that is split at quotation marks, every second part is a literal.
       let quoted = line.replacing("\\\"", with: "").components(separatedBy: "\"")
       let bare = quoted.enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element)
       code += bare.joined(separator: " ").components(separatedBy: "//")[0] + "\n"

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The architecture rules that the compiler does not check: the permitted imports of each target,
-/// and the files that may use the system.
+/// Tests of the architecture rules that the compiler does not check: the permitted imports of each
+/// target, and the files that may use the system.
 @Suite struct ImportTests {
   /// The permitted imports of each target, in addition to the standard library's modules.
   static let permitted: [String: Set<String>] = [
@@ -61,19 +61,19 @@ import Testing
       "FoundationEssentials",
     ],
   ]
-  /// What the parts of the command line that work on devices may import.
+  /// The permitted imports of the parts of the command line that work on devices.
   static let devices: Set<String> = [
     "OtaflashConsole", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashDelta",
     "OtaflashUpdate", "OtaflashSimulation", "OtaflashBlueZ", "OtaflashState", "ArgumentParser",
     "Glibc", "FoundationEssentials",
   ]
-  /// What the parts of the command line that run campaigns may import.
+  /// The permitted imports of the parts of the command line that run campaigns.
   static let campaigns = devices.union([
     "OtaflashDevices", "OtaflashFleet", "OtaflashFleetFiles", "OtaflashFleetStore",
     "OtaflashFleetEngine", "OtaflashFleetHooks", "OtaflashFleetForecast", "OtaflashFleetReport",
     "Crypto",
   ])
-  /// The one file of the simulation that keeps a device's flash in a file.
+  /// The only file of the simulation that stores a device's flash in a file.
   static let exceptions = ["Sources/Simulation/Flash/FlashFile.swift": "Glibc"]
   static let standard: Set<String> = ["Synchronization", "_Concurrency", "RegexBuilder"]
 
@@ -115,8 +115,8 @@ import Testing
     }
   }
 
-  /// The files that use the clock of the system: the event loop, the waits of the command line, and
-  /// hooks, which are processes.
+  /// The files that use the system clock: the event loop, the waits of the command line, and hooks,
+  /// which are processes.
   static let filesInTheRealWorld: Set = [
     "Sources/BlueZ/EventLoop/EventLoop.swift", "Sources/Console/Files/InputFile.swift",
     "Sources/Console/Output/OutputQueue.swift",
@@ -142,8 +142,9 @@ import Testing
     #expect(found == Self.filesInTheRealWorld, "each exception is needed")
   }
 
-  /// Files that may create unstructured tasks: the waits that outlive their callers, the root of
-  /// the simulation, and two of the program: itself, and the command that a signal cancels.
+  /// The files that may create unstructured tasks: the waits that outlive their callers, the root
+  /// of the simulation, and two files of the program, for the program itself and for the command
+  /// that a signal cancels.
   static let tasksThatAreNoChildren: Set = [
     "Sources/GATT/Concurrency/Shield.swift", "Sources/Simulation/Time/VirtualTimeline.swift",
     "Sources/otaflash/Process/Program.swift", "Sources/otaflash/Process/Run.swift",
@@ -159,8 +160,8 @@ import Testing
     }
   }
 
-  /// Constructs that hide a failure, or disable a check of the compiler. Matched by word: `Entry?`
-  /// is not a hit.
+  /// Constructs that hide a failure, or disable a check of the compiler. They are matched by word:
+  /// `Entry?` is not a match.
   static let hiding = [
     #"\btry\?"#, #"\btry!"#, #"\bas!"#, #"\bcatch\s*\{\s*\}"#, #"@unchecked\b"#, #"\bfatalError\("#,
     #"nonisolated\(unsafe\)"#, #"@preconcurrency\b"#,
@@ -186,7 +187,7 @@ import Testing
     }
   }
 
-  /// The formatter breaks code, and leaves comments and strings as they are.
+  /// The formatter wraps code, but does not change comments and strings.
   @Test(arguments: permitted.keys.sorted())
   func linesStayShort(_ target: String) throws {
     for file in try Self.files(of: "Sources/\(target)") {

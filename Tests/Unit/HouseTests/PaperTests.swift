@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Documents that must agree with the program.
+/// Tests of documents that must agree with the program.
 @Suite struct PaperTests {
   static func lines(of path: String) throws -> [Substring] {
     try String(contentsOf: ImportTests.root.appending(path: path), encoding: .utf8)
@@ -17,7 +17,7 @@ import Testing
     #expect(release.contains("static let version = \"\(newest.1)\""))
   }
 
-  /// A reader decides within half a minute; details are on other pages.
+  /// A reader decides within half a minute, so details are on other pages.
   @Test func theReadmeStaysShort() throws {
     #expect(try Self.lines(of: "README.md").count <= 121)
   }
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  /// Outside a test's own folder, any file may exist on a computer.
+  /// Outside of a test's own folder, any file may exist on a computer.
   @Test func noTestReliesOnAMissingFileOutsideItsFolder() throws {
     let base = ImportTests.root.appending(path: "Tests")
     let names = ["nonexistent", "nowhere", "no/such", "no-such", "tmp/no-such"].map { "/" + $0 }
@@ -85,8 +85,8 @@ import Testing
     }
   }
 
-  /// The commands of a Makefile that `make help` omits: it prints the first line of the comment
-  /// directly above a target.
+  /// The targets of a Makefile that `make help` omits, because it prints only the first line of the
+  /// comment directly above a target.
   static func undocumented(in lines: [Substring]) -> [Substring] {
     let phony =
       lines.joined(separator: "\n").replacing("\\\n", with: " ").split(separator: "\n")

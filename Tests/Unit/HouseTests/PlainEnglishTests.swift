@@ -34,7 +34,7 @@ import Testing
     }
   }()
 
-  /// The phrases by their first word.
+  /// The phrases, by their first word.
   static let phrases = Dictionary(grouping: rows.flatMap(\.phrases)) { $0[0] }
 
   /// A phrase of `dialect.tsv` in a line.
@@ -71,7 +71,7 @@ import Testing
     line.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) && $0 != "_" }
   }
 
-  /// Every text that a person reads, except the changelog and the recorded API.
+  /// All texts for people, except the changelog and the recorded API.
   static func files() throws -> [(path: String, text: String)] {
     let suffixes = [".md", ".swift", ".c", ".h", ".sh", "Makefile"]
     let manager = FileManager.default

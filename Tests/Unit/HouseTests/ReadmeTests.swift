@@ -1,22 +1,23 @@
 import Foundation
 import Testing
 
-/// A README in a source folder is its map: it names each file, and nothing that does not exist.
+/// Tests that the README of a source folder is a map of the folder: it names each file, and no file
+/// that does not exist.
 @Suite struct ReadmeTests {
   struct Readme: CustomTestStringConvertible {
-    /// Relative to the root.
+    /// The path relative to the root.
     let folder: String
     let names: [Substring]
-    /// Without `.swift`, relative to the folder; files in the scope of a README further down are
-    /// omitted.
+    /// The paths relative to the folder, without `.swift`; files that a README further down covers
+    /// are omitted.
     let files: [String]
-    /// All folders below, including those with their own README.
+    /// All folders below this one, including those with their own README.
     let folders: Set<String>
 
     var testDescription: String { folder }
 
-    /// The files that no name covers. A name is that of one file, `Beginning…` of several, or
-    /// `Folder/…` of all in a folder; each may have a path prefix.
+    /// The files that no name covers. A name covers one file, `Beginning…` covers several, and
+    /// `Folder/…` covers all files in a folder; each may have a path prefix.
     var missing: [String] {
       files.filter { file in !names.contains { Self.name($0, standsFor: file) } }
     }

@@ -2,9 +2,10 @@ import Foundation
 import Testing
 
 /// The receiver in C (Sources/OTAReceiver) is for readers who port it to a device. From the link
-/// down to flash, each file calls only the files below it.
+/// down to flash, each file calls only functions of the files in lower layers.
 @Suite struct ReceiverTests {
-  /// From the lowest up. Each file may call its own functions and those of the files before it.
+  /// The files from the lowest layer up. Each file may call its own functions, and those of the
+  /// files before it.
   static let order = [
     "ota_crc32.c", "ota_delta.c", "ota_flash.c", "ota_record.c", "ota_state.c", "ota_patch.c",
     "ota_engine.c", "ota_update.c", "ota_control.c", "ota_receiver.c",
@@ -23,7 +24,8 @@ import Testing
     return Set(code.matches(of: definition).map { String($0.1) })
   }
 
-  /// Each name of a function above the file that uses it, as "user: function".
+  /// Each name of a function that a file uses although a higher layer defines it, as "user:
+  /// function".
   static func upwardCalls(_ files: [(name: String, code: String)]) -> [String] {
     files.indices.flatMap { index in
       let above = files[(index + 1)...].reduce(into: Set()) { $0.formUnion(functions(in: $1.code)) }

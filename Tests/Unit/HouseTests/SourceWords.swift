@@ -1,8 +1,8 @@
 import Foundation
 
-/// The identifiers of a source, without its comments.
+/// The identifiers in a source file, without those in its comments.
 enum SourceWords {
-  /// The code of each line: the text before a comment line, or before a space and `//`.
+  /// The code of each line: the text before a comment, which starts the line or follows a space.
   static func lines(of text: String) -> [Substring] {
     text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
       var before = UInt8(ascii: " ")

@@ -1,16 +1,16 @@
 import Foundation
 import Testing
 
-/// The texts of the libraries are for the users of any program.
+/// Tests that the messages of the libraries suit the users of any program.
 @Suite struct TextTests {
-  /// Content that a text may not contain: a command of otaflash, or an option of any program.
+  /// Content that a message may not have: a command of otaflash, or an option of any program.
   static let commandLine = [
     #"otaflash (scan|info|flash|image|bench|simulate|devices|doctor|completion|slots|reset|pair|"#
       + "unpair)",
     #"command -v otaflash"#, #"(^|[^-\w])--[a-z]"#,
   ]
 
-  /// The string literals of a line of code; a comment has none.
+  /// The string literals in a line of code; a comment has no literals.
   static func literals(in line: Substring) throws -> [Substring] {
     guard !line.drop(while: { $0 == " " }).hasPrefix("//") else { return [] }
     return line.matches(of: try Regex(#""((?:[^"\\]|\\.)*)""#)).compactMap { $0[1].substring }
@@ -26,7 +26,7 @@ import Testing
   /// Literals that are bytes of a protocol, not text.
   static let protocols = ["otaflash authorize"]
 
-  /// The parts of the command line, which may name it.
+  /// The parts of the command line, in which messages may mention the command line.
   static let program: Set = [
     "Console", "Devices", "Bench", "FleetHost", "FleetCommands", "otaflash",
   ]
@@ -52,7 +52,8 @@ import Testing
       ])
   }
 
-  /// A program may show any fault that it catches: the notation of an enum is not a readable text.
+  /// A program may display any fault that it catches, and the notation of an enum is not readable
+  /// text.
   @Test func everyPublicFaultHasAMessage() throws {
     var faults: [String] = []
     var described: Set<String> = []

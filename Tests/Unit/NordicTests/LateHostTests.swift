@@ -4,8 +4,8 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Timers that fire late, as on a busy host. The flash of a real device does not depend on the
-/// host, so the flash of a simulated one must not either.
+/// Tests with timers that fire late, as on a busy host. The flash of a real device does not depend
+/// on the host, so the flash of a simulated device must not depend on it either.
 @Suite struct LateHostTests {
   @Test(arguments: [Duration.microseconds(200), .milliseconds(1), .milliseconds(5)], ["50", "51"])
   func aLateProcessCostsNoRestart(_ lateness: Duration, _ seed: String) throws {
@@ -18,7 +18,7 @@ import Testing
   }
 }
 
-/// A process that repeatedly gets no CPU time: no timer fires meanwhile.
+/// A process that repeatedly gets no CPU time, so that no timer fires.
 @Suite struct StalledProcessTests {
   @Test(
     arguments: [Duration.milliseconds(20), .milliseconds(60), .milliseconds(150)], ["50", "51"])
@@ -34,7 +34,7 @@ import Testing
 
 /// Wakes each sleeper later than requested.
 struct LateClock: LinkClock {
-  /// Stalls start at multiples of this time.
+  /// The times between the starts of two stalls.
   private static let stallPeriod = Duration.milliseconds(300)
 
   let base: any LinkClock

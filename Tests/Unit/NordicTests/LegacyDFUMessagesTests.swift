@@ -72,7 +72,8 @@ import Testing
         #expect(!words.meaning.hasSuffix("."))
         #expect(words.advice.hasSuffix("."))
         #expect(words.code == "legacy DFU \(opcode.rawValue)/\(status.rawValue)")
-        // The number of banks is unknown, so the text covers both. A watch keeps its application.
+        // The number of banks is unknown, so the message covers both. A watch keeps its
+        // application.
         #expect(words.advice.contains("single bank") == (opcode != .start))
         let watch = status.inWords(of: opcode, by: .infiniTime)
         #expect(!watch.advice.contains("bank"))
@@ -80,7 +81,7 @@ import Testing
     }
   }
 
-  /// The meaning of a number depends on the operation.
+  /// The meaning of a status number depends on the operation.
   @Test func invalidStateIsAnotherTransferOnlyForStart() {
     let status = LegacyDFUStatus.invalidState
     #expect(

@@ -72,7 +72,7 @@ import Testing
     #expect(try transfer.reported(40) == .proceed)
     #expect(try transfer.reported(180) == .proceed)
     #expect(try transfer.reported(180) == .lost)
-    // The device has everything, although a receipt was lost.
+    // The device has all data, although a receipt was lost.
     #expect(try transfer.reported(200) == .proceed)
     #expect(transfer.acknowledged == 200)
     #expect(try transfer.received(receipt: 200) == .proceed, "late, and no news")

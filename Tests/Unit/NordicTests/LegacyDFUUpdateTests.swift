@@ -5,7 +5,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Complete updates of simulated devices with legacy DFU.
+/// Tests of complete updates of simulated devices with legacy DFU.
 @Suite struct LegacyDFUUpdateTests {
   static let bytes = firmware(20_000)
 
@@ -18,7 +18,7 @@ import Testing
     #expect(outcome.log.rewinds == 0)
   }
 
-  /// The next restart would revert the image, and only the user can prevent that.
+  /// The next restart would revert the image, and only the user can prevent this.
   @Test func theWatchsUserIsTold() throws {
     let new = FirmwareVersion(1, 3, 0)
     let image = try legacy(firmware(20_000, new), version: new)
@@ -69,7 +69,7 @@ import Testing
     #expect(outcome.runningImage.isEmpty == (banks == "single"))
   }
 
-  /// After any refusal, the bootloader does not wait for its two minutes.
+  /// After any refusal, the bootloader must not wait for its two minutes.
   @Test(arguments: ["type", "size", "checksum"])
   func afterARefusalTheApplicationRunsAgainAtOnce(_ what: String) throws {
     let wrong =
@@ -85,7 +85,8 @@ import Testing
     #expect(outcome.elapsed < .seconds(60))
   }
 
-  /// A single bank leaves no application to run, but the next transfer starts immediately.
+  /// A device with a single bank has no application to run, but the next transfer starts
+  /// immediately.
   @Test func afterARefusalABootloaderWithOneBankTakesTheNextPackage() throws {
     let outcome = try flash(
       [legacy(Self.bytes, checksum: 0xBAD), legacy(Self.bytes)],
@@ -110,7 +111,8 @@ import Testing
     #expect(outcome.runningImage != Self.bytes)
   }
 
-  /// The host did not see this version run before, so it must not report that it "still" runs.
+  /// The host did not observe this version before, so it must not report that the version "still"
+  /// runs.
   @Test func aVersionThatWasNotSeenBeforeIsNotCalledTheOldOne() throws {
     let image = try legacy(
       firmware(20_000, FirmwareVersion(1, 3, 0)), version: FirmwareVersion(0, 1, 0))
@@ -121,7 +123,7 @@ import Testing
     ) { try outcome.last.get() }
   }
 
-  /// An application that ran before and comes back is reported so.
+  /// If the previous application runs again, this must be reported.
   @Test func aVersionThatComesBackIsCalledTheOldOne() throws {
     let image = try legacy(
       firmware(20_000, FirmwareVersion(1, 3, 0)), version: FirmwareVersion(1, 3, 0))
@@ -133,7 +135,7 @@ import Testing
 
   // MARK: Losses
 
-  /// 1.5 and 10 ms a packet, where the air brings one every 0.7 ms and there are 8 buffers.
+  /// A packet takes 1.5 or 10 ms to write, while one arrives every 0.7 ms and there are 8 buffers.
   @Test(arguments: ["300ms", "2s"])
   func flashThatIsSlowerThanTheAirIsWaitedFor(_ write: String) throws {
     let outcome = try flash([legacy(Self.bytes)], onto: "sim:nordic-legacy?write=\(write)")
@@ -152,7 +154,7 @@ import Testing
     #expect(outcome.log.offsets.allSatisfy { $0 == 0 })
   }
 
-  /// The host's own reset is not a lost link, and only the host ended the connection.
+  /// The host's own reset is not a lost link: only the host ended the connection.
   @Test func ourOwnResetIsToldAsOne() throws {
     let outcome = try flash([legacy(Self.bytes)], onto: "sim:nordic-legacy?cut-at-pdu=400")
     #expect(try outcome.last.get().outcome == .flashed)
@@ -183,7 +185,7 @@ import Testing
     #expect(acknowledged > 10_000)
   }
 
-  /// A bootloader that has received nothing of it answers "invalid state".
+  /// A bootloader that has received no part of the init packet answers "invalid state".
   @Test func aLostInitPacketIsSentAgain() throws {
     let outcome = try flash([legacy(Self.bytes)], onto: "sim:nordic-legacy") { _ in
     } losing: { number, _ in
@@ -205,7 +207,7 @@ import Testing
     #expect(refusal.meaning == "the init packet did not reach it")
   }
 
-  /// Receipts cannot show the loss; the question after every 16 KiB does, long before the end.
+  /// Receipts cannot reveal the loss. The query after every 16 KiB reveals it, long before the end.
   @Test func aLostPacketIsNoticedBeforeTheRestIsSent() throws {
     let outcome = try flash([legacy(firmware(100_000))], onto: "sim:nordic-legacy") { _ in
     } losing: { number, _ in
@@ -218,7 +220,7 @@ import Testing
 
   // MARK: The settings page
 
-  /// 85 ms in which packets only fill the buffers.
+  /// The erase takes 85 ms, in which packets only fill the buffers.
   @Test(
     arguments: ["", "&pool=16x600", "&variant=adafruit"], ["response=same", "response=next"])
   func noPacketFallsIntoTheEraseOfTheSettings(_ device: String, _ response: String) throws {
@@ -229,7 +231,8 @@ import Testing
     #expect(outcome.log.rewinds == 0)
   }
 
-  /// 400 ms: longer than the first wait. The adaptation does not reduce the pace.
+  /// The erase takes 400 ms, which is longer than the first wait. The adaptation must not reduce
+  /// the pace.
   @Test func aLongerEraseIsLearned() throws {
     let profile = "sim:nordic-legacy?interval=7.5ms&erase=200ms"
     let outcome = try flash([legacy(firmware(60_000))], onto: profile)
@@ -239,7 +242,7 @@ import Testing
     #expect(Double(result.bytesSent) / (result.uploadTook / .seconds(1)) > 8000)
   }
 
-  /// A bootloader's Device Information does not describe the application.
+  /// The Device Information of a bootloader does not describe the application.
   @Test func theVersionOfABootloaderIsNotTakenForTheApplications() throws {
     let image = try legacy(
       firmware(20_000, FirmwareVersion(0, 9, 2)), version: FirmwareVersion(0, 9, 2))

@@ -13,7 +13,7 @@ final class EventLog: Sendable {
   private let events = Mutex<[UpdateEvent]>([])
   private let pdus = Mutex<[TracingLink.Crossing]>([])
 
-  /// Every PDU that crossed the air.
+  /// Every PDU that was sent over the air.
   var crossings: [TracingLink.Crossing] { pdus.withLock { $0 } }
   func note(_ crossing: TracingLink.Crossing) { pdus.withLock { $0.append(crossing) } }
 
@@ -40,7 +40,7 @@ final class EventLog: Sendable {
   }
 }
 
-/// The results of updates of a simulated Nordic device, and its final state.
+/// The results of updates of a simulated Nordic device, and the final state of the device.
 struct NordicOutcome: Sendable {
   let results: [Result<UpdateResult, UpdateFault>]
   let log: EventLog
@@ -50,13 +50,14 @@ struct NordicOutcome: Sendable {
   var last: Result<UpdateResult, UpdateFault> { results[results.count - 1] }
 }
 
-/// Sends each image to one fresh device in a separate update, in virtual time.
+/// Sends each image to a new device in a separate update, in virtual time.
 ///
 /// - Parameters:
-///   - cancelAfter: cancels the first update.
-///   - losing: the packets that never reach the device, by their number from 1 and their bytes.
-///   - late: the delay of each timer, of the host and of the device.
-///   - stall: the length of repeated stalls of the process.
+///   - cancelAfter: the time after which the first update is cancelled.
+///   - losing: selects the packets that never reach the device, by their number from 1 and their
+///   bytes.
+///   - late: the delay of each timer of the host and of the device.
+///   - stall: the length of the repeated stalls of the process.
 func flash(
   _ images: [FirmwareImage], onto profile: String, cancelAfter: Duration? = nil,
   late: Duration = .zero, stall: Duration = .zero,
@@ -72,7 +73,7 @@ func flash(
     losing: losing)
 }
 
-/// The same with complete packages.
+/// Same as above, with complete packages.
 func flash(
   packages: [FirmwarePackage], onto profile: String, cancelAfter: Duration? = nil,
   late: Duration = .zero, stall: Duration = .zero,
@@ -121,7 +122,7 @@ func flash(
     elapsed: timeline.clock.now.elapsed)
 }
 
-/// - Parameter limit: cancels the update at this time; the final fault is returned.
+/// - Parameter limit: the time at which the update is cancelled; the final fault is returned.
 private func outcome(
   of update: FirmwareUpdate, on dialer: Dialer, _ clock: any LinkClock, _ limit: Duration?
 ) async -> Result<UpdateResult, UpdateFault> {
@@ -147,7 +148,7 @@ private func outcome(
   }
 }
 
-/// Numbers packets from 1.
+/// Counts the packets from 1.
 final class PacketCounter: Sendable {
   private let count = Mutex(0)
   func next() -> Int {
@@ -193,7 +194,7 @@ func firmware(_ size: Int, seed: UInt64 = 1) -> [UInt8] {
   return (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }
 }
 
-/// The same with a descriptor, from which the simulated application reports its version.
+/// The same bytes with a descriptor, in which the simulated application finds its version.
 func firmware(_ size: Int, _ version: FirmwareVersion) -> [UInt8] {
   var bytes = firmware(size)
   let descriptor = ImageDescriptor(version: version, hardware: nil).encoded
@@ -285,7 +286,7 @@ func legacy(
         command: .legacy(try LegacyInitPacket(decoding: packet)))))
 }
 
-/// CRC-16 with the polynomial 0x1021 from 0xFFFF.
+/// The CRC-16 with the polynomial 0x1021 and the initial value 0xFFFF.
 func crc16(_ bytes: [UInt8]) -> UInt16 {
   bytes.reduce(0xFFFF) { crc, byte in
     (0..<8).reduce(crc ^ UInt16(byte) << 8) { crc, _ in

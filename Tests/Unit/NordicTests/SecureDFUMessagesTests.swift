@@ -4,7 +4,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// The Control Point's bytes, both ways.
+/// Tests of the bytes of the Control Point in both directions.
 @Suite struct SecureDFUMessagesTests {
   static let requests: [(SecureDFURequest, String)] = [
     (.protocolVersion, "00"), (.create(.command, size: 141), "01 01 8D 00 00 00"),
@@ -84,7 +84,7 @@ import Testing
     #expect(throws: fault) { try SecureDFUResponse(decoding: hex(bytes)) }
   }
 
-  /// Values that were not sent are not shown; a guess is marked as such.
+  /// Values that were not sent are not displayed, and a guess is marked as a guess.
   @Test func aGuessIsNoNumber() {
     #expect(ProtocolRefusal.imageNotTaken.code == "Secure DFU 5")
     #expect(ProtocolRefusal.imageNotTaken.advice.contains("most likely"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// 00…FF, repeated: the image of the protocol's examples.
+/// The image in the examples of the protocol: the bytes 00…FF, repeated.
 func ramp(_ count: Int) -> PrefixChecksums {
   PrefixChecksums((0..<count).map { UInt8(truncatingIfNeeded: $0) })
 }
@@ -27,7 +27,7 @@ extension SecureDFUProgress {
     #expect(SecureDFUObjects.packetSize(mtu: 247, limit: limit) == size)
   }
 
-  /// The size that fills events is used, unless it would require receipts.
+  /// The size that fills connection events is used, unless this size would require receipts.
   @Test(arguments: [
     (498, 479, 476), (498, 427, 424), (498, 120, 492), (247, 239, 244), (23, 19, 20),
   ])
@@ -112,7 +112,7 @@ extension SecureDFUProgress {
     #expect(wait.opening(behind: 14, of: 20, erased: erased) == nil)
     #expect(wait.opening(behind: 200, of: 20, erased: erased) == erased)
     wait.overflowed()
-    // 100 µs a word.
+    // 100 µs per word.
     #expect(
       wait.opening(behind: 10, of: 20, erased: erased) == erased.advanced(by: .milliseconds(5)))
     for _ in 0..<9 { wait.overflowed() }

@@ -7,7 +7,7 @@ import Testing
 
 /// A bootloader's treatment of packets: during an erase it queues a few and drops the others.
 private struct PageOfFlash {
-  /// 15 in nRF5 SDK 15.
+  /// The number of queued packets, which is 15 in nRF5 SDK 15.
   var queueSize = 15
   var held: [UInt8] = []
   var executed = 0
@@ -38,7 +38,7 @@ private struct PageOfFlash {
 }
 
 @Suite struct SecureDFUPropertyTests {
-  /// The image arrives for every erase time and queue length that three attempts can cover.
+  /// The image must arrive for every erase time and queue length that three attempts can handle.
   @Test(arguments: 0..<200)
   func everyImageArrives(_ seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
@@ -70,7 +70,7 @@ private struct PageOfFlash {
       case .waitForErase(let erased): now = erased
       case .waitForReceipt:
         _ = try transfer.received(receipt: device.progress)
-        // A receipt without news does not count, and no other follows.
+        // A receipt without new information does not count, and no other receipt follows.
         if transfer.step(at: now) == .waitForReceipt { transfer.doubt() }
       case .askChecksum: _ = try transfer.checked(device.progress)
       case .execute:
@@ -83,7 +83,8 @@ private struct PageOfFlash {
     if erasing <= .milliseconds(90), device.queueSize == 15 { #expect(device.dropped == 0) }
   }
 
-  /// Whatever a bootloader answers, the transfer ends, and sends only bytes of the image.
+  /// Regardless of the answers of a bootloader, the transfer must end, and must send only bytes of
+  /// the image.
   @Test(arguments: 0..<200)
   func noAnswerLeadsAstray(_ seed: Int) {
     var random = SeededRandom(seed: UInt64(seed))
@@ -130,7 +131,7 @@ private struct PageOfFlash {
     }
   }
 
-  /// Correct, nearly correct, or random.
+  /// The answer is correct, nearly correct, or random.
   private static func progress(
     of image: PrefixChecksums, near offset: Int, _ random: inout SeededRandom
   ) -> SecureDFUProgress {
@@ -143,7 +144,7 @@ private struct PageOfFlash {
   }
 
   @Test func anHonestWaitLosesNothingAndAShortOneDoes() {
-    // The hold is what keeps the queue from overflowing: without it packets are lost.
+    // Only the wait prevents an overflow of the queue: without it, packets are lost.
     var device = PageOfFlash()
     device.create(at: .start, erasing: .milliseconds(85))
     for _ in 0..<17 { device.take([0, 0, 0, 0], at: .start) }

@@ -17,7 +17,7 @@ import Testing
       receipts: SecureDFUReceipts(packetSize: packetSize), standing: standing)
   }
 
-  /// Sends packets until another step is due; returns their number.
+  /// Sends packets until another step is due; returns the number of packets.
   static func sendAll(_ transfer: inout SecureDFUTransfer, at now: LinkInstant) -> Int {
     var count = 0
     while case .send(let packet) = transfer.step(at: now) {
@@ -27,7 +27,7 @@ import Testing
     return count
   }
 
-  /// Sends an object with its waits; returns when its checksum is due.
+  /// Sends an object including its waits; returns the time at which its checksum is due.
   static func sendObject(_ transfer: inout SecureDFUTransfer, from now: LinkInstant) -> LinkInstant
   {
     var now = now
@@ -74,8 +74,8 @@ import Testing
       _ = Self.sendAll(&transfer, at: now)
       #expect(transfer.step(at: now) == .waitForErase(until: now.advanced(by: wait)))
       let checked = Self.sendObject(&transfer, from: now)
-      // The third time the flash counts as slower than the air: 100 µs a word. All 17 packets are
-      // sent after the erase.
+      // The third time, the flash counts as slower than the air (100 µs per word), so all 17
+      // packets are sent after the erase.
       let pace = Duration.microseconds(attempt < 2 ? 0 : 16 * 244 * 25)
       #expect(checked == now.advanced(by: wait + pace))
       now = checked
@@ -168,7 +168,7 @@ import Testing
     #expect(try transfer.received(receipt: receipt) == .proceed)
     #expect(transfer.acknowledged == 640)
     #expect(Self.sendAll(&transfer, at: Self.start) == 12)
-    // A receipt without a packet immediately shows that the object is lost.
+    // A receipt that lacks a packet immediately shows that the object is lost.
     let short = SecureDFUProgress(of: Self.image, upTo: 860)
     #expect(try transfer.received(receipt: short) == .again(from: 0))
     #expect(transfer.step(at: Self.start) == .create(size: 4096))
@@ -187,8 +187,8 @@ import Testing
     #expect(Self.sendAll(&transfer, at: Self.start) == 11, "the late one does not count")
   }
 
-  /// On a slow link, the receipt arrives while the question is in flight, and answers it; the
-  /// answer arrives when the next receipt is due.
+  /// On a slow link, the receipt arrives while the query is in flight, and serves as its answer.
+  /// The real answer arrives when the next receipt is due.
   @Test func anAnswerThatTellsNothingNewIsNotTakenForTheNextReceipt() throws {
     var transfer = Self.transfer(packetSize: 20, standing: .inside(400))
     _ = Self.sendAll(&transfer, at: Self.start)

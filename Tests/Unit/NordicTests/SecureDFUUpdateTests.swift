@@ -5,7 +5,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Complete updates of a simulated device with Nordic's Secure DFU bootloader.
+/// Tests of complete updates of a simulated device with Nordic's Secure DFU bootloader.
 @Suite struct SecureDFUUpdateTests {
   static let bytes = firmware(30_000)
 
@@ -42,7 +42,7 @@ import Testing
     #expect(outcome.runningImage == bytes)
   }
 
-  /// The bootloader restarts in between, and waits 10 s for the next image.
+  /// The bootloader restarts between the images, and waits 10 s for the next image.
   @Test(arguments: ["dual", "single"])
   func aSystemAndItsApplicationAreTwoTransfers(_ banks: String) throws {
     let system = try secure(
@@ -93,7 +93,8 @@ import Testing
     #expect(outcome.runningImage != Self.bytes)
   }
 
-  /// Like a shipped bootloader, so that a release is known to be signed before its distribution.
+  /// The check is the same as that of a shipped bootloader, so that a release is known to be signed
+  /// before it is distributed.
   @Test(arguments: [(InitCommand(isSigned: false), "11/8"), (InitCommand(isDamaged: true), "5")])
   func aPackageThatIsNotSignedWithItsKeyIsRefused(
     _ command: InitCommand, _ code: String
@@ -206,8 +207,8 @@ import Testing
     #expect(try allowed.last.get().to == old)
   }
 
-  /// Without a version, only the values of the application before and after remain. They are no
-  /// evidence if they are equal, or if the device was first found in its bootloader.
+  /// Without a version, only the values of the application before and after the update remain. They
+  /// are no evidence if they are equal, or if the device was first found in its bootloader.
   @Test(arguments: [
     ("nordic-dfu", UpdateResult.Proof.changed), ("nordic-dfu?comes-back-old", .bootloader),
     ("nordic-dfu?entry=button", .bootloader), ("nordic-dfu?information=no", .bootloader),
@@ -240,7 +241,7 @@ import Testing
     #expect(!opcodes.contains(0x52) && !opcodes.contains(0x12), "nothing was written at all")
   }
 
-  /// A version that the user gives for a package applies to the application.
+  /// A version that the user specifies for a package applies to the application.
   @Test func aSystemHasNoVersionThatAnApplicationCouldTell() throws {
     let old = FirmwareVersion(1, 2, 0)
     let system = try secure(
@@ -260,7 +261,7 @@ import Testing
     let outcome = try flash([refused, try secure(Self.bytes)], onto: "sim:nordic-dfu")
     #expect(throws: UpdateFault.self) { try outcome.results[0].get() }
     #expect(try outcome.last.get().from == FirmwareVersion(1, 2, 0), "its application was met")
-    // The bootloader would otherwise have waited for two minutes.
+    // Otherwise the bootloader would have waited for two minutes.
     #expect(outcome.elapsed < .seconds(30))
   }
 

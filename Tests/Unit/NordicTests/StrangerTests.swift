@@ -6,7 +6,8 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// A bootloader is searched at its own address; another device there is left untouched.
+/// Tests that a bootloader is searched at its own address, and that another device at this address
+/// is not changed.
 @Suite struct StrangerTests {
   @Test(arguments: ["nordic-dfu", "nordic-legacy"])
   func anApplicationAtTheNextAddressIsAnotherDevice(_ device: String) throws {
@@ -47,7 +48,7 @@ import Testing
       return
     }
     #expect(try stranger.runningImage() == before)
-    // Nothing was written to the device, not even a subscription.
+    // No data was written to the device, not even a subscription.
     #expect(
       log.crossings.allSatisfy { $0.direction == .received || ![0x12, 0x52].contains($0.pdu[0]) })
   }

@@ -6,15 +6,15 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// The throughput in virtual time, compared with the limits of device and air.
+/// Tests of the throughput in virtual time, compared with the limits of the device and of the air.
 @Suite struct ThroughputTests {
   static func rate(_ outcome: NordicOutcome) throws -> Double {
     let result = try outcome.last.get()
     return Double(result.bytesSent) / (result.uploadTook / .seconds(1))
   }
 
-  /// nRF52: 85 ms to erase a page, 41 µs to write a word. A host that waits 400 ms an object
-  /// reaches less than 8 kB/s, one that waits for receipts 9 to 10.
+  /// The times of an nRF52: 85 ms to erase a page, 41 µs to write a word. A host that waits 400 ms
+  /// per object reaches less than 8 kB/s, and a host that waits for receipts 9 to 10 kB/s.
   @Test(arguments: ["1M", "2M"])
   func aSecureTransferIsBoundByTheFlash(_ phy: String) throws {
     let outcome = try flash(
@@ -25,7 +25,7 @@ import Testing
     #expect(rate >= 19_000, "\(rate) B/s")
   }
 
-  /// The waits of these protocols are measured, too.
+  /// The waits of these protocols are also measured.
   @Test func theWaitsAreMeasured() throws {
     let secured = try flash(
       [secure(firmware(65_536))],
@@ -38,7 +38,8 @@ import Testing
     #expect(try #require(try old.last.get().flow).mode == .withoutResponse)
   }
 
-  /// Five times as slow as an nRF52: no queue holds the packets that arrive meanwhile.
+  /// The flash is five times as slow as that of an nRF52, so no queue can hold the packets that
+  /// arrive during a write.
   @Test(arguments: [23, 100, 247])
   func flashThatIsSlowerThanTheAirIsWaitedFor(mtu: Int) throws {
     let outcome = try flash(
@@ -57,8 +58,8 @@ import Testing
     #expect(share >= 0.8, "\(share) of \(limit) B/s")
   }
 
-  /// Packets that fill connection events are at least as fast as the longest packets, and faster at
-  /// 1M.
+  /// Packets that fill connection events must be at least as fast as the longest packets, and
+  /// faster at 1M.
   @Test(arguments: [("1M", "15ms", 1.1), ("2M", "15ms", 1), ("1M", "7.5ms", 1.1)])
   func packetsThatFillEventsAreNoSlowerThanTheLongest(
     _ phy: String, _ interval: String, _ gain: Double
@@ -70,7 +71,7 @@ import Testing
     #expect(filling >= longest * gain, "\(filling) against \(longest) B/s")
   }
 
-  /// Isolated packet losses do not change the assumed erase time: each costs only its object.
+  /// Single packet losses do not change the assumed erase time; each loss costs only its object.
   @Test func strayLossesDoNotSlowTheRest() throws {
     let image = try secure(firmware(98_304))
     let profile = "sim:nordic-dfu?mtu=247&interval=15ms&erase=85ms"
@@ -85,7 +86,8 @@ import Testing
     #expect(ratio < 2, "\(result.uploadTook) against \(clean.uploadTook)")
   }
 
-  /// A slow erase drops the first packet that does not fit the queue: the wait is extended.
+  /// During a slow erase, the first packet that does not fit the queue is dropped, and the wait is
+  /// extended.
   @Test func anEraseThatIsLongerThanTheWaitIsLearned() throws {
     let outcome = try flash(
       [secure(firmware(98_304))], onto: "sim:nordic-dfu?mtu=247&interval=7.5ms&erase=300ms")

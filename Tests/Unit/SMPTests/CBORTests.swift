@@ -4,12 +4,13 @@ import OtaflashUpdate
 import OtaflashWire
 import Testing
 
-/// The examples of RFC 8949, appendix A, and malformed data after its appendix F.
+/// Tests of the examples of RFC 8949, appendix A, and of malformed data according to its appendix
+/// F.
 @Suite struct CBORTests {
   struct Example: Sendable, CustomTestStringConvertible {
     let bytes: String
     let item: CBORItem
-    /// The shortest form; the decoder accepts others too.
+    /// The encoder uses the shortest form; the decoder also accepts other forms.
     var shortest: String?
 
     init(_ bytes: String, _ item: CBORItem, shortest: String? = nil) {
@@ -54,7 +55,7 @@ import Testing
   static let others = [
     Example("f4", .boolean(false)), Example("f5", .boolean(true)), Example("f6", .null),
     Example("f7", .undefined), Example("f0", .simple(16)), Example("f8ff", .simple(255)),
-    // Tags: a date, bignum content, an expected conversion, twice tagged.
+    // Tags: a date, the content of a bignum, an expected conversion, and two nested tags.
     Example("c11a514b67b0", .integer(1_363_896_240), shortest: "1a514b67b0"),
     Example(
       "c249010000000000000000", .bytes([1, 0, 0, 0, 0, 0, 0, 0, 0]),
@@ -166,7 +167,7 @@ import Testing
     Wrong("5f5f4100ffff", .wrongChunk, at: 1), Wrong("7f4100ff", .wrongChunk, at: 1),
     Wrong("f818", .reservedSimple(24), at: 0), Wrong("f81f", .reservedSimple(31), at: 0),
     Wrong("61ff", .notUTF8, at: 0), Wrong("8162c328", .notUTF8, at: 1),
-    // Half a character in each of two parts.
+    // Each of the two parts contains half of a character.
     Wrong("7f61c361bcff", .notUTF8, at: 1),
     Wrong("a2616101616102", .duplicateKey, at: 4),
     Wrong("0000", .trailingBytes(1), at: 1), Wrong("a0ff", .trailingBytes(1), at: 1),
@@ -216,7 +217,7 @@ struct Mismatch<Value: Sendable>: Error {
 }
 
 extension CBORItem {
-  /// An item of any kind, with lengths and numbers around the borders of their encodings.
+  /// An item of any kind, with lengths and numbers near the limits of their encodings.
   static func random(depth: Int, using random: inout SeededRandom) -> CBORItem {
     let borders: [UInt64] = [0, 23, 24, 255, 256, 65535, 65536, 1 << 32 - 1, 1 << 32, .max]
     let number = borders[Int.random(in: 0..<borders.count, using: &random)]
@@ -244,7 +245,7 @@ extension CBORItem {
     }
   }
 
-  /// The item with its maps in the order of their encoding.
+  /// The item, with its maps in the order of their encoding.
   var sortedByKey: CBORItem {
     switch self {
     case .array(let elements): .array(elements.map(\.sortedByKey))

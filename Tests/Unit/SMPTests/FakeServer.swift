@@ -5,52 +5,52 @@ import OtaflashUpdate
 import OtaflashWire
 import Synchronization
 
-/// A minimal device with MCUboot and two slots: it follows the specification of the image group
+/// A minimal device with MCUboot and two slots, which follows the specification of the image group
 /// literally, and fails as configured.
 final class FakeServer: Sendable {
   struct Settings: Sendable {
-    /// `nil` = the command is unknown.
+    /// The response; `nil` = the command is unknown.
     var bufferSize: Int? = 600
     var bufferCount = 4
     var reassembles = true
     var mode: MCUbootMode? = .swapUsingScratch
     var forbidsDowngrade: Bool?
     var slotSize: Int? = 0x10000
-    /// The size of slot 1, if it differs.
+    /// The size of slot 1, if it differs from that of slot 0.
     var secondSlotSize: Int?
     var tellsHashes = true
-    /// Each upload request except the last is accepted in complete units of this size.
+    /// The unit of accepted data in every upload request except the last.
     var writeUnit = 1
-    /// The running image is reported by its decompressed hash.
+    /// Whether the running image is reported by its decompressed hash.
     var decompresses = false
-    /// The running image is reported by this hash, in any case.
+    /// The hash by which the running image is reported in any case.
     var toldHash: [UInt8]?
-    /// Upload requests, counted from 1, that are lost, and lost responses.
+    /// The numbers, from 1, of upload requests that are lost, and of lost responses.
     var lostRequests: Set<Int> = []
     var lostAnswers: Set<Int> = []
-    /// The link ends after this number of upload requests; received bytes remain.
+    /// The number of upload requests after which the link ends; received bytes are kept.
     var linkEndsAfter: Int?
-    /// The upload is lost after this number of upload requests, as by a restart.
+    /// The number of upload requests after which the upload is lost, as by a restart.
     var forgetsAfter: Int?
-    /// Busy responses to upload requests before the first accepted one.
+    /// The number of busy responses to upload requests before the first accepted request.
     var busyAnswers = 0
-    /// From this upload request on, every response is "busy".
+    /// The number of the upload request from which on every response is "busy".
     var busyFrom: Int?
-    /// Uploads that arrive damaged.
+    /// The number of uploads that arrive damaged.
     var damagedUploads = 0
-    /// An erase does not end the upload that is known.
+    /// Whether an erase keeps the state of the upload.
     var remembersErased = false
-    /// The new image does not confirm itself: the bootloader reverts it.
+    /// Whether the new image does not confirm itself, so that the bootloader reverts it.
     var goesBack = false
-    /// The bootloader finds the signature invalid, and erases the image.
+    /// Whether the bootloader finds the signature invalid, and erases the image.
     var refusesImage = false
     /// The responses to requests other than uploads.
     var refusals: [SMPCommand: SMPRefusal] = [:]
     var silent: Set<SMPCommand> = []
-    /// Version 2 of SMP is refused.
+    /// Whether version 2 of SMP is refused.
     var isVersion1 = false
-    /// Before each response, the server sends one to another command, a repeated one, and an
-    /// invalid message.
+    /// Whether the server sends other messages before each response: a response to another command,
+    /// a repeated response, and an invalid message.
     var strayAnswers = false
   }
 
@@ -81,10 +81,10 @@ final class FakeServer: Sendable {
   }
 
   var state: State { shared.withLock { $0 } }
-  /// Puts an image into the inactive slot.
+  /// Stores an image in the inactive slot.
   func place(_ image: [UInt8]) { shared.withLock { $0.slots[1 - $0.active] = image } }
 
-  /// The image of the inactive slot is pending, or the running image is on trial.
+  /// Whether the image of the inactive slot is pending, or the running image is on trial.
   func leave(isPending: Bool) {
     shared.withLock { state in
       state.pending = isPending ? (1 - state.active, false) : nil
@@ -107,7 +107,7 @@ final class FakeServer: Sendable {
     server.install(table)
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
-        // The response is sent first.
+        // The response is sent before the restart.
         if await leaving.wait() != nil, await clock.pause(for: .milliseconds(100)) { link.close() }
       }
       _ = await server.serve(link, clock: clock)
@@ -158,7 +158,7 @@ final class FakeServer: Sendable {
   }
 
   private func notify(_ message: [UInt8], _ mtu: Int) {
-    // The value handle of the one characteristic of the one service.
+    // The handle of the value of the only characteristic in the only service.
     let handle = AttributeHandle(3)
     for start in stride(from: 0, to: message.count, by: mtu - 3) {
       server.notify(handle, Array(message[start..<min(message.count, start + mtu - 3)]))

@@ -7,7 +7,7 @@ import OtaflashTestSupport
 import OtaflashUpdate
 import Synchronization
 
-/// A valid MCUboot image with a body that depends on `seed`, its SHA-256 in the trailer.
+/// A valid MCUboot image, with a body that depends on `seed` and with its SHA-256 in the trailer.
 func bootableBytes(
   _ version: MCUbootVersion, size: Int = 5_000, seed: UInt64 = 1
 ) -> [UInt8] {
@@ -16,7 +16,7 @@ func bootableBytes(
     version, body: (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) })
 }
 
-/// - Parameter entries: those that the hash covers.
+/// - Parameter entries: the entries that the hash covers.
 func bootableBytes(
   _ version: MCUbootVersion, body: [UInt8], entries: [UInt8] = []
 ) -> [UInt8] {
@@ -60,7 +60,7 @@ struct SMPBenchResult: Sendable {
     }
   }
 
-  /// The offset of each start, and whether the device held a part.
+  /// The offset of each start of the transfer, and whether the device already held a part.
   var beginnings: [Int] {
     events.compactMap { event in
       if case .transferBegan(let offset, _, _) = event { offset } else { nil }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Packages with several images, and devices that can mark none.
+/// Tests of packages with several images, and of devices that cannot mark any image.
 extension SMPBoardTests {
-  /// The application, and the image of another core.
+  /// The image of the application, and the image of another core.
   private static func package(
     _ indices: [Int], version: MCUbootVersion = MCUbootVersion(2, 0, 0)
   ) throws -> FirmwarePackage {
@@ -36,7 +36,7 @@ extension SMPBoardTests {
       if case .part(_, let number, of: 2) = event { number } else { nil }
     }
     #expect(parts == [1, 2])
-    // The next reset reverts nothing.
+    // The next reset must not revert any image.
     #expect(try result.imagesAfterReset() == package.parts.map(\.bytes))
   }
 
@@ -93,8 +93,8 @@ extension SMPBoardTests {
     #expect(refusal.code == "image 32")
   }
 
-  /// The power fails when one of two images is marked: the device runs one new image on trial. The
-  /// restart into the other must not revert it.
+  /// The power fails when one of two images is marked, so the device runs one new image on trial.
+  /// The restart into the other image must not revert the first.
   @Test("a device that restarts between two marks ends with both images", arguments: 6...13)
   func restartBetweenMarks(operation: Int) throws {
     let package = try Self.package([0, 1])

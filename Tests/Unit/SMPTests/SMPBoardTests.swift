@@ -6,7 +6,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Complete updates of the simulated Zephyr device, over its simulated radio and flash.
+/// Tests of complete updates of the simulated Zephyr device, over its simulated radio and flash.
 @Suite struct SMPBoardTests {
   struct BoardResult: Sendable {
     let outcome: Result<UpdateResult, UpdateFault>
@@ -87,7 +87,8 @@ import Testing
     try bootable(MCUbootVersion(2, 0, 0), size: 40_000, seed: seed)
   }
 
-  /// The waits of this protocol are measured, too: for slow flash, or hardly any.
+  /// The waits of this protocol are also measured, for slow flash and for flash that hardly takes
+  /// time.
   @Test(arguments: [("write=400ms&phy=2M", true), ("erase=1ms&write=1ms&phy=2M", false)])
   func theWaitsAreMeasured(_ settings: String, _ isFlash: Bool) throws {
     let result = try Self.flash(try Self.image(), onto: settings + "&mtu=247&interval=15ms")
@@ -282,7 +283,7 @@ import Testing
     #expect(wide.uploadTook * 3 < narrow.uploadTook * 2, "\(wide.uploadTook) \(narrow.uploadTook)")
   }
 
-  /// In fragments that fill packets, 256 KiB took 1.64 s and more.
+  /// With fragments that fill packets, 256 KiB took 1.64 s and more.
   @Test("the fragments of a request fill connection events")
   func partsFillEvents() throws {
     let image = try bootable(MCUbootVersion(2, 0, 0), size: 256 * 1024)
@@ -293,7 +294,7 @@ import Testing
     #expect(took < .milliseconds(1600), "\(took)")
   }
 
-  /// A page write takes 100 ms: requests beyond four buffers are lost meanwhile.
+  /// Writing a page takes 100 ms, during which requests beyond four buffers are lost.
   @Test("a slow server receives as many requests as it has buffers")
   func slowServer() throws {
     let image = try Self.image()
@@ -304,8 +305,8 @@ import Testing
     #expect(1...3 ~= rewinds, "\(rewinds) rewinds for full buffers")
   }
 
-  /// The link ends while 11 pages of 2 s are erased; the next connection finds a server that does
-  /// not respond for 20 s.
+  /// The link ends while 11 pages are erased, which takes 2 s each. The next connection finds a
+  /// server that does not respond for 20 s.
   @Test("the host waits for a server that still erases for an earlier connection")
   func busyServer() throws {
     let image = try Self.image()
@@ -319,8 +320,8 @@ import Testing
     #expect(connections == 3, "one lost, one that waited, one for the verification")
   }
 
-  /// The image of an earlier host has a valid form but damaged content: the server lists it, the
-  /// bootloader does not start it.
+  /// The image of an earlier host has a valid form but damaged content: the server lists it, but
+  /// the bootloader does not start it.
   @Test(
     "a damaged image in a slot is sent again", arguments: ["swap", "direct-xip", "single"])
   func damagedImageHeld(mode: String) throws {

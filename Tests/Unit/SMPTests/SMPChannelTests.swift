@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct SMPChannelTests {
   private static let old = bootableBytes(MCUbootVersion(1, 0, 0))
-  /// Three writes at the ATT_MTU that is asked for.
+  /// Three writes at the ATT_MTU that the host requests.
   private static let long = SMPOS.Echo(String(repeating: "x", count: 1_300))
 
   private static func server(
@@ -20,7 +20,7 @@ import Testing
     return FakeServer(running: old, settings)
   }
 
-  /// Runs `body` with a channel to the server, on which each write takes 10 ms.
+  /// Runs `body` with a channel to the server; each write on the channel takes 10 ms.
   private func withChannel<Value: Sendable>(
     _ server: FakeServer,
     _ body: @escaping @Sendable (SMPChannel, VirtualClock) async throws(UpdateFault) -> Value
@@ -73,7 +73,7 @@ import Testing
           () async throws(UpdateFault) in _ = try await channel.send(Self.long, .upload)
         }
       } catch .gatt(.upload, .cancelled) {
-        // The intended message.
+        // The message is interrupted as intended.
       }
       let cut = server.state.reassembly.isInMessage
       try await channel.finishMessage()
@@ -131,7 +131,8 @@ import Testing
       for _ in 0..<3 { _ = try await channel.perform(SMPOS.Echo("x"), .connect) }
       return channel.ignored
     }
-    // Before each response: one to another command, a repeated one, and an invalid message.
+    // Before each response, the server sends a response to another command, a repeated response,
+    // and an invalid message.
     #expect(ignored == SMPExchange.Ignored(late: 3, alien: 3, malformed: 3))
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// The facts that follow from a server's responses about itself.
+/// Tests of the facts that follow from a server's responses about itself.
 @Suite struct SMPFactsTests {
   typealias Slot = SMPImage.Slot
 
@@ -31,7 +31,8 @@ import Testing
     #expect(SMPFacts(state: only, sizes: Self.sizes([0])).images == [0])
   }
 
-  /// Servers up to Zephyr 3.4 report only the application as active (CONFIG_MCUMGR_GRP_IMG).
+  /// Servers up to Zephyr 3.4 report only the application's image as active
+  /// (CONFIG_MCUMGR_GRP_IMG).
   @Test(arguments: [Slot.Flags.active, []] as [SMPImage.Slot.Flags])
   func anotherImageIsOnTrialUntilItIsConfirmed(active: SMPImage.Slot.Flags) throws {
     let new = try bootable(MCUbootVersion(1, 0, 0), place: MCUbootPlace(imageIndex: 1))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Installers of a SoftDevice and a firmware loader: images that run once.
+/// Tests of installers of a SoftDevice and a firmware loader, which are images that run once.
 extension SMPFirmwareLoaderTests {
   private static func loader() throws -> MCUbootImage {
     try MCUbootImage(decoding: bootableBytes(MCUbootVersion(1, 4, 0), size: 6_000, seed: 5))
@@ -87,7 +87,7 @@ extension SMPFirmwareLoaderTests {
     #expect(ending.running == image.bytes)
   }
 
-  /// The previous loader answers: nothing was installed, and the installer's header is cleared.
+  /// The previous loader answers, so nothing was installed; the installer's header is cleared.
   @Test func aLoaderThatIsNotTheInstalledOneIsNoSuccess() throws {
     let installer = try Self.installer()
     func agreement(_ slots: [SMPImage.Slot]) -> RunningImage.Agreement {

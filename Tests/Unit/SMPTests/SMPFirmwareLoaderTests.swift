@@ -8,13 +8,13 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Updates of simulated devices with Nordic's single-slot firmware loader.
+/// Tests of updates of simulated devices with Nordic's single-slot firmware loader.
 @Suite struct SMPFirmwareLoaderTests {
   static let settings = "smp?mode=firmware-loader&slot=64K"
 
   struct Ending {
     let outcome: Result<UpdateResult, UpdateFault>
-    /// Connections and SMP requests, without repetitions.
+    /// The connections and SMP requests, without repetitions.
     let steps: [String]
     let running: [UInt8]
     let reports: [DeviceReport]
@@ -69,8 +69,8 @@ import Testing
     }
   }
 
-  /// - Parameter isAway: the device is not in range, and the board represents another device at the
-  ///   loader's address.
+  /// - Parameter isAway: whether the device is out of range, so that the board represents another
+  ///   device at the loader's address.
   static func flash(
     _ images: FirmwareImage..., onto settings: String, isAway: Bool = false
   ) throws -> Ending {
@@ -115,7 +115,7 @@ import Testing
     try bootable(MCUbootVersion(2, 0, 0), size: 40_000, seed: 1)
   }
 
-  /// The order that bare metal requires: the name is set and saved before the restart, and nothing
+  /// The order that bare metal requires: the name is set and saved before the restart, and no data
   /// is uploaded before the loader has reported its mode.
   @Test func theLoaderIsNamedFoundAskedAndUsed() throws {
     let image = try Self.image()

@@ -3,7 +3,8 @@ import OtaflashUpdate
 import OtaflashWire
 import Testing
 
-/// Messages against known bytes, and Zephyr's encoding (maps of indefinite length).
+/// Tests that compare messages with known bytes, and with Zephyr's encoding (maps of indefinite
+/// length).
 @Suite struct SMPMessageTests {
   @Test("known requests have these bytes")
   func requests() {
@@ -57,7 +58,7 @@ import Testing
         == .failure(SMPRefusal(.group(.image, 23))))
     #expect(try answer("a2 62 7263 00 63 6f6666 05") == .success(.init(offset: 5)))
     #expect(try answer("a1 62 7263 20") == .failure(SMPRefusal(.general(-1))))
-    // Zero is not an error in any position.
+    // Zero is not an error in any of these fields.
     #expect(
       try answer("a2 63 657272 a2 65 67726f7570 01 62 7263 00 63 6f6666 05")
         == .success(.init(offset: 5)))

@@ -57,7 +57,8 @@ import Testing
   @Test(
     "a short last fragment is omitted if that is faster",
     arguments: [
-      // Five complete fragments; ten and a part; one and a half, where the half is worthwhile.
+      // The sizes are five complete fragments; ten fragments and a part; one fragment and a half,
+      // where the half is worthwhile.
       (2475, 495, 2475), (2475, 244, 2440), (384, 244, 384), (244, 244, 244), (200, 244, 200),
     ])
   func wholeFragments(buffer: Int, fragment: Int, best: Int) {

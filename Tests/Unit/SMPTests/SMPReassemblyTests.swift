@@ -71,10 +71,11 @@ import Testing
     let numbers = (0..<4).map { _ in exchange.begin(SMPImage.Upload.command) }
     #expect(numbers == [254, 255, 0, 1])
     let inOrder = [
-      // Answered, and an earlier one: both are complete.
+      // The response to this request, a repetition, and the response to an earlier request are all
+      // complete messages.
       exchange.received(header(255)), exchange.received(header(255)),
       exchange.received(header(254)),
-      // A response of another kind, or not a response.
+      // A response of another kind, and a message that is not a response.
       exchange.received(header(0, .readResponse)), exchange.received(header(0, .write)),
       exchange.received(header(99, .write)), exchange.received(header(0)),
     ]

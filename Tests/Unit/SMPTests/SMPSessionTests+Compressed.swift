@@ -7,7 +7,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Images that the bootloader decompresses.
+/// Tests of images that the bootloader decompresses.
 extension SMPSessionTests {
   private static func compressed() throws -> FirmwareImage {
     let bytes = SampleImage.compressed(
@@ -27,15 +27,15 @@ extension SMPSessionTests {
     }
     let image = try Self.compressed()
     try expectFlashed(try update(server, to: image), server, image)
-    // The image already runs, under its decompressed hash.
+    // The image already runs, and is reported by its decompressed hash.
     let sent = server.state.uploadRequests
     let again = try update(server, to: image)
     #expect(try again.outcome.get().outcome == .alreadyCurrent)
     #expect(server.state.uploadRequests == sent)
   }
 
-  /// Compressed bytes cannot run: a server that reports the file's hash as running is as wrong as
-  /// with any other hash.
+  /// Compressed bytes cannot run, so a server that reports the file's hash as running is as wrong
+  /// as with any other hash.
   @Test(
     "the update fails if the running hash is not that of the decompressed image",
     arguments: [MCUbootMode.overwriteOnly, .swapWithoutScratch], [true, false])
@@ -55,7 +55,7 @@ extension SMPSessionTests {
   func strayEntry() throws {
     let image = try Self.compressed()
     var bytes = image.bytes
-    // Without the flag; the hash covers the complete image all the same.
+    // The flag is cleared; the hash still covers the complete image.
     bytes[17] = 0
     let covered = bytes.count - 40
     bytes.replaceSubrange((covered + 8)..., with: Array(SHA256.hash(data: bytes[..<covered])))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Refusals before the first byte, and their messages.
+/// Tests of refusals before the first byte, and of their messages.
 extension SMPSessionTests {
   @Test("an older image is refused, with its build number counted")
   func downgrade() throws {
@@ -44,7 +44,7 @@ extension SMPSessionTests {
       let server = Self.server()
       var bytes = bootableBytes(MCUbootVersion(1, 1, 0))
       bytes[16] = flag
-      // The hash after magic, size, type and length covers header and body as they are.
+      // The hash, which follows magic, size, type and length, covers header and body as they are.
       let covered = bytes.count - 40
       bytes.replaceSubrange(
         (covered + 8)..., with: Array(SHA256.hash(data: bytes[..<covered])))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Complete updates of a small server in virtual time.
+/// Tests of complete updates of a small server in virtual time.
 @Suite struct SMPSessionTests {
   static let old = bootableBytes(MCUbootVersion(1, 0, 0), seed: 9)
 
@@ -25,7 +25,7 @@ import Testing
     try bootable(version)
   }
 
-  /// The update ended with the new image running, read back, confirmed.
+  /// The update ended with the new image running, read back and confirmed.
   func expectFlashed(
     _ result: SMPBenchResult, _ server: FakeServer, _ image: FirmwareImage,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -91,7 +91,7 @@ import Testing
       let result = try update(server, to: image) { $0.mtu = 247 }
       try expectFlashed(result, server, image)
       #expect(server.state.longestWrite <= 244)
-      // 5,072 bytes in requests of at most 1,146, or of at most 219.
+      // 5,072 bytes are sent in requests of at most 1,146 bytes, or of at most 219 bytes.
       #expect((server.state.uploadRequests < 8) == reassembles)
     }
   }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// The single steps on slots that the command line offers.
+/// Tests of the single operations on slots that the command line offers.
 @Suite struct SMPSlotsTests {
   private static let old = bootableBytes(MCUbootVersion(1, 0, 0), seed: 9)
 

@@ -4,12 +4,12 @@ import Testing
 @testable import OtaflashUpdate
 
 @Suite struct SMPTransferTests {
-  /// Requests of 100 bytes of image.
+  /// Requests with 100 bytes of the image.
   private static let size = SMPPacketSize(
     bytes: 244, announcement: .init(size: 10_000, sha: [UInt8](repeating: 1, count: 32)),
     dataLimit: 100)
 
-  /// A window whose requests are numbered from 0, and what it sent.
+  /// A window whose requests are numbered from 0, and the data that it sent.
   private struct Bench {
     var window: SMPTransfer
     var sent: [UInt8: Range<Int>] = [:]
@@ -35,7 +35,7 @@ import Testing
       return numbers
     }
 
-    /// Answers each like a server that has everything.
+    /// Answers each request like a server that has received everything.
     mutating func answerWell(_ numbers: [UInt8]) throws {
       for number in numbers {
         let end = try #require(sent[number]).upperBound
@@ -67,7 +67,7 @@ import Testing
       try bench.answerWell(numbers)
     }
     #expect(widths == [1, 2, 3, 4, 5] && bench.window.width == 6)
-    // The last of six finds no buffer; the following answers show it.
+    // The last of six requests finds no buffer, which the following answers show.
     #expect(bench.fill() == [15, 16, 17, 18, 19, 20])
     try bench.answerWell([15, 16, 17, 18, 19])
     let behind = bench.fill()
@@ -119,7 +119,8 @@ import Testing
   func partTaken() throws {
     var bench = Bench(from: 4_096, unit: .unknown)
     #expect(bench.fill() == [0], "a single request")
-    // 95 bytes determine words up to 32; the server accepted complete words of 8.
+    // The length of 95 bytes is compatible with words of up to 32 bytes; the server accepted
+    // complete words of 8 bytes.
     #expect(bench.sent[0] == 4_096..<4_191)
     #expect(try bench.window.answered(0, requesting: 4_184) == .proceed)
     #expect(bench.window.unit == .known(8) && bench.window.acknowledged == 4_184)
@@ -151,13 +152,13 @@ import Testing
     var bench = Bench(from: 100)
     for _ in 0..<3 { try bench.answerWell(bench.fill()) }
     #expect(bench.fill() == [6, 7, 8])
-    // 6 was lost; the server discards 7 and 8 and reports its offset.
+    // Request 6 was lost; the server discards 7 and 8 and reports its offset.
     #expect(try bench.window.answered(7, requesting: 700) == .proceed)
     #expect(bench.fill().isEmpty)
     #expect(try bench.window.answered(8, requesting: 700) == .rewound(to: 700, because: .gap))
     #expect(bench.window.width == 1)
     #expect(bench.fill() == [9] && bench.sent[9] == 700..<800)
-    // It grows again, but only after twice as many successful answers.
+    // The window grows again, but only after twice as many successful answers.
     try bench.answerWell([9])
     #expect(bench.window.width == 1)
     try bench.answerWell(bench.fill())
@@ -171,7 +172,7 @@ import Testing
     #expect(bench.fill() == [1, 2])
     #expect(try bench.window.answered(2, requesting: 400) == .proceed)
     #expect(bench.window.acknowledged == 400)
-    // The answer to 1 is late now.
+    // The answer to request 1 is late now.
     #expect(try bench.window.answered(1, requesting: 300) == .proceed)
     #expect(bench.window.acknowledged == 400)
   }
@@ -283,7 +284,7 @@ import Testing
       steps += 1
       try #require(steps < 5_000, "seed \(seed)")
       for number in bench.fill() {
-        // One request in twenty is lost; the server discards unexpected ones.
+        // One request in twenty is lost, and the server discards unexpected ones.
         if Int.random(in: 0..<20, using: &random) == 0 { continue }
         let range = try #require(bench.sent[number])
         if range.lowerBound == server { server = range.upperBound }

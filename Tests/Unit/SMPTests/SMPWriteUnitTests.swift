@@ -2,7 +2,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// The flash words of servers that accept only complete words.
+/// Tests of the flash words of servers that accept only complete words.
 @Suite struct SMPWriteUnitTests {
   @Test(
     "the first request determines each word up to 32 exactly",
@@ -15,7 +15,8 @@ import Testing
     }
   }
 
-  /// What 32 explains may be a larger word; no known device has one.
+  /// If a length is compatible with 32, the word may also be larger, but no known device has a
+  /// larger word.
   @Test(
     "a larger word is determined if no smaller one matches", arguments: [64, 128, 256, 512])
   func large(word: Int) throws {

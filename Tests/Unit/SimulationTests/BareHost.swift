@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
 
-/// A host in raw PDUs for any device: it finds characteristics by their declarations, writes
+/// A host that sends raw PDUs to any device. It finds characteristics by their declarations, writes
 /// values, and stores the values that the device sends.
 struct BareHost {
   enum Fault: Error, Equatable {
@@ -95,7 +95,7 @@ struct BareHost {
 
   // MARK: Values from the device
 
-  /// The next notified or indicated value.
+  /// Returns the next notified or indicated value.
   mutating func next() async throws -> [UInt8] {
     while inbox.isEmpty { _ = try await receive() }
     return inbox.removeFirst()

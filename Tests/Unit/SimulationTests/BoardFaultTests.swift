@@ -4,12 +4,13 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-/// Each fault of the catalog behaves as its description states.
+/// Tests that each fault of the catalog behaves as its description states.
 @Suite struct BoardFaultTests {
   static let newVersion = FirmwareVersion(1, 3, 0)
   static let image = makeImage(40_000)
 
-  /// Flashes the image, then reads the state of the running image: version, CRC32, boot outcome.
+  /// Flashes the image, and then reads the state of the running image: version, CRC32, boot
+  /// outcome.
   private func outcome(of profile: String) throws -> (version: [UInt8], crc32: UInt32, boot: UInt8)
   {
     try withBoard(profile) { board, _ in
@@ -107,7 +108,7 @@ import Testing
     try withBoard("bad-block") { board, _ in
       var host = try await OTAHost.connected(to: board)
       _ = try await host.begin(Self.image, version: Self.newVersion)
-      // The sixth page fails the verification; each time the device requests it again.
+      // The sixth page fails the verification, and the device requests it again each time.
       for _ in 0..<1000 where !host.statuses.contains(where: { $0.error == 3 }) {
         let status = try await statusRead(&host)
         let count = min(240, Self.image.count - status.next)
@@ -154,7 +155,7 @@ import Testing
     #expect(try offsets("beyond-end").last == 41_000)
   }
 
-  /// The reported offsets during the transfer of 6 KiB after half of the image.
+  /// The offsets reported during the transfer of 6 KiB that follow half of the image.
   private func offsets(_ profile: String) throws -> [Int] {
     try withBoard(profile) { board, clock in
       var host = try await OTAHost.connected(to: board)
@@ -222,7 +223,7 @@ import Testing
         .encoded)
   }
 
-  /// Sends in order until the window stays closed for ten seconds.
+  /// Sends data in order until the window stays closed for ten seconds.
   private func sendUntilWindowIsClosed(_ host: inout OTAHost) async throws -> OTAHost.Status {
     var quiet = 0
     while quiet < 100 {

@@ -6,7 +6,7 @@ import OtaflashUpdate
 import OtaflashWire
 import Testing
 
-/// MCUboot's handling of the images that the SMP server received, for each mode.
+/// Tests of MCUboot's handling of images that the SMP server received, for each mode.
 @Suite struct BootloaderModeTests {
   static let file = BootableFile()
 
@@ -35,7 +35,7 @@ import Testing
       #expect(try await host.state() == ["0:1.3.0 ba", "1:1.2.0 bc"])
       #expect(try board.runningImage() == Self.file.bytes)
       #expect(try await host.host.read(BluetoothUUID(0x2A26)) == Array("1.3.0".utf8))
-      // Until the old image is reverted or replaced, it must not be overwritten.
+      // The old image must not be overwritten until it is reverted or replaced.
       #expect(
         try await host.call(SMPImage.Erase()) == .failure(SMPRefusal(.group(.image, 9))))
       #expect(
@@ -84,8 +84,8 @@ import Testing
     }
   }
 
-  /// The hash in the TLVs does not match the image: only the bootloader detects it and erases the
-  /// image.
+  /// The hash in the TLVs does not match the image. Only the bootloader detects this, and erases
+  /// the image.
   @Test func anImageWithAWrongHashNeverRuns() throws {
     try withServer("") { host, board, _ in
       let factory = try board.runningImage()
@@ -155,7 +155,7 @@ import Testing
         return begun.duration(to: clock.now)
       }
     }
-    // Three pages, moved twice, three times, once, or not at all.
+    // Three pages are moved twice, three times, once, or not at all.
     let page = Duration.milliseconds(125)
     let expected = ["swap": 6, "swap-scratch": 9, "overwrite": 3, "direct-xip": 0]
     for (mode, moves) in expected {
@@ -203,7 +203,7 @@ import Testing
       host = try await SMPHost.connected(to: board)
       #expect(try await host.state() == ["0:1.2.0 b", "1:1.3.0 bca"])
       #expect(try board.runningImage() == Self.file.bytes)
-      // A lower version is accepted but does not run.
+      // An image with a lower version is accepted but does not run.
       let old = BootableFile(version: (1, 1, 0))
       _ = try await host.upload(old.bytes)
       try await host.reset()
@@ -236,7 +236,7 @@ import Testing
       host = try await SMPHost.connected(to: board)
       #expect(try await host.state() == ["0:1.2.0 bc"])
       _ = try await host.upload(Self.file.bytes, to: 4000)
-      // Half an image is not bootable: the bootloader keeps running.
+      // Half of an image cannot be started, so the bootloader keeps running.
       board.powerCut()
       await host.host.waitForEnd()
       host = try await SMPHost.connected(to: board)
@@ -250,8 +250,8 @@ import Testing
     }
   }
 
-  /// Nordic's single-slot loader: the application sets its name and lists one slot in addition to
-  /// the loader's; the end of a connection restarts the loader.
+  /// Nordic's single-slot loader: the application sets the loader's name, and lists one slot in
+  /// addition to the loader's slot. The loader restarts at the end of a connection.
   @Test func theFirmwareLoaderIsNamedAndRestartsWithEachConnection() throws {
     try withServer("&mode=firmware-loader") { host, board, _ in
       #expect(try await host.state() == ["0:1.2.0 bca", "1:1.0.0 b"])

@@ -7,7 +7,7 @@ import OtaflashUpdate
 import OtaflashWire
 import Testing
 
-/// Faults of link, flash and behavior apply to every kind of device.
+/// Tests that faults of link, flash and behavior apply to every kind of device.
 @Suite struct DeviceFaultTests {
   static let image = makeImage(9000, version: FirmwareVersion(1, 3, 0))
   static let file = BootableFile()
@@ -31,7 +31,7 @@ import Testing
       var host = try await SMPHost.connected(to: board)
       try await host.post(SMPOS.Echo("hi"))
       await clock.pause(for: .seconds(5))
-      // A read is answered, and no notification arrived before it.
+      // A read is answered, but no notification arrives before the answer.
       _ = try await host.host.read(BluetoothUUID(0x2A26))
       #expect(host.host.takeInbox() == [])
     }

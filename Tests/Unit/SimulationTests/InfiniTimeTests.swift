@@ -4,7 +4,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-/// InfiniTime's receiver of legacy DFU.
+/// Tests of InfiniTime's receiver of legacy DFU.
 @Suite struct InfiniTimeTests {
   static let image = makeImage(5000, version: FirmwareVersion(1, 3, 0))
 
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  /// It reads one byte of the number.
+  /// InfiniTime reads only one byte of the number.
   @Test func theWatchReadsOnlyTheLowByte() throws {
     try withBoard("infinitime") { board, _ in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  /// Hosts that connect and disconnect leave erases in the queue of the flash, which is limited.
+  /// Hosts that connect and disconnect leave erases in the limited queue of the flash.
   @Test func disconnectedHostsDoNotFillTheQueuePermanently() throws {
     try withBoard("infinitime?erase=20s&slot=16K") { board, _ in
       var last = ""

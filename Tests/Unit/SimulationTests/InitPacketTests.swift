@@ -7,12 +7,12 @@ import OtaflashSimulation
 import OtaflashTestSupport
 import Testing
 
-/// The checks of init packets by the Secure DFU bootloader, and the ways from the application to
-/// it.
+/// Tests of the checks of init packets by the Secure DFU bootloader, and of the ways from the
+/// application to the bootloader.
 @Suite struct InitPacketTests {
   static let image = makeImage(6000, version: FirmwareVersion(1, 3, 0))
 
-  /// The answer to the init packet's Execute.
+  /// The answer to the Execute request of the init packet.
   private func answer(to packet: [UInt8], profile: String = "nordic-dfu") throws -> String {
     try withBoard(profile) { board, _ in
       var dfu = try await SecureDFUHost.inBootloader(of: board)
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// An init packet that is valid but for one field, and the answer to it.
+  /// An init packet that is valid except for one field, and the answer to it.
   struct Example: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let answer: String
@@ -82,7 +82,7 @@ import Testing
     #expect(try answer(to: builder.signed, profile: "nordic-dfu?debug=yes") == "60 04 01")
   }
 
-  /// Truncated, with an unknown wire type, with a length beyond the end.
+  /// The packets are truncated, have an unknown wire type, or have a length beyond the end.
   @Test(arguments: ["0a", "0a 02 08", "0f 01", "0a ff ff ff ff ff ff ff ff ff 01", "08 80"])
   func aMalformedInitPacketIsAnInvalidObject(bytes: String) throws {
     #expect(try answer(to: hex(bytes)) == "60 04 05")
@@ -114,7 +114,7 @@ import Testing
     #expect(try answer(to: wrong, profile: "nordic-dfu?key=none") == "60 04 01", "no verification")
   }
 
-  /// The configuration of released bootloaders.
+  /// This is the configuration of released bootloaders.
   @Test func anUnsignedPackageIsRefusedByDefault() throws {
     let builder = InitPacketBuilder(for: Self.image)
     #expect(try answer(to: builder.unsigned) == "60 04 0b 08")
@@ -123,7 +123,7 @@ import Testing
     #expect(try answer(to: builder.unsigned, profile: "nordic-dfu?key=none") == "60 04 01")
   }
 
-  /// The key in the file for nrfutil matches the key of the bootloader.
+  /// The key in the file for nrfutil must match the key of the bootloader.
   @Test func theSampleKeyMatchesTheFile() throws {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -139,7 +139,7 @@ import Testing
       let packet = InitPacketBuilder(for: Self.image).signed
       #expect(try await dfu.sendInit(packet) == "60 04 01")
       #expect(try await dfu.ask("04") == "60 04 01")
-      // A part of an init packet is invalid, and a new object discards the previous one.
+      // A part of an init packet is invalid. A new object discards the previous one.
       #expect(try await dfu.ask("01 01 40 00 00 00") == "60 01 01")
       try await dfu.send(packet.prefix(20))
       #expect(try await dfu.ask("04") == "60 04 08")
@@ -158,7 +158,7 @@ import Testing
       let there = try await board.dial(address: board.address.successor)
       there.close()
       #expect(try board.runningImage() == factory)
-      // The same version is not a newer one.
+      // The same version does not count as newer.
       var dfu = try await SecureDFUHost.inBootloader(of: board)
       #expect(try await dfu.sendInit(builder.signed) == "60 04 0b 05")
       let begun = clock.now

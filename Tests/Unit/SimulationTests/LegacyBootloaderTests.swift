@@ -4,7 +4,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-/// The bootloaders of SDK 11 and of Adafruit, rule by rule, over the modeled radio.
+/// Tests of the bootloaders of SDK 11 and of Adafruit, rule by rule, over the modeled radio.
 @Suite struct LegacyBootloaderTests {
   static let image = makeImage(5000, version: FirmwareVersion(1, 3, 0))
 
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  /// A request that is followed by packets is not answered itself.
+  /// A request that is followed by packets is not answered until they have arrived.
   @Test(arguments: [
     ("02 01", "10 02 02"), ("04", "10 04 02"), ("07", "10 07 01 00 00 00 00"), ("09", "10 09 03"),
     ("01", "10 01 06"), ("02", "10 02 06"), ("08 01", "10 08 03"),
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  /// 8 packets are accepted while the settings page is erased, but not the ninth.
+  /// While the settings page is erased, 8 packets are accepted, but the ninth is not.
   @Test(arguments: [("", 8), ("&variant=adafruit", 16), ("&pool=3x32", 3), ("&banks=dual", 99)])
   func theSettingsPageIsErasedAfterTheAnswer(settings: String, packets: Int) throws {
     try withBoard("nordic-legacy?interval=7.5ms&erase=200ms\(settings)") { board, _ in
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  /// START's answer has no link, which leads to an assertion in the bootloader.
+  /// There is no link for the answer to START, which causes an assertion in the bootloader.
   @Test func aLinkThatIsLostDuringTheEraseEndsInAReset() throws {
     try withBoard("nordic-legacy?erase=2s") { board, clock in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
@@ -197,7 +197,7 @@ import Testing
       #expect(try await dfu.next() == "10 03 01")
       #expect(try await dfu.ask("04") == "10 04 05")
       #expect(try await dfu.begin(image.count) == "10 01 02")
-      // It sends no answer and resets.
+      // The bootloader sends no answer and resets.
       try await dfu.write("05")
       await dfu.host.waitForEnd()
       #expect(try board.runningImage() == factory)
@@ -226,7 +226,7 @@ import Testing
     }
   }
 
-  /// 128 bytes; each part is padded to complete words.
+  /// The buffer has 128 bytes, and each part is padded to complete words.
   @Test(arguments: [(32, 0), (33, 1)])
   func anInitPacketHas128Bytes(parts: Int, refused: Int) throws {
     try withBoard("nordic-legacy") { board, _ in
@@ -330,7 +330,8 @@ import Testing
         } catch BareHost.Fault.linkLost {
           continue
         } catch ConnectFault.deviceNotFound {
-          // A reset during the activation: with a single bank only the bootloader runs.
+          // If the device resets during the activation, with a single bank only the bootloader
+          // runs.
           continue
         }
       }

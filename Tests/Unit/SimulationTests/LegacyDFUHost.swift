@@ -24,14 +24,14 @@ struct LegacyDFUHost {
     return LegacyDFUHost(host: host)
   }
 
-  /// Connected to the bootloader, via the application if that runs.
+  /// Connects to the bootloader, via the application if the application is running.
   static func atBootloader(of board: SimulatedBoard) async throws -> LegacyDFUHost {
     var host = try await BareHost.connected(to: board, at: board.address.successor, mtu: 23)
     try await host.subscribe(control)
     return LegacyDFUHost(host: host)
   }
 
-  /// After an accepted init packet and the erase of the settings page.
+  /// The state after an accepted init packet and the erase of the settings page.
   static func ready(
     for image: [UInt8], _ board: SimulatedBoard, _ clock: any LinkClock
   ) async throws -> LegacyDFUHost {
@@ -77,13 +77,14 @@ struct LegacyDFUHost {
 
   /// The complete update, up to the device's reset.
   static func flash(_ image: [UInt8], to board: SimulatedBoard) async throws {
-    // A single bank without an application leaves the bootloader running.
+    // With a single bank and no application, the bootloader keeps running.
     var dfu =
       try board.runningImage().isEmpty
       ? await atBootloader(of: board) : await inBootloader(of: board)
     _ = try await dfu.begin(image.count)
     _ = try await dfu.sendInit(initPacket(for: image))
-    // One packet per receipt is slower than any settings page, from the second buffer.
+    // From the second buffer on, one packet per receipt is slower than the erase of any settings
+    // page.
     try await dfu.write("08 01 00")
     try await dfu.write("03")
     for start in stride(from: 0, to: image.count, by: 20) {
@@ -103,7 +104,7 @@ struct LegacyDFUHost {
     return words.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
   }
 
-  /// CCITT, initial value FFFF; `123456789` yields 29B1.
+  /// CRC16 CCITT with the initial value FFFF; `123456789` yields 29B1.
   static func crc16(_ bytes: [UInt8]) -> UInt16 {
     bytes.reduce(0xFFFF) { crc, byte in
       (0..<8).reduce(crc ^ UInt16(byte) << 8) { crc, _ in

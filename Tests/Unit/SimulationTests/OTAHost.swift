@@ -3,8 +3,8 @@ import OtaflashFirmware
 import OtaflashGATT
 import OtaflashSimulation
 
-/// A host that implements the OTA service in raw PDUs without checks: enough to drive a board
-/// without the production code.
+/// A host that implements the OTA service in raw PDUs without checks. It is sufficient to drive a
+/// board without the production code.
 struct OTAHost {
   enum Fault: Error, Equatable {
     case linkLost(LinkLoss)
@@ -30,7 +30,8 @@ struct OTAHost {
     }
   }
 
-  // The attribute table of the board: GAP 1…5, Device Information 6…18, the OTA service from 19.
+  // The attribute table of the board: GAP at 1…5, Device Information at 6…18, the OTA service from
+  // 19 on.
   static let control = AttributeHandle(21)
   static let data = AttributeHandle(24)
   static let status = AttributeHandle(26)
@@ -61,7 +62,8 @@ struct OTAHost {
     }
   }
 
-  /// One control operation. Returns the answer's payload; throws its result if that is not 0.
+  /// Performs one control operation. Returns the answer's payload; throws the result if it is not
+  /// 0.
   mutating func operate(_ opcode: UInt8, _ payload: [UInt8] = []) async throws -> [UInt8] {
     _ = try await request(.write(Self.control, value: [opcode] + payload))
     while true {
@@ -84,7 +86,7 @@ struct OTAHost {
     return Int(littleEndian(try await operate(0x06, payload)[0..<4]))
   }
 
-  /// Sends the image from `offset` with write commands within the window.
+  /// Sends the image from `offset` on, with write commands within the window.
   mutating func upload(_ image: [UInt8], from offset: Int) async throws {
     guard case .read(let bytes) = try await request(.read(Self.status)) else { return }
     statuses.append(Status(bytes))
@@ -103,7 +105,7 @@ struct OTAHost {
     while statuses[statuses.count - 1].next < image.count { _ = try await receive() }
   }
 
-  /// Sends the bytes from `offset` with write commands; they must fit the window.
+  /// Sends the bytes from `offset` on, with write commands; they must fit the window.
   mutating func write(_ bytes: [UInt8], from offset: Int) async throws {
     for start in stride(from: offset, to: bytes.count, by: mtu - 7) {
       let piece = bytes[start..<min(start + mtu - 7, bytes.count)]
@@ -111,7 +113,7 @@ struct OTAHost {
     }
   }
 
-  /// The complete update, from BEGIN to the device's reset.
+  /// Performs the complete update, from BEGIN to the device's reset.
   mutating func flash(_ image: [UInt8], version: FirmwareVersion) async throws {
     let start = try await begin(image, version: version)
     try await upload(image, from: start)

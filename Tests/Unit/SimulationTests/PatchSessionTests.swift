@@ -4,7 +4,8 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-/// The simulated board in patch sessions (docs/ota-service.md, 13), and with erasing ahead (14).
+/// Tests of the simulated board in patch sessions (docs/ota-service.md, 13), and with erasing ahead
+/// (14).
 @Suite struct PatchSessionTests {
   private static let page = 4096
   private static let newVersion = FirmwareVersion(1, 3, 0)
@@ -41,7 +42,7 @@ import Testing
     (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
   }
 
-  /// The running image with a few changed and some inserted bytes.
+  /// The running image with a few changed bytes and some inserted bytes.
   private static func session(
     on board: SimulatedBoard, part: Int = 1 << 20, size: Int = 40_000
   ) throws -> Session {
@@ -52,7 +53,7 @@ import Testing
     return Session(base: base, image: image, part: part)
   }
 
-  /// PATCH, BEGIN, the stream, VERIFY, ACTIVATE; resumes at the device's offset.
+  /// Performs PATCH, BEGIN, the stream, VERIFY and ACTIVATE; resumes at the device's offset.
   private static func flash(_ session: Session, by host: inout OTAHost) async throws {
     _ = try await host.operate(0x0E, session.announcement)
     let start = try await host.begin(session.image, version: newVersion, flags: 16)
@@ -101,7 +102,7 @@ import Testing
     }
   }
 
-  /// The device requests the part once more, then the session ends, and the complete image
+  /// The device requests the part once more. Then the session ends, and the complete image
   /// succeeds.
   @Test func aChangedBaseIsDetected() throws {
     try withBoard("fast?base=spoilt") { board, _ in
@@ -120,8 +121,8 @@ import Testing
     }
   }
 
-  /// A wrong bit anywhere in a patch, which the host does not detect, never activates another
-  /// image.
+  /// If a patch has a wrong bit anywhere, and the host does not detect it, another image must never
+  /// be activated.
   @Test func aBitErrorNeverActivatesAnotherImage() throws {
     let profile = "fast?slot=16K"
     let good = try withBoard(profile) { board, _ in
@@ -147,7 +148,7 @@ import Testing
     #expect((1..<good.stream.count).contains(activated))
   }
 
-  /// Sends a complete stream, which must fit the window, and activates it after VERIFY.
+  /// Sends a complete stream, which must fit the window, and activates the image after VERIFY.
   private static func send(_ session: Session, to board: SimulatedBoard) async throws {
     var host = try await OTAHost.connected(to: board)
     do {
@@ -163,7 +164,7 @@ import Testing
     _ = try await OTAHost.connected(to: board)
   }
 
-  /// Resumes after each loss of the link, with at most five connections.
+  /// Resumes after each loss of the link, over at most five connections.
   private static func flashWithReconnects(
     _ session: Session, _ board: SimulatedBoard
   ) async throws {
@@ -197,7 +198,7 @@ import Testing
       let session = try Self.session(on: board)
       try await Self.flashWithReconnects(session, board)
       #expect(try board.runningImage() == session.image)
-      // At most the host's writes without response that were in flight.
+      // The limit is the number of the host's writes without response that were in flight.
       #expect(board.counters.dataBytes < session.stream.count + 8192)
     }
   }
@@ -206,7 +207,7 @@ import Testing
     func seconds(_ profile: String) throws -> Double {
       try withBoard(profile) { board, clock in
         let session = try Self.session(on: board)
-        // Long enough to erase the 32 pages of the slot.
+        // The time is sufficient to erase the 32 pages of the slot.
         _ = await clock.pause(for: .seconds(4))
         var host = try await OTAHost.connected(to: board)
         let start = clock.now.elapsed
@@ -217,7 +218,7 @@ import Testing
     let (plain, ahead) = (
       try seconds("plain?slot=128K"), try seconds("plain?slot=128K&erase-ahead=yes")
     )
-    // 10 pages of 85 ms.
+    // Erasing 10 pages takes 85 ms each.
     #expect(abs(plain - ahead - 0.85) < 0.15, "\(plain) and \(ahead) s")
   }
 }

@@ -49,7 +49,7 @@ import Testing
     let mtu: Int
     let continuous: Double
     let encrypted: Double
-    /// At 7.5, 11.25, 15, 30, 50 and 100 ms, in kB/s.
+    /// The values are for 7.5, 11.25, 15, 30, 50 and 100 ms, in kB/s.
     let packed: [Double]
 
     var testDescription: String { "\(phy.rawValue), \(payload), \(mtu)" }

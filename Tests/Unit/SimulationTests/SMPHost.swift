@@ -6,7 +6,7 @@ import OtaflashTestSupport
 import OtaflashUpdate
 import OtaflashWire
 
-/// A host that sends SMP messages completely or in fragments, without checking the answers.
+/// A host that sends SMP messages completely or in fragments, and does not check the answers.
 struct SMPHost {
   static let characteristic: BluetoothUUID = "da2e7828-fbce-4e01-ae9e-261174997c48"
 
@@ -31,7 +31,7 @@ struct SMPHost {
     }
   }
 
-  /// The next message, reassembled.
+  /// Returns the next message, reassembled.
   mutating func next() async throws -> [UInt8] {
     while true {
       if gathered.count >= 8 {
@@ -93,8 +93,8 @@ struct SMPHost {
     SMPImage.Upload.Announcement(size: image.count, sha: Array(SHA256.hash(data: image)))
   }
 
-  /// `slot:version flags`, with the first letters of the flags: bootable, pending, confirmed,
-  /// active, permanent (P).
+  /// The slots as `slot:version flags`, with the first letters of the flags: bootable, pending,
+  /// confirmed, active, permanent (P).
   mutating func state() async throws -> [String] {
     let state = try await call(SMPImage.ReadState()).get()
     return state.slots.map(Self.line)
@@ -122,8 +122,8 @@ struct SMPHost {
   }
 }
 
-/// An MCUboot image, byte by byte: a header of 32 bytes in a space of 64, the body, a TLV with the
-/// SHA-256 of both.
+/// An MCUboot image, byte by byte: a header of 32 bytes in a space of 64 bytes, the body, and a TLV
+/// with the SHA-256 of both.
 struct BootableFile {
   var version: (UInt8, UInt8, UInt16) = (1, 3, 0)
   var flags: UInt32 = 0

@@ -4,7 +4,7 @@ import OtaflashUpdate
 import OtaflashWire
 import Testing
 
-/// A server with two images, and its bootloader's handling of a damaged image.
+/// Tests of a server with two images, and of its bootloader's handling of a damaged image.
 @Suite struct SMPImagesTests {
   private static let file = BootableFile()
 

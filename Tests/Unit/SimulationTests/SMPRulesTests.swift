@@ -5,8 +5,8 @@ import OtaflashUpdate
 import OtaflashWire
 import Testing
 
-/// The rules by which vendors' servers differ from each other, and from the description of the
-/// protocol.
+/// Tests of the rules by which the servers of vendors differ from each other, and from the
+/// description of the protocol.
 @Suite struct SMPRulesTests {
   private static let file = BootableFile()
   private static let old = "&server=2021"
@@ -37,7 +37,7 @@ import Testing
   func aServerAcceptsCompleteFlashWords(settings: String, unit: Int) throws {
     try withServer(settings) { (host, board) async throws in
       #expect(try await host.call(Self.first(431)).get().offset == 431 / unit * unit)
-      // All requests but the last; the last one may have any size.
+      // The rule applies to all requests except the last, which may have any size.
       let end = try await host.upload(Self.file.bytes, from: 431 / unit * unit, chunk: 433)
       #expect(end.offset == Self.file.bytes.count)
       #expect(try await host.state().last == "1:1.3.0 b")
@@ -92,7 +92,7 @@ import Testing
 
   @Test func missingFieldsHaveTheirCode() throws {
     try withServer { (host, _) async throws in
-      // {}, and {"off": 0, "len": 100}.
+      // The messages are {}, and {"off": 0, "len": 100}.
       let length = "a2 63 6f 66 66 00 63 6c 65 6e 18 64"
       for (body, code) in [("01 00 01 07 01 a0", "14"), ("0c 00 01 07 01 " + length, "16")] {
         #expect(
@@ -102,7 +102,8 @@ import Testing
     }
   }
 
-  /// Servers of 2021 do not compare the size with that of the slot; the flash still limits it.
+  /// Servers of 2021 do not compare the size with that of the slot, but the size of the flash still
+  /// limits it.
   @Test func aServerOf2021IgnoresTheSize() throws {
     try withServer(Self.old) { (host, _) async throws in
       #expect(try await host.call(Self.first { $0.size = 1_000_000 }).get().offset == 400)
@@ -133,7 +134,8 @@ import Testing
 
   @Test func aServerOf2021AnswersAsTheFirstVersion() throws {
     try withServer(Self.old) { (host, _) async throws in
-      // For every requested version: maps of indefinite length, and no version in the answer.
+      // The answers are the same for every requested version: they have maps of indefinite length,
+      // and no version.
       for first in ["02", "0a", "12"] {
         #expect(
           try await host.ask(first + " 00 00 06 00 00 42 00 a1 61 64 62 68 69")
@@ -181,7 +183,7 @@ import Testing
       #expect(
         try await host.call(SMPOS.ApplicationInfo(format: "sq")).code == .group(.os, 2))
       #expect(try await host.call(SMPOS.ApplicationInfo(format: "sv")).code == nil)
-      // An absent body: the request has no parameters.
+      // The body is missing: the request has no parameters.
       #expect(try await host.ask("00 00 00 00 00 00 ff 06").hasPrefix("01 00 00 18"))
     }
   }
@@ -196,14 +198,15 @@ import Testing
       #expect(text(try await host.next()) == "0b 00 00 06 00 00 42 00 a1 61 72 62 68 69")
       #expect(text(try await host.next()) == "0b 00 00 06 00 00 43 00 a1 61 72 62 68 69")
     }
-    // With reassembly they are one message that is too long.
+    // With reassembly, the writes are one message, which is too long.
     try withServer { (host, _) async throws in
       try await host.send(two)
       #expect(try await host.call(SMPOS.Echo("there")).get().text == "there")
     }
   }
 
-  /// Both buffers contain requests when the first one starts: no buffer is left for its response.
+  /// Both buffers contain requests when the first one starts, so no buffer is left for its
+  /// response.
   @Test func aRequestWithoutABufferForItsResponseIsRefusedAndLost() throws {
     try withServer("&netbufs=2x384") { (host, _) async throws in
       try await host.post(SMPOS.Echo("lost"))

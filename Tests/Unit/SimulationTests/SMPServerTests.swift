@@ -7,7 +7,8 @@ import OtaflashUpdate
 import OtaflashWire
 import Testing
 
-/// The SMP server: messages, buffers, uploads. Small slots keep the erases short.
+/// Tests of the SMP server: messages, buffers, uploads. The slots are small so that erases take
+/// little time.
 @Suite struct SMPServerTests {
   static let profile = "smp?slot=64K"
   static let file = BootableFile()
@@ -28,21 +29,21 @@ import Testing
   // MARK: Messages
 
   @Test(arguments: [
-    // Echo "hi", both versions.
+    // Echo "hi", in both versions.
     ("0a 00 00 06 00 00 42 00 a1 61 64 62 68 69", "0b 00 00 06 00 00 42 00 a1 61 72 62 68 69"),
     ("02 00 00 06 00 00 42 00 a1 61 64 62 68 69", "03 00 00 06 00 00 42 00 a1 61 72 62 68 69"),
-    // Parameters: 2475 bytes, 4 of them.
+    // The buffer parameters: 4 buffers of 2475 bytes.
     (
       "00 00 00 01 00 00 ff 06 a0",
       "01 00 00 18 00 00 ff 06 a2 68 62 75 66 5f 73 69 7a 65 19 09 ab"
         + " 69 62 75 66 5f 63 6f 75 6e 74 04"
     ),
-    // An unknown group: not supported.
+    // The group is unknown: not supported.
     ("08 00 00 01 00 08 03 00 a0", "09 00 00 05 00 08 03 00 a1 62 72 63 08"),
-    // A body that is not a map, and a truncated one: invalid.
+    // The body is not a map, or is truncated: invalid.
     ("08 00 00 01 00 01 03 00 80", "09 00 00 05 00 01 03 00 a1 62 72 63 03"),
     ("08 00 00 01 00 01 03 00 a1", "09 00 00 05 00 01 03 00 a1 62 72 63 03"),
-    // A version that does not exist yet: too new.
+    // The version does not exist yet: too new.
     ("10 00 00 01 00 00 03 06 a0", "11 00 00 05 00 00 03 06 a1 62 72 63 0d"),
   ])
   func aMessageIsAnswered(message: String, answer: String) throws {
@@ -134,8 +135,8 @@ import Testing
     }
   }
 
-  /// The erase of the slot keeps the server busy: a request without a free buffer is lost without
-  /// an error.
+  /// The erase of the slot keeps the server busy, so a request that finds no free buffer is lost
+  /// without an error.
   @Test func aRequestWithoutABufferIsLost() throws {
     try withServer("&netbufs=4x512") { (host, _, _) async throws in
       _ = try await host.upload(Self.file.bytes, to: 400)
@@ -144,15 +145,16 @@ import Testing
       // The erase occupies two of the four buffers, for its request and its response.
       _ = try await host.answer(to: SMPImage.Erase.self)
       for _ in 0..<2 { #expect(try await host.answer(to: SMPOS.Echo.self).get().text == "hi") }
-      // The other requests have no answer: the next answer is to the next request.
+      // The other requests have no answer, so the next answer is that to the next request.
       #expect(try await host.call(SMPOS.Echo("there")).get().text == "there")
     }
   }
 
-  /// There is one buffer for reassembly: a write between fragments is treated as one.
+  /// There is one buffer for reassembly, so a write between fragments is treated as a fragment.
   @Test func aWriteBetweenFragmentsSpoilsTheMessage() throws {
     try withServer { (host, _, _) async throws in
-      // The first 9 of 28 bytes, then a complete echo of 14, then the remaining 5.
+      // The writes contain the first 9 of 28 bytes, then a complete echo of 14 bytes, then the
+      // remaining 5 bytes.
       try await host.send(hex("0a 00 00 14 00 00 42 00 a1"))
       try await host.post(SMPOS.Echo("hi"))
       try await host.send([1, 2, 3, 4, 5])
@@ -164,7 +166,7 @@ import Testing
     try withServer("&netbufs=4x64", mtu: 498) { (host, _, _) async throws in
       try await host.post(SMPOS.Echo(String(repeating: "x", count: 60)))
       #expect(try await host.call(SMPOS.Echo("hi")).get().text == "hi")
-      // A response that does not fit: too big.
+      // The response does not fit: too big.
       #expect(
         try await host.call(SMPImage.ReadState()) == .failure(SMPRefusal(.general(7))))
     }
@@ -179,7 +181,7 @@ import Testing
     }
   }
 
-  /// The next host receives no answer to a request of the previous host.
+  /// The next host must receive no answer to a request of the previous host.
   @Test func anAnswerBelongsToItsConnection() throws {
     try withServer("&erase=400ms") { host, board, clock in
       _ = try await host.upload(Self.file.bytes, to: 400)
@@ -214,7 +216,7 @@ import Testing
     }
   }
 
-  /// 3 pages for 9,136 bytes, and the page of the bootloader's marks.
+  /// The erase covers 3 pages for 9,136 bytes, and the page of the bootloader's marks.
   @Test func theFirstChunkWaitsForTheErase() throws {
     for (settings, limits) in [
       ("", Duration.milliseconds(4 * 85)..<Duration.milliseconds(600)),

@@ -5,13 +5,13 @@ import OtaflashSimulation
 import OtaflashTestSupport
 import Testing
 
-/// Nordic's Secure DFU bootloader of SDK 15, rule by rule, over the modeled radio.
+/// Tests of Nordic's Secure DFU bootloader of SDK 15, rule by rule, over the modeled radio.
 @Suite struct SecureBootloaderTests {
   static let newVersion = FirmwareVersion(1, 3, 0)
-  /// The bytes 00…FF repeated, with known checksums.
+  /// The bytes 00…FF, repeated, whose checksums are known.
   static let counting = (0..<10_000).map { UInt8(truncatingIfNeeded: $0) }
 
-  /// Runs `body` in the bootloader, with a valid init packet for `image` if specified.
+  /// Runs `body` in the bootloader, with a valid init packet for `image` if an image is specified.
   @discardableResult
   private func inBootloader<Value: Sendable>(
     _ profile: String = "nordic-dfu", mtu: UInt16 = 247, image: [UInt8]? = nil,
@@ -23,7 +23,7 @@ import Testing
       var dfu = try await SecureDFUHost.inBootloader(of: board, mtu: mtu)
       if let image {
         #expect(try await dfu.sendInit(InitPacketBuilder(for: image).signed) == "60 04 01")
-        // The settings page is erased and written in the meantime.
+        // The settings page is erased and written during this time.
         await clock.pause(for: .milliseconds(200))
       }
       let value = try await body(&dfu, board, clock)
@@ -168,10 +168,10 @@ import Testing
       _ = try await dfu.ask("01 02 00 10 00 00")
       await clock.pause(for: .milliseconds(120))
       try await dfu.send(Self.counting.prefix(4096))
-      // Beyond the object, with receipts off: no answer.
+      // The packet exceeds the object and receipts are off, so there is no answer.
       try await dfu.send([1, 2, 3, 4])
       #expect(try await dfu.ask("03") == "60 03 01 00 10 00 00 82 20 91 a2")
-      // With a receipt due on the second: its result.
+      // A receipt is due at the second packet, so its result is sent.
       #expect(try await dfu.ask("02 02 00") == "60 02 01")
       try await dfu.send([1, 2, 3, 4])
       try await dfu.send([1, 2, 3, 4])
@@ -181,7 +181,7 @@ import Testing
 
   // MARK: Buffers
 
-  /// During an erase no packet leaves the queue of 16, of which the erase occupies one place.
+  /// During an erase no packet leaves the queue of 16, in which the erase occupies one place.
   @Test(arguments: [20, 244])
   func duringAnEraseFifteenPacketsOfAnySizeAreKept(size: Int) throws {
     try inBootloader(image: Self.counting) { (dfu, _, clock) async throws in
@@ -295,8 +295,8 @@ import Testing
     }
   }
 
-  /// With two banks the old application runs until the new one is complete, regardless of the time
-  /// of a reset.
+  /// With two banks, the old application runs until the new one is complete, regardless of the time
+  /// at which the device resets.
   @Test(arguments: Array(1...34))
   func aResetInAnyFlashOperationLeavesOneOfTheTwoImages(operation: Int) throws {
     let image = makeImage(9000, version: Self.newVersion)

@@ -13,7 +13,7 @@ struct SecureDFUHost {
 
   var host: BareHost
 
-  /// Connects to the bootloader, via the application if that runs.
+  /// Connects to the bootloader, via the application if the application is running.
   static func inBootloader(of board: SimulatedBoard, mtu: UInt16 = 247) async throws
     -> SecureDFUHost
   {
@@ -34,7 +34,7 @@ struct SecureDFUHost {
 
   mutating func ask(_ request: String) async throws -> String { text(try await ask(hex(request))) }
 
-  /// Sends bytes in packets with the maximum size of the ATT_MTU, or `size`.
+  /// Sends bytes in packets with the maximum size of the ATT_MTU, or with `size`.
   mutating func send(_ bytes: some Collection<UInt8>, packetSize size: Int? = nil) async throws {
     let bytes = Array(bytes)
     let size = size ?? (host.mtu - 3) & ~3
@@ -52,8 +52,8 @@ struct SecureDFUHost {
     return try await ask("04")
   }
 
-  /// Sends the image from an offset at an object boundary; waits for each erase. Returns the last
-  /// answer.
+  /// Sends the image from an offset at an object boundary on; waits for each erase. Returns the
+  /// last answer.
   mutating func sendImage(
     _ image: [UInt8], from offset: Int = 0, on clock: VirtualClock
   ) async throws -> String {
@@ -61,7 +61,7 @@ struct SecureDFUHost {
     for start in stride(from: offset, to: image.count, by: 4096) {
       let object = image[start..<min(start + 4096, image.count)]
       _ = try await ask([0x01, 0x02] + littleEndian(UInt32(object.count)))
-      // With one bank the settings page is erased before the page of the first object.
+      // With one bank, the settings page is erased before the page of the first object.
       await clock.pause(for: .milliseconds(250))
       try await send(object)
       _ = try await ask("03")
@@ -71,7 +71,7 @@ struct SecureDFUHost {
     return answer
   }
 
-  /// The complete update, from the application to the bootloader's reset.
+  /// Performs the complete update, from the application to the bootloader's reset.
   static func flash(
     _ image: [UInt8], initPacket: [UInt8], to board: SimulatedBoard, on clock: VirtualClock
   ) async throws {
@@ -102,7 +102,7 @@ struct InitPacketBuilder {
     hash = Array(SHA256.hash(data: image).reversed())
   }
 
-  /// The bytes that a signature covers.
+  /// The bytes that the signature covers.
   var initCommand: [UInt8] {
     var bytes: [UInt8] = []
     bytes += Self.number(1, firmwareVersion)
@@ -157,7 +157,7 @@ func text(_ bytes: some Sequence<UInt8>) -> String {
   bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
 }
 
-/// An image with a descriptor of its version.
+/// An image with a descriptor that states its version.
 func makeImage(_ count: Int, version: FirmwareVersion) -> [UInt8] {
   var image = makeImage(count)
   let descriptor = ImageDescriptor(version: version, hardware: nil).encoded

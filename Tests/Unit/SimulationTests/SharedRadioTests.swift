@@ -3,9 +3,9 @@ import OtaflashGATT
 import OtaflashSimulation
 import Testing
 
-/// Several links of one controller with one radio.
+/// Tests of several links of one controller, which has one radio.
 @Suite struct SharedRadioTests {
-  /// The rates of several links from their central, in bytes per second.
+  /// The rates of several links from their central to the peripherals, in bytes per second.
   static func rates(
     _ models: [RadioModel], bytes: Int = 495, withResponse: Bool = false,
     shared: Bool = true, idle: Int = 0, for time: Duration = .seconds(10)
@@ -110,21 +110,23 @@ import Testing
     }
   }
 
-  /// A streaming link uses its complete interval: several streaming links share the same rate.
+  /// A streaming link uses its complete interval, so several streaming links share the same total
+  /// rate.
   @Test(arguments: [1, 2, 4, 8, 20], [7_500, 15_000, 50_000])
   func streamsShareTheRateOfOne(_ count: Int, interval: Int) throws {
     let model = Self.model(interval)
     let one = try Self.rates([model]).rates[0]
     let (rates, airUse) = try Self.rates(Array(repeating: model, count: count))
     let ratio = rates.reduce(0, +) / one
-    // Each event ends with an unused part of a packet pair: with many links, a third of the time.
+    // Each event ends with an unused part of a packet pair, which takes a third of the time if
+    // there are many links.
     #expect(ratio > 0.65 && ratio < 1.01, "\(ratio)")
     #expect(airUse < 0.9)
     Self.expectFair(rates)
   }
 
-  /// A link that waits for responses leaves most of its interval to others, up to a maximum number
-  /// of links.
+  /// A link that waits for responses leaves most of its interval to other links, up to a maximum
+  /// number of links.
   @Test(arguments: [15_000, 50_000])
   func linksThatWaitForResponsesAddUp(_ interval: Int) throws {
     let model = Self.model(interval)
@@ -139,7 +141,7 @@ import Testing
     }
   }
 
-  /// Equal gaps yield equal rates; with 20 links some gaps are twice as wide as others.
+  /// Equal gaps yield equal rates. With 20 links, some gaps are twice as wide as others.
   private static func expectFair(_ rates: [Double]) {
     let fairness = (rates.min() ?? 0) / (rates.max() ?? 1)
     #expect(fairness > (rates.count == 20 ? 0.49 : 0.99), "\(fairness)")
@@ -162,14 +164,15 @@ import Testing
     #expect(many / alone > 0.55)
   }
 
-  /// Events are shortened and skipped, packets are lost: all data arrives completely and in order.
+  /// Events are shortened and skipped, and packets are lost, but all data must arrive completely
+  /// and in order.
   @Test func noDataIsLostInEventsThatAreCut() throws {
     let models = Array(repeating: Self.model(7_500, loss: 0.05), count: 12)
     #expect(try Self.rates(models).rates.allSatisfy { $0 > 0 })
     #expect(try Self.rates(models, withResponse: true).rates.allSatisfy { $0 > 0 })
   }
 
-  /// The controller holds four packets at a time, for all links together.
+  /// The controller holds four packets at a time for all links together.
   @Test func theControllersBuffersAreShared() throws {
     var model = Self.model(50_000)
     model.controllerBuffers = 4

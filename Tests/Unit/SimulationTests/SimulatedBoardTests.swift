@@ -34,7 +34,7 @@ import Testing
       try await host.flash(makeImage(81_920), version: Self.newVersion)
       return clock.now.elapsed
     }
-    // 20 pages of 85 + 40 ms each, plus the time of the radio.
+    // 20 pages take 85 + 40 ms each, in addition to the time of the radio.
     #expect(elapsed > .milliseconds(2500) && elapsed < .milliseconds(3800))
   }
 
@@ -48,7 +48,8 @@ import Testing
       let seconds = began.duration(to: clock.now) / .seconds(1)
       return (Double(image.count) / seconds, board.settings.radio.eventPackedLimit(mtu: 247))
     }
-    // The offset in each write costs 4 of 244 bytes; statuses and the start cost a little more.
+    // The offset in each write costs 4 of 244 bytes; statuses and the start of the transfer cost a
+    // little more.
     #expect(rate > 0.85 * limit && rate < limit)
   }
 
@@ -148,7 +149,7 @@ import Testing
       try await flashWithReconnects(image, board)
       #expect(try board.runningImage() == image)
       #expect(board.counters.dataBytes < 20_000 + 8192)
-      // Before the cut, after it, and after the activation.
+      // The results before the cut, after it, and after the activation.
       #expect(board.counters.connections == 3)
     }
   }
@@ -156,12 +157,12 @@ import Testing
   @Test func aCutInTimeHappensOnce() throws {
     try withBoard("plain?cut-after=300ms") { board, _ in
       try await flashWithReconnects(makeImage(20_000), board)
-      // Before the cut, after it, and after the activation.
+      // The results before the cut, after it, and after the activation.
       #expect(board.counters.connections == 3)
     }
   }
 
-  /// Flashes, and restarts with a new connection after a lost link, at most five times.
+  /// Flashes the image, and restarts on a new connection after a lost link, at most five times.
   private func flashWithReconnects(_ image: [UInt8], _ board: SimulatedBoard) async throws {
     for _ in 0..<5 where try board.runningImage() != image {
       do {

@@ -25,7 +25,8 @@ import Testing
     return try result.get()
   }
 
-  /// The time in which `count` PDUs of `bytes` arrive from the central, after the first anchor.
+  /// The time after the first anchor in which `count` PDUs of `bytes` bytes arrive from the
+  /// central.
   private func transferTime(_ model: RadioModel, count: Int, bytes: Int) throws -> Duration {
     try connect(model) { connection, clock in
       let (sender, receiver) = (connection.central, connection.peripheral)

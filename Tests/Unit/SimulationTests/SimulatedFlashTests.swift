@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  /// A process that terminates while it creates a flash leaves a part of an erased one.
+  /// A process that terminates while it creates a flash leaves an incomplete erased flash.
   @Test func anIncompleteFileIsCreatedAgain() throws {
     let path = "/tmp/otaflash-flash-part-test-\(getpid())"
     defer { unlink(path) }
@@ -136,7 +136,7 @@ import Testing
   @Test func aFileOfAnotherSizeIsRefused() throws {
     let path = "/tmp/otaflash-flash-size-test-\(getpid())"
     defer { unlink(path) }
-    // An erased flash also belongs to another device.
+    // A file with an erased flash also belongs to a device, so its size must match.
     _ = try FlashFile(path: path, size: 4096)
     for size in [8192, 2048] {
       #expect(throws: FlashFault.medium(operation: "open", errno: EFBIG)) {

@@ -230,7 +230,7 @@ import Testing
     }
   }
 
-  /// Eight boards on one adapter share its air time; on eight adapters they do not.
+  /// Eight boards on one adapter share its air time, but eight boards on eight adapters do not.
   @Test func boardsOfOneAdapterShareItsAir() throws {
     func time(_ adapters: [Int]) throws -> Duration {
       try near("sim-fleet:8?kinds=fast&slot=96K&adapters=8&ring=60K") { fleet, clock in
@@ -245,7 +245,7 @@ import Testing
     }
     let own = try time(Array(0..<8))
     let shared = try time(Array(repeating: 0, count: 8))
-    // 8 × 90,000 bytes at 164 kB/s, of which one eighth is in both times.
+    // The difference: 8 × 90,000 bytes at 164 kB/s, of which one eighth is included in both times.
     #expect(shared > own + .seconds(3) && shared < own + .seconds(7), "\(shared) \(own)")
   }
 
@@ -286,7 +286,7 @@ import Testing
   }
 }
 
-/// A byte of an image that cannot be compressed, so that devices receive the image itself.
+/// A byte of an image that cannot be compressed, so that devices receive the uncompressed image.
 private func mixed(_ index: Int) -> UInt8 {
   var value = UInt32(truncatingIfNeeded: index) &* 0x9E37_79B1
   value ^= value >> 15

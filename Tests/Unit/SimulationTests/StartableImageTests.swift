@@ -6,7 +6,7 @@ import OtaflashUpdate
 import OtaflashWire
 import Testing
 
-/// The requirements of a simulated MCUboot for an image to start.
+/// Tests of the requirements of a simulated MCUboot for an image to start.
 @Suite struct StartableImageTests {
   private static let key = Curve25519.Signing.PrivateKey()
   /// The header of an Ed25519 key in its `SubjectPublicKeyInfo`.
@@ -14,7 +14,7 @@ import Testing
 
   private static func digits(_ bytes: [UInt8]) -> String { text(bytes).replacing(" ", with: "") }
 
-  /// The image with a TLV that identifies the key, and one with the signature.
+  /// The image with a TLV that identifies the key, and a TLV with the signature.
   private static func signed(
     _ file: BootableFile, by key: Curve25519.Signing.PrivateKey, damaged: Bool = false
   ) throws -> [UInt8] {
@@ -25,7 +25,7 @@ import Testing
       + SHA256.hash(data: der) + hex("24 00 40 00") + signature
   }
 
-  /// Whether the image runs after it was sent, put on trial, and the device was reset.
+  /// Whether the image runs after it was sent and put on trial and the device was reset.
   private func runs(_ bytes: [UInt8], hash: [UInt8], on settings: String) throws -> Bool {
     try withBoard("smp?slot=64K&erase=0&write=0" + settings) { board, _ in
       var host = try await SMPHost.connected(to: board)
@@ -65,7 +65,8 @@ import Testing
     #expect(throws: ProfileFault.self) { try SimulationProfile(parsing: "smp?signed=" + text) }
   }
 
-  /// Encrypted without a key for decryption, marked as encrypted, not bootable, compressed.
+  /// The images are encrypted without a key for decryption, marked as encrypted, not bootable, or
+  /// compressed.
   @Test(arguments: [0x4, 0x8, 0x10, 0x200, 0x400, 0xC00] as [UInt32])
   func imagesThatABootloaderCannotStartDoNotRun(flags: UInt32) throws {
     let file = BootableFile(flags: flags)
@@ -84,7 +85,7 @@ import Testing
       host = try await SMPHost.connected(to: board)
       let running = try await host.call(SMPImage.ReadState()).get().slots[0]
       #expect(running.version == "1.3.0" && running.hash != sent && running.hash?.count == 32)
-      // The running image is found by that hash, and not by the other.
+      // The running image is found by this hash, and not by the other hash.
       #expect(
         try await host.setState(running.hash, confirm: false)
           == .failure(SMPRefusal(.group(.image, 33))))

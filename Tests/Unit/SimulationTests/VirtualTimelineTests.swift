@@ -49,8 +49,8 @@ import Testing
     }
   }
 
-  /// An unstructured task runs on other threads: its progress before the next jump of the clock is
-  /// random.
+  /// An unstructured task runs on other threads, so its progress before the next jump of the clock
+  /// is random.
   @Test(arguments: 0..<20)
   func anUnstructuredTaskIsReported(_ repetition: Int) {
     let moment = LinkInstant.start.advanced(by: .seconds(5))
@@ -66,8 +66,8 @@ import Testing
     }
   }
 
-  /// The change of the executor is detected where it happens: the optimizer may move it after the
-  /// pause.
+  /// The change of the executor is detected at the point where it happens; the optimizer may move
+  /// it after the pause.
   @Test func theMainActorIsReported() throws {
     let faults = (0..<20).map { _ in
       #expect(throws: SimulationFault.self) {

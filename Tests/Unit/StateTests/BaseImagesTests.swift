@@ -7,7 +7,8 @@ import Testing
 @testable import OtaflashState
 
 @Suite struct BaseImagesTests {
-  /// A fresh state directory, with stores in it that share a clock which ticks at each look.
+  /// A new state directory that contains stores. The stores share a clock, which advances at each
+  /// reading.
   final class Place: Sendable {
     let directory: StateDirectory
     private let ticks = Mutex(0)
@@ -18,7 +19,7 @@ import Testing
     var folder: String { directory.imagesPath }
     var setAside: [String] { reported.withLock { $0 } }
 
-    /// Files of images, without the lock.
+    /// The files of images; the lock file is excluded.
     var files: [String] {
       get throws { try names(in: folder).filter { $0 != "lock" } }
     }
@@ -69,7 +70,7 @@ import Testing
     let store = place.store(limit: 300)
     let images = (0..<4).map { [UInt8](repeating: $0, count: 100) }
     for image in images[..<3] { try store.keep(image) }
-    // Found or kept again is used.
+    // An image that is found or stored again counts as used.
     #expect(try Self.find(images[0], in: store) != nil)
     try store.keep(images[1])
     try store.keep(images[3])
@@ -105,7 +106,7 @@ import Testing
     #expect(try Self.find([0, 3], in: store) != nil)
   }
 
-  /// The second is of the same size and the same CRC32.
+  /// The second argument has the same size and the same CRC32 as the image.
   @Test(arguments: ["plumlest", "buckeroo", "plumles", "plumless!", ""])
   func aDamagedFileIsNotBelieved(_ damage: String) throws {
     let temporary = try TemporaryDirectory()
@@ -121,7 +122,7 @@ import Testing
     #expect(try content(path + ".damaged") == damage)
     try store.keep(image)
     #expect(try Self.find(image, in: store) == image)
-    // It counts, and goes before any image.
+    // The damaged file counts towards the limit, and is removed before any image.
     try place.store(limit: 8).keep(image.reversed())
     #expect(try place.files == [BaseImageName(of: image.reversed()).text])
   }

@@ -19,7 +19,7 @@ import Testing
     try #require(BluetoothAddress("00:AA:01:01:00:" + last))
   }
 
-  /// A fresh state directory, and the store in it.
+  /// A new state directory, and the store in it.
   static func withStore(
     setAside: @escaping @Sendable (String) -> Void = { _ in },
     _ body: (BondFiles, StateDirectory) throws -> Void

@@ -3,14 +3,14 @@ import Testing
 
 @testable import OtaflashState
 
-/// What the user calls devices: which names there can be, whose they are, and that they are kept.
+/// Tests of device aliases: the valid names, their assignment to devices, and their storage.
 @Suite struct DeviceAliasTests {
   @Test(arguments: ["door-01", "a", "7", "Tür_2.b", String(repeating: "x", count: 64)])
   func namesAreTaken(_ text: String) throws {
     #expect(try DeviceAlias(text).description == text)
   }
 
-  /// Nothing that means something else where a device is named.
+  /// A name that has another meaning as a DEVICE argument is not a valid alias.
   @Test(arguments: [
     "", "last", "LAST", "sim", "unix", "name", "sim:", "unix:/d", "name:door", "C0:FF:EE:00:00:01",
     "-door", ".door", "a b", "a/b", "a\u{1B}", "a\n", String(repeating: "x", count: 65),
@@ -35,14 +35,14 @@ import Testing
     defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: home) } }
     let directory = try StateDirectory.locate(environment: ["XDG_STATE_HOME": home.path])
     let file = AliasFile(in: directory)
-    // A look makes nothing.
+    // Reading does not create any file.
     #expect(try file.load().content == nil)
     #expect(!FileManager.default.fileExists(atPath: home.path))
     try directory.create()
     let door = try DeviceAlias("door")
     _ = try file.update { aliases in Result { try aliases.name("sim:smp", door) } }
     #expect(try file.load().content?[door] == "sim:smp")
-    // A later version's members outlive a change by this one.
+    // Members that a later version wrote survive a change by this version.
     let url = URL(filePath: directory.aliasesPath)
     let text = try String(contentsOf: url, encoding: .utf8)
     try text.replacing("\"format\"", with: "\"later\" : 5, \"format\"")
@@ -55,7 +55,7 @@ import Testing
     #expect(try file.load().setAside != nil)
   }
 
-  /// The device that the user chose last; records of earlier versions are readable.
+  /// Tests of the device that the user chose last. Records of earlier versions must be readable.
   @Test func theLastChoiceIsRemembered() throws {
     var registry = DeviceRegistry()
     registry.seen("A", name: nil, address: nil, at: 5)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Device lock")
 struct DeviceLockTests {
-  /// A device that no other test, or program, knows.
+  /// A device that no other test or program uses.
   private static func identity(_ path: String) -> DeviceIdentity {
     DeviceIdentity(path: path, device: "unix:" + path)
   }
@@ -70,7 +70,7 @@ struct DeviceLockTests {
     defer { withExtendedLifetime(temporary) {} }
     let path = try temporary.file("device", [])
     let lock = try DeviceLock(Self.identity(path))
-    // The old file stays, so that the new file has a different inode number.
+    // The old file still exists, so the new file has a different inode number.
     try FileManager.default.moveItem(atPath: path, toPath: temporary.path + "/former")
     _ = try temporary.file("device", [])
     #expect(throws: StateFault.self) { try DeviceLock(Self.identity(path)).release() }
@@ -96,7 +96,7 @@ struct DeviceLockTests {
     defer { withExtendedLifetime(temporary) {} }
     let device = Self.identity(try temporary.file("device", []))
     let lock = try DeviceLock(device)
-    // Other tests open some meanwhile, and none so many.
+    // Other tests open descriptors at the same time, but never this many.
     let refusals = 1000
     let before = try openDescriptors()
     for _ in 0..<refusals {

@@ -140,7 +140,7 @@ struct DeviceRegistryTests {
     "a damaged file is set aside and reported, and does not stop the next run",
     arguments: [
       "", "{", "[]", "{\"format\":0}", "{\"format\":1}", "{\"format\":1,\"devices\":[{}]}",
-      // Numbers that are no times: too large for a calendar, or before there was one here.
+      // The numbers are not valid times: too large for a calendar, or negative.
       "{\"format\":1,\"devices\":[{\"id\":\"x\",\"lastSeen\":1e17}]}",
       "{\"format\":1,\"devices\":[{\"id\":\"x\",\"lastSeen\":-1.5}]}",
       "{\"format\":1,\"devices\":[{\"id\":\"x\",\"lastSeen\":5,\"lastConnected\":253402300800}]}",

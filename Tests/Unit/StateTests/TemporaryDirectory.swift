@@ -4,7 +4,7 @@ import Testing
 
 @testable import OtaflashState
 
-/// A separate directory for one test, removed at the end.
+/// A separate directory for one test, which is removed at the end of the test.
 struct TemporaryDirectory: ~Copyable {
   let path: String
 
@@ -21,7 +21,7 @@ struct TemporaryDirectory: ~Copyable {
     }
   }
 
-  /// A state directory inside, created.
+  /// A state directory inside it, which is created.
   func state() throws -> StateDirectory {
     let directory = try StateDirectory.locate(
       environment: ["XDG_STATE_HOME": path + "/state"])
@@ -29,7 +29,7 @@ struct TemporaryDirectory: ~Copyable {
     return directory
   }
 
-  /// Writes a file and gives its path.
+  /// Writes a file and returns its path.
   func file(_ name: String, _ bytes: [UInt8]) throws -> String {
     let file = path + "/" + name
     try Data(bytes).write(to: URL(filePath: file))
@@ -46,7 +46,7 @@ func names(in path: String) throws -> [String] {
 }
 
 extension FileWriting {
-  /// A disk on which no more than `capacity` bytes fit in one write, and then none.
+  /// A disk on which at most `capacity` bytes fit in the first write, and none afterwards.
   static func full(after capacity: Int) -> FileWriting {
     FileWriting(
       write: { descriptor, bytes in

@@ -4,8 +4,8 @@ import OtaflashSwarm
 import OtaflashUpdate
 import Testing
 
-/// Scenarios that failed once. Each is stated explicitly, so it does not depend on the draws of the
-/// swarm; its profile starts with the name of its kind.
+/// Tests of scenarios that failed once. Each is stated explicitly, so it does not depend on the
+/// draws of the swarm. Its profile starts with the name of its kind.
 @Suite struct KeptScenarioTests {
   private static func violations(
     _ profile: String, size: Int, _ change: (inout Scenario) -> Void = { _ in }
@@ -83,8 +83,8 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// Seed 14000098492: the link is lost before the answer to ACTIVATE, and the simulated board did
-  /// not report another hardware id as it should.
+  /// Seed 14000098492: the link was lost before the answer to ACTIVATE, and the simulated board did
+  /// not report another hardware id although it should.
   @Test(arguments: Array(stride(from: 5200, through: 8200, by: 100)))
   func anotherBoardIsDetectedWheneverTheLinkIsLost(milliseconds: Int) throws {
     let found = try Self.violations(
@@ -98,8 +98,9 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// Seed 19000102760: a device repeats one offset on each of ten connections with lost packets,
-  /// and is sent its window of 16 KiB after each rewind; the limit of the judgement was lower.
+  /// Seed 19000102760: a device repeated one offset on each of ten connections with lost packets,
+  /// and received its window of 16 KiB after each rewind. The limit in the check was too low for
+  /// this.
   @Test func aRepeatedOffsetEndsWithinTheLimitOfItsConnections() throws {
     let profile =
       "plain?seed=19000102760&slot=32K&erase=85ms&write=40ms&ring=16K&mtu=185&boot=50ms&drop=close"
@@ -112,7 +113,7 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// The flash hangs after the answer to the activation, and the inactivity timer restarts the old
+  /// The flash hangs after the answer to the activation. The inactivity timer restarts the old
   /// application, which does not report its version.
   @Test func aRestartByTheInactivityTimerIsNoActivation() throws {
     let found = try Self.violations(
@@ -121,8 +122,8 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// Seeds 17000269660 and 17000511908: an earlier update is interrupted while its image is on
-  /// trial, and power fails while the next one overwrites the image that the bootloader would
+  /// Seeds 17000269660 and 17000511908: an earlier update was interrupted while its image was on
+  /// trial, and power failed while the next update overwrote the image that the bootloader would
   /// revert to.
   @Test(arguments: Array(stride(from: 1820, through: 1900, by: 10)))
   func anUpdateOfAnImageOnTrialLeavesABootableImage(milliseconds: Int) throws {
@@ -140,8 +141,8 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// An earlier update leaves an image that has not started yet, or is on trial; the new image is
-  /// older, and is refused.
+  /// An earlier update leaves an image that has not started yet, or is on trial. The new image is
+  /// older, so it is refused.
   @Test(arguments: ["never-returns", "trial=yes&cut-at-pdu=75"])
   func anImageOfAnEarlierUpdateIsNoMixedImage(_ fault: String) throws {
     let found = try Self.violations("plain?slot=64K&boot=300ms&\(fault)", size: 369) {
@@ -156,7 +157,7 @@ import Testing
   }
 
   /// The link is lost after the answer to the activation, while the bootloader still writes its
-  /// settings; it advertises meanwhile.
+  /// settings and advertises.
   @Test(arguments: Array(stride(from: 7300, through: 7900, by: 50)))
   func theHostWaitsForABootloaderThatStillStoresTheImage(milliseconds: Int) throws {
     let found = try Self.violations(
@@ -170,7 +171,7 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// The flash is slower than the air, and the lost packets fill the queue of the next attempt.
+  /// The flash is slower than the air, and the lost packets fill the queue during the next attempt.
   @Test func theHostPacesItsPacketsForASlowFlash() throws {
     let found = try Self.violations(
       "nordic-dfu?seed=6000007038&slot=64K&entry=button&banks=dual&object=4K&mtu=247"
@@ -183,8 +184,8 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// The transport accepts a complete window immediately, and the link carries one write each
-  /// 200 ms: a request after 192 writes is not answered within 30 s. The state that the device
+  /// The transport accepts a complete window immediately, and the link carries one write every 200
+  /// ms, so a request after 192 writes is not answered within 30 s. The state that the device
   /// reports after a lost link does not match, so a new connection cannot resume.
   @Test(arguments: WriteMode.allCases)
   func aRequestAfterAFullWindowIsAnsweredInTime(_ mode: WriteMode) throws {
@@ -198,7 +199,7 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// The device drops long PDUs without an answer, and the link needs 9 s or more for a window.
+  /// The device drops long PDUs without an answer, and the link needs at least 9 s for a window.
   @Test(arguments: [
     (ring: "4K", mtu: 185, interval: "200ms", ll: 27, buffers: 4),
     (ring: "8K", mtu: 498, interval: "100ms", ll: 69, buffers: 1),
@@ -217,8 +218,8 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// The size of writes that such a device accepts is kept when a patch is given up, because the
-  /// base in the device's flash is damaged.
+  /// The size of writes that such a device accepts must be kept when a patch is abandoned because
+  /// the base in the device's flash is damaged.
   @Test func theSizeOfWritesIsKeptWhenAPatchIsGivenUp() throws {
     let profile =
       "plain?slot=32K&erase=0&write=0&ring=4K&mtu=185&boot=0&drop=close&ll=27&phy=1M&loss=0%"

@@ -6,7 +6,7 @@ import OtaflashSwarm
 import OtaflashUpdate
 import Testing
 
-/// Tests that no fault leads to a violation, at selected offsets; `make sweep` tests all offsets.
+/// Tests, at selected offsets, that no fault leads to a violation; `make sweep` tests all offsets.
 @Suite struct SweepTests {
   private static let samples = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// The other kinds of devices resume or restart, and never run an incomplete image.
+  /// The other kinds of devices must resume or restart, and must never run an incomplete image.
   @Test func everyKindOfDeviceSurvivesACut() throws {
     for scenario in try KindSamples.scenarios() {
       let sweep = try CutSweep(scenario)
@@ -47,7 +47,8 @@ import Testing
     }
   }
 
-  /// Patches in parts of one page, of several pages, and in one part: the link or power fails.
+  /// Patches with parts of one page, with parts of several pages, and with a single part, while the
+  /// link or the power fails.
   @Test func everyPatchSurvivesACutAndAReset() throws {
     let samples = try PatchSample.all()
     #expect(samples.count == 8)
@@ -76,7 +77,7 @@ import Testing
     }
   }
 
-  /// 256 combinations of lost PDUs and repetitions, times 16 of lost notifications.
+  /// 256 combinations of lost PDUs and repetitions, combined with 16 of lost notifications.
   @Test func everyLossInAWindowOfFourIsRepaired() {
     let sweep = LossSweep(Scenario(profile: "fast?slot=16K&mtu=185", image: .drawn(size: 3000)))
     for commands in LossSweep.commandMasks {
@@ -95,8 +96,8 @@ import Testing
     }
   }
 
-  /// A patch of few bytes, for which many slow pages are written. The scenario is drawn from a
-  /// seed, because its base is the image of the drawn board.
+  /// A patch of few bytes for which many slow pages are written. The scenario is drawn from a seed,
+  /// because its base is the image of the drawn board.
   @Test func aPatchOfFewBytesHasTimeForItsPages() throws {
     let found = Judgement(of: try .swarm(seed: 3980)).violations
     #expect(found.isEmpty, "replay: make replay SEED=3980: \(found)")
@@ -113,7 +114,7 @@ import Testing
 }
 
 extension PatchSample {
-  /// The bytes of the stream in parts of this size.
+  /// The number of bytes of the stream in parts of this size.
   fileprivate func bytes() throws -> Int {
     // The values that the receiver reports.
     let abilities = DecoderAbilities(

@@ -6,13 +6,14 @@ import OtaflashUpdate
 import Synchronization
 import Testing
 
-/// Mode `auto`: commands in the window, and a request at the end of a window.
+/// Tests of mode `auto`, which sends commands within the window and a request at the end of a
+/// window.
 @Suite struct AutoModeTests {
   private static let image = UpdateTests.image(size: 60_000)
-  /// The receive buffer of the plain device, and so the largest window.
+  /// The size of the receive buffer of the plain device, which is also the largest window.
   private static let window = 8192
 
-  /// A data write, as the device's stack receives it.
+  /// A data write in the form in which the device's stack receives it.
   private struct DataWrite: Equatable, Sendable {
     let isRequest: Bool
     let bytes: Range<Int>
@@ -31,8 +32,8 @@ import Testing
     }
     #expect(writes.last?.bytes.upperBound == Self.image.bytes.count)
     #expect(writes.allSatisfy { $0.isInOrder })
-    // Two requests are at most two windows apart: a request that is due while the last one is open
-    // waits for its response, and commands continue.
+    // Two requests are at most two windows apart. A request that becomes due while the previous
+    // request is open waits for its response, while commands continue.
     let requests = writes.filter(\.isRequest)
     var former = 0
     for request in requests {
@@ -61,7 +62,7 @@ import Testing
 
   private static let kinds: [(CharacteristicProperties, WriteMode, areRequests: Bool)] = [
     (.write, .auto, true), (.writeWithoutResponse, .auto, false),
-    // An explicit mode of the caller is used.
+    // An explicit mode of the caller must be used.
     ([.write, .writeWithoutResponse], .withResponse, true),
     ([.write, .writeWithoutResponse], .withoutResponse, false),
   ]
@@ -77,7 +78,7 @@ import Testing
 
   // MARK: Gain and limits
 
-  /// Flash takes 125 ms per page, twice the rate of one write in two intervals of 15 ms.
+  /// Flash takes 125 ms per page, which is twice the rate of one write in two intervals of 15 ms.
   @Test func toFlashOfUsualSpeedItIsTwiceAsFast() throws {
     let image = UpdateTests.image(size: 200_000)
     let times = try [WriteMode.auto, .withResponse].map { mode in
@@ -101,8 +102,8 @@ import Testing
 
   // MARK: Refusals of the request
 
-  /// Each response to a request, once, on the way back: sending continues at the device's offset,
-  /// or ends as in the other modes.
+  /// Each response to a request is replaced once on its way to the host. Sending must continue at
+  /// the device's offset, or end as in the other modes.
   @Test(arguments: [0x80, 0x81] as [UInt8])
   func aRefusedRequestIsMended(_ code: UInt8) throws {
     let (result, _) = try Self.flash(onto: "fast", refusing: code)
@@ -171,7 +172,7 @@ import Testing
     private let properties: CharacteristicProperties
     private let crossed: @Sendable ([UInt8]) -> Void
     private let state: Mutex<State>
-    /// 2f3e0003-21b4-4807-8bdc-74db56699529 in the byte order of a PDU.
+    /// The UUID 2f3e0003-21b4-4807-8bdc-74db56699529 in the byte order of a PDU.
     private static let uuid: [UInt8] = [
       0x29, 0x95, 0x69, 0x56, 0xDB, 0x74, 0xDC, 0x8B, 0x07, 0x48, 0xB4, 0x21, 0x03, 0x00, 0x3E,
       0x2F,
@@ -196,7 +197,7 @@ import Testing
       }
     }
 
-    /// The PDU that the host receives.
+    /// Returns the PDU that the host receives.
     func received(_ pdu: [UInt8]) -> [UInt8] {
       crossed(pdu)
       return state.withLock { state in

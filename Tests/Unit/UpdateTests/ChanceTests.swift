@@ -5,7 +5,8 @@ import Testing
 @testable import OtaflashUpdate
 
 @Suite struct ChanceTests {
-  /// By default the clock provides random values, so that hosts do not reconnect in step.
+  /// By default the clock provides random values, so that several hosts do not reconnect at the
+  /// same time.
   @Test func whatIsDrawnComesFromTheClockUnlessToldOtherwise() {
     let clock = VirtualTimeline(chance: SeededRandom(seed: 1)).clock
     var options = UpdateOptions()

@@ -8,9 +8,10 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// The executor that creates patches: the task's own, on which links wait, or other threads.
+/// Tests of the executor that creates patches: the task's own executor, on which links wait, or
+/// other threads.
 @Suite struct ComputationTests {
-  /// Runs all jobs on one queue, which identifies itself.
+  /// An executor that runs all jobs on one queue, and can detect that code runs on this queue.
   private final class Queue: TaskExecutor {
     private static let key = DispatchSpecificKey<Bool>()
     private let queue = DispatchQueue(label: "links")
@@ -35,7 +36,7 @@ import Testing
     #expect(!Computation.inline.isElsewhere && Computation.threads(atMost: 1).isElsewhere)
   }
 
-  /// The second waits for the first; when cancelled, it never starts.
+  /// The second computation waits for the first; if it is cancelled, it never starts.
   @Test func noMoreThanSoManyAtATime() async {
     let computation = Computation.threads(atMost: 1)
     let (began, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -60,7 +61,7 @@ import Testing
     #expect(await computation.run { 3 } == 3)
   }
 
-  /// All awaited events occur, so time may stand still.
+  /// A clock that does not advance. All awaited events occur, so no time limit is needed.
   private struct StillClock: LinkClock {
     var now: LinkInstant { .start }
     var minimumResolution: Duration { .nanoseconds(1) }
@@ -70,7 +71,7 @@ import Testing
     }
   }
 
-  /// If a patch is required, files are searched before anything is sent.
+  /// If a patch is required, the base is searched in files before anything is sent.
   @Test(arguments: [false, true])
   func theBaseOfARequiredPatchIsLookedForThere(_ isBeside: Bool) async throws {
     let old = UpdateTests.image(size: 20_000, version: FirmwareVersion(1, 2, 0), seed: 7).bytes

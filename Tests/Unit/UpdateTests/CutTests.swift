@@ -5,12 +5,12 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Testing
 
-/// The power or the link fails, and the same update is run again: it always resumes, and the image
-/// runs.
+/// Tests in which the power or the link fails and the same update runs again. It must always
+/// resume, and the image must run.
 @Suite struct CutTests {
   private static let image = UpdateTests.image(size: 20_000)
 
-  /// Each PDU of a clean run is the last one of a connection once.
+  /// Each PDU of a run without faults is the last PDU of a connection once.
   @Test(arguments: WriteMode.allCases)
   func theLinkMayEndAtEveryPDU(_ mode: WriteMode) throws {
     let clean = try flash(Self.image, onto: "fast") { $0.mode = mode }
@@ -25,11 +25,11 @@ import Testing
       #expect(update.isVerified && result.runningImage == Self.image.bytes, "cut at PDU \(cut)")
       wasCut = result.counters.connections > clean.counters.connections
     }
-    // Each PDU of the clean run was the last one once.
+    // Each PDU of the run without faults was the last one once.
     #expect(cut > 100)
   }
 
-  /// The device loses its power at every flash operation, before and inside it.
+  /// The device loses its power before and during every flash operation.
   @Test(arguments: ["", "&torn"])
   func theDeviceMayResetAtEveryFlashOperation(_ torn: String) throws {
     let clean = try flash(Self.image, onto: "fast")
@@ -39,8 +39,8 @@ import Testing
       let storage = FlashMemory(size: try SimulationProfile(parsing: "fast").flashSize)
       let profile = "fast?reset-at-flash-op=\(operation)\(torn)"
       var result = try flash(Self.image, onto: profile, storage: storage)
-      // A reset between the agreement to restart and the bootloader's mark: the old version runs,
-      // and the same update succeeds again.
+      // The device resets between its answer to the activation and the bootloader's mark. The old
+      // version runs, and the same update succeeds when it runs again.
       if case .failure(.oldVersionStillRuns) = result.outcome {
         #expect(operation > operations - 3)
         result = try flash(Self.image, onto: "fast", storage: storage)
@@ -49,7 +49,7 @@ import Testing
       #expect(
         update.isVerified && result.runningImage == Self.image.bytes, "reset at \(operation)")
       #expect(result.flashFaults.isEmpty)
-      // At most a page and the content of the device's buffer are sent again.
+      // At most one page and the content of the device's buffer may be sent again.
       #expect(update.bytesSent <= Self.image.bytes.count + 4096 + 8192)
     }
   }
@@ -67,8 +67,8 @@ import Testing
     let second = try flash(image, onto: "plain", storage: storage)
     let update = try second.outcome.get()
     #expect(update.resumes == 1)
-    // The second board is the first after a reset: a page and the content of its receive buffer are
-    // lost.
+    // The second board is the first one after a reset, which lost a page and the content of its
+    // receive buffer.
     #expect(update.bytesSent <= image.bytes.count - acknowledged + 4096 + 8192)
     #expect(second.runningImage == image.bytes)
   }

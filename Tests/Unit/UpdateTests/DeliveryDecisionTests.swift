@@ -6,7 +6,8 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// The content, and the reason if it is not a patch: one obstacle per row.
+/// Tests of the content, and of the reason if the content is not a patch. Each row has one
+/// obstacle.
 @Suite struct DeliveryDecisionTests {
   private static let old = image(size: 12_000, seed: 3).bytes
   private static let new = old.enumerated().map { $0 % 7 == 3 ? $1 &+ UInt8($0 % 251) : $1 }
@@ -88,7 +89,8 @@ import Testing
     #expect(Self.words(decision.verdict(for: text)) == "refuse: base-unknown")
   }
 
-  /// The base was found since, and a patch is faster than the rest of the compressed image.
+  /// The base was found in the meantime, and a patch is faster than the rest of the compressed
+  /// image.
   @Test func aCompressedImageThatWasHardlyBegunMakesWayForAPatch() throws {
     let text = (0..<12_000).map { UInt8($0 / 5 % 11) ^ UInt8($0 % 3) }
     var decision = Self.decision()
@@ -105,7 +107,7 @@ import Testing
     #expect(Self.words(decision.verdict(for: text)) == "compressed: rest-is-sooner")
   }
 
-  /// The resumed run has another link, for which the parts would differ.
+  /// The resumed run has another link, for which the parts would have another size.
   @Test func aStreamThatIsUnderWayIsMadeAgainUnderOtherConditions() throws {
     var decision = Self.decision()
     decision.conditions = DeliveryConditions(
@@ -162,7 +164,7 @@ import Testing
     #expect(!decide().isEmpty && makings.withLock { $0 } == twice)
   }
 
-  /// To resume a stream costs as much as its creation.
+  /// Resuming a stream costs as much time as creating it.
   @Test func aBegunStreamIsMadeAndNoOther() throws {
     let old = image(size: 150_000, seed: 3).bytes
     let new = old.enumerated().map { $0 % 7 == 3 ? $1 &+ UInt8($0 % 251) : $1 }
@@ -181,7 +183,7 @@ import Testing
     #expect(planner.again(size: 1, crc32: 1, base: old) == nil && makings == 1 + 2 * 3)
   }
 
-  /// A stream without waiters is neither created nor kept.
+  /// A stream for which no task waits is neither created nor stored.
   @Test func whatIsCancelledIsNeitherMadeNorKept() throws {
     let shelf = PatchCache().shelf(
       for: PatchCache.Pair(
@@ -211,7 +213,7 @@ import Testing
   }
 }
 
-/// Bytes of a stream as bytes of the image.
+/// Tests of the conversion of stream bytes to image bytes.
 @Suite struct StreamProgressTests {
   @Test func theWholeImageIsMadeByTheWholeStreamAndNothingByNone() {
     let old = image(size: 9_000, seed: 3).bytes
@@ -228,12 +230,13 @@ import Testing
     let made = (0...delivery.bytes.count).map { stream.imageBytes(ofFirst: $0) }
     #expect(made.first == 0 && made.last == new.count)
     #expect(zip(made, made.dropFirst()).allSatisfy { $0 <= $1 })
-    // The image is complete only at the end, and a page when its bytes are held.
+    // The image is complete only at the end of the stream, and a page when the bytes up to its end
+    // are held.
     #expect(made.dropLast().allSatisfy { $0 < new.count })
     for (page, bytes) in delivery.bytesAtPages.dropLast().enumerated() {
       #expect(made[bytes] >= (page + 1) * 1024 && made[bytes - 1] < (page + 1) * 1024)
     }
-    // The offset reported for a resume is never larger, and always a complete page.
+    // The offset reported for a resume must never be larger, and must always be at a page boundary.
     let held = (0...delivery.bytes.count).map { stream.imageBytesHeld(ofFirst: $0) }
     #expect(zip(held, made).allSatisfy { $0 <= $1 && $1 - $0 < 1024 })
     #expect(held.allSatisfy { $0 % 1024 == 0 || $0 >= new.count - 1 } && held.last == new.count)
@@ -253,7 +256,7 @@ import Testing
 
   @Test func answeredWritesTakeTwoEventsEach() {
     let known = rate({ $0.connectionInterval = .milliseconds(15) }, isAnswered: true, .seconds(9))
-    // 240 bytes in 30 ms, down to the step below.
+    // 240 bytes in 30 ms, rounded down to a step.
     #expect(known == 6144)
   }
 

@@ -6,11 +6,12 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Patches for complete boards: the real receiver, its flash, its bootloader, and power failures.
+/// Tests of patches for complete boards, with the real receiver, its flash, its bootloader, and
+/// power failures.
 @Suite struct DeltaBoardTests {
   private static let old = UpdateTests.image(
     size: 40_000, version: FirmwareVersion(1, 2, 5), seed: 7)
-  /// A release: some bytes are changed, and some are new.
+  /// A release in which some bytes are changed and some are new.
   private static let new = FirmwareImage(
     name: "new.bin", format: .binary,
     bytes: Array(old.bytes[..<6_000]) + [1, 2, 3]
@@ -51,7 +52,8 @@ import Testing
     #expect(result.runningImage == Self.new.bytes)
   }
 
-  /// The link ends at PDUs all over a clean run. Only bytes in flight are sent again.
+  /// The link ends at PDUs that are distributed over a run without faults. Only bytes in flight may
+  /// be sent again.
   @Test func theLinkMayEndAnywhere() throws {
     for cut in stride(from: 5, through: 95, by: 6) {
       let storage = try board("fast")
@@ -65,7 +67,7 @@ import Testing
     }
   }
 
-  /// The device loses its power in the middle, and still creates the image.
+  /// The device loses its power in the middle of the transfer, and must still create the image.
   @Test func theDeviceMayResetAnywhere() throws {
     for operation in stride(from: 1, through: 60, by: 4) {
       let storage = try board("fast")
@@ -79,7 +81,7 @@ import Testing
     }
   }
 
-  /// The board restarted, so the transfer resumes at the start of a part: a slow link has many
+  /// The board was restarted, so the transfer resumes at the start of a part. A slow link has many
   /// parts.
   @Test func aCancelledPatchIsTakenUpByTheNextRun() throws {
     let storage = try board("plain")
@@ -93,7 +95,7 @@ import Testing
     let update = try second.outcome.get()
     #expect(update.resumes == 1 && second.runningImage == Self.new.bytes)
     #expect(update.bytesSent < update.delivery?.bytes ?? 0)
-    // Parts are complete pages, and the device holds nothing of the interrupted one.
+    // Parts are complete pages, and the device holds no data of the interrupted part.
     let beginnings = second.events.compactMap { event -> Int? in
       if case .transferBegan(let offset, _, _) = event { offset } else { nil }
     }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Patches that the real receiver refuses, or from which it creates another image: the image
-/// follows, once, and the report contains the reason.
+/// Tests of patches that the real receiver refuses, or from which it creates another image. The
+/// complete image must follow once, and the report must contain the reason.
 @Suite struct DeltaFaultTests {
   private let factory: [UInt8]
   private let old: FirmwareImage
@@ -61,7 +61,7 @@ import Testing
     let update = try result.outcome.get()
     #expect(update.isVerified && result.runningImage == new.bytes)
     #expect(update.delivery?.content == .image && update.delivery?.obstacle == obstacle)
-    // A device that does not report its base receives no patch.
+    // A device that does not report its base must receive no patch.
     let given = result.events.filter { $0 == .patchGivenUp(because: obstacle) }
     #expect(given.count == (base == "lost" ? 0 : 1))
     #expect(result.counters.dataBytes < new.bytes.count + 12_000)
@@ -79,7 +79,7 @@ import Testing
     #expect(result.runningImage == old.bytes && result.flashFaults.isEmpty)
   }
 
-  /// The fault is in the flash, not in the patch or the receiver.
+  /// The error is in the flash, and not in the patch or the receiver.
   @Test(arguments: WriteMode.allCases)
   func aPageThatNeverHoldsIsToldOfAsThat(_ mode: WriteMode) throws {
     let result = try flash(new, onto: "fast?bad-block", storage: board()) {
@@ -91,8 +91,8 @@ import Testing
     #expect(result.runningImage == old.bytes)
   }
 
-  /// Bytes that change in transit are detected: they are sent again, or the image follows.
-  /// Sometimes the device has already gone back before the request.
+  /// Bytes that change in transit must be detected: they are sent again, or the complete image
+  /// follows. Sometimes the device has already gone back before the request.
   @Test(arguments: WriteMode.allCases)
   func aWrongBitInAnyWriteIsMended(_ mode: WriteMode) throws {
     for number in 1...40 {
@@ -106,8 +106,8 @@ import Testing
     }
   }
 
-  /// A few bytes in the device's buffer create many pages, each erased for as long as the document
-  /// permits; meanwhile no number in Status rises.
+  /// A few bytes in the device's buffer create many pages, and each erase takes as long as the
+  /// document permits. During this time no number in Status rises.
   @Test(arguments: WriteMode.allCases, ["2K", "8K"])
   func theSlowestFlashIsWaitedFor(_ mode: WriteMode, _ ring: String) throws {
     let storage = try board()
@@ -122,7 +122,8 @@ import Testing
     #expect(update.delivery?.content == .patch(base: running) && update.resumes == 0)
   }
 
-  /// A stream of another host, and the uncompressed image, between the halves of a patch.
+  /// Between the halves of a patch, the device receives the stream of another host, or the
+  /// uncompressed image.
   @Test(arguments: [
     ["patch", "image", "patch"], ["image", "patch", "image"], ["patch", "other", "patch"],
     ["other", "image", "other", "patch"],

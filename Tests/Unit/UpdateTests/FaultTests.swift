@@ -5,7 +5,8 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Testing
 
-/// Every fault of the catalog, one update each: it ends, within its limits, with a correct result.
+/// Tests of every fault of the catalog with one update each. The update must end within its limits,
+/// with a correct result.
 @Suite struct FaultTests {
   static let size = 60_000
 
@@ -15,7 +16,7 @@ import Testing
     try flash(UpdateTests.image(size: Self.size), onto: profile, adjust)
   }
 
-  /// Success is reported only if the new image runs, and a complete image always runs.
+  /// Success may be reported only if the new image runs, and a complete image must always run.
   private func expectTruth(_ result: BenchResult) {
     let new = UpdateTests.image(size: Self.size)
     let runsNew = result.runningImage == new.bytes
@@ -42,7 +43,7 @@ import Testing
     #expect(update.outcome == .flashed)
   }
 
-  /// The erase for the content of the receive buffer takes longer than any other answer may.
+  /// The erase for the content of the receive buffer takes longer than any other answer may take.
   @Test(arguments: WriteMode.allCases)
   func aDeviceThatErasesForTwentySecondsIsWaitedFor(_ mode: WriteMode) throws {
     let result = try run("erase-20s?ring=24K") { $0.mode = mode }
@@ -50,7 +51,8 @@ import Testing
     #expect(try result.outcome.get().isVerified)
   }
 
-  /// Random bytes between the device's own PDUs may end an update, but never with a wrong result.
+  /// Random bytes between the device's own PDUs may end an update, but must never cause a wrong
+  /// result.
   @Test(arguments: ["0.5%", "5%"], WriteMode.allCases)
   func randomPDUsNeverLeadToALie(_ share: String, _ mode: WriteMode) throws {
     expectTruth(try run("plain?nonsense-pdus=\(share)") { $0.mode = mode })
@@ -67,7 +69,7 @@ import Testing
     switch result.outcome {
     case .failure(.stalled(_, let waited, _)):
       #expect(waited >= .seconds(25) && waited < .seconds(26))
-    // What is refused is sent again, so often.
+    // Refused data is sent again; the number of repetitions is limited.
     case .failure(.noProgress) where fault == "refuses-data": break
     default: Issue.record("\(result.outcome)")
     }

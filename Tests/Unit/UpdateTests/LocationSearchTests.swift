@@ -41,7 +41,7 @@ import Testing
       ])
   }
 
-  /// An ordinary SMP device that is lost is looked for at one address.
+  /// An ordinary SMP device that is lost is searched at one address.
   @Test func anApplicationThatWasFoundIsNotSearchedAtALoadersAddress() {
     var search = LocationSearch([.home, .flippedAddress], settlesAtHome: true)
     search.found()

@@ -4,7 +4,7 @@ import Testing
 @testable import OtaflashUpdate
 
 extension OTABegin {
-  /// The image of the document's test vectors.
+  /// The image in the test vectors of the document.
   static let vector = OTABegin(
     flags: [], imageSize: 9, imageCRC32: 0xCBF4_3926, version: FirmwareVersion(1, 3, 0),
     hardware: HardwareID(0xA001))
@@ -15,7 +15,7 @@ extension OTABegin {
   private static let zeros = [UInt8](repeating: 0, count: 16)
   private static let authorize = "AUTHORIZE, key = 32 bytes `00 01 … 1F`"
 
-  /// Every exchange on Control: what is asked, and the result.
+  /// Every exchange over Control: the request and the result.
   static let exchanges: [(what: String, request: OTARequest, result: UInt8)] = [
     ("INFO, host knows version 1", .info(hostVersion: 1), 0),
     ("INFO of a host with version 0", .info(hostVersion: 0), 0x0A),

@@ -4,12 +4,12 @@ import Testing
 @testable import OtaflashUpdate
 
 extension OTAPatch {
-  /// The stream of the document's test vectors.
+  /// The stream in the test vectors of the document.
   static let vector = OTAPatch(base: .vector, streamSize: 46, streamCRC32: 0xDF24_A08C)
 }
 
 extension OTABase {
-  /// What runs on the device of the test vectors.
+  /// The running image of the device in the test vectors.
   static let vector = OTABase(size: 64, crc32: 0x100E_CE8C)
 }
 
@@ -23,7 +23,7 @@ extension OTABase {
       flags: .patch, imageSize: 67, imageCRC32: 0x74BA_F88F, version: FirmwareVersion(1, 3, 0),
       hardware: HardwareID(0xA001)))
 
-  /// Every exchange on Control: what is asked, and the result.
+  /// Every exchange over Control: the request and the result.
   static let exchanges: [(what: String, request: OTARequest, result: UInt8)] = [
     ("INFO of a device with patches", .info(hostVersion: 1), 0),
     ("PATCH INFO", .patchInfo, 0),

@@ -7,7 +7,8 @@ import Testing
   private let challenge = [UInt8](0..<16)
   private let hardware = HardwareID(0xA001)
 
-  /// docs/ota-service.md, 11; recomputed by `openssl dgst -sha256 -mac HMAC` over the 38 bytes.
+  /// The vector of docs/ota-service.md, 11, recomputed with `openssl dgst -sha256 -mac HMAC` over
+  /// the 38 bytes.
   private let proof: [UInt8] = [
     0xB8, 0x4A, 0x17, 0xFE, 0xBF, 0x50, 0x4C, 0x51, 0xA9, 0x6F, 0xD8, 0xE9, 0x50, 0x57, 0x31, 0x89,
   ]

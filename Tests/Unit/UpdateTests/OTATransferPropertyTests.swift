@@ -5,10 +5,11 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Uploads to random devices that lose, damage and delay data: an upload always ends, and reports
-/// completion only if the device holds the image.
+/// Tests of uploads to random devices that lose, damage and delay data. An upload must always end,
+/// and must report completion only if the device holds the image.
 @Suite struct OTATransferPropertyTests {
-  /// Far above the number of any upload below; a run that reaches it does not terminate.
+  /// The maximum number of steps, far above that of any upload below; a run that reaches it does
+  /// not terminate.
   private static let stepsMaximum = 50_000
 
   @Test(arguments: 0..<200)
@@ -51,7 +52,7 @@ import Testing
     }
   }
 
-  /// The limits that a device which damages data may reach.
+  /// The limits that an upload to a device which damages data may reach.
   private func isGivingUp(_ fault: UpdateFault) -> Bool {
     switch fault {
     case .blockKeepsFailing, .noProgress: true
@@ -64,7 +65,7 @@ import Testing
     let isComplete: Bool
   }
 
-  /// The session without its waits.
+  /// The session, without its waits.
   private func upload(
     _ random: inout SeededRandom, to device: inout RandomDevice
   ) throws(UpdateFault) -> Upload {
@@ -103,9 +104,9 @@ import Testing
   }
 }
 
-/// A minimal device: a buffer, pages, losses before it and notifications after it.
+/// A minimal device: a buffer, pages, losses before the device and notifications after it.
 private struct RandomDevice {
-  /// From ATT_MTU 23 (docs/ota-service.md, 9) up.
+  /// The chunk size, from that of ATT_MTU 23 (docs/ota-service.md, 9) up.
   static let chunks = 16...200
   private static let pageSize = 512
   private static let bufferSize = 1024
@@ -152,7 +153,7 @@ private struct RandomDevice {
     isDelivered && !notifications.isEmpty ? notifications.removeFirst() : nil
   }
 
-  /// The payload of REWIND's answer.
+  /// The payload of the answer to REWIND.
   mutating func rewind(to offset: Int) -> [UInt8] {
     held.removeLast(held.count - offset / Self.pageSize * Self.pageSize)
     written = min(written, held.count)

@@ -4,7 +4,8 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// The arithmetic of an upload against scripted statuses: an image of 1000 bytes in chunks of 100.
+/// Tests of the arithmetic of an upload with scripted statuses, for an image of 1000 bytes in
+/// chunks of 100 bytes.
 @Suite struct OTATransferTests {
   private static let image = PrefixChecksums((0..<1000).map { UInt8(truncatingIfNeeded: $0 * 7) })
 
@@ -77,7 +78,7 @@ import Testing
     #expect(fill(&transfer) == [true], "a window of one write is its last")
   }
 
-  /// A window that moves is closed once at its former end, however far it reaches then.
+  /// A window that moves is closed once at its former end, regardless of its new end.
   @Test func aWindowThatMovesOnIsClosedWhereItEndedFirst() throws {
     var transfer = start()
     _ = try transfer.received(status(0, window: 400), isAnswer: true)
@@ -294,13 +295,13 @@ import Testing
     #expect(!transfer.isComplete)
   }
 
-  // MARK: The script's words
+  // MARK: Helpers of the scripts
 
   private func start(at offset: Int = 0) -> OTATransfer {
     OTATransfer(prefixes: Self.image, startingAt: offset, chunk: 100)
   }
 
-  /// After a first window has been filled.
+  /// The state after the first window was filled.
   private func startAndSend(window: Int) throws -> OTATransfer {
     var transfer = start()
     _ = try transfer.received(status(0, window: window), isAnswer: true)

@@ -6,7 +6,7 @@ import OtaflashUpdate
 import Synchronization
 import Testing
 
-/// An update as an app runs it: an observer, the queue, and advice after a fault.
+/// Tests of an update as an app performs it, with an observer, the queue, and advice after a fault.
 @Suite struct OverviewTests {
   @Test func theOverviewsUpdateRuns() throws {
     let log = Log()

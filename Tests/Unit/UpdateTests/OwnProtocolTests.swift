@@ -7,8 +7,8 @@ import OtaflashUpdate
 import Synchronization
 import Testing
 
-/// A protocol that this package does not contain, as in another program: a control point that
-/// starts, verifies and activates, and a characteristic that accepts bytes in order.
+/// A protocol that is defined outside of this package, as in another program. It has a control
+/// point that starts, verifies and activates, and a characteristic that accepts bytes in order.
 private enum Drop {
   static let service: BluetoothUUID = "d0000000-0000-0000-8000-000000000001"
   static let control: BluetoothUUID = "d0000000-0000-0000-8000-000000000002"
@@ -24,7 +24,7 @@ private enum Drop {
 /// The value of the control point.
 private struct DropState {
   var runningCRC32: UInt32
-  /// The identity of the held image, as announced.
+  /// The announced identity of the held image.
   var wantedCRC32: UInt32
   var held: UInt32
 
@@ -89,7 +89,7 @@ private struct DropSession: UpdateSession {
   }
 
   func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight {
-    // The device reports no version, so its checksum decides.
+    // The device reports no version, so its image is identified by the checksum.
     if state.runningCRC32 == image.crc32 { return .alreadyCurrent }
     return try Preflight.check(image, against: device, options: context.options)
   }
@@ -161,7 +161,7 @@ private struct DropSession: UpdateSession {
   }
 }
 
-/// The device: a server of the program. It restarts into the held image when its host has
+/// The device, which is a server in this program. It restarts with the held image when its host has
 /// disconnected.
 private final class DropDevice: Sendable {
   private struct Memory {
@@ -179,8 +179,8 @@ private final class DropDevice: Sendable {
   private let boast: UInt32
 
   /// - Parameters:
-  ///   - cuts: the bytes that the device holds when its link is lost, each once.
-  ///   - boast: bytes that it wrongly reports as held.
+  ///   - cuts: the numbers of held bytes at which the link is lost, each once.
+  ///   - boast: the number of bytes that the device wrongly reports as held.
   init(cuts: [Int] = [], boast: UInt32 = 0) {
     self.boast = boast
     memory = Mutex(Memory(cuts: cuts))
@@ -321,7 +321,7 @@ private final class DropDevice: Sendable {
     let run = try update(DropDevice(cuts: [5_000, 12_000]), to: image(size: 20_000))
     let result = try run.outcome.get()
     #expect(result.isVerified && result.resumes == 2)
-    // The write without a response had arrived.
+    // The last write without response had arrived.
     #expect(result.bytesSent >= 20_000 - 2 * 509 && result.bytesSent <= 20_000)
     let beginnings = run.log.all.compactMap { event -> Int? in
       if case .transferBegan(let offset, _, resumed: true) = event { offset } else { nil }
@@ -349,8 +349,8 @@ private final class DropDevice: Sendable {
         == .failure(.protocolViolation(.prepare, "it reports 1000 of 100 bytes")))
   }
 
-  /// Without a protocol, the device is unknown; with another protocol, the fault lists the
-  /// supported ones.
+  /// If no protocol is specified, the device is unknown. If another protocol is specified, the
+  /// fault lists the supported protocols.
   @Test func onlyTheProtocolsThatWereGivenAreKnown() throws {
     let unknown = try update(DropDevice(), to: image(size: 100), by: UpdateProtocol.all)
     #expect(unknown.outcome == .failure(.noUpdateService))

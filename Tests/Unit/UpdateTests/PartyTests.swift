@@ -4,7 +4,7 @@ import OtaflashGATT
 import OtaflashUpdate
 import Testing
 
-/// The party responsible for a failed update.
+/// Tests of the party that is responsible for a failed update.
 @Suite struct PartyTests {
   @Test(arguments: [
     (UpdateFault.downgrade(running: .init(1, 3, 0), image: .init(1, 2, 0)), UpdateFault.Party.user),

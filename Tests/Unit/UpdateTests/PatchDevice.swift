@@ -7,30 +7,32 @@ import Synchronization
 
 @testable import OtaflashUpdate
 
-/// A device of docs/ota-service.md with patches (13): in memory, so that nothing takes time, and
-/// all requests are recorded. A script changes its behavior.
+/// A device of docs/ota-service.md with patches (13): it is in memory, so that operations take no
+/// time, and all requests are recorded. A script changes its behavior.
 final class PatchDevice: Sendable {
   struct Script: Sendable {
     var takesPatches = true
-    /// PATCH INFO reports the running image; else 0 and 0.
+    /// Whether PATCH INFO reports the running image; otherwise it reports 0 and 0.
     var tellsBase = true
-    /// RUNNING reports the initial image; else 0 and 0.
+    /// Whether RUNNING reports the initial image; otherwise it reports 0 and 0.
     var namesRunning = true
-    /// PATCH finds another running image than PATCH INFO reported.
+    /// Whether PATCH finds a running image other than the one that PATCH INFO reported.
     var runsAnother = false
-    /// It refuses the stream after this number of bytes.
+    /// The number of bytes after which the device refuses the stream.
     var refusesAt: Int?
     /// The reason in its Status.
     var refusal = OTAStatus.Note.patchRefused
-    /// The notification reports late data: only a read Status contains the reason.
+    /// Whether the notification reports late data, so that only a read of Status returns the
+    /// reason.
     var tellsLateData = false
-    /// Requests that it answers only with a result.
+    /// The requests that the device answers only with a result.
     var declines: [UInt8: UInt8] = [:]
-    /// It creates another image from a stream.
+    /// Whether the device creates another image from a stream.
     var spoils = false
-    /// The bytes that it holds when its link is lost, each once.
+    /// The numbers of held bytes at which the link is lost, each once.
     var cuts: [Int] = []
-    /// After a lost link the device has restarted: it holds nothing of a stream with one part.
+    /// Whether the device has restarted after a lost link, so that it holds no data of a stream
+    /// with one part.
     var restarts = false
   }
 
@@ -93,11 +95,11 @@ final class PatchDevice: Sendable {
   }
 
   var running: [UInt8] { memory.withLock { $0.running } }
-  /// The requests written to Control, over all connections.
+  /// The requests that were written to Control, over all connections.
   var requests: [[UInt8]] { memory.withLock { $0.requests } }
   /// The opcodes of `requests`.
   var opcodes: [UInt8] { requests.map { $0[0] } }
-  /// Bytes of received data of any kind.
+  /// The number of received data bytes of any kind.
   var dataBytes: Int { memory.withLock { $0.dataBytes } }
 
   private var reported: [UInt8] { memory.withLock { $0.status }.encoded }

@@ -6,10 +6,10 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Complete updates of a device that supports patches, and the data written to it.
+/// Tests of complete updates of a device that supports patches, and of the data written to it.
 @Suite struct PatchSessionTests {
   private static let old = image(size: 20_000, seed: 7).bytes
-  /// The next release: some bytes are changed, and some are new.
+  /// The next release, in which some bytes are changed and some are new.
   private static let new = FirmwareImage(
     name: "new.bin", format: .binary,
     bytes: Array(old[..<6_000]) + [1, 2, 3]
@@ -72,7 +72,7 @@ import Testing
     #expect(run.device.dataBytes == result.bytesSent)
   }
 
-  /// docs/ota-service.md, 13: the requests and their order, and the content of PATCH and BEGIN.
+  /// The requests and their order in docs/ota-service.md, 13, and the content of PATCH and BEGIN.
   @Test func theRequestsAreTheDocuments() throws {
     let run = try update()
     #expect(
@@ -85,8 +85,8 @@ import Testing
       base: OTABase(size: 20_000, crc32: CRC32.checksum(Self.old)), streamSize: report.bytes,
       streamCRC32: 0)
     #expect(Array(patch.prefix(13)) == Array(OTARequest.patch(base).encoded.prefix(13)))
-    // A device that holds nothing is requested to start over; the data is a patch; size and CRC32
-    // are the image's.
+    // A device that holds no data is requested to start from the beginning. The data is a patch;
+    // size and CRC32 are those of the image.
     var begin = OTABegin(
       flags: [.restart, .patch], imageSize: Self.new.bytes.count, imageCRC32: Self.new.crc32,
       version: FirmwareVersion(1, 3, 0), hardware: HardwareID(0xA001))
@@ -96,7 +96,7 @@ import Testing
     #expect(plain.device.requests[3] == OTARequest.begin(begin).encoded)
   }
 
-  /// No flag or command of version 1 changes for a device, or a caller, without patches.
+  /// For a device or a caller without patches, no flag or command of version 1 changes.
   @Test(arguments: [DeltaPolicy.auto, .never])
   func whoTakesNoPatchesNeverMeetsThem(_ policy: DeltaPolicy) throws {
     let run = try update(.init(takesPatches: policy == .never)) { $0.delta = policy }
@@ -126,7 +126,7 @@ import Testing
     #expect(run.device.running == bytes && result.bytesMade == 20_000)
   }
 
-  /// PATCH INFO reports nothing for an image that RUNNING names: it cannot be read.
+  /// PATCH INFO reports no data about an image that RUNNING reports, so the image cannot be read.
   @Test(arguments: [false, true])
   func aDeviceThatTellsNoBaseGetsNoPatch(_ namesRunning: Bool) throws {
     let run = try update(.init(tellsBase: false, namesRunning: namesRunning))
@@ -135,7 +135,8 @@ import Testing
     #expect(run.device.running == Self.new.bytes)
   }
 
-  /// Result 0F, error 6, and a wrong image at the end: the image follows, once.
+  /// After result 0F, after error 6, and after a wrong image at the end, the complete image follows
+  /// once.
   @Test(arguments: ["other base", "refused", "other image"])
   func aPatchThatFailsIsFollowedByTheImage(_ what: String) throws {
     var script = PatchDevice.Script()
@@ -159,7 +160,7 @@ import Testing
     #expect(run.events.contains(.patchGivenUp(because: obstacle)))
     #expect(run.device.opcodes.count { $0 == 0x0E } == 1, "a patch is tried once")
     #expect(run.device.dataBytes < Self.new.bytes.count + 5_000)
-    // On one connection; the second is for the verification.
+    // The update uses one connection; the second one is for the verification.
     #expect(run.device.opcodes.count { $0 == 0x01 } == 2)
   }
 
@@ -188,7 +189,7 @@ import Testing
     #expect(throws: UpdateFault.noPatch(.notUnderstood)) { try run.outcome.get() as UpdateResult }
   }
 
-  /// A lost link costs no byte of a stream; its progress is reported in bytes of the image.
+  /// A lost link costs no byte of a stream. The progress is reported in bytes of the image.
   @Test func aLostLinkGoesOnInTheStream() throws {
     let run = try update(.init(cuts: [150, 400]))
     let result = try run.outcome.get()
@@ -197,8 +198,8 @@ import Testing
     let beginnings = run.beginnings
     try #require(beginnings.count == 3 && beginnings[0] == 0)
     #expect(beginnings[0] < beginnings[1] && beginnings[1] < beginnings[2])
-    // The offset reported after an interruption is at most that of the next connection, in complete
-    // pages.
+    // The offset reported after an interruption is at most that of the next connection, and is at a
+    // page boundary.
     let kept = run.events.compactMap { event -> Int? in
       if case .linkLost(_, let acknowledged, _, _) = event { acknowledged } else { nil }
     }
@@ -222,7 +223,8 @@ import Testing
     #expect(run.beginnings == [0, 0])
   }
 
-  /// Acknowledged bytes that the device lost again were no progress, however many.
+  /// Acknowledged bytes that the device has lost again do not count as progress, regardless of
+  /// their number.
   @Test func aDeviceThatRestartsAgainAndAgainIsGivenUp() throws {
     let cuts = (0..<60).map { $0 % 2 == 0 ? 200 : 400 }
     let run = try update(.init(cuts: cuts, restarts: true))
@@ -233,7 +235,8 @@ import Testing
     #expect(run.beginnings.count == UpdateOptions().reconnection.attemptsMaximum + 1)
   }
 
-  /// However slow or bad a link is, an update that makes progress on each connection ends.
+  /// Regardless of the speed and the losses of a link, an update that makes progress on each
+  /// connection ends.
   @Test func aLinkThatIsLostAgainAndAgainIsNotGivenUp() throws {
     let run = try update(.init(cuts: (1...40).map { $0 * 12 })) { $0.chunk = 12 }
     let result = try run.outcome.get()
@@ -241,7 +244,7 @@ import Testing
     #expect(run.device.dataBytes == result.delivery?.bytes)
   }
 
-  /// Missing answers about patches do not affect images.
+  /// Missing answers about patches do not affect updates without patches.
   @Test(arguments: [0x0D, 0x0E, 0x0F] as [UInt8])
   func aDeviceThatDeclinesWhatItOffersGetsTheImage(_ opcode: UInt8) throws {
     let run = try update(.init(declines: [opcode: 1]))
@@ -254,8 +257,8 @@ import Testing
     }
   }
 
-  /// The end of a session is reported after late data, or by an answer; only a read Status contains
-  /// the reason.
+  /// The end of a session is reported after late data, or by an answer; only a read of Status
+  /// returns the reason.
   @Test(arguments: [false, true])
   func aFlashFaultIsNoRefusalOfThePatch(_ tellsLateData: Bool) throws {
     let run = try update(
@@ -284,8 +287,8 @@ import Testing
     #expect(result.bytesMade == Self.new.bytes.count - began)
   }
 
-  /// Another image is in transfer: its stream is useless, and the device is requested to start
-  /// over.
+  /// Another image is in transfer, so its stream is useless, and the device is requested to start
+  /// from the beginning.
   @Test func theStreamOfAnotherImageIsDropped() throws {
     let other = FirmwareImage(
       name: "other.bin", format: .binary, bytes: Array(Self.old.dropFirst(40)),
@@ -297,7 +300,7 @@ import Testing
     #expect(try second.outcome.get().resumes == 0 && device.running == other.bytes)
   }
 
-  /// The base is missing in the next run: the image follows, from its start.
+  /// The base is missing in the next run, so the complete image follows from its start.
   @Test func aRunWithoutTheBaseStartsOverWithTheImage() throws {
     let device = PatchDevice(running: Self.old, .init(cuts: [300]))
     let first = try update(device, bases: [Self.old]) { $0.reconnection = .none }

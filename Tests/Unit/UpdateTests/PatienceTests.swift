@@ -3,7 +3,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// The definition of progress, and the limit without it.
+/// Tests of the definition of progress, and of the time limit without progress.
 @Suite struct PatienceTests {
   private static let start = LinkInstant(elapsed: .zero)
 
@@ -14,7 +14,7 @@ import Testing
       do throws(UpdateFault) {
         try patience.check(marks(second), at: Self.start.advanced(by: .seconds(second)))
       } catch {
-        // The elapsed time: the limit, and the rest of its last second.
+        // The elapsed time: the limit and the rest of its last second.
         #expect(error == .stalled(atOffset: marks(second).acknowledged, waited: .seconds(26)))
         return second
       }

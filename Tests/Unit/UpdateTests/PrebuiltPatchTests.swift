@@ -6,10 +6,11 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Prebuilt patches on complete boards: no patch ever makes another image run.
+/// Tests of prebuilt patches on complete boards: a patch must never cause another image to run.
 @Suite struct PrebuiltPatchTests {
   private static let old = image(size: 40_000, version: FirmwareVersion(1, 2, 5), seed: 7)
-  /// The release before the old one: a patch against it needs bytes that the old one does not have.
+  /// The release before the old one. A patch against it needs bytes that the old image does not
+  /// have.
   private static let other = FirmwareImage(
     name: "other.bin", format: .binary,
     bytes: old.bytes.enumerated().map { $0 % 31 == 5 ? $1 ^ 0x55 : $1 },
@@ -46,7 +47,7 @@ import Testing
     }
   }
 
-  /// Only the device knows whether the patch fits.
+  /// Only the device knows whether the patch matches its base.
   @Test(arguments: [PatchCodec.crle, .heatshrink(HeatshrinkParameters(window: 8, lookahead: 7)!)])
   func itIsSentWithoutItsBase(_ codec: PatchCodec) throws {
     let file = Self.file(codec: codec)
@@ -54,7 +55,7 @@ import Testing
       let result = try update(try board(), with: try PrebuiltPatch(file), policy)
       let update = try result.outcome.get()
       #expect(result.runningImage == Self.new.bytes && update.isVerified)
-      // The header of its one part, and the file as it is.
+      // The header of the patch's only part, and the unchanged file.
       #expect(update.bytesSent == file.count + 16 && update.bytesMade == Self.size)
       #expect(
         update.delivery?.content == .patch(base: ContentIdentity(of: Self.old.bytes))
@@ -69,7 +70,7 @@ import Testing
     #expect(result.runningImage == Self.new.bytes)
   }
 
-  /// Only the device can detect the mismatch: the image follows, or nothing.
+  /// Only the device can detect the mismatch. Then the complete image follows, or nothing.
   @Test func onePatchForAnotherBaseMakesNoImage() throws {
     let patch = try PrebuiltPatch(Self.file(from: Self.other))
     let result = try update(try board(), with: patch)
@@ -81,7 +82,7 @@ import Testing
     #expect(required.runningImage == Self.old.bytes)
   }
 
-  /// The host detects the mismatch if it has the base: no byte of the patch is sent.
+  /// If the host has the base, it detects the mismatch, and sends no byte of the patch.
   @Test func aPatchForAnotherBaseIsFoundOutBefore() throws {
     let patch = try PrebuiltPatch(Self.file(from: Self.other))
     let obstacle = PatchObstacle.givenForAnother(running: ContentIdentity(of: Self.old.bytes))
@@ -135,8 +136,8 @@ import Testing
     #expect(update.bytesSent < 2 * patch.bytes.count)
   }
 
-  /// One changed bit, anywhere: the file is not a patch, or the device detects it; the given image
-  /// runs at the end.
+  /// One bit is changed anywhere: the file is not a patch, or the device detects the change. At the
+  /// end the given image must run.
   @Test func aWrongBitNeverMakesAnotherImageRun() throws {
     let file = Self.file()
     let storage = try board("fast")

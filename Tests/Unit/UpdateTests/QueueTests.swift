@@ -13,8 +13,8 @@ private final class Order: Sendable {
 }
 
 @Suite struct QueueTests {
-  /// An unrelated operation during a flash waits for its turn, and then uses the connection that
-  /// the flash left.
+  /// Another operation waits while a flash runs in the queue, and then uses the connection that the
+  /// flash left.
   @Test func anUnrelatedReadDuringAFlashWaitsItsTurn() throws {
     let order = Order()
     let timeline = VirtualTimeline()
@@ -61,8 +61,8 @@ private final class Order: Sendable {
     #expect(firmware == "flashed 1.3.0 ")
   }
 
-  /// The device is notified in time and keeps its bytes, and the fault contains their number: for a
-  /// limit of the command and of the queue.
+  /// For a time limit of the command and for one of the queue, the device is notified in time and
+  /// keeps its bytes, and the fault contains their number.
   @Test(arguments: [false, true])
   func aTimeLimitKeepsWhatTheUpdateKnows(ofTheQueue: Bool) throws {
     let timeline = VirtualTimeline()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// The constants of the host, the document and the C receiver are the same.
+/// Tests that the constants of the host, the document and the C receiver are the same.
 @Suite struct ServiceConstantsTests {
   @Test func theUUIDsAreTheDocuments() throws {
     let table = try ServiceDocument.rows(of: "## 1.").map { row in
@@ -126,7 +126,7 @@ import Testing
     for (name, value) in expected { #expect(header[name] == value, "\(name)") }
   }
 
-  /// The entries of a section that lists values between dots.
+  /// The entries of a section in which dots separate the values.
   private func listed(in heading: String) throws -> [String] {
     let body = try ServiceDocument.section(heading).split(separator: "\n").dropFirst()
     return body.joined(separator: " ").split(separator: "·")

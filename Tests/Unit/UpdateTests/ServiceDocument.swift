@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// docs/ota-service.md and the receiver's header, as read by the tests.
+/// docs/ota-service.md and the receiver's header, in the form in which the tests read them.
 enum ServiceDocument {
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -20,7 +20,7 @@ enum ServiceDocument {
     }
   }
 
-  /// From a heading to the next one of any level.
+  /// The lines from a heading to the next heading of any level.
   static func section(_ heading: String) throws -> String {
     let text = try text()
     let start = try #require(text.range(of: "\n" + heading), "no heading \(heading)")
@@ -28,7 +28,7 @@ enum ServiceDocument {
     return String(rest[..<(rest.range(of: "\n#")?.lowerBound ?? rest.endIndex)])
   }
 
-  /// The byte strings of the test vector named `what`.
+  /// The byte strings of the test vector with the name `what`.
   static func vector(_ what: String, in heading: String = "## 11.") throws -> [[UInt8]] {
     let row = try #require(
       try rows(of: heading).first { $0[0] == what }, "no test vector called \(what)")
@@ -39,12 +39,12 @@ enum ServiceDocument {
       .map { try bytes(String($0.element)) }
   }
 
-  /// `01 A0` as bytes.
+  /// Parses `01 A0` to bytes.
   static func bytes(_ hexadecimal: String) throws -> [UInt8] {
     try hexadecimal.split(separator: " ").map { try #require(UInt8($0, radix: 16)) }
   }
 
-  /// The named numbers of the receiver's header.
+  /// The named numbers in the receiver's header.
   static func headerConstants() throws -> [String: UInt32] {
     let path = "Sources/OTAReceiver/include/ota_receiver.h"
     let header = try String(contentsOf: root.appending(path: path), encoding: .utf8)

@@ -5,7 +5,8 @@ import OtaflashUpdate
 import Synchronization
 import Testing
 
-/// The fault of an update that is stopped at any moment reports the last request to the device.
+/// Tests that the fault of an update that is stopped at any moment reports the last request to the
+/// device.
 @Suite struct StopAfterActivationTests {
   enum Stop: CaseIterable {
     case cancellation
@@ -22,7 +23,7 @@ import Testing
 
   private static let update = image(size: 40_000)
 
-  /// Stops an update after `moment`, and runs it again.
+  /// Stops an update after `moment`, and then runs it again.
   private static func run(_ stop: Stop, after moment: Duration) throws -> Outcome {
     try simulate("sim:") { board, clock in
       let hasActivated = Mutex(false)
@@ -39,7 +40,7 @@ import Testing
     }
   }
 
-  /// Performs the update and stops it; `nil` if it ended before.
+  /// Performs the update and stops it; returns `nil` if it ended before it was stopped.
   private static func fault(
     of update: FirmwareUpdate, on peripheral: Peripheral, _ stop: Stop, after moment: Duration
   ) async -> UpdateFault? {
@@ -103,7 +104,7 @@ import Testing
         == .stoppedAfterActivation(by: .timeLimit(.seconds(2)), expected: FirmwareVersion(1, 3, 0)))
   }
 
-  /// A firmware loader or a bootloader with one bank keeps nothing, and has overwritten the
+  /// A firmware loader, or a bootloader with one bank, keeps no data and has overwritten the
   /// application.
   @Test func aStopThatLeavesNothingNamesTheMissingApplication() {
     for fault in [

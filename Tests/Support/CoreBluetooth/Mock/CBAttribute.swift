@@ -2,10 +2,10 @@ import Foundation
 
 /// A UUID of 16, 32 or 128 bits (CBUUID).
 open class CBUUID: NSObject {
-  /// The bytes, most significant first: 2, 4 or 16.
+  /// The 2, 4 or 16 bytes, most significant first.
   public let data: Data
 
-  /// - Parameter data: the bytes, most significant first; other lengths than 2, 4 and 16 trap.
+  /// - Parameter data: the bytes, most significant first; a length other than 2, 4 or 16 traps.
   public init(data: Data) {
     precondition([2, 4, 16].contains(data.count), "a UUID has 2, 4 or 16 bytes")
     self.data = data

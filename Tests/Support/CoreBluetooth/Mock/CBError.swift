@@ -1,8 +1,8 @@
-/// The domain of errors that a device reports with an Error Response. The code of such an NSError
-/// is the ATT error code, including application codes.
+/// The domain of the errors that a device reports with an Error Response. The code of such an
+/// NSError is the ATT error code, which may be an application code.
 public let CBATTErrorDomain = "CBATTErrorDomain"
 
-/// The domain of errors of the system's Bluetooth; the codes are `CBError.Code`.
+/// The domain of the errors of the system's Bluetooth; the codes are those of `CBError.Code`.
 public let CBErrorDomain = "CBErrorDomain"
 
 /// An error of the system's Bluetooth (CBError).

@@ -10,7 +10,7 @@ public enum CBManagerState: Int, Sendable {
   case poweredOn
 }
 
-/// The common part of central and peripheral managers (CBManager).
+/// The common base of central and peripheral managers (CBManager).
 open class CBManager: NSObject {
   public package(set) var state = CBManagerState.unknown
 }
@@ -37,7 +37,7 @@ open class CBCentralManager: CBManager {
   public package(set) var isScanning = false
   private let system: (any MockSystem)?
 
-  /// A manager of a computer without Bluetooth: its state stays `.unsupported`.
+  /// A manager on a computer without Bluetooth; its state stays `.unsupported`.
   public init(delegate: (any CBCentralManagerDelegate)?, queue: DispatchQueue?) {
     self.delegate = delegate
     system = nil

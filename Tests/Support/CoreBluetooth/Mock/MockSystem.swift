@@ -1,8 +1,8 @@
 import Foundation
 
-/// The system and the devices of the mock; not a part of Core Bluetooth.
+/// The system and the devices of the mock, which are not part of Core Bluetooth.
 ///
-/// Each call returns immediately. The system reports the outcome to the delegate later.
+/// Each call returns immediately, and the system reports the outcome to the delegate later.
 package protocol MockSystem: AnyObject, Sendable {
   func startScan(for manager: CBCentralManager, services: [CBUUID], allowDuplicates: Bool)
   func stopScan(for manager: CBCentralManager)

@@ -1,7 +1,7 @@
 import Glibc
 import OtaflashDelta
 
-/// A filter that runs the patch code of this project, for comparisons by
+/// A filter program that runs the patch code of this project, for comparisons by
 /// Tests/System/DeltaOracle/oracle.py.
 @main
 enum DeltaCodec {

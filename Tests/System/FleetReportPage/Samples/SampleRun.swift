@@ -2,7 +2,7 @@ import OtaflashFirmware
 import OtaflashFleet
 
 /// The events of an invented run, drawn from a seed: devices over adapters, with failures of every
-/// kind. Its sequence of events is simple; `FleetRun` checks that it is permitted.
+/// kind. The sequence of its events is simple; `FleetRun` checks that the sequence is permitted.
 package struct SampleRun {
   package var devices: Int
   package var adapters: Int
@@ -30,7 +30,7 @@ package struct SampleRun {
     self.adapters = adapters
   }
 
-  /// Names that a page, a table and a schema must be able to contain.
+  /// Names that a page, a table and a schema must be able to represent.
   package static let hostileNames = [
     "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "'; alert(1); '",
     "</title><script>alert(1)</script>", "--><svg onload=alert(1)>", "]]></testcase>",
@@ -170,7 +170,7 @@ package struct SampleRun {
       site: sites[number % sites.count], image: "9f2c01aa77")
   }
 
-  /// Updates the devices of a wave until all are settled; returns the time of the last.
+  /// Updates the devices of a wave until all have an outcome; returns the time of the last outcome.
   private func work(
     on devices: Range<Int>, from start: Int64, _ chance: inout Chance,
     _ timeline: inout Timeline, _ tally: inout WaveTally
@@ -255,9 +255,9 @@ package struct SampleRun {
     return settle(.updated, end)
   }
 
-  /// A number 0…1 that depends only on the device and differs from those of its neighbors.
+  /// A number 0…1 that depends only on the device, and differs from the numbers of its neighbors.
   private func fixedFraction(_ device: Int) -> Double {
-    // The golden ratio spreads even three devices over all outcomes.
+    // The golden ratio distributes even three devices over all outcomes.
     let value = (Double(device) + Double(seed) * 0.37) * 0.618_033_988_749_895
     return value - value.rounded(.down)
   }

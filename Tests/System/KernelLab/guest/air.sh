@@ -11,20 +11,21 @@ within() {
   done
 }
 
-# Runs one settings command of mgmt. btmgmt ends on its own only if its standard input stays open.
+# Runs one settings command of mgmt. btmgmt ends only if its standard input stays open.
 mgmt() {
   local index=$1
   shift
   timeout 10 btmgmt --index "$index" "$@" < <(sleep 10) | sed 's/\x1b\[[0-9;]*m//g'
 }
 
-# A controller whose first answers came too late still comes up, but without mgmt.
+# A controller whose first answers were too late still starts, but without mgmt.
 mgmt_knows() { mgmt "$1" info | grep -q 'addr '; }
 
 adapter_exists() { [[ -d /sys/class/bluetooth/hci$1 ]]; }
 
-# air_up [CONTROLLERS]: starts LE controllers on one simulated radio, all of them on. The kernel gives a
-# controller 2 s to answer its first commands; a busy host occasionally misses this limit.
+# air_up [CONTROLLERS]: starts LE controllers on one simulated radio, all of them switched on. The
+# kernel gives a controller 2 s to answer its first commands, and a busy host occasionally exceeds
+# this limit.
 air_up() {
   local count=${1:-2} try
   for try in 1 2 3; do
@@ -48,11 +49,12 @@ adapters_up() {
 # Prints the processes that a scenario may leave running.
 stray_processes() {
   ps -e -o pid=,comm= | awk '$2 ~ /^(otaflash|FleetFlash|Nearby|gatttool|btgatt-client|btmgmt|btmon|bluetoothctl|bluetoothd|dbus-daemon)$/ { print $1 }'
-  # The server with Bumble loaded keeps running; a program in it ends with its caller.
+  # The server with Bumble loaded keeps running; a program in the server ends with its caller.
   pgrep -f "$LAB/peers/|$LAB_CACHE/bumble/" | grep -vxF "$(pgrep -f 'loaded.py serve')"
 }
 
-# The virtual controllers vanish with their process; remaining processes of the scenario end first.
+# The virtual controllers disappear with their process, so the remaining processes of the scenario
+# are ended first.
 air_down() {
   local pid
   for pid in $(stray_processes); do kill -KILL "$pid"; done 2>/dev/null

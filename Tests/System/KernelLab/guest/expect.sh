@@ -4,7 +4,7 @@ set -euo pipefail
 # shellcheck source=air.sh
 . "$LAB/guest/air.sh"
 cd "$WORK"
-# State of previous runs must not affect the next one.
+# The state of previous runs must not affect the next one.
 export XDG_STATE_HOME=$WORK/state XDG_RUNTIME_DIR=$WORK/runtime
 mkdir -p "$XDG_STATE_HOME" "$XDG_RUNTIME_DIR"
 
@@ -14,8 +14,8 @@ readonly DEVICE_ADDRESS=00:AA:01:01:00:01
 
 fail() { echo "expectation not met: $*"; exit 1; }
 
-# Runs a command and prints it with its output, which is stored in ./out; its exit status is in $status.
-# The seconds are those since the start of the scenario.
+# Runs a command, and prints the command and its output. The output is stored in ./out, the exit
+# status in $status. The seconds are those since the start of the scenario.
 try() {
   echo "+ $*"
   status=0
@@ -24,7 +24,7 @@ try() {
   echo "  (exit $status at $SECONDS s)"
 }
 
-# expect CODE COMMAND...
+# expect CODE COMMAND...: runs a command that must exit with CODE.
 expect() {
   local code=$1
   shift
@@ -37,15 +37,15 @@ says_not() { ! grep -qE -- "$1" out || fail "the output does not say '$1'"; }
 
 otaflash() { "$OTAFLASH" --adapter hci0 "$@"; }
 
-# image FILE BYTES: an image that compresses badly, is the same in every run, and has nothing in common with
-# an image of another size.
+# image FILE BYTES: creates an image that compresses badly, is the same in every run, and has
+# nothing in common with an image of another size.
 image() {
   head -c "$2" /dev/zero |
     openssl enc -aes-128-ctr -K "$(printf '%032d' 7)" -iv "$(printf '%032d' "$2")" >"$1"
 }
 
-# bootable FILE VERSION BYTES: an MCUboot image with BYTES bytes in it, signed with ./key.pem, which is created
-# together with ./public.pem if missing.
+# bootable FILE VERSION BYTES: creates an MCUboot image that contains BYTES bytes, signed with
+# ./key.pem. The key is created together with ./public.pem if it is missing.
 bootable() {
   [[ -e key.pem ]] || {
     openssl genpkey -quiet -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.pem
@@ -56,7 +56,8 @@ bootable() {
     --pad-header --slot-size 0x40000 body "$1" >/dev/null
 }
 
-# device_up [OPTIONS...]: the simulated device on hci1, its flash in ./flash, its output in ./device.
+# device_up [OPTIONS...]: starts the simulated device on hci1, with its flash in ./flash and its
+# output in ./device.
 device_up() {
   "$OTAFLASH" simulate -v --adapter hci1 --flash-file "$WORK/flash" "$@" >>device 2>&1 &
   device=$!
@@ -78,7 +79,7 @@ sys.exit(image not in flash)
 END
 }
 
-# The kernel keeps a link for 2 s after its last user, and would reuse it for the next one.
+# The kernel keeps a link for 2 s after its last use, and would reuse it for the next command.
 link_ends() {
   sleep 2
   within 10 has_no_link
@@ -111,7 +112,7 @@ trace_ends() {
   wait "$monitor" || true
 }
 
-# Bumble in its server releases a controller a moment after its caller was killed.
+# Bumble in its server releases a controller a moment after the caller was killed.
 hciconfig() {
   if [[ ${2:-} = down ]]; then within 5 command hciconfig "$@"; else command hciconfig "$@"; fi
 }

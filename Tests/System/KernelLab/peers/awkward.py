@@ -40,7 +40,7 @@ def battery(level: int) -> gatt.Service:
 
 
 def custom(number: int) -> gatt.Service:
-    """A service with a 128-bit UUID whose characteristics have alternating lengths of UUIDs."""
+    """A service with a 128-bit UUID whose characteristics have UUIDs of alternating lengths."""
     return gatt.Service(
         CUSTOM_UUID.format(number),
         [
@@ -61,8 +61,8 @@ def information(*entries: tuple[UUID, bytes, int]) -> gatt.Service:
 
 
 class Crowd(OTADevice):
-    """Services with alternating lengths of UUIDs, several with the same UUID, only the smallest MTU,
-    and values that end exactly at the end of a response, a first part or an attribute."""
+    """Services with UUIDs of alternating lengths, several of them with the same UUID, only the smallest
+    MTU, and values that end exactly at the end of a response, of a first part or of an attribute."""
 
     def _services(self) -> list[gatt.Service]:
         self._server.max_mtu = att.ATT_DEFAULT_MTU
@@ -110,7 +110,8 @@ class Crowd(OTADevice):
 
 
 class Asking(OTADevice):
-    """Also a client: requests the MTU and the attributes of the host, and sends PDUs without a request."""
+    """The device is also a client: it requests the MTU and the attributes of the host, and sends PDUs
+    without a request."""
 
     QUESTIONS = {
         "MTU": "020502",
@@ -124,7 +125,8 @@ class Asking(OTADevice):
         "prepared write": "1603000000ff",
         "unknown": "2e0102",
     }
-    # A Write Command, a signed one, an unknown command, notifications of unknown handles, several in one.
+    # A Write Command, a signed write, an unknown command, notifications of unknown handles, and
+    # several notifications in one PDU.
     REMARKS = ["520300ff", "d20300" + 13 * "00", "7f01", "1bff7f01", "1b0000", "23f07f0100aaf17f0000"]
     INDICATION = "1dff7f01"
 
@@ -146,7 +148,7 @@ class Asking(OTADevice):
             for remark in self.REMARKS:
                 self._put(connection, remark)
             async with self._server.indication_semaphores[connection]:
-                # A raw PDU, because Bumble only indicates handles of its table.
+                # This is a raw PDU, because Bumble only indicates handles of its table.
                 self._remark_confirmed = asyncio.get_running_loop().create_future()
                 self._put(connection, self.INDICATION)
                 await self._remark_confirmed
@@ -199,12 +201,13 @@ class Flooding(OTADevice):
             if connection is not self._connection:
                 return
             await super()._notify(status)
-            # Queued notifications would delay the responses of this device, which is not part of the test.
+            # Queued notifications would delay the responses of this device, and the delay is not
+            # part of the test.
             await self._device.host.get_data_packet_queue(connection.handle).drain(connection.handle)
 
 
 class Moving(OTADevice):
-    """Has another table after each reset, and indicates this after each connection."""
+    """Has another attribute table after each reset, and indicates this after each connection."""
 
     _boots = 0
 

@@ -1,4 +1,5 @@
-"""Two devices from one document: the receiver in C in `otaflash simulate`, and the one in Python.
+"""Compares two devices that implement one document: the receiver in C in `otaflash simulate`, and the
+receiver in Python.
 
     compare_receivers.py OTAFLASH [SEEDS] [FIRST SEED]
 
@@ -142,7 +143,8 @@ class Simulated:
         return self._exchange(struct.pack("<BH", 0x0A, self._status))[1:]
 
     def _settled(self) -> Said:
-        """Returns the output since the last call, once it is complete: a notification comes before the answer."""
+        """Returns the output since the last call, once it is complete; a notification precedes the
+        answer."""
         self.status()
         self.status()
         said, self._said = self._said, []
@@ -180,7 +182,7 @@ class Simulated:
 
 
 class Comparison:
-    """The steps of one seed, each done with both devices."""
+    """The steps of one seed, each of which is performed with both devices."""
 
     def __init__(self, seed: int, simulated: Simulated, flash: Path):
         self._random = random.Random(seed)
@@ -233,7 +235,7 @@ class Comparison:
 
     def _both(self, what: str, act) -> None:
         mine, theirs = act(self._model), act(self._simulated)
-        # The order of a notification and an indication with the same cause is not specified.
+        # The order of a notification and an indication that have the same cause is not specified.
         assert sorted(mine) == sorted(theirs), f"{what}: {mine} and {theirs}"
 
     def _control(self, request: bytes) -> None:
@@ -314,7 +316,8 @@ class Comparison:
         self._control(b"\x08")
 
     def _other_request(self) -> None:
-        # No CHALLENGE, because its answer is random; no ACTIVATE, because it restarts the process.
+        # CHALLENGE is excluded because its answer is random, and ACTIVATE because it restarts the
+        # process.
         self._control(
             self._random.choice(
                 (
@@ -331,7 +334,7 @@ class Comparison:
         )
 
     def _authorize(self) -> None:
-        """Sends a proof, mostly correct; each device checks it against its own challenge."""
+        """Sends a proof, which is usually correct; each device checks it against its own challenge."""
         right = self._random.random() < 0.7
 
         def prove(device: Model | Simulated) -> Said:

@@ -36,7 +36,7 @@ def serve(path):
 
 
 def attend(caller):
-    """Runs one program, and waits for its end or for that of its caller."""
+    """Runs one program, and waits for its end or for the end of its caller."""
     request, streams, _, _ = socket.recv_fds(caller, REQUEST_MAXIMUM, STREAMS)
     child = os.fork()
     if child == 0:
@@ -53,7 +53,7 @@ def attend(caller):
 
 
 def become(request, streams):
-    """Replaces this fork by the program."""
+    """Replaces this forked process by the program."""
     import runpy
 
     for number, stream in enumerate(streams):

@@ -1,5 +1,5 @@
-"""A host of the OTA service on Bumble's GATT client, only from docs/ota-service.md. It uses procedures that
-otaflash never uses: Prepare Write, Read Multiple, a delayed confirmation.
+"""A host of the OTA service on Bumble's GATT client, written only from docs/ota-service.md. It uses
+procedures that otaflash never uses: Prepare Write, Read Multiple, a delayed confirmation.
 
     ota_client.py TRANSPORT ADDRESS
 
@@ -73,7 +73,7 @@ class Host:
         self.statuses: asyncio.Queue[Status] = asyncio.Queue()
 
     async def discover(self) -> list[str]:
-        """Finds the characteristics; returns the UUIDs of all services in their order."""
+        """Finds the characteristics; returns the UUIDs of all services in the order of the services."""
         peer = Peer(self.connection)
         services = await peer.discover_services()
         for service in services:
@@ -105,7 +105,7 @@ class Host:
         return await asyncio.wait_for(self._answers.get(), ANSWER_SECONDS)
 
     async def operate(self, opcode: Opcode, payload: bytes = b"") -> bytes:
-        """Returns the payload of the answer to a request that must be done."""
+        """Returns the payload of the answer to a request that must succeed."""
         expect(f"{opcode.name} is accepted", await self.write(self.control, bytes([opcode]) + payload), 0)
         answer = await self.answer()
         expect(f"{opcode.name} is done", answer[:2], bytes([opcode | 0x80, Result.DONE]))
@@ -187,7 +187,7 @@ async def unconfirmed(host: Host) -> None:
 
 
 async def prepare(host: Host, value: bytes, start: int = 0) -> None:
-    """Queues a value in parts of the size that the MTU allows; each part is echoed."""
+    """Queues a value in parts of the size that the MTU permits; the device echoes each part."""
     size = host.connection.att_mtu - 5
     for offset in range(start, start + len(value), size):
         part = value[offset - start : offset - start + size]
@@ -196,7 +196,7 @@ async def prepare(host: Host, value: bytes, start: int = 0) -> None:
 
 
 async def prepared_writes(host: Host, image: bytes) -> None:
-    """Data written in parts counts as one write, if and when it is executed."""
+    """Data written in parts counts as one write, at the time when it is executed."""
     execute = att.ATT_Execute_Write_Request
     data = struct.pack("<I", 0) + image[:100]
     await prepare(host, data)
@@ -262,7 +262,8 @@ async def update(device: Device, address: hci.Address, own: hci.OwnAddressType) 
 async def come_back(
     host: Host, device: Device, address: hci.Address, own: hci.OwnAddressType
 ) -> None:
-    """Ends the link and creates the next one immediately: the device must not end that one instead."""
+    """Ends the link and creates the next link immediately; the device must not end the next link by
+    mistake."""
     for _ in range(RETURNS):
         await host.connection.disconnect()
         host = await connect(device, address, own)

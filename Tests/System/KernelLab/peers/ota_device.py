@@ -70,7 +70,7 @@ class OTADevice:
         self._input = asyncio.Event()  # there may be work for the flash
         self._output = asyncio.Event()  # there may be something to send
         self._confirmation: asyncio.Task | None = None
-        self._return: asyncio.Task | None = None  # to advertising, after a link
+        self._return: asyncio.Task | None = None  # after a link the device advertises again
 
     @property
     def is_connected(self) -> bool:
@@ -86,7 +86,7 @@ class OTADevice:
             await asyncio.gather(self._work_on_flash(), self._send())
         finally:
             self._device.remove_listener(self._device.EVENT_CONNECTION, self._connected)
-            # The next user of the controller would otherwise start and stop the same advertising.
+            # Otherwise the next user of the controller would start and stop the same advertising.
             if self._return is not None:
                 await self._return
 
@@ -97,9 +97,11 @@ class OTADevice:
         self._server = self._device.gatt_server = gatt_server.Server(self._device)
         self._device.add_default_services()
         self._server.add_services(self._services())
-        # Bumble calls the same method for a Write Request and a Write Command; the service distinguishes them.
+        # Bumble calls the same method for a Write Request and for a Write Command, but the service
+        # must distinguish them.
         self._server.on_att_write_command = utils.AsyncRunner.run_in_task()(self._data_commanded)
-        # Bumble wakes a task for a confirmation; a request that follows directly would overtake it.
+        # Bumble wakes a task after a confirmation, and a request that follows directly would be
+        # handled first.
         self._take_confirmation = self._server.on_att_handle_value_confirmation
         self._server.on_att_handle_value_confirmation = self._confirmed
 
@@ -124,7 +126,7 @@ class OTADevice:
     # The service
 
     def _services(self) -> list[gatt.Service]:
-        """The table after the default services, in its order."""
+        """The services after the default services, in the order of the table."""
         return [self._ota_service()]
 
     def _ota_service(self) -> gatt.Service:

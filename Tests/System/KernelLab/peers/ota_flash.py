@@ -6,15 +6,15 @@ import mmap
 from collections.abc import Generator
 from dataclasses import dataclass
 
-# Work on the flash: yields the time of each of its operations in seconds, after the operation. It runs to
-# its end, unless the power fails.
+# A type for work on the flash. It yields the time of each operation in seconds, after the
+# operation, and runs to its end unless the power fails.
 Work = Generator[float, None, None]
 
 ERASED = 0xFF
 
 
 class FlashFault(Exception):
-    """An operation failed, or a row did not read back as programmed."""
+    """An operation failed, or a row read back differently than it was programmed."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Timing:
 
 
 class Flash:
-    """The cells, and the two rules of a real part that a file does not have.
+    """The cells, with the two rules of a real chip that a file does not have.
 
-    A row counts as blank only after an erase whose end this run of the device observed: an interrupted erase
-    leaves cells that may read as 0xFF but lose their programmed content.
+    A row counts as blank only after an erase whose end this run of the device observed, because an
+    interrupted erase leaves cells that may read as 0xFF but do not hold programmed content.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Flash:
             raise FlashFault(f"page {offset:#x} did not erase")
 
     def program(self, offset: int, data: bytes) -> Work:
-        """Programs the row at offset, filled up with 0xFF, and reads it back."""
+        """Programs the row at offset, padded with 0xFF, and reads it back."""
         assert offset % self.row_size == 0, f"no row starts at {offset:#x}"
         assert 0 < len(data) <= self.row_size
         assert offset in self._blank, f"row {offset:#x} was not erased"

@@ -1,4 +1,5 @@
-"""Streams of patches, written only from docs/delta.md: bytes in, bytes of the image out."""
+"""The decoder of patch streams, written only from docs/delta.md. Its input is the bytes of the stream, its
+output the bytes of the image."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ NUMBER_BITS = 31
 EMPTY_TRIPLES_MAXIMUM = 64
 NONE, CRLE, HEATSHRINK = 0, 2, 4
 
-# A piece of the decoder: yields None to request a byte of the stream, or bytes of the image.
+# A piece of the decoder. It yields None to request a byte of the stream, or yields bytes of the
+# image.
 Steps = Generator[bytes | None, int | None, None]
 
 
@@ -21,12 +23,12 @@ class PatchRefused(Exception):
 
 
 class PartMismatch(Exception):
-    """A part created other bytes than announced."""
+    """A part created bytes other than the announced ones."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """The announcement of PATCH."""
+    """The stream that PATCH announces."""
 
     base_size: int
     base_crc: int
@@ -49,7 +51,7 @@ def refuse_unless(condition: bool, what: str) -> None:
 
 
 class Part:
-    """One part, as it arrives: `steps` yields None for each byte that it needs."""
+    """The decoder of one part: `steps` yields None for each byte that it needs."""
 
     def __init__(self, decoder: Decoder):
         self._decoder = decoder
@@ -132,7 +134,7 @@ class Part:
         refuse_unless(shift < NUMBER_BITS and number < 1 << NUMBER_BITS, "too large a number")
         return number
 
-    # The codecs: each yields None, or one byte that it created.
+    # The codecs. Each yields None, or one byte that it created.
 
     def _next_value(self):
         """Returns the next decompressed byte."""
@@ -188,7 +190,8 @@ class Part:
                 past = past[1:] + bytes([value])
                 yield bytes([value])
                 continue
-            # Both fields together: no byte of the image is needed before both are complete.
+            # Both fields are read together, because no byte of the image is created before both are
+            # complete.
             both = yield from self._read_bits(window + lookahead)
             distance = (both >> lookahead) + 1
             self._run_left = (both & ((1 << lookahead) - 1)) + 1
@@ -209,7 +212,7 @@ class Part:
 
 
 class Decoder:
-    """All parts of a stream, starting at a boundary between two of them."""
+    """The decoder of all parts of a stream, starting at a boundary between two parts."""
 
     def __init__(
         self,
@@ -236,7 +239,7 @@ class Decoder:
         return self.boundary.image_offset == self.image_size
 
     def feed(self, data: bytes, room: int) -> tuple[int, bytes]:
-        """Decodes until the input is used up, `room` bytes of the image are created, or a part ends.
+        """Decodes until all input is used, `room` bytes of the image are created, or a part ends.
 
         Returns the number of used bytes, and the created bytes. Raises PatchRefused, PartMismatch.
         """

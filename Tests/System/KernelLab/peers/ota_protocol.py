@@ -105,7 +105,7 @@ class Board:
     chunk: int
     buffer_size: int
     key: bytes | None = None
-    window_bits: int | None = None  # of heatshrink; None = no patches
+    window_bits: int | None = None  # of heatshrink; None = patches are not supported
     lookahead_bits: int = 10
 
 
@@ -118,7 +118,7 @@ class Running:
     crc: int
     outcome: BootOutcome = BootOutcome.NORMAL
     trial: bool = False
-    image: bytes | None = None  # its bytes, if the device can read them
+    image: bytes | None = None  # the bytes of the image, if the device can read them
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,8 @@ class Notification:
 
 @dataclass(frozen=True)
 class Indication:
-    """A value of Control; report `indication_confirmed`, or the end of the time limit after `limit` seconds."""
+    """A value of Control. The owner must report `indication_confirmed`, or the end of the time limit after
+    `limit` seconds."""
 
     value: bytes
     limit: float

@@ -1,4 +1,5 @@
-"""The device side of the OTA service, according to docs/ota-service.md: events in, bytes out.
+"""The device side of the OTA service, according to docs/ota-service.md. Its input is events, its output
+bytes.
 
 This module does not wait, read a clock or use Bluetooth. The owner of a Receiver passes it the events of the
 link, calls `step` as long as there is work for the flash, and sends the content of `outbox`.
@@ -36,13 +37,13 @@ from ota_patch import PatchRefused, Stream
 from ota_record import Offer, ResumePoint, ResumeRecord
 from ota_session import FlashSession, PatchSession, SinkSession
 
-# The answer to a request. An operation may work on the flash before it answers.
+# A type for the answer to a request. An operation may work on the flash before it answers.
 Answer = tuple[Result, bytes]
 Operation = Generator[float, None, Answer]
 
 
 class Receiver:
-    CONFIRMATION_LIMIT = 30.0  # an ATT transaction (Core, Vol 3, Part F, 3.3.3)
+    CONFIRMATION_LIMIT = 30.0  # the time limit of an ATT transaction (Core, Vol 3, Part F, 3.3.3)
     ACTIVATION_LIMIT = 1.0
 
     def __init__(
@@ -72,7 +73,7 @@ class Receiver:
         self._connection = 0  # a counter; an answer belongs to the connection of its request
         self._request: tuple[int, bytes] | None = None
         self._work: Work | None = None
-        self._operating = False  # BEGIN or REWIND, which accept no data meanwhile
+        self._operating = False  # for BEGIN or REWIND, during which no data is accepted
         self._drop_connection()
         if running.outcome is not BootOutcome.NORMAL:
             self._work = self._forget_at_boot()
@@ -87,7 +88,7 @@ class Receiver:
         self._drop_connection()
         self._request = None
         if self.state is State.VERIFYING:
-            self.state = State.RECEIVING  # its operation detects this and ends
+            self.state = State.RECEIVING  # the operation detects this and ends
         self._reset_if_activated()
 
     def control_cccd(self, value: int) -> None:
@@ -129,7 +130,7 @@ class Receiver:
     # The flash
 
     def step(self) -> float | None:
-        """Does the next piece of work; returns the seconds of flash time, or None if idle."""
+        """Does the next piece of work; returns the flash time in seconds, or None if there is no work."""
         while self._work is not None or self._find_work():
             try:
                 return next(self._work)
@@ -165,7 +166,8 @@ class Receiver:
             self._notify()
 
     def _flash_failed(self) -> None:
-        """Ends the session that works on the flash; data covered by the record stays held."""
+        """Ends the session that works on the flash; the device still holds the data that the record
+        covers."""
         ended = self._session is not None and self._session is self._held
         self._record.distrust()
         self._held = self._held_in_flash()
@@ -262,7 +264,7 @@ class Receiver:
         window, chunk = self._window, self.board.chunk
         moved = self._session.next + window - self._told_limit
         reopened = self._told_window < chunk <= window
-        # Less than a chunk is left of the reported limit, and the flash will create no more room.
+        # The reported limit leaves less room than a chunk, and the flash will not create more room.
         waited_for = (
             self._told_limit - self._session.next < chunk <= window and not self._session.row_ready
         )
@@ -295,7 +297,7 @@ class Receiver:
         self.outbox.append(Indication(bytes([request[0] | 0x80, result]) + payload, limit))
 
     def _perform(self, request: bytes) -> Operation:
-        """Makes the checks in the document's order, then the operation."""
+        """Makes the checks in the order of the document, and then performs the operation."""
         known = OPERATIONS.get(request[0])
         takes_patches = self.board.window_bits is not None
         if known is None or known.patches and not takes_patches:
@@ -561,7 +563,7 @@ class Receiver:
 class KnownOperation:
     perform: Callable[..., Operation]
     payload: struct.Struct = struct.Struct("")
-    flags: int | None = None  # the defined flags, if the payload starts with flags
+    flags: int | None = None  # the defined flags if the payload starts with flags
     authorized: bool = False
     states: frozenset[State] = frozenset(State)
     patches: bool = False  # only for devices with patches

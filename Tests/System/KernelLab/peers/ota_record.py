@@ -1,8 +1,8 @@
 """The resume record: the state of an incomplete image that survives a reset.
 
 Two pages are used alternately. Each holds a header (a session, and a first point in it) followed by marks
-that move the point on, one per row. The complete header with the higher sequence number is valid; a header
-without a session means that nothing is held.
+that advance the point, one per row. The complete header with the higher sequence number is valid; a header
+without a session states that no data is held.
 """
 
 from __future__ import annotations
@@ -14,32 +14,33 @@ from dataclasses import dataclass
 from ota_flash import Flash, FlashFault, Work
 from ota_patch import Stream
 
-ATTEMPTS = 3  # to write a record, before the flash counts as faulty
+ATTEMPTS = 3  # attempts to write a record before the flash counts as faulty
 
 
 @dataclass(frozen=True)
 class Offer:
-    """The description of an image in BEGIN; a session only resumes for an equal offer."""
+    """The description of an image in BEGIN; a session resumes only for an equal description."""
 
     size: int
     crc: int
     version: bytes  # major u8, minor u8, patch u16
     hardware: int
-    stream: Stream | None = None  # of patches, which creates the image
+    stream: Stream | None = None  # the stream of patches that creates the image
 
 
 @dataclass(frozen=True)
 class ResumePoint:
     offer: Offer
-    offset: int  # bytes of the image in flash
-    crc: int  # of these bytes
-    stream_offset: int = 0  # bytes of the stream that created them
+    offset: int  # the number of image bytes in flash
+    crc: int  # the CRC32 of these bytes
+    stream_offset: int = 0  # the number of stream bytes that created them
     stream_crc: int = 0
 
 
 class ResumeRecord:
     MAGIC = b"otaR"
-    # magic, sequence, size, crc, version, hardware; the stream, with size 0 if absent; a mark
+    # The header: magic, sequence, size, crc, version, hardware; the stream, whose size is 0 if it
+    # is absent; a mark.
     HEADER = struct.Struct("<4sIII4sI" + "IIII" + "IIII")
     MARK = struct.Struct("<IIII")  # offset, crc of the bytes before it; the same of the stream
     CHECK = struct.Struct("<I")
@@ -58,7 +59,7 @@ class ResumeRecord:
             (self._sequence, self.point), self._page = max(whole, key=lambda pair: pair[0][0])
         if self.point is not None:
             self.point = self._last_mark(self.point)
-        # Rows of a previous run are never continued: the last one may be half programmed.
+        # Rows of a previous run are never continued, because the last one may be half programmed.
         self._next_row: int | None = None
 
     @property
@@ -72,7 +73,8 @@ class ResumeRecord:
         return 0 if self.point is None else self.point.offset
 
     def write(self, point: ResumePoint | None) -> Work:
-        """Replaces the record, in the other page, so that one of the two is complete at any moment."""
+        """Writes a new record to the other page, so that one of the two records is complete at any
+        moment."""
         for attempt in range(ATTEMPTS):
             try:
                 yield from self._write(self.flash.page_size - self._page, point)

@@ -9,11 +9,11 @@ from ota_patch import Boundary, Decoder, PartMismatch, PatchRefused
 from ota_record import Offer, ResumePoint, ResumeRecord
 
 WINDOW_MAXIMUM = 0xFFFF
-PAGE_ATTEMPTS = 3  # to fill a page, before the flash counts as faulty
+PAGE_ATTEMPTS = 3  # attempts to fill a page before the flash counts as faulty
 
 
 class SinkSession:
-    """Counts bytes and computes their CRC32; touches no flash."""
+    """Counts bytes and computes their CRC32; does not access flash."""
 
     def __init__(self, offer: Offer, buffer_size: int):
         self.offer = offer
@@ -39,7 +39,8 @@ class SinkSession:
 
 
 class FlashSession:
-    """An image on its way into the slot: in flash up to `programmed`, in RAM up to `next`."""
+    """An image that is being received: its bytes are in flash up to `programmed`, and in RAM up to
+    `next`."""
 
     def __init__(
         self, point: ResumePoint, flash: Flash, slot: int, record: ResumeRecord, buffer_size: int
@@ -56,7 +57,7 @@ class FlashSession:
 
     @property
     def size(self) -> int:
-        """The number of bytes in Data."""
+        """The number of bytes to receive through Data."""
         return self.offer.size
 
     @property
@@ -69,7 +70,7 @@ class FlashSession:
 
     @property
     def row_ready(self) -> bool:
-        """Whether a row can be programmed: a complete one, or the last."""
+        """Whether a row can be programmed: a complete row, or the last row."""
         whole = self.next == self.offer.size
         return len(self._buffer) >= self._flash.row_size or bool(whole and self._buffer)
 
@@ -79,7 +80,7 @@ class FlashSession:
         self._buffer += data
 
     def program_row(self) -> Work:
-        """Moves a row from RAM to flash; if a page does not hold it, the session goes back.
+        """Moves a row from RAM to flash; if the page does not hold its data, the session goes back.
 
         Raises FlashFault if a page failed too often, or if the record cannot be written.
         """
@@ -105,7 +106,7 @@ class FlashSession:
         self._go_back_to(offset)
         if offset < self.durable:
             self.durable = offset
-            # Before the erase of any page that its marks cover.
+            # This must precede the erase of any page that its marks cover.
             yield from self._record.write(self.point)
 
     def prefix_crc(self, size: int) -> int:
@@ -127,7 +128,7 @@ class FlashSession:
 
 
 class PatchSession:
-    """A stream on its way into the slot: data that waits for the flash stays encoded."""
+    """A stream that is being received: data that waits for the flash stays encoded."""
 
     def __init__(
         self,

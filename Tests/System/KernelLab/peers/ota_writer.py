@@ -24,7 +24,7 @@ SILENCE_LIMIT = 10
 
 
 class Writer:
-    """The host's side of docs/ota-service.md, as far as a sink session needs it."""
+    """The part of the host in docs/ota-service.md that a sink session needs."""
 
     def __init__(self, control, data, status):
         self.control, self.data, self.status = control, data, status
@@ -48,7 +48,7 @@ class Writer:
         assert answer[:2] == bytes([opcode | 0x80, 0]), f'the device answers {answer.hex()}'
 
     async def send(self, image, chunk, with_response):
-        """Returns the seconds for the complete image."""
+        """Returns the time for the complete image in seconds."""
         self.limit = 0
         await self.operate(BEGIN, struct.pack(
             '<BIIBBHI', SINK, len(image), zlib.crc32(image), *VERSION, HARDWARE))
@@ -71,7 +71,8 @@ class Writer:
 
 
 async def measure(device, address, mtu, settings, image):
-    """One connection for the settings of one MTU, which can be exchanged once."""
+    """One connection for all settings with one MTU, because the MTU can be exchanged only once per
+    connection."""
     connection = await device.connect(
         f'{address}/P', own_address_type=OwnAddressType.PUBLIC)
     peer = Peer(connection)
@@ -85,7 +86,7 @@ async def measure(device, address, mtu, settings, image):
         seconds = await writer.send(image, chunk, mode == 'with-response')
         print(mode, mtu, round(len(image) / seconds), flush=True)
     await connection.disconnect()
-    # The device ends its side of the link, and would also end a new link that comes earlier.
+    # The device ends the link as well, and would also end a new link that was created too early.
     await asyncio.sleep(1)
 
 

@@ -63,7 +63,8 @@ def runs(draw: random.Random, plain: bytes) -> bytes:
 
 
 def references(draw: random.Random, plain: bytes) -> bytes:
-    """Encodes every run of bytes as a reference one back, the first one before the start; else literals."""
+    """Encodes every run of bytes as a reference to the previous byte, which may be before the start; other
+    bytes are literals."""
     window, lookahead = 8 + draw.randrange(3), 4 + draw.randrange(4)
     bits, at = "", 0
     while at < len(plain):
@@ -83,7 +84,7 @@ def references(draw: random.Random, plain: bytes) -> bytes:
 
 
 def part(draw: random.Random, base: bytes, image: bytes, size: int) -> tuple[bytes, bytes]:
-    """Returns a part that starts at the end of `image`, and the image with the bytes of the part."""
+    """Returns a part that starts at the end of `image`, and `image` extended by the bytes of the part."""
     plain, made = triples(draw, base, size)
     codec = draw.choice((NONE, CRLE, HEATSHRINK))
     data = {NONE: lambda: plain, CRLE: lambda: runs(draw, plain)}.get(

@@ -27,7 +27,8 @@ from ota_client import expect
 from ota_device import run, say
 
 OWN_ADDRESS = Address("F0:00:00:00:00:04", Address.RANDOM_DEVICE_ADDRESS)
-# A request on a busy emulated machine; smpclient's own 2.5 s are for real machines.
+# The time limit of a request on a busy emulated machine; smpclient's own 2.5 s are for real
+# machines.
 ANSWER_SECONDS = 20
 REBOOT_SECONDS = 1
 ECHO = "a text that is longer than one write of the smallest ATT_MTU"
@@ -64,7 +65,7 @@ async def upload(client: SMPClient, image: bytes) -> None:
 
 
 async def restart(client: SMPClient) -> None:
-    """The answer comes first; the device restarts a moment later."""
+    """The device sends the answer first, and restarts a moment later."""
     await ask(client, ResetWrite())
     await client.disconnect()
     await asyncio.sleep(REBOOT_SECONDS)

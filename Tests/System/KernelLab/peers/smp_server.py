@@ -33,7 +33,7 @@ NAME = b"bumble-smp"
 
 
 class Display(PairingDelegate):
-    """Shows a passkey, without any input."""
+    """Displays a passkey, and has no input."""
 
     def __init__(self):
         super().__init__(PairingDelegate.DISPLAY_OUTPUT_ONLY)
@@ -131,7 +131,8 @@ class SMPServer:
         return characteristic
 
     async def _judge(self, connection: Connection) -> None:
-        """Bumble treats every encrypted link as authenticated; the key shows the difference."""
+        """Bumble treats every encrypted link as authenticated, so the key is used to distinguish the
+        two."""
         if self._is_encrypted and not connection.is_encrypted:
             raise att.ATT_Error(att.ATT_INSUFFICIENT_ENCRYPTION_ERROR)
         if not self._is_guarded:

@@ -1,4 +1,4 @@
-"""Patch sessions: the vectors of docs/ota-service.md, 11.1, and a power failure in any flash operation."""
+"""Patch sessions: the vectors of docs/ota-service.md, 11.1, and power failures in all flash operations."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def verified(image: bytes) -> bytes:
 
 
 class VectorTests(unittest.TestCase):
-    """Section 11.1, in its order; this device does not erase ahead."""
+    """The vectors of section 11.1 in their order. This device does not erase ahead."""
 
     def test_vectors(self):
         host = Host(BASE)
@@ -307,7 +307,7 @@ class DecoderTests(unittest.TestCase):
             self.refused(patch)
 
     def test_other_encodings_of_the_same_image(self):
-        """No encoder writes them, but detools 0.53.0 accepts each."""
+        """No encoder writes these encodings, but detools 0.53.0 accepts each of them."""
         for head, tail in (
             ("00 8301 00 00 8301", "60"),
             ("00 8301 00 00 8301", "BFFFFFFF0F"),

@@ -97,7 +97,7 @@ class Host:
 
 
 class VectorTests(unittest.TestCase):
-    """Section 11, in its order."""
+    """The vectors of section 11, in their order."""
 
     def test_vectors(self):
         host = Host(key=KEY)
@@ -190,7 +190,7 @@ class RuleTests(unittest.TestCase):
         image = noise(2000)
         host.request(begin(image))
         self.assertEqual(write(struct.pack("<I", 2000) + bytes(1), False), ATTError.GAP)
-        for offset in range(0, 1000, 100):  # no step in between, so the buffer fills
+        for offset in range(0, 1000, 100):  # no step runs in between, so the buffer fills
             self.assertEqual(write(struct.pack("<I", offset) + image[offset : offset + 100], True), 0)
         self.assertEqual(write(struct.pack("<I", 1000) + bytes(25), False), ATTError.BUSY)
         host.run()
@@ -277,7 +277,7 @@ class RuleTests(unittest.TestCase):
 
 class WindowTests(unittest.TestCase):
     def test_a_host_that_waits_for_a_whole_chunk_is_never_left_waiting(self):
-        """Row and chunk do not divide each other, and the buffer has the minimum size."""
+        """The sizes of row and chunk do not divide each other, and the buffer has the minimum size."""
         for buffer_size in (192, 256, 1024):
             host = Host(buffer_size=buffer_size)
             image = noise(8000)
@@ -400,7 +400,8 @@ class FaultTests(unittest.TestCase):
         return Host(flash)
 
     def test_a_row_that_does_not_hold_sends_the_session_back_to_its_page(self):
-        # Two for the record; an erase, sixteen rows and a mark for page 0; an erase, and the third row.
+        # Two operations for the record; an erase, sixteen rows and a mark for page 0; an erase, and
+        # the third row.
         host = self.host(lambda operation: operation == 23)
         image = noise(3000)
         host.request(begin(image))

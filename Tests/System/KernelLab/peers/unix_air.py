@@ -37,7 +37,8 @@ class UnixAir:
         return Device(config=config, host=Host(controller, AsyncPipeSink(controller)))
 
     async def serve(self, peripheral: Device) -> None:
-        """Listens at the path, and connects each client to the peripheral once that advertises."""
+        """Listens at the path, and connects each client to the peripheral as soon as the peripheral
+        advertises."""
         await self._stand_in.power_on()
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._path)
@@ -64,7 +65,7 @@ class UnixAir:
                 await self._bridge(peer, connection)
 
     async def _bridge(self, peer: socket.socket, connection: Connection) -> None:
-        """Transfers PDUs until one of the two ends."""
+        """Transfers PDUs until one of the two connections ends."""
         loop = asyncio.get_running_loop()
         peer.setblocking(False)
         ended = asyncio.Event()
@@ -80,7 +81,8 @@ class UnixAir:
         async def receive() -> None:
             while pdu := await loop.sock_recv(peer, PDU_MAXIMUM):
                 self._stand_in.send_l2cap_pdu(connection.handle, att.ATT_CID, pdu)
-                # Bumble's host queues without limit; PDUs that the link has not accepted stay in the socket.
+                # Bumble's host queues PDUs without limit, so PDUs that the link has not accepted
+                # stay in the socket.
                 await asyncio.sleep(0)
 
         tasks = [asyncio.create_task(work) for work in (send(), receive(), ended.wait())]

@@ -25,14 +25,14 @@ says 'no device found'
 expect 0 otaflash scan --timeout 1s --service 180D
 says 'no device found'
 
-# The time limit is kept, and the discovery ends with the command.
+# The command keeps its time limit, and the discovery ends with the command.
 started=$(date +%s%N)
 expect 0 otaflash scan --timeout 2s --name other
 took=$((($(date +%s%N) - started) / 1000000))
 ((took < 8000)) || fail "2 s of scanning take less than 8 s, start of the program included; took $took ms"
 
-# Ctrl-C: the scan ends by the signal, the discovery stops, and the next one works immediately.
-# A shell's background jobs ignore SIGINT by default.
+# Ctrl-C: the signal ends the scan, the discovery stops, and the next scan works immediately.
+# Background jobs of a shell ignore SIGINT by default.
 env --default-signal=INT "$OTAFLASH" -v --adapter hci0 scan --watch --timeout 60s >watch 2>&1 &
 scanner=$!
 within 10 grep -q scanning watch

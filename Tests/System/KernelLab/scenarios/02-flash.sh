@@ -1,7 +1,7 @@
 # info, and flash at every relevant MTU with and without response, with otaflash's own peripheral.
 # limit: 240
 . "$LAB/guest/expect.sh"
-# Two pages of flash and a part of a third.
+# The image covers two pages of flash and a part of a third.
 readonly BYTES=9000
 device_up --profile fast
 
@@ -12,7 +12,8 @@ says '2f3e0004-21b4-4807-8bdc-74db56699529'
 minor=3
 for mtu in 23 185 247 512 517; do
   for mode in with-response without-response; do
-    # Different content each time: the flash of the previous run verifies nothing for the next.
+    # The content differs each time, so that the flash content of the previous run cannot pass the
+    # check.
     image "image-$minor" "$((BYTES + minor))"
     expect 0 otaflash flash "image-$minor" --image-version "1.$minor.0" --allow-unknown \
       -d "$DEVICE_ADDRESS" --mtu "$mtu" --mode "$mode"

@@ -2,11 +2,12 @@
 # limit: 300
 . "$LAB/guest/expect.sh"
 readonly BYTES=80000
-# The complete image, one write at a time, so that there is time to interrupt it.
+# The complete image is sent one write at a time, so that there is time to interrupt the update.
 readonly SLOWLY=(--mode with-response --delta never)
 device_up --profile 'plain?erase=100ms'
 
-# start MINOR: starts an update to version 1.MINOR.0 and returns when a fifth is acknowledged.
+# start MINOR: starts an update to version 1.MINOR.0, and returns when a fifth of the image is
+# acknowledged.
 start() {
   minor=$1
   image "image-$minor" "$((BYTES + minor))"
@@ -21,7 +22,8 @@ acknowledged() {
     awk -v least="$1" '$1 >= least { found = 1 } END { exit !found }'
 }
 
-# Waits for the end of the running update; if it ended with a resume point, resumes it with the same command.
+# Waits for the end of the running update. If it ended with a resume point, resumes it with the same
+# command.
 finish() {
   status=0
   wait "$flasher" || status=$?
@@ -59,7 +61,8 @@ finish
 
 echo "== the link is lost by supervision timeout"
 start 6
-# A virtual controller passes on the given reason, so the kernel sees HCI error 0x08.
+# A virtual controller passes on the reason of the disconnection, so the kernel receives HCI error
+# 0x08.
 handle=$(hcitool -i hci1 con | sed -n 's/.*handle \([0-9]*\).*/\1/p')
 hcitool -i hci1 cmd 0x01 0x0006 "$(printf '0x%02x' "$((handle & 255))")" \
   "$(printf '0x%02x' "$((handle >> 8))")" 0x08

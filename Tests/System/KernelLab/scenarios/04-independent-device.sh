@@ -9,7 +9,7 @@ mkdir bumble-flash
 head -c 32 /dev/zero | tr '\0' k >key
 chmod 600 key
 
-# peer_up [OPTIONS...]: the Bumble device, its flash and images in ./bumble-flash.
+# peer_up [OPTIONS...]: starts the Bumble device, with its flash and images in ./bumble-flash.
 peer_up() {
   : >peer
   hciconfig hci1 down
@@ -32,7 +32,8 @@ device_runs() {
   cmp "image-$1" bumble-flash/image || { cat peer; fail "the device has image-$1 byte for byte"; }
 }
 
-# kill_flasher MINOR OPTIONS...: kills an update after some progress, which is then in $acknowledged.
+# kill_flasher MINOR OPTIONS...: kills an update after some progress; $acknowledged contains the
+# progress.
 kill_flasher() {
   EXEC="exec" flash "$@" >events 2>&1 </dev/null &
   flasher=$!

@@ -26,7 +26,7 @@ sed -n 's/.*char properties = \(0x..\), char value handle = \(0x....\), uuid = \
 expect 0 gatt --char-desc --start 0x0013 --end 0x001b
 [[ $(grep -c '00002902' out) = 2 ]] || fail "Control and Status have a CCCD each"
 
-# The model number, and Status of an idle device.
+# The values are the model number, and Status of an idle device.
 expect 0 gatt --char-read --uuid 2a24
 says '73 69 6d 75 6c 61 74 65 64 20 62 6f 61 72 64'
 expect 0 gatt --char-read --handle 0x001a
@@ -36,7 +36,7 @@ echo "== a request without the CCCD is refused"
 expect 0 gatt --char-write-req --handle 0x0015 --value 0101
 says 'Characteristic Write Request failed'
 
-# dialogue NAME COMMAND...: runs an interactive client, with its output in ./NAME.
+# dialogue NAME COMMAND...: runs an interactive client and stores its output in ./NAME.
 dialogue() {
   output=$1
   shift
@@ -57,7 +57,8 @@ say() {
   prints "$2"
 }
 prints() { within 10 printed "$1" || { cat "$output"; fail "$output contains '$1'"; }; }
-# The kernel keeps the link of an ended process for 2 s, and a server keeps the client's settings.
+# The kernel keeps the link of an ended process for 2 s, and a server keeps the settings of the
+# client.
 dialogue_ends() {
   exec 3>&-
   kill "$client" 2>/dev/null || true
@@ -67,7 +68,7 @@ dialogue_ends() {
 }
 
 echo "== gatttool receives the indication and the notification after a BEGIN"
-# A sink session of 4096 bytes, CRC32 0x78563412, version 1.3.0, hardware 0x0000A001.
+# BEGIN of a sink session of 4096 bytes, CRC32 0x78563412, version 1.3.0, hardware 0x0000A001.
 readonly BEGIN=060800100000123456780103000001a00000
 dialogue gatttool-words gatttool -i hci0 -b "$DEVICE_ADDRESS" -I
 say connect 'Connection successful'
@@ -84,11 +85,11 @@ prints 'GATT discovery procedures complete'
 say 'register-notify 0x0015' 'Registered notify handler'
 say "write-long-value 0x0015 0$(sed 's/../ 0x&/g' <<<"$BEGIN")" 'Write successful'
 prints 'Not/Ind: 0x0015 - \(10 bytes\): 86 00( 00){8}'
-# A data write of 4 bytes of offset and 96 of image: more than one PDU at this MTU.
+# A data write with 4 bytes of offset and 96 bytes of the image is longer than one PDU at this MTU.
 say "write-long-value -r 0x0018 0$(printf ' 0x%02x' 0 0 0 0 {1..96})" 'Write successful'
 say 'read-value 0x001a' 'Read value \(16 bytes\): 01 00 00 20 60 00 00 00'
 say "write-long-value 0x0018 0$(printf ' 0x%02x' 0 0 0 0 {1..96})" 'Write failed: .*\(0x81\)'
-# One value in two parts, executed; and another that is cancelled.
+# One value is written in two parts and executed; another value is cancelled.
 say 'write-prepare 0x001b 0 0x01' 'Session id'
 session=$(sed -n 's/.*Session id: \([0-9]*\).*/\1/p' btgatt-words | tail -n 1)
 say "write-prepare -s $session 0x001b 1 0x00" 'Prepare write success'

@@ -9,14 +9,14 @@ mkfifo cases
 "$BUMBLE" "$LAB/peers/awkward.py" hci-socket:1 "$DEVICE_ADDRESS" "$WORK/awkward" <cases >>peer 2>&1 &
 exec 3>cases
 
-# become CASE: starts the server of that kind, with its output in ./peer.
+# become CASE: starts the server for CASE, with its output in ./peer.
 become() {
   echo "== $1"
   : >peer
   echo "$1" >&3
   within 60 advertises "$1" || { cat peer; fail "the server is '$1'"; }
 }
-# The server before it also advertises again after the end of its link.
+# The previous server also advertises again after the end of its link.
 advertises() {
   awk -v name="case $1" '$0 == name { is_up = 1 } is_up && /^advertising/ { found = 1 } END { exit !found }' peer
 }
@@ -50,7 +50,7 @@ model=22 bytes: MTU less one
 serial number=44 bytes: two parts, nothing in a third part
 software=
 END_OF_TABLE
-# The table as printed by info, in the same form. A string that is refused is left out.
+# The table in the form in which info prints it. A string that the server refuses is omitted.
 /usr/bin/python3 - >found <<'END_OF_SCRIPT'
 import json
 longest = "".join(f"{number:04d} " for number in range(103))[:512]
@@ -74,7 +74,8 @@ expect 0 flash large --mtu 185
 says '"outcome":"flashed".*"verified":true'
 says '"mtu":185'
 device_has asking large
-# The same MTU in both directions (Core 5.4, Vol 3, Part F, 3.4.2.2); no attributes to discover or read.
+# The MTU is the same in both directions (Core 5.4, Vol 3, Part F, 3.4.2.2), and the host has no
+# attributes to discover or read.
 device_says '^asked MTU: 03b900$'
 device_says '^asked information: 010401000a$'
 device_says '^asked by type value: 010601000a$'
@@ -109,7 +110,7 @@ started=$SECONDS
 expect 74 info --transaction-limit 5s
 ((SECONDS - started >= 5 && SECONDS - started < 20)) || fail "5 s is the limit, not $((SECONDS - started))"
 device_says '^said nothing$'
-# Nothing more may be sent on a bearer that timed out (3.3.3): the link is closed.
+# No PDU may be sent on a bearer after a timeout (3.3.3), so the link is closed.
 within 10 grep -q '^disconnected' peer || fail "the link is closed"
 
 become indicating

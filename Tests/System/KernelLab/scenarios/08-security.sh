@@ -68,7 +68,7 @@ link_ends
 
 echo "== a passkey that the device shows"
 device_up --profile 'fast?security=authenticated'
-# Answers with the passkey of the device, or with the given one.
+# Answers with the passkey of the device, or with the passkey in the argument.
 answer() {
   local passkey
   within 30 grep -q '^passkey' device
@@ -77,8 +77,8 @@ answer() {
 }
 : >device
 status=0
-# With a higher priority than the kernel's threads, so that it pairs immediately after the connection, before
-# the kernel's Security Manager is ready.
+# The process runs with a higher priority than the kernel's threads, so that it pairs immediately
+# after the connection, before the kernel's Security Manager is ready.
 answer | chrt --fifo 50 "$OTAFLASH" --adapter hci0 pair --authenticated -d "$DEVICE_ADDRESS" >out 2>&1 ||
   status=$?
 cat out

@@ -2,13 +2,14 @@
 # limit: 400
 . "$LAB/guest/expect.sh"
 image image-3 6000
-# The device's kernel would otherwise request its own 30 to 50 ms at some moment after a faster connection.
+# Otherwise the device's kernel would request its own 30 to 50 ms at some moment after a faster
+# connection.
 echo 6 >/sys/kernel/debug/bluetooth/hci1/conn_min_interval
 device_up --profile fast
 
 info() { otaflash -v info -d "$DEVICE_ADDRESS" "$@"; }
 
-# The kernel's defaults: 30 to 50 ms, 420 ms.
+# The kernel's defaults are an interval of 30 to 50 ms and a timeout of 420 ms.
 echo "== no request: the link has its defaults"
 expect 0 info
 says '^link +MTU 512 - 1M - 50 ms|^link +MTU 512 . 1M . 50 ms'
@@ -21,7 +22,7 @@ trace_begins
 expect 0 otaflash -v flash image-3 --image-version 1.3.0 --allow-unknown -d "$DEVICE_ADDRESS"
 says 'interval 7\.5…15 ms asked, granted: (7\.5|15) ms'
 says 'MTU 512.*(7\.5|15) ms'
-# The virtual controllers support neither command.
+# The virtual controllers do not support either command.
 says 'PHY 2M asked, not granted: unknown command \(HCI error 0x01\)'
 says 'packet 251 B asked, not granted: unknown command \(HCI error 0x01\)'
 trace_ends
@@ -60,7 +61,7 @@ says 'interval 15 ms asked, granted: 15 ms'
 says '^link .* 15 ms'
 trace_ends
 grep -A 10 'LE Connection Update (0x08|0x0013)' trace >update || { tail -n 60 trace; fail "the link was updated"; }
-# 0.625 ms here would make some controllers send one packet per event.
+# With 0.625 ms here, some controllers would send one packet per event.
 grep -q 'Max connection length: 0.000 msec' update || { cat update; fail "no hint about the length of events"; }
 
 echo "== without a capability the reason is reported"

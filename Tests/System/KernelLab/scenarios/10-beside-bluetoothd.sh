@@ -4,7 +4,8 @@
 image image-3 20003
 mkdir bumble-flash
 
-# A device with its own controller, started before bluetoothd, which opens every adapter.
+# The device has its own controller and is started before bluetoothd, because bluetoothd opens every
+# adapter.
 hciconfig hci1 down
 "$BUMBLE" "$LAB/peers/ota_device.py" hci-socket:1 "$DEVICE_ADDRESS" "$WORK/bumble-flash" >peer 2>&1 &
 within 60 grep -q '^advertising' peer || { cat peer; fail "the Bumble device advertises"; }
@@ -58,7 +59,7 @@ wait "$discovering" || true
 within 20 discovered || fail "scan works again once bluetoothd has stopped"
 
 echo "== bluetoothd listens on the attribute channel: simulate reports this, or the kernel accepts both"
-# Linux 6.12 accepts both (bind does not check for another listener on a fixed channel).
+# Linux 6.12 accepts both listeners (bind does not check for another listener on a fixed channel).
 try timeout 6 "$OTAFLASH" --adapter hci0 simulate
 case $status in
   124) says '^listening 00:AA:01:00:00:00' ;;

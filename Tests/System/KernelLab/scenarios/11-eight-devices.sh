@@ -21,7 +21,8 @@ each_flash_holds() {
   for ((number = 1; number <= DEVICES; number++)); do flash_holds "$1" "flash-$number"; done
 }
 
-# Records the number of links of hci0 repeatedly, until links_end; $links is then the maximum.
+# Records the number of links of hci0 repeatedly, until links_end is called; $links is then the
+# maximum.
 links_begin() {
   : >links
   while hcitool -i hci0 con | grep -c handle >>links || true; do sleep 0.1; done &
@@ -51,7 +52,7 @@ first=$((($(date +%s%N) - started) / 1000000))
 figure "$DEVICES processes $first ms, $links concurrent links"
 
 echo "== one process, with a link to each device"
-# Large enough that the first link still exists when the last one starts.
+# The image is so large that the first link still exists when the last one starts.
 image image-4 80004
 link_ends
 started=$(date +%s%N)

@@ -16,19 +16,20 @@ attributes() {
 
 echo "== the capture equals the kernel's trace"
 attributes own.btsnoop >own
-# The kernel's trace covers both adapters, and so contains each PDU twice.
+# The kernel's trace covers both adapters, so it contains each PDU twice.
 attributes trace.btsnoop "&& hci_mon.adapter_id == 0" >kernel
 head -n 5 own
 (($(wc -l <own) > 40)) || fail "the capture has more than 40 PDUs"
-# A sent PDU is recorded before the kernel has it, so the order of the two directions may differ.
+# A sent PDU is recorded before the kernel receives it, so the order between the two directions may
+# differ.
 readonly RECEIVED='^0x(01|03|05|07|09|0b|0d|0f|11|13|1b|1d)'
 for file in own kernel; do
   grep -E "$RECEIVED" "$file" >"$file.received"
   grep -vE "$RECEIVED" "$file" >"$file.sent"
 done
-# A connection is closed when its last subscription has ended, or meanwhile the device restarts. The kernel may
-# drop the last request, which it had accepted, together with the socket; or only the kernel sees the answer.
-# Any other difference is an error.
+# A connection is closed when its last subscription has ended, or when the device restarts at the
+# same time. The kernel may then drop the last request, which it had accepted, together with the
+# socket; or the answer reaches only the kernel. Any other difference is an error.
 for way in received sent; do
   diff "own.$way" "kernel.$way" >difference || true
   case $way in

@@ -1,5 +1,5 @@
-# The simulated device on an adapter that bluetoothd uses as well: Linux accepts both listeners on the
-# attribute channel, and hosts reach the one that came last.
+# The simulated device on an adapter that bluetoothd also uses: Linux accepts both listeners on the
+# attribute channel, and hosts reach the one that started last.
 # limit: 120
 . "$LAB/guest/expect.sh"
 image image-3 20003

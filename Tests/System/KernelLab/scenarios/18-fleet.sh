@@ -3,7 +3,7 @@
 # controllers: 10
 . "$LAB/guest/expect.sh"
 readonly DEVICES=8
-# hci0 and the last one are the host's.
+# hci0 and the last controller belong to the host.
 readonly OTHER=hci9
 
 addresses=()
@@ -17,7 +17,8 @@ for ((number = 1; number <= DEVICES; number++)); do
     { cat "device-$number"; fail "device $number listens"; }
 done
 
-# Large enough, in small packets, that links exist when the adapter is switched off.
+# The image is so large, and the packets so small, that links exist when the adapter is switched
+# off.
 cp "$LAB/../../../firmware-samples/app-1.3.0.bin" image-3
 {
   printf '%s\n' 'campaign: eight doors' 'image: image-3' 'devices:'
@@ -46,7 +47,7 @@ within 60 is_under_way || { cat messages events; fail "the run uses both adapter
 mgmt 9 power off
 within 20 grep -q "\"event\":\"lost\",\"adapter\":\"$OTHER\"" events ||
   { cat messages; fail "the run reports that $OTHER vanished"; }
-# The other adapter continues one of its devices, after it finished its own devices.
+# The other adapter continues one of its devices after it has finished its own devices.
 has_moved() {
   local device
   for device in $(sed -n 's/.*"event":"ended","device":"\([^"]*\)".*"code":"adapter-lost".*/\1/p' events); do
@@ -61,7 +62,7 @@ within 20 grep -q "\"event\":\"back\",\"adapter\":\"$OTHER\"" events ||
 status=0
 wait "$run" || status=$?
 sed 's/^/  /' messages
-# The events of the run, without the progress of each device.
+# The events of the run, without the progress events of each device.
 grep -E '"event":"(placed|ended|settled|lost|back)"' events | sed 's/^/  /'
 took=$((($(date +%s%N) - started) / 1000000))
 [[ $status = 0 ]] || { tail -n 5 events; fail "exit 0, not $status"; }

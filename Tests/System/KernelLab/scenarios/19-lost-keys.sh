@@ -1,5 +1,5 @@
-# A device that loses its keys at its restart: one error reports this; after unpair the same command confirms.
-# A device that requests a pairing but does not require it: no keys remain.
+# A device that loses its keys at its restart: one error reports this; after unpair the same command
+# confirms. A device that requests a pairing but does not require one: no keys are kept.
 # limit: 150
 . "$LAB/guest/expect.sh"
 bootable image-2 1.2.0 4000

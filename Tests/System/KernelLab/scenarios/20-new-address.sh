@@ -1,4 +1,4 @@
-# A device that uses another static random address at each start: selected by its name, it is found again.
+# A device that uses a new static random address at each start is found again if it was selected by its name.
 # limit: 120
 . "$LAB/guest/expect.sh"
 bootable image-2 1.2.0 4000

@@ -4,7 +4,7 @@
 
 #include "ota_receiver.h"
 
-/// SplitMix64.
+/// The random number generator SplitMix64.
 uint32_t random_number(uint64_t *seed, uint32_t limit) {
   uint64_t z = *seed += 0x9E3779B97F4A7C15u;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -41,7 +41,7 @@ static void add_number(plain *s, uint32_t magnitude, bool negative) {
   s->size += number(s->bytes + s->size, magnitude, negative);
 }
 
-/// Returns bytes that are compressible at times.
+/// Returns bytes that are partly compressible.
 static uint8_t byte_of(uint64_t *seed) {
   return random_number(seed, 4) > 0 ? 0 : (uint8_t)random_number(seed, 256);
 }

@@ -1,4 +1,5 @@
-/// Random patches and the images that they create: an encoder written only from the format.
+/// Random patches and the images that they create, from an encoder that was written only from the
+/// format.
 #ifndef PATCHES_H
 #define PATCHES_H
 
@@ -34,13 +35,15 @@ enum { CODEC_NONE = 0, CODEC_CRLE = 2, CODEC_HEATSHRINK = 4 };
 uint32_t random_number(uint64_t *seed, uint32_t limit);
 void put_word(uint8_t *to, uint32_t value);
 
-/// A base and an image of several parts, each with its own codec.
+/// A base and an image in several parts, each with its own codec.
 void make_patched(patched *p, uint64_t seed);
-/// The 64 bytes 00...3F, and the image with AA at 10 and 4E 45 57 before 32; one part with `patch`.
+/// The base with the 64 bytes 00...3F, and the image with AA at 10 and 4E 45 57 before 32; `patch`
+/// is the only part.
 void make_example(patched *p, const uint8_t *patch, uint32_t size);
-/// Like `make_patched` with these sizes, in parts of `part` bytes, a multiple of the page size.
+/// Like `make_patched` with these sizes, in parts of `part` bytes, which is a multiple of the page
+/// size.
 void make_parts(patched *p, uint64_t seed, uint32_t base_size, uint32_t image_size, uint32_t part);
-/// A complete image in one part with `patch`.
+/// A complete image whose only part is `patch`.
 void make_part(patched *p, const uint8_t *patch, uint32_t size);
 
 #endif

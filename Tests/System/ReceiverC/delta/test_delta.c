@@ -19,12 +19,12 @@ static void check(bool ok, const char *what, int line) {
 
 static patched p;
 
-/// A user of the decoder, and its record of the results.
+/// A user of the decoder, which records the results.
 typedef struct {
   ota_delta delta;
   uint8_t made[IMAGE_MAXIMUM];
   uint32_t size;
-  /// The maximum number of bytes that `write` accepts at a time; 0 = all.
+  /// The maximum number of bytes that `write` accepts at a time; 0 = no limit.
   uint32_t takes;
   uint64_t seed;
   uint32_t in_this_call;
@@ -73,7 +73,7 @@ static bool start(const ota_delta_point *point) {
 }
 
 /// Feeds bytes until all are used or the decoder has ended. The copy has the exact size, so the
-/// sanitizer detects every read beyond it.
+/// sanitizer detects every read beyond its end.
 static ota_delta_result feed(const uint8_t *bytes, uint32_t size) {
   uint8_t *copy = malloc(size > 0 ? size : 1);
   uint32_t at = 0;
@@ -141,7 +141,7 @@ static void test_examples(void) {
   }
 }
 
-/// Splits the stream into three pieces at every two offsets; then into single bytes.
+/// Splits the stream into three pieces at all pairs of offsets, and then into single bytes.
 static void split_everywhere(void) {
   for (uint32_t a = 0; a <= p.stream_size; a++) {
     for (uint32_t b = a; b <= p.stream_size; b += p.stream_size > 100 ? 97 : 1) {
@@ -164,7 +164,8 @@ static void cut_everywhere(void) {
   }
 }
 
-/// Flips every bit: if the decoder accepts the stream, it creates the correct image.
+/// Flips every bit, one at a time. If the decoder accepts the stream, it must create the correct
+/// image.
 static void flip_everywhere(void) {
   for (uint32_t bit = 0; bit < 8 * p.stream_size; bit++) {
     p.stream[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -219,7 +220,7 @@ static void test_random_patches(void) {
   }
 }
 
-/// A base with one changed byte creates another image, which is detected.
+/// A base with one changed byte yields another image, which the decoder must detect.
 static void test_other_base(void) {
   subject = "another base";
   for (uint64_t seed = 1; seed <= 300; seed++) {
@@ -274,7 +275,7 @@ static void test_refusals(void) {
   REFUSED("a block size without end", 0x02, 0x83, 1, 1, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80);
 }
 
-/// Other encodings of the same image: no encoder writes them, and detools 0.53.0 reads them as this
+/// Other encodings of the same image, which no encoder writes. detools 0.53.0 reads them as this
 /// decoder does. The CRC32 of the image is compared as for any patch.
 static void other_words(const char *name, const uint8_t *head, uint32_t head_size, const uint8_t *tail,
                         uint32_t tail_size) {
@@ -290,7 +291,8 @@ static void other_words(const char *name, const uint8_t *head, uint32_t head_siz
 #define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
 
 static void test_other_words(void) {
-  // Head and size, the data format, a difference of 0 bytes, extra bytes; the last seek.
+  // The header and the size, the data format, a difference of 0 bytes, extra bytes, and the last
+  // seek.
   other_words("a last seek before the base", BYTES(0, 0x83, 1, 0, 0, 0x83, 1), BYTES(0x60));
   other_words("a last seek after the base", BYTES(0, 0x83, 1, 0, 0, 0x83, 1),
               BYTES(0xBF, 0xFF, 0xFF, 0xFF, 0x0F));
@@ -316,7 +318,8 @@ static void test_sizes_of_minus_zero(void) {
   REFUSED("a block size of six bytes", 2, 0x83, 1, 1, 0x81, 0x80, 0x80, 0x80, 0x80, 0, 0);
 }
 
-/// The maximum number of empty triples before one triple with the complete image; and one more.
+/// The maximum number of empty triples before one triple with the complete image, and one more than
+/// the maximum.
 static void test_empty_triples(void) {
   uint8_t patch[3 * (OTA_DELTA_EMPTY_MAXIMUM + 1) + 80] = {0, 0x83, 1, 0};
   subject = "empty triples";
@@ -334,7 +337,7 @@ static void test_empty_triples(void) {
   }
 }
 
-/// Patches that would be valid if the sign of one size were not checked.
+/// Patches that would be valid if the sign of one size was not checked.
 static void test_negative_sizes(void) {
   static const uint8_t places[] = {1, 4, 5};
   for (uint32_t i = 0; i <= sizeof places; i++) {
@@ -365,7 +368,7 @@ static void test_negative_sizes(void) {
   }
 }
 
-/// The end of a part: no bytes may be left over or missing.
+/// At the end of a part, no bytes may be left over or missing.
 static void test_ends(void) {
   uint8_t longer[100];
   for (uint32_t i = 0; i < EXAMPLES; i++) {

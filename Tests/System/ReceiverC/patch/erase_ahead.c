@@ -28,7 +28,7 @@ static void test_waiting(void) {
   CHECK(info_flags() == 0x1C);
   CHECK(begin(&d, image, SIZE, 0) == 0 && d.flash.slot_erases == 10);
   CHECK(update(&d, image, SIZE) && d.flash.slot_erases == 10);
-  // Another image: programmed pages are erased again, the others not.
+  // For another image, only programmed pages are erased again.
   image[0] ^= 1;
   CHECK(begin(&d, image, SIZE, 0) == 0 && d.flash.slot_erases == 20);
   image[0] ^= 1;
@@ -71,7 +71,7 @@ static void test_idle(void) {
   device_connect(&d);
   CHECK(d.flash.slot_erases == 0 && request_op(&d, OTA_OP_CONFIRM) == 0);
   CHECK(d.flash.slot_erases == SLOT / PAGE);
-  // The bootloader has used the slot meanwhile.
+  // The bootloader has used the slot in the meantime.
   d.config.trial = false;
   d.config.boot_outcome = OTA_BOOT_ACTIVATED;
   device_boot(&d);

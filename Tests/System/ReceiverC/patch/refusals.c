@@ -63,7 +63,7 @@ static void test_refused_streams(void) {
   uint8_t longer[sizeof example + 1] = {0};
   memcpy(longer, example, sizeof example);
   refused("bytes after the end", longer, sizeof longer);
-  // One more consecutive empty triple than permitted.
+  // The number of consecutive empty triples is one more than permitted.
   uint8_t empty[4 + 3 * (OTA_DELTA_EMPTY_MAXIMUM + 1) + 1] = {0, 0x83, 1, 0};
   refused("empty triples", empty, sizeof empty);
 }
@@ -100,7 +100,7 @@ static void test_refused_headers(void) {
   CHECK(request_op(&d, OTA_OP_VERIFY) == 0 && slot_is_image());
 }
 
-/// A part with a wrong CRC32 is requested once more, and refused the second time.
+/// A part with a wrong CRC32 is requested once more, and is refused the second time.
 static void test_mismatch(void) {
   subject = "a part of another CRC32";
   make_parts(&p, 4, 300, 5000, PAGE);
@@ -125,8 +125,8 @@ static void test_mismatch(void) {
   CHECK(send_stream(p.stream_size) && request_op(&d, OTA_OP_VERIFY) == 0 && slot_is_image());
 }
 
-/// Every part is correct, but the image is not the one that BEGIN announced: VERIFY detects it, and
-/// the session is discarded.
+/// Every part is correct, but the image is not the one that BEGIN announced. VERIFY detects this,
+/// and the session is discarded.
 static void test_other_image(void) {
   subject = "an image of another CRC32 from correct parts";
   for (int kind = 0; kind < 2; kind++) {

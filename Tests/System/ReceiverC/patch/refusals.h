@@ -4,10 +4,10 @@
 
 #include <stdbool.h>
 
-/// Checks that the session has ended, that it is discarded, and that an update without patches
+/// Checks that the session has ended and was discarded, and that an update without patches
 /// succeeds.
 void check_refused(void);
-/// Sends the stream and repeats it as the device requests, without checks by the host. True:
+/// Sends the stream, and repeats it as the device requests, without checks on the host. True:
 /// VERIFY succeeded.
 bool send_anyhow(void);
 void test_refusals(void);

@@ -137,7 +137,7 @@ static void test_updates(void) {
     device_run(&d);
     CHECK(d.activated);
     CHECK(d.errors[OTA_ERROR_PATCH_REFUSED] == 0 && d.flash.violations == 0);
-    // One page for PATCH; a call of the decoder reads less.
+    // PATCH reads one page per poll; a call of the decoder reads less.
     CHECK(d.base_reads_most <= PAGE);
   }
 }
@@ -162,7 +162,7 @@ static void test_many_parts(void) {
   }
 }
 
-/// The link is lost at offset `at`, and no byte is sent again.
+/// Loses the link at offset `at`; no byte may be sent again.
 static void lose_link(uint64_t seed, uint32_t at) {
   uint32_t made;
   make_device(seed, 8);
@@ -177,8 +177,8 @@ static void lose_link(uint64_t seed, uint32_t at) {
   CHECK(d.flash.violations == 0);
 }
 
-/// Loses the link at every write of ATT_MTU 23, and at offsets between two writes, with parts of one
-/// page, of four pages, and of the complete image.
+/// Loses the link at every write of ATT_MTU 23, and at offsets between two writes. The parts have
+/// one page, four pages, or the size of the complete image.
 static void test_lost_links(void) {
   subject = "a link lost at every write";
   uint32_t cuts = 0;
@@ -191,7 +191,7 @@ static void test_lost_links(void) {
   printf("links lost in patch sessions: %u\n", cuts);
 }
 
-/// After a reset the device reports a boundary between parts, with a correct CRC32.
+/// After a reset the device reports a boundary between two parts, with a correct CRC32.
 static void check_point(uint32_t durable_before) {
   uint32_t made, next = patch_point(&made);
   CHECK(next != UINT32_MAX);
@@ -266,7 +266,7 @@ static void test_bases(void) {
     request_op(&d, OTA_OP_PATCH_INFO);
     CHECK(get32(d.answer + 11) == 0 && get32(d.answer + 15) == 0);
     if (kind == 2) p.base[17] ^= 1;
-    // The device does not check again before a restart.
+    // The device does not repeat the check before a restart.
     CHECK(announce_stream(size, crc32, p.stream_size, stream) == OTA_RESULT_OTHER_BASE);
     CHECK(plain_update());
   }
@@ -291,7 +291,7 @@ static void test_bases(void) {
   CHECK(announce() == 0 && d.base_reads == p.base_size);
 }
 
-/// One wrong bit anywhere in the stream: the device creates the correct image or no image.
+/// One wrong bit anywhere in the stream: the device must create the correct image or no image.
 static void test_mutations(void) {
   uint32_t verified = 0, count = 0;
   char name[40];
@@ -320,7 +320,7 @@ static void test_mutations(void) {
   printf("wrong bits in the stream: %u, of which %u changed nothing\n", count, verified);
 }
 
-/// One wrong bit of flash between two boots: in the slot, or in the resume record.
+/// One wrong bit of flash between two boots, in the slot or in the resume record.
 static void test_damaged_flash(void) {
   subject = "a wrong bit in flash";
   draw(6);
@@ -331,7 +331,7 @@ static void test_damaged_flash(void) {
     d.flash.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
     device_boot(&d);
     device_connect(&d);
-    uint32_t violations = d.flash.violations;  // by a row that is no longer blank
+    uint32_t violations = d.flash.violations;  // caused by a row that is no longer blank
     bool done = begin_stream(0) == 0 && send_anyhow();
     CHECK(!done || slot_is_image());
     d.flash.violations = violations;
@@ -376,13 +376,14 @@ static void test_other_sessions(void) {
   CHECK(begin(&d, p.image, p.image_size, OTA_BEGIN_SINK) == 0 && send_to(&d, p.image, 1000));
   CHECK(request(&d, (const uint8_t[]){OTA_OP_ABORT, 1}, 2) == 0);
   CHECK(patch_point(&made) == at && begin_stream(0) == 0 && get32(d.answer + 2) == at);
-  // The same stream with another size, or without a base.
+  // The same stream is announced with another size, or without a base.
   uint32_t base = ota_crc32(0, p.base, p.base_size);
   CHECK(announce_stream(p.base_size, base, p.stream_size + 1, 7) == 0);
   CHECK(begin_patch(0) == 0 && get32(d.answer + 2) == 0);
   CHECK(begin_stream(0) == 0 && get32(d.answer + 2) == 0 && send_stream(at));
   CHECK(begin_stream(OTA_BEGIN_RESTART) == 0 && get32(d.answer + 2) == 0 && send_stream(at));
-  // A session without patches does not continue a patch session, nor the reverse.
+  // A session without patches does not continue a patch session, and a patch session does not
+  // continue one without patches.
   CHECK(begin(&d, p.image, p.image_size, 0) == 0 && get32(d.answer + 2) == 0);
   CHECK(patch_point(&made) == 0 && send_to(&d, p.image, 2000));
   CHECK(begin_stream(0) == 0 && get32(d.answer + 2) == 0);
@@ -419,7 +420,8 @@ static void test_flash_faults(void) {
   }
 }
 
-/// A part is repeated from its start, so good pages are written before the bad page each time.
+/// A part is repeated from its start, so each repetition also writes the good pages before the bad
+/// page.
 static void test_worn_pages(void) {
   subject = "a page that never holds its data";
   const uint32_t parts[] = {PAGE, 3 * PAGE, 8 * PAGE};
@@ -437,7 +439,8 @@ static void test_worn_pages(void) {
   }
 }
 
-/// Random events in any order: the device must access only its flash, and then accept a patch.
+/// Applies random events in any order. The device must access only its flash, and must then accept
+/// a patch.
 static void fuzz(uint64_t seed) {
   draw(seed % 60 + 1);
   make_device(seed, (uint8_t)(1u << seed % 5));

@@ -39,7 +39,7 @@ void port_subscribe(void);
 void port_read_status(uint8_t *to);
 /// Runs until the device is idle.
 void port_run(void);
-/// Whether the bootloader is requested to start `image`, and the slot holds it.
+/// Whether the bootloader was requested to start `image`, and the slot holds this image.
 bool port_asked_for(const uint8_t *image, uint32_t size, uint32_t crc32);
 
 #endif

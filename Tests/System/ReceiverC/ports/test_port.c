@@ -1,5 +1,5 @@
 /// A complete update of a port, from the first request to the restart, with the bytes of
-/// docs/ota-service.md; the link is lost in the middle, and some requests have to be refused.
+/// docs/ota-service.md. The link is lost in the middle, and some requests must be refused.
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static void put32(uint8_t *to, uint32_t value) {
     }                                                            \
   } while (0)
 
-/// Returns the result, or 0x100 | ATT error, or 0xFFF.
+/// Returns the result of the answer, 0x100 | ATT error, or 0xFFF without an answer.
 static uint32_t request(const uint8_t *bytes, uint32_t size) {
   seen.answer_size = 0;
   uint8_t error = port_write(PORT_CONTROL, bytes, size, true);
@@ -47,7 +47,7 @@ static uint32_t begin(void) {
   return request(bytes, sizeof bytes);
 }
 
-/// Sends within the device's window, every tenth chunk as a Write Request.
+/// Sends within the device's window; every tenth chunk is a Write Request.
 static bool send_to(uint32_t end) {
   for (uint32_t sent = 0; sent < 10000; sent++) {
     uint8_t status[OTA_STATUS_SIZE], bytes[4 + CHUNK];
@@ -67,7 +67,7 @@ static bool send_to(uint32_t end) {
   return false;
 }
 
-/// PATCH makes the device read its running image, the base, and compare its CRC32.
+/// PATCH makes the device read its running image, the base, and compare the CRC32 of the base.
 static int offers_patches(void) {
   EXPECT(ask(OTA_OP_PATCH_INFO) == 0);
   EXPECT(get32(seen.answer + 11) == PORT_RUNNING_SIZE);

@@ -94,7 +94,7 @@ extension SMPMessage {
     throw .unknownCommand(SMPCommand(group, number, .read))
   }
 
-  /// The request of this answer, as far as its header shows.
+  /// The request that this answer belongs to, as far as the header of the answer shows.
   private var question: SMPMessage {
     var question = self
     question.operation = operation == .readResponse ? .read : .write

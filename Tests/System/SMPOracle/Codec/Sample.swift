@@ -124,7 +124,7 @@ extension SplitMix64 {
     flag() ? make(&self) : nil
   }
 
-  /// A number near a boundary of CBOR's encodings, or any number.
+  /// A number near a boundary between CBOR's encodings, or any number.
   mutating func number() -> Int {
     let borders = [0, 1, 23, 24, 255, 256, 65_535, 65_536, Int(UInt32.max)]
     return flag()

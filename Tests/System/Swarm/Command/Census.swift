@@ -23,7 +23,7 @@ final class Census: Sendable {
 
   private let counts = Mutex(Counts())
 
-  /// - Parameter seconds: wall-clock time.
+  /// - Parameter seconds: the elapsed wall-clock time.
   func note(_ seed: UInt64, _ scenario: Scenario, _ judgement: Judgement, _ seconds: Double) {
     counts.withLock { counts in
       var kind = counts.kinds[scenario.kind] ?? Kind()
@@ -46,9 +46,9 @@ final class Census: Sendable {
     }
   }
 
-  /// FNV-1a of 64 bits. The digest of a sweep is the sum over its seeds, independent of their
-  /// order. Two builds with the same digest had the same outcome after the same virtual time for
-  /// each seed.
+  /// The hash function is FNV-1a with 64 bits. The digest of a sweep is the sum over its seeds, so
+  /// it is independent of their order. Two builds with the same digest had the same outcome after
+  /// the same virtual time for each seed.
   private static func hash(_ text: String) -> UInt64 {
     text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
@@ -58,12 +58,12 @@ final class Census: Sendable {
       .map { "\($0.value) \($0.key)" }.joined(separator: ", ")
   }
 
-  /// Notes a seed whose scenario could not be created.
+  /// Records a seed whose scenario could not be created.
   func noteUndrawn(_ seed: UInt64, _ cause: String) {
     counts.withLock { $0.failures.append((seed, ["no scenario: \(cause)"])) }
   }
 
-  /// Prints the counts, and a command for each failure; `true` = no failure.
+  /// Prints the counts, and a command for each failure; returns `true` if there is no failure.
   func report(seeds: Int, seconds: Double) -> Bool {
     counts.withLock { counts in
       for (name, kind) in counts.kinds.sorted(by: { $0.key < $1.key }) {

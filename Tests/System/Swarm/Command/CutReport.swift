@@ -2,15 +2,17 @@ import Dispatch
 import OtaflashSwarm
 import Synchronization
 
-/// Every cut of every sample in every write mode, of an update of each other kind of device, and of
-/// patches. Patches are also tested with a reset before and during every flash operation.
+/// The report of all cuts: every cut of every sample in every write mode, of one update of each
+/// other kind of device, and of patches. Patches are also tested with a reset before and during
+/// every flash operation.
 struct CutReport {
   private struct Unit: Sendable {
     let sweep: CutSweep
     let name: String
     var resets = false
 
-    /// The possible faults: their profile settings, and the violations that they cause.
+    /// The possible faults: their profile settings, and functions that return the violations that
+    /// they cause.
     var ends: [(words: String, violations: @Sendable () -> [Violation])] {
       let cuts = sweep.all.map { pdu in
         ("cut-at-pdu=\(pdu)", { @Sendable in sweep.violations(cutAt: pdu) })
@@ -33,7 +35,8 @@ struct CutReport {
   /// The prefix of the profiles to test.
   let kind: String
 
-  /// Prints a line for each sample and mode, and one for each failure; `true` = no failure.
+  /// Prints a line for each sample and mode, and one for each failure; returns `true` if there is
+  /// no failure.
   func isClean() -> Bool {
     do {
       let samples = try Samples.scenarios(in: folder).map { scenario in

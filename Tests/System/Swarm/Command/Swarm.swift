@@ -37,7 +37,7 @@ import Synchronization
     exit(sweep(first..<first + seeds, of: kind, jobs: jobs) ? 0 : 1)
   }
 
-  /// Runs the seeds on several threads; `true` = no violation.
+  /// Runs the seeds on several threads; returns `true` if there is no violation.
   private static func sweep(_ seeds: Range<UInt64>, of kind: String, jobs: Int) -> Bool {
     let census = Census()
     let next = Atomic<UInt64>(seeds.lowerBound)

@@ -5,19 +5,19 @@ import OtaflashUpdate
 /// The update of one image, cut at each PDU or in each flash operation in turn, resumed, and
 /// compared with the run without faults.
 public struct CutSweep: Sendable {
-  /// The PDUs at the start and at the end of a run that `chosen` always includes: they connect and
-  /// verify.
+  /// The number of PDUs at the start and at the end of a run that `chosen` always includes, because
+  /// these PDUs connect and verify.
   private static let edge = 30
 
   public let scenario: Scenario
-  /// The PDUs of the run without faults, in both directions.
+  /// The number of PDUs in the run without faults, in both directions together.
   public let pdus: Int
-  /// The flash operations of the run without faults.
+  /// The number of flash operations in the run without faults.
   public let operations: Int
   /// The delivery of the run without faults.
   public let delivery: DeliveryReport?
 
-  /// - Parameter scenario: without faults.
+  /// - Parameter scenario: a scenario without faults.
   public init(_ scenario: Scenario) throws(ScenarioFault) {
     var scenario = scenario
     scenario.mustSucceed = true
@@ -45,7 +45,7 @@ public struct CutSweep: Sendable {
 
   /// The violations in the run in which the device lost power in this flash operation.
   ///
-  /// - Parameter torn: the operation is half done; otherwise it is not started.
+  /// - Parameter torn: whether the operation is half done; otherwise it is not started.
   public func violations(resetAt operation: Int, torn: Bool) -> [Violation] {
     violations(with: "reset-at-flash-op=\(operation)" + (torn ? "&torn" : ""))
   }

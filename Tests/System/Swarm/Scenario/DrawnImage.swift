@@ -8,7 +8,8 @@ extension FirmwareImage {
   /// An image that the device of a profile accepts.
   ///
   /// - Parameters:
-  ///   - size: bytes without the format of the device's kind; 128 or more for Nordic's bootloaders.
+  ///   - size: the size in bytes without the format of the device's kind; 128 or more for Nordic's
+  ///   bootloaders.
   ///   - index: the number of the image in the device.
   public static func drawn(
     for profile: String, size: Int, version: FirmwareVersion = FirmwareVersion(1, 3, 0),
@@ -19,7 +20,7 @@ extension FirmwareImage {
     return try kind?.image(plain, version: version, index: index) ?? plain
   }
 
-  /// The bytes with an image descriptor, from which an application reads its version.
+  /// The bytes with an image descriptor, in which an application finds its version.
   func describing(_ version: FirmwareVersion) -> [UInt8] {
     var bytes = self.bytes
     let descriptor = ImageDescriptor(version: version, hardware: nil).encoded

@@ -2,7 +2,7 @@ import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// An update that another host started on the device before, and may have left incomplete.
+/// An update that another host started on the device earlier, and may have left incomplete.
 public struct EarlierUpdate: Sendable {
   public var image: FirmwareImage
   /// The images that this host stores.
@@ -20,7 +20,7 @@ public struct EarlierUpdate: Sendable {
 }
 
 extension Scenario {
-  /// The same device, updated by another host.
+  /// The update of the same device by another host.
   func scenario(of earlier: EarlierUpdate) -> Scenario {
     var scenario = self
     scenario.image = earlier.image

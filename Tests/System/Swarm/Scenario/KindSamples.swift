@@ -1,8 +1,8 @@
 import OtaflashFirmware
 import OtaflashSimulation
 
-/// Small images, each with a device that accepts it by another protocol than the OTA service. They
-/// cover every variant of such an update.
+/// Small images, each with a device that accepts the image by a protocol other than the OTA
+/// service. The samples cover every variant of such an update.
 public enum KindSamples {
   private static let size = 3000
 

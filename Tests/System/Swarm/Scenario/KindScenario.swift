@@ -2,7 +2,7 @@ import OtaflashFirmware
 import OtaflashSimulation
 
 extension Scenario {
-  /// One update of a device with another protocol than the OTA service, drawn from a seed.
+  /// One update of a device by a protocol other than the OTA service, drawn from a seed.
   public static func swarmOfKinds(seed: UInt64) throws -> Scenario {
     var draw = KindDraw(seed: seed)
     let device = draw.device()
@@ -37,13 +37,13 @@ struct DrawnDevice {
   var settings: [String] = []
   /// The numbers of its images.
   var images = [0]
-  /// The ATT_MTUs that the host may request.
+  /// The values of ATT_MTU that the host may request.
   var hostMTUs = [23, 100, 185, 247, 498, 512, 517]
   /// Faults that an update must detect.
   var lies: Set<Fault> = [.neverReturns, .newAddress, .comesBackOld, .reverts, .silent]
   /// Temporary faults, in spite of which an update must succeed.
   var passing: Set<Fault> = [.cutAtPDU, .cutAfter, .slowObserver]
-  /// Faults that this device does not get, because its reports could not reveal them.
+  /// Faults that this device is not given, because its reports could not reveal them.
   var hidden: Set<Fault> = []
   /// Whether the device accepts every image that fits.
   var takesEveryImage = true
@@ -70,7 +70,8 @@ struct KindDraw {
 
   mutating func moment() -> Duration { .milliseconds(number(0...8000)) }
 
-  /// A multiple of 4, as legacy bootloaders require: at most a page, or several pages.
+  /// The size is a multiple of 4, as legacy bootloaders require. It is at most a page, or several
+  /// pages.
   mutating func imageSize() -> Int { 4 * (chance(0.6) ? number(32...1024) : number(32...5000)) }
 
   // MARK: The device
@@ -87,8 +88,8 @@ struct KindDraw {
     return device
   }
 
-  /// An application without version information cannot be distinguished from another. The only
-  /// evidence then is that its bootloader, which starts only valid images, has started it.
+  /// An application without version information cannot be distinguished from another application.
+  /// The only evidence is then that its bootloader, which starts only valid images, has started it.
   mutating func drawInformation(_ device: inout DrawnDevice) {
     let hasInformation = chance(0.8)
     device.settings.append("information=\(hasInformation ? "yes" : "no")")
@@ -114,7 +115,7 @@ struct KindDraw {
     return settings
   }
 
-  /// Whether the losses on air, which are sent again, do not end the link.
+  /// Whether losses on the air, which the link layer repeats, do not end the link.
   static func isSteady(_ link: [String]) -> Bool {
     link.contains("loss=0%") || link.contains("loss=1%")
   }

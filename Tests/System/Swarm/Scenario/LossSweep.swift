@@ -1,20 +1,20 @@
 import OtaflashFirmware
 import OtaflashUpdate
 
-/// Every combination of lost PDUs in a window of four, the first time and when they are sent again,
-/// together with every combination of lost notifications about them.
+/// Every combination of lost PDUs in a window of four, both in the first transmission and in the
+/// repetition, together with every combination of lost notifications about them.
 public struct LossSweep: Sendable {
-  /// Four data PDUs, and their four repetitions.
+  /// The masks of four data PDUs and their four repetitions.
   public static let commandMasks: ClosedRange<UInt32> = 0...255
-  /// The first four notifications after the loss.
+  /// The masks of the first four notifications after the loss.
   public static let notificationMasks: ClosedRange<UInt32> = 0...15
 
   private let scenario: Scenario
 
-  /// - Parameter scenario: without faults; written without response.
+  /// - Parameter scenario: a scenario without faults, written without response.
   public init(_ scenario: Scenario) { self.scenario = scenario }
 
-  /// The violations if the window starts after `skipped` data PDUs.
+  /// The violations if the window starts after the first `skipped` data PDUs.
   public func violations(commands: UInt32, notifications: UInt32, after skipped: Int) -> [Violation]
   {
     var lossy = scenario

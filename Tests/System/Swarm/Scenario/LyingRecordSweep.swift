@@ -9,18 +9,18 @@ public enum RecordLie: String, CaseIterable, Sendable {
   case erased
   /// One bit is wrong.
   case flippedBit
-  /// The record of half the progress.
+  /// The record states half of the progress.
   case stale
-  /// The record of a later offset: it claims data that flash does not hold.
+  /// The record states a later offset, and so claims data that flash does not hold.
   case ahead
-  /// The record of another image of the same size.
+  /// The record states another image of the same size.
   case foreign
-  /// Random bytes.
+  /// The record consists of random bytes.
   case noise
 }
 
-/// The flash of a device after each operation of a run without faults: a power failure at any
-/// moment, together with a corrupted record.
+/// The flash of a device after each operation of a run without faults, to simulate a power failure
+/// at any moment, together with a corrupted record.
 public struct LyingRecordSweep: Sendable {
   private static let pageSize = 4096
 
@@ -29,7 +29,7 @@ public struct LyingRecordSweep: Sendable {
   private let foreign: FlashHistory
   private let records: Range<Int>
 
-  /// - Parameter scenario: without faults.
+  /// - Parameter scenario: a scenario without faults.
   public init(_ scenario: Scenario) throws(ScenarioFault) {
     self.scenario = scenario
     history = try FlashHistory(of: scenario)
@@ -40,7 +40,7 @@ public struct LyingRecordSweep: Sendable {
     records = slots..<slots + 2 * Self.pageSize
   }
 
-  /// The flash operations of the run without faults.
+  /// The number of flash operations in the run without faults.
   public var operations: Int { history.operations }
 
   /// The violations in the update after a power failure at this operation.
@@ -54,7 +54,7 @@ public struct LyingRecordSweep: Sendable {
     }
   }
 
-  /// Whether the corruption itself causes the violation: the device cannot write to a location that
+  /// Whether the corruption itself causes the violation. The device cannot write to a location that
   /// the corruption has programmed; it detects this by a failed write and uses the next location.
   private static func isOwed(_ violation: Violation, to lie: RecordLie) -> Bool {
     if case .flashRule(.notErased) = violation { true } else { false }
@@ -79,7 +79,8 @@ public struct LyingRecordSweep: Sendable {
   }
 }
 
-/// Records every write to a device's flash in a run, to restore the content after any of them.
+/// Records every write to a device's flash during a run, so that the content after any of them can
+/// be restored.
 private final class FlashHistory: FlashMedium {
   private let memory: FlashMemory
   private let factory: FlashMemory
@@ -92,7 +93,7 @@ private final class FlashHistory: FlashMedium {
     let size = try scenario.settings().flashSize
     memory = FlashMemory(size: size)
     factory = FlashMemory(size: size)
-    // A new board writes its factory image; the history starts after that.
+    // A new board writes its factory image, and the history starts after that.
     _ = try Scenario.factory(scenario.profile, storage: memory)
     factory.write(memory.read(0..<size), at: 0)
     _ = try scenario.run(storage: self)

@@ -3,19 +3,19 @@ import OtaflashGATT
 import OtaflashSimulation
 import Synchronization
 
-/// The PDUs of a run that are lost between a stack and its application. Bit i of a mask is the i-th
-/// PDU of its kind after the first `skipped` ones, counted over all connections.
+/// The PDUs of a run that are lost between a stack and its application. Bit i of a mask stands for
+/// the i-th PDU of its kind after the first `skipped` ones, counted over all connections.
 public struct PDULosses: Hashable, Sendable {
-  /// Write Commands of the host.
+  /// The mask of the lost Write Commands of the host.
   public var commands: UInt32 = 0
   public var commandsSkipped = 0
-  /// Notifications of the device.
+  /// The mask of the lost notifications of the device.
   public var notifications: UInt32 = 0
   public var notificationsSkipped = 0
 
   public init() {}
 
-  /// - Parameter likelihood: the probability of losses of each of the two kinds, 0 to 1.
+  /// - Parameter likelihood: the probability, 0 to 1, that PDUs of a kind are lost.
   init(drawnFrom random: inout SeededRandom, likelihood: Double) {
     if random.happens(withProbability: likelihood) {
       commands = UInt32(truncatingIfNeeded: random.next() & random.next())

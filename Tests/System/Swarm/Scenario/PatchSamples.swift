@@ -5,14 +5,14 @@ import OtaflashUpdate
 /// Small releases of the image that a new board runs, over links on which the host divides their
 /// patches into parts of every size.
 public struct PatchSample: Sendable {
-  /// The image bytes in a part.
+  /// The number of image bytes in a part.
   public let part: Int
   public let scenario: Scenario
 
-  /// Patches in several parts; and patches in one part in every write mode, with and without flash
-  /// that is erased ahead.
+  /// Samples with patches in several parts, and samples with one part in every write mode, with and
+  /// without flash that is erased ahead.
   public static func all() throws -> [PatchSample] {
-    // The slower the link and the larger the patch, the smaller the parts.
+    // The slower the link is and the larger the patch is, the smaller the parts are.
     let slow = "fast?slot=64K&mtu=23&interval=500ms"
     var samples = [
       PatchSample(part: 4096, scenario: try .release(slow, size: 36_000, changed: 500)),
@@ -31,7 +31,7 @@ public struct PatchSample: Sendable {
 }
 
 extension Scenario {
-  /// The next release after the factory image, which the host stores.
+  /// The release that follows the factory image; the host stores the factory image.
   ///
   /// - Parameter changed: the number of new bytes per 4,000 bytes.
   static func release(_ profile: String, size: Int, changed: Int) throws -> Scenario {

@@ -65,7 +65,7 @@ struct PatchDraw {
 
   /// The next release of an image: some bytes are changed, some inserted, some removed.
   ///
-  /// - Parameter like: the image with the size and the other properties of the release.
+  /// - Parameter like: an image whose size and other properties the release has.
   mutating func release(
     of base: [UInt8], like old: FirmwareImage, version: FirmwareVersion? = nil
   ) -> FirmwareImage {
@@ -81,7 +81,7 @@ struct PatchDraw {
       default: bytes.insert(contentsOf: random.bytes(count: end - place), at: place)
       }
     }
-    // The size stays the same, whether or not it fits the device.
+    // The size stays the same, even if it does not fit the device.
     bytes = Array(bytes.prefix(size))
     bytes += random.bytes(count: size - bytes.count)
     bytes[size - 1] ^= UInt8(number(1...255))
@@ -90,8 +90,8 @@ struct PatchDraw {
       hardware: old.hardware)
   }
 
-  /// The images that a host stores: none, an image similar to the base, the base and another, or
-  /// only the base.
+  /// The images that a host stores: no image, an image similar to the base, the base and another
+  /// image, or only the base.
   mutating func bases(_ running: [UInt8]) -> [[UInt8]] {
     switch number(0...5) {
     case 0: return []
@@ -101,8 +101,8 @@ struct PatchDraw {
     }
   }
 
-  /// Earlier updates: of the same image by another host, or of another release; often interrupted,
-  /// and in another mode, so that the stream differs.
+  /// Earlier updates, of the same image by another host, or of another release. They are often
+  /// interrupted, and use another mode, so that the stream differs.
   mutating func earlier(
     before image: FirmwareImage, _ running: [UInt8], _ bases: [[UInt8]]
   ) -> [EarlierUpdate] {

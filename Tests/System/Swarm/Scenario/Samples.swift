@@ -4,7 +4,7 @@ import OtaflashUpdate
 
 /// The images of firmware-samples that a device of board A001 accepts.
 public enum Samples {
-  /// The files, each with the values that it does not contain.
+  /// The files, each with the values that the file itself does not contain.
   private static let files: [(name: String, identity: ImageIdentity)] = [
     ("blink-1.0.0.bin", ImageIdentity()), ("app-1.2.0.bin", ImageIdentity()),
     ("app-1.3.0.bin", ImageIdentity()), ("sensor-1.1.0.hex", ImageIdentity()),

@@ -2,10 +2,10 @@ import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// One update of one simulated device with all of its faults. It is a value, so that it can be
-/// drawn, printed and repeated.
+/// One update of one simulated device with all of its faults. A scenario is a value, so that it can
+/// be drawn, printed and repeated.
 public struct Scenario: Sendable {
-  /// The device and its faults, as after `sim:`.
+  /// The device and its faults, in the form of the text after `sim:`.
   public var profile: String
   public var image: FirmwareImage
   /// The further images in the same package.
@@ -16,7 +16,7 @@ public struct Scenario: Sendable {
   /// The images that the host stores; one of them may be the running image of the device.
   public var bases: [[UInt8]] = []
   public var delta = DeltaPolicy.auto
-  /// Creates each stream once for all runs of a sweep.
+  /// The cache that creates each stream once for all runs of a sweep.
   var sharedFinder: BaseFinder?
   /// Updates by other hosts before this one, in this order.
   public var earlier: [EarlierUpdate] = []
@@ -45,7 +45,7 @@ public struct Scenario: Sendable {
 
   /// Whether all faults are temporary, so that the update must succeed.
   public var mustSucceed = false
-  /// Whether the device reports wrong facts that an update must detect, or never runs the new
+  /// Whether the device reports wrong values that an update must detect, or never runs the new
   /// image.
   public var mustFail = false
 
@@ -65,7 +65,7 @@ public struct Scenario: Sendable {
     return cure
   }
 
-  /// Settings that identify the device.
+  /// The settings that identify the device.
   private static let lasting =
     ["slot", "version", "hardware", "key"] + SimulationProfile.kinds.flatMap { $0.keys.map(\.key) }
 

@@ -2,8 +2,8 @@ import OtaflashSimulation
 import OtaflashUpdate
 
 extension Scenario {
-  /// The kind of the device: the name of its profile, and the settings that lead to another variant
-  /// of the update.
+  /// The kind of the device: the name of its profile, and the settings that select a variant of the
+  /// update.
   public var kind: String {
     let parts = profile.split(separator: "?", maxSplits: 1)
     let settings = parts.count > 1 ? parts[1].split(separator: "&") : []

@@ -15,11 +15,11 @@ public struct ScenarioEnding: Sendable {
   public let before: [[UInt8]]
   public let counters: BoardCounters
   public let flashFaults: [FlashFault]
-  /// Virtual time.
+  /// The elapsed virtual time.
   public let took: Duration
 }
 
-/// Why a scenario has no ending.
+/// The reason why a scenario has no outcome.
 public enum ScenarioFault: Error, Sendable {
   case profile(ProfileFault)
   case storage(FlashFault)
@@ -28,19 +28,19 @@ public enum ScenarioFault: Error, Sendable {
 }
 
 extension Scenario {
-  /// The time limit of an update, in addition to the time of the device's flash and of the air: 9
-  /// attempts of half a minute for each of the two phases, and the waits between them.
+  /// The time limit of an update, in addition to the time of the device's flash and of the air. It
+  /// allows 9 attempts of half a minute in each of the two phases, and the waits between them.
   static let patience = Duration.seconds(3600)
   /// The maximum number of times that a page is written in one update.
   private static let writesOfPageMaximum = 12
-  /// The bytes per data write at the smallest ATT_MTU, and the permitted factor over two intervals
-  /// for each write, with all losses and reconnections.
+  /// The number of bytes per data write at the smallest ATT_MTU, and the factor by which each write
+  /// may take longer than two intervals, including all losses and reconnections.
   private static let smallestChunk = 16
   private static let slowness = 20
 
   /// Runs the scenario in virtual time. The result depends only on the scenario and the storage.
   ///
-  /// - Parameter storage: the flash of a used device; `nil` = a new device.
+  /// - Parameter storage: the flash of a device that was used before; `nil` = a new device.
   public func run(storage: (any FlashMedium)? = nil) throws(ScenarioFault) -> ScenarioEnding {
     let settings = try settings()
     let timeline = VirtualTimeline()
@@ -170,7 +170,7 @@ extension Scenario {
 }
 
 extension Scenario {
-  /// Finds bases among the images that the host stores; `nil` without any.
+  /// Finds bases among the images that the host stores; `nil` if it stores no images.
   var finder: BaseFinder? {
     guard !bases.isEmpty else { return nil }
     return BaseFinder { [bases] wanted in

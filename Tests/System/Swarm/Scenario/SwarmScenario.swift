@@ -3,11 +3,11 @@ import OtaflashSimulation
 import OtaflashUpdate
 
 extension Scenario {
-  /// One seed in this number is a scenario of the OTA service.
+  /// One of this number of seeds yields a scenario of the OTA service.
   private static let seedsPerOTAService: UInt64 = 4
 
   /// The scenario of a seed: a device, a link, an image and several faults, all drawn. The same
-  /// seed always gives the same scenario, as long as the files of this target do not change.
+  /// seed always yields the same scenario, as long as the files of this target do not change.
   public static func swarm(seed: UInt64) throws -> Scenario {
     seed.isMultiple(of: seedsPerOTAService)
       ? try swarmOfOTAService(seed: seed) : try swarmOfKinds(seed: seed)
@@ -22,8 +22,8 @@ extension Scenario {
     let faults = draw.faults()
     let link = draw.link()
     var settings = draw.device(seed: seed, key: key) + link + draw.texts(of: faults)
-    // Derived from the seed instead of drawn, so that the values drawn after it do not change. A
-    // slot whose pages need 20 s each is not erased ahead.
+    // The value is derived from the seed and not drawn, so that the values drawn after it do not
+    // change. A slot whose pages need 20 s each is not erased ahead.
     if (seed / seedsPerOTAService).isMultiple(of: 3), !settings.contains("erase=20s") {
       settings.append("erase-ahead=yes")
     }
@@ -42,10 +42,10 @@ extension Scenario {
     scenario.mustFail = !lies.subtracting(faults.undoneByPower(scenario.powerCutAfter)).isEmpty
     scenario.mustSucceed =
       faults.allSatisfy(SwarmDraw.passing.contains) && SwarmDraw.isSteady(link)
-      // The longest erase and a PDU that is seconds late exceed the host's time limit.
+      // The longest erase, together with a PDU that is seconds late, exceeds the host's time limit.
       && !(settings.contains("erase=20s") && faults.contains(.latePDU))
       && scenario.cancelAfter == nil
-      // A new image that loses power before it is confirmed is correctly reverted.
+      // If the device loses power before a new image is confirmed, the image is correctly reverted.
       && (scenario.powerCutAfter == nil || !settings.contains("trial=yes"))
       && key.map { SwarmDraw.bytes(ofHex: $0) } == scenario.key && size <= 32_768
       && (version >= FirmwareVersion(1, 2, 0) || scenario.allowDowngrade)
@@ -55,8 +55,8 @@ extension Scenario {
 }
 
 extension [Fault] {
-  /// Faults that belong to an activation: if power fails during it, the device starts the new image
-  /// without these faults.
+  /// Faults that belong to an activation. If power fails during the activation, the device starts
+  /// the new image without these faults.
   func undoneByPower(_ powerCutAfter: Duration?) -> Set<Fault> {
     powerCutAfter == nil && !contains(.resetAtFlashOperation)
       ? [] : [.neverReturns, .newAddress, .otherBoard]
@@ -109,7 +109,7 @@ private struct SwarmDraw {
 
   // MARK: Image
 
-  /// Small, at the edges of rows and pages, or anything up to 40 KiB.
+  /// Sizes that are small, at the edges of rows and pages, or anything up to 40 KiB.
   mutating func imageSize() -> Int {
     switch number(0...3) {
     case 0: number(1...600)
@@ -151,7 +151,7 @@ private struct SwarmDraw {
     return settings
   }
 
-  /// Whether lost packets rarely exceed the supervision timeout of 420 ms.
+  /// Whether lost packets rarely last longer than the supervision timeout of 420 ms.
   static func isSteady(_ link: [String]) -> Bool {
     link.contains("loss=0%") || link.contains("loss=1%")
       || ["7.5ms", "15ms", "30ms"].contains { link.contains("interval=\($0)") }

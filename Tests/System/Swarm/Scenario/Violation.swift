@@ -2,9 +2,9 @@ import OtaflashFirmware
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// A result that no fault may lead to.
+/// A result that must not occur with any fault.
 public enum Violation: Equatable, Sendable, CustomStringConvertible {
-  /// The running image is neither the previous one nor the sent one.
+  /// The running image is neither the previous image nor the sent image.
   case mixedImage
   /// The update reported success, but another image runs.
   case falseSuccess
@@ -16,7 +16,7 @@ public enum Violation: Equatable, Sendable, CustomStringConvertible {
   case unbounded(String)
   /// The events of the update contradict each other.
   case events(String)
-  /// The update reported success although the device reported wrong facts until the end.
+  /// The update reported success although the device reported wrong values until the end.
   case credulity
   /// The update resumed on a new device, which held no data.
   case inventedResume(Int)
@@ -47,16 +47,16 @@ public enum Violation: Equatable, Sendable, CustomStringConvertible {
 }
 
 extension ScenarioEnding {
-  /// The maximum number of connections of one update: 9 attempts after each stop of progress, and
+  /// The maximum number of connections in one update: 9 attempts after each stop of progress, and
   /// those of the verification. The limit is far above the need of any drawn scenario.
   static let connectionsMaximum = 400
-  /// The maximum number of times that the bytes of an image are sent, on average.
+  /// The maximum number of times that each byte of an image is sent, on average.
   static let repetitionsMaximum = 40
-  /// The maximum on one connection: if a device repeatedly reports the same offset, the host sends
+  /// The maximum on one connection. If a device repeatedly reports the same offset, the host sends
   /// the window, which may be the complete image, again after each of 16 rewinds.
   static let repetitionsPerConnection = 17
 
-  /// - Parameter former: images that the device held before; one of these may also run.
+  /// - Parameter former: images that the device held earlier; one of these may also run.
   public func violations(of scenario: Scenario, former: [[UInt8]] = []) -> [Violation] {
     var found: [Violation] = []
     let wanted = scenario.images.map(\.bytes)
@@ -64,8 +64,9 @@ extension ScenarioEnding {
     if !isWhole(scenario, former + scenario.earlier.map(\.image.bytes)) {
       found.append(.mixedImage)
     }
-    // A power failure after the bootloader has checked the image may revert the image, which an
-    // application without version information does not show. The grade "bootloader" permits this.
+    // If power fails after the bootloader has checked the image, the image may be reverted, and an
+    // application without version information does not show this. The grade "bootloader" permits
+    // this.
     if case .success(let result) = outcome, !(result.isVerified && runsNew),
       !(scenario.losesPower && result.proof == .bootloader)
     {
@@ -93,8 +94,8 @@ extension ScenarioEnding {
     return found
   }
 
-  /// Whether each running image is the old one, the new one, or one of an earlier update; or none,
-  /// in a device that writes a new image over the running one.
+  /// Whether each running image is the old image, the new image, or the image of an earlier update.
+  /// A device that writes a new image over the running one may also have no image.
   private func isWhole(_ scenario: Scenario, _ former: [[UInt8]]) -> Bool {
     zip(zip(running, before), scenario.images).allSatisfy { images, sent in
       let (running, before) = images
@@ -105,7 +106,7 @@ extension ScenarioEnding {
   }
 
   /// The violations of a new device: its first transfer must start at 0, unless an earlier
-  /// announcement, which may carry a part of the image, was interrupted.
+  /// announcement, which may contain a part of the image, was interrupted.
   var inventedResumes: [Violation] {
     var announcements = 0
     for event in events {
@@ -136,8 +137,8 @@ extension ScenarioEnding {
     return isFinished == succeeded ? nil : "the reported end differs from the outcome"
   }
 
-  /// After a patch was given up, once, the complete image must follow, and all reports must contain
-  /// the reason.
+  /// After one failed patch, the complete image must follow, and all reports must contain the
+  /// reason.
   private func contradiction(after index: Int, _ obstacle: PatchObstacle) -> String? {
     for event in events[(index + 1)...] {
       switch event {
@@ -152,7 +153,7 @@ extension ScenarioEnding {
     return nil
   }
 
-  /// The outcome in one word: that of the result, or the case of the fault.
+  /// The outcome in one word: the name of the result's outcome, or the name of the fault's case.
   public var outcomeName: String {
     switch outcome {
     case .success(let result): result.outcome.rawValue
@@ -162,7 +163,7 @@ extension ScenarioEnding {
   }
 }
 
-/// The violations of a scenario, including those of an update without faults after a failure.
+/// The violations of a scenario. After a failure, those of an update without faults are included.
 public struct Judgement: Sendable {
   private static let eventsOfHangShown = 40
 
@@ -201,13 +202,13 @@ public struct Judgement: Sendable {
       let cure = try scenario.cure()
       let cured = try cure.run(storage: storage)
       switch cured.outcome {
-      // A refusal before the first byte remains.
+      // A refusal before the first byte remains in effect.
       case .success, .failure(.downgrade), .failure(.doesNotFit):
         // The restart before this run may start an image that an earlier update activated, or
-        // revert one that was on trial.
+        // revert an image on trial.
         return cured.violations(
           of: cure, former: ending.before + scenario.earlier.map(\.image.bytes))
-      // A device whose bootloader starts only by a button is not found once it runs the image.
+      // A device whose bootloader is started only by a button is not found once it runs the image.
       case .failure(.couldNotConnect(.deviceNotFound))
       where scenario.hasButton && cured.running == scenario.images.map(\.bytes):
         return []

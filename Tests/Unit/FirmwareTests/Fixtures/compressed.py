@@ -1,5 +1,5 @@
-"""Images compressed by imgtool, unsigned, and the same image uncompressed: they need no key, so they
-are the same every time."""
+"""Unsigned images compressed by imgtool, and the same image uncompressed. They need no key, so they are the
+same every time."""
 import pathlib
 import random
 import struct

@@ -57,7 +57,7 @@ public final class DoorModel: Sendable {
     return peripheral.preceded(by: authorize).timeLimit(.seconds(10), on: peripheral.clock)
   }
 
-  /// The update runs in its turn of the door's queue: no other command interrupts it. An
+  /// The update runs as one command of the door's queue, so no other command interrupts it. An
   /// interrupted update is resumed up to `attempts` times; the user sees every other failure.
   public func update(
     to image: FirmwareImage, options: UpdateOptions = UpdateOptions(), attempts: Int = 3,

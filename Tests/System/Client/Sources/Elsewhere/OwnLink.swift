@@ -1,8 +1,8 @@
 import OtaflashGATT
 import Synchronization
 
-/// One end of a link in memory: the complete implementation of a custom transport. A real one uses
-/// a socket, a serial line, or another transport for complete, ordered PDUs in place of the two
+/// One end of a link in memory: the complete implementation of a custom transport. A real transport
+/// uses a socket, a serial line, or another channel for complete, ordered PDUs in place of the two
 /// lanes.
 public final class OwnLink: Link {
   public let maximumPDUSize: Int
@@ -15,10 +15,11 @@ public final class OwnLink: Link {
     self.maximumPDUSize = maximumPDUSize
   }
 
-  /// Two connected ends, the host's and the device's.
+  /// Two connected ends, one for the host and one for the device.
   ///
   /// - Parameters:
-  ///   - capacity: PDUs that wait in one direction before `send` does, 1 or more.
+  ///   - capacity: the maximum number of PDUs that wait in one direction before `send` waits, 1 or
+  ///   more.
   ///   - maximumPDUSize: the longest PDU, in bytes; 23 or more.
   public static func pair(
     capacity: Int = 8, maximumPDUSize: Int = 517
@@ -44,7 +45,7 @@ public final class OwnLink: Link {
     outgoing.end(reader: .closedByPeer, writer: .closedLocally)
   }
 
-  /// Both ends go out of range: both notice the loss, as on a radio.
+  /// Both ends go out of range and detect the loss, as on a radio.
   public func leaveRange() {
     for lane in [incoming, outgoing] {
       lane.end(reader: .supervisionTimeout, writer: .supervisionTimeout)

@@ -2,7 +2,7 @@ import OtaflashFirmware
 import OtaflashGATT
 import OtaflashUpdate
 
-/// Updates a device within 90 seconds, in its turn of the device's queue.
+/// Updates a device within 90 seconds, as one command of the device's queue.
 public func flash(
   _ image: FirmwareImage, on peripheral: Peripheral
 ) async throws(QueueFault<UpdateFault>) -> UpdateResult {

@@ -2,7 +2,7 @@ import OtaflashGATT
 
 public typealias TextCommand = Command<PeripheralTurn, String, PeripheralFault>
 
-/// A read of the model number, in one turn of the queue.
+/// A read of the model number, as one command of the queue.
 private let readModel = TextCommand(onConnection: "read the model") {
   (client) async throws(GATTFault) in
   let model = try await client.characteristic(BluetoothUUID(0x2A24), in: BluetoothUUID(0x180A))

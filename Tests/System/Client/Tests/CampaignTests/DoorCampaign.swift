@@ -3,7 +3,7 @@ import OtaflashFleet
 import OtaflashFleetEngine
 import OtaflashGATT
 
-/// One campaign over doors, independent of their transport.
+/// A campaign over doors, independent of their transport.
 struct DoorCampaign: Sendable {
   static let image = FirmwareImage(
     name: "app", format: .binary, bytes: (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 31) },

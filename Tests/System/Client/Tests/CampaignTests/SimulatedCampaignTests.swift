@@ -27,7 +27,7 @@ private struct SimulatedDoorway: Doorway {
     #expect(run.devices.allSatisfy { $0.ending == .updated })
     #expect(versions.allSatisfy { $0 == FirmwareVersion(1, 3, 0) })
     #expect(run.waves.map(\.verdict) == [.continue, .continue])
-    // Everything that is shown of a run is a fold over its events.
+    // The complete display of a run is derived from its events.
     #expect(FleetRun(events).devices == run.devices)
     let first = try #require(run["door 0"]?.records.first)
     #expect(first.adapter == "adapter" && first.ended != nil)

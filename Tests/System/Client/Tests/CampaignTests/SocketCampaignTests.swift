@@ -13,7 +13,7 @@ private struct SocketDoorway: Doorway {
   }
 }
 
-/// The same campaign in real time, over sockets of the kernel.
+/// The same campaign in real time, over kernel sockets.
 @Suite struct SocketCampaignTests {
   @Test func devicesBehindSocketsAreUpdated() async throws {
     let folder = FileManager.default.temporaryDirectory.path()

@@ -4,8 +4,8 @@ import OtaflashSimulation
 import Synchronization
 import Testing
 
-/// Scan, connect, discover, read, observe, reconnect; a custom service on both sides; the queue and
-/// its decorators; a peripheral that the app owns.
+/// Tests of scan, connection, discovery, reads, observation and reconnection; of a custom service
+/// on client and server; of the queue and its decorators; and of a peripheral that the app owns.
 @Suite struct CentralTests {
   @Test func theDoorsInRangeAreListedTheNearestFirst() throws {
     let (near, far) = (DoorFirmware(), DoorFirmware())
@@ -16,7 +16,7 @@ import Testing
     ]) { central, clock in
       let collected = try await central.discovered(
         for: .seconds(2), matching: doors, on: clock)
-      // For a screen: one scan for any number of readers.
+      // One scan for any number of readers, as a screen needs it.
       let scan = SharedScan(of: central, matching: doors)
       for try await list in scan.lists() where list.count == 2 {
         return (collected.map(\.name), list.map(\.name))
@@ -86,7 +86,7 @@ import Testing
         try await peripheral.perform(lock.preceded(by: ask))
         Issue.record("the door was locked")
       } catch .failed(.other(.noCode)) {
-        // The failure did not need a connection.
+        // The failure occurred without a connection.
         #expect(peripheral.connectionState == .idle)
       }
       await peripheral.close()

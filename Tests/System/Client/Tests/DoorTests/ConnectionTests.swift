@@ -4,7 +4,8 @@ import OtaflashSimulation
 import Synchronization
 import Testing
 
-/// The connection and its waits: each wait ends once, one request at a time, every step reported.
+/// Tests of the connection and its waits: each wait ends exactly once, requests are sent one at a
+/// time, and every step is reported.
 @Suite struct ConnectionTests {
   private func withDoor<Value: Sendable>(
     _ firmware: DoorFirmware, leavingRangeAfter moves: Int? = nil,
@@ -79,7 +80,7 @@ import Testing
       let reported = firmware.notifications
       await clock.pause(for: .seconds(10))
       #expect(firmware.notifications == reported)
-      // A cancelled reader unsubscribes, too.
+      // A cancelled reader also unsubscribes.
       await withTaskGroup(of: Void.self) { group in
         group.addTask {
           await #expect(throws: (any Error).self) {
@@ -115,7 +116,8 @@ import Testing
         }
       })
     #expect(values.count == 10)
-    // A request has an even opcode up to 0x20, its response the next one, an error 0x01.
+    // A request has an even opcode up to 0x20, its response has the next opcode, and an error
+    // response has 0x01.
     var outstanding = 0
     for crossing in crossed.withLock({ $0 }) {
       guard let opcode = crossing.pdu.first, opcode <= 0x20, opcode != 0x1E else { continue }

@@ -4,7 +4,7 @@ import OtaflashSimulation
 import Synchronization
 import Testing
 
-/// Finding devices, and finding them again.
+/// Tests of finding devices, the first time and again.
 @Suite struct DiscoveryTests {
   private func near<Value: Sendable>(
     _ doors: [(name: String, rssi: Int)],

@@ -5,7 +5,7 @@ import OtaflashGATT
 import Synchronization
 import Testing
 
-/// The app with the same door in real time, over a socket of the kernel.
+/// The app with the same door in real time, over a kernel socket.
 @Suite struct SocketTests {
   @Test func theSameDoorIsReadThroughASocket() async throws {
     let path = FileManager.default.temporaryDirectory

@@ -54,7 +54,7 @@ import Testing
       try await withPeripheral(board.dialer, clock: clock) { door in
         let update = FirmwareUpdate(image: Self.image) { event in
           guard case .progress = event, !begun.hasHappened else { return }
-          // During the update, another caller uses the device.
+          // Another caller uses the device during the update.
           begun.happen()
           door.enqueue(Command<PeripheralTurn, Void, Never>("other") { _ in note("other") })
         }

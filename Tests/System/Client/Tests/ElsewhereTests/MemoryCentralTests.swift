@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test func aLostLinkIsRestored() throws {
-    // In virtual time: the clock is also a parameter.
+    // The test runs in virtual time, because the clock is also a parameter.
     let result = try VirtualTimeline().run { clock -> Result<[DoorState], any Error> in
       do {
         return .success(

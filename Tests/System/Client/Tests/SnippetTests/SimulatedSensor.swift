@@ -7,7 +7,7 @@ import Synchronization
 final class SensorFirmware: Sendable {
   static let name = "Sensor 7"
 
-  /// The reads of the model number that the sensor refuses first.
+  /// The number of reads of the model number that the sensor refuses at first.
   private let refusals: Mutex<Int>
 
   init(refusals: Int = 0) { self.refusals = Mutex(refusals) }

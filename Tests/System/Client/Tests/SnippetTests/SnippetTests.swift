@@ -7,7 +7,7 @@ import Snippets
 import Synchronization
 import Testing
 
-/// The code of the pages in `Sources/*/Documentation.docc`, in use.
+/// Tests that run the code of the pages in `Sources/*/Documentation.docc`.
 @Suite struct SnippetTests {
   private func nearSensor<Value: Sendable>(
     refusals: Int = 0, _ body: @escaping @Sendable (Peripheral) async throws -> Value

@@ -56,7 +56,7 @@ ret_code_t nrf_ble_gatt_init(nrf_ble_gatt_t *gatt, void *handler) {
   return NRF_SUCCESS;
 }
 void app_sched_execute(void) {}
-// The rest of the main loop is port_run.
+// port_run performs the rest of the main loop.
 void nrf_pwr_mgmt_run(void) { longjmp(application_sleeps, 1); }
 
 ret_code_t ble_advdata_encode(ble_advdata_t const *content, uint8_t *to, uint16_t *size) {
@@ -143,7 +143,8 @@ ret_code_t nrf_fstorage_write(
     void *param) {
   if (!is_within(instance, address, size)) return NRF_ERROR_INVALID_ADDR;
   seen.violations += address % 4 != 0 || size % 4 != 0 || (uintptr_t)from % 4 != 0;
-  // This stub erases at the time of the request, so an erase queued earlier has already ended.
+  // This stub erases at the time of the request, so an erase that was queued earlier has already
+  // ended.
   for (uint32_t i = 0; i < size; i++) seen.violations += bytes[address - FIRST + i] != 0xFF;
   memcpy(bytes + address - FIRST, from, size);
   return queue(NRF_FSTORAGE_EVT_WRITE_RESULT, address, size, param);
@@ -160,7 +161,7 @@ ret_code_t nrf_fstorage_erase(
 // Attributes
 
 uint32_t sd_ble_uuid_vs_add(ble_uuid128_t const *uuid, uint8_t *type) {
-  // 2f3e0000-21b4-4807-8bdc-74db56699529, least significant byte first.
+  // The UUID 2f3e0000-21b4-4807-8bdc-74db56699529, least significant byte first.
   static const uint8_t base[16] = {0x29, 0x95, 0x69, 0x56, 0xDB, 0x74, 0xDC, 0x8B,
                                    0x07, 0x48, 0xB4, 0x21, 0x00, 0x00, 0x3E, 0x2F};
   seen.violations += memcmp(uuid->uuid128, base, sizeof base) != 0;

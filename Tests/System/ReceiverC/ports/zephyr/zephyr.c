@@ -1,4 +1,5 @@
-/// Zephyr for one host: its work queues run in turn; flash has stricter rules than hardware.
+/// Zephyr for one host: its work queues run one after the other, and its flash has stricter rules
+/// than hardware.
 #include "zephyr.h"
 
 #include "ota.h"
@@ -21,13 +22,13 @@ static const struct flash_area areas[3] = {
     {ID_ota_record_partition, 0, 2 * PAGE},
 };
 static struct bt_conn connection;
-// In the order of their submission. The system work queue is the first queue.
+// The work items in the order of their submission. The system work queue is the first queue.
 enum { WORK_MAXIMUM = 8, DELAYED_MAXIMUM = 2 };
 static struct k_work *submitted[WORK_MAXIMUM];
 static uint32_t submitted_count;
 static struct k_work_delayable *delayed[DELAYED_MAXIMUM];
 static bool is_connected, is_advertising, is_recycling;
-// The number of times that the host stack has no buffer before one is free.
+// The number of times that the host stack reports no free buffer before it reports one.
 static uint32_t full_buffers;
 static struct bt_gatt_indicate_params *indicated;
 static bool upgrade;
@@ -89,7 +90,7 @@ int k_work_schedule(struct k_work_delayable *work, k_timeout_t delay) {
 uint32_t k_uptime_get_32(void) { return now; }
 
 int32_t k_msleep(int32_t ms) {
-  // A sleep with the mutex held would block Bluetooth.
+  // A sleep while the mutex is held would block Bluetooth.
   seen.violations += receiver_lock.depth != 0 || ms <= 0;
   now += (uint32_t)ms;
   return 0;
@@ -153,7 +154,7 @@ int flash_area_read(const struct flash_area *area, off_t offset, void *to, size_
 int flash_area_write(const struct flash_area *area, off_t offset, const void *from, size_t size) {
   if (!is_within(area, offset, size)) return -EINVAL;
   uint8_t *to = flash[area->fa_id] + offset;
-  // A flash operation with the mutex held would block Bluetooth.
+  // A flash operation while the mutex is held would block Bluetooth.
   seen.violations += receiver_lock.depth != 0;
   seen.violations += offset % 4 != 0 || size % 4 != 0 || (uintptr_t)from % 4 != 0;
   for (size_t i = 0; i < size; i++) seen.violations += to[i] != 0xFF;
@@ -199,7 +200,7 @@ int bt_le_adv_start(
     const struct bt_data *sd, size_t sd_len) {
   (void)ad, (void)ad_len, (void)sd, (void)sd_len;
   seen.violations += !(param->options & 1) || is_recycling;
-  // At most one connection is possible, and its object is not free yet.
+  // Only one connection is possible, and its object is not free yet.
   if (connection.references > 0) return -ENOMEM;
   if (is_advertising) return -EALREADY;
   is_advertising = true;
@@ -219,7 +220,7 @@ void bt_conn_unref(struct bt_conn *conn) {
   is_recycling = false;
 }
 
-/// A call that may wait for a buffer. Meanwhile no callback may wait for the caller.
+/// A call that may wait for a buffer. During the wait, no callback may wait for the caller.
 static int take_buffer(struct bt_conn *conn) {
   seen.violations += receiver_lock.depth != 0 || conn != &connection;
   if (!is_connected) return -ENOTCONN;
@@ -272,7 +273,7 @@ bool port_boot(void) {
   memset(flash, 0xFF, sizeof flash);
   memcpy(flash[0], header, sizeof header);
   memcpy(flash[0] + 132, tlvs, sizeof tlvs);
-  // The remains of an earlier update.
+  // The remains of an earlier update in the slot.
   memset(flash[ID_slot1_partition], 0x5A, SIZE_slot1_partition);
   return app_main() == 0;
 }
@@ -292,7 +293,7 @@ void port_connect(void) {
   seen.violations += !is_advertising || connection.references != 0;
   is_advertising = false;
   is_connected = true;
-  connection.references = 1;  // held by the stack
+  connection.references = 1;  // the stack still holds the object
   connection_callbacks.connected(&connection, 0);
 }
 

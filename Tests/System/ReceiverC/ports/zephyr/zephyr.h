@@ -160,7 +160,7 @@ struct bt_gatt_ccc_managed_user_data {
 #define BT_GATT_CCC_WITH_WRITE_CB(changed, judge, p) \
   BT_GATT_ATTRIBUTE(                                 \
       NULL, p, NULL, NULL, ((struct bt_gatt_ccc_managed_user_data[]){{changed, judge}}))
-// In Zephyr the linker collects services; here the test finds the service by its name.
+// In Zephyr, the linker collects the services; here the test finds the service by its name.
 #define BT_GATT_SERVICE_DEFINE(name, ...)                     \
   static const struct bt_gatt_attr attr_##name[] = {__VA_ARGS__}; \
   const struct bt_gatt_service_static name = {attr_##name, ARRAY_SIZE(attr_##name)}

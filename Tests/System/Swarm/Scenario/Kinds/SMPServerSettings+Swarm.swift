@@ -38,7 +38,7 @@ extension SMPServerSettings: SwarmKind {
     if hasTwo {
       device.images = [0, 1]
       device.settings.append("images=2")
-      // The network core's image is copied by the application's bootloader.
+      // The application's bootloader copies the network core's image.
       if mode == .swapMove && draw.chance(0.5) { device.settings.append("netcore=nrf5340") }
     }
     // The list of four slots does not fit a buffer of 384 bytes.

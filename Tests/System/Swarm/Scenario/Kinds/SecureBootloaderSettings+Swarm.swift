@@ -28,7 +28,8 @@ extension SecureBootloaderSettings: SwarmKind {
       "entry=\(entry.rawValue)", "banks=\(banks.rawValue)", "object=\(object)", "mtu=\(mtu)",
       "inactivity=\(inactivity)",
     ]
-    // A link may need longer for an object, and only the end of an object restarts the timer.
+    // A link may need more time for an object, because only the end of an object restarts the
+    // timer.
     device.takesEveryImage = inactivity != "5s"
     draw.drawInformation(&device)
     // The previous image is overwritten.

@@ -1,17 +1,18 @@
 import OtaflashFirmware
 import OtaflashSimulation
 
-/// The description of a kind of device with another protocol than the OTA service, for the swarm;
-/// the settings of each kind conform.
+/// The description of a kind of device with a protocol other than the OTA service, for the swarm.
+/// The settings of each kind conform to this protocol.
 protocol SwarmKind: Sendable {
   /// The names of its profiles; a name that is repeated is drawn more often.
   static var days: [String] { get }
-  /// The prefixes of settings that lead to another variant of an update.
+  /// The prefixes of settings that select another variant of an update.
   static var ways: [String] { get }
-  /// A profile for every variant of such an update, without flash times where these change no step.
+  /// A profile for every variant of such an update. Flash times are omitted if they do not change
+  /// any step.
   static var samples: [String] { get }
 
-  /// Draws a device of one of the names.
+  /// Draws a device with one of the names.
   static func device(_ name: String, _ draw: inout KindDraw) -> DrawnDevice
 
   /// Whether the device writes a new image over the running one.
@@ -30,13 +31,13 @@ enum SwarmKinds {
 }
 
 extension Scenario {
-  /// The profiles of a kind that are drawn; empty for the OTA service, which has its own swarm.
+  /// The profiles of a kind that are drawn; empty for the OTA service, which has a separate swarm.
   public static func names(of device: DeviceKind) -> [String] {
     device.ofSwarm.map { type(of: $0).days } ?? []
   }
 }
 
 extension DeviceKind {
-  /// `nil` for the OTA service.
+  /// The description of a kind; `nil` for the OTA service.
   var ofSwarm: (any SwarmKind)? { settings() }
 }
