@@ -9,6 +9,7 @@ import Synchronization
 public enum FleetNotice: Hashable, Sendable {
   /// No adapter is present: no attempt starts until an adapter appears.
   case noAdapter
+  /// An adapter disappeared.
   case adapterLost(String)
   /// An adapter appeared.
   case adapterBack(String)

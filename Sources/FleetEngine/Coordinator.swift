@@ -6,6 +6,7 @@ import OtaflashGATT
 @nonexhaustive
 #endif
 public enum FleetEngineFault: Error, Hashable, Sendable {
+  /// An event could not be recorded or read.
   case storage(StorageFault)
   /// A job was lost or offered twice: a bug.
   case exchange(words: String)
@@ -22,6 +23,7 @@ public enum FleetEngineFault: Error, Hashable, Sendable {
 }
 
 extension FleetEngineFault: CustomStringConvertible {
+  /// The fault, as a clause.
   public var description: String {
     switch self {
     case .storage(let fault): fault.words

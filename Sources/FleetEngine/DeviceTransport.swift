@@ -29,6 +29,7 @@ public protocol DeviceTransport: Sendable {
 
 /// The error of a device that another process uses.
 public struct DeviceHeldElsewhere: Error {
+  /// Creates the error.
   public init() {}
 }
 
@@ -51,6 +52,7 @@ public struct FleetEnvironment: Sendable {
   /// A callback for notices about the host; must return soon.
   public let notice: @Sendable (FleetNotice) -> Void
 
+  /// Creates an environment without keys, base images, hooks and observers by default.
   public init(
     clock: any LinkClock, wall: @escaping @Sendable () -> WallClockTime,
     image: @escaping @Sendable (String) -> FirmwarePackage?,

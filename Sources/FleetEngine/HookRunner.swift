@@ -6,7 +6,10 @@ public protocol HookRunner: Sendable {
   /// Runs a command to its end or its time limit. Cancellation of the task ends the command; none
   /// of its processes outlives the call.
   ///
-  /// - Parameter environment: variables in addition to the environment of this process.
+  /// - Parameters:
+  ///   - hook: the command.
+  ///   - environment: variables in addition to the environment of this process.
+  ///   - timeLimit: the time after which the command is terminated.
   func run(
     _ hook: HookCommand, environment: [String: String], timeLimit: Duration
   ) async -> HookOutcome

@@ -1,7 +1,9 @@
 /// A campaign: which devices receive which image, in which order, and when to stop. The complete
 /// campaign is checked before a run starts.
 public struct Campaign: Hashable, Sendable {
+  /// The name of the campaign, by which its runs are found.
   public var name: String
+  /// The devices, with unique ids.
   public var devices: [FleetDevice]
   /// The firmware file of each kind of board; the file under `nil` is for all others.
   public var images: [String?: String]
@@ -12,11 +14,14 @@ public struct Campaign: Hashable, Sendable {
   package var window: TransferWindow?
   /// The windows of sites that replace `window`.
   package var siteWindows: [String: TransferWindow] = [:]
+  /// The limits and delays of repeated attempts.
   public var retries = RetryPolicy()
   /// Concurrent transfers on an adapter; `nil` = automatic.
   public var parallel: Int?
+  /// The options of the updates.
   public var flash = FlashChoices()
   package var hooks = CampaignHooks()
+  /// The conditions that a device must meet before it receives an image.
   public var requirements = DeviceRequirements()
   /// The file of the public key that verifies the signature of every image; `nil` = no signature is
   /// required.
@@ -30,6 +35,7 @@ public struct Campaign: Hashable, Sendable {
   /// The range of `parallel`.
   package static let parallelTransfers = 1...64
 
+  /// Creates a campaign with the default options. `CampaignPlan` checks it.
   public init(
     name: String, devices: [FleetDevice], images: [String?: String],
     waves: [Wave] = [Wave("all", .rest)]
@@ -60,29 +66,45 @@ public struct Campaign: Hashable, Sendable {
 @nonexhaustive
 #endif
 public enum CampaignFault: Error, Hashable, Sendable {
+  /// The campaign has no devices.
   case noDevices
+  /// The campaign has more devices than `limit`.
   case tooManyDevices(count: Int, limit: Int)
+  /// Two devices have the same id.
   case duplicateDevice(id: String)
   /// Two devices have the same name, or the id of one device is the name of another.
   case ambiguousName(String)
+  /// No image is for the board of a device, or for a device without a board.
   case noImage(device: String, board: String?)
+  /// No device has the board of an image.
   case imageForNoDevice(board: String)
+  /// The selector matches no device.
   case noSelection
   /// The selector uses facts that are unknown for these devices.
   case undecided(devices: [String], facts: [String])
+  /// The campaign has no waves.
   case noWaves
+  /// The campaign has more waves than `limit`.
   case tooManyWaves(count: Int, limit: Int)
+  /// Two waves have the same name.
   case duplicateWave(name: String)
+  /// A wave has no devices.
   case emptyWave(name: String)
   /// The shares of waves must grow.
   case shrinkingWave(name: String, percent: Int)
+  /// A wave names a device that is not in the campaign.
   case unknownMember(wave: String, member: String)
+  /// A wave names a device that is already in a wave.
   case memberTwice(wave: String, member: String)
+  /// A wave requires more devices than the earlier waves leave.
   case tooFewDevices(wave: String, wanted: Int, left: Int)
+  /// Some devices are in no wave.
   case uncovered(count: Int)
+  /// An option has a value outside of its range.
   case valueOutOfRange(what: String, value: Int, range: ClosedRange<Int>)
   /// The window closed before the campaign started; `site` = the site with its own window.
   case windowInThePast(site: String?)
+  /// No device has the site of a window.
   case unknownSite(String)
 }
 

@@ -21,6 +21,7 @@ public struct RetryPolicy: Hashable, Sendable {
   /// pauses.
   public var infrastructureFailures: Int
 
+  /// Creates a policy.
   public init(
     linkAttempts: Int = 5, sameFailures: Int = 2, firstDelay: Duration = .seconds(5),
     longestDelay: Duration = .seconds(600), jitter: Double = 0.3, infrastructureFailures: Int = 20
@@ -48,18 +49,24 @@ public struct FlashChoices: Hashable, Sendable {
   /// The range of `mtu`.
   package static let mtus = 23...517
 
+  /// The way in which data is written.
   public var writing = WriteMode.auto
+  /// Whether devices receive patches.
   public var delta = DeltaPolicy.auto
   /// The requested ATT_MTU, 23…517 bytes.
   public var mtu = 512
+  /// Whether to send an image with an older version than the running one.
   public var allowDowngrade = false
+  /// Whether to send an image whose version or hardware is unknown.
   public var allowUnknown = false
+  /// Whether to send an image for other hardware.
   public var allowOtherHardware = false
   /// Whether to send the image even if the device already runs it.
   public var force = false
   /// The time limit of one attempt.
   public var attemptLimit = Duration.seconds(1800)
 
+  /// Creates the default options.
   public init() {}
 }
 

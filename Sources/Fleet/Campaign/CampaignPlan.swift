@@ -3,22 +3,29 @@ import OtaflashFirmware
 /// A checked campaign: the devices with their image files and waves. The plan is frozen when a run
 /// starts, so later changes of the device list have no effect.
 public struct CampaignPlan: Hashable, Sendable {
+  /// A wave with its devices.
   public struct PlannedWave: Hashable, Sendable {
+    /// The wave as in the campaign.
     public let wave: Wave
     /// In the order in which they start.
     public let devices: [FleetDevice]
   }
 
+  /// The campaign.
   public let campaign: Campaign
+  /// The waves, in order.
   public let waves: [PlannedWave]
   /// Devices that the selector excludes, in the order of the campaign.
   public let leftOut: [FleetDevice]
 
+  /// The number of devices in all waves.
   public var deviceCount: Int { waves.reduce(0) { $0 + $1.devices.count } }
 
   /// Checks the campaign, and assigns the devices to waves.
   ///
-  /// - Parameter now: a window that closed before this time is an error.
+  /// - Parameters:
+  ///   - campaign: the campaign.
+  ///   - now: a window that closed before this time is an error.
   public init(_ campaign: Campaign, now: WallClockTime) throws(CampaignFault) {
     try Self.checkValues(of: campaign)
     try Self.checkNames(of: campaign.devices)
@@ -53,8 +60,10 @@ public struct CampaignPlan: Hashable, Sendable {
   /// devices again.
   ///
   /// - Parameters:
+  ///   - campaign: the campaign of the run.
   ///   - waves: the devices of each wave, as many waves as the campaign has.
   ///   - unsettled: the devices that the run still has to update; their windows must open again.
+  ///   - now: a window that closed before this time is an error.
   public init(
     _ campaign: Campaign, resuming waves: [[FleetDevice]], unsettled: Set<FleetDevice.ID>,
     now: WallClockTime

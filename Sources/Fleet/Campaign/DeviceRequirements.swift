@@ -3,16 +3,22 @@ import OtaflashFirmware
 /// The conditions that a device must meet before an update. They do not apply to a device that
 /// already runs its image.
 public struct DeviceRequirements: Hashable, Sendable {
+  /// The battery level that a device must have.
   public struct Battery: Hashable, Sendable {
     /// The treatment of a device that reports no battery level.
     public enum Unknown: String, CaseIterable, Sendable {
-      case proceed, refuse
+      /// The device is updated.
+      case proceed
+      /// The device is skipped.
+      case refuse
     }
 
     /// The lowest level, 1…100.
     public var percent: Int
+    /// The rule for a device that reports no level.
     public var unknown: Unknown
 
+    /// Requires a level.
     public init(percent: Int, unknown: Unknown = .proceed) {
       self.percent = percent
       self.unknown = unknown
@@ -21,8 +27,10 @@ public struct DeviceRequirements: Hashable, Sendable {
 
   /// The lowest version that a device may be updated from.
   public var version: FirmwareVersion?
+  /// The required battery level; `nil` = any level.
   public var battery: Battery?
 
+  /// Creates conditions; `nil` = no condition.
   public init(version: FirmwareVersion? = nil, battery: Battery? = nil) {
     self.version = version
     self.battery = battery

@@ -4,10 +4,13 @@ public struct WallClockTime: Hashable, Comparable, Sendable, Codable {
   /// The range of a stored time: about 36 million years, so that sums of times cannot overflow.
   package static let range: ClosedRange<Int64> = -(1 << 60)...(1 << 60)
 
+  /// Milliseconds since 1970-01-01T00:00:00Z.
   public let milliseconds: Int64
 
+  /// Creates a time from milliseconds since 1970-01-01T00:00:00Z.
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
+  /// Whether the left time is earlier.
   public static func < (left: WallClockTime, right: WallClockTime) -> Bool {
     left.milliseconds < right.milliseconds
   }
@@ -32,6 +35,7 @@ public struct WallClockTime: Hashable, Comparable, Sendable, Codable {
     }
   }
 
+  /// Encodes the time as a number.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(milliseconds)

@@ -13,14 +13,18 @@ public struct Wave: Hashable, Sendable {
     case rest
   }
 
+  /// The name of the wave, unique in a campaign.
   public var name: String
+  /// The devices of the wave.
   public var members: Members
+  /// The thresholds of the verdict.
   public var thresholds: WaveThresholds
   /// The wait between the last device and the verdict, in which problems of an image may show.
   public var soak: Duration
   /// Whether the next wave requires an operator's approval.
   public var needsApproval: Bool
 
+  /// Creates a wave without a soak time and without an approval by default.
   public init(
     _ name: String, _ members: Members, thresholds: WaveThresholds = WaveThresholds(),
     soak: Duration = .zero, needsApproval: Bool = false
@@ -37,6 +41,7 @@ public struct Wave: Hashable, Sendable {
 public struct WaveThresholds: Hashable, Sendable, Codable {
   /// A number of devices, or a share of the wave.
   public enum Limit: Hashable, Sendable, Codable {
+    /// A number of devices.
     case count(Int)
     /// A percentage of the wave's devices, 1…100; at least one device.
     case percent(Int)
@@ -71,6 +76,7 @@ public struct WaveThresholds: Hashable, Sendable, Codable {
   /// are updated at the same time. `nil` = as many as are in flight.
   public var overshoot: Int?
 
+  /// Creates thresholds.
   public init(
     successPercent: Int = 80, stop: Limit = .percent(20), seenPercent: Int = 50,
     stopAction: StopAction? = nil, overshoot: Int? = nil

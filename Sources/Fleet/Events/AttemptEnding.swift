@@ -13,9 +13,11 @@ public enum FailureKind: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// The outcome of one attempt on one device.
 public enum AttemptEnding: Hashable, Sendable, Codable {
+  /// The device runs the image that this attempt sent.
   case updated(UpdateFigures)
   /// The device already ran the image.
   case current(version: FirmwareVersion?)
+  /// The attempt failed.
   case failed(AttemptFailure)
   /// A hook or a condition of the campaign excluded the device; `words` is the reason.
   case skipped(words: String)
@@ -25,13 +27,17 @@ public enum AttemptEnding: Hashable, Sendable, Codable {
 
 /// The figures of a successful update.
 public struct UpdateFigures: Hashable, Sendable, Codable {
+  /// The version before the update; `nil` = unknown.
   public var from: FirmwareVersion?
+  /// The version after the update; `nil` = unknown.
   public var to: FirmwareVersion?
   /// The evidence that the image runs: `read-back`, `version`, …
   public var proof: String
   /// The bytes sent, including repeated bytes.
   public var bytes: Int
+  /// The duration of the transfer in milliseconds.
   public var uploadMilliseconds: Int64
+  /// The number of times that the transfer was resumed after a lost link.
   public var resumes: Int
   /// The bytes of the image that the device created from a patch or compressed image; `nil` = the
   /// device received the image itself.
@@ -43,6 +49,7 @@ public struct UpdateFigures: Hashable, Sendable, Codable {
     case bytes = "octets"
   }
 
+  /// Creates the figures of an update.
   public init(
     from: FirmwareVersion?, to: FirmwareVersion?, proof: String, bytes: Int,
     uploadMilliseconds: Int64, resumes: Int, made: Int? = nil
@@ -57,10 +64,12 @@ public struct UpdateFigures: Hashable, Sendable, Codable {
   }
 }
 
+/// The failure of an attempt.
 public struct AttemptFailure: Error, Hashable, Sendable, Codable {
   /// The `code` of devices whose bootloader reverted to the previous image.
   package static let revertedCode = "reverted"
 
+  /// The origin of the failure.
   public var kind: FailureKind
   /// The kind of failure, such as `reverted`; equal for equal failures.
   public var code: String
@@ -71,6 +80,7 @@ public struct AttemptFailure: Error, Hashable, Sendable, Codable {
   /// Whether the device advertised or answered.
   public var wasSeen: Bool
 
+  /// Creates a failure.
   public init(
     _ kind: FailureKind, code: String, words: String, isFinal: Bool = false, wasSeen: Bool = true
   ) {
@@ -115,8 +125,11 @@ public enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// The final outcome of a device.
 public enum DeviceEnding: Hashable, Sendable, Codable {
+  /// The device runs the image, which this run sent.
   case updated
+  /// The device already ran the image.
   case current
+  /// The device failed, and is not retried.
   case failed(AttemptFailure)
   /// The device failed repeatedly in the same way.
   case quarantined(AttemptFailure)
@@ -127,11 +140,17 @@ public enum DeviceEnding: Hashable, Sendable, Codable {
 
   /// The category in which the device counts in its wave.
   public enum Count: String, Hashable, Sendable, CaseIterable {
-    case succeeded, failed, unseen
+    /// The device runs the image.
+    case succeeded
+    /// The device failed.
+    case failed
+    /// The device was not found.
+    case unseen
     /// Neither a success nor a failure.
     case neutral
   }
 
+  /// The category in which this outcome counts.
   public var count: Count {
     switch self {
     case .updated, .current: .succeeded

@@ -6,37 +6,56 @@
 @nonexhaustive
 #endif
 public enum FleetEvent: Hashable, Sendable, Codable {
+  /// The run started.
   case runBegan(RunBeginning)
+  /// The devices of a wave were assigned. `wave` is the index of the wave, from 0.
   case wavePlanned(wave: Int, name: String, devices: [RunDevice])
   /// A hook of the wave must run. A process that continues the run before the hook ended runs it
   /// again.
   case waveHookBegan(wave: Int, point: HookPoint)
+  /// A hook of the wave ended.
   case waveHookEnded(wave: Int, point: HookPoint, outcome: HookOutcome)
+  /// The devices of the wave may be updated.
   case waveBegan(wave: Int)
   /// The device is offered to workers for attempt 1, 2, …. With `verifyFirst`, the device may
   /// already run the new image, and the attempt reads it before it sends anything.
   case devicePublished(device: FleetDevice.ID, attempt: Int, verifyFirst: Bool)
+  /// A worker claimed the attempt.
   case deviceClaimed(device: FleetDevice.ID, attempt: Int, worker: String)
+  /// The worker chose an adapter for the attempt.
   case devicePlaced(device: FleetDevice.ID, attempt: Int, adapter: String)
   /// The activation command is about to be sent to the device.
   case deviceActivating(device: FleetDevice.ID, attempt: Int)
   /// The worker did not renew its claim in time; another worker may claim the device.
   case claimExpired(device: FleetDevice.ID, attempt: Int)
+  /// A hook of the device ended.
   case deviceHookEnded(
     device: FleetDevice.ID, attempt: Int, point: HookPoint, outcome: HookOutcome)
+  /// An attempt ended.
   case attemptEnded(device: FleetDevice.ID, attempt: Int, ending: AttemptEnding)
+  /// The next attempt on the device waits for a time.
   case deviceDeferred(device: FleetDevice.ID, until: WallClockTime)
+  /// The device has its final outcome.
   case deviceSettled(device: FleetDevice.ID, ending: DeviceEnding)
+  /// An operator retries the device.
   case deviceRetried(device: FleetDevice.ID)
+  /// All devices of the wave are settled; its verdict follows at a time.
   case waveSoaking(wave: Int, until: WallClockTime)
+  /// The wave has a verdict.
   case waveJudged(wave: Int, verdict: WaveVerdict)
+  /// The wave waits for the approval of an operator, before the next wave starts.
   case approvalAwaited(wave: Int)
+  /// An operator approved the wave: the next wave may start.
   case waveApproved(wave: Int)
   /// An operator gave a command; the events that follow carry it out.
   case operatorActed(OperatorAction)
+  /// The run paused: no attempt starts, and attempts in progress are completed.
   case runPaused(because: PauseReason)
+  /// The run resumed.
   case runResumed
+  /// An operator cancelled the run: attempts in progress end at a safe point.
   case runCancelled
+  /// The run ended.
   case runEnded(RunEnding)
 }
 
@@ -50,9 +69,13 @@ extension FleetEvent {
 
 /// A device of a run.
 public struct RunDevice: Hashable, Sendable, Codable {
+  /// The id, as in the campaign.
   public var id: FleetDevice.ID
+  /// The name; `nil` = none.
   public var name: String?
+  /// The kind of board; `nil` = unspecified.
   public var board: String?
+  /// The site; `nil` = any site.
   public var site: String?
   /// In order; `nil` = none.
   public var tags: [String]?
@@ -63,6 +86,7 @@ public struct RunDevice: Hashable, Sendable, Codable {
   /// The RSSI of its advertisements in the scan that found it, in dBm.
   public var rssi: Int?
 
+  /// Creates a device of a run.
   public init(
     id: FleetDevice.ID, name: String? = nil, board: String? = nil, site: String? = nil,
     tags: [String]? = nil, image: String, keyFile: String? = nil, rssi: Int? = nil
@@ -78,10 +102,12 @@ public struct RunDevice: Hashable, Sendable, Codable {
   }
 }
 
+/// The reason of a pause.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum PauseReason: Hashable, Sendable, Codable {
+  /// An operator paused the run.
   case asked
   /// The number of consecutive attempts that failed for reasons on the host.
   case infrastructure(failures: Int, words: String)
@@ -95,10 +121,12 @@ public enum PauseReason: Hashable, Sendable, Codable {
   case hook(wave: Int, point: HookPoint, words: String)
 }
 
+/// The end of a run.
 public enum RunEnding: Hashable, Sendable, Codable {
   /// Every device was settled; `failed` devices failed, were absent, or were skipped.
   case complete(failed: Int)
   /// A wave reached its failure threshold.
   case stopped(wave: Int)
+  /// An operator cancelled the run.
   case cancelled
 }

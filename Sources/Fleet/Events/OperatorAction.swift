@@ -1,14 +1,27 @@
 /// A command that an operator gave to a run.
 public struct OperatorAction: Hashable, Sendable, Codable {
+  /// The kind of a command.
   public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
-    case approve, pause, resume, cancel, retry
+    /// Approves the next wave.
+    case approve
+    /// Pauses the run.
+    case pause
+    /// Continues after a pause.
+    case resume
+    /// Cancels the run.
+    case cancel
+    /// Retries devices.
+    case retry
   }
 
+  /// The command.
   public let kind: Kind
   /// The operator, such as `anna@line-3`. The name is not authenticated.
   public let by: String
+  /// The reason that the operator gave; `nil` = none.
   public let reason: String?
 
+  /// Creates the record of a command.
   public init(_ kind: Kind, by: String, reason: String? = nil) {
     self.kind = kind
     self.by = by

@@ -2,13 +2,17 @@
 public struct RunBeginning: Hashable, Sendable, Codable {
   /// The id of the run: short, and unique in a store.
   public var id: String
+  /// The name of the campaign.
   public var campaign: String
   /// The digest of the campaign file and the images: a run continues only with the same digest.
   public var digest: String
+  /// The number of devices.
   public var devices: Int
+  /// The number of waves.
   public var waves: Int
   /// The operator and host, such as `anna@line-3`.
   public var startedBy: String?
+  /// The images.
   public var images: [RunImage]?
   /// The rules of the waves, in order.
   public var waveRules: [WaveRule]?
@@ -23,6 +27,7 @@ public struct RunBeginning: Hashable, Sendable, Codable {
   /// The options of the campaign, as `fleet plan` prints them.
   public var settings: [RunSetting]?
 
+  /// Creates the start of a run without files and settings.
   public init(
     id: String, campaign: String, digest: String, devices: Int, waves: Int,
     startedBy: String? = nil, images: [RunImage]? = nil, waveRules: [WaveRule]? = nil
@@ -51,6 +56,7 @@ public struct RunImage: Hashable, Sendable, Codable {
   /// SHA-256 of the file, in hex digits, as `sha256sum` prints it.
   public var sha256: String?
 
+  /// Creates the record of an image.
   public init(
     digest: String, name: String, version: String? = nil, size: Int? = nil, sha256: String? = nil
   ) {
@@ -64,8 +70,12 @@ public struct RunImage: Hashable, Sendable, Codable {
 
 /// A file of a campaign other than an image.
 public struct RunFile: Hashable, Sendable, Codable {
+  /// The purpose of a file.
   public enum Role: String, Hashable, Sendable, Codable, CaseIterable {
-    case campaign, devices
+    /// The campaign file.
+    case campaign
+    /// The device table.
+    case devices
     /// The public key that verifies the signatures of images.
     case key
     /// The secret key of devices.
@@ -74,6 +84,7 @@ public struct RunFile: Hashable, Sendable, Codable {
     case hook
   }
 
+  /// The purpose of the file.
   public let role: Role
   /// The name in the campaign.
   public let name: String
@@ -81,6 +92,7 @@ public struct RunFile: Hashable, Sendable, Codable {
   /// unreadable file.
   public let sha256: String?
 
+  /// Creates the record of a file.
   public init(_ role: Role, name: String, sha256: String? = nil) {
     self.role = role
     self.name = name
@@ -90,9 +102,12 @@ public struct RunFile: Hashable, Sendable, Codable {
 
 /// An option of a campaign, as text.
 public struct RunSetting: Hashable, Sendable, Codable {
+  /// The name of the option.
   public let name: String
+  /// The value as text.
   public let words: String
 
+  /// Creates the record of an option.
   public init(_ name: String, _ words: String) { (self.name, self.words) = (name, words) }
 
   /// The settings that differ, sorted by name, such as `parallel: 4 (run: 3)`.
@@ -113,10 +128,14 @@ public struct RunSetting: Hashable, Sendable, Codable {
 
 /// The rule that decides whether the next wave follows.
 public struct WaveRule: Hashable, Sendable, Codable {
+  /// The thresholds of the verdict.
   public var thresholds: WaveThresholds
+  /// The soak time in milliseconds.
   public var soakMilliseconds: Int64
+  /// Whether the next wave requires an operator's approval.
   public var needsApproval: Bool
 
+  /// Creates the rule of a wave.
   public init(_ wave: Wave) {
     thresholds = wave.thresholds
     soakMilliseconds = wave.soak.wholeMilliseconds

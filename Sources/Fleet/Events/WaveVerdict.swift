@@ -1,6 +1,8 @@
 /// The decision after a wave.
 public enum WaveVerdict: Hashable, Sendable, Codable {
+  /// The next wave starts.
   case `continue`
+  /// Too many of the devices failed.
   case stop(failures: Int, of: Int)
   /// Too few devices were seen or could be judged for a verdict.
   case inconclusive(seen: Int, of: Int)
@@ -8,18 +10,26 @@ public enum WaveVerdict: Hashable, Sendable, Codable {
 
 /// The number of devices of a wave by outcome.
 public struct WaveTally: Hashable, Sendable {
+  /// The number of devices of the wave.
   public let size: Int
+  /// The number of devices that run the image.
   public var succeeded = 0
+  /// The number of failed devices.
   public var failed = 0
+  /// The number of devices without any advertisement.
   public var unseen = 0
+  /// The number of skipped devices, and of failures on the host.
   public var neutral = 0
   /// Failures that an operator accepted by resuming a run that paused at the limit.
   public var accepted = 0
 
+  /// Creates the tally of a wave without outcomes.
   public init(size: Int) { self.size = size }
 
+  /// The number of devices with an outcome.
   public var settled: Int { succeeded + failed + unseen + neutral }
 
+  /// Counts an outcome; `change` = −1 removes it.
   public mutating func count(_ ending: DeviceEnding, by change: Int = 1) {
     switch ending.count {
     case .succeeded: succeeded += change
@@ -36,7 +46,9 @@ public struct WaveTally: Hashable, Sendable {
 
   /// Returns the number of further devices that may be in flight; `nil` = any number.
   ///
-  /// - Parameter open: the devices in flight.
+  /// - Parameters:
+  ///   - open: the devices in flight.
+  ///   - thresholds: the thresholds of the wave.
   public func room(nextTo open: Int, by thresholds: WaveThresholds) -> Int? {
     thresholds.overshoot.map { overshoot in
       max(0, thresholds.stop.devices(of: size) + overshoot - (failed - accepted) - open)

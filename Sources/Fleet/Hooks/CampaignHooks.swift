@@ -8,9 +8,13 @@ public enum HookCommand: Hashable, Sendable {
 
 /// The point at which a hook runs. Campaigns and stores use these names.
 public enum HookPoint: String, Hashable, Sendable, Codable, CaseIterable {
+  /// Before each attempt on a device.
   case beforeDevice = "before-device"
+  /// After each attempt on a device.
   case afterDevice = "after-device"
+  /// Before the first device of a wave.
   case beforeWave = "before-wave"
+  /// After the verdict on a wave.
   case afterWave = "after-wave"
   /// The run is complete or cancelled.
   case runEnded = "run-ended"

@@ -1,9 +1,12 @@
 /// The recorded outcome of one hook.
 public struct HookOutcome: Hashable, Sendable, Codable {
+  /// The way in which a hook ended.
   public enum End: Hashable, Sendable, Codable {
     /// The hook exited; 0 is success.
     case exited(code: Int)
+    /// A signal terminated the hook.
     case killed(signal: Int)
+    /// The hook exceeded its time limit.
     case timedOut
     /// The host ended the hook, because the run was interrupted or the claim was lost.
     case interrupted
@@ -14,13 +17,16 @@ public struct HookOutcome: Hashable, Sendable, Codable {
   /// The maximum length of the stored end of the output, in bytes.
   package static let outputMaximum = 4096
 
+  /// The way in which the hook ended.
   public var end: End
   /// The end of its standard output and standard error.
   public var output: String
   /// The number of output bytes dropped before `output`.
   public var dropped: Int
+  /// The duration of the hook in milliseconds.
   public var milliseconds: Int64
 
+  /// Creates an outcome.
   public init(_ end: End, output: String = "", dropped: Int = 0, milliseconds: Int64 = 0) {
     self.end = end
     self.output = output
@@ -28,6 +34,7 @@ public struct HookOutcome: Hashable, Sendable, Codable {
     self.milliseconds = milliseconds
   }
 
+  /// Whether the hook exited with code 0.
   public var isSuccess: Bool { end == .exited(code: 0) }
 
   /// The outcome as a clause without a subject.

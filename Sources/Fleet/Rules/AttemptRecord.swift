@@ -6,9 +6,13 @@ public struct AttemptRecord: Hashable, Sendable {
   public let number: Int
   /// Whether the device was asked for its running image before the first byte was sent.
   public let verifyFirst: Bool
+  /// The worker that claimed the attempt.
   public let worker: String
+  /// The adapter; `nil` = none was chosen.
   public internal(set) var adapter: String?
+  /// The time of the claim.
   public let began: WallClockTime
+  /// The time at which the adapter was chosen; `nil` = none was chosen.
   public internal(set) var placed: WallClockTime?
   /// The time before the activation command.
   public internal(set) var activating: WallClockTime?

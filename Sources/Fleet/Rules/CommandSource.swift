@@ -1,10 +1,13 @@
 /// A command of an operator without an answer.
 public struct PendingCommand: Hashable, Sendable {
+  /// The number of the command in its source.
   public let number: Int
+  /// The command.
   public let command: OperatorCommand
   /// The operator and the reason; `nil` = not recorded.
   public let action: OperatorAction?
 
+  /// Creates a command without an answer.
   public init(number: Int, command: OperatorCommand, action: OperatorAction? = nil) {
     self.number = number
     self.command = command
@@ -14,6 +17,7 @@ public struct PendingCommand: Hashable, Sendable {
 
 /// Answers to commands; every other answer is the reason for a refusal.
 public enum CommandAnswer {
+  /// The command was carried out.
   public static let done = "done"
 }
 

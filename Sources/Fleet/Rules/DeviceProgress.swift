@@ -2,19 +2,25 @@ import OtaflashFirmware
 
 /// The progress of a device in a run.
 public struct DeviceProgress: Hashable, Sendable {
+  /// The state of a device in its run.
   public enum Phase: Hashable, Sendable {
     /// The device waits for its wave or its next attempt.
     case waiting
     /// The job of the device waits for a worker.
     case published
+    /// A worker updates the device.
     case claimed(worker: String)
+    /// The device has its final outcome.
     case settled(DeviceEnding)
 
     package var isClaimed: Bool { if case .claimed = self { true } else { false } }
   }
 
+  /// The device.
   public let device: RunDevice
+  /// The index of its wave, from 0.
   public let wave: Int
+  /// The state of the device.
   public internal(set) var phase = Phase.waiting
   /// The earliest start of the next attempt.
   public internal(set) var notBefore = WallClockTime(milliseconds: 0)
@@ -24,12 +30,16 @@ public struct DeviceProgress: Hashable, Sendable {
   public internal(set) var linkFailures = 0
   /// The number of failures by code.
   public internal(set) var failures: [String: Int] = [:]
+  /// The last failure; `nil` = none.
   public internal(set) var lastFailure: AttemptFailure?
+  /// Whether an attempt received an advertisement or an answer of the device.
   public internal(set) var wasSeen = false
   /// Whether the activation command was sent or about to be sent: the next attempt reads the
   /// running image before it sends anything.
   public internal(set) var mayRunNewImage = false
+  /// The adapter of the last attempt; `nil` = none was chosen.
   public internal(set) var adapter: String?
+  /// The figures of the successful update; `nil` = none.
   public internal(set) var figures: UpdateFigures?
   /// The running version at the end of the last update or check.
   public internal(set) var runs: FirmwareVersion?
@@ -37,6 +47,7 @@ public struct DeviceProgress: Hashable, Sendable {
   public internal(set) var records: [AttemptRecord] = []
   /// Whether the published attempt reads the running image before it sends anything.
   var verifiesFirst = false
+  /// The time of the final outcome; `nil` = the device has none.
   public internal(set) var settledAt: WallClockTime?
   /// Whether the device is in the queue and waits for its turn or its next attempt.
   var isQueued = false
@@ -48,6 +59,7 @@ public struct DeviceProgress: Hashable, Sendable {
     self.wave = wave
   }
 
+  /// The final outcome; `nil` = the device has none.
   public var ending: DeviceEnding? {
     if case .settled(let ending) = phase { ending } else { nil }
   }
@@ -73,31 +85,45 @@ public struct DeviceProgress: Hashable, Sendable {
 
 /// The progress of a wave in a run.
 public struct WaveProgress: Hashable, Sendable {
+  /// The state of a wave in its run.
   public enum Phase: Hashable, Sendable {
+    /// The wave has not started.
     case planned
+    /// Devices of the wave are updated.
     case open
+    /// All devices are settled; the verdict follows at a time.
     case soaking(until: WallClockTime)
     /// The wave has a verdict other than continue.
     case judged
+    /// The wave has its verdict, and the next wave waits for an operator's approval.
     case awaitingApproval
+    /// The next wave may start.
     case passed
   }
 
   /// The state of a hook of the wave.
   public enum Hook: Hashable, Sendable {
+    /// The hook runs or must run.
     case running
+    /// The hook ended.
     case ended(HookOutcome)
     /// The hook failed, and an operator continued the run.
     case overridden(HookOutcome)
   }
 
+  /// The name of the wave.
   public let name: String
   /// The indexes of its devices in the run.
   public let devices: Range<Int>
+  /// The state of the wave.
   public internal(set) var phase = Phase.planned
+  /// The number of devices by outcome.
   public internal(set) var tally: WaveTally
+  /// The verdict; `nil` = the wave has none.
   public internal(set) var verdict: WaveVerdict?
+  /// The times of the wave.
   public internal(set) var times = WaveTimes()
+  /// The hooks of the wave that have started.
   public internal(set) var hooks: [HookPoint: Hook] = [:]
 
   init(name: String, devices: Range<Int>) {
@@ -106,6 +132,7 @@ public struct WaveProgress: Hashable, Sendable {
     tally = WaveTally(size: devices.count)
   }
 
+  /// Whether every device has its final outcome.
   public var isSettled: Bool { tally.settled == tally.size }
 
   /// The hook that runs or must run now.

@@ -2,9 +2,12 @@
 public struct RecordedEvent: Hashable, Sendable {
   /// 1, 2, … in the run.
   public let number: Int
+  /// The time of the record.
   public let at: WallClockTime
+  /// The event.
   public let event: FleetEvent
 
+  /// Creates a record.
   public init(number: Int, at: WallClockTime, event: FleetEvent) {
     self.number = number
     self.at = at
@@ -22,6 +25,7 @@ public protocol EventLedger: Sendable {
 }
 
 extension FleetRun {
+  /// Creates the state after recorded events, from the first.
   public init(_ history: [RecordedEvent]) {
     self.init()
     for recorded in history { apply(recorded.event, at: recorded.at) }

@@ -1,8 +1,10 @@
 /// A command of an operator to a run.
 public enum OperatorCommand: Hashable, Sendable, Codable {
+  /// Starts no more attempts; attempts in progress are completed.
   case pause
   /// Continues after a pause, and approves a wave that waits for approval.
   case resume
+  /// Ends the run; attempts in progress end at a safe point.
   case cancel
   /// Retries settled devices; an empty list = all devices that did not succeed.
   case retry([FleetDevice.ID])

@@ -1,20 +1,31 @@
 /// The state of a run: a fold over its events, without other input. The process that continues the
 /// run, a terminal that watches it and the report therefore see the same state.
 public struct FleetRun: Sendable {
+  /// The state of a run.
   public enum Control: Hashable, Sendable {
+    /// Attempts start as the campaign permits.
     case running
+    /// No attempt starts.
     case paused(PauseReason)
+    /// An operator cancelled the run, and attempts are still in progress.
     case cancelling
+    /// The run has ended.
     case ended(RunEnding)
   }
 
+  /// The start of the run; `nil` = the run has no events.
   public private(set) var beginning: RunBeginning?
+  /// The time of the start; `nil` = the run has no events.
   public private(set) var beganAt: WallClockTime?
+  /// The state of the run.
   public private(set) var control = Control.running
+  /// The devices, in the order of the waves.
   public private(set) var devices: [DeviceProgress] = []
+  /// The waves, in order.
   public private(set) var waves: [WaveProgress] = []
   /// The workers, in the order of their first claims.
   public private(set) var workers: [String] = []
+  /// The pauses, in order.
   public private(set) var pauses: [PauseRecord] = []
   /// The commands of operators, in order.
   public private(set) var operators: [OperatorRecord] = []
@@ -23,6 +34,7 @@ public struct FleetRun: Sendable {
   /// The time of the last event. Time does not go back in a run; the engine compensates a clock
   /// that was set back.
   public private(set) var lastAt = WallClockTime(milliseconds: 0)
+  /// The number of events.
   public private(set) var eventCount = 0
   /// Consecutive attempts on any devices that failed for a reason on the host.
   package private(set) var infrastructureFailures = 0
@@ -45,8 +57,10 @@ public struct FleetRun: Sendable {
     }
   }
 
+  /// Creates the state of a run without events.
   public init() {}
 
+  /// Returns the device with an id; `nil` = the run has no such device.
   public subscript(id: FleetDevice.ID) -> DeviceProgress? { index[id].map { devices[$0] } }
 
   /// Returns the device with an id (an address in any spelling) or a name.

@@ -4,6 +4,7 @@ import Synchronization
 public final class MemoryLedger: EventLedger {
   private let events = Mutex<[RecordedEvent]>([])
 
+  /// Creates an empty ledger.
   public init() {}
 
   public func append(

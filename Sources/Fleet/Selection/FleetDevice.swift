@@ -6,6 +6,7 @@ public struct FleetDevice: Hashable, Sendable {
   /// `unix:/path`, `sim:PROFILE`. Unique in a campaign.
   public typealias ID = String
 
+  /// The id.
   public let id: ID
   /// A name, unique in a campaign.
   public var name: String?
@@ -13,6 +14,7 @@ public struct FleetDevice: Hashable, Sendable {
   public var board: String?
   /// The site of the device: only adapters of this site can reach it. `nil` = any site.
   public var site: String?
+  /// Words by which a campaign selects devices.
   public var tags: Set<String>
   /// The file that contains its key.
   public var keyFile: String?
@@ -21,6 +23,7 @@ public struct FleetDevice: Hashable, Sendable {
   /// The RSSI of its advertisements in dBm, −127…20.
   public var rssi: Int?
 
+  /// Creates a device; unspecified values are `nil`.
   public init(
     id: ID, name: String? = nil, board: String? = nil, site: String? = nil,
     tags: Set<String> = [], keyFile: String? = nil, version: FirmwareVersion? = nil,

@@ -15,10 +15,12 @@ package struct AdapterLoad: Hashable, Sendable {
 
 /// An adapter that receives advertisements of a device, and their RSSI.
 public struct AdapterHearing: Hashable, Sendable {
+  /// The name of the adapter.
   public let adapter: String
   /// In dBm; `nil` = unknown.
   public let rssi: Int?
 
+  /// Creates the entry of an adapter.
   public init(adapter: String, rssi: Int? = nil) {
     self.adapter = adapter
     self.rssi = rssi

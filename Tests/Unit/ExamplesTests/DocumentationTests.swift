@@ -9,6 +9,8 @@ import Testing
     Page("Documentation", of: "ATT", files: 0, fragments: 0),
     Page("Documentation", of: "BlueZ", files: 2, fragments: 0),
     Page("Documentation", of: "Firmware", files: 2, fragments: 0),
+    Page("Documentation", of: "Fleet", files: 0, fragments: 0),
+    Page("Documentation", of: "FleetEngine", files: 0, fragments: 0),
     Page("Documentation", of: "Foundation", files: 1, fragments: 0),
     Page("Documentation", of: "GATT", files: 13, fragments: 0),
     Page("FirstCentral", of: "GATT", files: 9, fragments: 2),
