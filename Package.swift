@@ -51,7 +51,11 @@ let package = Package(
   traits: [
     .trait(
       name: "Fleet",
-      description: "`otaflash fleet`: campaigns over many devices. Needs libsqlite3-dev to build.")
+      description: "`otaflash fleet`: campaigns over many devices. Needs libsqlite3-dev to build."),
+    .trait(
+      name: "Sites",
+      description: "Campaigns over many sites, on NATS JetStream. Needs libnats-dev to build.",
+      enabledTraits: ["Fleet"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -68,6 +72,8 @@ let package = Package(
       providers: [.apt(["libbluetooth-dev"])]),
     .systemLibrary(
       name: "COtaflashZlib", path: "Sources/CZlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(
+      name: "COtaflashNATS", path: "Sources/CNATS", providers: [.apt(["libnats-dev"])]),
     .target(name: "OTAReceiver", path: "Sources/OTAReceiver"),
     .target(name: "COtaflashTimeline", path: "Sources/CTimeline"),
     .target(name: "OtaflashWire", path: "Sources/Wire", swiftSettings: strict),
@@ -181,6 +187,12 @@ let package = Package(
         fleetOnly("Mustache", package: "swift-mustache"),
       ],
       path: "Sources/FleetReport", exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "OtaflashNATS",
+      dependencies: [.target(name: "COtaflashNATS", condition: .when(traits: ["Sites"])), crypto],
+      path: "Sources/NATS", exclude: ["README.md"], swiftSettings: strict),
+    .testTarget(
+      name: "NATSTests", dependencies: ["OtaflashNATS"], swiftSettings: strict),
     .target(
       name: "OtaflashFleetConformance", dependencies: ["OtaflashFleet"],
       path: "Tests/FleetConformance", swiftSettings: strict),
