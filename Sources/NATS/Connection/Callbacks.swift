@@ -57,17 +57,13 @@ enum Callbacks {
     defer { natsMsg_Destroy(message) }
     guard let target = target(closure) else { return }
     let arrived = NATSMessage(copying: message)
-    let request: (subject: String, payload: String)
     switch target.switchboard.receive(arrived) {
     case .done: return
     case .returnJob:
       guard let reply = arrived.reply else { return }
-      request = (reply, "-NAK")
-    case .endWatch(let subject): request = (subject, "")
+      // If this fails, the server returns the job when its acknowledgement is due.
+      _ = natsConnection_PublishString(connection, reply, "-NAK")
     }
-    // If this fails, the server returns the job when its acknowledgement is due, and deletes the
-    // consumer with the connection.
-    _ = natsConnection_PublishString(connection, request.subject, request.payload)
   }
 
   /// Signs the server's challenge. libnats frees the signature.

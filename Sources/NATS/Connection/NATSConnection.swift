@@ -46,6 +46,7 @@ package final class NATSConnection: Sendable {
   /// Sends a message that is not confirmed: it may be lost.
   package func publish(_ message: NATSMessage) async throws(NATSFault) {
     try SubjectName.check(subject: message.subject)
+    guard !Task.isCancelled else { throw .cancelled(isSent: false) }
     try await ready()
     try await wire.send(message)
   }

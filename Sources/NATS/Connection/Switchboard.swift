@@ -21,8 +21,6 @@ final class Switchboard: Sendable {
     /// No task waits for the job: it is returned, so that another worker gets it before its
     /// acknowledgement is due.
     case returnJob
-    /// The watch has ended: the request deletes its consumer.
-    case endWatch(request: String)
   }
 
   private struct Wait {
@@ -37,8 +35,6 @@ final class Switchboard: Sendable {
     /// The pull requests that wait for a job, the oldest first.
     var pulls: [ConsumerName: [UInt64]] = [:]
     var watches: [ConsumerName: Mailbox] = [:]
-    /// The requests that delete the consumers of ended watches.
-    var endedWatches: [ConsumerName: String] = [:]
     var connectionWaits: [UInt64: Mailbox] = [:]
 
     mutating func number() -> UInt64 {
@@ -128,38 +124,26 @@ final class Switchboard: Sendable {
     state.withLock { $0.watches[name] = mailbox }
   }
 
-  /// Ends a watch; at its consumer's next message, `request` deletes the consumer.
-  func closeWatch(_ name: ConsumerName, request: String) {
-    state.withLock { state in
-      guard state.watches.removeValue(forKey: name) != nil else { return }
-      // A consumer of an earlier connection may be gone already.
-      if state.endedWatches.count >= Self.endedWatchesMaximum { state.endedWatches = [:] }
-      state.endedWatches[name] = request
-    }
+  func closeWatch(_ name: ConsumerName) {
+    state.withLock { _ = $0.watches.removeValue(forKey: name) }
   }
 
   func replySubject(_ number: UInt64) -> String { "\(inbox).\(number)" }
-  func watchSubject(_ name: ConsumerName) -> String {
-    "\(inbox).watch.\(name.stream).\(name.consumer)"
-  }
 
   // MARK: - Arrivals, on a thread of libnats
 
   func receive(_ message: NATSMessage) -> Disposition {
     if message.subject.hasPrefix(inbox + ".") {
-      let rest = message.subject.dropFirst(inbox.count + 1).split(separator: ".")
-      if let first = rest.first, let number = UInt64(first) {
-        let wait = state.withLock { $0.waits[number] }
-        _ = wait?.mailbox.deliver(message)
-        return .done
+      let wait = UInt64(message.subject.dropFirst(inbox.count + 1)).flatMap { number in
+        state.withLock { $0.waits[number] }
       }
-      guard rest.count == 3 else { return .done }
-      return receive(
-        message, ofWatch: ConsumerName(stream: String(rest[1]), consumer: String(rest[2])))
+      _ = wait?.mailbox.deliver(message)
+      return .done
     }
     guard let facts = message.reply.flatMap({ DeliveryFacts(subject: $0) }) else { return .done }
     if facts.name.consumer.hasPrefix(Self.watchPrefix) {
-      return receive(message, ofWatch: facts.name)
+      _ = state.withLock { $0.watches[facts.name] }?.deliver(message)
+      return .done
     }
     let isTaken = state.withLock { state in
       while let number = state.pulls[facts.name]?.first {
@@ -171,17 +155,8 @@ final class Switchboard: Sendable {
     return isTaken ? .done : .returnJob
   }
 
+  /// The beginning of the names of the consumers of watches.
   static let watchPrefix = "watch-"
-  private static let endedWatchesMaximum = 256
-
-  private func receive(_ message: NATSMessage, ofWatch name: ConsumerName) -> Disposition {
-    let (mailbox, request) = state.withLock { state in
-      (state.watches[name], state.endedWatches.removeValue(forKey: name))
-    }
-    // A watch that is read too slowly continues with another consumer.
-    if let mailbox, !mailbox.deliver(message) { mailbox.end(.connectionLost) }
-    return request.map { .endWatch(request: $0) } ?? .done
-  }
 
   /// Ends the waits whose subject a permission violation names: the server does not reply to them.
   /// The text is `permissions violation for publish to "SUBJECT"`.

@@ -40,6 +40,7 @@ package struct JetStream: Sendable {
   /// - Parameters:
   ///   - id: recognizes a repeated message within the stream's `duplicateWindow`.
   ///   - lastSequence: the expected sequence of the subject's last message; 0 = none.
+  @discardableResult
   package func publish(
     _ message: NATSMessage, id: String? = nil, expecting lastSequence: UInt64? = nil
   ) async throws(NATSFault) -> Confirmation {

@@ -86,6 +86,9 @@ package struct KeyValueBucket: Sendable {
     try await stream.ensureStream(configuration.stream)
   }
 
+  /// The largest value that the server accepts, in bytes, including about 100 bytes of headers.
+  package var payloadMaximum: Int { get async { await stream.connection.payloadMaximum() } }
+
   /// Returns the current entry, or `nil` if it does not exist or is deleted. An account needs the
   /// permission for this key only.
   package func entry(_ key: String) async throws(NATSFault) -> KeyValueEntry? {

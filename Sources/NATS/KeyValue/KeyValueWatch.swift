@@ -1,8 +1,7 @@
 #if Sites
-/// The changes of a bucket: first the entries that exist, then `.current`, then each change. A lost
-/// connection, a gap and a reader that is too slow are repaired with another consumer, which continues
-/// after the last revision. So no last revision of a key is lost, but with a history of 1 not every
-/// earlier one is reported.
+/// The changes of a bucket: first the entries that exist, then `.current`, then each change. After a
+/// lost connection or a gap, another consumer continues after the last revision. So the last revision
+/// of each key is reported, but with a history of 1 not every earlier one.
 package struct KeyValueWatch: AsyncSequence, Sendable {
   package enum Element: Hashable, Sendable {
     /// A revision; also a deletion.
@@ -18,10 +17,7 @@ package struct KeyValueWatch: AsyncSequence, Sendable {
   package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
   package struct AsyncIterator: AsyncIteratorProtocol {
-    /// Entries that wait for the reader.
-    private static let capacity = 1024
-    static let heartbeat = Duration.seconds(5)
-    /// Consumers without an entry or heartbeat, until the watch fails.
+    /// Consumers in a row that deliver nothing, until the watch fails.
     private static let failuresMaximum = 5
 
     private let watch: KeyValueWatch
@@ -47,9 +43,8 @@ package struct KeyValueWatch: AsyncSequence, Sendable {
         do throws(NATSFault) {
           let source = try await openSource()
           guard !mustReportCurrent else { continue }
-          let message = try await source.next()
+          let (message, facts) = try await source.next()
           failures = 0
-          guard let facts = try source.facts(of: message) else { continue }
           guard
             let entry = KeyValueEntry(
               subject: message.subject, sequence: facts.sequence, headers: message.headers,
@@ -74,8 +69,7 @@ package struct KeyValueWatch: AsyncSequence, Sendable {
 
     private nonisolated(nonsending) mutating func openSource() async throws(NATSFault) -> Source {
       if let source { return source }
-      let (source, pending) = try await Source.open(
-        watch, after: lastRevision, capacity: Self.capacity)
+      let (source, pending) = try await Source.open(watch, after: lastRevision)
       if pending == 0, !isCurrent { mustReportCurrent = true }
       self.source = source
       return source
@@ -83,115 +77,147 @@ package struct KeyValueWatch: AsyncSequence, Sendable {
   }
 }
 
-/// A consumer that pushes the entries of a watch; its server removes it after the watch.
+/// A consumer of the entries of a watch. The server removes it when no request has come for a while.
 private final class Source {
   private struct Configuration: Encodable {
     var name: String
-    var subject: String
     var filter: String
     var start: String
     var firstSequence: UInt64?
-    var heartbeat: Int64
     var lifetime: Int64
-    var acknowledgement = "none"
+    /// An acknowledgement includes those of all earlier entries.
+    var acknowledgement = "all"
+    var openMaximum = -1
     var replay = "instant"
-    var deliveriesMaximum = 1
     var isInMemory = true
     var replicas = 1
 
     enum CodingKeys: String, CodingKey {
       case name
-      case subject = "deliver_subject"
       case filter = "filter_subject"
       case start = "deliver_policy"
       case firstSequence = "opt_start_seq"
-      case heartbeat = "idle_heartbeat"
       case lifetime = "inactive_threshold"
       case acknowledgement = "ack_policy"
+      case openMaximum = "max_ack_pending"
       case replay = "replay_policy"
-      case deliveriesMaximum = "max_deliver"
       case isInMemory = "mem_storage"
       case replicas = "num_replicas"
     }
   }
 
   private struct Reply: Decodable {
-    struct Delivered: Decodable {
-      let count: UInt64
-      enum CodingKeys: String, CodingKey { case count = "consumer_seq" }
-    }
     let pending: UInt64
-    let delivered: Delivered
+    enum CodingKeys: String, CodingKey { case pending = "num_pending" }
+  }
+
+  private struct PullRequest: Encodable {
+    let batch: Int
+    let expires: Int64
+    let heartbeat: Int64
+
     enum CodingKeys: String, CodingKey {
-      case delivered
-      case pending = "num_pending"
+      case batch, expires
+      case heartbeat = "idle_heartbeat"
     }
   }
 
-  private static let lifetime = Duration.seconds(30)
-  private static let silenceMaximum = KeyValueWatch.AsyncIterator.heartbeat * 3
+  /// Entries for each request: no more arrive until they are read.
+  private static let batch = 256
+  private static let expiry = Duration.seconds(30)
+  private static let heartbeat = Duration.seconds(5)
+  private static let silenceMaximum = heartbeat * 3
+  private static let lifetime = Duration.seconds(60)
 
   private let stream: JetStream
   private let name: ConsumerName
-  private let mailbox: Mailbox
+  private let mailbox = Mailbox(capacity: batch * 2)
+  private let request: NATSMessage
+  private let number: UInt64
+  /// Entries that the server may still send.
+  private var requested = 0
   private var lastConsumerSequence: UInt64 = 0
 
-  private init(_ stream: JetStream, _ name: ConsumerName, capacity: Int) {
+  private init(_ stream: JetStream, _ name: ConsumerName) {
     self.stream = stream
     self.name = name
-    mailbox = Mailbox(capacity: capacity)
-    stream.connection.switchboard.openWatch(name, mailbox)
+    let switchboard = stream.connection.switchboard
+    let subject = "\(stream.prefix).CONSUMER.MSG.NEXT.\(name.stream).\(name.consumer)"
+    number = switchboard.open(mailbox, for: subject)
+    let body = PullRequest(
+      batch: Self.batch, expires: Self.expiry.nanoseconds, heartbeat: Self.heartbeat.nanoseconds)
+    request = NATSMessage(
+      subject: subject, reply: switchboard.replySubject(number), payload: JetStream.encoded(body))
+    switchboard.openWatch(name, mailbox)
   }
 
   deinit {
-    stream.connection.switchboard.closeWatch(
-      name, request: "\(stream.prefix).CONSUMER.DELETE.\(name.stream).\(name.consumer)")
+    stream.connection.switchboard.close(number)
+    stream.connection.switchboard.closeWatch(name)
   }
 
   /// Creates the consumer; also returns the number of entries that exist.
   static nonisolated(nonsending) func open(
-    _ watch: KeyValueWatch, after revision: UInt64, capacity: Int
+    _ watch: KeyValueWatch, after revision: UInt64
   ) async throws(NATSFault) -> (Source, pending: UInt64) {
     try SubjectName.check(filter: watch.keys)
     let stream = watch.bucket.stream
     let number = String(UInt64.random(in: .min ... .max), radix: 36)
     let name = ConsumerName(
       stream: "KV_\(watch.bucket.name)", consumer: Switchboard.watchPrefix + number)
-    let source = Source(stream, name, capacity: capacity)
     let configuration = Configuration(
-      name: name.consumer, subject: stream.connection.switchboard.watchSubject(name),
-      filter: watch.bucket.subject(watch.keys),
+      name: name.consumer, filter: watch.bucket.subject(watch.keys),
       start: revision > 0
         ? "by_start_sequence" : watch.includesHistory ? "all" : "last_per_subject",
-      firstSequence: revision > 0 ? revision + 1 : nil,
-      heartbeat: KeyValueWatch.AsyncIterator.heartbeat.nanoseconds,
-      lifetime: lifetime.nanoseconds)
+      firstSequence: revision > 0 ? revision + 1 : nil, lifetime: lifetime.nanoseconds)
     let reply: Reply = try await stream.call(
       "CONSUMER.CREATE.\(name.stream).\(name.consumer)",
       ConsumerRequest(stream: name.stream, configuration: configuration))
-    // The server may push entries before it replies.
-    return (source, reply.pending + reply.delivered.count)
+    return (Source(stream, name), reply.pending)
   }
 
-  nonisolated(nonsending) func next() async throws(NATSFault) -> NATSMessage {
-    try await mailbox.next(within: Self.silenceMaximum, on: stream.connection.clock)
-  }
-
-  /// Returns the facts about an entry; `nil` for a heartbeat.
+  /// Waits for the next entry, indefinitely.
   ///
-  /// - Throws: `.connectionLost` if an entry is missing, or the consumer has ended.
-  func facts(of message: NATSMessage) throws(NATSFault) -> DeliveryFacts? {
-    if let status = message.status {
-      let last = message.headers["Nats-Last-Consumer"].flatMap { UInt64($0) }
-      guard status == 100, last == nil || last == lastConsumerSequence else {
-        throw .connectionLost
+  /// - Throws: `.connectionLost` if an entry is missing or the consumer has ended.
+  nonisolated(nonsending) func next() async throws(NATSFault) -> (NATSMessage, DeliveryFacts) {
+    var isSilent = false
+    while true {
+      if requested == 0 {
+        try await stream.connection.publish(request)
+        requested = Self.batch
       }
-      return nil
+      let message: NATSMessage
+      do throws(NATSFault) {
+        message = try await mailbox.next(within: Self.silenceMaximum, on: stream.connection.clock)
+      } catch {
+        // Server 2.9.10 does not always report that a request has expired.
+        guard error == .timedOut, !isSilent else { throw error }
+        (isSilent, requested) = (true, 0)
+        continue
+      }
+      isSilent = false
+      switch message.status {
+      case nil: return (message, try await received(message))
+      case 100: continue
+      case 404, 408: requested = 0
+      default: throw .connectionLost
+      }
     }
-    guard let facts = message.reply.flatMap({ DeliveryFacts(subject: $0) }),
+  }
+
+  private nonisolated(nonsending) func received(
+    _ message: NATSMessage
+  ) async throws(NATSFault) -> DeliveryFacts {
+    guard let reply = message.reply, let facts = DeliveryFacts(subject: reply),
       facts.consumerSequence == lastConsumerSequence + 1
     else { throw .connectionLost }
     lastConsumerSequence = facts.consumerSequence
+    requested -= 1
+    // The server counts entries until they are acknowledged.
+    if requested == 0 {
+      try await stream.connection.publish(
+        NATSMessage(subject: reply, payload: Array("+ACK".utf8)))
+    }
     return facts
   }
 }
