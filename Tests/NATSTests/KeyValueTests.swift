@@ -5,7 +5,8 @@ import Testing
 /// Buckets, on both servers.
 @Suite(.enabled(if: NATSServer.areInstalled, NATSServer.note)) struct KeyValueTests {
   static func bucket(
-    _ server: NATSServer, _ configuration: KeyValueConfiguration = .init(bucket: "STATE", history: 10)
+    _ server: NATSServer,
+    _ configuration: KeyValueConfiguration = .init(bucket: "STATE", history: 10)
   ) async throws -> KeyValueBucket {
     try await KeyValueBucket(configuration, of: try await server.jetStream())
   }
@@ -65,7 +66,9 @@ import Testing
     try await state.put("kitchen.a", [2])
     try await state.put("hall.x", [9])
     var watch = state.watch("kitchen.>").makeAsyncIterator()
-    guard case .entry(let first) = try await watch.next(isolation: nil) else { throw NATSFault.closed }
+    guard case .entry(let first) = try await watch.next(isolation: nil) else {
+      throw NATSFault.closed
+    }
     #expect(first.value == [2] && first.key == "kitchen.a")
     #expect(try await watch.next(isolation: nil) == .current)
     try await state.put("hall.x", [8])

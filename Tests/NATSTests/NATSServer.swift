@@ -30,17 +30,21 @@ final class NATSServer: Sendable {
   private let version: Version
   let folder: URL
   private let configuration: String
+  /// Settings of JetStream.
+  private let storage: String
   private let state = Mutex(State())
 
   /// Starts a server. `configuration` is appended to its configuration file, which may include
   /// `files`.
   init(
-    _ version: Version, _ configuration: String = "", _ files: [String: String] = [:]
+    _ version: Version, _ configuration: String = "", _ files: [String: String] = [:],
+    jetStream: String = ""
   ) async throws {
     self.version = version
     folder = FileManager.default.temporaryDirectory.appending(path: "nats-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     self.configuration = configuration
+    storage = jetStream
     for (name, text) in files { try write(name, text) }
     try await start()
   }
@@ -62,7 +66,7 @@ final class NATSServer: Sendable {
     let text = """
       host: 127.0.0.1
       port: \(port)
-      jetstream { store_dir: "\(folder.path)/store" }
+      jetstream { store_dir: "\(folder.path)/store", \(storage) }
       \(configuration)
       """
     let file = folder.appending(path: "server.conf")

@@ -146,12 +146,14 @@ extension JetStream {
       subject: "\(prefix).CONSUMER.MSG.NEXT.\(stream).\(consumer)", payload: body)
     let message: NATSMessage
     do throws(NATSFault) {
-      // Server 2.9.10 does not always report that a request has expired.
       message = try await connection.request(
         request, within: expiry + connection.options.callLimit,
         pulling: ConsumerName(stream: stream, consumer: consumer))
     } catch {
       guard error == .timedOut else { throw error }
+      // Server 2.9.10 does not always report that a request has expired, and does not answer one of a
+      // consumer that does not exist.
+      _ = try await self.consumer(consumer, of: stream)
       return nil
     }
     switch message.status {
