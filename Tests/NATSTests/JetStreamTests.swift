@@ -114,6 +114,9 @@ import Testing
     let server = try await NATSServer(version)
     let stream = try JetStream(try await server.connect(callLimit: .seconds(1)))
     try await stream.createStream(Self.jobs)
+    try await stream.createConsumer(
+      ConsumerConfiguration(name: "kitchen", filter: "flash.job.kitchen.>"), of: "FLASH")
+    try await stream.deleteConsumer("kitchen", of: "FLASH")
     let fault = await #expect(throws: NATSFault.self) {
       try await Self.fetch(stream, within: Self.moment)
     }

@@ -135,7 +135,7 @@ import Testing
     while try await stream.stream("KV_STATE").content.consumers == 0 {}
     task.cancel()
     await #expect(throws: NATSFault.self) { try await task.value }
-    // Its consumer ends without requests; that of the second watch has a number of its own.
+    // Its consumer ends without requests; the second watch has another one.
     try await state.put("a", [1])
     #expect(try await state.entries().map(\.key) == ["a"])
   }

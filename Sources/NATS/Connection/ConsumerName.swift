@@ -6,7 +6,8 @@ struct ConsumerName: Hashable, Sendable {
 }
 
 /// The facts about a delivery, which are the tokens of its acknowledgement subject:
-/// `$JS.ACK.[DOMAIN.ACCOUNT.]STREAM.CONSUMER.DELIVERED.SEQUENCE.CONSUMERSEQUENCE.TIME.PENDING[.RANDOM]`.
+/// `$JS.ACK.[DOMAIN.ACCOUNT.]STREAM.CONSUMER.DELIVERIES.SEQUENCE.CONSUMERSEQUENCE.TIME.PENDING`, and
+/// possibly a random token.
 struct DeliveryFacts: Hashable, Sendable {
   let name: ConsumerName
   /// 1 for the first delivery; not durable: a server that was killed counts from 1 again.

@@ -43,8 +43,8 @@ final class Lane: SerialExecutor {
     change { $0.jobs.append(job) }
   }
 
-  /// Ends the thread after the jobs that are enqueued. Only the deinitializer of the actor calls it:
-  /// later jobs would never run.
+  /// Ends the thread after the enqueued jobs. Only the deinitializer of the actor calls it: later
+  /// jobs would never run.
   func stop() { change { $0.isStopped = true } }
 
   private func change(_ body: (inout sending State) -> Void) {

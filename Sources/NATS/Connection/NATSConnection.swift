@@ -2,8 +2,9 @@
 /// A connection to a NATS server or cluster. After a loss, libnats reconnects indefinitely; calls
 /// that wait for a reply fail, and new calls wait for the connection, within a limit.
 ///
-/// Each call fails with a `NATSFault`, whose `effect` says whether the request may have taken effect.
-/// Cancellation of the task ends its wait; only a blocked socket delays it, by two seconds at most.
+/// Each call fails with a `NATSFault`, whose `effect` says whether the request may have taken
+/// effect. Cancellation of the task ends its wait; only a blocked socket delays it, by two seconds
+/// at most.
 package final class NATSConnection: Sendable {
   let options: NATSOptions
   let clock: any Clock<Duration>

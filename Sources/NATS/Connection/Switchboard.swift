@@ -2,9 +2,9 @@
 import Synchronization
 
 /// Assigns what arrives on a connection to the tasks that wait for it. The connection has one
-/// subscription, which is never removed: removing one while a message arrives is a use after free in
-/// libnats before 3.6.1. Replies are recognized by the number at the end of their subject; jobs and
-/// watched entries, which arrive with their own subject, by stream and consumer.
+/// subscription, which is never removed: removing one while a message arrives is a use after free
+/// in libnats before 3.6.1. Replies are recognized by the number at the end of their subject; jobs
+/// and watched entries, which arrive with their own subject, by stream and consumer.
 final class Switchboard: Sendable {
   enum Phase: Sendable {
     case connected

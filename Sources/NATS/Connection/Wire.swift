@@ -184,11 +184,10 @@ actor Wire {
     let text = text(status)
     return switch status {
     case NATS_CONNECTION_AUTH_FAILED: .authenticationRefused(text)
-    case NATS_SSL_ERROR, NATS_SECURE_CONNECTION_REQUIRED, NATS_SECURE_CONNECTION_WANTED:
-      .untrusted(text)
-    case NATS_NO_MEMORY, NATS_SYS_ERROR, NATS_FAILED_TO_INITIALIZE, NATS_INVALID_ARG,
-      NATS_ADDRESS_MISSING:
-      .system(text)
+    case NATS_SSL_ERROR: .untrusted(text)
+    case NATS_SECURE_CONNECTION_REQUIRED, NATS_SECURE_CONNECTION_WANTED: .untrusted(text)
+    case NATS_NO_MEMORY, NATS_SYS_ERROR, NATS_FAILED_TO_INITIALIZE: .system(text)
+    case NATS_INVALID_ARG, NATS_ADDRESS_MISSING: .system(text)
     default: .unreachable(text)
     }
   }

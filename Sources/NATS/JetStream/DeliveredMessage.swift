@@ -1,7 +1,7 @@
 #if Sites
-/// A message that a consumer delivered. The server repeats it unless it is acknowledged or renewed in
-/// time. An acknowledgement is not exclusive: that of an earlier delivery succeeds, too, and removes
-/// the message.
+/// A message that a consumer delivered. The server repeats it unless it is acknowledged or renewed
+/// in time. An acknowledgement is not exclusive: that of an earlier delivery succeeds, too, and
+/// removes the message.
 package struct DeliveredMessage: Sendable {
   package let message: NATSMessage
   private let connection: NATSConnection

@@ -130,11 +130,11 @@ extension JetStream {
     let expires: Int64
   }
 
-  /// Waits for a job of a consumer, at most for `expiry`; `nil` if there is none. Several tasks may
+  /// Waits for a job of a consumer, at most for `expiry`; `nil` if no job arrived. Several tasks may
   /// wait. A job that arrives after its task was cancelled is returned to the server immediately.
   ///
-  /// - Throws: `.connectionLost` and `.cancelled` leave no job with this task; a job that the server
-  ///   had already sent is delivered again when its acknowledgement is due.
+  /// - Throws: `.connectionLost` and `.cancelled` leave no job with this task; the server repeats a
+  ///   job that it had already sent when its acknowledgement is due.
   package func fetch(
     from consumer: String, of stream: String, expiry: Duration
   ) async throws(NATSFault) -> DeliveredMessage? {
@@ -151,7 +151,7 @@ extension JetStream {
         pulling: ConsumerName(stream: stream, consumer: consumer))
     } catch {
       guard error == .timedOut else { throw error }
-      // Server 2.9.10 does not always report that a request has expired, and does not answer one of a
+      // Server 2.9.10 does not always report that a request has expired, and sends no answer for a
       // consumer that does not exist.
       _ = try await self.consumer(consumer, of: stream)
       return nil

@@ -7,7 +7,7 @@ package struct JetStream: Sendable {
   /// The first tokens of all requests.
   let prefix: String
 
-  /// - Parameter domain: the domain of a hub, for a client of a leaf node; `nil` = that of the server.
+  /// - Parameter domain: the domain of a hub, for a client of a leaf node; `nil` = the server's.
   package init(_ connection: NATSConnection, domain: String? = nil) throws(NATSFault) {
     if let domain { try SubjectName.check(token: domain) }
     self.connection = connection

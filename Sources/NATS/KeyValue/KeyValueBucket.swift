@@ -134,7 +134,7 @@ package struct KeyValueBucket: Sendable {
     KeyValueWatch(bucket: self, keys: keys, includesHistory: includingHistory)
   }
 
-  /// Returns the current entries, or with `includingHistory` all stored revisions, the oldest first.
+  /// Returns the current entries, or with `includingHistory` all revisions, the oldest first.
   package func entries(
     _ keys: String = ">", includingHistory: Bool = false
   ) async throws(NATSFault) -> [KeyValueEntry] {

@@ -1,7 +1,7 @@
 #if Sites
-/// The changes of a bucket: first the entries that exist, then `.current`, then each change. After a
-/// lost connection or a gap, another consumer continues after the last revision. So the last revision
-/// of each key is reported, but with a history of 1 not every earlier one.
+/// The changes of a bucket: first the entries that exist, then `.current`, then each change. After
+/// a lost connection or a gap, another consumer continues after the last revision. So the last
+/// revision of each key is reported, but with a history of 1 not every earlier one.
 package struct KeyValueWatch: AsyncSequence, Sendable {
   package enum Element: Hashable, Sendable {
     /// A revision; also a deletion.
@@ -77,7 +77,7 @@ package struct KeyValueWatch: AsyncSequence, Sendable {
   }
 }
 
-/// A consumer of the entries of a watch. The server removes it when no request has come for a while.
+/// A consumer of the entries of a watch. The server removes it after a time without requests.
 private final class Source {
   private struct Configuration: Encodable {
     var name: String
