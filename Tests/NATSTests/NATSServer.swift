@@ -26,6 +26,7 @@ final class NATSServer: Sendable {
   private struct State {
     var process: Process?
     var port = -1
+    var leafPort: Int?
   }
   private let version: Version
   let folder: URL
@@ -57,6 +58,9 @@ final class NATSServer: Sendable {
     kill()
     do { try FileManager.default.removeItem(at: folder) } catch { print("it stays: \(error)") }
   }
+
+  /// The port for leaf nodes, if the configuration has one.
+  var leafPort: Int? { state.withLock { $0.leafPort } }
 
   var url: String { "nats://localhost:\(state.withLock { $0.port })" }
 
@@ -95,7 +99,8 @@ final class NATSServer: Sendable {
       guard log.contains("Server is ready") else { continue }
       let found = try #require(log.firstMatch(of: /client connections on [^:]*:(\d+)/))
       let port = try #require(Int(found.1))
-      state.withLock { $0.port = port }
+      let leaf = log.firstMatch(of: /leafnode connections on [^:]*:(\d+)/).flatMap { Int($0.1) }
+      state.withLock { ($0.port, $0.leafPort) = (port, leaf) }
       return
     }
     throw Failure(log: log)

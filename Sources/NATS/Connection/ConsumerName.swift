@@ -6,7 +6,7 @@ struct ConsumerName: Hashable, Sendable {
 }
 
 /// The facts about a delivery, which are the tokens of its acknowledgement subject:
-/// `$JS.ACK.[DOMAIN.ACCOUNT.]STREAM.CONSUMER.DELIVERIES.SEQUENCE.CONSUMERSEQUENCE.TIME.PENDING`, and
+/// `$JS.ACK.[DOMAIN.ACCOUNT.]STREAM.CONSUMER.DELIVERIES.SEQUENCE.COUNT.TIME.PENDING` and
 /// possibly a random token.
 struct DeliveryFacts: Hashable, Sendable {
   let name: ConsumerName

@@ -130,8 +130,9 @@ extension JetStream {
     let expires: Int64
   }
 
-  /// Waits for a job of a consumer, at most for `expiry`; `nil` if no job arrived. Several tasks may
-  /// wait. A job that arrives after its task was cancelled is returned to the server immediately.
+  /// Waits for a job of a consumer, at most for `expiry`; `nil` if no job arrived. Several tasks
+  /// may wait. A job that arrives after its task was cancelled is returned to the server
+  /// immediately.
   ///
   /// - Throws: `.connectionLost` and `.cancelled` leave no job with this task; the server repeats a
   ///   job that it had already sent when its acknowledgement is due.

@@ -138,8 +138,8 @@ extension JetStream {
     let message: Message
   }
 
-  /// Returns the last message of a subject, or `nil`. The stream's leader answers, so the message is
-  /// never an older one.
+  /// Returns the last message of a subject, or `nil`. The stream's leader answers, so the message
+  /// is never an older one.
   package func lastMessage(
     in stream: String, of subject: String
   ) async throws(NATSFault) -> StoredMessage? {

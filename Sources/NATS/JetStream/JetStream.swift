@@ -6,12 +6,14 @@ package struct JetStream: Sendable {
   let connection: NATSConnection
   /// The first tokens of all requests.
   let prefix: String
+  let isRemote: Bool
 
   /// - Parameter domain: the domain of a hub, for a client of a leaf node; `nil` = the server's.
   package init(_ connection: NATSConnection, domain: String? = nil) throws(NATSFault) {
     if let domain { try SubjectName.check(token: domain) }
     self.connection = connection
     prefix = domain.map { "$JS.\($0).API" } ?? "$JS.API"
+    isRemote = domain != nil
   }
 
   /// The server's confirmation that a message is stored.

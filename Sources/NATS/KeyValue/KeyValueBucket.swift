@@ -172,7 +172,9 @@ package struct KeyValueBucket: Sendable {
     _ key: String, _ value: [UInt8], expecting revision: UInt64?, headers: [String: String] = [:]
   ) async throws(NATSFault) -> UInt64 {
     try SubjectName.check(subject: key)
-    let message = NATSMessage(subject: subject(key), headers: headers, payload: value)
+    // Leaf nodes pass on subjects of buckets only with the prefix of the hub's domain.
+    let prefix = stream.isRemote ? stream.prefix + "." : ""
+    let message = NATSMessage(subject: prefix + subject(key), headers: headers, payload: value)
     return try await stream.publish(message, expecting: revision).sequence
   }
 
