@@ -53,7 +53,7 @@ import Testing
     let connection = try await server.connect(callLimit: Self.moment)
     let state = try await KeyValueBucket(
       KeyValueConfiguration(bucket: "STATE"), of: try JetStream(connection))
-    server.pause()
+    try server.pause()
     let fault = await #expect(throws: NATSFault.self) { try await state.create("a", [7]) }
     #expect(fault == .timedOut && fault?.effect == .unknown)
     server.resume()

@@ -108,7 +108,19 @@ final class NATSServer: Sendable {
 
   /// Ends the process as a crash does.
   func kill() { signal(SIGKILL, andWait: true) }
-  func pause() { signal(SIGSTOP) }
+  /// Stops the process, and returns when all its threads have stopped.
+  func pause() throws {
+    signal(SIGSTOP)
+    let number = try #require(state.withLock { $0.process?.processIdentifier })
+    let threads = "/proc/\(number)/task"
+    while true {
+      let states = try FileManager.default.contentsOfDirectory(atPath: threads).map { thread in
+        try String(contentsOfFile: "\(threads)/\(thread)/stat", encoding: .utf8)
+          .split(separator: ") ").last?.first
+      }
+      if states.allSatisfy({ $0 == "T" }) { return }
+    }
+  }
   func resume() { signal(SIGCONT) }
 
   private func signal(_ number: Int32, andWait: Bool = false) {

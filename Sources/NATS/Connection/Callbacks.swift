@@ -66,6 +66,10 @@ enum Callbacks {
     }
   }
 
+  /// The text of an attempt that libnats before 3.8 would send without its signature, because the
+  /// first byte is zero: 1 of 256. Another attempt has another challenge.
+  static let unusableSignature = "the signature starts with zero"
+
   /// Signs the server's challenge. libnats frees the signature.
   static let sign: natsSignatureHandler = { text, signature, count, nonce, closure in
     guard let nonce, let signature, let count,
@@ -73,6 +77,11 @@ enum Callbacks {
       let memory = malloc(bytes.count)
     else {
       text?.pointee = strdup("the key cannot sign")
+      return NATS_ERR
+    }
+    guard bytes[0] != 0 else {
+      free(memory)
+      text?.pointee = strdup(unusableSignature)
       return NATS_ERR
     }
     memory.copyMemory(from: bytes, byteCount: bytes.count)

@@ -22,6 +22,8 @@ actor Wire {
   private static let writeLimitMilliseconds: Int64 = 2000
   private static let pingIntervalMilliseconds: Int64 = 10_000
   private static let unansweredPingsMaximum: Int32 = 2
+  /// Attempts with a signature that libnats cannot send.
+  private static let attemptsMaximum = 8
 
   private nonisolated let lane: Lane
   nonisolated var unownedExecutor: UnownedSerialExecutor { lane.asUnownedSerialExecutor() }
@@ -109,9 +111,7 @@ actor Wire {
     guard let native = created else { throw .system("no options") }
     defer { natsOptions_Destroy(native) }
     try configure(native, closure)
-    var connection: OpaquePointer?
-    let status = natsConnection_Connect(&connection, native)
-    guard status == NATS_OK, let connection else { throw Self.fault(status) }
+    let connection = try Self.connect(native)
     var subscription: OpaquePointer?
     let subscribed = natsConnection_Subscribe(
       &subscription, connection, switchboard.inbox + ".>", Callbacks.message, closure)
@@ -128,6 +128,19 @@ actor Wire {
       throw .notPermitted(switchboard.inbox + ".>")
     }
     return session
+  }
+
+  private static func connect(_ native: OpaquePointer) throws(NATSFault) -> OpaquePointer {
+    var attempts = 0
+    while true {
+      attempts += 1
+      var connection: OpaquePointer?
+      let status = natsConnection_Connect(&connection, native)
+      if status == NATS_OK, let connection { return connection }
+      guard attempts < attemptsMaximum, text(status).contains(Callbacks.unusableSignature) else {
+        throw fault(status)
+      }
+    }
   }
 
   private func configure(
