@@ -2,7 +2,7 @@
 import OtaflashNATS
 import Testing
 
-/// A site with a server of its own, as a leaf node of the hub.
+/// A site with a separate server, as a leaf node of the hub.
 @Suite(.enabled(if: NATSServer.areInstalled, NATSServer.note)) struct DomainTests {
   /// Repeats a call until the two servers are connected.
   static func whenConnected<Value>(_ body: () async throws -> Value) async throws -> Value {
