@@ -33,7 +33,8 @@ build: deps
 
 # Runs all tests in the release configuration; CONFIGURATION=debug is faster to rebuild after a change.
 test:
-	@tools/deps openssh-client minisign python3-prometheus-client
+	@tools/deps libnats-dev openssl openssh-client minisign python3-prometheus-client
+	tools/nats-servers || (($$? == 69))
 	Tests/run
 
 # Kills the host or the device of an update at 50 random moments, and suspends processes for a long time.

@@ -68,7 +68,11 @@ let package = Package(
   traits: [
     .trait(
       name: "Fleet",
-      description: "`otaflash fleet`: campaigns over many devices. Needs libsqlite3-dev to build.")
+      description: "`otaflash fleet`: campaigns over many devices. Needs libsqlite3-dev to build."),
+    .trait(
+      name: "Sites",
+      description: "Campaigns over many sites, on NATS JetStream. Needs libnats-dev to build.",
+      enabledTraits: ["Fleet"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -85,6 +89,8 @@ let package = Package(
       providers: [.apt(["libbluetooth-dev"])]),
     .systemLibrary(
       name: "COtaflashZlib", path: "Sources/CZlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(
+      name: "COtaflashNATS", path: "Sources/CNATS", providers: [.apt(["libnats-dev"])]),
     .target(name: "OTAReceiver", path: "Sources/OTAReceiver"),
     .target(name: "COtaflashTimeline", path: "Sources/CTimeline"),
     .target(name: "OtaflashWire", path: "Sources/Wire", swiftSettings: strict),
@@ -204,6 +210,11 @@ let package = Package(
     .target(
       name: "OtaflashFleetCommands", dependencies: campaigns + ["OtaflashFleetHost"],
       path: "Sources/FleetCommands", exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "OtaflashNATS",
+      dependencies: [.target(name: "COtaflashNATS", condition: .when(traits: ["Sites"])), crypto],
+      path: "Sources/NATS", exclude: ["README.md"], swiftSettings: strict),
+    .unitTests(name: "NATSTests", dependencies: ["OtaflashNATS"]),
     .target(
       name: "OtaflashFleetConformance", dependencies: ["OtaflashFleet"],
       path: "Tests/Support/FleetConformance", swiftSettings: strict),

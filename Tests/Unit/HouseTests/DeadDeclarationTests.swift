@@ -10,6 +10,7 @@ import Testing
     "defaultValueDescription": "ArgumentParser asks for it",
     "appendLiteral": "the compiler asks for it",
     "DevicePublishedCodingKeys": "the compiler asks for it",
+    "unownedExecutor": "the actor's runtime asks for it",
     "escapeText": "Mustache asks for it",
     "lowPower": "one of three ways to scan, for apps",
   ]

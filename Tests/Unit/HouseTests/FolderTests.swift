@@ -40,6 +40,7 @@ import Testing
     "FleetStore": [""],
     "FleetEngine": [""],
     "FleetHooks": [""],
+    "NATS": ["Connection", "JetStream", "KeyValue"],
     "FleetForecast": [""],
     "FleetReport": ["Text", "Run", "Tables", "Page"],
     "Console": ["Text", "Grammar", "Files", "Output", "Session", "Terminal"],

@@ -27,6 +27,7 @@ import Testing
     "FleetHooks": [
       "OtaflashFleet", "OtaflashFleetEngine", "Subprocess", "SystemPackage", "Glibc",
     ],
+    "NATS": ["COtaflashNATS", "Crypto", "FoundationEssentials", "Glibc"],
     "FleetStore": ["OtaflashFirmware", "OtaflashFleet", "Crypto", "GRDB", "FoundationEssentials"],
     "FleetForecast": [
       "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",

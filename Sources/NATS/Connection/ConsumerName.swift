@@ -1,0 +1,37 @@
+#if Sites
+/// A consumer of a stream.
+struct ConsumerName: Hashable, Sendable {
+  let stream: String
+  let consumer: String
+}
+
+/// The facts about a delivery, which are the tokens of its acknowledgement subject:
+/// `$JS.ACK.[DOMAIN.ACCOUNT.]STREAM.CONSUMER.DELIVERIES.SEQUENCE.COUNT.TIME.PENDING` and
+/// possibly a random token.
+struct DeliveryFacts: Hashable, Sendable {
+  let name: ConsumerName
+  /// 1 for the first delivery; not durable: a server that was killed counts from 1 again.
+  let deliveries: Int
+  let sequence: UInt64
+  let consumerSequence: UInt64
+  /// Messages of the stream that the consumer has not delivered yet.
+  let pending: UInt64
+
+  /// Decodes an acknowledgement subject; `nil` if it is another subject.
+  init?(subject: String) {
+    guard subject.hasPrefix("$JS.ACK.") else { return nil }
+    let tokens = subject.split(separator: ".")
+    // 9 tokens without domain and account, otherwise 11, or 12 with a random token.
+    let first = tokens.count == 9 ? 2 : 4
+    guard tokens.count == 9 || tokens.count == 11 || tokens.count == 12,
+      let deliveries = Int(tokens[first + 2]), let sequence = UInt64(tokens[first + 3]),
+      let consumerSequence = UInt64(tokens[first + 4]), let pending = UInt64(tokens[first + 6])
+    else { return nil }
+    name = ConsumerName(stream: String(tokens[first]), consumer: String(tokens[first + 1]))
+    self.deliveries = deliveries
+    self.sequence = sequence
+    self.consumerSequence = consumerSequence
+    self.pending = pending
+  }
+}
+#endif

@@ -1,0 +1,79 @@
+#if Sites
+/// A connection to a NATS server or cluster. After a loss, libnats reconnects indefinitely; calls
+/// that wait for a reply fail, and new calls wait for the connection, within a limit.
+///
+/// Each call fails with a `NATSFault`, whose `effect` says whether the request may have taken
+/// effect. Cancellation of the task ends its wait; only a blocked socket delays it, by two seconds
+/// at most.
+package final class NATSConnection: Sendable {
+  let options: NATSOptions
+  let clock: any Clock<Duration>
+  let switchboard: Switchboard
+  private let wire: Wire
+
+  /// Connects to the first server that accepts the connection.
+  package init(_ options: NATSOptions, clock: any Clock<Duration>) async throws(NATSFault) {
+    try SubjectName.check(subject: options.inboxPrefix)
+    self.options = options
+    self.clock = clock
+    switchboard = Switchboard(inboxPrefix: options.inboxPrefix)
+    wire = try Wire(options, switchboard)
+    try await wire.connect()
+  }
+
+  /// Closes the connection. Waiting calls and later ones fail with `.closed`.
+  package func close() async { await wire.close() }
+
+  /// Whether the server is connected now.
+  package var isConnected: Bool { switchboard.phase == .connected }
+
+  /// Waits until the server is connected, at most for `callLimit`.
+  ///
+  /// - Throws: `.notConnected`, `.closed` or `.cancelled`.
+  package func ready() async throws(NATSFault) {
+    try await switchboard.connection(within: options.callLimit, on: clock)
+    switch switchboard.phase {
+    case .connected: return
+    // Another loss while this task waited for its turn.
+    case .disconnected: throw .notConnected
+    case .ended: try await wire.connect()
+    case .closed: throw .closed
+    }
+  }
+
+  /// The largest payload that the server accepts, in bytes.
+  package func payloadMaximum() async -> Int { await wire.payloadMaximum() }
+
+  /// Sends a message that is not confirmed: it may be lost.
+  package func publish(_ message: NATSMessage) async throws(NATSFault) {
+    try SubjectName.check(subject: message.subject)
+    guard !Task.isCancelled else { throw .cancelled(isSent: false) }
+    try await ready()
+    try await wire.send(message)
+  }
+
+  /// Sends a request and returns its reply. The message's `reply` is replaced.
+  package func request(_ message: NATSMessage) async throws(NATSFault) -> NATSMessage {
+    try await request(message, within: options.callLimit)
+  }
+
+  /// Waits for a reply at most for `limit`, or, as a pull request, for a job of the consumer.
+  func request(
+    _ message: NATSMessage, within limit: Duration, pulling name: ConsumerName? = nil
+  ) async throws(NATSFault) -> NATSMessage {
+    try SubjectName.check(subject: message.subject)
+    guard !Task.isCancelled else { throw .cancelled(isSent: false) }
+    try await ready()
+    let mailbox = Mailbox(capacity: 1)
+    let number = switchboard.open(mailbox, for: message.subject, pulling: name)
+    defer { switchboard.close(number, pulling: name) }
+    var message = message
+    message.reply = switchboard.replySubject(number)
+    try await wire.send(message)
+    let reply = try await mailbox.next(within: limit, on: clock)
+    // "No responders", which has no content.
+    guard reply.status != 503 else { throw .noResponders(message.subject) }
+    return reply
+  }
+}
+#endif

@@ -1,0 +1,167 @@
+#if Sites
+/// The configuration of a durable pull consumer with explicit acknowledgement.
+package struct ConsumerConfiguration: Hashable, Sendable {
+  package var name: String
+  /// The subjects of its messages. Consumers of a work queue must not overlap: use subjects with
+  /// wildcards only at the end, because server 2.9.10 does not detect other overlaps.
+  package var filter: String
+  /// The time after which a delivery that is not acknowledged, or renewed, is repeated.
+  package var acknowledgementLimit: Duration
+  /// Deliveries that are open at the same time.
+  package var openMaximum: Int
+  /// Pull requests that wait at the same time.
+  package var waitingMaximum: Int
+
+  package init(
+    name: String, filter: String, acknowledgementLimit: Duration = .seconds(45),
+    openMaximum: Int = 1000, waitingMaximum: Int = 512
+  ) {
+    self.name = name
+    self.filter = filter
+    self.acknowledgementLimit = acknowledgementLimit
+    self.openMaximum = openMaximum
+    self.waitingMaximum = waitingMaximum
+  }
+}
+
+extension ConsumerConfiguration: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case name
+    case durableName = "durable_name"
+    case filter = "filter_subject"
+    case acknowledgementLimit = "ack_wait"
+    case openMaximum = "max_ack_pending"
+    case waitingMaximum = "max_waiting"
+    case acknowledgement = "ack_policy"
+    case start = "deliver_policy"
+    case replay = "replay_policy"
+    case deliveriesMaximum = "max_deliver"
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    name = try values.decode(String.self, forKey: .durableName)
+    filter = try values.decodeIfPresent(String.self, forKey: .filter) ?? ">"
+    acknowledgementLimit = .nanoseconds(
+      try values.decode(Int64.self, forKey: .acknowledgementLimit))
+    openMaximum = try values.decodeIfPresent(Int.self, forKey: .openMaximum) ?? 0
+    waitingMaximum = try values.decodeIfPresent(Int.self, forKey: .waitingMaximum) ?? 0
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(name, forKey: .name)
+    try values.encode(name, forKey: .durableName)
+    try values.encode(filter, forKey: .filter)
+    try values.encode(acknowledgementLimit.nanoseconds, forKey: .acknowledgementLimit)
+    try values.encode(openMaximum, forKey: .openMaximum)
+    try values.encode(waitingMaximum, forKey: .waitingMaximum)
+    try values.encode("explicit", forKey: .acknowledgement)
+    try values.encode("all", forKey: .start)
+    try values.encode("instant", forKey: .replay)
+    // A message that reached a maximum would remain in the stream without a further delivery.
+    try values.encode(-1, forKey: .deliveriesMaximum)
+  }
+}
+
+/// A consumer's configuration and state.
+package struct ConsumerState: Hashable, Sendable, Decodable {
+  package let configuration: ConsumerConfiguration
+  /// Deliveries that are not acknowledged yet.
+  package let open: Int
+  package let redelivered: Int
+  /// Pull requests that wait.
+  package let waiting: Int
+  /// Messages that were not delivered yet.
+  package let pending: UInt64
+
+  enum CodingKeys: String, CodingKey {
+    case configuration = "config"
+    case open = "num_ack_pending"
+    case redelivered = "num_redelivered"
+    case waiting = "num_waiting"
+    case pending = "num_pending"
+  }
+}
+
+/// The body of a request that creates a consumer.
+struct ConsumerRequest<Configuration: Encodable>: Encodable {
+  let stream: String
+  let configuration: Configuration
+
+  enum CodingKeys: String, CodingKey {
+    case stream = "stream_name"
+    case configuration = "config"
+  }
+}
+
+extension JetStream {
+  /// Creates a durable consumer. One with the same configuration remains.
+  @discardableResult
+  package func createConsumer(
+    _ configuration: ConsumerConfiguration, of stream: String
+  ) async throws(NATSFault) -> ConsumerState {
+    try SubjectName.check(token: stream)
+    try SubjectName.check(token: configuration.name)
+    try SubjectName.check(filter: configuration.filter)
+    // The older subject: a subject of a request may not contain the filter's wildcards.
+    return try await call(
+      "CONSUMER.DURABLE.CREATE.\(stream).\(configuration.name)",
+      ConsumerRequest(stream: stream, configuration: configuration))
+  }
+
+  package func consumer(
+    _ name: String, of stream: String
+  ) async throws(NATSFault) -> ConsumerState {
+    try SubjectName.check(token: stream)
+    try SubjectName.check(token: name)
+    return try await call("CONSUMER.INFO.\(stream).\(name)")
+  }
+
+  package func deleteConsumer(_ name: String, of stream: String) async throws(NATSFault) {
+    try SubjectName.check(token: stream)
+    try SubjectName.check(token: name)
+    try await perform("CONSUMER.DELETE.\(stream).\(name)")
+  }
+
+  private struct PullRequest: Encodable {
+    let batch: Int
+    /// Nanoseconds.
+    let expires: Int64
+  }
+
+  /// Waits for a job of a consumer, at most for `expiry`; `nil` if no job arrived. Several tasks
+  /// may wait. A job that arrives after its task was cancelled is returned to the server
+  /// immediately.
+  ///
+  /// - Throws: `.connectionLost` and `.cancelled` leave no job with this task; the server repeats a
+  ///   job that it had already sent when its acknowledgement is due.
+  package func fetch(
+    from consumer: String, of stream: String, expiry: Duration
+  ) async throws(NATSFault) -> DeliveredMessage? {
+    try SubjectName.check(token: stream)
+    try SubjectName.check(token: consumer)
+    // One message for each request: the time limit of a message that waits in the client would run.
+    let body = Self.encoded(PullRequest(batch: 1, expires: expiry.nanoseconds))
+    let request = NATSMessage(
+      subject: "\(prefix).CONSUMER.MSG.NEXT.\(stream).\(consumer)", payload: body)
+    let message: NATSMessage
+    do throws(NATSFault) {
+      message = try await connection.request(
+        request, within: expiry + connection.options.callLimit,
+        pulling: ConsumerName(stream: stream, consumer: consumer))
+    } catch {
+      guard error == .timedOut else { throw error }
+      // Server 2.9.10 does not always report that a request has expired, and sends no answer for a
+      // consumer that does not exist.
+      _ = try await self.consumer(consumer, of: stream)
+      return nil
+    }
+    switch message.status {
+    case nil: return try DeliveredMessage(message, of: connection)
+    case 404, 408: return nil
+    case let status?: throw .refused(JetStreamRefusal(status: status, text: message.statusText))
+    }
+  }
+}
+#endif

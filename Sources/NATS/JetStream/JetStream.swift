@@ -1,0 +1,110 @@
+#if Sites
+import FoundationEssentials
+
+/// JetStream of an account: requests in JSON over a connection.
+package struct JetStream: Sendable {
+  let connection: NATSConnection
+  /// The first tokens of all requests.
+  let prefix: String
+  let isRemote: Bool
+
+  /// - Parameter domain: the domain of a hub, for a client of a leaf node; `nil` = the server's.
+  package init(_ connection: NATSConnection, domain: String? = nil) throws(NATSFault) {
+    if let domain { try SubjectName.check(token: domain) }
+    self.connection = connection
+    prefix = domain.map { "$JS.\($0).API" } ?? "$JS.API"
+    isRemote = domain != nil
+  }
+
+  /// The server's confirmation that a message is stored.
+  package struct Confirmation: Hashable, Sendable, Codable {
+    package let stream: String
+    package let sequence: UInt64
+    /// The stream already had a message with the same id.
+    package let isDuplicate: Bool
+
+    enum CodingKeys: String, CodingKey {
+      case stream
+      case sequence = "seq"
+      case isDuplicate = "duplicate"
+    }
+
+    package init(from decoder: any Decoder) throws {
+      let values = try decoder.container(keyedBy: CodingKeys.self)
+      stream = try values.decode(String.self, forKey: .stream)
+      sequence = try values.decode(UInt64.self, forKey: .sequence)
+      isDuplicate = try values.decodeIfPresent(Bool.self, forKey: .isDuplicate) ?? false
+    }
+  }
+
+  /// Stores a message in the stream of its subject.
+  ///
+  /// - Parameters:
+  ///   - id: recognizes a repeated message within the stream's `duplicateWindow`.
+  ///   - lastSequence: the expected sequence of the subject's last message; 0 = none.
+  @discardableResult
+  package func publish(
+    _ message: NATSMessage, id: String? = nil, expecting lastSequence: UInt64? = nil
+  ) async throws(NATSFault) -> Confirmation {
+    var message = message
+    if let id { message.headers["Nats-Msg-Id"] = id }
+    if let lastSequence {
+      message.headers["Nats-Expected-Last-Subject-Sequence"] = String(lastSequence)
+    }
+    return try Self.content(of: try await connection.request(message))
+  }
+
+  // MARK: - Requests
+
+  /// Sends a request of the API and decodes its reply.
+  func call<Reply: Decodable>(
+    _ subject: String, _ body: some Encodable
+  ) async throws(NATSFault) -> Reply {
+    try Self.content(of: try await send(subject, body))
+  }
+
+  func call<Reply: Decodable>(_ subject: String) async throws(NATSFault) -> Reply {
+    try Self.content(
+      of: try await connection.request(NATSMessage(subject: "\(prefix).\(subject)")))
+  }
+
+  /// Sends a request whose reply contains only whether it succeeded.
+  func perform(_ subject: String, _ body: some Encodable) async throws(NATSFault) {
+    let _: Success = try Self.content(of: try await send(subject, body))
+  }
+
+  func perform(_ subject: String) async throws(NATSFault) {
+    let _: Success = try await call(subject)
+  }
+
+  private func send(
+    _ subject: String, _ body: some Encodable
+  ) async throws(NATSFault) -> NATSMessage {
+    try await connection.request(
+      NATSMessage(subject: "\(prefix).\(subject)", payload: Self.encoded(body)))
+  }
+
+  static func encoded(_ body: some Encodable) -> [UInt8] {
+    do { return Array(try JSONEncoder().encode(body)) } catch {
+      preconditionFailure("a request cannot be encoded: \(error)")
+    }
+  }
+
+  private struct Success: Decodable {}
+  private struct Failure: Decodable { let error: JetStreamRefusal? }
+
+  static func content<Content: Decodable>(of reply: NATSMessage) throws(NATSFault) -> Content {
+    let data = Data(reply.payload)
+    do {
+      if let refusal = try JSONDecoder().decode(Failure.self, from: data).error {
+        throw NATSFault.refused(refusal)
+      }
+      return try JSONDecoder().decode(Content.self, from: data)
+    } catch let fault as NATSFault {
+      throw fault
+    } catch {
+      throw .malformedReply("\(error)")
+    }
+  }
+}
+#endif

@@ -1,0 +1,194 @@
+#if Sites
+/// The configuration of a bucket.
+package struct KeyValueConfiguration: Hashable, Sendable {
+  package var bucket: String
+  /// Stored revisions of each key, 1 to 64.
+  package var history: Int64
+  /// The age at which entries disappear; `nil` = never. A watch does not report it.
+  package var lifetime: Duration?
+  package var maximumValueBytes: Int32
+  package var maximumBytes: Int64
+  package var storage: StreamConfiguration.Storage
+  package var replicas: Int
+
+  package init(
+    bucket: String, history: Int64 = 1, lifetime: Duration? = nil, maximumValueBytes: Int32 = -1,
+    maximumBytes: Int64 = -1, storage: StreamConfiguration.Storage = .file, replicas: Int = 1
+  ) {
+    self.bucket = bucket
+    self.history = history
+    self.lifetime = lifetime
+    self.maximumValueBytes = maximumValueBytes
+    self.maximumBytes = maximumBytes
+    self.storage = storage
+    self.replicas = replicas
+  }
+
+  private static let duplicateWindow = Duration.seconds(120)
+
+  /// The stream of the bucket, as all clients of NATS create it.
+  var stream: StreamConfiguration {
+    var stream = StreamConfiguration(name: "KV_\(bucket)", subjects: ["$KV.\(bucket).>"])
+    stream.maximumMessagesPerSubject = history
+    stream.maximumAge = lifetime ?? .zero
+    stream.maximumMessageBytes = maximumValueBytes
+    stream.maximumBytes = maximumBytes
+    stream.storage = storage
+    stream.replicas = replicas
+    stream.discard = .new
+    // May not be longer than the age of entries.
+    stream.duplicateWindow = lifetime.map { min($0, Self.duplicateWindow) } ?? Self.duplicateWindow
+    stream.deniesDeletion = true
+    stream.allowsRollup = true
+    return stream
+  }
+}
+
+/// A revision of an entry.
+package struct KeyValueEntry: Hashable, Sendable {
+  package let key: String
+  /// The content; empty after a deletion.
+  package let value: [UInt8]
+  /// Increases with each change in the bucket.
+  package let revision: UInt64
+  package let isDeleted: Bool
+
+  init?(subject: String, sequence: UInt64, headers: [String: String], payload: [UInt8]) {
+    // `$KV.BUCKET.KEY`, possibly after the tokens of a domain.
+    guard let start = subject.firstRange(of: "$KV.") else { return nil }
+    let parts = subject[start.upperBound...].split(separator: ".", maxSplits: 1)
+    guard parts.count == 2 else { return nil }
+    key = String(parts[1])
+    value = payload
+    revision = sequence
+    isDeleted = headers["KV-Operation"] == "DEL" || headers["KV-Operation"] == "PURGE"
+  }
+}
+
+/// A bucket of entries with revisions. Decisions follow from the result of `create`, `update` or
+/// `delete`, never from a read: in a cluster, a read may return an older revision.
+package struct KeyValueBucket: Sendable {
+  let stream: JetStream
+  package let name: String
+
+  /// A bucket that exists. Nothing is sent.
+  package init(_ name: String, of stream: JetStream) throws(NATSFault) {
+    try SubjectName.check(token: name)
+    self.stream = stream
+    self.name = name
+  }
+
+  /// Creates a bucket, or changes the configuration of the existing one.
+  package init(
+    _ configuration: KeyValueConfiguration, of stream: JetStream
+  ) async throws(NATSFault) {
+    try self.init(configuration.bucket, of: stream)
+    try await stream.ensureStream(configuration.stream)
+  }
+
+  /// The largest value that the server accepts, in bytes, including about 100 bytes of headers.
+  package var payloadMaximum: Int { get async { await stream.connection.payloadMaximum() } }
+
+  /// Returns the current entry, or `nil` if it does not exist or is deleted. An account needs the
+  /// permission for this key only.
+  package func entry(_ key: String) async throws(NATSFault) -> KeyValueEntry? {
+    guard let entry = try await lastEntry(key), !entry.isDeleted else { return nil }
+    return entry
+  }
+
+  /// Writes a value, whatever the current revision. Returns the new revision.
+  @discardableResult
+  package func put(_ key: String, _ value: [UInt8]) async throws(NATSFault) -> UInt64 {
+    try await publish(key, value, expecting: nil)
+  }
+
+  /// Creates an entry that does not exist or is deleted; `nil` if it exists.
+  package func create(_ key: String, _ value: [UInt8]) async throws(NATSFault) -> UInt64? {
+    if let revision = try await update(key, value, expecting: 0) { return revision }
+    // A deletion is a revision, too.
+    guard let last = try await lastEntry(key), last.isDeleted else { return nil }
+    return try await update(key, value, expecting: last.revision)
+  }
+
+  /// Writes a value if the entry still has the revision; `nil` if it has another one.
+  package func update(
+    _ key: String, _ value: [UInt8], expecting revision: UInt64
+  ) async throws(NATSFault) -> UInt64? {
+    try await Self.unlessChanged { () async throws(NATSFault) in
+      try await publish(key, value, expecting: revision)
+    }
+  }
+
+  /// Deletes an entry; `false` if it has another revision than expected.
+  @discardableResult
+  package func delete(
+    _ key: String, expecting revision: UInt64? = nil
+  ) async throws(NATSFault) -> Bool {
+    try await Self.unlessChanged { () async throws(NATSFault) in
+      try await publish(key, [], expecting: revision, headers: ["KV-Operation": "DEL"])
+    } != nil
+  }
+
+  /// The entries that exist and those that change later. `keys` may contain wildcards.
+  package func watch(_ keys: String = ">", includingHistory: Bool = false) -> KeyValueWatch {
+    KeyValueWatch(bucket: self, keys: keys, includesHistory: includingHistory)
+  }
+
+  /// Returns the current entries, or with `includingHistory` all revisions, the oldest first.
+  package func entries(
+    _ keys: String = ">", includingHistory: Bool = false
+  ) async throws(NATSFault) -> [KeyValueEntry] {
+    var found: [KeyValueEntry] = []
+    var iterator = watch(keys, includingHistory: includingHistory).makeAsyncIterator()
+    while case .entry(let entry) = try await iterator.next(isolation: nil) {
+      if includingHistory || !entry.isDeleted { found.append(entry) }
+    }
+    return found
+  }
+
+  // MARK: - Requests
+
+  func subject(_ key: String) -> String { "$KV.\(name).\(key)" }
+
+  /// Returns the last revision of an entry, also of one that is deleted.
+  private func lastEntry(_ key: String) async throws(NATSFault) -> KeyValueEntry? {
+    try SubjectName.check(subject: key)
+    let reply = try await stream.connection.request(
+      NATSMessage(subject: "\(stream.prefix).DIRECT.GET.KV_\(name).\(subject(key))"))
+    if let status = reply.status {
+      guard status == 404 else {
+        throw .refused(JetStreamRefusal(status: status, text: reply.statusText))
+      }
+      return nil
+    }
+    guard let sequence = reply.headers["Nats-Sequence"].flatMap({ UInt64($0) }),
+      let entry = KeyValueEntry(
+        subject: subject(key), sequence: sequence, headers: reply.headers, payload: reply.payload)
+    else { throw .malformedReply("an entry without revision") }
+    return entry
+  }
+
+  private func publish(
+    _ key: String, _ value: [UInt8], expecting revision: UInt64?, headers: [String: String] = [:]
+  ) async throws(NATSFault) -> UInt64 {
+    try SubjectName.check(subject: key)
+    // Leaf nodes pass on subjects of buckets only with the prefix of the hub's domain.
+    let prefix = stream.isRemote ? stream.prefix + "." : ""
+    let message = NATSMessage(subject: prefix + subject(key), headers: headers, payload: value)
+    return try await stream.publish(message, expecting: revision).sequence
+  }
+
+  private static func unlessChanged(
+    _ body: () async throws(NATSFault) -> UInt64
+  ) async throws(NATSFault) -> UInt64? {
+    do throws(NATSFault) {
+      return try await body()
+    } catch {
+      guard case .refused(let refusal) = error,
+        refusal.number == JetStreamRefusal.wrongLastSequence
+      else { throw error }
+      return nil
+    }
+  }
+}
+#endif

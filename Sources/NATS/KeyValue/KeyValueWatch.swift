@@ -1,0 +1,224 @@
+#if Sites
+/// The changes of a bucket: first the entries that exist, then `.current`, then each change. After
+/// a lost connection or a gap, another consumer continues after the last revision. So the last
+/// revision of each key is reported, but with a history of 1 not every earlier one.
+package struct KeyValueWatch: AsyncSequence, Sendable {
+  package enum Element: Hashable, Sendable {
+    /// A revision; also a deletion.
+    case entry(KeyValueEntry)
+    /// All entries that existed at the start were reported.
+    case current
+  }
+
+  let bucket: KeyValueBucket
+  let keys: String
+  let includesHistory: Bool
+
+  package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+
+  package struct AsyncIterator: AsyncIteratorProtocol {
+    /// Consumers in a row that deliver nothing, until the watch fails.
+    private static let failuresMaximum = 5
+
+    private let watch: KeyValueWatch
+    private var source: Source?
+    private var lastRevision: UInt64 = 0
+    private var isCurrent = false
+    private var mustReportCurrent = false
+
+    fileprivate init(_ watch: KeyValueWatch) { self.watch = watch }
+
+    /// Returns the next change. Waits indefinitely, until the task is cancelled.
+    ///
+    /// - Throws: a fault that another attempt would not repair, `.cancelled`, or `.closed`.
+    package mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws(NATSFault) -> Element? {
+      var failures = 0
+      while true {
+        if mustReportCurrent {
+          (mustReportCurrent, isCurrent) = (false, true)
+          return .current
+        }
+        do throws(NATSFault) {
+          let source = try await openSource()
+          guard !mustReportCurrent else { continue }
+          let (message, facts) = try await source.next()
+          failures = 0
+          guard
+            let entry = KeyValueEntry(
+              subject: message.subject, sequence: facts.sequence, headers: message.headers,
+              payload: message.payload)
+          else { continue }
+          mustReportCurrent = facts.pending == 0 && !isCurrent
+          lastRevision = facts.sequence
+          return .entry(entry)
+        } catch {
+          source = nil
+          switch error {
+          case .connectionLost, .timedOut, .malformedReply:
+            failures += 1
+            guard failures <= Self.failuresMaximum else { throw error }
+          // The outage may be long; `ready` has waited.
+          case .notConnected: break
+          default: throw error
+          }
+        }
+      }
+    }
+
+    private nonisolated(nonsending) mutating func openSource() async throws(NATSFault) -> Source {
+      if let source { return source }
+      let (source, pending) = try await Source.open(watch, after: lastRevision)
+      if pending == 0, !isCurrent { mustReportCurrent = true }
+      self.source = source
+      return source
+    }
+  }
+}
+
+/// A consumer of the entries of a watch. The server removes it after a time without requests.
+private final class Source {
+  private struct Configuration: Encodable {
+    var name: String
+    var filter: String
+    var start: String
+    var firstSequence: UInt64?
+    var lifetime: Int64
+    /// An acknowledgement includes those of all earlier entries.
+    var acknowledgement = "all"
+    var openMaximum = -1
+    var replay = "instant"
+    var isInMemory = true
+    var replicas = 1
+
+    enum CodingKeys: String, CodingKey {
+      case name
+      case filter = "filter_subject"
+      case start = "deliver_policy"
+      case firstSequence = "opt_start_seq"
+      case lifetime = "inactive_threshold"
+      case acknowledgement = "ack_policy"
+      case openMaximum = "max_ack_pending"
+      case replay = "replay_policy"
+      case isInMemory = "mem_storage"
+      case replicas = "num_replicas"
+    }
+  }
+
+  private struct Reply: Decodable {
+    let pending: UInt64
+    enum CodingKeys: String, CodingKey { case pending = "num_pending" }
+  }
+
+  private struct PullRequest: Encodable {
+    let batch: Int
+    let expires: Int64
+    let heartbeat: Int64
+
+    enum CodingKeys: String, CodingKey {
+      case batch, expires
+      case heartbeat = "idle_heartbeat"
+    }
+  }
+
+  /// Entries for each request: no more arrive until they are read.
+  private static let batch = 256
+  private static let expiry = Duration.seconds(30)
+  private static let heartbeat = Duration.seconds(5)
+  private static let silenceMaximum = heartbeat * 3
+  private static let lifetime = Duration.seconds(60)
+
+  private let stream: JetStream
+  private let name: ConsumerName
+  private let mailbox = Mailbox(capacity: batch * 2)
+  private let request: NATSMessage
+  private let number: UInt64
+  /// Entries that the server may still send.
+  private var requested = 0
+  private var lastConsumerSequence: UInt64 = 0
+
+  private init(_ stream: JetStream, _ name: ConsumerName) {
+    self.stream = stream
+    self.name = name
+    let switchboard = stream.connection.switchboard
+    let subject = "\(stream.prefix).CONSUMER.MSG.NEXT.\(name.stream).\(name.consumer)"
+    number = switchboard.open(mailbox, for: subject)
+    let body = PullRequest(
+      batch: Self.batch, expires: Self.expiry.nanoseconds, heartbeat: Self.heartbeat.nanoseconds)
+    request = NATSMessage(
+      subject: subject, reply: switchboard.replySubject(number), payload: JetStream.encoded(body))
+    switchboard.openWatch(name, mailbox)
+  }
+
+  deinit {
+    stream.connection.switchboard.close(number)
+    stream.connection.switchboard.closeWatch(name)
+  }
+
+  /// Creates the consumer; also returns the number of entries that exist.
+  static nonisolated(nonsending) func open(
+    _ watch: KeyValueWatch, after revision: UInt64
+  ) async throws(NATSFault) -> (Source, pending: UInt64) {
+    try SubjectName.check(filter: watch.keys)
+    let stream = watch.bucket.stream
+    let number = String(UInt64.random(in: .min ... .max), radix: 36)
+    let name = ConsumerName(
+      stream: "KV_\(watch.bucket.name)", consumer: Switchboard.watchPrefix + number)
+    let configuration = Configuration(
+      name: name.consumer, filter: watch.bucket.subject(watch.keys),
+      start: revision > 0
+        ? "by_start_sequence" : watch.includesHistory ? "all" : "last_per_subject",
+      firstSequence: revision > 0 ? revision + 1 : nil, lifetime: lifetime.nanoseconds)
+    let reply: Reply = try await stream.call(
+      "CONSUMER.CREATE.\(name.stream).\(name.consumer)",
+      ConsumerRequest(stream: name.stream, configuration: configuration))
+    return (Source(stream, name), reply.pending)
+  }
+
+  /// Waits for the next entry, indefinitely.
+  ///
+  /// - Throws: `.connectionLost` if an entry is missing or the consumer has ended.
+  nonisolated(nonsending) func next() async throws(NATSFault) -> (NATSMessage, DeliveryFacts) {
+    var isSilent = false
+    while true {
+      if requested == 0 {
+        try await stream.connection.publish(request)
+        requested = Self.batch
+      }
+      let message: NATSMessage
+      do throws(NATSFault) {
+        message = try await mailbox.next(within: Self.silenceMaximum, on: stream.connection.clock)
+      } catch {
+        // Server 2.9.10 does not always report that a request has expired.
+        guard error == .timedOut, !isSilent else { throw error }
+        (isSilent, requested) = (true, 0)
+        continue
+      }
+      isSilent = false
+      switch message.status {
+      case nil: return (message, try await received(message))
+      case 100: continue
+      case 404, 408: requested = 0
+      default: throw .connectionLost
+      }
+    }
+  }
+
+  private nonisolated(nonsending) func received(
+    _ message: NATSMessage
+  ) async throws(NATSFault) -> DeliveryFacts {
+    guard let reply = message.reply, let facts = DeliveryFacts(subject: reply),
+      facts.consumerSequence == lastConsumerSequence + 1
+    else { throw .connectionLost }
+    lastConsumerSequence = facts.consumerSequence
+    requested -= 1
+    // The server counts entries until they are acknowledged.
+    if requested == 0 {
+      try await stream.connection.publish(
+        NATSMessage(subject: reply, payload: Array("+ACK".utf8)))
+    }
+    return facts
+  }
+}
+#endif
