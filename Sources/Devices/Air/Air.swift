@@ -12,10 +12,11 @@ package enum Air: Sendable {
     self = global.simulatedAir.map { .simulated($0) } ?? .radio(adapter: global.adapterNumber)
   }
 
-  /// The devices discovered within `limit`, each once. `found` receives each new device; with
-  /// `duplicates`, every advertisement.
+  /// Returns the devices discovered within `limit`, each once. `found` receives each new device or,
+  /// with `duplicates`, each advertisement.
   ///
-  /// - Parameter endsWhenCancelled: a cancelled survey succeeds with the devices so far.
+  /// - Parameter endsWhenCancelled: whether a cancelled survey returns the devices found so far
+  ///   instead of failing.
   package func survey(
     _ filter: ScanFilter, for limit: Duration, duplicates: Bool = false,
     endsWhenCancelled: Bool = false, found: @Sendable (ScanResult) -> Void

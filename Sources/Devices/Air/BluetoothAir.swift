@@ -1,7 +1,7 @@
 import OtaflashBlueZ
 import OtaflashGATT
 
-/// The real radio: links to addresses, and advertising devices.
+/// The real radio: connects to addresses and discovers advertising devices.
 package enum BluetoothAir {
   package static func dialer(
     to location: TrackedAddress, adapter: UInt16?, within limit: Duration, pairing: PairingAgent,
@@ -17,9 +17,10 @@ package enum BluetoothAir {
     })
   }
 
-  /// The devices discovered within `limit`, each once; `found` receives each device.
+  /// Returns the devices discovered within `limit`, each once; `found` receives each device.
   ///
-  /// - Parameter endsWhenCancelled: a cancelled survey succeeds with the devices so far.
+  /// - Parameter endsWhenCancelled: whether a cancelled survey returns the devices found so far
+  ///   instead of failing.
   package static func survey(
     _ filter: DiscoveryFilter, adapter: UInt16?, for limit: Duration, duplicates: Bool = false,
     endsWhenCancelled: Bool = false, found: @Sendable (ScanResult) -> Void
@@ -37,7 +38,7 @@ package enum BluetoothAir {
         found(result)
       }
     } catch .cancelled where endsWhenCancelled {
-      // A scan without a limit ends by cancellation.
+      // Only cancellation ends a scan without a limit.
     } catch {
       throw .survey(error)
     }

@@ -50,12 +50,13 @@ package struct ScanResult: Equatable, Sendable {
   }
 }
 
-/// The devices of a scan to report. Every condition that is set must be met.
+/// The conditions that select the devices of a scan. A device must meet every condition that is
+/// set.
 package struct ScanFilter: Sendable {
-  /// Matches anywhere in the name.
+  /// A pattern that matches any part of the name.
   package var name: NamePattern?
   package var service: BluetoothUUID?
-  /// In dBm; a device whose strength is unknown does not pass.
+  /// The minimum signal strength in dBm. A device of unknown strength is excluded.
   package var rssiMinimum: Int8?
   package var takesNameless = true
 
@@ -69,7 +70,7 @@ package struct ScanFilter: Sendable {
     self.takesNameless = takesNameless
   }
 
-  /// For the kernel's discovery.
+  /// The filter for the kernel's discovery.
   package var discovery: DiscoveryFilter {
     let takesNameless = takesNameless
     return DiscoveryFilter(

@@ -2,12 +2,12 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashUpdate
 
-/// Whether an image can be for a device, as far as its advertisements show.
+/// Whether the advertisements of a device indicate that it supports an image.
 package struct ImageFit: Equatable, Sendable {
   package enum Verdict: Int, Comparable, Sendable {
     /// It advertises the service of a protocol that supports the image.
     case fits
-    /// It advertises no update service. Many devices have one all the same.
+    /// It advertises no update service. Many devices with an update service do not advertise it.
     case unknown
     /// It advertises other update services.
     case other

@@ -1,17 +1,18 @@
 import OtaflashATT
 import OtaflashConsole
 
-/// The devices in range, as a live table from which the user can choose. Pure: advertisements, keys
-/// and times in, lines out. Rows keep their places while the strength varies. The selection is a
-/// device, not a place: Enter always chooses the device that was shown as selected.
+/// A live table of the devices in range, from which the user can choose. The type is pure: it
+/// converts advertisements, keys and times to lines. Rows keep their places while the strength
+/// varies. The selection is a device, not a place: Enter always chooses the device that was shown
+/// as selected.
 package struct LiveTable: Sendable {
   package struct Row: Sendable {
     package let id: String
     package var name: String?
     package var services: [BluetoothUUID] = []
-    /// In dBm, smoothed.
+    /// The smoothed signal strength, in dBm.
     package var strength: Double?
-    /// `nil` = not since the start of the table.
+    /// The time of the last advertisement; `nil` = none since the start of the table.
     package var lastSeen: Duration?
     package var verdict = ImageFit.Verdict.unknown
   }
@@ -22,11 +23,11 @@ package struct LiveTable: Sendable {
     case left
   }
 
-  /// The weight of a new strength.
+  /// The weight of a new value in the smoothed strength.
   private static let weight = 0.3
   /// A row moves above another one if it is stronger by this margin, in dB.
   private static let margin = 6.0
-  /// The interval between changes of places.
+  /// The interval between changes of the order.
   private static let settling = Duration.seconds(1)
   /// A device without an advertisement for this time is removed.
   private static let forgetting = Duration.seconds(60)
@@ -35,7 +36,7 @@ package struct LiveTable: Sendable {
   package let fit: ImageFit?
   /// The user's aliases, by id.
   package let aliases: [String: String]
-  /// Whether Enter ends with a device.
+  /// Whether Enter chooses a device.
   package let isChoice: Bool
   private let hasKeys: Bool
   package private(set) var rows: [Row] = []
@@ -47,7 +48,7 @@ package struct LiveTable: Sendable {
 
   /// - Parameters:
   ///   - hasKeys: whether the user can press keys.
-  ///   - preferred: the device that is offered first, in range or not.
+  ///   - preferred: the device that is selected at first, even if it is not in range.
   package init(
     fit: ImageFit? = nil, aliases: [String: String] = [:], isChoice: Bool = false,
     hasKeys: Bool = true, preferred: (id: String, name: String?)? = nil

@@ -6,7 +6,7 @@ package struct LiveTableLayout {
   private struct Column {
     let title: String
     let cells: [String]
-    /// Columns of a higher rank stay longer.
+    /// Columns with a lower rank are omitted first.
     let rank: Int
     var width: Int
 
@@ -24,7 +24,7 @@ package struct LiveTableLayout {
   private static let weakest = -100.0
   private static let strongest = -40.0
   private static let barWidth = 10
-  /// The age from which it is shown.
+  /// The age from which the table shows the age.
   private static let freshness = Duration.seconds(2)
   /// The age from which a row is dimmed.
   private static let staleness = Duration.seconds(10)

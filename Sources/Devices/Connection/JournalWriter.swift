@@ -7,15 +7,15 @@ import Synchronization
 /// Records the progress of an update, so that a later run can report the interruption. The entry is
 /// only a hint: the device decides at which offset the transfer resumes.
 package final class JournalWriter: Sendable {
-  /// Every entry waits for the disk, so entries are rare.
+  /// The number of bytes between two entries. Each entry waits for the disk.
   private static let noteStep = 64 * 1024
 
   private struct Page: Sendable {
     var entry: UpdateJournal.Entry
     var noted = 0
-    /// Bytes of the images before the one that is sent.
+    /// The size in bytes of all images before the current one.
     var before = 0
-    /// An entry could not be written, and the user was informed; the disk is not tried again.
+    /// Whether an entry could not be written. The user was informed, and no other entry is written.
     var isGivenUp = false
   }
 
@@ -68,7 +68,7 @@ package final class JournalWriter: Sendable {
     if let due { write(due) }
   }
 
-  /// The update failed; the entry keeps what the device holds, if anything.
+  /// Records a failed update. The entry is kept if the device holds data from which it can resume.
   package func brokenOff(by fault: UpdateFault) {
     if fault.endsTransfer { return done() }
     let entry = page.withLock { $0.entry }

@@ -5,18 +5,18 @@ import OtaflashState
 
 /// The pairing of the commands: the dialogue, and the store of the keys.
 package struct RadioPairing: Sendable {
-  /// When a device that requires a secure link gets one.
+  /// The condition under which a device that requires a secure link is paired.
   package enum Policy: Sendable {
-    /// Only with the keys of an earlier pairing.
+    /// Never; only the keys of an earlier pairing are used.
     case bondsOnly
-    /// By pairing, if there are no keys and the device requires some.
+    /// If the device requires keys and there are none.
     case onDemand
-    /// By pairing, if there are no keys. The command reports the pairing.
+    /// If there are no keys. The command reports the pairing.
     case always
   }
 
-  /// An agent for an adapter, by default the session's, not yet started. A failure to store keys
-  /// prints a note; it never fails an update.
+  /// Returns an agent for an adapter, by default that of the session. The agent is not started yet.
+  /// A failure to store keys prints a note; it never fails an update.
   package static func agent(
     _ policy: Policy, of adapter: UInt16? = nil, in session: Session
   ) -> PairingAgent {
@@ -49,8 +49,8 @@ package struct RadioPairing: Sendable {
         + (pairing.isKept ? "" : ", for this link only"))
   }
 
-  /// An agent for a simulated device. It consents to everything; a device that requires
-  /// authenticated links shows a passkey. Its keys live as long as the adapter.
+  /// An agent for a simulated device. The agent accepts every pairing. A device that requires
+  /// authenticated links shows a passkey. The keys are not stored.
   package static func deviceAgent(
     of adapter: UInt16, _ security: BoardSettings.Security, in session: Session
   ) -> PairingAgent {

@@ -4,11 +4,11 @@ import OtaflashGATT
 
 /// The link parameters that the commands request, and their reports.
 package enum RadioTuning {
-  /// A tuner for an adapter, not yet started.
+  /// Returns a tuner for an adapter. The tuner is not started yet.
   ///
   /// - Parameters:
-  ///   - adapter: by default the session's.
-  ///   - isExplicit: the user asked for it, so refusals are reported.
+  ///   - adapter: the number of the adapter, by default that of the session.
+  ///   - isExplicit: whether the user requested the parameters, so that refusals are reported.
   package static func tuner(
     _ tuning: LinkTuning?, of adapter: UInt16? = nil, isExplicit: Bool, in session: Session
   ) -> LinkTuner {

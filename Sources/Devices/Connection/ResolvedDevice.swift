@@ -3,7 +3,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import OtaflashState
 
-/// A device found by a selector: how to reach it, and the name of its records.
+/// A device found by a selector, with the dialer that reaches it and the name of its records.
 package struct ResolvedDevice: Sendable {
   /// The first identity: its address, socket or profile.
   private let firstIdentity: String
@@ -16,7 +16,7 @@ package struct ResolvedDevice: Sendable {
   package let clock: any LinkClock
   /// The device itself, if it runs in this process.
   private let device: SimulatedDevice?
-  /// The agent that pairs with it and tunes the link, for a device on the air.
+  /// The pairing agent for a device on the air.
   package let pairing: PairingAgent?
   private var tuner: LinkTuner?
 

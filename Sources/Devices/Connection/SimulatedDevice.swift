@@ -70,7 +70,8 @@ package struct SimulatedDevice: Sendable {
     }
   }
 
-  /// Different for different profiles; names that are too long differ in their CRC32.
+  /// Returns a file name that is different for each profile. A name that is too long is shortened
+  /// and followed by a CRC32.
   package static func fileName(_ text: String) -> String {
     let body = text.removingPrefix("sim:") ?? text
     guard !body.isEmpty else { return "plain" }

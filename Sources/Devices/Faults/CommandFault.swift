@@ -73,7 +73,7 @@ package enum CommandFault: Error {
   case shortage(ResourceShortage)
   /// This program was built without campaigns.
   case withoutCampaigns
-  /// A campaign, whose faults a target above this one declares.
+  /// A fault of a campaign; a target above this one declares these faults.
   case campaign(any ReportedFault)
 }
 

@@ -58,21 +58,21 @@ extension FaultReport {
   }
 }
 
-/// The data for the remedies of a fault: the words of this command line.
+/// The data for the remedies of a fault: the arguments of this command line.
 package struct FaultContext: Sendable {
   /// The program as it was called, so that printed commands work unchanged.
   package let program: String
-  /// All words after the program.
+  /// All arguments after the program.
   package let arguments: [String]
   package let subject: Subject
-  /// Returns the command that the words call; `nil` if they are invalid.
+  /// Returns the command that the arguments call; `nil` if they are invalid.
   package let commandName: @Sendable ([String]) -> String?
   private let reporting: @Sendable (CommandFault, FaultContext) -> FaultReport
 
   /// - Parameters:
   ///   - program: as it was called.
   ///   - arguments: all words after it.
-  ///   - commandName: returns the command that the words call; `nil` if they are invalid.
+  ///   - commandName: returns the command that the arguments call; `nil` if they are invalid.
   ///   - reporting: the table of all faults.
   package init(
     program: String, arguments: [String], subject: Subject,
@@ -110,11 +110,12 @@ package struct FaultContext: Sendable {
     return working(rest, adding: [option, value])
   }
 
-  /// This run's command with more words at its end.
+  /// This run's command with additional arguments.
   package func again(with words: String...) -> String { working(arguments, adding: words) }
 
-  /// Returns `words` followed by `more`. If that command does not accept them, returns `flash` with
-  /// them; if there is no image, or `flash` does not accept them either, the command's own help.
+  /// Returns `words` followed by `more`. If that command does not accept `more`, returns `flash`
+  /// with these arguments. If there is no image, or `flash` does not accept them either, returns
+  /// the command's own help.
   package func working(_ words: [String], adding more: [String]) -> String {
     guard commandName(arguments) != nil, commandName(words + more) == nil else {
       return command(words + more)
@@ -138,7 +139,7 @@ package struct FaultContext: Sendable {
 
   package var inspectDevice: String { inspect(with: ["info"]) }
 
-  /// The command that shows the part of the device that refused.
+  /// The command that shows the state of the part of the device that caused the refusal.
   package var inspectSubject: String { inspect(with: subject.inspection) }
 
   private func inspect(with words: [String]) -> String {

@@ -50,8 +50,8 @@ package struct DeviceSelector: Equatable, Sendable {
     if text.hasPrefix("sim:") { return .simulated(try SimulationProfile.argument(text)) }
     if text == "last" { return .last }
     if let address = BluetoothAddress(text) { return .address(address) }
-    // Aliases come last, so that no alias hides another form; they are resolved before anything
-    // else.
+    // Aliases are parsed last, so that no alias hides another form. They are resolved at the start
+    // of a run.
     do throws(DeviceAlias.Fault) { return .alias(try DeviceAlias(text)) } catch {
       throw ValidationError("'\(text)' is not a device; write \(forms)")
     }

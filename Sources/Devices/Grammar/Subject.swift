@@ -2,7 +2,7 @@
 package struct Subject: Equatable, Sendable {
   package var device: String?
   package var image: String?
-  /// The command that shows the part of the device which this one changes.
+  /// The command that shows the part of the device that this command changes.
   package var inspection = ["info"]
 
   package init(device: String? = nil, image: String? = nil, inspection: [String] = ["info"]) {

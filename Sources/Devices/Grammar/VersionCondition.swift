@@ -1,10 +1,10 @@
 import ArgumentParser
 import OtaflashFirmware
 
-/// Conditions that a version must all meet: `<1.4.0`, `>=1.2.0,<1.4.0`, `1.3.0`.
+/// A list of conditions, all of which a version must meet: `<1.4.0`, `>=1.2.0,<1.4.0`, `1.3.0`.
 package struct VersionCondition: Sendable {
   private enum Relation: String, CaseIterable {
-    // A longer operator precedes its prefix.
+    // An operator precedes the shorter operators that are its prefix.
     case lessOrEqual = "<="
     case greaterOrEqual = ">="
     case different = "!="

@@ -20,7 +20,7 @@ package final class GivenBases: Sendable {
   private let content: Content
   private let region: AddressRegion?
   private let console: Console
-  /// The missing base was reported.
+  /// Whether the missing base was reported.
   private let hasReported = Mutex(false)
 
   /// - Throws: if the file is unreadable or not an image, for example a patch.

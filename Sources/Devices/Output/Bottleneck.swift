@@ -9,7 +9,7 @@ package enum Bottleneck: String, Sendable {
   case deviceFlash = "device flash"
   case host
 
-  /// With its article.
+  /// The cause with an article.
   package var words: String {
     switch self {
     case .air, .connectionInterval, .window, .host: "the \(rawValue)"
@@ -26,9 +26,9 @@ package enum Bottleneck: String, Sendable {
     }
   }
 
-  /// From this share of the limit on, the link is the cause.
+  /// At this share of the limit or more, the link is the cause.
   private static let linkShare = 0.85
-  /// A wait counts from this share of the time on.
+  /// A wait is the cause at this share of the time or more.
   private static let waitShare = 0.2
 
   /// The measurements of a transfer.
@@ -39,7 +39,7 @@ package enum Bottleneck: String, Sendable {
     package let rate: Double
     package let took: Duration
     package let waits: TransferWaits
-    /// The device has reported that it accepts nothing for the moment.
+    /// Whether the device has reported that it accepts no data at present.
     package let wasBusy: Bool
   }
 

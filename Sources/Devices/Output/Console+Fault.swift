@@ -20,7 +20,7 @@ extension Console {
     error(head + report.excerpts.map { "\($0)" } + rest)
   }
 
-  /// Writes the result. Nothing may follow.
+  /// Writes the result, which must be the last output.
   package func end(_ ending: Ending) {
     event("result", ending.members)
     finish()

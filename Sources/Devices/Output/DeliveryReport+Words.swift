@@ -45,8 +45,8 @@ extension DeliveryReport {
 }
 
 extension UpdateResult {
-  /// The upload of a patch ends before the device has written the image that it creates: the image
-  /// is complete after its read-back.
+  /// The upload of a patch ends before the device has written the complete image, so the time
+  /// includes the read-back of the image.
   package var madeIn: Duration { uploadTook + verifyTook }
 
   /// Image bytes per second, if less than the image was sent.

@@ -14,7 +14,7 @@ package struct Ending: Equatable, Sendable {
     package var proof: UpdateResult.Proof?
     /// The action that only the device's user can take to keep the image.
     package var validation: String?
-    /// The device has no application and waits for one.
+    /// Whether the device has no application and waits for one.
     package var awaitsApplication = false
     package var took: Duration?
     package var resumes: Int?

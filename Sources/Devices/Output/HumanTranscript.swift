@@ -38,7 +38,7 @@ package struct HumanTranscript: Sendable {
   private var targetVersion: String?
   /// The last reported bottleneck.
   private var bottleneck: Bottleneck?
-  /// Fewer bytes are sent than the rate shows, which counts image bytes.
+  /// Whether fewer bytes are sent than the rate shows. The rate counts image bytes.
   private var isShortened = false
 
   package init(
@@ -90,7 +90,7 @@ package struct HumanTranscript: Sendable {
 
   // MARK: Transitions
 
-  /// An interrupted update of such a device leaves it without an application.
+  /// If an update of such a device is interrupted, the device has no application.
   private func notes(on report: DeviceReport) -> [Step] {
     guard report.isInBootloader, report.smp?.bootloaderMode == .firmwareLoader, progress != .none
     else {

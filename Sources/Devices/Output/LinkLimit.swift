@@ -28,8 +28,8 @@ package struct LinkLimit: Equatable, Sendable {
     }
   }
 
-  /// Connection events, with their gaps and their ends, leave the air idle for a large part of the
-  /// time: an endless stream would be much faster.
+  /// Whether the gaps within and between connection events cost more than a quarter of the rate of
+  /// a continuous stream.
   package func isCutByEvents(mtu: Int) -> Bool {
     let pdu = bestPDU(mtu: mtu)
     return model.eventPackedLimit(mtu: pdu) < 0.75 * model.continuousLimit(mtu: pdu)

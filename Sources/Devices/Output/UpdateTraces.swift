@@ -17,7 +17,7 @@ package struct UpdateTraces: Sendable {
     return traces[place].observe(event, at: now)
   }
 
-  /// Closes the open tasks of a device, before its end.
+  /// Closes the open tasks of a device before its update ends.
   package mutating func end(_ device: String, ok: Bool, at now: Duration) -> [DeviceTrace.Line] {
     guard let place = places[device] else { return [] }
     return traces[place].endAll(ok: ok, at: now)

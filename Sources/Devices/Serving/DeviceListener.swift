@@ -5,10 +5,10 @@ import OtaflashGATT
 
 /// The endpoint at which a simulated device waits for hosts.
 package protocol DeviceListener: Sendable {
-  /// The host's selector for the device.
+  /// The selector with which a host connects to the device.
   var selector: String { get }
 
-  /// Waits for the next host and serves it until it is gone; calls `connected` in between.
+  /// Waits for the next host, calls `connected`, and serves the host until it disconnects.
   func serveNext(
     _ device: SimulatedDevice, connected: @Sendable () -> Void
   ) async throws(ConnectFault)

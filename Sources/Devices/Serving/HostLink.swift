@@ -2,16 +2,16 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// The link of a host that a device serves. It stores whether the host ended it: a host may have
-/// another link before the device has processed the end of this one.
+/// The link between a host and the device that serves it. It records whether the host ended the
+/// link, because a host may connect again before the device has processed the end of this link.
 package final class HostLink: Link {
   private let link: any Link
   private let isEnded = Atomic(false)
 
   package init(_ link: any Link) { self.link = link }
 
-  /// Whether the radio link is gone, as far as the device has noticed; `close()` alone does not end
-  /// it.
+  /// Whether the device has noticed that the radio link ended. `close()` does not end the radio
+  /// link.
   package var isEndedByHost: Bool { isEnded.load(ordering: .relaxed) }
 
   package var maximumPDUSize: Int { link.maximumPDUSize }

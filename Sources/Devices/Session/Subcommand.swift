@@ -1,7 +1,7 @@
 import ArgumentParser
 import OtaflashConsole
 
-/// A command that does something; other commands only group.
+/// A command with an action of its own; the other commands only group subcommands.
 package protocol Subcommand: ParsableCommand, Sendable {
   var global: GlobalOptions { get }
   /// The command's name in reports: `flash`, `image info`.
@@ -13,7 +13,7 @@ package protocol Subcommand: ParsableCommand, Sendable {
   /// The input files of the command line.
   var inputFiles: [String] { get }
 
-  /// Whether a desktop notification reports the end.
+  /// Whether a desktop notification reports the end of the run.
   var notifies: Bool { get }
   /// Whether the command supports simulated devices in place of an adapter.
   static var takesSimulatedAir: Bool { get }

@@ -15,7 +15,7 @@ enum ChainCheck: ExpressibleByArgument, Equatable, Sendable, CustomStringConvert
 
   /// In bytes, of SHA-256.
   private static let hashSize = 32
-  /// In characters. Names of runs have six; a longer text is a hash with a mistake.
+  /// In characters. Names of runs have six characters; a longer text is a mistyped hash.
   private static let nameMaximum = 12
 
   /// Returns `nil` for other texts, which are left for the next argument: the name of the run.
@@ -33,7 +33,7 @@ enum ChainCheck: ExpressibleByArgument, Equatable, Sendable, CustomStringConvert
     }
   }
 
-  /// Compares a run with an intact chain with the hash.
+  /// Searches the events of a run, whose chain is intact, for the hash.
   ///
   /// - Returns: the number of the event with the hash; `nil` without a given hash.
   func place(

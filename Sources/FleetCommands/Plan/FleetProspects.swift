@@ -40,7 +40,8 @@ struct FleetProspects: Sendable {
     }
   }
 
-  /// A query is short, and more of them would wait for the same adapter.
+  /// The number of concurrent queries. A query is short, and additional ones would wait for the
+  /// same adapter.
   private static let atOnce = 4
   private static let limit = Duration.seconds(60)
 

@@ -68,7 +68,7 @@ struct FleetRequest: Sendable {
     return followed
   }
 
-  /// Carries the request out in this process, as no process works on the run.
+  /// Carries out the request in this process, because no other process works on the run.
   private func follow(
     _ kept: KeptRun, in store: FleetStore
   ) async throws(CommandFault) -> Followed {

@@ -6,7 +6,7 @@ import OtaflashFleetFiles
 extension Campaign {
   /// Returns every option of the campaign, including defaults, as text for a reviewer.
   ///
-  /// - Parameter now: decides the offset that is printed for a zone without a name.
+  /// - Parameter now: determines the UTC offset that is printed for a zone without a name.
   func settings(now: WallClockTime) -> [RunSetting] {
     var settings = [RunSetting("window", window?.words(now) ?? "always open")]
     settings += siteWindows.sorted { $0.key < $1.key }.map {

@@ -18,7 +18,7 @@ package struct CampaignText: Sendable {
   let path: String
   package let file: CampaignFile
   /// The digest of the campaign, its table and the devices of its aliases. An open run continues
-  /// only with the same digest. Results of scans vary and are not part of it.
+  /// only with the same digest. The digest excludes the results of scans, because they vary.
   package let digest: String
   /// The simulated boards of the campaign, if its devices are simulated.
   let simulation: FleetProfile?
@@ -82,7 +82,7 @@ package struct CampaignText: Sendable {
     return try KnownDevices(session).inventory(aliases)
   }
 
-  /// Simulated air contains devices only for a scan.
+  /// Devices in simulated air can only be selected by a scan.
   package func checkAir(of global: GlobalOptions) throws(CommandFault) {
     guard global.simulatedAir != nil, file.devicesScan == nil else { return }
     throw .usage(
@@ -137,7 +137,7 @@ package struct CampaignText: Sendable {
 
   /// Reads a file that the campaign names.
   ///
-  /// - Parameter place: the fault at the location of the name.
+  /// - Parameter place: returns a fault with the location of the name.
   func naming<Value>(
     _ place: (String) -> CampaignFileFault, _ body: () throws(CommandFault) -> Value
   ) throws(CommandFault) -> Value {

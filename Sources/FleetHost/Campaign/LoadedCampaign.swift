@@ -53,8 +53,8 @@ package struct LoadedCampaign: Sendable {
     _ text: CampaignText, resuming run: FleetRun, now: WallClockTime
   ) throws(CommandFault) {
     let listed = Dictionary(text.file.campaign.devices.map { ($0.id, $0.keyFile) }) { $1 }
-    // Versions that did not record keys had no `devices-from: known`. Where a campaign has it, a
-    // device without a recorded key has none.
+    // Versions that did not record keys did not support `devices-from: known`. So in a campaign
+    // with this key, a device without a recorded key has no key.
     let scanKey = text.file.usesKnownDevices ? nil : text.file.devicesScan?.keyFile
     let waves = run.waves.map { wave in
       run.devices[wave.devices].map { device in
@@ -105,7 +105,7 @@ package struct LoadedCampaign: Sendable {
 
   /// Returns every option as it is printed.
   ///
-  /// - Parameter now: decides the offset that is printed for a zone without a name.
+  /// - Parameter now: determines the UTC offset that is printed for a zone without a name.
   package func settings(now: WallClockTime) -> [RunSetting] {
     plan.campaign.settings(now: now) + (keyDigest.map { [RunSetting("key SHA-256", $0)] } ?? [])
   }

@@ -11,11 +11,11 @@ import Synchronization
 /// Shows the progress of a run: a block of lines on a terminal, plain lines on other outputs, and
 /// JSON events.
 final class FleetDisplay: Sendable {
-  /// At most ten times per second.
+  /// The minimum interval between two redraws.
   private static let redrawInterval = Duration.milliseconds(100)
   /// The interval at which waits are updated; a multiple of the redraw interval.
   private static let lookInterval = Duration.seconds(1)
-  /// Without a block: the number of looks between two progress lines.
+  /// The number of wait updates between two progress lines, if there is no block.
   private static let looksPerLine = 30
 
   private let console: Console

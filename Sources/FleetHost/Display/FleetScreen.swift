@@ -21,12 +21,13 @@ struct FleetScreen: Sendable {
   private static let waitsMaximum = 3
 
   private let style: Style
-  /// Whether successful devices get permanent lines: if there is no block.
+  /// Whether successful devices have permanent lines, as they do if there is no block.
   private let tellsSuccesses: Bool
   private var run = FleetRun()
   private var active: [(id: FleetDevice.ID, device: Active)] = []
   private var pace: RunPace
-  /// The last look at the run, all its waits, and those that the look before had seen, too.
+  /// The time of the last update, all waits at that time, and the waits that the previous update
+  /// contained as well.
   private var looked = WallClockTime(milliseconds: 0)
   private var waits: [RunWait] = []
   private var lastingWaits: [RunWait] = []
@@ -80,8 +81,8 @@ struct FleetScreen: Sendable {
     }
   }
 
-  /// Updates the waits of the run. Most waits are short, so only those that the last look has seen,
-  /// too, are shown.
+  /// Updates the waits of the run. Most waits are short, so only waits that the previous update
+  /// contained as well are shown.
   ///
   /// - Returns: the waits that were not shown before.
   mutating func look(at now: WallClockTime, _ windows: TransferWindows) -> [RunWait] {

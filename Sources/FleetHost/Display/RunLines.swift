@@ -6,7 +6,7 @@ import OtaflashFleetReport
 /// The permanent lines of events.
 struct RunLines: Sendable {
   let style: Style
-  /// Whether successful devices get lines: if there is no block.
+  /// Whether successful devices have lines, as they do if there is no block.
   let tellsSuccesses: Bool
   /// The run after the events.
   let run: FleetRun

@@ -4,9 +4,9 @@ import OtaflashFleet
 
 /// The rate of a run's transfers, and its remaining time.
 struct RunPace: Sendable {
-  /// The number of settled devices from which the remaining time is estimated.
+  /// The minimum number of settled devices for an estimate of the remaining time.
   private static let settledToTell = 3
-  /// In seconds; the rate is the average of such an interval.
+  /// The interval, in seconds, over which the rate is averaged.
   private static let rateInterval = 2.0
 
   /// The waves' soak times, in their order.

@@ -48,7 +48,7 @@ package enum FleetFault: Error {
   case lostRuns(run: String?, [String])
   /// The head of a run was not signed, and the reason: a clause.
   case signing(key: String, words: String)
-  /// The run waits for an operator, and this process does not ask.
+  /// The run waits for an operator, and this process does not prompt.
   case waits(run: String, words: String)
   case interrupted(run: String)
   /// A run without events in the store.

@@ -45,7 +45,8 @@ package struct CampaignRunner: Sendable {
     case simulated(FleetBoards)
   }
 
-  /// Works until the run has ended, or until it requires an operator and this process does not ask.
+  /// Works until the run has ended, or until it requires an operator and this process does not
+  /// prompt.
   package func perform() async throws(CommandFault) -> FleetRun {
     let records = try StateStore.open(session)
     let run = try await perform(with: records)

@@ -203,7 +203,7 @@ extension CampaignImage {
 }
 
 extension FleetFault {
-  /// Returns how another program has changed the store; `nil` for other faults.
+  /// Returns the change that another program made to the store, as text; `nil` for other faults.
   fileprivate var damage: String? {
     switch self {
     case .brokenChain(_, let words): words

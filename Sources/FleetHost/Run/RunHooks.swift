@@ -15,7 +15,8 @@ final class RunHooks: Sendable {
     let environment: [String: String]
   }
 
-  /// The limit of pending hooks if a run pauses repeatedly while a hook runs; the newest are run.
+  /// The maximum number of pending hooks. If a run pauses repeatedly while a hook runs, the oldest
+  /// pending hooks are dropped.
   private static let dueMaximum = 16
   private static let prefix = "OTAFLASH_HOOK_"
 
@@ -84,7 +85,7 @@ final class RunHooks: Sendable {
     }
   }
 
-  /// One JSON object: what `fleet report --json` prints, with the devices in it.
+  /// The output of `fleet report --json` as one JSON object that contains the devices.
   private func report(at point: HookPoint) async throws(CommandFault) -> [UInt8] {
     let head: ChainHead?
     do throws(StorageFault) { head = try store.head(of: run.id) } catch {

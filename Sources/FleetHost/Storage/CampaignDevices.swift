@@ -17,7 +17,8 @@ final class CampaignDevices: Sendable {
 
   init(_ records: StateStore) { self.records = records }
 
-  /// - Parameter events: empty at the start of a process; the previous one may have written less.
+  /// - Parameter events: empty at the start of a process; then all devices of the run are written,
+  ///   because the previous process may have written only some of them.
   func observe(_ events: [FleetEvent], _ run: FleetRun) {
     let ids: [FleetDevice.ID] =
       events.isEmpty ? run.devices.map(\.device.id) : events.compactMap(\.endedDevice)

@@ -9,8 +9,8 @@ import OtaflashSimulation
 import OtaflashState
 import Synchronization
 
-/// Connects to the devices of a campaign: over adapters, over sockets, and simulated in this
-/// process. A device without a radio counts as a separate adapter.
+/// Connects to the devices of a campaign: over adapters, over sockets, or to simulated devices in
+/// this process. A device without a radio counts as a separate adapter.
 package final class AdapterTransport: DeviceTransport {
   /// A device that this process has locked.
   private enum Held: Sendable {

@@ -127,7 +127,7 @@ final class FleetRadios: Sendable {
           self.take(numbers)
         }
       } catch {
-        // After one late answer the adapters are kept; after several missing answers, dropped.
+        // After one missing answer, the adapters are kept; after several, they are dropped.
         let silences = state.withLock { state in
           state.silences += 1
           return state.silences

@@ -61,13 +61,13 @@ enum Callbacks {
     case .done: return
     case .returnJob:
       guard let reply = arrived.reply else { return }
-      // If this fails, the server returns the job when its acknowledgement is due.
+      // If this fails, the server delivers the job again when its acknowledgement is due.
       _ = natsConnection_PublishString(connection, reply, "-NAK")
     }
   }
 
-  /// The text of an attempt that libnats before 3.8 would send without its signature, because the
-  /// first byte is zero: 1 of 256. Another attempt has another challenge.
+  /// The error text of an attempt whose signature starts with a zero byte (1 of 256): libnats
+  /// before 3.8 would send it without the signature. The next attempt has another challenge.
   static let unusableSignature = "the signature starts with zero"
 
   /// Signs the server's challenge. libnats frees the signature.

@@ -5,12 +5,13 @@ struct ConsumerName: Hashable, Sendable {
   let consumer: String
 }
 
-/// The facts about a delivery, which are the tokens of its acknowledgement subject:
-/// `$JS.ACK.[DOMAIN.ACCOUNT.]STREAM.CONSUMER.DELIVERIES.SEQUENCE.COUNT.TIME.PENDING` and
-/// possibly a random token.
+/// The properties of a delivery, decoded from the tokens of its acknowledgement subject:
+/// `$JS.ACK.[DOMAIN.ACCOUNT.]STREAM.CONSUMER.DELIVERIES.SEQUENCE.COUNT.TIME.PENDING` and possibly a
+/// random token.
 struct DeliveryFacts: Hashable, Sendable {
   let name: ConsumerName
-  /// 1 for the first delivery; not durable: a server that was killed counts from 1 again.
+  /// The number of deliveries so far, including this one. It is not durable: a server that was
+  /// killed restarts at 1.
   let deliveries: Int
   let sequence: UInt64
   let consumerSequence: UInt64

@@ -8,7 +8,7 @@ import Synchronization
 final class Lane: SerialExecutor {
   private struct State {
     var jobs: [UnownedJob] = []
-    /// The thread sleeps and has not been woken yet.
+    /// Whether the thread sleeps and has not been woken yet.
     var isSleeping = false
     var isStopped = false
   }
@@ -43,8 +43,8 @@ final class Lane: SerialExecutor {
     change { $0.jobs.append(job) }
   }
 
-  /// Ends the thread after the enqueued jobs. Only the deinitializer of the actor calls it: later
-  /// jobs would never run.
+  /// Ends the thread after the enqueued jobs. Only the deinitializer of the actor may call this
+  /// function, because later jobs would never run.
   func stop() { change { $0.isStopped = true } }
 
   private func change(_ body: (inout sending State) -> Void) {

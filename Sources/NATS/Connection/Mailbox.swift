@@ -1,13 +1,13 @@
 #if Sites
 import Synchronization
 
-/// The messages for one waiting task, at most `capacity` of them. One task reads it.
+/// A queue of at most `capacity` messages for one waiting task.
 final class Mailbox: Sendable {
   private struct State {
     var messages: [NATSMessage] = []
-    /// Ends the mailbox after the messages before it.
+    /// The fault that ends the mailbox, after the messages that arrived before it.
     var fault: NATSFault?
-    /// Ends one wait.
+    /// The fault that ends the current wait.
     var interruption: NATSFault?
     var reader: CheckedContinuation<Void, Never>?
 
@@ -34,7 +34,7 @@ final class Mailbox: Sendable {
     return isTaken
   }
 
-  /// Ends the mailbox. Messages that arrived before are still read.
+  /// Ends the mailbox. Messages that arrived earlier can still be read.
   func end(_ fault: NATSFault) {
     let reader = state.withLock { state in
       state.fault = state.fault ?? fault
@@ -55,7 +55,7 @@ final class Mailbox: Sendable {
           try await clock.sleep(for: limit)
           self.interrupt(.timedOut)
         } catch {
-          // No effect after the wait: the group ends the sleep, too.
+          // After the wait, the group cancels the sleep, and this call has no effect.
           self.interrupt(.cancelled(isSent: true))
         }
       }

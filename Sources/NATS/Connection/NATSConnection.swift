@@ -1,10 +1,10 @@
 #if Sites
-/// A connection to a NATS server or cluster. After a loss, libnats reconnects indefinitely; calls
-/// that wait for a reply fail, and new calls wait for the connection, within a limit.
+/// A connection to a NATS server or cluster. After a loss, libnats tries to reconnect indefinitely.
+/// Calls that wait for a reply then fail; new calls wait for the connection within a limit.
 ///
-/// Each call fails with a `NATSFault`, whose `effect` says whether the request may have taken
-/// effect. Cancellation of the task ends its wait; only a blocked socket delays it, by two seconds
-/// at most.
+/// A failed call throws a `NATSFault`. Its `effect` states whether the request may have taken
+/// effect. Cancellation of the task ends its wait; only a blocked socket delays this, by at most
+/// two seconds.
 package final class NATSConnection: Sendable {
   let options: NATSOptions
   let clock: any Clock<Duration>
@@ -21,20 +21,20 @@ package final class NATSConnection: Sendable {
     try await wire.connect()
   }
 
-  /// Closes the connection. Waiting calls and later ones fail with `.closed`.
+  /// Closes the connection. Waiting and later calls fail with `.closed`.
   package func close() async { await wire.close() }
 
   /// Whether the server is connected now.
   package var isConnected: Bool { switchboard.phase == .connected }
 
-  /// Waits until the server is connected, at most for `callLimit`.
+  /// Waits for at most `callLimit` until the server is connected.
   ///
   /// - Throws: `.notConnected`, `.closed` or `.cancelled`.
   package func ready() async throws(NATSFault) {
     try await switchboard.connection(within: options.callLimit, on: clock)
     switch switchboard.phase {
     case .connected: return
-    // Another loss while this task waited for its turn.
+    // The connection was lost again before this task resumed.
     case .disconnected: throw .notConnected
     case .ended: try await wire.connect()
     case .closed: throw .closed
@@ -44,7 +44,7 @@ package final class NATSConnection: Sendable {
   /// The largest payload that the server accepts, in bytes.
   package func payloadMaximum() async -> Int { await wire.payloadMaximum() }
 
-  /// Sends a message that is not confirmed: it may be lost.
+  /// Sends a message without confirmation; it may be lost.
   package func publish(_ message: NATSMessage) async throws(NATSFault) {
     try SubjectName.check(subject: message.subject)
     guard !Task.isCancelled else { throw .cancelled(isSent: false) }
@@ -57,7 +57,8 @@ package final class NATSConnection: Sendable {
     try await request(message, within: options.callLimit)
   }
 
-  /// Waits for a reply at most for `limit`, or, as a pull request, for a job of the consumer.
+  /// Sends a request and waits for at most `limit`: for its reply or, with `name`, for a job of
+  /// that consumer.
   func request(
     _ message: NATSMessage, within limit: Duration, pulling name: ConsumerName? = nil
   ) async throws(NATSFault) -> NATSMessage {
@@ -71,7 +72,7 @@ package final class NATSConnection: Sendable {
     message.reply = switchboard.replySubject(number)
     try await wire.send(message)
     let reply = try await mailbox.next(within: limit, on: clock)
-    // "No responders", which has no content.
+    // The status "no responders", a message without content.
     guard reply.status != 503 else { throw .noResponders(message.subject) }
     return reply
   }

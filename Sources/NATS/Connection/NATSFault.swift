@@ -1,8 +1,8 @@
 #if Sites
 /// The reason why a call to the message broker failed.
 package enum NATSFault: Error, Hashable, Sendable {
-  /// The request may have reached the server, or not: the caller reads the state before it repeats
-  /// the request.
+  /// The request may have reached the server. The caller must read the state before it repeats the
+  /// request.
   package enum Effect: Hashable, Sendable { case none, unknown }
 
   /// A subject, key or name that no server accepts.
@@ -103,7 +103,7 @@ extension NATSFault: CustomStringConvertible {
     case .notConnected: "the server is not connected"
     case .tooLarge(let bytes): "the server does not accept a message of \(bytes) bytes"
     case .notPermitted(let subject): "the account has no permission for \(subject)"
-    case .noResponders(let subject): "no stream or consumer answers to \(subject)"
+    case .noResponders(let subject): "no stream or consumer answers requests to \(subject)"
     case .refused(let refusal): "the server refused: \(refusal.text) (\(refusal.number))"
     case .connectionLost: "the connection was lost; the request may have taken effect"
     case .timedOut: "the server did not reply in time; the request may have taken effect"

@@ -1,8 +1,8 @@
 #if Sites
-/// A message, from or to the server.
+/// A message from or to the server.
 package struct NATSMessage: Hashable, Sendable {
   package var subject: String
-  /// The subject of the answer; a delivered job's acknowledgement.
+  /// The subject for the reply; for a delivered job, the subject for its acknowledgement.
   package var reply: String?
   package var headers: [String: String]
   package var payload: [UInt8]
@@ -22,8 +22,8 @@ package struct NATSMessage: Hashable, Sendable {
   var statusText: String { headers["Description"] ?? "" }
 }
 
-/// Subjects and names that the client sends: a space or line break in one would be read as another
-/// field, or as another command of the protocol.
+/// Checks of subjects and names before they are sent. The server would read text after a space or a
+/// line break as another field or another command of the protocol.
 enum SubjectName {
   static let lengthMaximum = 512
 

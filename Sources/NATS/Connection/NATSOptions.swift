@@ -1,11 +1,11 @@
 #if Sites
-/// Where and how to connect.
+/// The servers and the parameters of a connection.
 package struct NATSOptions: Sendable {
-  /// TLS towards the servers. The chain and the name of a certificate are always verified.
+  /// The TLS parameters. The chain and the name of a server's certificate are always verified.
   package struct TLS: Sendable {
     /// The name in the servers' certificates; all servers of a cluster share it.
     package var serverName: String
-    /// A file with trusted certificates (PEM); `nil` = those of the system.
+    /// A file with trusted certificates (PEM); `nil` = the trusted certificates of the system.
     package var trustedCertificates: String?
     /// Files with the client's certificate chain and key (PEM), for mutual TLS.
     package var identity: (chain: String, key: String)?
@@ -26,13 +26,15 @@ package struct NATSOptions: Sendable {
   package var name: String
   package var tls: TLS?
   package var key: NKey?
-  /// The prefix of the subjects of replies: an account of a site may subscribe to its own only.
+  /// The prefix of all reply subjects. The account of a site may have permission to subscribe only
+  /// to its own prefix.
   package var inboxPrefix: String
-  /// The bound of each step of a call: until the connection is back, and until the reply.
+  /// The time limit of each step of a call: the wait for the connection, and the wait for the
+  /// reply.
   package var callLimit: Duration
-  /// The bound of a connection attempt to one server.
+  /// The time limit of a connection attempt to one server.
   package var connectLimit: Duration
-  /// The time between two attempts to reconnect, to which up to half is added at random.
+  /// The time between two attempts to reconnect. A random time of up to half of it is added.
   package var reconnectWait: Duration
 
   package init(
@@ -52,10 +54,10 @@ package struct NATSOptions: Sendable {
 }
 
 extension Duration {
-  /// Whole milliseconds, at least 1.
+  /// The duration in whole milliseconds, at least 1.
   var milliseconds: Int64 { max(1, nanoseconds / 1_000_000) }
 
-  /// Nanoseconds, the unit of JetStream; at most 292 years.
+  /// The duration in nanoseconds, the unit of JetStream; at most 292 years.
   var nanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,25 +1,26 @@
 #if Sites
 import Synchronization
 
-/// Assigns what arrives on a connection to the tasks that wait for it. The connection has one
-/// subscription, which is never removed: removing one while a message arrives is a use after free
-/// in libnats before 3.6.1. Replies are recognized by the number at the end of their subject; jobs
-/// and watched entries, which arrive with their own subject, by stream and consumer.
+/// Assigns the messages that arrive on a connection to the tasks that wait for them. The connection
+/// has one subscription, which is never removed: in libnats before 3.6.1, removing a subscription
+/// while a message arrives is a use after free. A reply is recognized by the number at the end of
+/// its subject. Jobs and watched entries arrive with their own subject and are recognized by stream
+/// and consumer.
 final class Switchboard: Sendable {
   enum Phase: Sendable {
     case connected
-    /// libnats reconnects.
+    /// libnats tries to reconnect.
     case disconnected
-    /// libnats has given up, as after two refusals of the key.
+    /// libnats no longer tries to reconnect, for example after the server refused the key twice.
     case ended
     case closed
   }
 
-  /// What the thread that received a message does with it.
+  /// The remaining action of the thread that received a message.
   enum Disposition: Sendable {
     case done
-    /// No task waits for the job: it is returned, so that another worker gets it before its
-    /// acknowledgement is due.
+    /// No task waits for the job. The thread returns it, so that another worker receives it before
+    /// its acknowledgement is due.
     case returnJob
   }
 
@@ -43,7 +44,7 @@ final class Switchboard: Sendable {
     }
   }
   private let state = Mutex(State())
-  /// The first tokens of all subjects of replies.
+  /// The first tokens of all reply subjects.
   let inbox: String
 
   init(inboxPrefix: String) {
@@ -77,7 +78,7 @@ final class Switchboard: Sendable {
     for mailbox in forConnection { mailbox.end(phase == .closed ? .closed : .notConnected) }
   }
 
-  /// Waits until the connection is back, at most for `limit`.
+  /// Waits for at most `limit` until the connection is restored.
   func connection(within limit: Duration, on clock: any Clock<Duration>) async throws(NATSFault) {
     let mailbox = Mailbox(capacity: 1)
     let number = state.withLock { state -> UInt64? in
@@ -155,11 +156,11 @@ final class Switchboard: Sendable {
     return isTaken ? .done : .returnJob
   }
 
-  /// The beginning of the names of the consumers of watches.
+  /// The prefix of the names of watch consumers.
   static let watchPrefix = "watch-"
 
-  /// Ends the waits whose subject a permission violation names: the server does not reply to them.
-  /// The text is `permissions violation for publish to "SUBJECT"`.
+  /// Ends the waits for the subject that a permission violation names: the server does not reply to
+  /// such requests. The text is `permissions violation for publish to "SUBJECT"`.
   func refused(_ text: String) {
     let waits = state.withLock { Array($0.waits.values) }
     for wait in waits where text.lowercased().contains("\"\(wait.subject.lowercased())\"") {

@@ -4,7 +4,7 @@ import Glibc
 
 /// The connection of libnats. All calls that may block run on the actor's own thread.
 actor Wire {
-  /// An open connection and its one subscription, closed with the value.
+  /// An open connection and its only subscription. They are closed when the value is destroyed.
   private struct Session: ~Copyable {
     let connection: OpaquePointer
     let subscription: OpaquePointer
@@ -18,11 +18,11 @@ actor Wire {
     }
   }
 
-  /// The bound of a write to the socket, after which the connection counts as lost.
+  /// The time limit of a write to the socket. After it, the connection counts as lost.
   private static let writeLimitMilliseconds: Int64 = 2000
   private static let pingIntervalMilliseconds: Int64 = 10_000
   private static let unansweredPingsMaximum: Int32 = 2
-  /// Attempts with a signature that libnats cannot send.
+  /// The maximum number of attempts, each with a signature that libnats cannot send.
   private static let attemptsMaximum = 8
 
   private nonisolated let lane: Lane
@@ -41,7 +41,7 @@ actor Wire {
 
   deinit { lane.stop() }
 
-  /// Connects, unless a connection exists that libnats has not given up.
+  /// Connects, unless there is a connection that is open or that libnats tries to restore.
   func connect() throws(NATSFault) {
     guard !isClosed else { throw .closed }
     if let connection = session?.connection {
@@ -158,10 +158,11 @@ actor Wire {
     let wait = options.reconnectWait.milliseconds
     try Self.check(natsOptions_SetReconnectWait(native, wait))
     try Self.check(natsOptions_SetReconnectJitter(native, wait / 2 + 1, wait / 2 + 1))
-    // A message that waits for a reconnection would take effect after its call has failed.
+    // With a larger buffer, a message could wait for a reconnection, and take effect after its call
+    // has failed.
     try Self.check(natsOptions_SetReconnectBufSize(native, 1))
     try Self.check(natsOptions_SetSendAsap(native, true))
-    // Otherwise each subscription has a thread.
+    // Otherwise each subscription has a separate thread.
     try Self.check(natsOptions_UseGlobalMessageDelivery(native, true))
     try Self.check(natsOptions_SetDisconnectedCB(native, Callbacks.disconnected, closure))
     try Self.check(natsOptions_SetReconnectedCB(native, Callbacks.reconnected, closure))
@@ -175,7 +176,7 @@ actor Wire {
 
   private func configure(_ native: OpaquePointer, _ tls: NATSOptions.TLS) throws(NATSFault) {
     try Self.check(natsOptions_SetSecure(native, true))
-    // Without it libnats may accept any name of a trusted issuer.
+    // Without this name, libnats may accept any certificate of a trusted issuer.
     try Self.check(natsOptions_SetExpectedHostname(native, tls.serverName))
     if let path = tls.trustedCertificates {
       try Self.check(natsOptions_LoadCATrustedCertificates(native, path))

@@ -1,7 +1,7 @@
 #if Sites
-/// A message that a consumer delivered. The server repeats it unless it is acknowledged or renewed
-/// in time. An acknowledgement is not exclusive: that of an earlier delivery succeeds, too, and
-/// removes the message.
+/// A message that a consumer delivered. The server delivers it again unless it is acknowledged or
+/// renewed in time. An acknowledgement is not exclusive: the acknowledgement of an earlier delivery
+/// also succeeds, and removes the message.
 package struct DeliveredMessage: Sendable {
   package let message: NATSMessage
   private let connection: NATSConnection
@@ -20,21 +20,22 @@ package struct DeliveredMessage: Sendable {
 
   /// The sequence in the stream.
   package var sequence: UInt64 { facts.sequence }
-  /// 1 for the first delivery. Not durable: a server that was killed counts from 1 again.
+  /// The number of deliveries so far, including this one. It is not durable: a server that was
+  /// killed restarts at 1.
   package var deliveries: Int { facts.deliveries }
 
-  /// Ends the message; returns when the server has confirmed it.
+  /// Acknowledges the message; returns when the server has confirmed the acknowledgement.
   package func acknowledge() async throws(NATSFault) { try await send("+ACK") }
 
   /// Restarts the consumer's time limit.
   package func renew() async throws(NATSFault) { try await send("+WPI") }
 
-  /// Returns the message: it is delivered again, at the earliest after `delay`.
+  /// Returns the message to the server, which delivers it again after `delay` or later.
   package func giveBack(after delay: Duration = .zero) async throws(NATSFault) {
     try await send(delay == .zero ? "-NAK" : "-NAK {\"delay\": \(delay.nanoseconds)}")
   }
 
-  /// Ends the message as failed; a work queue removes it.
+  /// Marks the message as failed; a work queue removes it.
   package func terminate() async throws(NATSFault) { try await send("+TERM") }
 
   private func send(_ text: String) async throws(NATSFault) {

@@ -5,11 +5,11 @@ package struct ConsumerConfiguration: Hashable, Sendable {
   /// The subjects of its messages. Consumers of a work queue must not overlap: use subjects with
   /// wildcards only at the end, because server 2.9.10 does not detect other overlaps.
   package var filter: String
-  /// The time after which a delivery that is not acknowledged, or renewed, is repeated.
+  /// The time after which the server repeats a delivery that was neither acknowledged nor renewed.
   package var acknowledgementLimit: Duration
-  /// Deliveries that are open at the same time.
+  /// The maximum number of deliveries without an acknowledgement.
   package var openMaximum: Int
-  /// Pull requests that wait at the same time.
+  /// The maximum number of waiting pull requests.
   package var waitingMaximum: Int
 
   package init(
@@ -59,7 +59,8 @@ extension ConsumerConfiguration: Codable {
     try values.encode("explicit", forKey: .acknowledgement)
     try values.encode("all", forKey: .start)
     try values.encode("instant", forKey: .replay)
-    // A message that reached a maximum would remain in the stream without a further delivery.
+    // Unlimited: a message that has reached the maximum would remain in the stream, but would not
+    // be delivered again.
     try values.encode(-1, forKey: .deliveriesMaximum)
   }
 }
@@ -67,12 +68,12 @@ extension ConsumerConfiguration: Codable {
 /// A consumer's configuration and state.
 package struct ConsumerState: Hashable, Sendable, Decodable {
   package let configuration: ConsumerConfiguration
-  /// Deliveries that are not acknowledged yet.
+  /// The number of deliveries that are not acknowledged yet.
   package let open: Int
   package let redelivered: Int
-  /// Pull requests that wait.
+  /// The number of waiting pull requests.
   package let waiting: Int
-  /// Messages that were not delivered yet.
+  /// The number of messages that were not delivered yet.
   package let pending: UInt64
 
   enum CodingKeys: String, CodingKey {
@@ -96,7 +97,7 @@ struct ConsumerRequest<Configuration: Encodable>: Encodable {
 }
 
 extension JetStream {
-  /// Creates a durable consumer. One with the same configuration remains.
+  /// Creates a durable consumer. An existing consumer with the same configuration is kept.
   @discardableResult
   package func createConsumer(
     _ configuration: ConsumerConfiguration, of stream: String
@@ -104,7 +105,8 @@ extension JetStream {
     try SubjectName.check(token: stream)
     try SubjectName.check(token: configuration.name)
     try SubjectName.check(filter: configuration.filter)
-    // The older subject: a subject of a request may not contain the filter's wildcards.
+    // Uses the older request subject, which does not contain the filter, because a request subject
+    // may not contain wildcards.
     return try await call(
       "CONSUMER.DURABLE.CREATE.\(stream).\(configuration.name)",
       ConsumerRequest(stream: stream, configuration: configuration))
@@ -126,22 +128,22 @@ extension JetStream {
 
   private struct PullRequest: Encodable {
     let batch: Int
-    /// Nanoseconds.
+    /// In nanoseconds.
     let expires: Int64
   }
 
-  /// Waits for a job of a consumer, at most for `expiry`; `nil` if no job arrived. Several tasks
-  /// may wait. A job that arrives after its task was cancelled is returned to the server
-  /// immediately.
+  /// Waits for at most `expiry` for a job of a consumer; `nil` if no job arrived. Several tasks may
+  /// wait. A job that arrives after its task was cancelled is returned to the server immediately.
   ///
-  /// - Throws: `.connectionLost` and `.cancelled` leave no job with this task; the server repeats a
-  ///   job that it had already sent when its acknowledgement is due.
+  /// - Throws: after `.connectionLost` or `.cancelled`, this task has no job. If the server had
+  ///   already sent a job, it delivers the job again when the acknowledgement is due.
   package func fetch(
     from consumer: String, of stream: String, expiry: Duration
   ) async throws(NATSFault) -> DeliveredMessage? {
     try SubjectName.check(token: stream)
     try SubjectName.check(token: consumer)
-    // One message for each request: the time limit of a message that waits in the client would run.
+    // Each request is for one message, because the acknowledgement limit of a message also runs
+    // while it waits in the client.
     let body = Self.encoded(PullRequest(batch: 1, expires: expiry.nanoseconds))
     let request = NATSMessage(
       subject: "\(prefix).CONSUMER.MSG.NEXT.\(stream).\(consumer)", payload: body)

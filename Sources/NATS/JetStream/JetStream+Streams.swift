@@ -9,7 +9,7 @@ package struct StreamState: Hashable, Sendable, Decodable {
     package let firstSequence: UInt64
     package let lastSequence: UInt64
     package let consumers: Int
-    /// The messages of each subject that matches the filter of the request.
+    /// The number of messages of each subject that matches the filter of the request.
     package let subjects: [String: UInt64]?
 
     enum CodingKeys: String, CodingKey {
@@ -38,7 +38,7 @@ package struct StoredMessage: Hashable, Sendable {
 }
 
 extension JetStream {
-  /// Creates a stream. A stream with the same configuration remains.
+  /// Creates a stream. An existing stream with the same configuration is kept.
   ///
   /// - Throws: `.refused` with `streamExists` if it has another configuration.
   @discardableResult
@@ -86,10 +86,11 @@ extension JetStream {
     }
   }
 
-  /// Pages of the list of subjects; a server returns up to 100,000 subjects for each.
+  /// The maximum number of pages of the subject list. A server returns up to 100,000 subjects per
+  /// page.
   private static let pagesMaximum = 100
 
-  /// Returns the stored messages of each subject that matches the filter.
+  /// Returns the number of stored messages of each subject that matches the filter.
   package func messages(
     in stream: String, matching filter: String
   ) async throws(NATSFault) -> [String: UInt64] {
@@ -138,8 +139,8 @@ extension JetStream {
     let message: Message
   }
 
-  /// Returns the last message of a subject, or `nil`. The stream's leader answers, so the message
-  /// is never an older one.
+  /// Returns the last message of a subject, or `nil`. The stream's leader answers, so the result is
+  /// never an older message.
   package func lastMessage(
     in stream: String, of subject: String
   ) async throws(NATSFault) -> StoredMessage? {
@@ -173,10 +174,10 @@ extension JetStream {
     }
   }
 
-  /// Decodes `NATS/1.0`, then a line for each header.
+  /// Decodes `NATS/1.0` followed by a line for each header.
   static func headers(_ bytes: [UInt8]) -> [String: String] {
     var headers: [String: String] = [:]
-    // A carriage return and a line feed are one character.
+    // Swift treats a carriage return and a line feed as one character.
     for line in String(decoding: bytes, as: UTF8.self).split(separator: "\r\n").dropFirst() {
       guard let colon = line.firstIndex(of: ":") else { continue }
       let value = line[line.index(after: colon)...].drop { $0 == " " }
@@ -185,8 +186,9 @@ extension JetStream {
     return headers
   }
 
-  /// Deletes a message; `false` if it does not exist. A server 2.9.10 that purges the messages of a
-  /// subject no longer delivers those of others, so a job is cancelled by its sequence.
+  /// Deletes a message; `false` if it does not exist. A job is cancelled by its sequence, because
+  /// server 2.9.10 no longer delivers the messages of other subjects after the messages of one
+  /// subject are purged.
   package func deleteMessage(
     in stream: String, sequence: UInt64
   ) async throws(NATSFault) -> Bool {

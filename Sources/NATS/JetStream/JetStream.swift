@@ -40,7 +40,7 @@ package struct JetStream: Sendable {
   /// Stores a message in the stream of its subject.
   ///
   /// - Parameters:
-  ///   - id: recognizes a repeated message within the stream's `duplicateWindow`.
+  ///   - id: identifies the message; the stream ignores a repeated id within its `duplicateWindow`.
   ///   - lastSequence: the expected sequence of the subject's last message; 0 = none.
   @discardableResult
   package func publish(

@@ -1,9 +1,9 @@
 #if Sites
-/// The configuration of a stream. Limits of −1 do not exist.
+/// The configuration of a stream. A limit of −1 means unlimited.
 package struct StreamConfiguration: Hashable, Sendable {
   package enum Retention: String, Hashable, Sendable, Codable {
     case limits, interest
-    /// A message ends with its acknowledgement, and belongs to one consumer.
+    /// A message belongs to one consumer, and is removed when it is acknowledged.
     case workQueue = "workqueue"
   }
   package enum Storage: String, Hashable, Sendable, Codable { case file, memory }
@@ -20,13 +20,14 @@ package struct StreamConfiguration: Hashable, Sendable {
   /// Zero = unlimited.
   package var maximumAge = Duration.zero
   package var discard = Discard.old
-  /// Refuses a message whose subject is full, with the number `notStored`; requires `discard` new.
+  /// Whether a message whose subject is full is refused with the number `notStored`; requires
+  /// `discard` new.
   package var discardsNewPerSubject = false
-  /// How long the server recognizes a message with the same id. The ids of acknowledged messages do
-  /// not survive a restart of the server.
+  /// The time for which the server recognizes a repeated message id. After a restart, the server no
+  /// longer knows the ids of acknowledged messages.
   package var duplicateWindow = Duration.seconds(120)
   package var replicas = 1
-  /// Any replica answers reads, possibly with an older message.
+  /// Whether any replica answers reads, possibly with an older message.
   package var allowsDirectReads = true
   package var deniesDeletion = false
   package var allowsRollup = false
@@ -38,7 +39,7 @@ package struct StreamConfiguration: Hashable, Sendable {
   }
 }
 
-/// A stream whose messages are copied, possibly of the domain of a leaf node.
+/// A stream whose messages are copied. It may be in another domain, such as that of a leaf node.
 package struct StreamSource: Hashable, Sendable {
   package var name: String
   package var domain: String?

@@ -2,9 +2,9 @@
 /// The configuration of a bucket.
 package struct KeyValueConfiguration: Hashable, Sendable {
   package var bucket: String
-  /// Stored revisions of each key, 1 to 64.
+  /// The number of stored revisions of each key, 1 to 64.
   package var history: Int64
-  /// The age at which entries disappear; `nil` = never. A watch does not report it.
+  /// The age at which entries expire; `nil` = never. A watch does not report the expiry.
   package var lifetime: Duration?
   package var maximumValueBytes: Int32
   package var maximumBytes: Int64
@@ -36,7 +36,7 @@ package struct KeyValueConfiguration: Hashable, Sendable {
     stream.storage = storage
     stream.replicas = replicas
     stream.discard = .new
-    // May not be longer than the age of entries.
+    // The duplicate window may not exceed the lifetime of entries.
     stream.duplicateWindow = lifetime.map { min($0, Self.duplicateWindow) } ?? Self.duplicateWindow
     stream.deniesDeletion = true
     stream.allowsRollup = true
@@ -65,13 +65,13 @@ package struct KeyValueEntry: Hashable, Sendable {
   }
 }
 
-/// A bucket of entries with revisions. Decisions follow from the result of `create`, `update` or
-/// `delete`, never from a read: in a cluster, a read may return an older revision.
+/// A bucket of entries with revisions. Decide by the results of `create`, `update` and `delete`,
+/// never by a read: in a cluster, a read may return an older revision.
 package struct KeyValueBucket: Sendable {
   let stream: JetStream
   package let name: String
 
-  /// A bucket that exists. Nothing is sent.
+  /// Creates a handle of an existing bucket, without a request.
   package init(_ name: String, of stream: JetStream) throws(NATSFault) {
     try SubjectName.check(token: name)
     self.stream = stream
@@ -86,31 +86,34 @@ package struct KeyValueBucket: Sendable {
     try await stream.ensureStream(configuration.stream)
   }
 
-  /// The largest value that the server accepts, in bytes, including about 100 bytes of headers.
+  /// The maximum size of a value with its headers (about 100 bytes) that the server accepts, in
+  /// bytes.
   package var payloadMaximum: Int { get async { await stream.connection.payloadMaximum() } }
 
-  /// Returns the current entry, or `nil` if it does not exist or is deleted. An account needs the
-  /// permission for this key only.
+  /// Returns the current entry, or `nil` if it does not exist or is deleted. An account needs
+  /// permission only for this key.
   package func entry(_ key: String) async throws(NATSFault) -> KeyValueEntry? {
     guard let entry = try await lastEntry(key), !entry.isDeleted else { return nil }
     return entry
   }
 
-  /// Writes a value, whatever the current revision. Returns the new revision.
+  /// Writes a value regardless of the current revision, and returns the new revision.
   @discardableResult
   package func put(_ key: String, _ value: [UInt8]) async throws(NATSFault) -> UInt64 {
     try await publish(key, value, expecting: nil)
   }
 
-  /// Creates an entry that does not exist or is deleted; `nil` if it exists.
+  /// Creates an entry that does not exist or is deleted, and returns its revision; `nil` if it
+  /// exists.
   package func create(_ key: String, _ value: [UInt8]) async throws(NATSFault) -> UInt64? {
     if let revision = try await update(key, value, expecting: 0) { return revision }
-    // A deletion is a revision, too.
+    // A deleted entry has a revision as well.
     guard let last = try await lastEntry(key), last.isDeleted else { return nil }
     return try await update(key, value, expecting: last.revision)
   }
 
-  /// Writes a value if the entry still has the revision; `nil` if it has another one.
+  /// Writes a value if the entry still has the expected revision, and returns the new revision;
+  /// `nil` if the entry has another revision.
   package func update(
     _ key: String, _ value: [UInt8], expecting revision: UInt64
   ) async throws(NATSFault) -> UInt64? {
@@ -119,7 +122,7 @@ package struct KeyValueBucket: Sendable {
     }
   }
 
-  /// Deletes an entry; `false` if it has another revision than expected.
+  /// Deletes an entry; `false` if its revision is not the expected one.
   @discardableResult
   package func delete(
     _ key: String, expecting revision: UInt64? = nil
@@ -129,12 +132,13 @@ package struct KeyValueBucket: Sendable {
     } != nil
   }
 
-  /// The entries that exist and those that change later. `keys` may contain wildcards.
+  /// Returns a watch of the existing entries and of all later changes. `keys` may contain
+  /// wildcards.
   package func watch(_ keys: String = ">", includingHistory: Bool = false) -> KeyValueWatch {
     KeyValueWatch(bucket: self, keys: keys, includesHistory: includingHistory)
   }
 
-  /// Returns the current entries, or with `includingHistory` all revisions, the oldest first.
+  /// Returns the current entries or, with `includingHistory`, all revisions, the oldest first.
   package func entries(
     _ keys: String = ">", includingHistory: Bool = false
   ) async throws(NATSFault) -> [KeyValueEntry] {
@@ -150,7 +154,7 @@ package struct KeyValueBucket: Sendable {
 
   func subject(_ key: String) -> String { "$KV.\(name).\(key)" }
 
-  /// Returns the last revision of an entry, also of one that is deleted.
+  /// Returns the last revision of an entry, even if the entry is deleted.
   private func lastEntry(_ key: String) async throws(NATSFault) -> KeyValueEntry? {
     try SubjectName.check(subject: key)
     let reply = try await stream.connection.request(
@@ -172,7 +176,7 @@ package struct KeyValueBucket: Sendable {
     _ key: String, _ value: [UInt8], expecting revision: UInt64?, headers: [String: String] = [:]
   ) async throws(NATSFault) -> UInt64 {
     try SubjectName.check(subject: key)
-    // Leaf nodes pass on subjects of buckets only with the prefix of the hub's domain.
+    // Leaf nodes forward the subjects of buckets only with the prefix of the hub's domain.
     let prefix = stream.isRemote ? stream.prefix + "." : ""
     let message = NATSMessage(subject: prefix + subject(key), headers: headers, payload: value)
     return try await stream.publish(message, expecting: revision).sequence

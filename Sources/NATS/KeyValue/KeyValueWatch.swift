@@ -1,10 +1,10 @@
 #if Sites
-/// The changes of a bucket: first the entries that exist, then `.current`, then each change. After
-/// a lost connection or a gap, another consumer continues after the last revision. So the last
-/// revision of each key is reported, but with a history of 1 not every earlier one.
+/// The changes of a bucket: first the existing entries, then `.current`, then each change. After a
+/// lost connection or a gap, a new consumer continues after the last revision. So the latest
+/// revision of each key is always reported; with a history of 1, earlier revisions may be missing.
 package struct KeyValueWatch: AsyncSequence, Sendable {
   package enum Element: Hashable, Sendable {
-    /// A revision; also a deletion.
+    /// A revision, which may be a deletion.
     case entry(KeyValueEntry)
     /// All entries that existed at the start were reported.
     case current
@@ -17,7 +17,7 @@ package struct KeyValueWatch: AsyncSequence, Sendable {
   package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
   package struct AsyncIterator: AsyncIteratorProtocol {
-    /// Consumers in a row that deliver nothing, until the watch fails.
+    /// The maximum number of consecutive consumers that deliver nothing, before the watch fails.
     private static let failuresMaximum = 5
 
     private let watch: KeyValueWatch
@@ -30,7 +30,7 @@ package struct KeyValueWatch: AsyncSequence, Sendable {
 
     /// Returns the next change. Waits indefinitely, until the task is cancelled.
     ///
-    /// - Throws: a fault that another attempt would not repair, `.cancelled`, or `.closed`.
+    /// - Throws: `.cancelled`, `.closed`, or a fault that another attempt would not fix.
     package mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(NATSFault) -> Element? {
@@ -59,7 +59,7 @@ package struct KeyValueWatch: AsyncSequence, Sendable {
           case .connectionLost, .timedOut, .malformedReply:
             failures += 1
             guard failures <= Self.failuresMaximum else { throw error }
-          // The outage may be long; `ready` has waited.
+          // An outage may be long and is no failure of the watch; `ready` has already waited.
           case .notConnected: break
           default: throw error
           }
@@ -77,7 +77,8 @@ package struct KeyValueWatch: AsyncSequence, Sendable {
   }
 }
 
-/// A consumer of the entries of a watch. The server removes it after a time without requests.
+/// A consumer of the entries of a watch. The server removes it if it receives no requests for some
+/// time.
 private final class Source {
   private struct Configuration: Encodable {
     var name: String
@@ -85,7 +86,7 @@ private final class Source {
     var start: String
     var firstSequence: UInt64?
     var lifetime: Int64
-    /// An acknowledgement includes those of all earlier entries.
+    /// An acknowledgement also acknowledges all earlier entries.
     var acknowledgement = "all"
     var openMaximum = -1
     var replay = "instant"
@@ -122,7 +123,7 @@ private final class Source {
     }
   }
 
-  /// Entries for each request: no more arrive until they are read.
+  /// The number of entries per request. No more entries arrive until these are read.
   private static let batch = 256
   private static let expiry = Duration.seconds(30)
   private static let heartbeat = Duration.seconds(5)
@@ -134,7 +135,7 @@ private final class Source {
   private let mailbox = Mailbox(capacity: batch * 2)
   private let request: NATSMessage
   private let number: UInt64
-  /// Entries that the server may still send.
+  /// The number of entries that the server may still send.
   private var requested = 0
   private var lastConsumerSequence: UInt64 = 0
 
@@ -156,7 +157,7 @@ private final class Source {
     stream.connection.switchboard.closeWatch(name)
   }
 
-  /// Creates the consumer; also returns the number of entries that exist.
+  /// Creates the consumer, and returns it with the number of existing entries.
   static nonisolated(nonsending) func open(
     _ watch: KeyValueWatch, after revision: UInt64
   ) async throws(NATSFault) -> (Source, pending: UInt64) {
@@ -213,7 +214,7 @@ private final class Source {
     else { throw .connectionLost }
     lastConsumerSequence = facts.consumerSequence
     requested -= 1
-    // The server counts entries until they are acknowledged.
+    // The acknowledgement ends the server's record of these entries.
     if requested == 0 {
       try await stream.connection.publish(
         NATSMessage(subject: reply, payload: Array("+ACK".utf8)))

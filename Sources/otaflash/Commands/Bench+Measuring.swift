@@ -46,7 +46,7 @@ extension Bench {
     return found
   }
 
-  /// The kernel keeps a link for 2 s after its last user (HCI_DISCONN_TIMEOUT).
+  /// The kernel keeps a link for 2 s after its last socket is closed (HCI_DISCONN_TIMEOUT).
   private static let linkLinger = Duration.milliseconds(2500)
 
   /// Measures a real device with the link parameters that it accepts.

@@ -3,7 +3,7 @@ import OtaflashDevices
 import OtaflashFirmware
 import OtaflashUpdate
 
-/// One update with the ticks of its display and its time limit.
+/// One update, together with the refresh of its display and its time limit.
 struct FlashJob: Sendable {
   private enum Part: Sendable {
     case update(Result<UpdateResult, UpdateFault>)

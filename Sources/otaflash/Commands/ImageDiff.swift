@@ -15,7 +15,8 @@ struct ImageDiff: Subcommand {
       if it was erased in advance. Times are predictions: nothing is sent.
       """)
 
-  /// A request and a response of 20 bytes each 30 ms, and typical rates from poor to good links.
+  /// The rate of one request of 20 bytes and its response every 30 ms, then typical rates of poor
+  /// to good links.
   private static let usualRates = [530, 6000, 20_000, 60_000, 100_000]
 
   @OptionGroup var files: ImagePairArguments

@@ -90,7 +90,7 @@ struct Pair: TargetedCommand {
       let device = destination.address.flatMap(BluetoothAddress.init)
     else { return Outcome(security: security, isNew: true, isKept: false) }
     let former = agent.bond(with: device)
-    // Without earlier keys there must be new ones, which arrive last.
+    // Without earlier keys, the pairing creates new keys; their distribution is its last step.
     let made = await agent.newBond(
       with: device, within: former == nil ? .seconds(3) : .milliseconds(500))
     return Outcome(

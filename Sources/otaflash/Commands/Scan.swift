@@ -46,7 +46,7 @@ struct Scan: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   private static let duration = Duration.seconds(5)
-  /// The limit of `--watch` without a signal.
+  /// The time limit of `--watch`; usually a signal or a key ends it first.
   private static let watchLimit = Duration.seconds(7 * 24 * 3600)
   private static let rssiRange: ClosedRange<Int8> = -127...20
 

@@ -6,7 +6,8 @@ import OtaflashGATT
 import OtaflashState
 import OtaflashUpdate
 
-/// A fault of the libraries. It has its message and its remedy; here it has a code.
+/// A fault of the libraries. The library defines its message and remedy; this file assigns its
+/// code.
 protocol CodedFault: ExplainedFault {
   var verdict: FaultReport.Verdict { get }
 }

@@ -199,7 +199,7 @@ extension FaultReport {
     code == .fleetRequest && exit == .refusedBeforeWriting ? "refused" : "failed"
   }
 
-  /// Returns the report as an end by a signal.
+  /// Returns the report of a run that a signal ended.
   func interrupted(by signal: Int32?) -> FaultReport {
     guard let signal else { return self }
     var report = FaultReport(
