@@ -38,10 +38,10 @@ package final class JournalWriter: Sendable {
 
   /// The interrupted update of this device, if there is one.
   package func earlier() -> UpdateJournal.Entry? {
-    let recalled = records.console.attempt(orNote: "the note of an earlier run was not read") {
+    let recalled = records.console.attempt(orNote: "the journal of an earlier run was not read") {
       () throws(StateFault) in try journal.read()
     }
-    records.console.note("note of an earlier run", setAside: recalled?.setAside)
+    records.console.note("journal of an earlier run", setAside: recalled?.setAside)
     return recalled?.content
   }
 

@@ -25,9 +25,9 @@ package enum RadioTuning {
 }
 
 extension TuningStep {
-  /// `interval 7.5…15 ms asked, granted: 15 ms`
+  /// `interval 7.5…15 ms requested, granted: 15 ms`
   package var sentence: String {
-    let head = "\(subject.rawValue) \(asked) asked, "
+    let head = "\(subject.rawValue) \(asked) requested, "
     let rest = now.map { "; the link has \($0)" } ?? ""
     switch outcome {
     case .granted: return head + "granted" + (now.map { ": \($0)" } ?? "")

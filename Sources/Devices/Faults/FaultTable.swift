@@ -45,8 +45,8 @@ extension FaultCode {
     case .usage:
       FaultRow(
         .usage, help: \.ownHelp, "the command line is invalid",
-        causes: "A word is misspelled, an option belongs to another command, or a value has no "
-          + "unit or a wrong one. Nothing was done.",
+        causes: "A word is misspelled, an option belongs to another command, or a value has a "
+          + "wrong unit or no unit. Nothing was done.",
         remedy: "The help line names the command's own help, such as `otaflash flash --help`. "
           + "Options may also come from the environment: the variable OTAFLASH_X_Y sets --x-y.")
     case .image:
@@ -60,8 +60,8 @@ extension FaultCode {
     case .file:
       FaultRow(
         .missingInput, "a file is missing or unreadable",
-        causes: "The path is relative to the directory in which the command runs. The file may "
-          + "belong to another user, or be a directory.",
+        causes: "A relative path is resolved against the directory in which the command runs. The "
+          + "file may belong to another user, or the path may be that of a directory.",
         remedy: "The help line lists the directory. In scripts and services, use absolute paths.")
     case .signature:
       FaultRow(
@@ -91,9 +91,9 @@ extension FaultCode {
       FaultRow(
         .permissionDenied, "others can read the key file",
         causes: "The mode of the file permits its group or all users to read it. Anyone with the "
-          + "key can put any firmware on the device.",
-        remedy: "`chmod 600` the file. If another user may have read it, give the devices a new "
-          + "key.")
+          + "key can install any firmware on the device.",
+        remedy: "Run `chmod 600` on the file. If another user may have read the key, replace it on "
+          + "the devices.")
     // Refused before the first byte was written.
     case .wrongHardware:
       FaultRow(
@@ -110,15 +110,15 @@ extension FaultCode {
         causes: "The device reported the size of the slot that receives the image. The usual "
           + "reason is a debug build, or a build for a chip with more flash. Nothing was "
           + "written.",
-        remedy: "Build a smaller image. If the file holds the complete flash, select the part of "
-          + "the application with --region.")
+        remedy: "Build a smaller image. If the file contains the complete flash, select the "
+          + "address range of the application with --region.")
     case .downgrade:
       FaultRow(
         .refusedBeforeWriting, help: \.inspectSubject, "the image is older than the running one",
         causes: "The image's version is lower than the one that the device runs. Nothing was "
           + "written.",
-        remedy: "--allow-downgrade sends it on purpose. Some bootloaders refuse older images "
-          + "regardless; these devices require a newer image.")
+        remedy: "To send it regardless, add --allow-downgrade. Some bootloaders refuse all older "
+          + "images; their devices require a newer image.")
     case .versionUnknown:
       FaultRow(
         .refusedBeforeWriting, or: [.malformedInput], help: \.inspectImage,
@@ -138,50 +138,51 @@ extension FaultCode {
     case .imageNotTaken:
       FaultRow(
         .refusedBeforeWriting, help: \.inspectImage,
-        "none of the device's update protocols can carry the image",
-        causes: "A device with SMP accepts only MCUboot images, a Nordic bootloader only "
-          + "packages. Often the build wrote several files, and this one is for a debugger.",
+        "no update protocol of the device supports the image",
+        causes: "A device with SMP accepts only MCUboot images, a Nordic bootloader only packages. "
+          + "Many builds write several files, and some of them are only for a debugger.",
         remedy: "`otaflash info -d name:door-01` lists the protocols of the device; "
           + "docs/image-formats.md lists the files that each protocol accepts. If the file "
           + "contains a suitable image, the help line extracts it.")
     case .protocolAmbiguous:
       FaultRow(
         .deviceUnavailable, help: \.inspectDevice,
-        "several update protocols can carry the image; choose one with --protocol",
-        causes: "The device offers more than one update service, and the image suits all of "
-          + "them. otaflash does not choose one.",
+        "several update protocols support the image; choose one with --protocol",
+        causes: "The device offers several update services that support the image. otaflash does "
+          + "not choose one automatically.",
         remedy: "Choose with --protocol; the help line shows one. If both protocols write the "
           + "same slot, prefer the application's own protocol: its verification is stronger.")
     case .noPatch:
       FaultRow(
         .refusedBeforeWriting, or: [.rejectedByDevice], help: \.inspectDevice,
-        "a patch was required, and none can be sent, or the device could not apply it",
-        causes: "--delta require is set. The image that the device runs is not stored on this "
-          + "host, or the device finds it damaged, does not support patches, or needs longer for "
-          + "a patch than for the image.",
-        remedy: "--base names a file or a directory with the release that the device runs. "
-          + "--delta auto sends the image if there is no patch. docs/delta.md describes how "
+        "a patch is required, but it cannot be sent, or the device cannot apply it",
+        causes: "--delta require is set. This host does not store the running image, or the device "
+          + "does not support patches, reports that its running image is damaged, or needs more "
+          + "time for the patch than for the image.",
+        remedy: "Set --base to the release that the device runs, or to a directory that contains "
+          + "it. --delta auto sends the image if there is no patch. docs/delta.md describes how "
           + "patches are chosen.")
     // The device's answers.
     case .deviceRefused:
       FaultRow(
         .rejectedByDevice, or: [.refusedBeforeWriting, .protocolBroken], help: \.inspectSubject,
         "the device refused an operation",
-        causes: "The application or the bootloader refused: another update is in progress, the "
-          + "battery is low, or it does not support the request. The message contains the reason "
-          + "of the device.",
+        causes: "The application or the bootloader refused the operation. For example, another "
+          + "update is in progress, the battery is low, or the device does not support the "
+          + "request. The message contains the reason that the device reported.",
         remedy: "Follow the message, wait, and try again. Restart a device that refuses every "
           + "request.")
     case .authorizationRequired:
       FaultRow(
         .permissionDenied, help: \.inspectSubject, "the device requires its key",
-        causes: "Updates of this device are locked by a secret that it shares with its owner.",
-        remedy: "Give the secret in a file that only you can read: --key-file. The secret itself "
-          + "is never sent; the device receives an HMAC that proves that you have it.")
+        causes: "This device accepts updates only from hosts that have its secret key.",
+        remedy: "Store the key in a file that only you can read, and pass the file with "
+          + "--key-file. The key itself is never sent; the device receives an HMAC that shows that "
+          + "you have the key.")
     case .wrongKey:
       FaultRow(
         .permissionDenied, help: \.inspectSubject, "the key does not match the device",
-        causes: "The key file holds the secret of another device or another board.",
+        causes: "The key file contains the key of another device or another board.",
         remedy: "Find the key of this device. After five wrong keys the device is locked until "
           + "it restarts.")
     case .deviceLocked:
@@ -194,9 +195,9 @@ extension FaultCode {
     case .deviceFlashFault:
       FaultRow(
         .rejectedByDevice, help: \.inspectSubject, "the device's flash failed",
-        causes: "The device could not erase or write its flash, or read back other bytes than it "
-          + "had written, also after retries. Common reasons are a low supply voltage and worn "
-          + "flash.",
+        causes: "Even after retries, the device could not erase or write its flash, or the bytes "
+          + "that it read back differed from the bytes written. Common reasons are a low supply "
+          + "voltage and worn flash.",
         remedy: "Check the supply voltage and try again. A device that fails at the same offset "
           + "each time needs repair.")
     case .noUpdateService:
@@ -211,36 +212,36 @@ extension FaultCode {
     case .protocolVersion:
       FaultRow(
         .protocolBroken, help: \.inspectSubject, "the device uses another protocol version",
-        causes: "The firmware of the device implements a later or an earlier version of the "
-          + "protocol than this otaflash supports.",
-        remedy: "Update otaflash. If the device is older, use the otaflash that was released "
-          + "with its firmware.")
+        causes: "The firmware of the device implements a version of the protocol that this version "
+          + "of otaflash does not support.",
+        remedy: "Update otaflash. If the version of the device is older, use the otaflash that was "
+          + "released with its firmware.")
     case .imageRejected:
       FaultRow(
         .rejectedByDevice, help: \.inspectSubject,
         "the received image does not match, or the bootloader rejected it",
-        causes: "The device read the complete image back from its flash, and its CRC32 or hash "
-          + "differs. Or its bootloader checked the image and rejected it, usually because of a "
-          + "signature by a key that it does not trust. The old image still runs.",
+        causes: "The device read the complete image back from its flash, and the CRC32 or the hash "
+          + "differs. Or the bootloader checked the image and rejected it, usually because it does "
+          + "not trust the key of the signature. The old image still runs.",
         remedy: "Run the same command again. If it fails again, compare the keys: `otaflash "
           + "image info FILE` shows which key signed the image.")
     case .reverted:
       FaultRow(
         .rejectedByDevice, help: \.inspectDevice,
         "the old image runs again: the bootloader did not start the new one, or reverted it",
-        causes: "The bootloader rejected the new image because of its signature or version; or "
-          + "it started the image on trial, and the image crashed or was not confirmed before a "
+        causes: "The bootloader rejected the new image because of its signature or version. Or it "
+          + "started the image on trial, and the image crashed or was not confirmed before a "
           + "restart.",
         remedy: "The device works; the new image does not. Watch it boot on a debugger or a "
           + "console before you send it to other devices.")
     case .oldVersionRuns:
       FaultRow(
         .rejectedByDevice, help: \.inspectDevice, "the device restarted into the old image",
-        causes: "The device restarted, and reports the same image as before. Its bootloader "
-          + "found no request for an update, or refused it without a reason.",
+        causes: "The device restarted, and reports the same image as before. Its bootloader found "
+          + "no update request, or refused the request without a reason.",
         remedy: "`otaflash info -d name:door-01` shows the running image. Check that application "
-          + "and bootloader agree on the slot of the new image and on the way an update is "
-          + "requested.")
+          + "and bootloader agree on the slot of the new image and on the format of the update "
+          + "request.")
     case .differentImageRuns:
       FaultRow(
         .rejectedByDevice, help: \.inspectDevice,
@@ -252,7 +253,7 @@ extension FaultCode {
           + "the version that the application itself reports.")
     case .unreachableAfterActivation:
       FaultRow(
-        .linkLostResumable, retryable: true, "the device did not come back",
+        .linkLostResumable, retryable: true, "the device was not found after its restart",
         causes: "The complete image was sent, the device restarted, and otaflash has received no "
           + "advertisement from it since. The restart may take longer than expected, or the "
           + "device has another address, has no Bluetooth, or has crashed.",
@@ -263,8 +264,8 @@ extension FaultCode {
     case .blockKeepsFailing:
       FaultRow(
         .rejectedByDevice, help: \.inspectDevice, "a block is still wrong after several attempts",
-        causes: "The device reports each time that it received other bytes for one block. Its "
-          + "receiver or its flash is faulty at that offset.",
+        causes: "After each attempt, the device reports that it received wrong bytes for the same "
+          + "block. The receiver or the flash of the device is faulty at that offset.",
         remedy: "Try once more with --restart. If a device fails at the same offset each time, "
           + "contact its maker.")
     case .stalled:
@@ -276,17 +277,16 @@ extension FaultCode {
           + "device's offset.")
     case .noProgress:
       FaultRow(
-        .protocolBroken, help: \.inspectDevice, "the device repeats one offset",
-        causes: "The device requests the same bytes again and again. Its receiver is in a loop, "
-          + "or loses the bytes that it receives.",
-        remedy: "Restart the device and run the same command. If it happens again, try --mode "
-          + "with-response, and report it to the device's maker.")
+        .protocolBroken, help: \.inspectDevice, "the device requests the same offset repeatedly",
+        causes: "The device requests the same bytes repeatedly. Its receiver is in a loop, or "
+          + "loses the bytes that it receives.",
+        remedy: "Restart the device and run the same command. If the error occurs again, try "
+          + "--mode with-response, and report the error to the device's maker.")
     case .linkLost:
       FaultRow(
         .linkLost, or: [.linkLostResumable], retryable: true, "the connection was lost",
-        causes: "The device went out of range, restarted, or lost power; or there is "
-          + "interference, for example from other radios or USB 3 cables. otaflash has already "
-          + "tried to reconnect.",
+        causes: "The device went out of range, restarted or lost power, or other radios or USB 3 "
+          + "cables cause interference. otaflash has already tried to reconnect.",
         remedy: "Move closer and run the same command. With exit code 75 the transfer resumes at "
           + "the device's offset; with 74 it starts again. `otaflash bench -d name:door-01` "
           + "measures the rate of the link.")
@@ -301,16 +301,17 @@ extension FaultCode {
       FaultRow(
         .linkLostResumable, or: [.linkLost], retryable: true, "the time limit expired",
         causes: "The run made progress, but took longer than --time-limit allows.",
-        remedy: "Run the same command again, with a longer --time-limit or none. Exit code 75: "
-          + "the transfer resumes, or the restart was requested already and the command checks "
-          + "what runs.")
+        remedy: "Run the same command again, with a longer --time-limit or without it. With exit "
+          + "code 75, the transfer resumes or, if the restart was already requested, the command "
+          + "checks which image runs.")
     case .interrupted:
       FaultRow(
         .linkLost, or: [.linkLostResumable, .missingInput], retryable: true, "stopped by a signal",
         causes: "Ctrl-C was pressed, or a service manager ended the process. The device was "
           + "notified.",
-        remedy: "Run the same command again. It asks the device for its state first, resumes the "
-          + "transfer, or checks what runs if the restart was requested already.")
+        remedy: "Run the same command again. It reads the state of the device first. Then it "
+          + "resumes the transfer or, if the restart was already requested, checks which image "
+          + "runs.")
     // Discovery and connection.
     case .noAdapter:
       FaultRow(
@@ -322,22 +323,23 @@ extension FaultCode {
       FaultRow(
         .deviceUnavailable, retryable: true, help: \.scan,
         "the device does not answer or advertise",
-        causes: "It is out of range, asleep or off, connected to another host (connected devices "
-          + "do not advertise), or its address is of the other type.",
+        causes: "The device is out of range, asleep, off, or connected to another host (connected "
+          + "devices do not advertise). Or its address has the other type, public or random.",
         remedy: "`otaflash scan --all` lists all devices in range. Append /public or /random to "
           + "the address; disconnect the device from other hosts.")
     case .deviceAmbiguous:
       FaultRow(
         .deviceUnavailable, help: \.scan, "several devices match",
-        causes: "More than one device has a matching name. otaflash does not choose one.",
+        causes: "More than one device has a matching name. otaflash does not choose one "
+          + "automatically.",
         remedy: "The message lists their addresses: use one of them, or a narrower pattern.")
     case .deviceBusy:
       FaultRow(
         .deviceUnavailable, retryable: true, "another process uses the device",
         causes: "Another otaflash, possibly a campaign, is connected to this device or is "
           + "connecting; or the flash file of a simulated device is in use.",
-        remedy: "Wait until it has finished, or stop it. `otaflash fleet status` shows the state "
-          + "of a campaign.")
+        remedy: "Wait until the other process has ended, or stop it. `otaflash fleet status` shows "
+          + "the state of a campaign.")
     case .permission:
       FaultRow(
         .permissionDenied, help: \.doctor, "permission denied by the system or the device",
@@ -355,8 +357,8 @@ extension FaultCode {
     case .pairingFailed:
       FaultRow(
         .permissionDenied, help: \.pair, "pairing failed",
-        causes: "The device refused, its number was not confirmed or was entered incorrectly, or "
-          + "it does not accept pairing at this time.",
+        causes: "The device refused the pairing, its number was not confirmed or was entered "
+          + "incorrectly, or the device does not accept pairing at this time.",
         remedy: "Put the device into its pairing mode and try again. A device with a display "
           + "shows the number to enter.")
     case .bondForgotten:
@@ -364,39 +366,39 @@ extension FaultCode {
         .permissionDenied, help: \.pair, "the device no longer has the keys of a pairing",
         causes: "The device was reset or paired with other hosts since, or another device uses "
           + "its address.",
-        remedy: "Make sure that it is your device. Then forget its keys here: `otaflash unpair "
-          + "-d C0:FF:EE:00:00:01`, and run the same command again, which pairs where the device "
-          + "requires it. If bluetoothd created the pairing, remove it there, too. A new image "
-          + "on trial is reverted by the next restart of the device, unless the same command "
-          + "confirms it before.")
+        remedy: "Make sure that it is your device. Then remove its keys from this host with "
+          + "`otaflash unpair -d C0:FF:EE:00:00:01`, and run the same command again; it pairs if "
+          + "the device requires it. If bluetoothd created the pairing, also remove the pairing "
+          + "from bluetoothd. If a new image is on trial, the next restart of the device reverts "
+          + "it, unless the same command confirms it first.")
     case .systemCall:
       FaultRow(
         .systemCall, help: \.doctor, "a system call failed",
-        causes: "The kernel refused an operation that should succeed, because of a driver fault "
-          + "or a limit on this process. The message names the call.",
+        causes: "The kernel refused an operation that should succeed, for example because of a "
+          + "driver fault or a limit on this process. The message names the system call.",
         remedy: "`otaflash doctor` checks all requirements. The kernel's log (dmesg) often "
           + "contains details.")
     // Benchmarks with a baseline.
     case .baseline:
       FaultRow(
         .malformedInput, "the baseline of a benchmark is not comparable",
-        causes: "The file of --baseline holds no measurements, or none with the modes, MTUs and "
-          + "intervals of this run.",
-        remedy: "Write a new one: `otaflash bench -d name:door-01 --json`.")
+        causes: "The --baseline file contains no measurements, or no measurement with the modes, "
+          + "MTUs and intervals of this run.",
+        remedy: "Write a new baseline with `otaflash bench -d name:door-01 --json`.")
     case .belowBaseline:
       FaultRow(
         .belowBaseline, "a benchmark is slower than its baseline",
-        causes: "The link is slower than before: there is more interference, another adapter, or "
-          + "a slower firmware on the device.",
-        remedy: "Run it again without interference. The lines above the error name the limiting "
-          + "factor.")
+        causes: "The link is slower than before, because of more interference, another adapter, or "
+          + "slower firmware on the device.",
+        remedy: "Run the benchmark again without interference. The lines above the error name the "
+          + "limiting factor.")
     // Campaigns.
     case .campaign:
       FaultRow(
         .configuration,
         "a campaign or its device table is malformed, or changed after its run started",
-        causes: "A key is misspelled, a value is out of range, or the file differs from the one "
-          + "that the run was planned with. Nothing was started.",
+        causes: "A key is misspelled, a value is out of range, or the file differs from the file "
+          + "of the run's plan. Nothing was started.",
         remedy: "The message contains line and column; otaflash-campaign(5) describes every key. "
           + "`otaflash fleet plan campaign.yaml` checks a file. --again abandons a run and "
           + "starts another.")
@@ -409,15 +411,14 @@ extension FaultCode {
       FaultRow(
         .deviceUnavailable, retryable: true, "another process works on a campaign",
         causes: "Only one process at a time can use a store of runs.",
-        remedy: "`otaflash fleet status` shows its progress. pause, resume, cancel and retry "
-          + "reach it from any terminal.")
+        remedy: "`otaflash fleet status` shows the progress of the run. The commands pause, "
+          + "resume, cancel and retry work from any terminal.")
     case .fleetRequest:
       FaultRow(
         .refusedBeforeWriting, or: [.linkLost],
-        "a run cannot follow a request, or no process has answered yet",
-        causes: "A finished run cannot be paused, and a run that does not wait cannot be "
-          + "resumed. Requests are carried out by the process that works on the run, if there is "
-          + "one.",
+        "a request to a run was refused, or is not answered yet",
+        causes: "A finished run cannot be paused, and a run that does not wait cannot be resumed. "
+          + "If a process works on the run, that process carries out the requests.",
         remedy: "`otaflash fleet status` shows the state of the run. An unanswered request is "
           + "kept.")
     case .fleetPaused:
@@ -425,24 +426,23 @@ extension FaultCode {
         .fleetStopped, retryable: true, "a run waits for an operator",
         causes: "A wave requires manual approval, too many devices failed, or an operator paused "
           + "the run.",
-        remedy: "Look at `otaflash fleet status`, decide, then `otaflash fleet resume` and run "
-          + "the campaign's command again; or `otaflash fleet cancel`.")
+        remedy: "Check the state with `otaflash fleet status`. To continue, run `otaflash fleet "
+          + "resume` and then the campaign's command; to end the run, run `otaflash fleet cancel`.")
     case .fleetChain:
       FaultRow(
         .malformedInput, "the recorded events of a run were changed",
-        causes: "Each event contains the hash of the event before it, and each run the hash of "
-          + "the run before it. A hash does not match, no event has the hash given to "
-          + "`--verify`, or a run was deleted: another program changed the store, or its disk is "
-          + "damaged.",
+        causes: "Each event contains the hash of the event before it, and each run the hash of the "
+          + "run before it. A hash does not match, no event has the hash given to `--verify`, or a "
+          + "run was deleted. Another program changed the store, or the disk is damaged.",
         remedy: "Do not rely on the report of this run. Find out which program writes to the "
           + "store, then start another run: the devices report their running images.")
     case .fleetStore:
       FaultRow(
         .systemCall, or: [.outputFailed, .permissionDenied, .configuration], help: \.doctor,
         "the store of runs cannot be used",
-        causes: "Its disk is full or read-only, another program locks it, it is damaged, or a "
-          + "later version of otaflash created it. A step that cannot be recorded is not carried "
-          + "out.",
+        causes: "The disk is full or read-only, or the store is locked by another program, "
+          + "damaged, or created by a later version of otaflash. A step that cannot be recorded is "
+          + "not carried out.",
         remedy: "`otaflash doctor` shows its path. Free disk space, and run the same command "
           + "again: the run continues.")
     // The host.
@@ -457,9 +457,9 @@ extension FaultCode {
       FaultRow(
         .configuration, or: [.systemCall, .outputFailed, .permissionDenied], help: \.doctor,
         "the state directory cannot be used",
-        causes: "The state directory is $XDG_STATE_HOME/otaflash or ~/.local/state/otaflash. Its "
-          + "disk is full, it belongs to another user (for example after otaflash ran with sudo "
-          + "once), or one of its files is damaged.",
+        causes: "The state directory is $XDG_STATE_HOME/otaflash or ~/.local/state/otaflash. The "
+          + "disk is full, the directory belongs to another user (for example, after otaflash ran "
+          + "once with sudo), or a file in it is damaged.",
         remedy: "`otaflash doctor` shows its path and the reason. For a service, set "
           + "XDG_STATE_HOME to a separate directory.")
     case .output:

@@ -141,7 +141,7 @@ extension AddressLayout {
       rows.append(["start", "\(Text.hex(UInt32(cs))):\(Text.hex(UInt32(ip)))"])
     case nil: break
     }
-    return rows + leftOut.map { ["left out", $0.words] }
+    return rows + leftOut.map { ["omitted", $0.words] }
   }
 
   /// `nil` if nothing was omitted.
@@ -153,7 +153,7 @@ extension AddressLayout {
 extension AddressLayout.LeftOut {
   /// `0x10001014..0x1000101C, 8 B: UICR (nRF51, nRF52)`
   fileprivate var words: String {
-    let why = known.map { "\($0.name) (\($0.families))" } ?? "not in the region asked for"
+    let why = known.map { "\($0.name) (\($0.families))" } ?? "outside of the requested region"
     return "\(region), \(Text.grouped(dataCount)) B: \(why)"
   }
 
@@ -171,7 +171,7 @@ extension FirmwareImage {
   /// The parts of the file that are not sent by default.
   package var leftOutNotes: [String] {
     (layout?.leftOut ?? []).filter { $0.known != nil }.map {
-      "left out \($0.words); --region chooses otherwise"
+      "omitted \($0.words); --region selects another range"
     }
   }
 }

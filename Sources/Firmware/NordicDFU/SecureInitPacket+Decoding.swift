@@ -68,7 +68,7 @@ extension SecureInitPacket {
     let value = try hash.required(hash.bytes(2, "hash"), "hash")
     guard value.count <= hashMaximum else {
       throw .field(
-        "hash", offset: value.startIndex, "has \(value.count) bytes, the maximum is \(hashMaximum)")
+        "hash", offset: value.startIndex, "has \(value.count) bytes; the maximum is \(hashMaximum)")
     }
     guard algorithm != .sha256 || value.count == 32 else {
       throw .field("hash", offset: value.startIndex, "has \(value.count) bytes, not 32")

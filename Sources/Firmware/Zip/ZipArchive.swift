@@ -121,7 +121,7 @@ package struct ZipArchive: Equatable, Sendable {
     let computed = CRC32.checksum(bytes)
     guard computed == header.crc32 else {
       throw .entryDamaged(
-        name: name, "its CRC32 is \(computed.hexadecimal), it states \(header.crc32.hexadecimal)")
+        name: name, "its CRC32 is \(computed.hexadecimal), not \(header.crc32.hexadecimal)")
     }
     return bytes
   }

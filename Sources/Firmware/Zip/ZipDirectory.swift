@@ -40,7 +40,7 @@ struct ZipDirectory {
       offset = header.end
     }
     guard offset == end else {
-      throw .damaged("its directory contains more than \(count) entries")
+      throw .damaged("its directory continues after its \(count) entries")
     }
     self.headers = headers
   }

@@ -217,10 +217,10 @@ extension ForecastEnding {
   fileprivate var words: String {
     switch self {
     case .updated: "updated"
-    case .current: "current already"
+    case .current: "already current"
     case .failed(_, let code): "failed (\(code))"
     case .absent: "not found"
-    case .skipped: "left out"
+    case .skipped: "skipped"
     }
   }
 }

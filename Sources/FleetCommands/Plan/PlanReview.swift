@@ -88,7 +88,7 @@ struct PlanReview: Sendable {
       words.append("\(Text.counted(devices.count, "device")) \(what): \(named)\(rest)")
     }
     note(now.keys.filter { before[$0] == nil }, "added")
-    note(before.keys.filter { now[$0] == nil }, "left out")
+    note(before.keys.filter { now[$0] == nil }, "removed")
     note(
       now.compactMap { id, planned in
         before[id].map { run.waves[$0.wave].name != planned.wave } ?? false ? id : nil
@@ -104,7 +104,7 @@ struct PlanReview: Sendable {
     } else if let former = run.beginning?.waveRules,
       former != campaign.plan.waves.map({ WaveRule($0.wave) })
     {
-      words.append("other wave rules")
+      words.append("different wave rules")
     }
     return words + fileChanges(since: run.beginning?.files ?? [])
   }

@@ -40,7 +40,8 @@ extension ATTBearer {
   }
 
   private func owe(_ answer: ATTPDU) -> GATTFault? {
-    answers.offer(answer) ? nil : .violation("it requires more responses than the protocol permits")
+    answers.offer(answer)
+      ? nil : .violation("it sent too many requests without waiting for the responses")
   }
 
   /// The peer may discover attributes, but the host has no attributes (3.4.1, and 3.4.2 for the

@@ -24,7 +24,7 @@ public final class MemoryLink: Link {
   public static func pair(
     capacity: Int = 8, maximumPDUSize: Int = maximumPDUSizeDefault
   ) -> (host: MemoryLink, device: MemoryLink) {
-    precondition(maximumPDUSize >= 23, "a link carries 23 bytes or more")
+    precondition(maximumPDUSize >= 23, "the maximum PDU size must be at least 23 bytes")
     let (there, back) = (MemoryQueue(capacity: capacity), MemoryQueue(capacity: capacity))
     return (
       MemoryLink(incoming: back, outgoing: there, maximumPDUSize: maximumPDUSize),

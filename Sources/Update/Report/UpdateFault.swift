@@ -78,7 +78,7 @@ public enum UpdateFault: Error, Equatable, Sendable {
   /// The device no longer has the keys of its pairing with this host. `isActivated`: it has the
   /// complete image, and was requested to start it; `acknowledged` counts bytes of the image.
   case bondForgotten(isActivated: Bool, resumable: Bool, acknowledged: Int)
-  // The peer broke the protocol.
+  // The peer violated the protocol.
   /// The device violated its protocol in this stage; the text is a clause.
   case protocolViolation(UpdateStage, String)
   /// A procedure of the attribute protocol failed in this stage.

@@ -19,7 +19,7 @@ extension FaultReport {
       case .checksumDiffers(let name, let wanted, let found):
         FaultReport(
           .image, "\(name) has CRC32 \(Text.hex(found)), not \(Text.hex(wanted))",
-          why: "It is another image, or a copy of it was damaged.", help: context.inspectImage)
+          why: "The file is another image, or a damaged copy.", help: context.inspectImage)
       case .unproved(let name, let part):
         FaultReport(
           part.fault.code, (part.part == name ? "" : "\(name): ") + "\(part)",
@@ -83,7 +83,7 @@ extension FaultReport {
           "'\(word)' is \(mayBeDevice ? "neither a device nor an alias" : "not an alias")"
             + (nearest.map { "; did you mean '\($0)'?" } ?? ""),
           why: (mayBeDevice ? "Write \(DeviceSelector.forms); " : "Nothing was changed; ")
-            + "`\(context.program) devices` lists them.", help: context.command(["devices"]))
+            + "`\(context.program) devices` lists the aliases.", help: context.command(["devices"]))
       case .unknownDevice(let device):
         FaultReport(
           .deviceNotFound, "\(device) is unknown",

@@ -40,7 +40,7 @@ extension FaultReport {
   private static func why(unreadable path: String, _ errno: Int32) -> String {
     switch errno {
     case EACCES, EPERM: "This user has no permission to read the file."
-    case EBADF: "It is closed."
+    case EBADF: "The input is closed."
     case ETIMEDOUT: "No data was received for ten minutes."
     case EIO: "The disk or its hardware has failed."
     case EFBIG: "It exceeds the limit of 64 MiB for text files."

@@ -37,7 +37,7 @@ extension FaultReport {
     case .danglingLink:
       self.init(
         .output, "\(file.path) is not written: it is a dangling link",
-        why: "A link must lead to an existing file.", help: context.list(file.path))
+        why: "The target of the link must exist.", help: context.list(file.path))
     case .system(ENXIO):
       self.init(
         .output, "\(file.path) cannot be written: no process reads the pipe",

@@ -210,7 +210,7 @@ import Testing
     ])
     #expect(outcome.status == 66)
     #expect(outcome.errors.contains("standard input cannot be read"), "\(outcome.errors)")
-    #expect(outcome.errors.contains("It is closed"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("The input is closed"), "\(outcome.errors)")
   }
 
   @Test func keysAreCheckedBeforeTheyAreUsed() throws {

@@ -214,7 +214,7 @@ import Testing
     ])
     #expect(outcome.status == 0)
     #expect(
-      outcome.errors.contains("the damaged note of an earlier run is now \(note).damaged"),
+      outcome.errors.contains("the damaged journal of an earlier run is now \(note).damaged"),
       "\(outcome.errors)")
   }
 

@@ -20,11 +20,11 @@ echo "== for flash, the kernel connects with the shortest interval"
 link_ends
 trace_begins
 expect 0 otaflash -v flash image-3 --image-version 1.3.0 --allow-unknown -d "$DEVICE_ADDRESS"
-says 'interval 7\.5…15 ms asked, granted: (7\.5|15) ms'
+says 'interval 7\.5…15 ms requested, granted: (7\.5|15) ms'
 says 'MTU 512.*(7\.5|15) ms'
 # The virtual controllers do not support either command.
-says 'PHY 2M asked, not granted: unknown command \(HCI error 0x01\)'
-says 'packet 251 B asked, not granted: unknown command \(HCI error 0x01\)'
+says 'PHY 2M requested, not granted: unknown command \(HCI error 0x01\)'
+says 'packet 251 B requested, not granted: unknown command \(HCI error 0x01\)'
 trace_ends
 grep -A 14 'LE Create Connection\|LE Extended Create Connection' trace |
   grep -q 'Max connection interval: 15.00 msec' || { head -n 80 trace; fail "the kernel asked for 15 ms"; }
@@ -39,12 +39,12 @@ says 'lost after +0\.42 s'
 echo "== requested values are read back"
 link_ends
 expect 0 info --interval 30ms --supervision 5s
-says 'interval 30 ms asked, granted: 30 ms'
+says 'interval 30 ms requested, granted: 30 ms'
 says '^link .* 30 ms'
 says 'lost after +5 s'
 link_ends
 expect 0 info --phy 2M
-says 'PHY 2M asked, not granted'
+says 'PHY 2M requested, not granted'
 expect 64 info --interval 5ms
 expect 64 info --interval 100ms --supervision 150ms
 expect 64 otaflash info -d sim: --phy 2M
@@ -57,7 +57,7 @@ paths=("XDG_STATE_HOME=$WORK/other" "XDG_RUNTIME_DIR=$WORK/other")
 trace_begins
 expect 0 "${as_nobody[@]}" --inh-caps=-all,+net_raw --ambient-caps=-all,+net_raw \
   env "${paths[@]}" "$OTAFLASH" --adapter hci0 -v info -d "$DEVICE_ADDRESS" --interval 15ms
-says 'interval 15 ms asked, granted: 15 ms'
+says 'interval 15 ms requested, granted: 15 ms'
 says '^link .* 15 ms'
 trace_ends
 grep -A 10 'LE Connection Update (0x08|0x0013)' trace >update || { tail -n 60 trace; fail "the link was updated"; }
@@ -68,7 +68,7 @@ echo "== without a capability the reason is reported"
 link_ends
 expect 0 "${as_nobody[@]}" --inh-caps=-all env "${paths[@]}" \
   "$OTAFLASH" --adapter hci0 -v info -d "$DEVICE_ADDRESS" --interval 15ms
-says 'interval 15 ms asked, not granted: it needs CAP_NET_RAW'
+says 'interval 15 ms requested, not granted: it needs CAP_NET_RAW'
 
 echo "== each interval of a benchmark is measured"
 link_ends
