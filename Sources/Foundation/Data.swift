@@ -4,7 +4,7 @@ import OtaflashFirmware
 import OtaflashGATT
 
 extension Peripheral {
-  /// Same as `read(_:in:within:)`, returns `Data`.
+  /// Same as `read(_:in:within:)`, but returns `Data`.
   public func readData(
     _ characteristic: BluetoothUUID, in service: BluetoothUUID, within limit: Duration? = nil
   ) async throws(PeripheralFault) -> Data {

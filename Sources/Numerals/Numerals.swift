@@ -22,7 +22,7 @@ package enum Numerals {
     fixed(duration / .seconds(1)) + " s"
   }
 
-  /// One digit after the decimal point.
+  /// Formats a value with one digit after the decimal point: `14.2`.
   package static func fixed(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())
     return "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)"

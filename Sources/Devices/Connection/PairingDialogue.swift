@@ -5,7 +5,7 @@ import OtaflashConsole
 /// The questions of a pairing at a terminal, or in a script: `echo 123456 | otaflash pair …`.
 package struct PairingDialogue: Sendable {
   private static let pollInterval = Duration.milliseconds(50)
-  /// Longer than any answer of a user.
+  /// The maximum length of a line: longer than any answer of a user.
   private static let lineMaximum = 64
   private static let passkeyDigits = 6
 
@@ -74,8 +74,8 @@ package struct PairingDialogue: Sendable {
     session.console.prompt(text, breaksLine: isatty(STDIN_FILENO) != 1)
   }
 
-  /// One line of standard input, without blocking the thread of the links; `nil` at the end of the
-  /// input, or when the task is cancelled.
+  /// Reads a line of standard input without blocking the thread of the links; `nil` at the end of
+  /// the input, or when the task is cancelled.
   private func line() async -> String? {
     var bytes: [UInt8] = []
     while bytes.count < Self.lineMaximum {

@@ -9,9 +9,9 @@ package struct RadioPairing: Sendable {
   package enum Policy: Sendable {
     /// Never; only the keys of an earlier pairing are used.
     case bondsOnly
-    /// If the device requires keys and there are none.
+    /// If the device requires keys that this host does not have.
     case onDemand
-    /// If there are no keys. The command reports the pairing.
+    /// If this host has no keys. The command reports the pairing.
     case always
   }
 

@@ -94,7 +94,8 @@ package struct SimulatedDevice: Sendable {
     try await board.dial(at: place)
   }
 
-  /// Connects to the running program of the device: a socket has no addresses.
+  /// Connects to the program that the device runs, because a socket does not specify a Bluetooth
+  /// address.
   package func dial() async throws(ConnectFault) -> any Link { try await board.dial(address: nil) }
 
   /// Counters since the creation of the device.

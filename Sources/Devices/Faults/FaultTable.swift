@@ -30,7 +30,7 @@ package struct FaultRow: Sendable {
 }
 
 extension FaultCode {
-  /// The row of the code. The switch is exhaustive, so that each new code needs one.
+  /// The row of the code. The switch is exhaustive, so that each new code needs a row.
   package var row: FaultRow {
     switch self {
     case .bug:
@@ -204,9 +204,9 @@ extension FaultCode {
       FaultRow(
         .refusedBeforeWriting, or: [.protocolBroken], help: \.inspectDevice,
         "the device has no update service",
-        causes: "The connection succeeded, but no service of the device is an update protocol "
-          + "that otaflash supports. It may be another device, or it must first enter its update "
-          + "mode.",
+        causes: "The connection succeeded, but no service of the device is an update protocol that "
+          + "otaflash supports. It may be the wrong device, or the device must first enter its "
+          + "update mode.",
         remedy: "`otaflash info -d name:door-01` lists its services. docs/your-device.md "
           + "describes how to add an update service to your own device.")
     case .protocolVersion:
@@ -232,8 +232,8 @@ extension FaultCode {
         causes: "The bootloader rejected the new image because of its signature or version. Or it "
           + "started the image on trial, and the image crashed or was not confirmed before a "
           + "restart.",
-        remedy: "The device works; the new image does not. Watch it boot on a debugger or a "
-          + "console before you send it to other devices.")
+        remedy: "The device works; the new image does not. Before you send the image to other "
+          + "devices, observe its start with a debugger or on a console.")
     case .oldVersionRuns:
       FaultRow(
         .rejectedByDevice, help: \.inspectDevice, "the device restarted into the old image",
@@ -295,8 +295,8 @@ extension FaultCode {
         .protocolBroken, help: \.inspectDevice, "the device violated a protocol",
         causes: "An answer of the device is not permitted by its protocol or by the Bluetooth "
           + "specification. The message describes the violation.",
-        remedy: "Update the device's firmware by other means, or report it to its maker: "
-          + "--capture writes the traffic of the link to a file for Wireshark.")
+        remedy: "Update the device's firmware by other means, or report the violation to the "
+          + "device's maker. --capture records the traffic of the link in a file for Wireshark.")
     case .timeLimit:
       FaultRow(
         .linkLostResumable, or: [.linkLost], retryable: true, "the time limit expired",
@@ -443,8 +443,8 @@ extension FaultCode {
         causes: "The disk is full or read-only, or the store is locked by another program, "
           + "damaged, or created by a later version of otaflash. A step that cannot be recorded is "
           + "not carried out.",
-        remedy: "`otaflash doctor` shows its path. Free disk space, and run the same command "
-          + "again: the run continues.")
+        remedy: "`otaflash doctor` shows the path of the store. Free disk space, and run the same "
+          + "command again: the run continues.")
     // The host.
     case .selfTest:
       FaultRow(
@@ -460,8 +460,8 @@ extension FaultCode {
         causes: "The state directory is $XDG_STATE_HOME/otaflash or ~/.local/state/otaflash. The "
           + "disk is full, the directory belongs to another user (for example, after otaflash ran "
           + "once with sudo), or a file in it is damaged.",
-        remedy: "`otaflash doctor` shows its path and the reason. For a service, set "
-          + "XDG_STATE_HOME to a separate directory.")
+        remedy: "`otaflash doctor` shows the path of the directory and the reason. For a service, "
+          + "set XDG_STATE_HOME to a separate directory.")
     case .output:
       FaultRow(
         .outputFailed,

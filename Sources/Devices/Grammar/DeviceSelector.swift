@@ -11,7 +11,7 @@ package struct DeviceSelector: Equatable, Sendable {
     case address(BluetoothAddress)
     /// A regular expression for the advertised name.
     case name(NamePattern)
-    /// A device behind an AF_UNIX SEQPACKET socket.
+    /// A device that listens on an AF_UNIX SEQPACKET socket.
     case unix(path: String)
     /// A simulated device in this process.
     case simulated(SimulationProfile)

@@ -79,7 +79,7 @@ package struct LinkOptions: ParsableArguments, Sendable {
 }
 
 extension DeviceSelector {
-  /// - Throws: for a device without a radio, whose link cannot be tuned.
+  /// - Throws: if the device has no radio, so that its link cannot be tuned.
   package func check(_ options: LinkOptions) throws {
     switch kind {
     case .address, .name, .last, .alias: return

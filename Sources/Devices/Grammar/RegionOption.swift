@@ -5,7 +5,7 @@ extension AddressRegion: ExpressibleByArgument {
   public init?(argument: String) { self.init(argument) }
 }
 
-/// The address range of a file that is the image.
+/// The address range of a file that contains the image.
 package struct RegionOption: ParsableArguments, Sendable {
   @Option(
     name: .long,

@@ -2,7 +2,7 @@ import ArgumentParser
 import OtaflashSimulation
 
 extension SimulationProfile {
-  /// - Throws: `ValidationError` with the problem of the text.
+  /// - Throws: `ValidationError` with the error in the text.
   package static func argument(_ text: String) throws -> SimulationProfile {
     do throws(ProfileFault) {
       return try SimulationProfile(parsing: text)

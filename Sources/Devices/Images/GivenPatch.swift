@@ -4,10 +4,10 @@ import OtaflashUpdate
 
 /// The target of `--patch`.
 package enum GivenPatch {
-  /// Larger than a patch of any image.
+  /// The maximum size of the file, in bytes: larger than a patch of any image.
   private static let limit = 64 << 20
 
-  /// The patch in a file, checked as far as possible without the device.
+  /// Reads a patch from a file, and checks it as far as possible without the device.
   package static func load(
     _ path: String, for package: FirmwarePackage, madeOf base: [UInt8]?
   ) throws(CommandFault) -> PrebuiltPatch {

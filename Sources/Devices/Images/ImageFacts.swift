@@ -8,7 +8,7 @@ extension FirmwareImage {
     "\(name)  \(Text.grouped(bytes.count)) B  crc32 \(Text.hex(crc32))"
   }
 
-  /// With the build number of an MCUboot image; `nil` if unknown.
+  /// The version, with the build number of an MCUboot image; `nil` if unknown.
   package var versionName: String? { mcuboot?.version.description ?? version?.description }
 
   /// All known facts of the image, one row each.
@@ -85,7 +85,7 @@ extension FirmwarePackage {
     return crc.value
   }
 
-  /// The same with the build number of an MCUboot image.
+  /// The version after the update, with the build number of an MCUboot image.
   package var versionName: String? { parts[parts.count - 1].versionName }
 
   /// The version that the device runs after the update: that of the last image.

@@ -35,7 +35,7 @@ package enum ImageSource {
     )
   }
 
-  /// The same with a key that is already read.
+  /// Does the same with a key that was already read.
   package static func prove(
     _ package: FirmwarePackage, by key: VerificationKey?
   ) throws(CommandFault) {

@@ -5,7 +5,7 @@ import OtaflashConsole
 /// its owner may read. Keys never come from flags or the environment.
 package enum KeyFile {
   package static let lengths = 16...64
-  /// Sufficient for 64 bytes as hex digits with a line break.
+  /// The maximum size of the file, in bytes: more than 64 bytes as hex digits with a line break.
   private static let sizeLimit = 256
 
   package static func load(_ path: String) throws(KeyFileFault) -> [UInt8] {

@@ -46,7 +46,7 @@ extension NordicSizes {
 }
 
 private enum NordicImageFacts {
-  /// For an empty list, which differs from a list with the id 0.
+  /// The text for an empty list, which differs from a list with the id 0.
   static let noneListed = "none listed"
 }
 

@@ -92,7 +92,7 @@ extension UpdateResult {
   /// The rate of a shorter upload is meaningless.
   package static let uploadWithRate = Duration.milliseconds(100)
 
-  /// What limited the upload, if known.
+  /// The bottleneck of the upload, if known.
   package var bottleneck: Bottleneck? {
     guard let flow, bytesSent > 0, uploadTook >= Self.uploadWithRate else { return nil }
     return Bottleneck(

@@ -1,7 +1,7 @@
 import OtaflashConsole
 
 extension DesktopNotification {
-  /// - Parameter command: its name.
+  /// - Parameter command: the name of the command.
   package init(of command: String, _ ending: Ending) {
     let isDone = ending.exit == .done
     let title = "otaflash \(command): " + (isDone ? "done" : "failed")

@@ -9,7 +9,7 @@ package struct Ending: Equatable, Sendable {
     package var outcome: String
     package var from: String?
     package var to: String?
-    /// For an MCUboot image.
+    /// The build number of an MCUboot image.
     package var toBuild: UInt32?
     package var proof: UpdateResult.Proof?
     /// The action that only the device's user can take to keep the image.
@@ -18,7 +18,7 @@ package struct Ending: Equatable, Sendable {
     package var awaitsApplication = false
     package var took: Duration?
     package var resumes: Int?
-    /// What limited the upload.
+    /// The bottleneck of the upload.
     package var bottleneck: Bottleneck?
     /// The content, if the device supports more than images.
     package var delivery: [JSONValue.Member]?

@@ -17,7 +17,7 @@ extension LinkReport {
 }
 
 extension DeviceReport {
-  /// With the build number, if there is one: `2.1.3+8`.
+  /// The running version, with the build number if there is one: `2.1.3+8`.
   package var runningName: String? {
     runningVersion.map { "\($0)" + ((runningBuild ?? 0) > 0 ? "+\(runningBuild ?? 0)" : "") }
   }

@@ -37,14 +37,14 @@ extension UpdateResult {
         ? [Text.rate(Double(bytesSent) / uploadTook.inSeconds)] : [])
   }
 
-  /// What limited the upload: measured, or predicted.
+  /// The bottleneck of the upload, measured or predicted.
   private var limit: String? {
     if let bottleneck { return "limited by \(bottleneck.words)" }
     guard let delivery, delivery.isShortened else { return nil }
     return delivery.isLimitedByFlash ? "limited by device flash" : nil
   }
 
-  /// The same if less than the image was sent.
+  /// The duration and the rates, if less than the image was sent.
   private var shortened: [String]? {
     guard let delivery, delivery.isShortened, let bytesMade else { return nil }
     let rate = imageRate.map { madeIn >= Self.uploadWithRate ? Text.rate($0) : nil } ?? nil
@@ -52,7 +52,7 @@ extension UpdateResult {
       + [rate].compactMap(\.self) + ["\(Text.grouped(bytesSent)) B sent"]
   }
 
-  /// The verification grade, and what is unknown.
+  /// The verification grade, with a note of unknown values.
   private var known: String {
     switch proof {
     case .none: ""

@@ -2,7 +2,7 @@ import OtaflashUpdate
 
 /// The updates of one or more devices, as the events of `--json` report them.
 package struct UpdateTraces: Sendable {
-  /// By device, in the order of their first events.
+  /// The trace of each device, in the order of the first events.
   private var traces: [DeviceTrace] = []
   private var places: [String: Int] = [:]
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import OtaflashConsole
 
-/// A command with an action of its own; the other commands only group subcommands.
+/// A command that performs an action; the other commands only group subcommands.
 package protocol Subcommand: ParsableCommand, Sendable {
   var global: GlobalOptions { get }
   /// The command's name in reports: `flash`, `image info`.

@@ -13,9 +13,10 @@ enum ChainCheck: ExpressibleByArgument, Equatable, Sendable, CustomStringConvert
   /// Also requires an event with a hash that was stored elsewhere.
   case hash([UInt8])
 
-  /// In bytes, of SHA-256.
+  /// The size of a SHA-256 hash, in bytes.
   private static let hashSize = 32
-  /// In characters. Names of runs have six characters; a longer text is a mistyped hash.
+  /// The maximum length of a run's name, in characters. Names have six characters; a longer text is
+  /// a mistyped hash.
   private static let nameMaximum = 12
 
   /// Returns `nil` for other texts, which are left for the next argument: the name of the run.

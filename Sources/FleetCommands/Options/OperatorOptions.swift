@@ -25,7 +25,7 @@ struct OperatorOptions: ParsableArguments, Sendable {
 
 /// One line of text from the operator.
 enum OperatorText {
-  /// In characters.
+  /// The maximum lengths, in characters.
   private static let nameLimit = 100
   private static let reasonLimit = 500
 

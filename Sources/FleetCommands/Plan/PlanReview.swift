@@ -8,7 +8,7 @@ import OtaflashFleetStore
 
 /// A campaign as a plan that can be saved and compared.
 struct PlanReview: Sendable {
-  /// In bytes, for 100,000 devices with long names.
+  /// The maximum size of a plan file, in bytes: enough for 100,000 devices with long names.
   private static let sizeLimit = 64 << 20
 
   let saved: SavedPlan

@@ -48,7 +48,7 @@ struct FleetRequest: Sendable {
   }
 
   /// - Parameter question: asked before any change, with the run's name.
-  /// - Throws: also if the request was refused.
+  /// - Throws: a fault, even if the request was only refused.
   func put(
     for name: String?, asking question: (String) -> String?
   ) async throws(CommandFault) -> Followed {

@@ -13,9 +13,9 @@ struct RunStatement: Sendable {
   private static let namespace = "otaflash-run"
   /// The time limit for typing a passphrase, or touching a hardware key.
   private static let patience = Duration.seconds(120)
-  /// In bytes; a signature has a few hundred.
+  /// The maximum size of a signature, in bytes. A signature has a few hundred bytes.
   private static let signatureLimit = 1 << 16
-  /// In bytes, of a key file: enough to identify its kind.
+  /// The number of bytes of a key file that identify its kind.
   private static let headLimit = 64
 
   let text: String

@@ -10,9 +10,9 @@ import OtaflashState
 
 /// A campaign file with its device table, before its images are read and its scan runs.
 package struct CampaignText: Sendable {
-  /// In bytes; larger than any campaign.
+  /// The maximum size of a campaign file, in bytes: larger than any campaign.
   private static let sizeLimit = 16 << 20
-  /// In bytes, of a file whose SHA-256 is recorded; larger than any hook program.
+  /// The maximum size of a file whose SHA-256 is recorded, in bytes: larger than any hook program.
   private static let recordedLimit = 256 << 20
 
   let path: String
@@ -26,7 +26,7 @@ package struct CampaignText: Sendable {
   let aliases: DeviceAliases
   /// The campaign file and its table.
   let files: [RunFile]
-  /// The texts by path, for the lines of errors.
+  /// The content of each file by its path, for the lines of errors.
   private let sources: [String: [UInt8]]
 
   package init(path: String, aliases: DeviceAliases, now: WallClockTime) throws(CommandFault) {

@@ -2,7 +2,7 @@
 import OtaflashConsole
 import OtaflashFleet
 
-/// The rate of a run's transfers, and its remaining time.
+/// The rate of the transfers of a run, and the remaining time of the run.
 struct RunPace: Sendable {
   /// The minimum number of settled devices for an estimate of the remaining time.
   private static let settledToTell = 3

@@ -42,8 +42,8 @@ package struct FleetStart: Sendable {
 
   /// Returns a run with its recorded events.
   ///
-  /// - Throws: the fault of changed events: a run with changed events is not continued. With
-  ///   `--again`, such a run is left unchanged.
+  /// - Throws: a fault if the events were changed, because such a run is not continued. With
+  ///   `--again`, the run is left unchanged, and nothing is thrown.
   package func last(_ kept: KeptRun?) async throws(CommandFault) -> Found? {
     guard let kept else { return nil }
     do throws(CommandFault) {
@@ -177,7 +177,7 @@ package struct FleetStart: Sendable {
     do throws(StorageFault) { return try store.runs() } catch { throw .fleet(.store(error)) }
   }
 
-  /// In characters; short enough to type.
+  /// Returns an unused name for a run, which is short enough to type.
   private func freshID() throws(CommandFault) -> String {
     let taken = Set(try kept().map(\.id))
     while true {

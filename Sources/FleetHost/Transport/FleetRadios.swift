@@ -32,7 +32,7 @@ final class FleetRadios: Sendable {
 
   private struct State {
     var radios: [String: Radio] = [:]
-    /// In dBm, by device and adapter.
+    /// The signal strength in dBm, by device and adapter.
     var discovered: [BluetoothAddress: [String: Int]] = [:]
     /// The number of consecutive queries without an answer of the kernel.
     var silences = 0

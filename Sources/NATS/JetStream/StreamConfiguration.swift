@@ -17,7 +17,7 @@ package struct StreamConfiguration: Hashable, Sendable {
   package var maximumMessagesPerSubject: Int64 = -1
   package var maximumBytes: Int64 = -1
   package var maximumMessageBytes: Int32 = -1
-  /// Zero = unlimited.
+  /// The maximum age of messages; zero = unlimited.
   package var maximumAge = Duration.zero
   package var discard = Discard.old
   /// Whether a message whose subject is full is refused with the number `notStored`; requires

@@ -13,7 +13,7 @@ enum CommandLineReading {
 
   /// A command that requires a subcommand.
   struct Group {
-    /// Empty for the program itself.
+    /// The name of the command; empty for the program itself.
     let name: String
     let help: String
     let complaint: String

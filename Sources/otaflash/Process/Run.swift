@@ -81,7 +81,7 @@ struct Run: Sendable {
     return ending.exit
   }
 
-  /// Empty without a state directory: there is no state to protect.
+  /// The directories with state; empty if there is no state directory to protect.
   private var stateFolders: [String] {
     do throws(StateFault) {
       let directory = try StateDirectory.locate(environment: environment)
@@ -156,7 +156,7 @@ struct Run: Sendable {
     refuse(.usage(message: message, command: name), of: name, about: Subject())
   }
 
-  /// Ends the run before its start. Needs no task, so it also works with too few resources.
+  /// Ends a run that cannot start. Needs no task, so it also works with too few resources.
   func refuse(_ shortage: ResourceShortage) -> ExitStatus {
     switch CommandLineReading(arguments, environment: environment) {
     case .command(let command, let name):
