@@ -28,8 +28,8 @@ import Testing
       "Doctor",
     ],
     "Update": [
-      "Report", "Contract", "LifeCycle", "OTAService", "SMP", "NordicShared", "NordicSecure",
-      "NordicLegacy", "Procedures",
+      "Report", "Contract", "LifeCycle", "Patches", "OTAService", "SMP", "NordicShared",
+      "NordicSecure", "NordicLegacy", "Procedures",
     ],
     "State": [""],
     "Foundation": [""],
