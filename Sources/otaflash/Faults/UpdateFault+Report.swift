@@ -29,7 +29,7 @@ extension UpdateFault {
     case .imageNotTaken: .init(.imageNotTaken, .refusedBeforeWriting)
     case .protocolAmbiguous: .init(.protocolAmbiguous, .deviceUnavailable)
     case .protocolNotOffered, .noUpdateService: .init(.noUpdateService, .refusedBeforeWriting)
-    case .noPatch(let obstacle):
+    case .undeliverable(let obstacle):
       .init(.noPatch, obstacle.isVerdictOfDevice ? .rejectedByDevice : .refusedBeforeWriting)
     case .authorizationRequired: .init(.authorizationRequired, .permissionDenied)
     case .wrongKey: .init(.wrongKey, .permissionDenied)
