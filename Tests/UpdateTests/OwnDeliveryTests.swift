@@ -13,7 +13,7 @@ private struct FillOptions: DeliveryOptions {
 }
 
 extension DeliveryMethod {
-  static let fill = DeliveryMethod("fill")
+  fileprivate static let fill = DeliveryMethod("fill")
 }
 
 private enum FillReason: String, DeliveryReason {
@@ -29,19 +29,50 @@ private enum FillReason: String, DeliveryReason {
   var remedy: Remedy? { .allowWholeImage }
 }
 
-/// What the session retains.
-struct DropRetained: RetainedValue {
-  var hasFailedToFill = false
-}
+/// The protocol of `OwnProtocolTests`, with the method.
+private struct FillingSession: UpdateSession {
+  struct Retained: RetainedValue {
+    var hasFailed = false
+  }
 
-extension DropSession {
+  static let updateProtocol = DropSession.updateProtocol
+  static let services = DropSession.services
+
+  let plain: DropSession
+  let retained: RetainedState<Retained>
+
+  static func takes(_ image: FirmwareImage) -> Bool { DropSession.takes(image) }
+
+  static func open(
+    on client: GATTClient, _ context: UpdateContext, _ retained: RetainedState<Retained>
+  ) async throws(UpdateFault) -> FillingSession {
+    FillingSession(
+      plain: try await DropSession.open(on: client, context, RetainedState()), retained: retained)
+  }
+
+  var device: DeviceReport {
+    var report = plain.device
+    if plain.state.features == 1 { report.deliveryMethods = [.fill] }
+    return report
+  }
+
+  func check(_ image: FirmwareImage) throws(UpdateFault) -> Preflight { try plain.check(image) }
+
+  func prepare(
+    _ plan: UpdatePlan, restart: Bool
+  ) async throws(UpdateFault) -> PreparedUpload {
+    let upload = try await plain.prepare(plan, restart: restart)
+    return try await filled(plan.image) ?? upload
+  }
+
   /// An image of one value; `nil` = the image itself must be sent.
-  func filled(_ image: FirmwareImage) async throws(UpdateFault) -> PreparedUpload? {
-    guard let options = context.options.delivery as? FillOptions, state.features == 1 else {
+  private func filled(_ image: FirmwareImage) async throws(UpdateFault) -> PreparedUpload? {
+    let context = plain.context
+    guard let options = context.options.delivery as? FillOptions, plain.state.features == 1 else {
       return nil
     }
     let size = image.bytes.count
-    var obstacle: FillReason? = retained.value.hasFailedToFill ? .refused : nil
+    var obstacle: FillReason? = retained.value.hasFailed ? .refused : nil
     if Set(image.bytes).count != 1 { obstacle = .severalValues }
     if let obstacle {
       if options.isRequired { throw .undeliverable(DeliveryObstacle(obstacle)) }
@@ -51,9 +82,10 @@ extension DropSession {
       return nil
     }
     do throws(UpdateFault) {
-      try await perform(.fill, [image.bytes[0]] + littleEndian(UInt32(size)), .prepare)
+      try await plain.perform(
+        .fill, [image.bytes[0]] + littleEndian(UInt32(size)), .prepare)
     } catch .declined {
-      retained.update { $0.hasFailedToFill = true }
+      retained.update { $0.hasFailed = true }
       throw .undeliverable(DeliveryObstacle(FillReason.refused))
     }
     context.deliver(DeliveryReport(content: .compressed, bytes: 5, imageSize: size))
@@ -62,9 +94,23 @@ extension DropSession {
       context.acknowledged(size, of: size)
     }
   }
+
+  func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict {
+    try await plain.verify(image)
+  }
+
+  func activate(
+    _ images: [FirmwareImage], keeping current: [FirmwareImage]
+  ) async throws(UpdateFault) {
+    try await plain.activate(images, keeping: current)
+  }
+
+  func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {
+    try await plain.running(expecting: image)
+  }
 }
 
-/// A protocol of another program declares a delivery method of its own; the life cycle requires it,
+/// A protocol of another program declares its delivery method; the life cycle requires it,
 /// reports it, and falls back to the image, as it does with patches.
 @Suite struct OwnDeliveryTests {
   private static let uniform = FirmwareImage(
@@ -77,7 +123,7 @@ extension DropSession {
 
   @Test(arguments: [false, true])
   func aDeviceThatSupportsTheMethodReceivesLess(_ isRequired: Bool) throws {
-    let run = try DropDevice(features: 1).update(to: Self.uniform) {
+    let run = try DropDevice(features: 1).update(to: Self.uniform, by: [FillingSession.self]) {
       $0.delivery = FillOptions(isRequired: isRequired)
     }
     let result = try run.outcome.get()
@@ -88,7 +134,9 @@ extension DropSession {
   /// No method was chosen, or another one, or the device does not support it.
   @Test(arguments: ["none", "patches", "features"])
   func theImageIsSentWithoutTheMethod(_ reason: String) throws {
-    let run = try DropDevice(features: reason == "features" ? 0 : 1).update(to: Self.uniform) {
+    let run = try DropDevice(features: reason == "features" ? 0 : 1).update(
+      to: Self.uniform, by: [FillingSession.self]
+    ) {
       switch reason {
       case "none": break
       case "patches": $0.patches.policy = .auto
@@ -100,7 +148,9 @@ extension DropSession {
   }
 
   @Test func theImageFollowsARefusedFillOnce() throws {
-    let run = try DropDevice(features: 1, refusesFill: true).update(to: Self.uniform) {
+    let run = try DropDevice(features: 1, refusesFill: true).update(
+      to: Self.uniform, by: [FillingSession.self]
+    ) {
       $0.delivery = FillOptions()
     }
     let result = try run.outcome.get()
@@ -111,22 +161,25 @@ extension DropSession {
   }
 
   @Test func anImageOfSeveralValuesIsSentAsItIs() throws {
-    let run = try DropDevice(features: 1).update(to: image(size: 1_000)) {
+    let run = try DropDevice(features: 1).update(to: image(size: 1_000), by: [FillingSession.self])
+    {
       $0.delivery = FillOptions()
     }
     #expect(try run.outcome.get().delivery?.obstacle == Self.obstacle(.severalValues))
   }
 
   @Test func aRequiredMethodEndsTheUpdate() throws {
-    let unknown = try DropDevice().update(to: Self.uniform) {
+    let unknown = try DropDevice().update(to: Self.uniform, by: [FillingSession.self]) {
       $0.delivery = FillOptions(isRequired: true)
     }
     #expect(unknown.outcome == .failure(.undeliverable(Self.obstacle(.notSupported))))
-    let patches = try DropDevice(features: 1).update(to: Self.uniform) {
+    let patches = try DropDevice(features: 1).update(to: Self.uniform, by: [FillingSession.self]) {
       $0.patches.policy = .require
     }
     #expect(patches.outcome == .failure(.noPatch(.notUnderstood)))
-    let refused = try DropDevice(features: 1, refusesFill: true).update(to: Self.uniform) {
+    let refused = try DropDevice(features: 1, refusesFill: true).update(
+      to: Self.uniform, by: [FillingSession.self]
+    ) {
       $0.delivery = FillOptions(isRequired: true)
     }
     let fault = UpdateFault.undeliverable(Self.obstacle(.refused))

@@ -54,7 +54,7 @@ private func number(_ bytes: ArraySlice<UInt8>) -> UInt32 {
 }
 
 extension UpdateProtocol {
-  fileprivate static let drop = UpdateProtocol("drop", carrying: "any file")
+  static let drop = UpdateProtocol("drop", carrying: "any file")
 }
 
 /// The protocol's steps on one connection.
@@ -67,12 +67,11 @@ struct DropSession: UpdateSession {
   let control: DiscoveredCharacteristic
   let data: DiscoveredCharacteristic
   let state: DropState
-  let retained: RetainedState<DropRetained>
 
   static func takes(_ image: FirmwareImage) -> Bool { true }
 
   static func open(
-    on client: GATTClient, _ context: UpdateContext, _ retained: RetainedState<DropRetained>
+    on client: GATTClient, _ context: UpdateContext, _ retained: RetainedState<NothingRetained>
   ) async throws(UpdateFault) -> DropSession {
     do throws(GATTFault) {
       let found = try await client.characteristics([Drop.control, Drop.data], in: Drop.service)
@@ -80,8 +79,7 @@ struct DropSession: UpdateSession {
         throw .violation("its state has another length than 16")
       }
       return DropSession(
-        client: client, context: context, control: found[0], data: found[1], state: state,
-        retained: retained)
+        client: client, context: context, control: found[0], data: found[1], state: state)
     } catch {
       throw .gatt(.connect, error)
     }
@@ -90,7 +88,6 @@ struct DropSession: UpdateSession {
   var device: DeviceReport {
     var report = DeviceReport(.drop, protocolVersion: 1)
     report.runningCRC32 = state.runningCRC32
-    if state.features == 1 { report.deliveryMethods = [.fill] }
     return report
   }
 
@@ -105,7 +102,6 @@ struct DropSession: UpdateSession {
   ) async throws(UpdateFault) -> PreparedUpload {
     let image = plan.image
     try await perform(restart ? .beginAnew : .begin, littleEndian(image.crc32), .prepare)
-    if let filled = try await filled(image) { return filled }
     let held = try await held(.prepare)
     return PreparedUpload(from: held) { () async throws(UpdateFault) in
       try await upload(image.bytes, from: held)

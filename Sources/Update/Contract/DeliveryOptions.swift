@@ -11,7 +11,8 @@ public protocol DeliveryOptions: Sendable {
   /// Whether the update fails if the method cannot be used.
   var isRequired: Bool { get }
 
-  /// Whether the caller provides the content itself, so that every device reports if it is not used.
+  /// Whether the caller provides the content; then an update of a device without support for the
+  /// method reports it.
   var providesContent: Bool { get }
 
   /// The obstacle of a device that does not support the method.

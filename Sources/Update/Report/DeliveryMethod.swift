@@ -1,7 +1,7 @@
 /// A way to deliver an image other than as it is: the device creates the image from other, mostly
 /// shorter, content.
 ///
-/// A method is a constant beside its options and its obstacles; a device that supports it lists it
+/// A method is a constant in the folder of its options and reasons. Devices that support it list it
 /// in `DeviceReport.deliveryMethods`.
 public struct DeliveryMethod: Hashable, Sendable {
   /// A unique name, in lower case.

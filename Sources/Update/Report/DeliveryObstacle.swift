@@ -1,7 +1,8 @@
 import OtaflashGATT
 
-/// Why a delivery method is not used, in the terms of that method. The texts of `ExplainedFault` are
-/// those of an update that fails because its options require the method.
+/// Why a delivery method is not used, in the terms of that method.
+///
+/// The texts of `ExplainedFault` are those of an update that fails because it requires the method.
 public protocol DeliveryReason: ExplainedFault, Equatable {
   /// The stable name of this kind.
   var code: String { get }

@@ -18,7 +18,8 @@ public struct DeliveryReport: Equatable, Sendable {
   public var imageSize: Int
   /// Why the content is not a difference; `nil` for a difference.
   public var obstacle: DeliveryObstacle?
-  /// Why the content that the caller provides is not used; `nil` if it is used, or none is provided.
+  /// Why the content that the caller provides is not used; `nil` if it is used, or there is no such
+  /// content.
   public var unused: DeliveryObstacle?
   /// The device's flash is expected to be slower than the link.
   public var isLimitedByFlash: Bool
