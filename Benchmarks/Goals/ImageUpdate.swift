@@ -30,12 +30,12 @@ struct ImageUpdate {
     let profile = try SimulationProfile(parsing: text)
     let time = Mutex(Duration.zero)
     var first = UpdateOptions()
-    first.delta = .never
+    first.patches.policy = .never
     first.mode = .withoutResponse
     let before = FirmwareUpdate(image: Self.image(old, 3, profile), options: first)
     var options = UpdateOptions()
-    options.delta = asPatch ? .auto : .never
-    options.bases = BaseFinder { _ in old }
+    options.patches.policy = asPatch ? .auto : .never
+    options.patches.bases = BaseFinder { _ in old }
     options.mode = mode
     let update = FirmwareUpdate(image: Self.image(new, 4, profile), options: options) { event in
       switch event {
@@ -51,7 +51,7 @@ struct ImageUpdate {
       _ = await clock.pause(for: rest)
       return try await update.run(on: dialer, clock: clock)
     }
-    let isPatch = if case .patch = result.delivery?.content { true } else { false }
+    let isPatch = if case .difference = result.delivery?.content { true } else { false }
     guard isPatch == asPatch else { throw Undelivered(report: result.delivery) }
     self.profile = profile
     bytes = result.delivery?.bytes ?? new.count

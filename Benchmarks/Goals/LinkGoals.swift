@@ -114,7 +114,7 @@ enum LinkGoals {
       version: FirmwareVersion(2, 0, 0), hardware: profile.hardware)
     let time = Mutex(Duration.zero)
     var options = UpdateOptions()
-    options.delta = .never
+    options.patches.policy = .never
     options.mode = mode
     let update = FirmwareUpdate(image: image, options: options) { event in
       switch event {

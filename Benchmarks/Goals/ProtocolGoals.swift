@@ -160,7 +160,7 @@ private struct Upload {
     let image = try FirmwareImage.drawn(for: text, size: size)
     let events = Mutex<[UpdateEvent]>([])
     var options = UpdateOptions()
-    options.delta = .never
+    options.patches.policy = .never
     options.windowLimit = window
     let update = FirmwareUpdate(image: image, options: options) { event in
       events.withLock { $0.append(event) }

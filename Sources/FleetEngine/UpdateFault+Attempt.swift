@@ -36,7 +36,7 @@ extension UpdateFault {
       .wrongKey, .noUpdateService, .unsupportedProtocolVersion, .reverted, .oldVersionStillRuns,
       .differentImageRuns, .otherVersionRuns, .nothingStarted, .unreachableAfterActivation,
       .imageRejected, .blockKeepsFailing, .stalled, .noProgress, .linkLost, .protocolViolation,
-      .bondForgotten, .gatt, .timedOut, .noPatch, .stoppedAfterActivation(.timeLimit, _):
+      .bondForgotten, .gatt, .timedOut, .undeliverable, .stoppedAfterActivation(.timeLimit, _):
       return nil
     }
   }
@@ -62,7 +62,7 @@ extension UpdateFault {
       .authorizationRequired, .wrongKey, .noUpdateService, .unsupportedProtocolVersion, .reverted,
       .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,
       .unreachableAfterActivation, .imageRejected, .blockKeepsFailing, .stalled, .noProgress,
-      .protocolViolation, .bondForgotten, .noPatch:
+      .protocolViolation, .bondForgotten, .undeliverable:
       .device
     case .cancelled: .infrastructure
     }
@@ -73,7 +73,8 @@ extension UpdateFault {
     switch self {
     case .wrongHardware, .doesNotFit, .downgrade, .olderBuild, .versionUnknown, .hardwareUnknown,
       .imageNotTaken, .protocolAmbiguous, .protocolNotOffered, .noUpdateService,
-      .unsupportedProtocolVersion, .authorizationRequired, .wrongKey, .bondForgotten, .noPatch:
+      .unsupportedProtocolVersion, .authorizationRequired, .wrongKey, .bondForgotten,
+      .undeliverable:
       true
     case .couldNotConnect(let fault):
       switch fault {
@@ -102,7 +103,7 @@ extension UpdateFault {
     case .protocolAmbiguous: "protocol-ambiguous"
     case .protocolNotOffered, .noUpdateService: "no-update-service"
     case .declined: "refused"
-    case .noPatch: "no-patch"
+    case .undeliverable: "no-patch"
     case .authorizationRequired: "authorization-required"
     case .wrongKey: "wrong-key"
     case .unsupportedProtocolVersion: "protocol-version"

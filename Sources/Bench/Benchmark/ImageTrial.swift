@@ -37,7 +37,7 @@ package struct ImageTrial: Sendable {
     quiet.faults = FaultPlan()
     quiet.radio = RadioModel()
     var options = Self.options(key)
-    options.delta = .never
+    options.patches.policy = .never
     options.mode = .withoutResponse
     _ = try Self.update(quiet, flash, FirmwareUpdate(image: pair.old, options: options))
   }
@@ -52,11 +52,11 @@ package struct ImageTrial: Sendable {
     options.windowLimit = setting.window
     let old = pair.old.bytes
     switch content {
-    case .plain: options.delta = .never
-    case .compressed: options.bases = BaseFinder.none
+    case .plain: options.patches.policy = .never
+    case .compressed: options.patches.bases = BaseFinder.none
     case .difference:
-      options.delta = .require
-      options.bases = BaseFinder { _ in old }
+      options.patches.policy = .require
+      options.patches.bases = BaseFinder { _ in old }
     }
     let time = Mutex(Duration.zero)
     let update = FirmwareUpdate(image: pair.new, options: options) { event in
@@ -123,7 +123,7 @@ extension DeliveryReport {
     switch content {
     case .image: .plain
     case .compressed: .compressed
-    case .patch: .difference
+    case .difference: .difference
     }
   }
 }

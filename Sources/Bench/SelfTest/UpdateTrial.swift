@@ -64,8 +64,8 @@ package struct UpdateTrial: Sendable {
       if let former {
         _ = try await FirmwareUpdate(image: former, options: options)
           .run(on: board.dialer, clock: clock)
-        options.bases = BaseFinder { _ in former.bytes }
-        options.delta = .require
+        options.patches.bases = BaseFinder { _ in former.bytes }
+        options.patches.policy = .require
       }
       return await Self.update(board, to: image, options, clock)
     }

@@ -16,14 +16,14 @@ extension DeliveryReport {
     case .compressed:
       return "\(Text.grouped(bytes)) B for \(size), compressed"
         + (why.map { ": \($0)" } ?? "")
-    case .patch(let base):
+    case .difference(let base):
       return "\(Text.grouped(bytes)) B for \(size), a patch against \(Text.hex(base.crc32))"
     }
   }
 
   /// The members in events and results.
   package var members: [JSONValue.Member] {
-    let base: ContentIdentity? = if case .patch(let base) = content { base } else { nil }
+    let base: ContentIdentity? = if case .difference(let base) = content { base } else { nil }
     return JSONValue.fields([
       "content": .string(word), "octets": .integer(bytes), "image": .integer(imageSize),
       "base_size": .integer(base?.size),
@@ -39,7 +39,7 @@ extension DeliveryReport {
     switch content {
     case .image: "image"
     case .compressed: "compressed"
-    case .patch: "patch"
+    case .difference: "patch"
     }
   }
 }

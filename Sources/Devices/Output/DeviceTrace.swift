@@ -48,9 +48,9 @@ package struct DeviceTrace: Sendable {
           "part",
           ["name": .string(name), "number": .integer(number), "of": .integer(count)])
       ]
-    case .makingPatch: return [line("flow", ["event": "making-patch"])]
+    case .creatingContent: return [line("flow", ["event": "making-patch"])]
     case .delivery(let report): return [("delivery", report.members + [deviceMember])]
-    case .patchGivenUp(let obstacle):
+    case .deliveryGivenUp(let obstacle):
       return endAll(ok: false, at: now) + [
         line(
           "flow",

@@ -67,9 +67,9 @@ package struct HumanTranscript: Sendable {
       flushTicks() + (progress == .none ? [] : [.line("  image \(number) of \(count)  \(name)")])
     case .flowing(let stretch): flowing(stretch)
     case .deviceBusy: []
-    case .makingPatch: progress == .none ? [] : flushTicks() + [.line("  creating a patch")]
+    case .creatingContent: progress == .none ? [] : flushTicks() + [.line("  creating a patch")]
     case .delivery(let report): delivering(report)
-    case .patchGivenUp: givenUp()
+    case .deliveryGivenUp: givenUp()
     case .rewound(let offset, let reason):
       progress == .plain
         ? [.line("  sending again from \(Text.grouped(offset)) (\(reason.rawValue))")] : []

@@ -75,13 +75,13 @@ extension UpdateOptions {
   package init(_ choices: FlashChoices, key: [UInt8]?, bases: BaseFinder) {
     self.init()
     mode = choices.writing
-    delta = choices.delta
+    patches.policy = choices.delta
     mtu = choices.mtu
     allowsDowngrade = choices.allowDowngrade
     allowsUnknown = choices.allowUnknown
     allowsOtherHardware = choices.allowOtherHardware
     sendsAnyway = choices.force
     self.key = key
-    self.bases = bases
+    patches.bases = bases
   }
 }

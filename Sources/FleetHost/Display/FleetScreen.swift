@@ -70,8 +70,8 @@ struct FleetScreen: Sendable {
       pace.acknowledge(max(acknowledged - transfer.meter.acknowledged, 0))
       transfer.meter.acknowledge(acknowledged, at: now)
       active[place].device.transfer = transfer
-    case .stageEnded(.upload, _), .restarted, .patchGivenUp: active[place].device.transfer = nil
-    case .makingPatch: active[place].device.stage = "creating a patch"
+    case .stageEnded(.upload, _), .restarted, .deliveryGivenUp: active[place].device.transfer = nil
+    case .creatingContent: active[place].device.stage = "creating a patch"
     case .linkLost:
       active[place].device.transfer = nil
       active[place].device.stage = "link lost"

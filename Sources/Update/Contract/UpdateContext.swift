@@ -73,7 +73,7 @@ public struct UpdateContext: Sendable {
   }
 
   /// Something may be sent instead of the image; `report` contains the decision.
-  func deliver(_ report: DeliveryReport) {
+  public func deliver(_ report: DeliveryReport) {
     tally.deliver(report)
     observe(.delivery(report))
   }

@@ -14,13 +14,9 @@ public struct UpdateOptions: Sendable {
   /// The maximum number of bytes ahead of the last acknowledgement, one data write or more; `nil` =
   /// as many as the device permits.
   public var windowLimit: Int?
-  /// Whether the host may send a patch or a compressed image to a device that supports them.
-  public var delta = DeltaPolicy.auto
-  /// The source of base images for patches; `nil` = none.
-  public var bases: BaseFinder?
-  /// A prebuilt patch that creates the image. If it does not suit the device, `delta` decides how
-  /// the update continues.
-  public var patch: PrebuiltPatch?
+  /// The method that delivers the image, for devices that support it; `nil` = as the protocol and
+  /// the device permit.
+  public var delivery: (any DeliveryOptions)?
   /// The device's key, for a device that requires authorization.
   public var key: [UInt8]?
   /// Send an image with a lower version than the running one.

@@ -22,7 +22,7 @@ final class UpdateProgressState: Sendable {
     var flow: TransferFlow?
     /// The hardware id that the device reported first.
     var hardware: HardwareID?
-    /// The last delivery, if the device supports patches or compressed images.
+    /// The last delivery, if the device supports a delivery method.
     var delivery: DeliveryReport?
     /// The lowest start offset of an upload.
     var began: Int?

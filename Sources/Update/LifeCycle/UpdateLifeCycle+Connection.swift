@@ -90,7 +90,7 @@ extension UpdateLifeCycle {
       .declined, .authorizationRequired, .wrongKey, .noUpdateService, .unsupportedProtocolVersion,
       .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,
       .unreachableAfterActivation, .imageRejected, .blockKeepsFailing, .stalled, .noProgress,
-      .protocolViolation, .timedOut, .noPatch, .stoppedAfterActivation:
+      .protocolViolation, .timedOut, .undeliverable, .stoppedAfterActivation:
       return fault
     }
   }
@@ -154,7 +154,7 @@ extension UpdateFault {
       .declined, .authorizationRequired, .wrongKey, .noUpdateService, .unsupportedProtocolVersion,
       .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,
       .unreachableAfterActivation, .imageRejected, .blockKeepsFailing, .stalled, .noProgress,
-      .protocolViolation, .cancelled, .timedOut, .noPatch, .stoppedAfterActivation:
+      .protocolViolation, .cancelled, .timedOut, .undeliverable, .stoppedAfterActivation:
       nil
     }
   }

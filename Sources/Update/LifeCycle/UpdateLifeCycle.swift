@@ -163,9 +163,8 @@ struct UpdateLifeCycle: Sendable {
       }
     }
     guard !plans.isEmpty else { return try await alreadyCurrent(session, stage: &stage) }
-    if context.options.delta == .require && !session.device.takesPatches {
-      throw .noPatch(.notUnderstood)
-    }
+    let obstacle = context.options.deliveryObstacle(on: session.device)
+    if let obstacle, context.options.requiresDelivery { throw .undeliverable(obstacle) }
     if let check = context.options.beforeTransfer {
       guard let client = turn.connectedClient else {
         throw .gatt(stage, .linkLost(.supervisionTimeout))
@@ -173,11 +172,10 @@ struct UpdateLifeCycle: Sendable {
       try await check(session.device, client)
     }
     if context.options.isDryRun { return .wouldFlash }
-    if context.options.patch != nil, !session.device.takesPatches {
+    if let obstacle, context.options.delivery?.providesContent == true {
       let size = images.map(\.bytes.count).reduce(0, +)
       context.deliver(
-        DeliveryReport(
-          content: .image, bytes: size, imageSize: size, obstacle: .notUnderstood))
+        DeliveryReport(content: .image, bytes: size, imageSize: size, obstacle: obstacle))
     }
     try await authorize(session, stage: &stage)
     if !session.bootloaderPlaces.isEmpty {
@@ -221,15 +219,15 @@ struct UpdateLifeCycle: Sendable {
     return .alreadyCurrent(confirmed)
   }
 
-  /// If a patch does not result in the image, the image is sent, once: the session then creates no
-  /// other patch. Returns the offset from which the device requested the image.
+  /// If a delivery method fails, the image itself is sent, once: the session then uses no other
+  /// content. Returns the offset from which the device requested the image.
   private func send(
     _ plan: UpdatePlan, over session: any UpdateSession, restart: Bool, stage: inout UpdateStage
   ) async throws(UpdateFault) -> Int {
     do throws(UpdateFault) {
       return try await transfer(plan, over: session, restart: restart, stage: &stage)
-    } catch .noPatch(let obstacle) where context.options.delta != .require {
-      context.observe(.patchGivenUp(because: obstacle))
+    } catch .undeliverable(let obstacle) where !context.options.requiresDelivery {
+      context.observe(.deliveryGivenUp(because: obstacle))
       context.tally.startOver()
       return try await transfer(plan, over: session, restart: true, stage: &stage)
     }
@@ -333,7 +331,8 @@ extension UpdateFault {
       .imageNotTaken, .protocolAmbiguous, .protocolNotOffered, .declined, .authorizationRequired,
       .wrongKey, .noUpdateService, .unsupportedProtocolVersion, .unreachableAfterActivation,
       .stoppedAfterActivation, .imageRejected, .blockKeepsFailing, .stalled, .noProgress, .linkLost,
-      .couldNotConnect, .bondForgotten, .protocolViolation, .gatt, .cancelled, .timedOut, .noPatch:
+      .couldNotConnect, .bondForgotten, .protocolViolation, .gatt, .cancelled, .timedOut,
+      .undeliverable:
       false
     }
   }

@@ -4,9 +4,6 @@ import OtaflashFirmware
 /// The stream that replaces an image, if a device supports it (docs/ota-service.md, 13): chosen
 /// from the device's report, and announced to it.
 struct OTAPatchNegotiation: Sendable {
-  /// After this time, the creation of a patch is reported.
-  fileprivate static let silentMaking = Duration.seconds(1)
-
   let control: OTAControl
   let info: OTAInfo
   let device: DeviceReport
@@ -26,20 +23,8 @@ struct OTAPatchNegotiation: Sendable {
 
   /// If a patch is required: whether one is possible, as far as the device has reported.
   func check() async throws(UpdateFault) {
-    guard context.options.delta == .require else { return }
-    guard let decision = await earlyDecision(), !Task.isCancelled else {
-      throw .gatt(.prepare, .cancelled)
-    }
-    if let obstacle = decision.obstacle { throw .noPatch(obstacle) }
-  }
-
-  /// `nil` = the task was cancelled.
-  private func earlyDecision() async -> OTADeliveryDecision? {
-    // A prebuilt patch needs no base on the host.
-    guard context.options.patch == nil, let bases = context.options.bases else {
-      return decision(looks: false)
-    }
-    return await bases.computation.run { decision() }
+    guard context.options.patches.isRequired else { return }
+    try await context.checkRequiredPatch(decision())
   }
 
   func delivery(
@@ -53,7 +38,8 @@ struct OTAPatchNegotiation: Sendable {
       return .stream(sent)
     case .stream, nil: break
     }
-    let decision = try await decide(on: plan.image, restart: restart)
+    let decision = try await context.decide(
+      on: plan.image, decision(for: plan.image, restart: restart))
     switch decision.verdict {
     case .image(let obstacle): return .image(obstacle, unused: decision.unused)
     case .refuse(let obstacle): return .refuse(obstacle)
@@ -72,46 +58,16 @@ struct OTAPatchNegotiation: Sendable {
       && (base == .empty || ContentIdentity(base) == patching?.running)
   }
 
-  /// Searches the base and creates the content, unless it exists already.
-  private func decide(
-    on image: FirmwareImage, restart: Bool
-  ) async throws(UpdateFault) -> OTADeliveryDecision.Decision {
-    guard let abilities = patching?.abilities, let bases = context.options.bases else {
-      return decision(for: image, restart: restart, looks: false).decision(for: image.bytes)
-    }
-    let shelf = bases.made.shelf(
-      for: PatchCache.Pair(
-        image: ContentIdentity(size: image.bytes.count, crc32: image.crc32),
-        base: patching?.running, abilities: abilities))
-    let made = await context.makingPatch(
-      on: bases.computation
-    ) { () async -> OTADeliveryDecision.Decision? in
-      // Inline computations cannot be interrupted; a simulation waits for nothing outside of it.
-      let waits = bases.computation.isElsewhere
-      if waits, await shelf.gate.enter() != .entered { return nil }
-      defer { if waits { shelf.gate.leave() } }
-      return await bases.computation.run {
-        decision(for: image, restart: restart).decision(for: image.bytes) { planner in
-          planner.remembering = { shelf.stream($0, $1) }
-          planner.isCancelled = { Task.isCancelled }
-        }
-      }
-    }
-    guard let made, !Task.isCancelled else { throw .gatt(.prepare, .cancelled) }
-    return made
-  }
-
-  /// - Parameter looks: whether to search the base, which may take time.
+  /// The facts of device, link and caller, without the bytes of the base.
   private func decision(
-    for image: FirmwareImage? = nil, restart: Bool = false, looks: Bool = true
-  ) -> OTADeliveryDecision {
-    let running = patching?.running
-    let bases = looks ? context.options.bases : nil
-    var decision = OTADeliveryDecision(
-      policy: context.options.delta, abilities: patching?.abilities, conditions: conditions,
-      running: running, base: running.flatMap { bases?.bytes(of: $0) })
+    for image: FirmwareImage? = nil, restart: Bool = false
+  ) -> DeliveryDecision {
+    let options = context.options.patches
+    var decision = DeliveryDecision(
+      policy: options.policy, abilities: patching?.abilities, conditions: conditions,
+      running: patching?.running)
     if let patching { decision.absence = patching.absence }
-    decision.given = context.options.patch
+    decision.given = options.prebuilt
     decision.givenUp = retained.value.patchesGivenUp
     if let image, !restart {
       decision.held = device.resumeOffset(for: image)
@@ -172,26 +128,6 @@ extension UpdateFault {
   }
 }
 
-extension UpdateContext {
-  var wantsPatches: Bool { options.delta != .never }
-
-  /// Reports the creation of a patch if it takes a noticeable time.
-  fileprivate func makingPatch<Value: Sendable>(
-    on computation: Computation, _ make: () async -> Value
-  ) async -> Value {
-    // Inline creation takes no time in a simulation.
-    guard computation.isElsewhere else { return await make() }
-    return await withTaskGroup(of: Void.self) { group in
-      group.addTask {
-        if await clock.pause(for: OTAPatchNegotiation.silentMaking) { observe(.makingPatch) }
-      }
-      let value = await make()
-      group.cancelAll()
-      return value
-    }
-  }
-}
-
 extension OTAControl {
   /// The device's report about patches; `nil` for invalid answers, after which none are sent.
   func patching(
@@ -223,9 +159,10 @@ extension DeliveryReport {
   init(_ sent: OTASentStream) {
     let stream = sent.stream
     self.init(
-      content: ContentIdentity(stream.base).map { .patch(base: $0) } ?? .compressed,
-      bytes: stream.bytes.count, imageSize: stream.image.size, obstacle: sent.obstacle,
+      content: ContentIdentity(stream.base).map { .difference(base: $0) } ?? .compressed,
+      bytes: stream.bytes.count, imageSize: stream.image.size,
+      obstacle: sent.obstacle.map(DeliveryObstacle.patch),
       isLimitedByFlash: stream.delivery.forecast.isLimitedByFlash)
-    unused = sent.unused
+    unused = sent.unused.map(DeliveryObstacle.patch)
   }
 }

@@ -30,6 +30,7 @@ extension DeviceReport {
     bufferSize = info.bufferSize
     needsAuthorization = info.needsAuthorization
     isOnTrial = running.isOnTrial
+    if info.takesPatches { deliveryMethods = [.patches] }
     details = .otaService(
       OTAServiceReport(
         info: info, running: running, resumePoint: resumePoint, patching: patching))
@@ -41,7 +42,7 @@ extension OTAServiceReport {
     info: OTAInfo, running: OTARunning, resumePoint: OTAResumePoint, patching: OTAPatching?
   ) {
     self.init(
-      pageSize: info.pageSize, largestChunk: info.largestChunk, takesPatches: info.takesPatches,
+      pageSize: info.pageSize, largestChunk: info.largestChunk,
       lastBoot: DeviceReport.BootOutcome(running.bootOutcome))
     if resumePoint.imageSize > 0 {
       self.resumePoint = ResumePoint(

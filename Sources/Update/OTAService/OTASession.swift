@@ -49,7 +49,7 @@ struct OTASession: UpdateSession {
     let info = try await operations.info()
     let running = try await operations.running(.connect)
     let resumePoint = try await operations.resumePoint()
-    let asksForPatches = context.wantsPatches && info.takesPatches
+    let asksForPatches = context.options.patches.policy != .never && info.takesPatches
     let patching =
       asksForPatches ? try await operations.patching(while: running, retained) : nil
     let device = DeviceReport(
@@ -129,8 +129,9 @@ struct OTASession: UpdateSession {
     }
     if let obstacle, info.takesPatches {
       var report = DeliveryReport(
-        content: .image, bytes: prefixes.count, imageSize: prefixes.count, obstacle: obstacle)
-      report.unused = unused
+        content: .image, bytes: prefixes.count, imageSize: prefixes.count,
+        obstacle: .patch(obstacle))
+      report.unused = unused.map(DeliveryObstacle.patch)
       context.deliver(report)
     }
     return upload(of: .image(prefixes), from: position.nextOffset)

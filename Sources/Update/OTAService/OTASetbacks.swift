@@ -34,7 +34,7 @@ struct OTASetbacks {
     switch fault {
     case .gatt(_, .transactionTimedOut): path.narrowWindow(after: transfer)
     // A device that refuses a patch has accepted writes of the last size.
-    case .noPatch: if let ceiling = transfer.reducedCeiling { path.limitChunks(to: ceiling) }
+    case .undeliverable: if let ceiling = transfer.reducedCeiling { path.limitChunks(to: ceiling) }
     default: break
     }
   }

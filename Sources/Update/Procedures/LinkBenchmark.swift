@@ -22,8 +22,8 @@ public struct LinkBenchmark: Sendable {
     public var repeats = 1
     /// Bytes of data in one write; `nil` = the fastest size for the mode.
     package var chunk: Int?
-    /// Ask the device which patches it supports.
-    package var asksForPatches = false
+    /// Ask the device for the abilities of its decoder, for a prediction.
+    package var asksForDecoder = false
 
     /// With response, and a window as large as the device permits.
     public init() {}
@@ -107,11 +107,8 @@ public struct LinkBenchmark: Sendable {
     options.mode = setting.mode
     options.windowLimit = setting.window
     options.chunk = setting.chunk
-    options.delta = setting.asksForPatches ? .auto : .never
-    let opening = UpdateContext(
-      clock: clock, options: options, tally: UpdateProgressState(), observe: { _ in })
-    let session = try await OTASession.open(on: client, opening, RetainedState())
-    guard session.info.hasSink else { throw .declined(.prepare, .otaService(.wrongState)) }
+    let session = try await OTASession.openForSink(
+      on: client, clock, options, asksForDecoder: setting.asksForDecoder)
     if session.info.needsAuthorization {
       guard let key else { throw .authorizationRequired }
       try await session.authorize(with: key)
@@ -189,33 +186,9 @@ private final class FlowCounts: Sendable {
     case .rewound: counts.withLock { $0.rewinds += 1 }
     case .deviceBusy: counts.withLock { $0.busySigns += 1 }
     case .connecting, .connected, .device, .stageBegan, .stageEnded, .transferBegan, .progress,
-      .linkLost, .restarted, .finished, .part, .delivery, .patchGivenUp,
-      .makingPatch, .flowing:
+      .linkLost, .restarted, .finished, .part, .delivery,
+      .deliveryGivenUp, .creatingContent, .flowing:
       break
-    }
-  }
-}
-
-extension OTASession {
-  /// The same session with another observer.
-  fileprivate func reporting(to context: UpdateContext) -> OTASession {
-    OTASession(
-      client: client, context: context, retained: RetainedState(), data: data, status: status,
-      notifications: notifications, control: control, info: info, device: device,
-      patching: patching)
-  }
-
-  /// BEGIN of a sink session: it starts at 0 and leaves what the device holds as it is.
-  fileprivate func beginSink(
-    _ image: PrefixChecksums, version: FirmwareVersion
-  ) async throws(UpdateFault) {
-    let begin = OTABegin(
-      flags: [.sink, .allowDowngrade], imageSize: image.count,
-      imageCRC32: image.checksum(ofFirst: image.count), version: version, hardware: info.hardware)
-    let position = try await control.position(.begin(begin), .prepare)
-    guard position.nextOffset == 0 else {
-      throw .protocolViolation(
-        .prepare, "its sink session starts at \(position.nextOffset), not at 0")
     }
   }
 }

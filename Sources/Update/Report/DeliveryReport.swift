@@ -1,4 +1,4 @@
-/// The content that is sent to a device that supports patches or compressed images.
+/// The content that is sent to a device that supports a delivery method.
 public struct DeliveryReport: Equatable, Sendable {
   /// The kind of content on air.
   public enum Content: Equatable, Sendable {
@@ -6,8 +6,8 @@ public struct DeliveryReport: Equatable, Sendable {
     case image
     /// The image, compressed.
     case compressed
-    /// The differences from the running image.
-    case patch(base: ContentIdentity)
+    /// The differences from an image that the device has.
+    case difference(base: ContentIdentity)
   }
 
   /// The kind of content on air.
@@ -16,16 +16,17 @@ public struct DeliveryReport: Equatable, Sendable {
   public var bytes: Int
   /// Bytes of the image that the device creates from the content.
   public var imageSize: Int
-  /// Why the content is not a patch; `nil` for a patch.
-  public var obstacle: PatchObstacle?
-  /// Why the given patch is not used; `nil` if it is used, or none was given.
-  public var unused: PatchObstacle?
+  /// Why the content is not a difference; `nil` for a difference.
+  public var obstacle: DeliveryObstacle?
+  /// Why the content that the caller provides is not used; `nil` if it is used, or there is no such
+  /// content.
+  public var unused: DeliveryObstacle?
   /// The device's flash is expected to be slower than the link.
   public var isLimitedByFlash: Bool
 
   /// A report, for example for the tests of an app.
   public init(
-    content: Content, bytes: Int, imageSize: Int, obstacle: PatchObstacle? = nil,
+    content: Content, bytes: Int, imageSize: Int, obstacle: DeliveryObstacle? = nil,
     isLimitedByFlash: Bool = false
   ) {
     self.content = content

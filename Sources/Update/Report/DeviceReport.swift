@@ -34,6 +34,8 @@ public struct DeviceReport: Equatable, Sendable {
   public var needsAuthorization: Bool
   /// The running image has not been confirmed yet.
   public var isOnTrial: Bool
+  /// The methods by which the device can receive an image, other than the image as it is.
+  public var deliveryMethods: Set<DeliveryMethod> = []
   /// The part that only devices of this protocol report; `nil` for a protocol without one.
   public var details: Details?
 
@@ -61,10 +63,6 @@ extension DeviceReport {
   public var otaService: OTAServiceReport? {
     if case .otaService(let report) = details { report } else { nil }
   }
-
-  /// The device can create an image from a patch against the running image, or from a compressed
-  /// image.
-  public var takesPatches: Bool { otaService?.takesPatches ?? false }
 
   /// The part of SMP; `nil` for devices of other protocols.
   public var smp: SMPServerReport? {

@@ -20,7 +20,7 @@ public struct OTAServiceReport: Equatable, Sendable {
     }
   }
 
-  /// The part of a patch, or of a compressed image, that the device still holds.
+  /// The part of a stream, from which the device creates an image, that it still holds.
   public struct HeldStream: Equatable, Sendable {
     /// The complete stream.
     public var stream: ContentIdentity
@@ -38,24 +38,20 @@ public struct OTAServiceReport: Equatable, Sendable {
   public var pageSize: Int
   /// The maximum number of data bytes in one write.
   public var largestChunk: Int
-  /// The device can create an image from a patch against the running image, or from a compressed
-  /// image.
-  public var takesPatches: Bool
   /// The outcome of the last start.
   public var lastBoot: DeviceReport.BootOutcome
   /// `nil` if the device holds no part of an image.
   public var resumePoint: ResumePoint?
-  /// The part of a patch or compressed image that the device holds; `nil` for no part.
+  /// The part of a stream that the device holds; `nil` for no part.
   public var heldStream: HeldStream?
 
   /// A report of a device that holds nothing of an earlier transfer.
   public init(
-    pageSize: Int, largestChunk: Int, takesPatches: Bool = false,
+    pageSize: Int, largestChunk: Int,
     lastBoot: DeviceReport.BootOutcome = .normal
   ) {
     self.pageSize = pageSize
     self.largestChunk = largestChunk
-    self.takesPatches = takesPatches
     self.lastBoot = lastBoot
   }
 }

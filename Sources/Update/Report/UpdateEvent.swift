@@ -16,12 +16,12 @@ public enum UpdateEvent: Equatable, Sendable {
   case stageEnded(UpdateStage, took: Duration)
   /// The image of a package that is sent next; `number` counts from 1.
   case part(name: String, number: Int, of: Int)
-  /// The creation of a patch, or the wait for it, takes longer than a second.
-  case makingPatch
-  /// The content for a device that supports patches or compressed images.
+  /// The creation of shorter content, or the wait for it, takes longer than a second.
+  case creatingContent
+  /// The content for a device that supports a delivery method.
   case delivery(DeliveryReport)
-  /// The device created no image from the patch; the image itself is sent now.
-  case patchGivenUp(because: PatchObstacle)
+  /// The device created no image from the content; the image itself is sent now.
+  case deliveryGivenUp(because: DeliveryObstacle)
   /// The transfer starts or resumes at `offset`. `resumed` is true if the device held a part. Bytes
   /// are always those of the image.
   case transferBegan(offset: Int, total: Int, resumed: Bool)

@@ -21,7 +21,7 @@ extension UpdateFault {
       .imageNotTaken, .protocolAmbiguous, .protocolNotOffered, .authorizationRequired, .wrongKey,
       .noUpdateService, .bondForgotten, .cancelled, .timedOut, .stoppedAfterActivation:
       .user
-    case .noPatch(let obstacle): obstacle.isVerdictOfDevice ? .device : .user
+    case .undeliverable(let obstacle): obstacle.isVerdictOfDevice ? .device : .user
     case .unsupportedProtocolVersion: .host
     case .declined(_, let refusal): refusal.kind.party
     case .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,

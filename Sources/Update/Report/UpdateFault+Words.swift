@@ -23,7 +23,7 @@ extension UpdateFault: ExplainedFault {
     case .protocolAmbiguous(let choice): "the device accepts this image over \(Self.list(choice))"
     case .protocolNotOffered(let asked, let offered):
       "the device does not support \(asked); it supports \(Self.list(offered))"
-    case .noPatch(let obstacle): "no patch can be sent: \(obstacle.clause)"
+    case .undeliverable(let obstacle): obstacle.reason.summary
     case .authorizationRequired: "the device requires its key for updates"
     case .wrongKey: "the device rejected the key"
     case .noUpdateService: "the device has no known update service"
@@ -84,10 +84,7 @@ extension UpdateFault: ExplainedFault {
         + offered.map { "\($0) accepts \($0.images)." }.joined(separator: " ")
     case .protocolAmbiguous: "These protocols write to different places; choose one."
     case .protocolNotOffered: "Nothing was written."
-    case .noPatch(let obstacle):
-      obstacle.isVerdictOfDevice
-        ? "The running image is unchanged. The image was not sent: only a patch was allowed."
-        : "Only a patch was allowed; nothing was written."
+    case .undeliverable(let obstacle): obstacle.reason.explanation
     case .authorizationRequired: "A key has 16 to 64 bytes; nothing was written."
     case .wrongKey: "After 5 wrong proofs the device refuses every key until a restart."
     case .noUpdateService:
@@ -145,7 +142,7 @@ extension UpdateFault: ExplainedFault {
     case .hardwareUnknown: .sayHardware
     case .protocolAmbiguous(let choice): .chooseProtocol(choice.map(\.name))
     case .protocolNotOffered: .leaveProtocolOpen
-    case .noPatch: .allowWholeImage
+    case .undeliverable(let obstacle): obstacle.reason.remedy
     case .authorizationRequired: .giveKey
     case .wrongKey: .checkKey
     case .noUpdateService: .enterUpdateMode

@@ -27,8 +27,9 @@ public enum UpdateFault: Error, Equatable, Sendable {
   case protocolAmbiguous([UpdateProtocol])
   /// The device does not support the requested protocol.
   case protocolNotOffered(asked: UpdateProtocol, offered: [UpdateProtocol])
-  /// A patch was required, but none can be sent, or the device created no image from it.
-  case noPatch(PatchObstacle)
+  /// A delivery method was required, but cannot be used, or the device created no image from the
+  /// content.
+  case undeliverable(DeliveryObstacle)
   // The device refused.
   /// A device refused an operation of this stage, in the terms of its protocol.
   case declined(UpdateStage, ProtocolRefusal)
@@ -120,7 +121,7 @@ extension UpdateFault {
     case .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,
       .imageRejected, .blockKeepsFailing:
       true
-    case .noPatch(let obstacle): obstacle.isVerdictOfDevice
+    case .undeliverable(let obstacle): obstacle.isVerdictOfDevice
     case .declined(let stage, let refusal):
       refusal.kind == .rejected || stage == .verify || stage == .activate
     case .bondForgotten(let isActivated, let resumable, let acknowledged):

@@ -47,8 +47,8 @@ public struct UpdateResult: Equatable, Sendable {
   public var bytesSent: Int
   /// The duration of the upload stage.
   public var uploadTook: Duration
-  /// The duration of the verify stage: a device that creates an image from a patch may still write
-  /// it then.
+  /// The duration of the verify stage: a device that creates the image from other content may still
+  /// write it then.
   public var verifyTook = Duration.zero
   /// How often the transfer resumed at an offset greater than 0.
   public var resumes: Int
@@ -64,7 +64,7 @@ public struct UpdateResult: Equatable, Sendable {
 
   /// The content that was sent; `nil` if the device only supports images, or nothing was sent.
   public var delivery: DeliveryReport?
-  /// Bytes of the image that the device created in this run from a patch or a compressed image.
+  /// Bytes of the image that the device created in this run from other content.
   public var bytesMade: Int?
 
   /// A result, for example for the tests of an app.

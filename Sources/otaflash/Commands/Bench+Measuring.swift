@@ -121,7 +121,7 @@ extension Bench {
     setting.window = window.bytes
     setting.size = size?.bytes
     setting.repeats = self.repeat.value
-    setting.asksForPatches = !images.image.isEmpty
+    setting.asksForDecoder = !images.image.isEmpty
     return setting
   }
 

@@ -137,7 +137,7 @@ struct Flash: DeviceCommand {
     let given = try patches.base.map { path throws(CommandFault) in
       try GivenBases(path, in: addresses.region, session)
     }
-    options.patch = try patches.patch.map { path throws(CommandFault) in
+    options.patches.prebuilt = try patches.patch.map { path throws(CommandFault) in
       try GivenPatch.load(path, for: firmware, madeOf: given?.onlyImage)
     }
     session.console.event(firmware)
@@ -152,7 +152,7 @@ struct Flash: DeviceCommand {
       device, in: session, tuning: link.tuning(else: .flashing),
       isTuningExplicit: link.asksForSomething)
     let records = try StateStore.open(session)
-    options.bases = records.bases(besides: given)
+    options.patches.bases = records.bases(besides: given)
     let lock = try destination.lock()
     let notebook = JournalWriter(firmware, on: destination, in: records)
     let job = FlashJob(
@@ -201,7 +201,7 @@ struct Flash: DeviceCommand {
     options.mtu = mtu.value
     options.chunk = chunk?.bytes
     if let keyFile { options.key = try KeyFile.key(at: keyFile) }
-    options.delta = patches.delta
+    options.patches.policy = patches.delta
     options.allowsDowngrade = allowDowngrade
     options.allowsOtherHardware = allowOtherHardware
     options.allowsUnknown = allowUnknown

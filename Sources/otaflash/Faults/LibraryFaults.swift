@@ -62,7 +62,7 @@ extension UpdateFault: CodedFault {
     case .imageNotTaken: .init(.imageNotTaken)
     case .protocolAmbiguous: .init(.protocolAmbiguous)
     case .protocolNotOffered, .noUpdateService: .init(.noUpdateService)
-    case .noPatch(let obstacle):
+    case .undeliverable(let obstacle):
       .init(.noPatch, exit: obstacle.isVerdictOfDevice ? .rejectedByDevice : nil)
     case .authorizationRequired: .init(.authorizationRequired)
     case .wrongKey: .init(.wrongKey)

@@ -26,7 +26,7 @@ private struct Gain {
     setting.mode = mode
     setting.mtu = mtu
     setting.size = 32 * 1024
-    setting.asksForPatches = true
+    setting.asksForDecoder = true
     let link = try BenchmarkSweep(key: nil)
       .measure(BenchmarkSweep.Case(setting: setting), inVirtualTime: profile)
     let pair = ImagePair(old: Self.image(release.old), new: Self.image(release.new))

@@ -10,7 +10,7 @@ import Testing
 @Suite struct DeliveryOutputTests {
   private static let base = ContentIdentity(size: 130_000, crc32: 0x5121_C8FF)
   private static let patch = DeliveryReport(
-    content: .patch(base: base), bytes: 21_912, imageSize: 132_472, isLimitedByFlash: true)
+    content: .difference(base: base), bytes: 21_912, imageSize: 132_472, isLimitedByFlash: true)
 
   private func result(_ delivery: DeliveryReport?, made: Int?) -> UpdateResult {
     UpdateResult(
@@ -31,8 +31,8 @@ import Testing
   }
 
   @Test func aLineNamesTheDeliveryAndItsReason() {
-    let obstacle = PatchObstacle.otherBase(
-      expected: Self.base, running: ContentIdentity(size: 1, crc32: 0xF49B_0379))
+    let obstacle = DeliveryObstacle.patch(
+      .otherBase(expected: Self.base, running: ContentIdentity(size: 1, crc32: 0xF49B_0379)))
     let image = DeliveryReport(
       content: .image, bytes: 132_472, imageSize: 132_472, obstacle: obstacle)
     #expect(
@@ -40,7 +40,8 @@ import Testing
         == "sending the image itself: base 5121c8ff is not the running image (f49b0379)")
     #expect(Self.patch.sentence == "sending 21,912 B for 132,472, a patch against 5121c8ff")
     let compressed = DeliveryReport(
-      content: .compressed, bytes: 90_000, imageSize: 132_472, obstacle: .baseUnknown(Self.base))
+      content: .compressed, bytes: 90_000, imageSize: 132_472,
+      obstacle: .patch(.baseUnknown(Self.base)))
     #expect(
       compressed.sentence
         == "sending 90,000 B for 132,472, compressed: the running image "
@@ -49,7 +50,7 @@ import Testing
 
   @Test func aPrebuiltPatchThatIsNotSentIsReported() {
     var report = Self.patch
-    report.unused = .givenNotUnderstood("heatshrink 12,8")
+    report.unused = .patch(.givenNotUnderstood("heatshrink 12,8"))
     #expect(
       report.sentence
         == "sending 21,912 B for 132,472, a patch against 5121c8ff; the device has no decoder for "
@@ -129,7 +130,7 @@ import Testing
     var trace = DeviceTrace(device: "d")
     _ = trace.observe(.stageBegan(.prepare), at: .zero)
     _ = trace.observe(.transferBegan(offset: 0, total: 9, resumed: false), at: .zero)
-    let reported = trace.observe(.patchGivenUp(because: .refused), at: .seconds(1))
+    let reported = trace.observe(.deliveryGivenUp(because: .patch(.refused)), at: .seconds(1))
     #expect(reported.map(\.type) == ["task_end", "task_end", "flow"])
   }
 }

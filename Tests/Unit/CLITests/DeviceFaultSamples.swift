@@ -153,7 +153,7 @@ extension FaultSamples {
     case .otherVersionRuns: 27
     case .nothingStarted: 28
     case .timedOut: 29
-    case .noPatch: 30
+    case .undeliverable: 30
     case .bondForgotten: 31
     case .stoppedAfterActivation: 32
     }

@@ -28,8 +28,8 @@ import Testing
       "Doctor",
     ],
     "Update": [
-      "Report", "Contract", "LifeCycle", "OTAService", "SMP", "NordicShared", "NordicSecure",
-      "NordicLegacy", "Procedures",
+      "Report", "Contract", "LifeCycle", "Patches", "OTAService", "SMP", "NordicShared",
+      "NordicSecure", "NordicLegacy", "Procedures",
     ],
     "State": [""],
     "Foundation": [""],
@@ -140,6 +140,36 @@ import Testing
         "Sources/Delta/Format/A.swift uses doubled of Sources/Delta/Patch/B.swift",
         "Sources/Delta/Format/A.swift uses tripled of Sources/Delta/Patch/B.swift",
       ])
+  }
+
+  /// The folders of the updates that know no delivery method but the image as it is: a capability of
+  /// a session costs nothing there.
+  private static let engine = ["Report", "Contract", "LifeCycle", "Procedures"]
+
+  /// The lines of a file that name patches, in code or in comments.
+  private static func namesOfPatches(in file: (path: String, text: String)) -> [String] {
+    guard engine.contains(where: { file.path.hasPrefix("Sources/Update/\($0)/") }) else {
+      return []
+    }
+    return file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+      .filter { $0.element.lowercased().contains(/patch|delta/) }
+      .map { "\(file.path):\($0.offset + 1)" }
+  }
+
+  @Test func theLifeCycleNamesNoPatches() throws {
+    let files = try ImportTests.files(of: "Sources/Update")
+    let folders = files.map { String($0.path.split(separator: "/")[2]) }
+    #expect(Self.engine.allSatisfy(folders.contains))
+    #expect(files.flatMap(Self.namesOfPatches) == [])
+  }
+
+  @Test func aPlantedPatchIsFound() {
+    let text = "let a = 1\n/// Undelta'd.\nlet takesPatches = true\n"
+    #expect(
+      Self.namesOfPatches(in: ("Sources/Update/Contract/A.swift", text)) == [
+        "Sources/Update/Contract/A.swift:2", "Sources/Update/Contract/A.swift:3",
+      ])
+    #expect(Self.namesOfPatches(in: ("Sources/Update/Patches/A.swift", text)) == [])
   }
 
   @Test func siblingsMayNotUseEachOther() {

@@ -239,7 +239,7 @@ import Testing
     let ending = try scenario.run()
     #expect(ending.violations(of: scenario).isEmpty)
     let givenUp = try #require(
-      ending.events.firstIndex { if case .patchGivenUp = $0 { true } else { false } })
+      ending.events.firstIndex { if case .deliveryGivenUp = $0 { true } else { false } })
     let rewinds = ending.events[givenUp...].filter {
       if case .rewound = $0 { true } else { false }
     }

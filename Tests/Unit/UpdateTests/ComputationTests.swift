@@ -77,8 +77,8 @@ import Testing
     let old = UpdateTests.image(size: 20_000, version: FirmwareVersion(1, 2, 0), seed: 7).bytes
     let found = FoundPlaces()
     var options = UpdateOptions()
-    (options.delta, options.isDryRun) = (.require, true)
-    options.bases = BaseFinder(computation: isBeside ? .threads(atMost: 1) : .inline) { _ in
+    (options.patches.policy, options.isDryRun) = (.require, true)
+    options.patches.bases = BaseFinder(computation: isBeside ? .threads(atMost: 1) : .inline) { _ in
       found.note(Queue.isHere)
       return old
     }

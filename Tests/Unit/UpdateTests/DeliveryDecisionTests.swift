@@ -14,8 +14,8 @@ import Testing
   private static let running = ContentIdentity(of: old)
 
   /// A device that has reported everything, and a host that has the base.
-  private static func decision(_ policy: DeltaPolicy = .auto) -> OTADeliveryDecision {
-    OTADeliveryDecision(
+  private static func decision(_ policy: DeltaPolicy = .auto) -> DeliveryDecision {
+    DeliveryDecision(
       policy: policy,
       abilities: DecoderAbilities(
         hasCRLE: true, largestWindow: 8, largestLookahead: 7, pageSize: 1024),
@@ -26,11 +26,11 @@ import Testing
   private struct Case: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let expected: String
-    let change: @Sendable (inout OTADeliveryDecision) -> Void
+    let change: @Sendable (inout DeliveryDecision) -> Void
 
     init(
       _ description: String, _ expected: String,
-      _ change: @escaping @Sendable (inout OTADeliveryDecision) -> Void = { _ in }
+      _ change: @escaping @Sendable (inout DeliveryDecision) -> Void = { _ in }
     ) {
       (testDescription, self.expected, self.change) = (description, expected, change)
     }
@@ -200,7 +200,7 @@ import Testing
     #expect(decide(isCancelled: false) == "patch")
   }
 
-  private static func words(_ verdict: OTADeliveryDecision.Verdict) -> String {
+  private static func words(_ verdict: DeliveryDecision.Verdict) -> String {
     func because(_ what: String, _ obstacle: PatchObstacle?) -> String {
       what + (obstacle.map { ": \($0.code)" } ?? "")
     }

@@ -34,18 +34,18 @@ import Testing
   func theNextImageGoesAsAPatch(_ mode: WriteMode, _ profile: String) throws {
     let storage = try board("plain")
     let result = try flash(Self.new, onto: profile, storage: storage) {
-      ($0.mode, $0.bases) = (mode, Self.bases)
+      ($0.mode, $0.patches.bases) = (mode, Self.bases)
     }
     let update = try result.outcome.get()
     #expect(update.isVerified && result.runningImage == Self.new.bytes)
-    #expect(update.delivery?.content == .patch(base: ContentIdentity(of: Self.old.bytes)))
+    #expect(update.delivery?.content == .difference(base: ContentIdentity(of: Self.old.bytes)))
     #expect(update.bytesSent < 8_000 && result.flashFaults.isEmpty)
   }
 
   @Test func aBoardWithoutPatchesGetsTheImage() throws {
     let storage = try board("plain?delta=no")
     let result = try flash(Self.new, onto: "plain?delta=no", storage: storage) {
-      $0.bases = Self.bases
+      $0.patches.bases = Self.bases
     }
     let update = try result.outcome.get()
     #expect(update.delivery == nil && update.bytesSent == Self.new.bytes.count)
@@ -58,7 +58,7 @@ import Testing
     for cut in stride(from: 5, through: 95, by: 6) {
       let storage = try board("fast")
       let result = try flash(Self.new, onto: "fast?cut-at-pdu=\(cut)", storage: storage) {
-        $0.bases = Self.bases
+        $0.patches.bases = Self.bases
       }
       let update = try result.outcome.get()
       #expect(update.isVerified && result.runningImage == Self.new.bytes, "cut at PDU \(cut)")
@@ -72,9 +72,13 @@ import Testing
     for operation in stride(from: 1, through: 60, by: 4) {
       let storage = try board("fast")
       let profile = "fast?reset-at-flash-op=\(operation)"
-      var result = try flash(Self.new, onto: profile, storage: storage) { $0.bases = Self.bases }
+      var result = try flash(Self.new, onto: profile, storage: storage) {
+        $0.patches.bases = Self.bases
+      }
       if case .failure(.oldVersionStillRuns) = result.outcome {
-        result = try flash(Self.new, onto: "fast", storage: storage) { $0.bases = Self.bases }
+        result = try flash(Self.new, onto: "fast", storage: storage) {
+          $0.patches.bases = Self.bases
+        }
       }
       #expect(try result.outcome.get().isVerified, "reset at \(operation)")
       #expect(result.runningImage == Self.new.bytes, "reset at \(operation)")
@@ -86,7 +90,7 @@ import Testing
   @Test func aCancelledPatchIsTakenUpByTheNextRun() throws {
     let storage = try board("plain")
     let slow: (inout UpdateOptions) -> Void = {
-      ($0.mode, $0.chunk, $0.bases) = (.withResponse, 2, Self.bases)
+      ($0.mode, $0.chunk, $0.patches.bases) = (.withResponse, 2, Self.bases)
     }
     let first = try flash(
       Self.new, onto: "plain", storage: storage, slow, cancelAfter: .seconds(40))

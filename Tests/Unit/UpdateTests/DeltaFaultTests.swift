@@ -56,13 +56,13 @@ import Testing
     let storage = try board()
     let obstacle = self.obstacle(base)
     let result = try flash(new, onto: "fast?base=\(base)", storage: storage) {
-      ($0.mode, $0.bases) = (mode, Self.finder([old.bytes, factory]))
+      ($0.mode, $0.patches.bases) = (mode, Self.finder([old.bytes, factory]))
     }
     let update = try result.outcome.get()
     #expect(update.isVerified && result.runningImage == new.bytes)
-    #expect(update.delivery?.content == .image && update.delivery?.obstacle == obstacle)
+    #expect(update.delivery?.content == .image && update.delivery?.obstacle == .patch(obstacle))
     // A device that does not report its base must receive no patch.
-    let given = result.events.filter { $0 == .patchGivenUp(because: obstacle) }
+    let given = result.events.filter { $0 == .deliveryGivenUp(because: .patch(obstacle)) }
     #expect(given.count == (base == "lost" ? 0 : 1))
     #expect(result.counters.dataBytes < new.bytes.count + 12_000)
     #expect(result.counters.connections == 2 && result.flashFaults.isEmpty)
@@ -72,7 +72,7 @@ import Testing
   func aRequiredPatchLeavesWhatRuns(_ base: String) throws {
     let storage = try board()
     let result = try flash(new, onto: "fast?base=\(base)", storage: storage) {
-      ($0.delta, $0.bases) = (.require, Self.finder([old.bytes, factory]))
+      ($0.patches.policy, $0.patches.bases) = (.require, Self.finder([old.bytes, factory]))
     }
     let expected = UpdateFault.noPatch(self.obstacle(base))
     #expect(throws: expected) { try result.outcome.get() as UpdateResult }
@@ -83,7 +83,7 @@ import Testing
   @Test(arguments: WriteMode.allCases)
   func aPageThatNeverHoldsIsToldOfAsThat(_ mode: WriteMode) throws {
     let result = try flash(new, onto: "fast?bad-block", storage: board()) {
-      ($0.mode, $0.bases) = (mode, Self.finder([old.bytes]))
+      ($0.mode, $0.patches.bases) = (mode, Self.finder([old.bytes]))
     }
     #expect(throws: UpdateFault.declined(.upload, .otaService(.flashFault))) {
       try result.outcome.get() as UpdateResult
@@ -99,7 +99,7 @@ import Testing
       let storage = try board()
       let profile = "fast?mtu=185&seed=\(number)&flip=\(number)"
       let result = try flash(new, onto: profile, storage: storage) {
-        ($0.mode, $0.bases) = (mode, Self.finder([old.bytes]))
+        ($0.mode, $0.patches.bases) = (mode, Self.finder([old.bytes]))
       }
       #expect(try result.outcome.get().isVerified, "\(profile), \(mode)")
       #expect(result.runningImage == new.bytes && result.flashFaults.isEmpty)
@@ -115,11 +115,11 @@ import Testing
       name: "new.bin", format: .binary, bytes: Array(old.bytes.dropLast(7)),
       version: FirmwareVersion(1, 3, 0), hardware: HardwareID(0xA001))
     let result = try flash(image, onto: "plain?erase=20s&ring=\(ring)", storage: storage) {
-      ($0.mode, $0.bases) = (mode, Self.finder([old.bytes]))
+      ($0.mode, $0.patches.bases) = (mode, Self.finder([old.bytes]))
     }
     let update = try result.outcome.get()
     #expect(update.isVerified && result.runningImage == image.bytes)
-    #expect(update.delivery?.content == .patch(base: running) && update.resumes == 0)
+    #expect(update.delivery?.content == .difference(base: running) && update.resumes == 0)
   }
 
   /// Between the halves of a patch, the device receives the stream of another host, or the
@@ -138,8 +138,8 @@ import Testing
       let result = try flash(
         run == "other" ? other : new, onto: "plain?interval=50ms&mtu=50", storage: storage,
         {
-          ($0.mode, $0.chunk, $0.bases) = (.withResponse, 20, Self.finder([old.bytes]))
-          if run == "image" { $0.delta = .never }
+          ($0.mode, $0.chunk, $0.patches.bases) = (.withResponse, 20, Self.finder([old.bytes]))
+          if run == "image" { $0.patches.policy = .never }
         }, cancelAfter: isLast ? nil : .seconds(9))
       guard isLast else {
         #expect(throws: UpdateFault.self) { try result.outcome.get() as UpdateResult }

@@ -9,7 +9,7 @@ import Testing
 
 /// A protocol that is defined outside of this package, as in another program. It has a control
 /// point that starts, verifies and activates, and a characteristic that accepts bytes in order.
-private enum Drop {
+enum Drop {
   static let service: BluetoothUUID = "d0000000-0000-0000-8000-000000000001"
   static let control: BluetoothUUID = "d0000000-0000-0000-8000-000000000002"
   static let data: BluetoothUUID = "d0000000-0000-0000-8000-000000000003"
@@ -18,32 +18,35 @@ private enum Drop {
     case begin = 1
     case beginAnew
     case start
+    /// The image has one value only: the value, and its size.
+    case fill
   }
 }
 
 /// The value of the control point.
-private struct DropState {
+struct DropState {
   var runningCRC32: UInt32
   /// The announced identity of the held image.
   var wantedCRC32: UInt32
   var held: UInt32
+  /// 1 for a device that knows `fill`.
+  var features: UInt32
 
-  var encoded: [UInt8] { [runningCRC32, wantedCRC32, held].flatMap(littleEndian) }
+  var encoded: [UInt8] { [runningCRC32, wantedCRC32, held, features].flatMap(littleEndian) }
 
-  init(runningCRC32: UInt32, wantedCRC32: UInt32 = 0, held: UInt32 = 0) {
+  init(
+    runningCRC32: UInt32, wantedCRC32: UInt32 = 0, held: UInt32 = 0, features: UInt32 = 0
+  ) {
     (self.runningCRC32, self.wantedCRC32, self.held) = (runningCRC32, wantedCRC32, held)
+    self.features = features
   }
 
   init?(_ bytes: [UInt8]) {
-    guard bytes.count == 12 else { return nil }
+    guard bytes.count == 16 else { return nil }
     self.init(
       runningCRC32: number(bytes[0..<4]), wantedCRC32: number(bytes[4..<8]),
-      held: number(bytes[8..<12]))
+      held: number(bytes[8..<12]), features: number(bytes[12..<16]))
   }
-}
-
-private func littleEndian(_ number: UInt32) -> [UInt8] {
-  (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
 }
 
 private func number(_ bytes: ArraySlice<UInt8>) -> UInt32 {
@@ -51,11 +54,11 @@ private func number(_ bytes: ArraySlice<UInt8>) -> UInt32 {
 }
 
 extension UpdateProtocol {
-  fileprivate static let drop = UpdateProtocol("drop", carrying: "any file")
+  static let drop = UpdateProtocol("drop", carrying: "any file")
 }
 
 /// The protocol's steps on one connection.
-private struct DropSession: UpdateSession {
+struct DropSession: UpdateSession {
   static let updateProtocol = UpdateProtocol.drop
   static let services = [Drop.service]
 
@@ -73,7 +76,7 @@ private struct DropSession: UpdateSession {
     do throws(GATTFault) {
       let found = try await client.characteristics([Drop.control, Drop.data], in: Drop.service)
       guard let state = DropState(try await client.read(found[0])) else {
-        throw .violation("its state has another length than 12")
+        throw .violation("its state has another length than 16")
       }
       return DropSession(
         client: client, context: context, control: found[0], data: found[1], state: state)
@@ -144,7 +147,7 @@ private struct DropSession: UpdateSession {
     }
   }
 
-  private func perform(
+  func perform(
     _ operation: Drop.Operation, _ bytes: [UInt8], _ stage: UpdateStage
   ) async throws(UpdateFault) {
     do throws(GATTFault) {
@@ -163,9 +166,9 @@ private struct DropSession: UpdateSession {
 
 /// The device, which is a server in this program. It restarts with the held image when its host has
 /// disconnected.
-private final class DropDevice: Sendable {
+final class DropDevice: Sendable {
   private struct Memory {
-    var state = DropState(runningCRC32: 0)
+    var state: DropState
     var bytes: [UInt8] = []
     var starts = false
     var link: PipeLink?
@@ -177,13 +180,19 @@ private final class DropDevice: Sendable {
   let server = GATTServer()
 
   private let boast: UInt32
+  private let refusesFill: Bool
 
   /// - Parameters:
   ///   - cuts: the numbers of held bytes at which the link is lost, each once.
   ///   - boast: the number of bytes that the device wrongly reports as held.
-  init(cuts: [Int] = [], boast: UInt32 = 0) {
+  ///   - features: 1 for a device that supports `fill`.
+  ///   - refusesFill: whether the device supports `fill` but refuses it.
+  init(
+    cuts: [Int] = [], boast: UInt32 = 0, features: UInt32 = 0, refusesFill: Bool = false
+  ) {
     self.boast = boast
-    memory = Mutex(Memory(cuts: cuts))
+    self.refusesFill = refusesFill
+    memory = Mutex(Memory(state: DropState(runningCRC32: 0, features: features), cuts: cuts))
     server.install(
       AttributeTable(services: [
         LocalService(
@@ -216,6 +225,8 @@ private final class DropDevice: Sendable {
         if operation == .beginAnew || memory.state.wantedCRC32 != wanted { memory.bytes = [] }
         memory.state.wantedCRC32 = wanted
       case .start: memory.starts = true
+      case .fill where refusesFill: return .requestNotSupported
+      case .fill: memory.bytes = Array(repeating: bytes[1], count: Int(number(bytes[2...])))
       }
       memory.state.held = UInt32(memory.bytes.count)
       return nil
@@ -263,14 +274,14 @@ private final class DropDevice: Sendable {
   }
 }
 
-@Suite struct OwnProtocolTests {
-  private struct Run: Sendable {
+extension DropDevice {
+  struct Run: Sendable {
     let outcome: Result<UpdateResult, UpdateFault>
     let log: EventLog
   }
 
-  private func update(
-    _ device: DropDevice, to image: FirmwareImage,
+  func update(
+    to image: FirmwareImage,
     by protocols: [any UpdateSession.Type] = UpdateProtocol.all + [DropSession.self],
     _ adjust: (inout UpdateOptions) -> Void = { _ in }
   ) throws -> Run {
@@ -280,19 +291,17 @@ private final class DropDevice: Sendable {
     let update = FirmwareUpdate(image: image, options: options, protocols: protocols) { event in
       log.note(event)
     }
-    return Run(outcome: try perform(update, on: device), log: log)
+    return Run(outcome: try perform(update), log: log)
   }
 
-  private func perform(
-    _ update: FirmwareUpdate, on device: DropDevice
-  ) throws -> Result<UpdateResult, UpdateFault> {
-    try VirtualTimeline().run { clock in
+  func perform(_ update: FirmwareUpdate) throws -> Result<UpdateResult, UpdateFault> {
+    try VirtualTimeline().run { [self] clock in
       await withTaskGroup(of: Void.self) { group in
-        let links = device.open()
-        group.addTask { await device.run(links, on: clock) }
+        let links = open()
+        group.addTask { [self] in await run(links, on: clock) }
         let outcome: Result<UpdateResult, UpdateFault>
         do throws(UpdateFault) {
-          outcome = .success(try await update.run(on: device.dialer, clock: clock))
+          outcome = .success(try await update.run(on: dialer, clock: clock))
         } catch {
           outcome = .failure(error)
         }
@@ -301,16 +310,18 @@ private final class DropDevice: Sendable {
       }
     }
   }
+}
 
+@Suite struct OwnProtocolTests {
   @Test func theOverviewsUpdateKnowsTheProtocol() throws {
     let image = image(size: 1_000)
     let update = FirmwareUpdate(
       image: image, protocols: UpdateProtocol.all + [DropSession.self])
-    #expect(try perform(update, on: DropDevice()).get().isVerified)
+    #expect(try DropDevice().perform(update).get().isVerified)
   }
 
   @Test func aProtocolOfOnesOwnUpdatesADevice() throws {
-    let run = try update(DropDevice(), to: image(size: 20_000))
+    let run = try DropDevice().update(to: image(size: 20_000))
     let result = try run.outcome.get()
     #expect(result.outcome == .flashed && result.proof == .readBack)
     #expect(result.bytesSent == 20_000 && result.resumes == 0)
@@ -318,7 +329,7 @@ private final class DropDevice: Sendable {
   }
 
   @Test func aLostLinkLeadsBackToWhereTheDeviceStands() throws {
-    let run = try update(DropDevice(cuts: [5_000, 12_000]), to: image(size: 20_000))
+    let run = try DropDevice(cuts: [5_000, 12_000]).update(to: image(size: 20_000))
     let result = try run.outcome.get()
     #expect(result.isVerified && result.resumes == 2)
     // The last write without response had arrived.
@@ -331,19 +342,19 @@ private final class DropDevice: Sendable {
 
   @Test func theNextRunGoesOnAndTheOneAfterHasNothingToDo() throws {
     let device = DropDevice(cuts: [5_000])
-    let broken = try update(device, to: image(size: 20_000)) { $0.reconnection = .none }
+    let broken = try device.update(to: image(size: 20_000)) { $0.reconnection = .none }
     guard case .failure(.linkLost(_, .upload, resumable: true, _)) = broken.outcome else {
       Issue.record("\(broken.outcome)")
       return
     }
-    let second = try update(device, to: image(size: 20_000)).outcome.get()
+    let second = try device.update(to: image(size: 20_000)).outcome.get()
     #expect(second.isVerified && second.resumes == 1 && second.bytesSent < 15_500)
-    let third = try update(device, to: image(size: 20_000)).outcome.get()
+    let third = try device.update(to: image(size: 20_000)).outcome.get()
     #expect(third.outcome == .alreadyCurrent)
   }
 
   @Test func aDeviceThatHoldsMoreThanThereIsBreaksItsProtocol() throws {
-    let run = try update(DropDevice(boast: 1_000), to: image(size: 100))
+    let run = try DropDevice(boast: 1_000).update(to: image(size: 100))
     #expect(
       run.outcome
         == .failure(.protocolViolation(.prepare, "it reports 1000 of 100 bytes")))
@@ -352,9 +363,9 @@ private final class DropDevice: Sendable {
   /// If no protocol is specified, the device is unknown. If another protocol is specified, the
   /// fault lists the supported protocols.
   @Test func onlyTheProtocolsThatWereGivenAreKnown() throws {
-    let unknown = try update(DropDevice(), to: image(size: 100), by: UpdateProtocol.all)
+    let unknown = try DropDevice().update(to: image(size: 100), by: UpdateProtocol.all)
     #expect(unknown.outcome == .failure(.noUpdateService))
-    let other = try update(DropDevice(), to: image(size: 100)) { $0.updateProtocol = .smp }
+    let other = try DropDevice().update(to: image(size: 100)) { $0.updateProtocol = .smp }
     #expect(other.outcome == .failure(.protocolNotOffered(asked: .smp, offered: [.drop])))
   }
 }

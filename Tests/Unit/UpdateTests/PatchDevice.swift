@@ -295,7 +295,7 @@ extension PatchDevice.Memory {
   }
 }
 
-private func littleEndian(_ number: UInt32) -> [UInt8] {
+func littleEndian(_ number: UInt32) -> [UInt8] {
   (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
 }
 

@@ -41,7 +41,8 @@ import Testing
     _ adjust: (inout UpdateOptions) -> Void = { _ in }
   ) throws -> Run {
     var options = UpdateOptions()
-    options.bases = BaseFinder { wanted in bases.first { ContentIdentity(of: $0) == wanted } }
+    options.patches.bases = BaseFinder { wanted in bases.first { ContentIdentity(of: $0) == wanted }
+    }
     adjust(&options)
     let log = EventLog()
     let update = FirmwareUpdate(image: image, options: options) { log.note($0) }
@@ -66,7 +67,7 @@ import Testing
     let run = try update()
     let result = try run.outcome.get()
     #expect(result.isVerified && run.device.running == Self.new.bytes)
-    #expect(result.delivery?.content == .patch(base: ContentIdentity(of: Self.old)))
+    #expect(result.delivery?.content == .difference(base: ContentIdentity(of: Self.old)))
     #expect(result.delivery?.obstacle == nil && result.bytesMade == Self.new.bytes.count)
     #expect(result.bytesSent == result.delivery?.bytes && result.bytesSent < 5_000)
     #expect(run.device.dataBytes == result.bytesSent)
@@ -92,14 +93,14 @@ import Testing
       version: FirmwareVersion(1, 3, 0), hardware: HardwareID(0xA001))
     #expect(run.device.requests[6] == OTARequest.begin(begin).encoded)
     begin.flags = []
-    let plain = try update { $0.delta = .never }
+    let plain = try update { $0.patches.policy = .never }
     #expect(plain.device.requests[3] == OTARequest.begin(begin).encoded)
   }
 
   /// For a device or a caller without patches, no flag or command of version 1 changes.
   @Test(arguments: [DeltaPolicy.auto, .never])
   func whoTakesNoPatchesNeverMeetsThem(_ policy: DeltaPolicy) throws {
-    let run = try update(.init(takesPatches: policy == .never)) { $0.delta = policy }
+    let run = try update(.init(takesPatches: policy == .never)) { $0.patches.policy = policy }
     let result = try run.outcome.get()
     #expect(Array(run.device.opcodes.prefix(6)) == [0x01, 0x02, 0x03, 0x06, 0x08, 0x09])
     #expect(run.device.opcodes.allSatisfy { $0 < 0x0C } && run.deliveries.isEmpty)
@@ -111,7 +112,7 @@ import Testing
     let result = try run.outcome.get()
     // Random bytes cannot be compressed.
     #expect(result.delivery?.content == .image && result.bytesSent == Self.new.bytes.count)
-    #expect(result.delivery?.obstacle == .baseUnknown(ContentIdentity(of: Self.old)))
+    #expect(result.delivery?.obstacle == .patch(.baseUnknown(ContentIdentity(of: Self.old))))
     #expect(run.device.running == Self.new.bytes)
   }
 
@@ -131,7 +132,8 @@ import Testing
   func aDeviceThatTellsNoBaseGetsNoPatch(_ namesRunning: Bool) throws {
     let run = try update(.init(tellsBase: false, namesRunning: namesRunning))
     #expect(
-      try run.outcome.get().delivery?.obstacle == (namesRunning ? .baseUnreadable : .baseNotTold))
+      try run.outcome.get().delivery?.obstacle
+        == .patch(namesRunning ? .baseUnreadable : .baseNotTold))
     #expect(run.device.running == Self.new.bytes)
   }
 
@@ -156,8 +158,8 @@ import Testing
     let run = try update(script)
     let result = try run.outcome.get()
     #expect(result.isVerified && run.device.running == Self.new.bytes)
-    #expect(result.delivery?.content == .image && result.delivery?.obstacle == obstacle)
-    #expect(run.events.contains(.patchGivenUp(because: obstacle)))
+    #expect(result.delivery?.content == .image && result.delivery?.obstacle == .patch(obstacle))
+    #expect(run.events.contains(.deliveryGivenUp(because: .patch(obstacle))))
     #expect(run.device.opcodes.count { $0 == 0x0E } == 1, "a patch is tried once")
     #expect(run.device.dataBytes < Self.new.bytes.count + 5_000)
     // The update uses one connection; the second one is for the verification.
@@ -166,7 +168,7 @@ import Testing
 
   @Test(arguments: [false, true])
   func aRequiredPatchIsSentOrNothing(_ isThere: Bool) throws {
-    let run = try update(bases: isThere ? [Self.old] : []) { $0.delta = .require }
+    let run = try update(bases: isThere ? [Self.old] : []) { $0.patches.policy = .require }
     if isThere {
       #expect(try run.outcome.get().delivery?.obstacle == nil)
       return
@@ -178,14 +180,14 @@ import Testing
 
   @Test(arguments: [PatchDevice.Script(refusesAt: 200), PatchDevice.Script(spoils: true)])
   func aRequiredPatchThatFailsEndsTheUpdate(_ script: PatchDevice.Script) throws {
-    let run = try update(script) { $0.delta = .require }
+    let run = try update(script) { $0.patches.policy = .require }
     let obstacle: PatchObstacle = script.spoils ? .madeOtherImage : .refused
     #expect(throws: UpdateFault.noPatch(obstacle)) { try run.outcome.get() as UpdateResult }
     #expect(run.device.running == Self.old)
   }
 
   @Test func aRequiredPatchIsNoneForADeviceThatKnowsNone() throws {
-    let run = try update(.init(takesPatches: false)) { $0.delta = .require }
+    let run = try update(.init(takesPatches: false)) { $0.patches.policy = .require }
     #expect(throws: UpdateFault.noPatch(.notUnderstood)) { try run.outcome.get() as UpdateResult }
   }
 
@@ -249,9 +251,9 @@ import Testing
   func aDeviceThatDeclinesWhatItOffersGetsTheImage(_ opcode: UInt8) throws {
     let run = try update(.init(declines: [opcode: 1]))
     let result = try run.outcome.get()
-    #expect(run.device.running == Self.new.bytes && result.delivery?.obstacle == .refused)
+    #expect(run.device.running == Self.new.bytes && result.delivery?.obstacle == .patch(.refused))
     #expect(result.delivery?.content == .image)
-    let required = try update(.init(declines: [opcode: 1])) { $0.delta = .require }
+    let required = try update(.init(declines: [opcode: 1])) { $0.patches.policy = .require }
     #expect(throws: UpdateFault.noPatch(.refused)) {
       try required.outcome.get() as UpdateResult
     }
@@ -270,7 +272,7 @@ import Testing
 
   @Test func aRefusalThatIsNotToldIsFoundOut() throws {
     let run = try update(.init(refusesAt: 200, tellsLateData: true))
-    #expect(try run.outcome.get().delivery?.obstacle == .refused)
+    #expect(try run.outcome.get().delivery?.obstacle == .patch(.refused))
     #expect(run.device.running == Self.new.bytes)
   }
 
@@ -311,8 +313,9 @@ import Testing
   }
 
   @Test func aFinderThatGivesOtherBytesFindsNothing() throws {
-    let run = try update(bases: []) { $0.bases = BaseFinder { _ in [1, 2, 3] } }
+    let run = try update(bases: []) { $0.patches.bases = BaseFinder { _ in [1, 2, 3] } }
     #expect(
-      try run.outcome.get().delivery?.obstacle == .baseUnknown(ContentIdentity(of: Self.old)))
+      try run.outcome.get().delivery?.obstacle
+        == .patch(.baseUnknown(ContentIdentity(of: Self.old))))
   }
 }

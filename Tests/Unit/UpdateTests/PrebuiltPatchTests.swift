@@ -40,8 +40,8 @@ import Testing
     bases: [FirmwareImage] = [], _ policy: DeltaPolicy = .auto
   ) throws -> BenchResult {
     try flash(Self.new, onto: profile, storage: storage) {
-      ($0.patch, $0.delta) = (patch, policy)
-      $0.bases = BaseFinder { wanted in
+      ($0.patches.prebuilt, $0.patches.policy) = (patch, policy)
+      $0.patches.bases = BaseFinder { wanted in
         bases.first { ContentIdentity(of: $0.bytes) == wanted }?.bytes
       }
     }
@@ -58,7 +58,7 @@ import Testing
       // The header of the patch's only part, and the unchanged file.
       #expect(update.bytesSent == file.count + 16 && update.bytesMade == Self.size)
       #expect(
-        update.delivery?.content == .patch(base: ContentIdentity(of: Self.old.bytes))
+        update.delivery?.content == .difference(base: ContentIdentity(of: Self.old.bytes))
           && update.delivery?.unused == nil && update.delivery?.obstacle == nil)
     }
   }
@@ -88,7 +88,7 @@ import Testing
     let obstacle = PatchObstacle.givenForAnother(running: ContentIdentity(of: Self.old.bytes))
     let result = try update(try board(), with: patch, bases: [Self.old])
     let delivery = try #require(try result.outcome.get().delivery)
-    #expect(delivery.unused == obstacle && delivery.isShortened && delivery.obstacle == nil)
+    #expect(delivery.unused == .patch(obstacle) && delivery.isShortened && delivery.obstacle == nil)
     let required = try update(try board(), with: patch, bases: [Self.old], .require)
     #expect(required.outcome == .failure(.noPatch(obstacle)))
     #expect(!required.events.contains { if case .transferBegan = $0 { true } else { false } })
@@ -103,7 +103,7 @@ import Testing
     let required = try update(try board(), with: patch, .require)
     #expect(required.outcome == .failure(.noPatch(obstacle)))
     let result = try update(try board(), with: patch)
-    #expect(try result.outcome.get().delivery?.unused == obstacle)
+    #expect(try result.outcome.get().delivery?.unused == .patch(obstacle))
     #expect(result.runningImage == Self.new.bytes)
   }
 
@@ -115,7 +115,7 @@ import Testing
     #expect(required.outcome == .failure(.noPatch(obstacle)))
     let result = try update(try board(), with: patch, bases: [Self.old])
     let delivery = try #require(try result.outcome.get().delivery)
-    #expect(delivery.unused == obstacle && delivery.isShortened)
+    #expect(delivery.unused == .patch(obstacle) && delivery.isShortened)
     #expect(result.runningImage == Self.new.bytes)
   }
 
@@ -123,7 +123,7 @@ import Testing
     let result = try update(
       try board("plain?delta=no"), with: try PrebuiltPatch(Self.file()), profile: "plain?delta=no")
     let update = try result.outcome.get()
-    #expect(update.delivery?.obstacle == .notUnderstood && update.bytesSent == Self.size)
+    #expect(update.delivery?.obstacle == .patch(.notUnderstood) && update.bytesSent == Self.size)
     #expect(result.runningImage == Self.new.bytes)
   }
 

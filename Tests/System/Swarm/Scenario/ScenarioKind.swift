@@ -46,7 +46,7 @@ extension ScenarioEnding {
       switch delivery.content {
       case .image: "image"
       case .compressed: "compressed"
-      case .patch: "patch"
+      case .difference: "patch"
       }
     return content + (delivery.obstacle.map { " (\($0.code))" } ?? "")
   }

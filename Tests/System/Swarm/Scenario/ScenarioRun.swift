@@ -153,8 +153,8 @@ extension Scenario {
     options.mtu = mtu
     options.key = key
     options.allowsDowngrade = allowDowngrade
-    options.delta = delta
-    options.bases = sharedFinder ?? finder
+    options.patches.policy = delta
+    options.patches.bases = sharedFinder ?? finder
     let update = FirmwareUpdate(package: package, options: options) { log.note($0) }
     let counter = LossCounter(losses)
     let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in

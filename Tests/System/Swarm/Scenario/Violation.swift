@@ -127,7 +127,7 @@ extension ScenarioEnding {
         return "\(acknowledged) of \(total) bytes acknowledged"
       case .finished where index != events.count - 1:
         return "an event follows the end"
-      case .patchGivenUp(let obstacle):
+      case .deliveryGivenUp(let obstacle):
         if let contradiction = contradiction(after: index, obstacle) { return contradiction }
       default: break
       }
@@ -139,10 +139,10 @@ extension ScenarioEnding {
 
   /// After one failed patch, the complete image must follow, and all reports must contain the
   /// reason.
-  private func contradiction(after index: Int, _ obstacle: PatchObstacle) -> String? {
+  private func contradiction(after index: Int, _ obstacle: DeliveryObstacle) -> String? {
     for event in events[(index + 1)...] {
       switch event {
-      case .patchGivenUp: return "a patch was given up twice"
+      case .deliveryGivenUp: return "a patch was given up twice"
       case .delivery(let report) where report.content != .image || report.obstacle != obstacle:
         return "after a patch was given up, the delivery is \(report)"
       case .finished(let result) where result.delivery?.obstacle != obstacle:
@@ -157,6 +157,8 @@ extension ScenarioEnding {
   public var outcomeName: String {
     switch outcome {
     case .success(let result): result.outcome.rawValue
+    // As before the fault had other delivery methods: digests of builds can be compared.
+    case .failure(.undeliverable(let obstacle)) where obstacle.patch != nil: "noPatch"
     // A case without a payload has no label; its description is a short sentence.
     case .failure(let fault): Mirror(reflecting: fault).children.first?.label ?? "\(fault)"
     }

@@ -3,7 +3,7 @@ import OtaflashFirmware
 
 /// The content for a device, and the reason if it is not a patch. Pure: all facts of the device,
 /// the link and the caller are inputs.
-struct OTADeliveryDecision {
+struct DeliveryDecision {
   /// The result.
   enum Verdict {
     /// The uncompressed image; `because` is `nil` if nothing else was requested.

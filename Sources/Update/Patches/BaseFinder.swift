@@ -1,15 +1,3 @@
-import OtaflashFirmware
-
-/// Whether a device may receive a patch or a compressed image instead of the image.
-public enum DeltaPolicy: String, Sendable, CaseIterable {
-  /// The content with the shortest transfer; the image itself if nothing shorter is possible.
-  case auto
-  /// The image, uncompressed.
-  case never
-  /// A patch against the running image; without a patch, the update fails.
-  case require
-}
-
 /// The source of the images that devices may run; patches are created against them.
 ///
 /// Use one instance for all updates to the same image: each patch is then created once.

@@ -1,8 +1,8 @@
-import OtaflashATT
+import OtaflashGATT
 import OtaflashNumerals
 
 /// Why a device does not receive a patch against its running image.
-public enum PatchObstacle: Equatable, Sendable {
+public enum PatchObstacle: DeliveryReason {
   /// The device supports no patches, or none that this host creates.
   case notUnderstood
   /// The device does not report its running image.
@@ -74,6 +74,36 @@ public enum PatchObstacle: Equatable, Sendable {
       .givenForAnother, .givenNotUnderstood, .otherBase:
       false
     }
+  }
+}
+
+/// The fault of an update that requires a patch.
+extension PatchObstacle {
+  public var summary: String { "no patch can be sent: \(clause)" }
+
+  public var explanation: String {
+    isVerdictOfDevice
+      ? "The running image is unchanged. The image was not sent: only a patch was allowed."
+      : "Only a patch was allowed; nothing was written."
+  }
+
+  public var remedy: Remedy? { .allowWholeImage }
+}
+
+extension DeliveryObstacle {
+  /// The obstacle to a patch.
+  public static func patch(_ obstacle: PatchObstacle) -> DeliveryObstacle {
+    DeliveryObstacle(obstacle)
+  }
+
+  /// The obstacle to a patch; `nil` for another delivery method.
+  public var patch: PatchObstacle? { reason as? PatchObstacle }
+}
+
+extension UpdateFault {
+  /// A patch was required, but none can be sent, or the device created no image from it.
+  public static func noPatch(_ obstacle: PatchObstacle) -> UpdateFault {
+    .undeliverable(.patch(obstacle))
   }
 }
 

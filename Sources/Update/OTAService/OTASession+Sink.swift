@@ -1,0 +1,43 @@
+import OtaflashFirmware
+import OtaflashGATT
+
+/// Transfers to a device's sink, which counts and checks bytes and does not write flash
+/// (docs/ota-service.md, 4.2, BEGIN).
+extension OTASession {
+  /// Opens a session for transfers to the sink.
+  ///
+  /// - Parameter asksForDecoder: also asks the device for the abilities of its decoder of patches.
+  static func openForSink(
+    on client: GATTClient, _ clock: any LinkClock, _ options: UpdateOptions, asksForDecoder: Bool
+  ) async throws(UpdateFault) -> OTASession {
+    var options = options
+    options.patches.policy = asksForDecoder ? .auto : .never
+    let context = UpdateContext(
+      clock: clock, options: options, tally: UpdateProgressState(), observe: { _ in })
+    let session = try await open(on: client, context, RetainedState())
+    guard session.info.hasSink else { throw .declined(.prepare, .otaService(.wrongState)) }
+    return session
+  }
+
+  /// The same session with another observer.
+  func reporting(to context: UpdateContext) -> OTASession {
+    OTASession(
+      client: client, context: context, retained: RetainedState(), data: data, status: status,
+      notifications: notifications, control: control, info: info, device: device,
+      patching: patching)
+  }
+
+  /// BEGIN of a sink session: it starts at 0 and leaves what the device holds as it is.
+  func beginSink(
+    _ image: PrefixChecksums, version: FirmwareVersion
+  ) async throws(UpdateFault) {
+    let begin = OTABegin(
+      flags: [.sink, .allowDowngrade], imageSize: image.count,
+      imageCRC32: image.checksum(ofFirst: image.count), version: version, hardware: info.hardware)
+    let position = try await control.position(.begin(begin), .prepare)
+    guard position.nextOffset == 0 else {
+      throw .protocolViolation(
+        .prepare, "its sink session starts at \(position.nextOffset), not at 0")
+    }
+  }
+}

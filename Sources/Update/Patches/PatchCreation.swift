@@ -1,0 +1,79 @@
+import OtaflashDelta
+import OtaflashFirmware
+import OtaflashGATT
+
+/// The steps of a session with patches that no protocol changes: the search for the base, and the
+/// creation of the content, each where `BaseFinder.computation` states.
+extension UpdateContext {
+  /// After this time, the creation of a patch is reported.
+  private static var silentCreation: Duration { .seconds(1) }
+
+  /// Checks that a patch is possible if one is required, as far as the device has reported.
+  ///
+  /// - Parameter decision: without the bytes of the base.
+  func checkRequiredPatch(_ decision: DeliveryDecision) async throws(UpdateFault) {
+    var known: DeliveryDecision? = decision
+    // A prebuilt patch needs no base on the host.
+    if decision.given == nil, let bases = options.patches.bases {
+      known = await bases.computation.run { decision.searching(bases) }
+    }
+    guard let known, !Task.isCancelled else { throw .gatt(.prepare, .cancelled) }
+    if let obstacle = known.obstacle { throw .noPatch(obstacle) }
+  }
+
+  /// Searches the base and creates the content, unless it exists already.
+  ///
+  /// - Parameter decision: without the bytes of the base.
+  func decide(
+    on image: FirmwareImage, _ decision: DeliveryDecision
+  ) async throws(UpdateFault) -> DeliveryDecision.Decision {
+    guard let abilities = decision.abilities, let bases = options.patches.bases else {
+      return decision.decision(for: image.bytes)
+    }
+    let shelf = bases.made.shelf(
+      for: PatchCache.Pair(
+        image: ContentIdentity(size: image.bytes.count, crc32: image.crc32),
+        base: decision.running, abilities: abilities))
+    let made = await reportingCreation(
+      on: bases.computation
+    ) { () async -> DeliveryDecision.Decision? in
+      // Inline computations cannot be interrupted; a simulation waits for nothing outside of it.
+      let waits = bases.computation.isElsewhere
+      if waits, await shelf.gate.enter() != .entered { return nil }
+      defer { if waits { shelf.gate.leave() } }
+      return await bases.computation.run {
+        decision.searching(bases).decision(for: image.bytes) { planner in
+          planner.remembering = { shelf.stream($0, $1) }
+          planner.isCancelled = { Task.isCancelled }
+        }
+      }
+    }
+    guard let made, !Task.isCancelled else { throw .gatt(.prepare, .cancelled) }
+    return made
+  }
+
+  /// Reports the creation if it takes a noticeable time.
+  private func reportingCreation<Value: Sendable>(
+    on computation: Computation, _ create: () async -> Value
+  ) async -> Value {
+    // Inline creation takes no time in a simulation.
+    guard computation.isElsewhere else { return await create() }
+    return await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        if await clock.pause(for: Self.silentCreation) { observe(.creatingContent) }
+      }
+      let value = await create()
+      group.cancelAll()
+      return value
+    }
+  }
+}
+
+extension DeliveryDecision {
+  /// With the bytes of the running image, if they are found. The search may take time.
+  fileprivate func searching(_ bases: BaseFinder) -> DeliveryDecision {
+    var decision = self
+    decision.base = running.flatMap { bases.bytes(of: $0) }
+    return decision
+  }
+}

@@ -1,0 +1,51 @@
+/// Whether a device may receive a patch or a compressed image instead of the image.
+public enum DeltaPolicy: String, Sendable, CaseIterable {
+  /// The content with the shortest transfer; the image itself if nothing shorter is possible.
+  case auto
+  /// The image, uncompressed.
+  case never
+  /// A patch against the running image; without a patch, the update fails.
+  case require
+}
+
+/// The delivery of an image as a patch against the running image, or compressed.
+public struct PatchOptions: DeliveryOptions {
+  /// Whether the host may send a patch or a compressed image to a device that supports them.
+  public var policy: DeltaPolicy
+  /// The source of base images for patches; `nil` = none.
+  public var bases: BaseFinder?
+  /// A prebuilt patch that creates the image. If it does not suit the device, `policy` decides how
+  /// the update continues.
+  public var prebuilt: PrebuiltPatch?
+
+  /// Without base images, and without a prebuilt patch.
+  public init(_ policy: DeltaPolicy = .auto) { self.policy = policy }
+
+  public var method: DeliveryMethod { .patches }
+  public var isRequired: Bool { policy == .require }
+  public var providesContent: Bool { prebuilt != nil }
+  public var notSupported: DeliveryObstacle { .patch(.notUnderstood) }
+}
+
+extension DeliveryMethod {
+  /// A patch against the running image, or the compressed image.
+  public static let patches = DeliveryMethod("patches")
+}
+
+extension UpdateOptions {
+  /// The options of patches, in `delivery`: the defaults if no method was chosen, and no patches if
+  /// another one was.
+  public var patches: PatchOptions {
+    get {
+      guard let delivery else { return PatchOptions() }
+      return delivery as? PatchOptions ?? PatchOptions(.never)
+    }
+    set { delivery = newValue }
+  }
+}
+
+extension DeviceReport {
+  /// The device can create an image from a patch against the running image, or from a compressed
+  /// image.
+  public var takesPatches: Bool { deliveryMethods.contains(.patches) }
+}

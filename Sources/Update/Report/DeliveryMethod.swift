@@ -1,0 +1,12 @@
+/// A way to deliver an image other than as it is: the device creates the image from other, mostly
+/// shorter, content.
+///
+/// A method is a constant in the folder of its options and reasons. Devices that support it list it
+/// in `DeviceReport.deliveryMethods`.
+public struct DeliveryMethod: Hashable, Sendable {
+  /// A unique name, in lower case.
+  public let name: String
+
+  /// A method with this name.
+  public init(_ name: String) { self.name = name }
+}

@@ -1,0 +1,41 @@
+import OtaflashGATT
+
+/// Why a delivery method is not used, in the terms of that method.
+///
+/// The texts of `ExplainedFault` are those of an update that fails because it requires the method.
+public protocol DeliveryReason: ExplainedFault, Equatable {
+  /// The stable name of this kind.
+  var code: String { get }
+
+  /// The reason, as a clause.
+  var clause: String { get }
+
+  /// The device examined the content before it refused.
+  var isVerdictOfDevice: Bool { get }
+}
+
+/// Why a device does not receive the content of a delivery method: the reason of any method.
+public struct DeliveryObstacle: Equatable, Sendable {
+  /// The reason, with the type of its method.
+  public let reason: any DeliveryReason
+
+  /// The obstacle for this reason.
+  public init(_ reason: any DeliveryReason) { self.reason = reason }
+
+  /// The stable name of the reason.
+  public var code: String { reason.code }
+
+  /// The reason, as a clause.
+  public var clause: String { reason.clause }
+
+  /// The device examined the content before it refused.
+  public var isVerdictOfDevice: Bool { reason.isVerdictOfDevice }
+
+  public static func == (lhs: DeliveryObstacle, rhs: DeliveryObstacle) -> Bool {
+    lhs.reason.equals(rhs.reason)
+  }
+}
+
+extension DeliveryReason {
+  fileprivate func equals(_ other: any DeliveryReason) -> Bool { other as? Self == self }
+}
