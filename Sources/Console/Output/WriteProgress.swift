@@ -35,7 +35,7 @@ package struct WriteProgress: Sendable {
     }
   }
 
-  /// Returns `true` after a step that follows `seen`, and `false` if no step follows within `limit`.
+  /// Returns `true` after a step that follows `seen`, or `false` if no step follows within `limit`.
   /// `nil` = no limit.
   package func wait(after seen: UInt, within limit: Duration? = nil) -> Bool {
     var deadline = timespec()

@@ -81,7 +81,7 @@ enum ManualDiagnostics {
     }.joined()
   }
 
-  /// An option is a macro on a line of its own.
+  /// An option is a macro on a separate line.
   private static func escaped(_ text: String) -> String {
     text.replacing(" --", with: "\n.Fl -").replacing("-", with: "\\-")
   }

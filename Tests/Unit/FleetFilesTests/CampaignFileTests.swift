@@ -331,7 +331,7 @@ import Testing
   @Test(arguments: [
     ("", 1, 1, "the file is empty"), ("a", 1, 1, "write a campaign as"),
     ("campaign: c", 1, 1, "one of 'devices', 'devices-file'"),
-    ("image: a\ndevices: [a]", 1, 1, "'campaign' is missing"),
+    ("image: a\ndevices: [a]", 1, 1, "'campaign', the name of the campaign, is missing"),
     ("campaign: c\ndevices: [a]", 1, 1, "'image' or 'images' is required"),
     ("campaign: c\nimage: a\ndevices: [{name: a}]", 3, 11, "the device has no key 'id'"),
     ("campaign: c\nimage: a\ndevices: [{id: a, color: red}]", 3, 19, "a device has no key 'color'"),

