@@ -14,7 +14,7 @@ struct OTAStatusFeed: Sendable {
   /// Drops the notifications so far.
   func discard() { while notifications.poll() != nil {} }
 
-  /// Reads Status. The answer reflects everything sent before this read: a bearer keeps its order.
+  /// Reads Status. The answer reflects all earlier writes, because a bearer preserves their order.
   func read() async throws(UpdateFault) -> OTAStatus {
     let value: [UInt8]
     do throws(GATTFault) { value = try await client.read(characteristic) } catch {
