@@ -28,7 +28,7 @@ struct LegacyDFUPace: Equatable, Sendable {
   static let firstBuffers = 16
 
   /// - Parameter limit: the caller's limit of packets ahead of the receipts; a limit below the
-  ///   packets of one receipt has no effect.
+  ///   packets of one receipt is raised to their number.
   init(afterLosses losses: Int, limit: Int = .max) {
     let step = Self.ladder[min(losses, Self.ladder.count - 1)]
     self.init(
