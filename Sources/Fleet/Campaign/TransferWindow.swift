@@ -1,5 +1,5 @@
-/// The times in which transfers may start: on some days of the week between two times of day, and
-/// between two dates.
+/// The times at which transfers may start: between two times of day on certain days of the week,
+/// and between two dates.
 package struct TransferWindow: Hashable, Sendable, Codable {
   package enum Weekday: Int, Hashable, Sendable, Codable, CaseIterable {
     case monday = 0
@@ -20,7 +20,8 @@ package struct TransferWindow: Hashable, Sendable, Codable {
   package var days: Set<Weekday>
   /// The opening time in minutes from midnight, 0…1439.
   package var opens: Int
-  /// The closing time in minutes from midnight, 1…1440; on the next day if it is not after `opens`.
+  /// The closing time in minutes from midnight, 1…1440. It is on the next day if it is not after
+  /// `opens`.
   package var closes: Int
   package var zone: ZoneOffsets
   package var atEnd: AtEnd
@@ -43,7 +44,7 @@ package struct TransferWindow: Hashable, Sendable, Codable {
 
   /// The state of a window, and the time of its next change.
   package enum Standing: Hashable, Sendable {
-    /// Open until a time; `nil` = indefinitely.
+    /// The window is open until a time; `nil` = indefinitely.
     case open(until: WallClockTime?)
     case closed(until: WallClockTime)
     /// The window does not open again.

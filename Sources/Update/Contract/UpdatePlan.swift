@@ -8,8 +8,7 @@ public struct UpdatePlan: Equatable, Sendable {
   public let version: FirmwareVersion
   /// The hardware id that is announced.
   public let hardware: HardwareID
-  /// Whether the device is informed that an older version, or an image for another board, is
-  /// intended.
+  /// Whether the device is informed that an image with an older or unknown version is intended.
   public let allowsDowngrade: Bool
   /// Whether the device is informed that an image for another board is intended.
   public let allowsOtherHardware: Bool
