@@ -102,7 +102,7 @@ final class AdapterLane: Sendable {
     case othersWait
   }
 
-  /// Connects in turn.
+  /// Connects when no other connection attempt is in progress.
   ///
   /// - Parameter connect: establishes the connection; its own time limit counts only its turns.
   func connecting(

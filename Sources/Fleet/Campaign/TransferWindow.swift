@@ -118,7 +118,7 @@ package struct ZoneOffsets: Hashable, Sendable, Codable {
 
   package static let utc = ZoneOffsets(minutes: 0)
 
-  /// The name in the campaign; `nil` = specified by its offset.
+  /// The name in the campaign; `nil` = the campaign states the offset instead.
   package let name: String?
   private let first: Int
   private let changes: [Change]
@@ -143,7 +143,7 @@ package struct ZoneOffsets: Hashable, Sendable, Codable {
   }
 
   /// Returns the moment of a local time in minutes since 1970. A local time that a clock change
-  /// skips uses the offset before the change; a repeated local time is the first one.
+  /// skips uses the offset before the change; a repeated local time refers to its first occurrence.
   func moment(ofLocalMinutes local: Int64) -> WallClockTime {
     let earlier = WallClockTime(milliseconds: (local - Int64(dayBefore)) * 60_000)
     let before = minutes(at: earlier)
@@ -156,7 +156,8 @@ package struct ZoneOffsets: Hashable, Sendable, Codable {
 
   private var dayBefore: Int { TransferWindow.dayMinutes }
 
-  /// Returns the name of the zone, else its offset: `Europe/Berlin`, `+05:30` or `UTC`.
+  /// Returns the name of the zone, or its offset if it has no name: `Europe/Berlin`, `+05:30` or
+  /// `UTC`.
   package func label(at moment: WallClockTime) -> String {
     if let name { return name }
     let minutes = minutes(at: moment)

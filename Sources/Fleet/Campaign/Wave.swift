@@ -63,12 +63,12 @@ public struct WaveThresholds: Hashable, Sendable, Codable {
     case pause
   }
 
-  /// The minimum percentage of successful devices among the judged devices for the next wave to
-  /// start, 0…100.
+  /// The minimum percentage of successes among the judged devices that the next wave requires,
+  /// 0…100.
   public var successPercent: Int
   /// The number of failures that stops the wave immediately.
   public var stop: Limit
-  /// The minimum percentage of seen devices in the wave for a verdict, 0…100.
+  /// The minimum percentage of seen devices in the wave that a verdict requires, 0…100.
   public var seenPercent: Int
   /// The action when a wave reaches its failure limit; `nil` = the run ends.
   public var stopAction: StopAction?

@@ -4,7 +4,7 @@ public enum WaveVerdict: Hashable, Sendable, Codable {
   case `continue`
   /// Too many of the devices failed.
   case stop(failures: Int, of: Int)
-  /// Too few devices were seen, or too few had an outcome, for a verdict.
+  /// The number of devices that were seen or could be judged is too small for a decision.
   case inconclusive(seen: Int, of: Int)
 }
 

@@ -4,7 +4,7 @@ import OtaflashFirmware
 public struct AttemptRecord: Hashable, Sendable {
   /// The number of the attempt: 1, 2, … An attempt after an expired claim has the same number.
   public let number: Int
-  /// Whether the device was asked for its running image before the first byte was sent.
+  /// Whether the attempt read the running image of the device before it sent the first byte.
   public let verifyFirst: Bool
   /// The worker that claimed the attempt.
   public let worker: String

@@ -49,7 +49,7 @@ public struct DeviceProgress: Hashable, Sendable {
   var verifiesFirst = false
   /// The time of the final outcome; `nil` = the device has none.
   public internal(set) var settledAt: WallClockTime?
-  /// Whether the device is in the queue and waits for its turn or its next attempt.
+  /// Whether the device is in the queue, where it waits for its first or next attempt.
   var isQueued = false
   /// The number of times that the device was queued, which identifies stale queue entries.
   var stamp = 0

@@ -58,7 +58,7 @@ extension FleetRules {
   /// - Parameter wall: the wall-clock time.
   package func effectsOfClosing(in run: FleetRun, wall: WallClockTime) -> [FleetEffect] {
     guard case .running = run.control else { return [] }
-    // Most campaigns have at most one window, and runs have thousands of devices.
+    // Most campaigns have at most one window, but runs may have thousands of devices.
     var closed: [String?: TransferWindow] = [:]
     for site in Set(campaign.siteWindows.keys.map { $0 as String? } + [nil]) {
       guard let window = campaign.window(at: site) else { continue }

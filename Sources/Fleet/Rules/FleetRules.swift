@@ -107,7 +107,7 @@ package struct FleetRules: Sendable {
     return run.nextInQueues.filter { run.published[$0.device.device.site] ?? 0 < publishedAhead }
   }
 
-  /// Whether the wave permits one more possible failure beyond its limit.
+  /// Whether the wave permits another device in flight, which is one more possible failure.
   private func hasRoom(in run: FleetRun) -> Bool {
     guard let wave = run.currentWave else { return true }
     let room = run.waves[wave].tally.room(

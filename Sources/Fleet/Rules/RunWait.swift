@@ -75,7 +75,7 @@ extension FleetRun {
     return closed + (isReady ? [] : [retry].compactMap(\.self))
   }
 
-  /// - Returns: the closed windows, the soonest first; the next attempt; and whether a device may
+  /// - Returns: the closed windows (the soonest first), the next attempt, and whether a device may
   ///   start now.
   private func count(
     _ now: WallClockTime, _ wall: WallClockTime, _ windows: TransferWindows

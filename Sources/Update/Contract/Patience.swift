@@ -47,8 +47,8 @@ public struct Patience: Sendable {
   }
 
   /// - Parameters:
-  ///   - client: the link, whose connection interval can raise the limit: each exchange takes two
-  ///     intervals.
+  ///   - client: the link; each exchange takes two of its connection intervals, so long intervals
+  ///     raise the limit.
   ///   - context: provides the limit and the clock.
   ///   - longer: the time that the device may work without progress.
   public init(with client: GATTClient, _ context: UpdateContext, longer: Duration = .zero) {

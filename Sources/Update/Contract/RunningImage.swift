@@ -8,7 +8,7 @@ public struct RunningImage: Equatable, Sendable {
     case same
     /// The version is the same, but the bytes cannot be compared.
     case sameVersion
-    /// The version cannot be compared, but the application reports other values than before.
+    /// The version cannot be compared, but the values that the application reports have changed.
     case changed
     /// The device reports nothing comparable; its bootloader checked the image that it started.
     case untold

@@ -33,7 +33,7 @@ public struct UpdatePlan: Equatable, Sendable {
   }
 }
 
-/// The decision, before a byte is written, whether an image is sent to a device.
+/// The decision whether to send an image to a device, made before a byte is written.
 public enum Preflight: Equatable, Sendable {
   /// The device already runs this image; nothing is sent.
   case alreadyCurrent

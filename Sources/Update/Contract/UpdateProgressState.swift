@@ -27,7 +27,7 @@ final class UpdateProgressState: Sendable {
     /// The lowest start offset of an upload.
     var began: Int?
 
-    /// Whether an image that was on trial before the update was confirmed.
+    /// Whether the update confirmed an image that was already on trial.
     var confirmedTrial = false
 
     /// Whether some bytes, perhaps only a partial page, remain for the next connection.

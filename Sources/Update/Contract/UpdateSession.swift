@@ -7,10 +7,11 @@ import OtaflashGATT
 /// life cycle opens a new session, which reads the state of the device.
 ///
 /// To add a custom protocol, conform a type to `UpdateSession`, and pass the type to
-/// `FirmwareUpdate`. A session throws only `UpdateFault`: `.gatt(stage, fault)` for failures of the
-/// link or of the attribute protocol, after which the life cycle reconnects if that helps;
-/// `.declined` for refusals of the device; `.protocolViolation` for an answer that the protocol
-/// forbids. A session neither reconnects nor waits without a limit (`Patience`, `UpdateOptions`).
+/// `FirmwareUpdate`. A session throws only `UpdateFault`. It throws `.gatt(stage, fault)` for
+/// failures of the link or of the attribute protocol, after which the life cycle reconnects if that
+/// can help. It throws `.declined` for refusals of the device, and `.protocolViolation` for an
+/// answer that the protocol forbids. A session neither reconnects nor waits without a limit
+/// (`Patience`, `UpdateOptions`).
 public protocol UpdateSession: Sendable {
   /// The state that the protocol retains from one connection of an update to the next.
   associatedtype Retained: RetainedValue = NothingRetained

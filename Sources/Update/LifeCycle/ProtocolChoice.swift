@@ -25,8 +25,8 @@ struct ProtocolChoice: Sendable {
 
   /// Chooses one of the device's protocols for images that belong together.
   ///
-  /// - Throws: `noUpdateService`, `protocolNotOffered`, `imageNotTaken` if none supports the image,
-  ///   or `protocolAmbiguous` if several do: the user must choose.
+  /// - Throws: `noUpdateService`, `protocolNotOffered`, `imageNotTaken` if no protocol supports the
+  ///   image, or `protocolAmbiguous` if several support it, so that the user must choose one.
   func choose(
     for images: [FirmwareImage], among offered: [any UpdateSession.Type], asked: UpdateProtocol?
   ) throws(UpdateFault) -> any UpdateSession.Type {

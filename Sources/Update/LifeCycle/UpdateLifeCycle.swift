@@ -6,14 +6,17 @@ import OtaflashGATT
 /// a lost link, the life cycle restarts at the first step: each connection starts by reading the
 /// device's state.
 struct UpdateLifeCycle: Sendable {
-  /// How often a complete image is sent again because its CRC32 in the device's flash is wrong.
+  /// The maximum number of times that a complete image is sent again because its CRC32 in the
+  /// device's flash is wrong.
   private static let imageRepeatsMaximum = 1
-  /// How often a device that had the complete image may request a part of it again.
+  /// The maximum number of times that a device with the complete image may request a part of it
+  /// again.
   private static let verdictsMaximum = 4
-  /// How often ACTIVATE is repeated if its answer was lost and the old version runs.
+  /// The maximum number of times that ACTIVATE is repeated after its answer was lost and the old
+  /// version runs.
   private static let unansweredActivationsMaximum = 3
-  /// How often a device may be sent to its bootloader: each transfer that starts over may require
-  /// this again, because the application runs in between.
+  /// The maximum number of times that a device is sent to its bootloader: each transfer that starts
+  /// over may require this again, because the application runs in between.
   private static let detachmentsMaximum = 8
 
   /// The outcome of one connection.

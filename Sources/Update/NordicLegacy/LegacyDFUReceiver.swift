@@ -11,7 +11,7 @@ struct LegacyDFUReceiver: Sendable {
   /// The version of the DFU service; `nil` for SDK 6 and earlier, which have no init packet either.
   let version: LegacyDFUVersion?
 
-  /// How often an init packet that did not arrive may be sent again.
+  /// The maximum number of times that an init packet that did not arrive is sent again.
   private static let initPacketRepeatsMaximum = 3
 
   // MARK: Before the image

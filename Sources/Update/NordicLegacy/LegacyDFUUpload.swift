@@ -85,8 +85,8 @@ extension LegacyDFUReceiver {
   }
 
   /// Starts the transfer over at a slower pace after packets were dropped. If the device had no
-  /// buffer for the first packets, it may only need more time before them: this is tried first, and
-  /// again after each reduction of the pace.
+  /// buffer for the first packets, it may only need more time before them. A longer wait is
+  /// therefore tried first, and again after each reduction of the pace.
   private func lost(
     _ transfer: LegacyDFUTransfer, hadNoBuffer: Bool = false
   ) async throws(UpdateFault) {

@@ -4,7 +4,7 @@ import OtaflashGATT
 
 /// A Secure DFU bootloader on one connection.
 struct SecureDFUBootloader: Sendable {
-  /// How often an init packet that arrived incomplete is sent again.
+  /// The maximum number of times that an incomplete init packet is sent again.
   private static let initPacketRepeatsMaximum = 3
 
   let client: GATTClient

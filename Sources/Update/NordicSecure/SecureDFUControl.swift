@@ -8,7 +8,8 @@ struct SecureDFUControl: Sendable {
   /// image takes a few seconds at most. With the longest connection interval, the request and the
   /// response take 4 s each.
   private static let answerLimit = Duration.seconds(20)
-  /// How often an operation without a response is repeated; all operations are idempotent.
+  /// The maximum number of times that an operation without a response is repeated; all operations
+  /// are idempotent.
   private static let repeatsMaximum = 2
 
   let client: GATTClient

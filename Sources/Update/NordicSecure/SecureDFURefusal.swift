@@ -64,7 +64,7 @@ package enum SecureDFURefusal: Error, Equatable, Hashable, Sendable {
     }
   }
 
-  /// `5`, or `11/6` with the extended error: the notation of Nordic's documents.
+  /// The code in the notation of Nordic's documents: `5`, or `11/6` with the extended error.
   package var code: String {
     encoded.map { String($0) }.joined(separator: "/")
   }

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashFirmware
 
-/// The pure logic of the transfer of an image's data objects: determines the next step, and
+/// The pure logic that transfers an image's data objects. It determines the next step, and
 /// evaluates each response. The session sends and waits.
 ///
 /// The transfer does not execute the last object: its execution is the activation, because the
@@ -33,8 +33,8 @@ struct SecureDFUTransfer {
     case complete
   }
 
-  /// How often an object that arrived incomplete is created again. One additional repeat is
-  /// permitted if a single packet was lost.
+  /// The maximum number of times that an incomplete object is created again. One additional repeat
+  /// is permitted if a single packet was lost.
   static let objectRepeatsMaximum = 3
 
   private let image: PrefixChecksums

@@ -11,7 +11,8 @@ struct OTADataPath: Sendable {
   let context: UpdateContext
   let retained: RetainedState<OTARetained>
 
-  /// The write mode: the caller's, or for `auto` the modes that the characteristic supports.
+  /// The write mode that the caller set. For `auto`, the mode depends on the kinds of writes that
+  /// the characteristic supports.
   var mode: WriteMode {
     let wanted = context.options.mode
     guard wanted == .auto else { return wanted }

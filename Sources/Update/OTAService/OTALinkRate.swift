@@ -15,7 +15,7 @@ struct OTALinkRate: Sendable {
   let window: Int
   /// Whether each write is answered before the next one is sent.
   let isAnswered: Bool
-  /// The measured time of a request and its answer.
+  /// The measured time from a request to its answer.
   let roundTrip: Duration
 
   /// The expected rate, 1 or more.

@@ -5,7 +5,7 @@ package struct OTABase: Hashable, Sendable {
   /// The base value of a compressed image, which needs no base.
   package static let empty = OTABase(size: 0, crc32: 0)
 
-  /// In bytes; 0 = no base.
+  /// The size of the base in bytes; 0 = no base.
   package let size: Int
   package let crc32: UInt32
 
@@ -30,7 +30,7 @@ package struct OTABase: Hashable, Sendable {
 /// (docs/ota-service.md, 13).
 package struct OTAPatch: Hashable, Sendable {
   package let base: OTABase
-  /// In bytes, with the headers of its parts; 1 ..< 2^31.
+  /// The size of the stream in bytes, including the headers of its parts; 1 ..< 2^31.
   package let streamSize: Int
   package let streamCRC32: UInt32
 

@@ -58,7 +58,8 @@ struct OTAPatchNegotiation: Sendable {
       && (base == .empty || ContentIdentity(base) == patching?.running)
   }
 
-  /// The facts of device, link and caller, without the bytes of the base.
+  /// Creates the decision from the facts of the device, the link and the caller, without the bytes
+  /// of the base.
   private func decision(
     for image: FirmwareImage? = nil, restart: Bool = false
   ) -> DeliveryDecision {

@@ -4,7 +4,7 @@ struct OTARetained: RetainedValue {
   var sent: OTASent?
   /// The number of bytes of this content in the device's flash after the upload.
   var durable = 0
-  /// Why patches were abandoned for this device.
+  /// The reason why patches were abandoned for this device.
   var patchesGivenUp: PatchObstacle?
   /// The maximum write length, for a device that did not accept the length that its ATT_MTU
   /// permits.
@@ -13,7 +13,7 @@ struct OTARetained: RetainedValue {
   /// bytes was not answered in time.
   var windowCeiling: Int?
 
-  /// The stream of the device's session, as far as this update knows.
+  /// The stream of the device's session, as far as it is known in this update.
   var sentStream: OTAStream? {
     if case .stream(let sent) = sent { sent.stream } else { nil }
   }

@@ -7,8 +7,8 @@ struct OTASetbacks {
 
   /// Starts the time limit.
   ///
-  /// - Parameter payload: the content, which determines the time limit: while the device creates
-  ///   many pages from a few bytes of a stream, no number in Status increases.
+  /// - Parameter payload: the content. A stream requires a longer limit, because no number in
+  ///   Status increases while the device creates many pages from a few bytes.
   init(over path: OTADataPath, sending payload: OTAPayload) {
     self.path = path
     patience = Patience(

@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
-/// The pure logic of one upload: determines the bytes to send next, and the reaction to a Status.
-/// The session sends and waits.
+/// The pure logic of one upload, which determines the bytes to send next, and the reaction to a
+/// Status. The session sends and waits.
 ///
 /// Offsets refer to the image. `acknowledged ≤ next ≤ limit` unless the device is busy.
 struct OTATransfer {
@@ -15,7 +15,8 @@ struct OTATransfer {
     case discard(from: Int)
   }
 
-  /// How often bytes may be discarded, at any offset, without growth of the verified part.
+  /// The maximum number of times that bytes are discarded, at any offset, without growth of the
+  /// verified part.
   static let blockRepeatsMaximum = 3
   /// The number of rewinds without progress after which shorter writes are tried, and the size of
   /// these writes: first for an ATT_MTU of 247, then of 23. Some stacks announce an MTU that
@@ -23,7 +24,8 @@ struct OTATransfer {
   static let chunkLadder = [(rewinds: 4, chunk: 240), (rewinds: 8, chunk: smallestChunk)]
   /// A size that fits the ATT_MTU of 23, which every device supports.
   static let smallestChunk = 16
-  /// How often sending may go back to the same or a lower offset without progress.
+  /// The maximum number of times that sending goes back to the same or a lower offset without
+  /// progress.
   static let rewindsMaximum = 16
 
   private let prefixes: PrefixChecksums

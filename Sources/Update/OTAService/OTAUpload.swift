@@ -124,7 +124,7 @@ struct OTAUpload {
     let isSent = checkpoint != nil
     transfer.sent(range, isCheckpoint: isSent)
     guard !isSent else { return }
-    // Another request is open: this write becomes a command, too.
+    // Another request is open, so this write becomes a command as well.
     var unsent: Range<Int>? = range
     do throws(GATTFault) {
       try await path.sendCommands(of: payload.bytes) { unsent.take() }
@@ -185,7 +185,7 @@ struct OTAUpload {
     let wait = context.meter?.begin(context.clock)
     let cause = waitCause
     if let open = checkpoint {
-      // No other request is sent before the open one is answered.
+      // No other request is sent before the open request is answered.
       do throws(GATTFault) { try await open.write.arrival(orOf: statuses.notifications) } catch {
         throw .gatt(.upload, error)
       }

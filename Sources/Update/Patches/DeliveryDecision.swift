@@ -6,7 +6,7 @@ import OtaflashFirmware
 struct DeliveryDecision {
   /// The result.
   enum Verdict {
-    /// The uncompressed image; `because` is `nil` if nothing else was requested.
+    /// The uncompressed image; `because` is `nil` if no other content was requested.
     case image(because: PatchObstacle?)
     /// A stream; `because` is `nil` for a patch.
     case stream(Delivery, because: PatchObstacle?)
@@ -14,7 +14,7 @@ struct DeliveryDecision {
     case refuse(PatchObstacle)
   }
 
-  /// A verdict, and the obstacle of a given patch.
+  /// A verdict with the obstacle of a given patch.
   struct Decision {
     let verdict: Verdict
     /// The reason why the given patch is not sent.

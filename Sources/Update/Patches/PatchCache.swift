@@ -13,12 +13,13 @@ final class PatchCache: Sendable {
     let abilities: DecoderAbilities
   }
 
-  /// The streams of one pair, created by one task at a time.
+  /// The streams of one pair. Only one task at a time creates a stream of the pair.
   final class Shelf: Sendable {
     let gate = SerialGate(waitersMaximum: PatchCache.waitersMaximum)
     private let streams = Mutex<[DeliveryPlanner.Recipe: Delivery]>([:])
 
-    /// Returns the cached stream, or creates the delivery; only streams are cached.
+    /// Returns the cached stream if there is one; otherwise creates the delivery, and caches it if
+    /// it is a stream.
     func stream(_ recipe: DeliveryPlanner.Recipe, _ make: () -> Delivery) -> Delivery {
       if let kept = streams.withLock({ $0[recipe] }) { return kept }
       let made = make()

@@ -60,7 +60,8 @@ public struct DeviceInspection: Sendable {
   private let known: ProtocolChoice
 
   /// - Parameters:
-  ///   - options: the device's key, the protocol, and how to connect; nothing is written.
+  ///   - options: the options of the update that the decisions refer to; the inspection itself
+  ///     writes nothing.
   ///   - images: the images of one package; empty to inspect only the device.
   ///   - protocols: as for `FirmwareUpdate`.
   public init(

@@ -21,8 +21,8 @@ public struct FirmwareUpdate: Sendable {
   ///   - package: the images, each of which goes to its own slot or bootloader.
   ///   - options: the caller's options.
   ///   - protocols: the known protocols, one or more, each once. The services of the device and the
-  ///     image determine which one is used. The order matters only for a device that may be in a
-  ///     bootloader at another address: its locations are searched in the order of the protocols.
+  ///     image determine which protocol is used. The order matters only for a device that may be in
+  ///     a bootloader at another address: its locations are searched in the order of the protocols.
   ///   - observe: receives the events in order, in the task of the update. It must return soon, and
   ///     cannot change the update.
   public init(

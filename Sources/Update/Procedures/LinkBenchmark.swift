@@ -43,9 +43,9 @@ public struct LinkBenchmark: Sendable {
     public let bytesSent: Int
     /// The time from the first data write to the Status that acknowledges the last byte.
     public let took: Duration
-    /// How often sending went back after the loss of a data PDU.
+    /// The number of times that sending went back after the loss of a data PDU.
     public let rewinds: Int
-    /// How often the device reported that it accepts no data for the moment.
+    /// The number of times that the device reported that it temporarily accepts no data.
     public let busySigns: Int
     /// The waits of the sender.
     public let waits: TransferWaits
@@ -63,13 +63,13 @@ public struct LinkBenchmark: Sendable {
 
   /// The parameters.
   public let setting: Setting
-  /// The device's key, if it requires one.
+  /// The device's key, if the device requires one.
   public let key: [UInt8]?
   private let observeRoundTrip: @Sendable (Duration) -> Void
 
   /// - Parameters:
   ///   - setting: the parameters.
-  ///   - key: the device's key, if it requires one.
+  ///   - key: the device's key, if the device requires one.
   ///   - observeRoundTrip: receives the time from each Write Request to its response.
   public init(
     setting: Setting, key: [UInt8]? = nil,

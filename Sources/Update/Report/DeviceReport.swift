@@ -36,7 +36,7 @@ public struct DeviceReport: Equatable, Sendable {
   public var isOnTrial: Bool
   /// The methods by which the device can receive an image, other than the image as it is.
   public var deliveryMethods: Set<DeliveryMethod> = []
-  /// The part that only devices of this protocol report; `nil` for a protocol without one.
+  /// The part that only devices of this protocol report; `nil` for a protocol without such a part.
   public var details: Details?
 
   /// The part of a report that belongs to one protocol.

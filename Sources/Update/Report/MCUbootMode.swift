@@ -1,5 +1,5 @@
-/// How MCUboot activates a new image (Zephyr, MCUmgr group 0, command 8). An unlisted mode counts
-/// as unknown.
+/// The mode in which MCUboot activates a new image (Zephyr, MCUmgr group 0, command 8). An unlisted
+/// mode counts as unknown.
 public enum MCUbootMode: Int32, Sendable, CaseIterable {
   /// The device does not know its mode.
   case unknown = -1

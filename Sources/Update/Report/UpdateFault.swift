@@ -9,7 +9,7 @@ import OtaflashGATT
 #endif
 public enum UpdateFault: Error, Equatable, Sendable {
   // Refused before a byte was written.
-  /// The image is for a board other than the device.
+  /// The image is for a board other than that of the device.
   case wrongHardware(device: HardwareID, image: HardwareID)
   /// The image has more bytes than the slot.
   case doesNotFit(imageSize: Int, slotSize: Int)
@@ -33,7 +33,7 @@ public enum UpdateFault: Error, Equatable, Sendable {
   // The device refused.
   /// A device refused an operation of this stage, in the terms of its protocol.
   case declined(UpdateStage, ProtocolRefusal)
-  /// The device has a key, and none was given.
+  /// The device requires a key, but the caller gave none.
   case authorizationRequired
   /// The device rejected the proof of the given key.
   case wrongKey

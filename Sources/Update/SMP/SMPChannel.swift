@@ -62,7 +62,7 @@ final class SMPChannel: Sendable {
   var ignored: SMPExchange.Ignored { state.withLock { $0.exchange.ignored } }
 
   /// A notification that answers an upload request and contains the header, `rc` and `off`. Each
-  /// connection event carries one.
+  /// connection event carries one such notification.
   private static let uploadAnswer = StreamAnswer(every: nil, pdu: 25)
   /// The size of opcode and handle in bytes.
   private static let writeHeaderSize = 3

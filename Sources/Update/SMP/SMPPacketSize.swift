@@ -16,7 +16,7 @@ struct SMPPacketSize: Equatable, Sendable {
   /// The caller's limit of image bytes per request.
   var dataLimit = Int.max
 
-  /// The maximum number of image bytes in the request at `offset`; 0 if not even one fits.
+  /// The maximum number of image bytes in the request at `offset`; 0 if not even one byte fits.
   func data(at offset: Int) -> Int {
     min(room(at: offset), offset == 0 ? max(dataLimit, Self.headOfImage) : dataLimit)
   }

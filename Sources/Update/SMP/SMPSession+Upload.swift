@@ -26,7 +26,8 @@ extension SMPSession {
   /// The time limit for a response that waits for flash. A first upload request or an erase may
   /// erase a complete slot; the selection of the next image may erase a page.
   static let eraseLimit = Duration.seconds(40)
-  /// How often a complete image is sent again because its SHA-256 in the server's flash is wrong.
+  /// The maximum number of times that a complete image is sent again because its SHA-256 in the
+  /// server's flash is wrong.
   private static let imageRepeatsMaximum = 1
   /// The number of image bytes in the first request to a server that must not resume.
   private static let shortFirst = SMPWriteUnit.leastTelling

@@ -1,5 +1,5 @@
-/// The pure logic of one upload: determines the bytes to send next, and evaluates responses. The
-/// session sends and waits.
+/// The pure logic of one upload, which determines the bytes to send next, and evaluates responses.
+/// The session sends and waits.
 ///
 /// A server processes requests in order. Each response contains the offset that the server requests
 /// next. If this offset is the end of the answered request, this request and all earlier ones have
@@ -15,10 +15,10 @@ struct SMPTransfer {
     case rewound(to: Int, because: RewindReason)
   }
 
-  /// How often sending may go back without a new maximum offset.
+  /// The maximum number of times that sending goes back without a new maximum offset.
   static let repeatMaximum = 5
-  /// How often a server may lose acknowledged bytes, because it restarted or another host also
-  /// uploads.
+  /// The maximum number of times that a server may lose acknowledged bytes, because it restarted or
+  /// another host also uploads.
   static let setbackMaximum = 5
   /// The maximum number of windows without a loss before the window grows again; the required
   /// number doubles after each loss.
@@ -32,9 +32,9 @@ struct SMPTransfer {
   let total: Int
   /// The maximum number of requests in flight for which the server is known to have buffers.
   private let widthLimit: Int
-  /// The number of requests in flight that is tried until a loss occurs at this number. It may
-  /// exceed the number of buffers, because a request in the transport and a response in flight
-  /// occupy no buffer of the server.
+  /// The number of requests in flight to try, until a loss occurs at this number. It may exceed the
+  /// number of buffers, because a request in the transport and a response in flight occupy no
+  /// buffer of the server.
   private var reach: Int
   private(set) var width = 1
   /// The write unit of the server. All requests except the last end at a unit boundary. Until the
@@ -104,8 +104,8 @@ struct SMPTransfer {
     sentEnd = max(sentEnd, next)
   }
 
-  /// Processes a response: `offset` is the next offset that the server requests, and the sequence
-  /// number identifies the answered request.
+  /// Processes a response: `offset` is the next offset that the server requests, and `sequence` is
+  /// the sequence number of the answered request.
   mutating func answered(
     _ sequence: UInt8, requesting offset: Int
   ) throws(UpdateFault) -> Reaction {
