@@ -34,7 +34,7 @@ final class AdapterLane: Sendable {
     var occupied = Duration.zero
     var bytes = 0
     var losses = 0
-    /// The end of the rest after a failure.
+    /// The end of the pause after a failure.
     var restsUntil: LinkInstant?
 
     mutating func change(_ difference: Int, at now: LinkInstant) {
@@ -70,10 +70,10 @@ final class AdapterLane: Sendable {
     }
   }
 
-  /// Starts a rest after the adapter failed.
+  /// Starts a pause after the adapter failed.
   func failed() { state.withLock { $0.restsUntil = clock.now.advanced(by: Self.rest) } }
 
-  /// Ends the rest after the adapter returned.
+  /// Ends the pause after the adapter returned.
   func returned() { state.withLock { $0.restsUntil = nil } }
 
   func reserve() { state.withLock { $0.change(1, at: clock.now) } }

@@ -1,5 +1,5 @@
 extension Campaign {
-  /// Replaces the user's aliases by the ids of devices: in the list of devices, in waves, and in id
+  /// Replaces the user's aliases with the ids of devices: in the device list, in waves, and in id
   /// comparisons of `select`. The alias becomes the name of its device if the list states none. An
   /// id or a name in the list itself is not an alias.
   ///

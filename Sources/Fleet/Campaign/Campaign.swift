@@ -97,7 +97,7 @@ public enum CampaignFault: Error, Hashable, Sendable {
   case unknownMember(wave: String, member: String)
   /// A wave names a device that is already in a wave.
   case memberTwice(wave: String, member: String)
-  /// A wave requires more devices than the earlier waves leave.
+  /// A wave requires more devices than remain after the earlier waves.
   case tooFewDevices(wave: String, wanted: Int, left: Int)
   /// Some devices are in no wave.
   case uncovered(count: Int)

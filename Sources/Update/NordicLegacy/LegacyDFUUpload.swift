@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// Sends an image by legacy DFU: packets up to the limit of the window, which receipts advance.
+/// Sends an image by legacy DFU, in packets up to the limit of the window, which receipts advance.
 extension LegacyDFUReceiver {
   func upload(_ image: [UInt8]) async throws(UpdateFault) {
     try await context.measuring(.withoutResponse, over: control.client) {

@@ -16,7 +16,7 @@ struct OTAControl: Sendable {
 
   /// Performs an operation and returns its payload.
   ///
-  /// - Throws: `.declined` with the refusal of the device, `.gatt` for the link, `.protocolViolation`.
+  /// - Throws: `.declined` with the device's refusal, `.gatt` for the link, `.protocolViolation`.
   func perform(
     _ request: OTARequest, _ stage: UpdateStage
   ) async throws(UpdateFault) -> [UInt8] {

@@ -11,13 +11,13 @@ public struct Inspection: Equatable, Sendable {
     public let uuid: BluetoothUUID
     /// The handles of the service's attributes.
     public let handles: HandleRange
-    /// In the order of their handles.
+    /// The characteristics, in the order of their handles.
     public let characteristics: [DiscoveredCharacteristic]
   }
 
   /// The state of the link.
   public let link: LinkReport
-  /// In the order of their handles.
+  /// The services, in the order of their handles.
   public let services: [Service]
   /// The strings of the Device Information service by characteristic; empty if the device has no
   /// such service.
