@@ -4,14 +4,15 @@ import OtaflashGATT
 import OtaflashUpdate
 import Synchronization
 
-/// The connections and transfers of one adapter: connections are made one at a time, transfers run
-/// concurrently, as many as increase throughput.
+/// The connections and transfers of one adapter. Connections are established one at a time; as many
+/// transfers run concurrently as increase throughput.
 ///
-/// The kernel makes one connection at a time on an adapter, and a pending connection blocks the
-/// others (bluepy issue 57), so connections queue here. An attempt to connect to a device that does
-/// not advertise is suspended after a second if others wait.
+/// The kernel establishes one connection at a time on an adapter, and a pending connection blocks
+/// the others (bluepy issue 57), so connections queue here. A connection attempt to a device that
+/// does not advertise is suspended after a second if other connections wait.
 final class AdapterLane: Sendable {
-  /// Controllers with more links are rare, and more links are not known to increase throughput.
+  /// The maximum number of links. Controllers with more links are rare, and more links are not
+  /// known to increase throughput.
   static let linksMaximum = 16
   /// The maximum number of waiting connections: those of all links, and their reconnections.
   private static let connectingMaximum = 4 * linksMaximum
@@ -20,8 +21,8 @@ final class AdapterLane: Sendable {
   private static let turn = Duration.seconds(1)
   private static let turnsMaximum = 20
 
-  /// The rest of an adapter after a failure. An adapter that fails immediately always has a free
-  /// place, and would receive every device.
+  /// The time in which a failed adapter receives no device. An adapter that fails immediately
+  /// always has a free place, and would otherwise receive every device.
   private static let rest = Duration.seconds(10)
 
   private struct State {
@@ -33,7 +34,7 @@ final class AdapterLane: Sendable {
     var occupied = Duration.zero
     var bytes = 0
     var losses = 0
-    /// The end of the rest after a failure.
+    /// The end of the pause after a failure.
     var restsUntil: LinkInstant?
 
     mutating func change(_ difference: Int, at now: LinkInstant) {
@@ -69,10 +70,10 @@ final class AdapterLane: Sendable {
     }
   }
 
-  /// Starts a rest after the adapter failed.
+  /// Starts a pause after the adapter failed.
   func failed() { state.withLock { $0.restsUntil = clock.now.advanced(by: Self.rest) } }
 
-  /// Ends the rest after the adapter returned.
+  /// Ends the pause after the adapter returned.
   func returned() { state.withLock { $0.restsUntil = nil } }
 
   func reserve() { state.withLock { $0.change(1, at: clock.now) } }
@@ -90,7 +91,7 @@ final class AdapterLane: Sendable {
       defer { (state.bytes, state.losses, state.occupied) = (0, 0, .zero) }
       let occupancy = state.occupied / (duration * state.learner.limit)
       guard occupancy >= Self.occupancyMinimum, state.bytes > 0 || state.losses > 0 else { return }
-      // Scaled to full occupancy of all places.
+      // The rate is scaled to full occupancy of all places.
       let seconds = Double(duration.wholeMilliseconds) / 1000 * min(occupancy, 1)
       state.learner.sampled(rate: Double(state.bytes) / seconds, losses: state.losses)
     }
@@ -101,9 +102,9 @@ final class AdapterLane: Sendable {
     case othersWait
   }
 
-  /// Connects in turn.
+  /// Connects when no other connection attempt is in progress.
   ///
-  /// - Parameter connect: the connection, whose own time limit counts only its turns.
+  /// - Parameter connect: establishes the connection; its own time limit counts only its turns.
   func connecting(
     _ connect: @escaping @Sendable () async throws(ConnectFault) -> any Link
   ) async throws(ConnectFault) -> any Link {
@@ -121,7 +122,7 @@ final class AdapterLane: Sendable {
       remedy: .comeCloser)
   }
 
-  /// Connects for one turn; `nil` = the turn ended and others wait.
+  /// Tries to connect for one turn; `nil` = the turn ended and others wait.
   private func inTurn(
     _ connect: @escaping @Sendable () async throws(ConnectFault) -> any Link
   ) async -> Result<any Link, ConnectFault>? {

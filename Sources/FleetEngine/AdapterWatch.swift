@@ -7,7 +7,7 @@ import Synchronization
 @nonexhaustive
 #endif
 public enum FleetNotice: Hashable, Sendable {
-  /// No adapter is present: no attempt starts until an adapter appears.
+  /// No adapter is present, so no attempt starts until an adapter appears.
   case noAdapter
   /// An adapter disappeared.
   case adapterLost(String)
@@ -15,11 +15,11 @@ public enum FleetNotice: Hashable, Sendable {
   case adapterBack(String)
 }
 
-/// The present adapters: the worker pool updates them, and the coordinator reads the time without
+/// The present adapters. The worker pool updates them, and the coordinator reads the time without
 /// adapters.
 final class AdapterWatch: Sendable {
   private struct State {
-    /// `nil` = not read yet.
+    /// The names of the present adapters; `nil` = not read yet.
     var present: [String]?
     var noneSince: LinkInstant?
   }

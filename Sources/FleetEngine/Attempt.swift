@@ -3,10 +3,10 @@ import OtaflashFleet
 import OtaflashGATT
 import OtaflashUpdate
 
-/// One attempt on one device: the update, and the concurrent renewal of its claim. The update ends
+/// One attempt on one device, which renews its claim concurrently with the update. The update ends
 /// when the claim is lost or recalled.
 struct Attempt: Sendable {
-  /// The lease of a claim.
+  /// The duration of the lease of a claim.
   static let lease = Duration.seconds(45)
   /// The renewal interval, so that two renewals may fail.
   private static let renewalInterval = lease / 3
@@ -31,7 +31,7 @@ struct Attempt: Sendable {
   }
 
   private enum ClaimEnd: Sendable {
-    /// The claim was lost: another worker may update the device.
+    /// The claim was lost, so another worker may update the device.
     case lost
     case recalled
     /// The update ended while the claim was valid.
@@ -40,7 +40,8 @@ struct Attempt: Sendable {
 
   /// Executes the attempt, and reports its outcome to the exchange.
   ///
-  /// - Throws: an error of the exchange, except a lost claim: another worker reports that outcome.
+  /// - Throws: an error of the exchange, except for a lost claim, whose outcome another worker
+  ///   reports.
   func run() async throws(ExchangeFault) {
     do throws(ExchangeFault) {
       let (device, attempt) = (device, claim.job.id.attempt)
@@ -93,7 +94,7 @@ struct Attempt: Sendable {
           group.cancelAll()
         case .claim(.lost): group.cancelAll()
         case .adapterGone:
-          // The adapter may return much later; another worker may update the device meanwhile.
+          // The adapter may return much later, so the job is returned for another worker.
           interruption = .adapterLost
           group.cancelAll()
         case .claim(.kept): break
@@ -130,7 +131,7 @@ struct Attempt: Sendable {
     do throws(ExchangeFault) {
       if let ending = try await hooks.before() { return ending }
     } catch {
-      // Steps that cannot be recorded are not taken.
+      // A step that cannot be recorded must not be executed.
       return .returned(.stopping)
     }
     let ending = await update(gone)
@@ -198,7 +199,8 @@ struct Attempt: Sendable {
           claim, .deviceActivating(device: id.device, attempt: id.attempt))
         try await exchange.recorded()
       } catch {
-        // No activation without a record: the device keeps the image, and can wait.
+        // The activation must be recorded first. The device keeps the image, and can be activated
+        // later.
         throw .cancelled(resumable: true, acknowledged: 0)
       }
     }

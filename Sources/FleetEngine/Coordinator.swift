@@ -8,7 +8,7 @@ import OtaflashGATT
 public enum FleetEngineFault: Error, Hashable, Sendable {
   /// An event could not be recorded or read.
   case storage(StorageFault)
-  /// A job was lost or offered twice: a bug.
+  /// A job was lost or offered twice, which is a bug.
   case exchange(words: String)
   /// The run was interrupted.
   case cancelled
@@ -33,14 +33,16 @@ extension FleetEngineFault: CustomStringConvertible {
   }
 }
 
-/// The coordinator: reads facts, evaluates the rules, records events and executes their effects.
+/// The coordinator reads facts, evaluates the rules, records events and executes their effects.
 /// Only the coordinator records events.
 struct Coordinator: Sendable {
   /// The polling interval for requests of other processes.
   private static let requestInterval = Duration.milliseconds(200)
-  /// The polling interval for adapters and hooks during attempts; facts wake the coordinator.
+  /// The polling interval for adapters and hooks during attempts; facts wake the coordinator
+  /// immediately.
   private static let workInterval = Duration.seconds(1)
-  /// The maximum pause: the clock may be set forward meanwhile, or the machine may sleep.
+  /// The maximum pause. It is limited because the clock may be set forward or the machine may sleep
+  /// in the meantime.
   private static let longestPause = Duration.seconds(30)
   private static let factsMaximum = 256
 
@@ -56,7 +58,7 @@ struct Coordinator: Sendable {
   let adapters: AdapterWatch
   /// Set after the workers stopped.
   let workersEnded: OneShot<Void>
-  /// A callback after events were recorded; must return soon.
+  /// A callback that is called after events were recorded. It must return soon.
   let observe: @Sendable ([FleetEvent], FleetRun) -> Void
 
   /// Continues a run until its end, or until only an operator can continue it and no commands are

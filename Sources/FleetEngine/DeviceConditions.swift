@@ -20,15 +20,16 @@ package final class DeviceConditions: Sendable {
 
   package init(_ requirements: DeviceRequirements) { self.requirements = requirements }
 
-  /// The reason why the device is skipped, as a clause; `nil` = not skipped, or not checked yet.
+  /// The reason why the device is skipped, as a clause; `nil` = the device is not skipped, or has
+  /// not been checked yet.
   package var refusal: String? {
     state.withLock { if case .refused(let words) = $0 { words } else { nil } }
   }
 
   /// Reads the values of the conditions, and checks them.
   ///
-  /// - Throws: `.cancelled` for a device that does not meet the conditions (`refusal` has the
-  ///   reason), and faults of the link.
+  /// - Throws: `.cancelled` for a device that does not meet the conditions (`refusal` contains the
+  ///   reason); faults of the link.
   package func check(
     _ device: DeviceReport, over client: GATTClient
   ) async throws(UpdateFault) {

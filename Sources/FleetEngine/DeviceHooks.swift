@@ -1,7 +1,7 @@
 import OtaflashFirmware
 import OtaflashFleet
 
-/// The hooks around an attempt on a device.
+/// The hooks before and after an attempt on a device.
 struct DeviceHooks: Sendable {
   let claim: JobClaim
   let campaign: Campaign
@@ -12,7 +12,8 @@ struct DeviceHooks: Sendable {
 
   /// Runs the hook before the device.
   ///
-  /// - Returns: the outcome without an update; `nil` = the attempt continues.
+  /// - Returns: the outcome of an attempt that ends without an update; `nil` = the attempt
+  ///   continues.
   /// - Throws: an error of the exchange; the attempt must not continue.
   func before() async throws(ExchangeFault) -> AttemptEnding? {
     guard let command = campaign.hooks[.beforeDevice] else { return nil }
@@ -23,7 +24,7 @@ struct DeviceHooks: Sendable {
     switch outcome.end {
     case .exited(0): return nil
     case .interrupted: return .returned(.stopping)
-    // No evidence about the device.
+    // A hook that did not run says nothing about the device.
     case .notRun:
       return .failed(
         AttemptFailure(.infrastructure, code: "hook-not-run", words: words, wasSeen: false))

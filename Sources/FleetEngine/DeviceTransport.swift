@@ -33,7 +33,7 @@ public struct DeviceHeldElsewhere: Error {
   public init() {}
 }
 
-/// The environment of the engine except adapters: time, and the contents of files.
+/// The environment of the engine except adapters: the clocks, images, keys and observers.
 public struct FleetEnvironment: Sendable {
   /// The clock for waits, shared with the links.
   public let clock: any LinkClock
@@ -47,9 +47,10 @@ public struct FleetEnvironment: Sendable {
   public let bases: BaseFinder
   /// The runner of the campaign's hooks; `nil` = hooks cannot be run.
   public let hooks: (any HookRunner)?
-  /// A callback for update events of a device, called in the task of the device; must return soon.
+  /// A callback for the update events of a device. It is called in the task of the device, and must
+  /// return soon.
   public let observe: @Sendable (FleetDevice.ID, UpdateEvent) -> Void
-  /// A callback for notices about the host; must return soon.
+  /// A callback for notices about the host, which must return soon.
   public let notice: @Sendable (FleetNotice) -> Void
 
   /// Creates an environment without keys, base images, hooks and observers by default.

@@ -1,8 +1,8 @@
 import OtaflashFleet
 import OtaflashGATT
 
-/// The engine that runs a campaign in this process: a coordinator, which records events, and
-/// workers with the adapters of the host or simulated boards in virtual time.
+/// The engine that runs a campaign in this process. It consists of a coordinator, which records
+/// events, and workers, which use the adapters of the host or simulated boards in virtual time.
 ///
 /// ```swift
 /// let plan = try CampaignPlan(campaign, now: now)
@@ -27,7 +27,8 @@ public struct FleetEngine: Sendable {
   public var commands: (any CommandSource)?
   /// Whether `run` waits when only an operator can continue the run; `false` = it returns.
   public var waitsForOperator = true
-  /// A callback after events were recorded, and once at the start; must return soon.
+  /// A callback that is called after events were recorded, and once at the start. It must return
+  /// soon.
   public var observe: @Sendable ([FleetEvent], FleetRun) -> Void = { _, _ in }
 
   /// Creates an engine whose workers are in this process.
@@ -59,7 +60,7 @@ public struct FleetEngine: Sendable {
     case hooks
   }
 
-  /// Continues the run in the event log; `begin` records its first events.
+  /// Continues the run in the event log, whose first events `begin` has recorded.
   ///
   /// - Returns: the state of the run after its end, or when only an operator can continue it.
   /// - Throws: storage faults, and `.cancelled`. Recorded events are kept, devices were left at a
@@ -107,7 +108,7 @@ public struct FleetEngine: Sendable {
       }
       var result: Result<FleetRun, FleetEngineFault>?
       for await part in group {
-        // The first task to end ends the other; its result is the result of the run.
+        // The first task that ends also ends the other one; its result is the result of the run.
         group.cancelAll()
         switch part {
         case .coordinator(let ended): result = result ?? ended
@@ -142,6 +143,6 @@ public struct FleetEngine: Sendable {
     }
   }
 
-  /// The number of published jobs: enough that no adapter waits for the coordinator.
+  /// The number of published jobs, which is large enough that no adapter waits for the coordinator.
   private var publishedAhead: Int { max(4, 2 * transport.adapters().count) }
 }

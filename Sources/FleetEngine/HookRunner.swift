@@ -1,10 +1,9 @@
 import OtaflashFleet
 
-/// A runner for the commands of a campaign: as processes of the host or, in a simulation, not at
-/// all.
+/// Runs the hooks of a campaign as processes of the host; in a simulation, runs nothing.
 public protocol HookRunner: Sendable {
-  /// Runs a command to its end or its time limit. Cancellation of the task ends the command; none
-  /// of its processes outlives the call.
+  /// Runs a command until it ends or reaches its time limit. Cancelling the task ends the command
+  /// and all of its processes.
   ///
   /// - Parameters:
   ///   - hook: the command.
@@ -15,7 +14,7 @@ public protocol HookRunner: Sendable {
   ) async -> HookOutcome
 }
 
-/// A runner that reports immediate success for every hook, for forecasts, which have no effects.
+/// A runner for forecasts, which have no effects: it reports immediate success for every hook.
 package struct HooksLeftOut: HookRunner {
   public init() {}
 

@@ -7,8 +7,8 @@ import Synchronization
 ///
 /// - Records and waits use a time that never goes back: the wall clock, or elapsed time while the
 ///   wall clock is behind the last record.
-/// - Claims expire only by elapsed time: a clock that is set forward expires no claim.
-/// - Windows are times of day, and use the wall clock.
+/// - Claims expire only by elapsed time, so a clock that is set forward expires no claim.
+/// - Windows use the wall clock, because they are times of day.
 final class RunClock: Sendable {
   private struct Point {
     let time: WallClockTime

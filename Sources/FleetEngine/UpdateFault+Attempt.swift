@@ -41,8 +41,8 @@ extension UpdateFault {
     }
   }
 
-  /// The origin of the fault, as an exhaustive switch: the compiler requires an origin for each new
-  /// case.
+  /// The origin of the fault. The switch is exhaustive, so that the compiler requires an origin for
+  /// each new case.
   fileprivate var kind: FailureKind {
     switch self {
     case .linkLost, .timedOut, .stoppedAfterActivation: .link
@@ -68,7 +68,7 @@ extension UpdateFault {
     }
   }
 
-  /// Whether a retry would fail in the same way: nothing was written, or the device refused.
+  /// Whether a retry would fail in the same way, because nothing was written or the device refused.
   fileprivate var isFinal: Bool {
     switch self {
     case .wrongHardware, .doesNotFit, .downgrade, .olderBuild, .versionUnknown, .hardwareUnknown,

@@ -3,13 +3,13 @@ import Synchronization
 
 /// The environment variables of a hook, with facts of the run and of a device.
 struct HookFacts: Sendable {
-  /// A prefix that no option uses: otaflash reads `OTAFLASH_X_Y` as its option `--x-y`, and a hook
-  /// may call otaflash.
+  /// A prefix that no option uses. It is necessary because otaflash reads `OTAFLASH_X_Y` as its
+  /// option `--x-y`, and a hook may call otaflash.
   private static let prefix = "OTAFLASH_HOOK_"
 
   private(set) var environment: [String: String] = [:]
 
-  /// Sets a variable; `nil` = none.
+  /// Sets a variable; with the value `nil`, the variable is not set.
   mutating func set(_ name: String, _ value: String?) {
     if let value { environment[Self.prefix + name] = value }
   }
@@ -22,7 +22,7 @@ struct HookFacts: Sendable {
 }
 
 extension HookRunner? {
-  /// Runs a hook of the campaign, with the point in its environment.
+  /// Runs a hook of the campaign, with its hook point in the environment.
   func run(
     _ command: HookCommand, at point: HookPoint, of campaign: Campaign, _ facts: HookFacts
   ) async -> HookOutcome {

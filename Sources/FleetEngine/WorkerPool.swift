@@ -2,18 +2,19 @@ import OtaflashFleet
 import OtaflashGATT
 import Synchronization
 
-/// A worker with its adapters: claims jobs while a place is free, and executes them concurrently.
-/// It does not depend on waves and thresholds, because only permitted jobs are published.
+/// A worker with its adapters, which claims jobs while a place is free, and executes them
+/// concurrently. It does not depend on waves and thresholds, because only permitted jobs are
+/// published.
 struct WorkerPool: Sendable {
   /// The polling interval while no job is available, or all adapters are in use.
   private static let idleInterval = Duration.milliseconds(50)
-  /// The length of a sample: several connection events of every link, but short compared with a
-  /// transfer.
+  /// The length of a sample, which spans many connection events of every link but is short compared
+  /// with a transfer.
   private static let sampleInterval = Duration.seconds(5)
 
   let worker: FleetWorker
   let campaign: Campaign
-  /// The run when it was planned or resumed, with its devices.
+  /// The run, with its devices, as it was planned or resumed.
   let plan: FleetRun
   let exchange: any JobExchange
   let transport: any DeviceTransport
@@ -36,7 +37,7 @@ struct WorkerPool: Sendable {
     self.adapters = adapters
   }
 
-  /// Executes jobs until the task is cancelled; running jobs are then ended at a safe point and
+  /// Executes jobs until the task is cancelled. Running jobs then end at a safe point, and are
   /// returned.
   ///
   /// - Throws: an error of the exchange.
@@ -77,7 +78,7 @@ struct WorkerPool: Sendable {
     if let fault = failure.fault { throw fault }
   }
 
-  /// Returns a job and its adapter; `nil` = none at the moment.
+  /// Returns a job and its adapter; `nil` = no job can start at the moment.
   private func next(on pool: inout AdapterPool) async throws(ExchangeFault) -> (
     JobClaim, AdapterLane
   )? {
@@ -181,7 +182,8 @@ private struct AdapterPool {
     self.clock = clock
   }
 
-  /// Whether another job may be held: one for each adapter, so that a busy adapter delays no other.
+  /// Whether another job may be held. The limit is one for each adapter, so that a busy adapter
+  /// delays no other adapter.
   var hasRoomToHold: Bool { held.count < present.count }
 
   /// Updates the present adapters. A lane outlives its adapter, and is reused when the adapter

@@ -1,13 +1,13 @@
-/// A campaign: which devices receive which image, in which order, and when to stop. The complete
-/// campaign is checked before a run starts.
+/// A campaign, which defines the devices, the image for each device, the order, and the conditions
+/// for stopping. The complete campaign is checked before a run starts.
 public struct Campaign: Hashable, Sendable {
   /// The name of the campaign, by which its runs are found.
   public var name: String
   /// The devices, with unique ids.
   public var devices: [FleetDevice]
-  /// The firmware file of each kind of board; the file under `nil` is for all others.
+  /// The firmware file of each kind of board; the file for `nil` applies to all other boards.
   public var images: [String?: String]
-  /// The condition for participating devices; `nil` = all.
+  /// The condition for devices that participate; `nil` = all devices.
   package var selector: DeviceExpression?
   /// One or more waves, in order.
   public var waves: [Wave]
@@ -16,7 +16,7 @@ public struct Campaign: Hashable, Sendable {
   package var siteWindows: [String: TransferWindow] = [:]
   /// The limits and delays of repeated attempts.
   public var retries = RetryPolicy()
-  /// Concurrent transfers on an adapter; `nil` = automatic.
+  /// The number of concurrent transfers on an adapter; `nil` = automatic.
   public var parallel: Int?
   /// The options of the updates.
   public var flash = FlashChoices()
@@ -29,7 +29,8 @@ public struct Campaign: Hashable, Sendable {
   /// The seed of the order in which devices are assigned to waves.
   public var seed: UInt64 = 1
 
-  /// More devices than any site has; a larger number is a mistake.
+  /// The maximum number of devices, which is larger than any real campaign; a larger number is a
+  /// mistake.
   package static let devicesMaximum = 100_000
   package static let wavesMaximum = 100
   /// The range of `parallel`.
@@ -90,19 +91,19 @@ public enum CampaignFault: Error, Hashable, Sendable {
   case duplicateWave(name: String)
   /// A wave has no devices.
   case emptyWave(name: String)
-  /// The shares of waves must grow.
+  /// The share of a wave does not exceed the share of the earlier waves.
   case shrinkingWave(name: String, percent: Int)
   /// A wave names a device that is not in the campaign.
   case unknownMember(wave: String, member: String)
   /// A wave names a device that is already in a wave.
   case memberTwice(wave: String, member: String)
-  /// A wave requires more devices than the earlier waves leave.
+  /// A wave requires more devices than remain after the earlier waves.
   case tooFewDevices(wave: String, wanted: Int, left: Int)
   /// Some devices are in no wave.
   case uncovered(count: Int)
   /// An option has a value outside of its range.
   case valueOutOfRange(what: String, value: Int, range: ClosedRange<Int>)
-  /// The window closed before the campaign started; `site` = the site with its own window.
+  /// The window closed before the campaign started; `site` is the site with its own window.
   case windowInThePast(site: String?)
   /// No device has the site of a window.
   case unknownSite(String)
@@ -148,7 +149,7 @@ extension CampaignFault: CustomStringConvertible {
     }
   }
 
-  /// Returns the first names, and the number of the others.
+  /// Returns a text with the first names and the number of the others.
   private static func list(_ names: [String]) -> String {
     let shown = names.prefix(3).joined(separator: ", ")
     guard names.count > 3 else { return shown }

@@ -7,7 +7,7 @@ public struct CampaignPlan: Hashable, Sendable {
   public struct PlannedWave: Hashable, Sendable {
     /// The wave as in the campaign.
     public let wave: Wave
-    /// In the order in which they start.
+    /// The devices in the order in which they start.
     public let devices: [FleetDevice]
   }
 
@@ -61,7 +61,7 @@ public struct CampaignPlan: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - campaign: the campaign of the run.
-  ///   - waves: the devices of each wave, as many waves as the campaign has.
+  ///   - waves: the devices of each wave of the campaign.
   ///   - unsettled: the devices that the run still has to update; their windows must open again.
   ///   - now: a window that closed before this time is an error.
   public init(
@@ -206,8 +206,9 @@ public struct CampaignPlan: Hashable, Sendable {
     return (wave, members)
   }
 
-  /// Returns a Fisher-Yates shuffle by SplitMix64: a canary is a random sample, not the start of a
-  /// list that is sorted by site, and it is the same for every run of the campaign.
+  /// Returns a Fisher-Yates shuffle by SplitMix64. A canary wave is therefore a random sample
+  /// instead of the start of a list that is sorted by site, and every run of the campaign has the
+  /// same sample.
   private static func shuffled(_ devices: [FleetDevice], seed: UInt64) -> [FleetDevice] {
     var devices = devices
     var random = SplitMix64(seed: seed)

@@ -18,7 +18,7 @@ public struct DeviceRequirements: Hashable, Sendable {
     /// The rule for a device that reports no level.
     public var unknown: Unknown
 
-    /// Requires a level.
+    /// Creates the requirement of a minimum level.
     public init(percent: Int, unknown: Unknown = .proceed) {
       self.percent = percent
       self.unknown = unknown
@@ -39,8 +39,8 @@ public struct DeviceRequirements: Hashable, Sendable {
   package var isEmpty: Bool { version == nil && battery == nil }
 
   /// Returns the reason why a device that runs `running` is skipped, as a clause; `nil` = the
-  /// device is updated. A device that reports no version is skipped: an update that skips a version
-  /// may be irreversible.
+  /// device is updated. A device that reports no version is skipped, because an update that skips a
+  /// required version may be irreversible.
   package func refusal(running: FirmwareVersion?) -> String? {
     guard let version else { return nil }
     guard let running else {
@@ -53,7 +53,7 @@ public struct DeviceRequirements: Hashable, Sendable {
   /// Returns the reason why a device with a battery level is skipped, as a clause; `nil` = the
   /// device is updated.
   ///
-  /// - Parameter level: in percent; `nil` = the device reports none.
+  /// - Parameter level: the level in percent; `nil` = the device reports none.
   package func refusal(batteryLevel level: Int?) -> String? {
     guard let battery else { return nil }
     guard let level else {

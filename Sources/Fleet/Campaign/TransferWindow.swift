@@ -1,5 +1,5 @@
-/// The times in which transfers may start: on some days of the week between two times of day, and
-/// between two dates.
+/// The times at which transfers may start: between two times of day on certain days of the week,
+/// and between two dates.
 package struct TransferWindow: Hashable, Sendable, Codable {
   package enum Weekday: Int, Hashable, Sendable, Codable, CaseIterable {
     case monday = 0
@@ -20,7 +20,8 @@ package struct TransferWindow: Hashable, Sendable, Codable {
   package var days: Set<Weekday>
   /// The opening time in minutes from midnight, 0…1439.
   package var opens: Int
-  /// The closing time in minutes from midnight, 1…1440; on the next day if it is not after `opens`.
+  /// The closing time in minutes from midnight, 1…1440. It is on the next day if it is not after
+  /// `opens`.
   package var closes: Int
   package var zone: ZoneOffsets
   package var atEnd: AtEnd
@@ -43,7 +44,7 @@ package struct TransferWindow: Hashable, Sendable, Codable {
 
   /// The state of a window, and the time of its next change.
   package enum Standing: Hashable, Sendable {
-    /// Open until a time; `nil` = indefinitely.
+    /// The window is open until a time; `nil` = indefinitely.
     case open(until: WallClockTime?)
     case closed(until: WallClockTime)
     /// The window does not open again.
@@ -117,7 +118,7 @@ package struct ZoneOffsets: Hashable, Sendable, Codable {
 
   package static let utc = ZoneOffsets(minutes: 0)
 
-  /// The name in the campaign; `nil` = specified by its offset.
+  /// The name in the campaign; `nil` = the campaign states the offset instead.
   package let name: String?
   private let first: Int
   private let changes: [Change]
@@ -142,7 +143,7 @@ package struct ZoneOffsets: Hashable, Sendable, Codable {
   }
 
   /// Returns the moment of a local time in minutes since 1970. A local time that a clock change
-  /// skips uses the offset before the change; a repeated local time is the first one.
+  /// skips uses the offset before the change; a repeated local time refers to its first occurrence.
   func moment(ofLocalMinutes local: Int64) -> WallClockTime {
     let earlier = WallClockTime(milliseconds: (local - Int64(dayBefore)) * 60_000)
     let before = minutes(at: earlier)
@@ -155,7 +156,8 @@ package struct ZoneOffsets: Hashable, Sendable, Codable {
 
   private var dayBefore: Int { TransferWindow.dayMinutes }
 
-  /// Returns the name of the zone, else its offset: `Europe/Berlin`, `+05:30` or `UTC`.
+  /// Returns the name of the zone, or its offset if it has no name: `Europe/Berlin`, `+05:30` or
+  /// `UTC`.
   package func label(at moment: WallClockTime) -> String {
     if let name { return name }
     let minutes = minutes(at: moment)

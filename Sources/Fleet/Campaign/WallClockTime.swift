@@ -1,5 +1,6 @@
-/// A wall-clock time: whole milliseconds since 1970-01-01T00:00:00Z. Times in a run must be valid
-/// for the next process of the run, so the monotonic clock of one boot is not sufficient.
+/// A wall-clock time: whole milliseconds since 1970-01-01T00:00:00Z. The times in a run must also
+/// be valid for the next process of the run, so the monotonic clock, which restarts at each boot,
+/// is not sufficient.
 public struct WallClockTime: Hashable, Comparable, Sendable, Codable {
   /// The range of a stored time: about 36 million years, so that sums of times cannot overflow.
   package static let range: ClosedRange<Int64> = -(1 << 60)...(1 << 60)

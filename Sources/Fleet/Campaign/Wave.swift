@@ -4,8 +4,8 @@ public struct Wave: Hashable, Sendable {
   public enum Members: Hashable, Sendable {
     /// A number of devices.
     case count(Int)
-    /// The devices that raise the share of this and all earlier waves to a percentage of all
-    /// devices, 1…100; rounded up.
+    /// As many devices as raise the share of this wave and all earlier waves to a percentage of all
+    /// devices, 1…100, rounded up.
     case percent(Int)
     /// Devices by id or name.
     case named([String])
@@ -63,17 +63,18 @@ public struct WaveThresholds: Hashable, Sendable, Codable {
     case pause
   }
 
-  /// The minimum percentage of successful devices among the judged devices for the next wave to
-  /// start, 0…100.
+  /// The minimum percentage of successes among the judged devices that the next wave requires,
+  /// 0…100.
   public var successPercent: Int
   /// The number of failures that stops the wave immediately.
   public var stop: Limit
-  /// The minimum percentage of seen devices in the wave for a verdict, 0…100.
+  /// The minimum percentage of seen devices in the wave that a verdict requires, 0…100.
   public var seenPercent: Int
-  /// `nil` = the run ends.
+  /// The action when a wave reaches its failure limit; `nil` = the run ends.
   public var stopAction: StopAction?
-  /// Failures beyond the limit that devices in flight may still cause: near the limit fewer devices
-  /// are updated at the same time. `nil` = as many as are in flight.
+  /// The number of failures beyond the limit that devices in flight may still cause. Near the
+  /// limit, fewer devices are therefore updated at the same time. `nil` = as many failures as
+  /// devices in flight.
   public var overshoot: Int?
 
   /// Creates thresholds.

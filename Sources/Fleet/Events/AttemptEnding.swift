@@ -1,13 +1,14 @@
 import OtaflashFirmware
 
-/// The origin of a failure: decides whether it counts against a wave, and whether it is retried.
+/// The origin of a failure, which determines whether the failure counts against a wave, and whether
+/// the attempt is retried.
 public enum FailureKind: String, Hashable, Sendable, Codable, CaseIterable {
   /// The device rejected or reverted the image, or runs another image.
   case device
   /// The link was lost or not established.
   case link
-  /// The host failed: an adapter disappeared, a disk is full, or otaflash has a bug. Never counts
-  /// against a wave.
+  /// The host failed: an adapter disappeared, a disk is full, or otaflash has a bug. This kind
+  /// never counts against a wave.
   case infrastructure
 }
 
@@ -45,7 +46,7 @@ public struct UpdateFigures: Hashable, Sendable, Codable {
 
   private enum CodingKeys: String, CodingKey {
     case from, to, proof, uploadMilliseconds, resumes, made
-    // The key of stored events.
+    // The key in stored events.
     case bytes = "octets"
   }
 
@@ -71,7 +72,7 @@ public struct AttemptFailure: Error, Hashable, Sendable, Codable {
 
   /// The origin of the failure.
   public var kind: FailureKind
-  /// The kind of failure, such as `reverted`; equal for equal failures.
+  /// The code of the failure, such as `reverted`, which is the same for equal failures.
   public var code: String
   /// The message, as a clause.
   public var words: String
@@ -106,7 +107,7 @@ public enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
   case holderGone = "holder-gone"
   /// The adapter of the attempt disappeared.
   case adapterLost = "adapter-lost"
-  /// The job is over, and no event states its outcome: a part of the store was lost.
+  /// The job is over, but no event states its outcome, because a part of the store was lost.
   case outcomeLost = "outcome-lost"
 
   /// The reason, as a clause.
@@ -125,7 +126,7 @@ public enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// The final outcome of a device.
 public enum DeviceEnding: Hashable, Sendable, Codable {
-  /// The device runs the image, which this run sent.
+  /// The device runs the image that this run sent.
   case updated
   /// The device already ran the image.
   case current
@@ -146,7 +147,7 @@ public enum DeviceEnding: Hashable, Sendable, Codable {
     case failed
     /// The device was not found.
     case unseen
-    /// Neither a success nor a failure.
+    /// The device counts as neither a success nor a failure.
     case neutral
   }
 

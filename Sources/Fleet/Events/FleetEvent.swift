@@ -1,7 +1,8 @@
 /// An event of a run. The state of a run is a fold over its events in their order (`FleetRun`). An
-/// intent is recorded before it is carried out, an outcome after.
+/// intent is recorded before it is executed, an outcome afterwards.
 ///
-/// Cases and labels are permanent names in the store: a later version adds cases and removes none.
+/// Cases and labels are permanent names in the store, so a later version may add cases, but not
+/// remove them.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -33,13 +34,13 @@ public enum FleetEvent: Hashable, Sendable, Codable {
     device: FleetDevice.ID, attempt: Int, point: HookPoint, outcome: HookOutcome)
   /// An attempt ended.
   case attemptEnded(device: FleetDevice.ID, attempt: Int, ending: AttemptEnding)
-  /// The next attempt on the device waits for a time.
+  /// The next attempt on the device waits until a time.
   case deviceDeferred(device: FleetDevice.ID, until: WallClockTime)
   /// The device has its final outcome.
   case deviceSettled(device: FleetDevice.ID, ending: DeviceEnding)
   /// An operator retries the device.
   case deviceRetried(device: FleetDevice.ID)
-  /// All devices of the wave are settled; its verdict follows at a time.
+  /// All devices of the wave are settled; its verdict follows at the given time.
   case waveSoaking(wave: Int, until: WallClockTime)
   /// The wave has a verdict.
   case waveJudged(wave: Int, verdict: WaveVerdict)
@@ -77,7 +78,7 @@ public struct RunDevice: Hashable, Sendable, Codable {
   public var board: String?
   /// The site; `nil` = any site.
   public var site: String?
-  /// In order; `nil` = none.
+  /// The tags in order; `nil` = none.
   public var tags: [String]?
   /// The image's digest.
   public var image: String
@@ -109,7 +110,7 @@ public struct RunDevice: Hashable, Sendable, Codable {
 public enum PauseReason: Hashable, Sendable, Codable {
   /// An operator paused the run.
   case asked
-  /// The number of consecutive attempts that failed for reasons on the host.
+  /// Too many consecutive attempts failed for reasons on the host; `failures` is their number.
   case infrastructure(failures: Int, words: String)
   /// No adapter was present for too long; the run resumes automatically when an adapter appears.
   case noAdapter
@@ -123,7 +124,8 @@ public enum PauseReason: Hashable, Sendable, Codable {
 
 /// The end of a run.
 public enum RunEnding: Hashable, Sendable, Codable {
-  /// Every device was settled; `failed` devices failed, were absent, or were skipped.
+  /// Every device was settled; `failed` counts the devices that failed, were absent or were
+  /// skipped.
   case complete(failed: Int)
   /// A wave reached its failure threshold.
   case stopped(wave: Int)

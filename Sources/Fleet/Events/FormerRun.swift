@@ -1,5 +1,5 @@
-/// The state of the previous run in the same store when a run started. The first event of the new
-/// run contains it, so that a later deletion or change of the previous run is detected.
+/// The state of the previous run in the same store, when a new run started. The first event of the
+/// new run contains it, so that a later deletion or change of the previous run is detected.
 public struct FormerRun: Hashable, Sendable, Codable {
   /// The id of the run.
   public var id: String

@@ -1,10 +1,10 @@
 /// The start of a run. The first versions did not record the optional values.
 public struct RunBeginning: Hashable, Sendable, Codable {
-  /// The id of the run: short, and unique in a store.
+  /// The id of the run, short and unique in a store.
   public var id: String
   /// The name of the campaign.
   public var campaign: String
-  /// The digest of the campaign file and the images: a run continues only with the same digest.
+  /// The digest of the campaign file and the images. A run continues only with the same digest.
   public var digest: String
   /// The number of devices.
   public var devices: Int
@@ -18,7 +18,7 @@ public struct RunBeginning: Hashable, Sendable, Codable {
   public var waveRules: [WaveRule]?
   /// The absolute path of the campaign file, for the next `fleet run`.
   public var file: String?
-  /// The run that was started before; `nil` = none. The store sets the value.
+  /// The previous run; `nil` = none. The store sets the value.
   public var former: FormerRun?
   /// The times in which transfers may start.
   package var windows: TransferWindows?
@@ -88,8 +88,8 @@ public struct RunFile: Hashable, Sendable, Codable {
   public let role: Role
   /// The name in the campaign.
   public let name: String
-  /// SHA-256 of the file in hex digits; `nil` = a secret, which a hash could help to guess, or an
-  /// unreadable file.
+  /// SHA-256 of the file in hex digits; `nil` = the file is unreadable, or contains a secret that a
+  /// hash could help to guess.
   public let sha256: String?
 
   /// Creates the record of a file.

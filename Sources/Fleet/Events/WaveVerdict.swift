@@ -4,7 +4,7 @@ public enum WaveVerdict: Hashable, Sendable, Codable {
   case `continue`
   /// Too many of the devices failed.
   case stop(failures: Int, of: Int)
-  /// Too few devices were seen or could be judged for a verdict.
+  /// The number of devices that were seen or could be judged is too small for a decision.
   case inconclusive(seen: Int, of: Int)
 }
 
@@ -18,9 +18,9 @@ public struct WaveTally: Hashable, Sendable {
   public var failed = 0
   /// The number of devices without any advertisement.
   public var unseen = 0
-  /// The number of skipped devices, and of failures on the host.
+  /// The number of skipped devices and of failures on the host.
   public var neutral = 0
-  /// Failures that an operator accepted by resuming a run that paused at the limit.
+  /// The number of failures that an operator accepted by resuming a run that paused at the limit.
   public var accepted = 0
 
   /// Creates the tally of a wave without outcomes.
@@ -47,7 +47,7 @@ public struct WaveTally: Hashable, Sendable {
   /// Returns the number of further devices that may be in flight; `nil` = any number.
   ///
   /// - Parameters:
-  ///   - open: the devices in flight.
+  ///   - open: the number of devices in flight.
   ///   - thresholds: the thresholds of the wave.
   public func room(nextTo open: Int, by thresholds: WaveThresholds) -> Int? {
     thresholds.overshoot.map { overshoot in

@@ -2,7 +2,7 @@
 public struct HookOutcome: Hashable, Sendable, Codable {
   /// The way in which a hook ended.
   public enum End: Hashable, Sendable, Codable {
-    /// The hook exited; 0 is success.
+    /// The hook exited with this code; 0 means success.
     case exited(code: Int)
     /// A signal terminated the hook.
     case killed(signal: Int)
@@ -10,7 +10,7 @@ public struct HookOutcome: Hashable, Sendable, Codable {
     case timedOut
     /// The host ended the hook, because the run was interrupted or the claim was lost.
     case interrupted
-    /// The program does not exist or is not executable: no evidence about a device.
+    /// The program does not exist or is not executable, so the outcome says nothing about a device.
     case notRun(words: String)
   }
 

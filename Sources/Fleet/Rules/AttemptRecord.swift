@@ -1,10 +1,10 @@
 import OtaflashFirmware
 
-/// One try on one device, from its claim to its end.
+/// The record of one attempt on a device, from its claim to its end.
 public struct AttemptRecord: Hashable, Sendable {
-  /// 1, 2, …; the attempt after an expired claim has the same number.
+  /// The number of the attempt: 1, 2, … An attempt after an expired claim has the same number.
   public let number: Int
-  /// Whether the device was asked for its running image before the first byte was sent.
+  /// Whether the attempt read the running image of the device before it sent the first byte.
   public let verifyFirst: Bool
   /// The worker that claimed the attempt.
   public let worker: String
@@ -14,11 +14,11 @@ public struct AttemptRecord: Hashable, Sendable {
   public let began: WallClockTime
   /// The time at which the adapter was chosen; `nil` = none was chosen.
   public internal(set) var placed: WallClockTime?
-  /// The time before the activation command.
+  /// The time immediately before the activation command was sent.
   public internal(set) var activating: WallClockTime?
-  /// `nil` = a worker updates the device.
+  /// The end of the attempt; `nil` = a worker updates the device.
   public internal(set) var ended: WallClockTime?
-  /// `nil` = the attempt has not ended, or its claim expired.
+  /// The outcome of the attempt; `nil` = the attempt has not ended, or its claim expired.
   public internal(set) var ending: AttemptEnding?
 
   init(number: Int, verifyFirst: Bool, worker: String, began: WallClockTime) {

@@ -26,7 +26,7 @@ public struct DeviceProgress: Hashable, Sendable {
   public internal(set) var notBefore = WallClockTime(milliseconds: 0)
   /// The number of published attempts.
   public internal(set) var attempts = 0
-  /// The number of attempts that ended by the link, or without finding the device.
+  /// The number of attempts that ended with a link failure or without finding the device.
   public internal(set) var linkFailures = 0
   /// The number of failures by code.
   public internal(set) var failures: [String: Int] = [:]
@@ -34,24 +34,24 @@ public struct DeviceProgress: Hashable, Sendable {
   public internal(set) var lastFailure: AttemptFailure?
   /// Whether an attempt received an advertisement or an answer of the device.
   public internal(set) var wasSeen = false
-  /// Whether the activation command was sent or about to be sent: the next attempt reads the
-  /// running image before it sends anything.
+  /// Whether the activation command was sent or was about to be sent. If so, the next attempt reads
+  /// the running image before it sends anything.
   public internal(set) var mayRunNewImage = false
   /// The adapter of the last attempt; `nil` = none was chosen.
   public internal(set) var adapter: String?
   /// The figures of the successful update; `nil` = none.
   public internal(set) var figures: UpdateFigures?
-  /// The running version at the end of the last update or check.
+  /// The running version after the last update or check.
   public internal(set) var runs: FirmwareVersion?
-  /// Attempts that a worker claimed.
+  /// The attempts that workers claimed.
   public internal(set) var records: [AttemptRecord] = []
   /// Whether the published attempt reads the running image before it sends anything.
   var verifiesFirst = false
   /// The time of the final outcome; `nil` = the device has none.
   public internal(set) var settledAt: WallClockTime?
-  /// Whether the device is in the queue and waits for its turn or its next attempt.
+  /// Whether the device is in the queue, where it waits for its first or next attempt.
   var isQueued = false
-  /// The number of times that the device was queued.
+  /// The number of times that the device was queued, which identifies stale queue entries.
   var stamp = 0
 
   init(_ device: RunDevice, wave: Int) {
@@ -91,7 +91,7 @@ public struct WaveProgress: Hashable, Sendable {
     case planned
     /// Devices of the wave are updated.
     case open
-    /// All devices are settled; the verdict follows at a time.
+    /// All devices are settled; the verdict follows at the given time.
     case soaking(until: WallClockTime)
     /// The wave has a verdict other than continue.
     case judged
@@ -138,8 +138,8 @@ public struct WaveProgress: Hashable, Sendable {
   /// The hook that runs or must run now.
   package var runningHook: HookPoint? { hooks.first { $0.value == .running }?.key }
 
-  /// An operator continues after the verdict. A wave that paused at its failure limit with devices
-  /// left is open again, and the failures so far no longer count towards the limit.
+  /// Applies an operator's continuation after the verdict. A wave that paused at its failure limit
+  /// with devices left reopens, and its failures no longer count towards the limit.
   mutating func approve() {
     guard case .stop = verdict, !isSettled else {
       phase = .passed

@@ -17,15 +17,15 @@ public struct RecordedEvent: Hashable, Sendable {
 
 /// The permanent, ordered log of the events of one run.
 public protocol EventLedger: Sendable {
-  /// Stores all of the events or none. The events are durable when the call returns.
+  /// Stores all events or none of them. The events are durable when the call returns.
   func append(_ events: [FleetEvent], at moment: WallClockTime) async throws(StorageFault)
 
-  /// Returns all events, from the first.
+  /// Returns all events, starting with the first.
   func history() async throws(StorageFault) -> [RecordedEvent]
 }
 
 extension FleetRun {
-  /// Creates the state after recorded events, from the first.
+  /// Creates the state after all recorded events, starting with the first.
   public init(_ history: [RecordedEvent]) {
     self.init()
     for recorded in history { apply(recorded.event, at: recorded.at) }

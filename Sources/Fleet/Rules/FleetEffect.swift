@@ -1,5 +1,5 @@
-/// The effect of a recorded event. Each effect may be repeated after a crash: the exchange ignores
-/// repetitions.
+/// The effect of a recorded event. An effect may be repeated after a crash, because the exchange
+/// ignores repetitions.
 package enum FleetEffect: Hashable, Sendable {
   case publish(UpdateJob)
   case cancel([UpdateJob.ID])
@@ -7,7 +7,7 @@ package enum FleetEffect: Hashable, Sendable {
 }
 
 extension FleetRules {
-  /// - Parameter run: with the event applied.
+  /// - Parameter run: the run after the event was applied.
   package func effects(of event: FleetEvent, in run: FleetRun) -> [FleetEffect] {
     switch event {
     case .devicePublished(let id, let attempt, let verifyFirst):
@@ -20,7 +20,7 @@ extension FleetRules {
     }
   }
 
-  /// Returns the first events of a process that continues a run: the previous process and its
+  /// Returns the first events of a process that continues a run. The previous process and its
   /// workers have ended, and its newest events may be lost.
   package func eventsOfRestart(in run: FleetRun, now: WallClockTime) -> [FleetEvent] {
     let now = run.time(now)
@@ -34,8 +34,8 @@ extension FleetRules {
     return abandoned + run.strandedDevices.map { .deviceDeferred(device: $0, until: now) }
   }
 
-  /// Returns the effects that a process repeats when it continues a run: an event may have been
-  /// recorded without its effect.
+  /// Returns the effects that a process repeats when it continues a run, because an event may have
+  /// been recorded without its effect.
   package func effectsToRepeat(in run: FleetRun) -> [FleetEffect] {
     let hooks = run.runningHook.map { [FleetEffect.runHook(wave: $0.wave, $0.point)] } ?? []
     let jobs =
@@ -52,13 +52,13 @@ extension FleetRules {
     }
   }
 
-  /// Returns the effects of closed windows: waiting jobs are recalled, and running jobs if the
-  /// campaign interrupts transfers.
+  /// Returns the effects of closed windows: waiting jobs are recalled. Running jobs are also
+  /// recalled if the campaign interrupts transfers.
   ///
   /// - Parameter wall: the wall-clock time.
   package func effectsOfClosing(in run: FleetRun, wall: WallClockTime) -> [FleetEffect] {
     guard case .running = run.control else { return [] }
-    // Most campaigns have at most one window, and runs have thousands of devices.
+    // Most campaigns have at most one window, but runs may have thousands of devices.
     var closed: [String?: TransferWindow] = [:]
     for site in Set(campaign.siteWindows.keys.map { $0 as String? } + [nil]) {
       guard let window = campaign.window(at: site) else { continue }

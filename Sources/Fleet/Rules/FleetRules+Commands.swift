@@ -2,11 +2,11 @@
 public enum OperatorCommand: Hashable, Sendable, Codable {
   /// Starts no more attempts; attempts in progress are completed.
   case pause
-  /// Continues after a pause, and approves a wave that waits for approval.
+  /// Continues after a pause, or approves a wave that waits for approval.
   case resume
   /// Ends the run; attempts in progress end at a safe point.
   case cancel
-  /// Retries settled devices; an empty list = all devices that did not succeed.
+  /// Retries settled devices; an empty list selects all devices that did not succeed.
   case retry([FleetDevice.ID])
 }
 
@@ -52,7 +52,8 @@ extension FleetRules {
     }
   }
 
-  /// Returns the recorded kind of a command: resuming a run that waits for approval is an approval.
+  /// Returns the kind of a command for its record. A command to resume a run that waits for
+  /// approval is recorded as an approval.
   package static func kind(of command: OperatorCommand, in run: FleetRun) -> OperatorAction.Kind {
     switch command {
     case .pause: return .pause
@@ -76,7 +77,7 @@ extension FleetRules {
     if case .paused = run.control { events.append(.runResumed) }
     if let wave = run.currentWave {
       switch (run.waves[wave].phase, run.waves[wave].verdict) {
-      // Resuming after an inconclusive verdict decides the wave.
+      // Resuming after an inconclusive verdict approves the wave.
       case (.awaitingApproval, _), (.judged, .inconclusive):
         events.append(.waveApproved(wave: wave))
       case (.judged, .stop) where run.control == .paused(.failureLimit(wave: wave)):

@@ -13,8 +13,8 @@ extension FleetRules {
     campaign.hooks[.afterWave] == nil ? [] : [.waveHookBegan(wave: wave, point: .afterWave)]
   }
 
-  /// Returns the pause after a failed hook: a failed hook before a wave always pauses, a failed
-  /// hook after a wave if the campaign requires it.
+  /// Returns the pause after a failed hook. A failed hook before a wave always pauses the run; a
+  /// failed hook after a wave pauses the run if the campaign requires it.
   func hookPause(_ run: FleetRun) -> FleetEvent? {
     guard !campaign.hooks.commands.isEmpty else { return nil }
     for (wave, progress) in run.waves.enumerated() {

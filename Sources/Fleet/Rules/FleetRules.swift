@@ -1,9 +1,9 @@
-/// The rules of a run: functions of its state, the clock and facts. They return events, which are
-/// recorded before they take effect.
+/// The rules of a run, as functions of its state, the clock and facts. They return events, which
+/// are recorded before they take effect.
 package struct FleetRules: Sendable {
   package let campaign: Campaign
-  /// The number of jobs that may wait for a worker of one site: enough to keep radios busy, few
-  /// enough that a failure threshold stops most devices before they start.
+  /// The number of jobs that may wait for a worker of one site. It is large enough to keep the
+  /// adapters busy, and small enough that a failure threshold stops most devices before they start.
   package let publishedAhead: Int
 
   package init(_ campaign: Campaign, publishedAhead: Int = 4) {
@@ -64,7 +64,7 @@ package struct FleetRules: Sendable {
       if progress.hooks[.afterWave] == nil, campaign.hooks[.afterWave] != nil {
         return hookAfter(wave)
       }
-      // The run was not stopped if all devices are settled.
+      // If all devices are settled, the run is complete instead of stopped.
       if wave == campaign.waves.count - 1, progress.isSettled {
         return [.runEnded(.complete(failed: run.notSucceeded))]
       }
@@ -107,7 +107,7 @@ package struct FleetRules: Sendable {
     return run.nextInQueues.filter { run.published[$0.device.device.site] ?? 0 < publishedAhead }
   }
 
-  /// Whether the wave permits one more possible failure beyond its limit.
+  /// Whether the wave permits another device in flight, which is one more possible failure.
   private func hasRoom(in run: FleetRun) -> Bool {
     guard let wave = run.currentWave else { return true }
     let room = run.waves[wave].tally.room(
@@ -131,7 +131,7 @@ package struct FleetRules: Sendable {
   /// Returns the time of the next possible automatic step; `nil` = the run waits for a fact or an
   /// operator.
   ///
-  /// - Parameter wall: as for `next`; the result is a time of `now`'s clock.
+  /// - Parameter wall: as for `next`; the result refers to the clock of `now`.
   package func nextMoment(
     in run: FleetRun, now: WallClockTime, wall: WallClockTime? = nil
   ) -> WallClockTime? {
@@ -179,7 +179,7 @@ package struct FleetRules: Sendable {
   // MARK: After facts
 
   /// Returns the event of a fact and the events that follow from it. A fact of an ended attempt or
-  /// of another run is ignored: it is a duplicate or late.
+  /// of another run is ignored, because it is late or a duplicate.
   ///
   /// - Parameter random: 0 ..< 1, for the wait before the next attempt.
   package func events(

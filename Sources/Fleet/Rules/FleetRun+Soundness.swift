@@ -1,7 +1,7 @@
-/// Validation of recorded events. The fold traps on invalid events, and any program of the store's
-/// owner can edit a store and recompute its chain of hashes.
+/// Validation of recorded events. It is necessary because the fold traps on invalid events, and any
+/// program of the store's owner can edit a store and recompute its hash chain.
 extension FleetRun {
-  /// Larger than any count that an event has, and far from overflow.
+  /// The maximum count in an event, which is larger than any real count and far from overflow.
   private static let countMaximum = 1 << 40
 
   /// Returns the reason why the events are not valid for one run; `nil` if they are valid.
@@ -50,7 +50,7 @@ extension FleetEvent {
     }
   }
 
-  /// The numbers that are used in sums and shares.
+  /// The counts that sums and shares use.
   fileprivate var counts: [Int] {
     switch self {
     case .runBegan(let beginning): beginning.counts

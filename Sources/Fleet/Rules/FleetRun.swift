@@ -1,5 +1,5 @@
-/// The state of a run: a fold over its events, without other input. The process that continues the
-/// run, a terminal that watches it and the report therefore see the same state.
+/// The state of a run, computed only by a fold over its events. The process that continues the run,
+/// a terminal that watches the run, and the report therefore have the same state.
 public struct FleetRun: Sendable {
   /// The state of a run.
   public enum Control: Hashable, Sendable {
@@ -36,15 +36,15 @@ public struct FleetRun: Sendable {
   public private(set) var lastAt = WallClockTime(milliseconds: 0)
   /// The number of events.
   public private(set) var eventCount = 0
-  /// Consecutive attempts on any devices that failed for a reason on the host.
+  /// The number of consecutive attempts, on any devices, that failed for a reason on the host.
   package private(set) var infrastructureFailures = 0
-  /// The number of devices whose job waits for a worker, by site.
+  /// The number of devices in each site whose job waits for a worker.
   package private(set) var published: [String?: Int] = [:]
   /// The number of devices that workers update.
   package private(set) var claimedCount = 0
   private var index: [FleetDevice.ID: Int] = [:]
-  /// Devices that may be published, by site, soonest first; some entries may be stale. A site
-  /// without workers delays no other site.
+  /// The devices of each site that may be published, soonest first; some entries may be stale. The
+  /// queues are separate so that a site without workers delays no other site.
   private var queues: [String?: BinaryHeap<Queued>] = [:]
 
   private struct Queued: Comparable {
@@ -90,7 +90,8 @@ public struct FleetRun: Sendable {
     queues.values.compactMap(\.first).sorted().map { (devices[$0.device], $0.notBefore) }
   }
 
-  /// Devices of open waves without a recorded next step: the newest events of the run were lost.
+  /// The devices of open waves without a recorded next step, because the newest events of the run
+  /// were lost.
   package var strandedDevices: [FleetDevice.ID] {
     devices.filter { $0.phase == .waiting && !$0.isQueued && waves[$0.wave].phase == .open }
       .map(\.device.id)
@@ -242,7 +243,7 @@ public struct FleetRun: Sendable {
       if reason.countsAsLink { devices[index].linkFailures += 1 }
       if reason == .deviceBusy { devices[index].wasSeen = true }
       if reason == .adapterLost { infrastructureFailures += 1 }
-      // The store also lost whether the image was activated.
+      // The store also lost the record of an activation, so the device may run the new image.
       if reason == .outcomeLost { devices[index].mayRunNewImage = true }
     case .skipped: break
     }

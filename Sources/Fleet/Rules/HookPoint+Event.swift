@@ -1,6 +1,7 @@
 extension HookPoint {
-  /// The hook point that a run reaches with a recorded event; `nil` = none, or a point of a device
-  /// or wave, whose hooks have separate events.
+  /// Creates the hook point that a run reaches with a recorded event. Returns `nil` if the run
+  /// reaches no point, or if it reaches the point of a device or wave, whose hooks have separate
+  /// events.
   package init?(reachedBy event: FleetEvent) {
     switch event {
     case .runPaused, .approvalAwaited: self = .runPaused

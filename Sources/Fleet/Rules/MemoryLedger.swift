@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A ledger in memory, which ends with its process.
+/// A ledger in memory, whose records end with the process.
 public final class MemoryLedger: EventLedger {
   private let events = Mutex<[RecordedEvent]>([])
 

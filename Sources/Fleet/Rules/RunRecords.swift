@@ -1,4 +1,4 @@
-/// The times of a wave; for repeated events, the last time.
+/// The times of a wave. For repeated events, this is the time of the last one.
 public struct WaveTimes: Hashable, Sendable {
   /// The start of the wave.
   public internal(set) var began: WallClockTime?
@@ -24,12 +24,12 @@ public struct OperatorRecord: Hashable, Sendable {
   public let at: WallClockTime
 }
 
-/// A time in which no attempt started.
+/// A period in which no attempt started.
 public struct PauseRecord: Hashable, Sendable {
   /// The reason of the pause.
   public let reason: PauseReason
   /// The start of the pause.
   public let from: WallClockTime
-  /// `nil` = the pause has not ended.
+  /// The end of the pause; `nil` = the pause has not ended.
   public internal(set) var until: WallClockTime?
 }

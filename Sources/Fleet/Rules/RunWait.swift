@@ -1,23 +1,23 @@
-/// The reason why a run starts no attempts, and the end of the wait.
+/// A reason why a run starts no attempts, with the end of the wait.
 package struct RunWait: Hashable, Sendable {
   package enum Reason: Hashable, Sendable {
-    /// The window of the devices is closed; `site` = the site with its own window.
+    /// The window of the devices is closed; `site` is the site with its own window.
     case window(site: String?, zone: ZoneOffsets)
-    /// The verdict on the wave follows.
+    /// The run waits for the verdict on the wave.
     case soak(wave: Int)
-    /// The next attempt on one of the devices follows.
+    /// The run waits for the next attempt on one of the devices.
     case retry
     case approval(wave: Int)
     /// The run is paused until an operator resumes it.
     case paused
     case noAdapter
     case hook(HookPoint)
-    /// The devices are published, and all adapters are in use.
+    /// The devices are published, but all adapters are in use.
     case noFreePlace
   }
 
   package let reason: Reason
-  /// The end of the wait; `nil` = unknown, or for a window never.
+  /// The end of the wait; `nil` = unknown, or, for a window, never.
   package let until: WallClockTime?
   /// The number of waiting devices.
   package let devices: Int
@@ -30,12 +30,12 @@ package struct RunWait: Hashable, Sendable {
 }
 
 extension FleetRun {
-  /// Returns the waits of the run. While devices are updated, only closed windows count, which keep
-  /// some of the devices waiting.
+  /// Returns the waits of the run. While devices are being updated, only closed windows count,
+  /// because they keep some of the devices waiting.
   ///
   /// - Parameters:
   ///   - wall: the wall-clock time, for windows; `nil` = the same as `now`.
-  ///   - windows: `nil` = those that were recorded when the run started.
+  ///   - windows: the windows; `nil` = those that were recorded when the run started.
   package func waits(
     at now: WallClockTime, wall: WallClockTime? = nil, windows: TransferWindows? = nil
   ) -> [RunWait] {
@@ -68,14 +68,14 @@ extension FleetRun {
   ) -> [RunWait] {
     if openCount > 0 {
       let place = claimedCount > 0 ? [] : [RunWait(.noFreePlace, devices: openCount)]
-      // Most runs have no window but thousands of devices.
+      // Most runs have no window, but thousands of devices.
       return windows.map { place + count(now, wall, $0).windows } ?? place
     }
     let (closed, retry, isReady) = count(now, wall, windows ?? TransferWindows())
     return closed + (isReady ? [] : [retry].compactMap(\.self))
   }
 
-  /// - Returns: the closed windows, the soonest first; the next attempt; and whether a device may
+  /// - Returns: the closed windows (the soonest first), the next attempt, and whether a device may
   ///   start now.
   private func count(
     _ now: WallClockTime, _ wall: WallClockTime, _ windows: TransferWindows

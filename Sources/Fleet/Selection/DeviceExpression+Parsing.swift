@@ -52,7 +52,7 @@ extension DeviceExpression {
   }
 }
 
-/// A word, an operator, or the end.
+/// A token of a selector: a word, an operator, or the end.
 private struct SelectorToken: Hashable {
   enum Kind: Hashable {
     case word(String)

@@ -146,7 +146,7 @@ extension DeviceExpression.Relation {
   }
 }
 
-/// Patterns in which `*` matches any characters or none.
+/// Patterns in which `*` matches any number of characters.
 package enum Wildcard {
   /// Returns whether a text matches a pattern. The time is at most proportional to the product of
   /// the lengths, because only the last `*` is retried.

@@ -1,9 +1,9 @@
-/// A scan for devices of a campaign: its filter, its duration, and the common facts of the devices
-/// that it finds.
+/// A scan for devices of a campaign: its filter, its duration, and the facts that all found devices
+/// share.
 package struct DeviceScan: Hashable, Sendable {
-  /// RSSI values of advertising reports in dBm (Core 5.4, Vol 4, Part E, 7.7.65.2).
+  /// The range of RSSI values in advertising reports, in dBm (Core 5.4, Vol 4, Part E, 7.7.65.2).
   package static let strengths = -127...20
-  /// The maximum duration; a longer scan is probably a wrong unit.
+  /// The maximum duration; a longer value probably has the wrong unit.
   package static let longest = Duration.seconds(3600)
 
   /// A pattern in which `*` matches any characters; `nil` = any name, or no name.

@@ -14,9 +14,9 @@ public struct FleetDevice: Hashable, Sendable {
   public var board: String?
   /// The site of the device: only adapters of this site can reach it. `nil` = any site.
   public var site: String?
-  /// Words by which a campaign selects devices.
+  /// The words by which a campaign selects devices.
   public var tags: Set<String>
-  /// The file that contains its key.
+  /// The file that contains the key of the device.
   public var keyFile: String?
   /// The last known running version.
   public var version: FirmwareVersion?

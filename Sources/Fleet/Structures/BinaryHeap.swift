@@ -1,4 +1,4 @@
-/// A binary heap: the smallest element, in logarithmic time.
+/// A binary heap, which inserts elements and removes the smallest element in logarithmic time.
 package struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
   private var elements: [Element] = []
 

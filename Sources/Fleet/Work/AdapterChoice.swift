@@ -17,7 +17,7 @@ package struct AdapterLoad: Hashable, Sendable {
 public struct AdapterHearing: Hashable, Sendable {
   /// The name of the adapter.
   public let adapter: String
-  /// In dBm; `nil` = unknown.
+  /// The RSSI in dBm; `nil` = unknown.
   public let rssi: Int?
 
   /// Creates the entry of an adapter.
@@ -27,7 +27,8 @@ public struct AdapterHearing: Hashable, Sendable {
   }
 }
 
-/// The adapter for a device: the adapter with the highest RSSI among those with a free place.
+/// The choice of an adapter for a device: the one with the highest RSSI among those with a free
+/// place.
 package enum AdapterChoice: Hashable, Sendable {
   case on(String)
   /// All adapters in range of the device are in use.

@@ -1,5 +1,5 @@
-/// The best number of concurrent transfers on an adapter, learned from throughput: raised while the
-/// total rate grows, lowered when the rate falls or links are lost.
+/// Learns the best number of concurrent transfers on an adapter from the throughput. The number is
+/// raised while the total rate grows, and lowered when the rate falls or links are lost.
 ///
 /// The caller adds only samples of equal length in which as many links transferred as the limit
 /// permits; other samples contain no information about the limit.
@@ -13,7 +13,7 @@ package struct ParallelismLearner: Hashable, Sendable {
   private struct Climb: Hashable {
     /// The last limit with a gain; `nil` at the first limit.
     var from: Int?
-    /// A limit known to have no gain, or above the maximum.
+    /// The lowest limit that is known to have no gain, or a limit above the maximum.
     var ceiling: Int
     /// The distance from `from`.
     var step: Int
@@ -29,9 +29,9 @@ package struct ParallelismLearner: Hashable, Sendable {
   /// The default start, which all adapters support.
   package static let usualStart = 3
 
-  /// The minimum gain of a further link as a share of the mean rate per link: a smaller gain is
-  /// noise. Other transfers use the time of connecting, restarts and flash erases, so more links
-  /// than fill the air still bring a gain.
+  /// The minimum gain from an additional link, as a share of the mean rate per link; a smaller gain
+  /// is noise. Transfers use the time in which other links connect, restart or erase flash, so
+  /// there is a gain even from more links than fill the air.
   private static let worthwhile = 0.1
   private static let samplesToCompare = 2
   private static let samplesSettled = 20
@@ -61,7 +61,7 @@ package struct ParallelismLearner: Hashable, Sendable {
     guard losses == 0 else { return settle(at: max(limit - 1, 1)) }
     switch phase {
     case .climbing(let climb):
-      // New links must connect first: the better sample shows their gain.
+      // New links must connect first, so the better sample shows their gain.
       rates[limit] = max(rates[limit] ?? 0, rate)
       follow(climb)
     case .settled(let left):
@@ -77,7 +77,8 @@ package struct ParallelismLearner: Hashable, Sendable {
 
   private mutating func follow(_ climb: Climb) {
     guard let former = climb.from, !isWorthwhile(comparedWith: former) else {
-      // At most half: a run of few devices ends before a slower climb does.
+      // The limit grows by up to half, because a run of few devices would end before a slower
+      // climb.
       return advance(climb, by: min(2 * climb.step, (limit + 1) / 2))
     }
     if climb.samplesLeft > 1 {

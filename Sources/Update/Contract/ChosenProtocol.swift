@@ -1,6 +1,6 @@
 import OtaflashGATT
 
-/// The protocol of an update, with what it retains from one connection to the next.
+/// The protocol of an update, with the state that it retains from one connection to the next.
 struct ChosenProtocol: Sendable {
   private let openSession:
     @Sendable (GATTClient, UpdateContext) async throws(UpdateFault) -> any UpdateSession

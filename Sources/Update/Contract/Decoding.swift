@@ -1,4 +1,5 @@
-/// Decodes what a device sent in `stage`. A message that cannot be decoded is the device's fault.
+/// Decodes a message that a device sent in `stage`. A message that cannot be decoded counts as a
+/// protocol violation of the device.
 ///
 /// - Throws: `.protocolViolation` with the description of the decoding error.
 func decoding<Value, Fault: Error & CustomStringConvertible>(

@@ -1,9 +1,9 @@
 /// The caller's choice of a delivery method, with the method's own parameters.
 ///
-/// The value is passed in `UpdateOptions.delivery`. The life cycle only asks the questions below; a
-/// session reads the options of its method in `prepare`, and throws `.undeliverable` if the method
-/// fails. Unless it is required, the life cycle then calls `prepare` once more: the session retains
-/// that the method failed, and sends the image as it is.
+/// The value is passed in `UpdateOptions.delivery`. The life cycle only reads the properties below.
+/// A session reads the options of its method in `prepare`, and throws `.undeliverable` if the
+/// method fails. Unless the method is required, the life cycle then calls `prepare` once more; the
+/// session has retained the failure, and sends the image as it is.
 public protocol DeliveryOptions: Sendable {
   /// The chosen method.
   var method: DeliveryMethod { get }
@@ -11,8 +11,8 @@ public protocol DeliveryOptions: Sendable {
   /// Whether the update fails if the method cannot be used.
   var isRequired: Bool { get }
 
-  /// Whether the caller provides the content; then an update of a device without support for the
-  /// method reports it.
+  /// Whether the caller provides the content. If so, the update of a device that does not support
+  /// the method reports that the content is not used.
   var providesContent: Bool { get }
 
   /// The obstacle of a device that does not support the method.

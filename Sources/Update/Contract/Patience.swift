@@ -4,14 +4,14 @@ import OtaflashGATT
 /// The time limit for a device without progress, for every protocol and for the benchmark.
 ///
 /// Only a new maximum counts as progress. A window that opens and closes, an offset that
-/// oscillates, and a refusal that is withdrawn each second do not count: such a device would occupy
-/// its host indefinitely.
+/// oscillates, and a refusal that is withdrawn every second do not count, because such a device
+/// would occupy the host indefinitely.
 public struct Patience: Sendable {
   /// The measures of progress, in bytes of the image.
   public struct Marks: Equatable, Sendable {
-    /// Bytes that the device acknowledged.
+    /// The number of bytes that the device acknowledged.
     public var acknowledged = 0
-    /// Bytes that are in its flash.
+    /// The number of bytes in the device's flash.
     public var durable = 0
     /// The end of the bytes that the device permits.
     public var granted = 0
@@ -27,12 +27,13 @@ public struct Patience: Sendable {
     }
   }
 
-  /// Required checks without progress, whatever the time: a host that was suspended has not yet
-  /// read the data in its socket.
+  /// The minimum number of checks without progress, regardless of the time: after a suspension, the
+  /// host has not yet read the data in its socket.
   static let looksMinimum = 3
 
-  /// Two signs of progress are at most four exchanges apart: execute an object, create the next
-  /// one, fill it, and request its checksum.
+  /// The longest time between two signs of progress, in connection intervals: four exchanges of two
+  /// intervals each. The exchanges are: execute an object, create the next one, fill it, and
+  /// request its checksum.
   private static let slowLinkIntervals = 8
 
   private let limit: Duration
@@ -46,7 +47,8 @@ public struct Patience: Sendable {
   }
 
   /// - Parameters:
-  ///   - client: the link; with long connection intervals, each exchange takes two of them.
+  ///   - client: the link; each exchange takes two of its connection intervals, so long intervals
+  ///     raise the limit.
   ///   - context: provides the limit and the clock.
   ///   - longer: the time that the device may work without progress.
   public init(with client: GATTClient, _ context: UpdateContext, longer: Duration = .zero) {
@@ -58,7 +60,7 @@ public struct Patience: Sendable {
 
   /// Records the progress of the device, after an answer or a wait.
   ///
-  /// - Throws: `.stalled` after longer than the limit without progress.
+  /// - Throws: `.stalled` after a time without progress that exceeds the limit.
   public mutating func check(_ marks: Marks, at now: LinkInstant) throws(UpdateFault) {
     let highest = Marks(
       acknowledged: max(furthest.acknowledged, marks.acknowledged),
@@ -76,14 +78,14 @@ public struct Patience: Sendable {
     }
   }
 
-  /// Bytes from `offset` on must be sent again, so the way back to the previous maximum counts as
-  /// progress too. The caller limits how often this may happen.
+  /// Records that the bytes from `offset` on must be sent again, so that reaching the previous
+  /// maximum again counts as progress. The caller limits the number of these calls.
   public mutating func fellBack(to offset: Int) {
     furthest.acknowledged = min(furthest.acknowledged, offset)
   }
 
-  /// Bytes are sent again, and the time starts over: one window may take a large part of the limit
-  /// on this link. The caller limits how often.
+  /// Restarts the time limit because bytes are sent again: one window may take a large part of the
+  /// limit on this link. The caller limits the number of these calls.
   mutating func resends(at now: LinkInstant) {
     since = now
     looks = 0

@@ -1,10 +1,11 @@
 import OtaflashGATT
 
-/// An upload that a device has accepted: its offset, and the function that sends the rest.
+/// An upload that a device has accepted: its start offset, and the function that sends the rest.
 public struct PreparedUpload: Sendable {
-  /// Bytes of the image that the device already holds.
+  /// The number of image bytes that the device already holds.
   public let offset: Int
-  /// Bytes of the image that the device can create from what it holds; includes a partial page.
+  /// The number of image bytes, including a partial page, that the device can create from the
+  /// content that it holds.
   let made: Int
   let send: @Sendable () async throws(UpdateFault) -> Void
 
@@ -16,9 +17,9 @@ public struct PreparedUpload: Sendable {
     self.init(from: offset, making: offset, send: send)
   }
 
-  /// As above, for a closure with errors of any type. An `UpdateFault` is rethrown, a `GATTFault`
-  /// becomes `.gatt(.upload, …)`; any other error ends the update with `.protocolViolation` and the
-  /// error's description.
+  /// Creates an upload from a closure that throws errors of any type. An `UpdateFault` is rethrown,
+  /// and a `GATTFault` becomes `.gatt(.upload, …)`. Any other error ends the update with
+  /// `.protocolViolation` and the error's description.
   @_disfavoredOverload
   public init(from offset: Int, send: @escaping @Sendable () async throws -> Void) {
     self.init(from: offset) { () async throws(UpdateFault) in
@@ -40,12 +41,12 @@ public struct PreparedUpload: Sendable {
 public enum UpdateVerdict: Sendable {
   /// The device holds the image, byte for byte.
   case verified
-  /// A part is damaged in flash: the device requests the image again from an earlier offset.
+  /// A part is damaged in flash, so the device requests the image again from an earlier offset.
   case wanted(PreparedUpload)
 }
 
 extension UpdateFault {
-  /// The fault for an upload that ended by an error of any type.
+  /// Creates the fault of an upload that ended with an error of any type.
   fileprivate init(ofUpload error: any Error) {
     self =
       switch error {

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// What a protocol retains from one connection of an update to the next: the value of
-/// `UpdateSession.Retained`. The value is a hint; each session starts by asking the device for its
-/// state.
+/// The state that a protocol retains from one connection of an update to the next, as a value of
+/// `UpdateSession.Retained`. The value is only a hint: each session starts by reading the state of
+/// the device.
 public final class RetainedState<Value: RetainedValue>: Sendable {
   private let storage = Mutex(Value())
 
-  /// The state at the start of an update.
+  /// Creates the state at the start of an update.
   public init() {}
 
   /// The current value.
@@ -16,14 +16,14 @@ public final class RetainedState<Value: RetainedValue>: Sendable {
   public func update(_ change: (inout Value) -> Void) { storage.withLock { change(&$0) } }
 }
 
-/// A value that a protocol retains, with its content at the start of an update.
+/// A value that a protocol retains from one connection of an update to the next.
 public protocol RetainedValue: Sendable {
-  /// The value at the start of an update.
+  /// Creates the value at the start of an update.
   init()
 }
 
 /// The value of a protocol that retains nothing.
 public struct NothingRetained: RetainedValue {
-  /// No content.
+  /// Creates the empty value.
   public init() {}
 }

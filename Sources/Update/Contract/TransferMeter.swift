@@ -44,7 +44,7 @@ final class TransferMeter: Sendable {
   /// The time of the first data write.
   var firstWrite: LinkInstant? { state.withLock { $0.firstWrite } }
 
-  /// Called immediately before a data write.
+  /// Records the start of a data write; called immediately before it.
   func beginWriting(_ clock: any LinkClock) {
     state.withLock { state in
       if state.firstWrite == nil { state.firstWrite = clock.now }
@@ -53,7 +53,7 @@ final class TransferMeter: Sendable {
 
   /// Starts an upload over a link.
   ///
-  /// - Parameter sent: bytes sent before.
+  /// - Parameter sent: the number of bytes sent before this upload.
   func beginUpload(_ mode: WriteMode, over client: GATTClient, sent: Int, at now: LinkInstant) {
     state.withLock {
       $0.upload = Upload(mode: mode, client: client, since: now, sent: sent, waits: $0.waits)
@@ -69,7 +69,7 @@ final class TransferMeter: Sendable {
     }
   }
 
-  /// The stretch that ends now, if it is long enough.
+  /// Returns the stretch that ends now, if it is long enough.
   func takeStretch(sent: Int, at now: LinkInstant) -> TransferStretch? {
     state.withLock { state in
       guard var upload = state.upload, upload.since.duration(to: now) >= Self.stretch else {
@@ -106,6 +106,6 @@ final class TransferMeter: Sendable {
     if cause == .response { roundTrip(time) }
   }
 
-  /// A Write Request was answered without a waiting task.
+  /// Records the response to a Write Request for which no task waited.
   func answered(_ wait: Wait) { roundTrip(wait.start.duration(to: wait.clock.now)) }
 }

@@ -11,7 +11,7 @@ public struct UpdateContext: Sendable {
   /// Reports events to the caller. The life cycle reports connections, stages and starts of
   /// transfers; a session reports `.deviceBusy` and `.rewound`, and its progress by `acknowledged`.
   public let observe: @Sendable (UpdateEvent) -> Void
-  /// All images, if there are several; two may have the same name.
+  /// The images of the update, if there are several; two images may have the same name.
   var parts: [FirmwareImage] = []
   /// The location where this connection found the device.
   public internal(set) var place = DeviceLocation.home
@@ -29,14 +29,15 @@ public struct UpdateContext: Sendable {
     self.observe = observe
   }
 
-  /// A value in 0 ..< 1, drawn as the options state.
+  /// Returns a random value in 0 ..< 1, from the source in the options.
   public func randomFraction() -> Double { options.random?() ?? clock.randomFraction() }
 
-  /// The images were activated: the next device that answers may run the new application.
+  /// Whether the images were activated, so that the next device that answers may run the new
+  /// application.
   public var hasActivated: Bool { tally.hasActivated }
 
-  /// The device has acknowledged the first `offset` bytes of the image, or the corresponding part
-  /// of a stream. Counts them, and reports a new maximum to the caller.
+  /// Records that the device has acknowledged the first `offset` bytes of the image, or the
+  /// corresponding part of a stream. Reports a new maximum to the caller.
   public func acknowledged(_ offset: Int, of total: Int) {
     acknowledged(offset, of: total, held: offset)
   }
@@ -72,17 +73,17 @@ public struct UpdateContext: Sendable {
     return try await wait()
   }
 
-  /// Something may be sent instead of the image; `report` contains the decision.
+  /// Reports the decision about the content for a device that supports a delivery method.
   public func deliver(_ report: DeliveryReport) {
     tally.deliver(report)
     observe(.delivery(report))
   }
 
-  /// Counts sent bytes of the image or of the stream that replaces it, repeats included.
+  /// Counts the sent bytes of the image, or of the stream that replaces it; repeats included.
   public func sent(_ bytes: Int) { tally.send(bytes) }
 
-  /// The session restarted the device because its transfer can only start over: the end of the link
-  /// that follows is not a loss.
+  /// Records that the session restarted the device because its transfer can only start over. The
+  /// following end of the link does not count as a loss.
   ///
   /// - Parameter reason: a clause, such as `it had dropped packets`.
   public func restarted(because reason: String) { tally.restarted(because: reason) }

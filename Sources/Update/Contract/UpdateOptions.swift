@@ -1,15 +1,16 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The caller's decisions about an update. Every wait of an update has its limit here.
+/// The caller's decisions about an update, including the limits of all its waits.
 public struct UpdateOptions: Sendable {
-  /// `nil` = the protocol that the device offers and that supports the image.
+  /// The protocol to use; `nil` = the protocol that the device offers and that supports the image.
   public var updateProtocol: UpdateProtocol?
-  /// With response, without response, or without response and with a checkpoint in each window.
+  /// The write mode: with response, without response, or without response and with a checkpoint in
+  /// each window.
   public var mode = WriteMode.auto
-  /// ATT_MTU to ask for, 23…517 bytes.
+  /// The ATT_MTU to request, 23…517 bytes.
   public var mtu = 512
-  /// Image bytes per data write; `nil` = the fastest size for the mode.
+  /// The number of image bytes per data write; `nil` = the fastest size for the mode.
   public var chunk: Int?
   /// The maximum number of bytes ahead of the last acknowledgement, one data write or more; `nil` =
   /// as many as the device permits.
@@ -19,38 +20,39 @@ public struct UpdateOptions: Sendable {
   public var delivery: (any DeliveryOptions)?
   /// The device's key, for a device that requires authorization.
   public var key: [UInt8]?
-  /// Send an image with a lower version than the running one.
+  /// Whether to send an image with a lower version than the running one.
   public var allowsDowngrade = false
-  /// Send an image for another board.
+  /// Whether to send an image for another board.
   public var allowsOtherHardware = false
-  /// Send an image without a version or hardware id. It is announced as version 0.0.0, or for the
-  /// device's own hardware.
+  /// Whether to send an image without a version or hardware id. The announced version is then
+  /// 0.0.0, and the announced hardware id is that of the device.
   public var allowsUnknown = false
-  /// Discard the part of an earlier transfer that the device holds.
+  /// Whether to discard the part of an earlier transfer that the device holds.
   public var startsOver = false
-  /// Send the image even if the device already runs it.
+  /// Whether to send the image even if the device already runs it.
   public var sendsAnyway = false
-  /// Stop before the first byte.
+  /// Whether to stop before the first byte is sent.
   public var isDryRun = false
-  /// Awaited on each connection that is to send data: after the comparison of device and image, and
-  /// before the first write. The caller checks custom conditions here, such as a battery level. A
+  /// A callback for custom conditions, such as a battery level. It is awaited on each connection
+  /// that is to send data, after the comparison of device and image and before the first write. A
   /// thrown error ends the update.
   public var beforeTransfer:
     (@Sendable (DeviceReport, GATTClient) async throws(UpdateFault) -> Void)?
-  /// Awaited before each request to start a new image. A caller that must record the possible start
-  /// of the image does so here. A thrown error ends the update; the device keeps what it holds.
+  /// A callback for a caller that must record the possible start of the image. It is awaited before
+  /// each request to start a new image. A thrown error ends the update, and the device keeps the
+  /// received data.
   public var beforeActivation: (@Sendable () async throws(UpdateFault) -> Void)?
 
-  /// The strategy after a lost connection. The count restarts when the device has acknowledged new
-  /// bytes.
+  /// The strategy for reconnecting after a lost link. The count of attempts restarts when the
+  /// device has acknowledged new bytes.
   public var reconnection = ReconnectionStrategy.exponential()
   /// Returns a random value in 0 ..< 1, for the strategy's jitter and the name of a bootloader.
   /// `nil` = the clock's source.
   public var random: (@Sendable () -> Double)?
 
-  /// After this time without a message from the device, its Status is read.
+  /// The time without a message from the device after which its Status is read.
   public var silenceLimit = Duration.seconds(1)
-  /// The longest time without progress of the device in an upload: acknowledged, durable and
+  /// The longest time of an upload without progress, which is measured in acknowledged, durable and
   /// permitted bytes. The default covers a page erase of 20 s (docs/ota-service.md, 10) and the
   /// round trip.
   public var stallLimit = Duration.seconds(25)

@@ -8,17 +8,18 @@ public struct UpdatePlan: Equatable, Sendable {
   public let version: FirmwareVersion
   /// The hardware id that is announced.
   public let hardware: HardwareID
-  /// The device shall accept an older version, or an image for another board.
+  /// Whether the device is informed that an image with an older or unknown version is intended.
   public let allowsDowngrade: Bool
-  /// The device is informed that the image for another board is intended.
+  /// Whether the device is informed that an image for another board is intended.
   public let allowsOtherHardware: Bool
 
   /// - Parameters:
   ///   - image: the image to send.
   ///   - version: 0.0.0 if the version is unknown.
   ///   - hardware: `.any` if the hardware is unknown.
-  ///   - allowsDowngrade: informs the device that an older version is intended.
-  ///   - allowsOtherHardware: informs it that the image for another board is intended.
+  ///   - allowsDowngrade: whether to inform the device that an older version is intended.
+  ///   - allowsOtherHardware: whether to inform the device that an image for another board is
+  ///     intended.
   public init(
     image: FirmwareImage, version: FirmwareVersion = .unknown,
     hardware: HardwareID = .any, allowsDowngrade: Bool = false,
@@ -32,14 +33,14 @@ public struct UpdatePlan: Equatable, Sendable {
   }
 }
 
-/// The decision for an image and a device, before a byte is written.
+/// The decision whether to send an image to a device, made before a byte is written.
 public enum Preflight: Equatable, Sendable {
   /// The device already runs this image; nothing is sent.
   case alreadyCurrent
   /// The image is sent.
   case send(UpdatePlan)
 
-  /// Compares the known facts of the image with the report of the device.
+  /// Compares the known properties of the image with the report of the device.
   ///
   /// - Throws: `wrongHardware`, `doesNotFit`, `downgrade`, `versionUnknown`, `hardwareUnknown`, or
   ///   `authorizationRequired` if the device requires a key and none was given.
@@ -49,8 +50,8 @@ public enum Preflight: Equatable, Sendable {
     let isRunning =
       device.runningCRC32 == image.crc32
       && (image.version == nil || image.version == device.runningVersion ?? .unknown)
-    // The board is checked before anything is reported about the bytes: a board with another
-    // hardware id is another device, or its image was installed by force.
+    // The board is checked before the bytes are compared. A board with another hardware id is
+    // another device, or its running image was installed despite a different hardware id.
     try checkBoard(image.hardware, device, options)
     if isRunning && !options.sendsAnyway { return .alreadyCurrent }
     let hardware = try hardware(of: image, for: device, options)
@@ -82,7 +83,8 @@ public enum Preflight: Equatable, Sendable {
       guard options.allowsUnknown else { throw .hardwareUnknown }
       return device.hardware ?? .any
     }
-    // A device knows no wildcard: it receives its own id (docs/ota-service.md, 4.2).
+    // Devices do not support a wildcard, so the host announces the device's own id
+    // (docs/ota-service.md, 4.2).
     return hardware == .any ? device.hardware ?? .any : hardware
   }
 

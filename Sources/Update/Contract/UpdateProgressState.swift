@@ -7,16 +7,16 @@ final class UpdateProgressState: Sendable {
     /// The highest offset that the device has acknowledged, or at which the last connection
     /// started.
     var acknowledged = 0
-    /// The part of these bytes that the device certainly holds: the offset that is reported after
-    /// an interruption.
+    /// The number of these bytes that the device certainly holds, which is the offset reported
+    /// after an interruption.
     var held = 0
     var bytesSent = 0
-    /// The device keeps acknowledged bytes after the end of a connection.
+    /// Whether the device keeps acknowledged bytes after the end of a connection.
     var keepsProgress = false
     var resumes = 0
     var uploadTook = Duration.zero
     var verifyTook = Duration.zero
-    /// The time to announce the images, for which a device may erase its flash.
+    /// The time to announce the images, during which a device may erase its flash.
     var prepareTook = Duration.zero
     /// The flow of the last upload, if its protocol measures it.
     var flow: TransferFlow?
@@ -27,19 +27,19 @@ final class UpdateProgressState: Sendable {
     /// The lowest start offset of an upload.
     var began: Int?
 
-    /// An image that ran on trial before the update was confirmed.
+    /// Whether the update confirmed an image that was already on trial.
     var confirmedTrial = false
 
-    /// Some bytes, perhaps only a partial page, remain for the next connection.
+    /// Whether some bytes, perhaps only a partial page, remain for the next connection.
     var isKept: Bool { keepsProgress && acknowledged > 0 }
   }
 
   private struct State: Sendable {
     var counts = Counts()
     var hasConnected = false
-    /// Bytes of the images whose transfers started on this connection.
+    /// The total size in bytes of the images whose transfers started on this connection.
     var passed = 0
-    /// The highest start offset of a transfer, and whether it is new.
+    /// The highest start offset of a transfer, and whether it was reached since the last check.
     var furthest = 0
     var isFurther = false
     var hasActivated = false
@@ -51,13 +51,13 @@ final class UpdateProgressState: Sendable {
 
   private let state = Mutex(State())
 
-  /// The protocol that the first connection chose: a restarted device may offer none.
+  /// The protocol that the first connection chose; a restarted device may offer none.
   var chosen: ChosenProtocol? { state.withLock { $0.chosen } }
 
-  /// The device was connected before, so silence now is a loss.
+  /// Whether the device was connected before, so that silence counts as a loss.
   var wasConnected: Bool { state.withLock { $0.hasConnected } }
 
-  /// The next device that answers may run the new application.
+  /// Whether the next device that answers may run the new application.
   var hasActivated: Bool { state.withLock { $0.hasActivated } }
 
   var now: Counts { state.withLock { $0.counts } }
@@ -69,7 +69,7 @@ final class UpdateProgressState: Sendable {
     }
   }
 
-  /// The next transfer sends other content, or the same content from its first byte.
+  /// Prepares for a transfer of other content, or of the same content from its first byte.
   func startOver() {
     state.withLock {
       $0.furthest = 0
@@ -77,8 +77,8 @@ final class UpdateProgressState: Sendable {
     }
   }
 
-  /// Whether a transfer started at a higher offset than all before it: then the lost connection
-  /// made progress. Returns `true` once.
+  /// Returns whether a transfer started at a higher offset than all earlier transfers, which means
+  /// that the lost connection made progress. Returns `true` only once for each new maximum.
   func takeProgress() -> Bool {
     state.withLock { state in
       defer { state.isFurther = false }
@@ -89,10 +89,11 @@ final class UpdateProgressState: Sendable {
   func choose(_ chosen: ChosenProtocol) { state.withLock { $0.chosen = chosen } }
   func activate() { state.withLock { $0.hasActivated = true } }
 
-  /// - Parameter images: the images that a requested restart activates; `nil` when none is pending.
+  /// - Parameter images: the images that a requested restart activates; `nil` if no restart is
+  ///   pending.
   func awaitRestart(of images: [FirmwareImage]?) { state.withLock { $0.restarting = images } }
 
-  /// The fault for an update that is stopped now.
+  /// The fault of an update that is stopped now.
   var cancelled: UpdateFault {
     state.withLock { state in
       if let images = state.restarting {
@@ -102,10 +103,11 @@ final class UpdateProgressState: Sendable {
     }
   }
 
-  /// The host restarted the device: the end of the link that follows is not a loss.
+  /// Records that the host restarted the device, so that the following end of the link does not
+  /// count as a loss.
   func restarted(because reason: String) { state.withLock { $0.restart = reason } }
 
-  /// Why the host restarted the device, if it did so since the last call.
+  /// Returns the reason why the host restarted the device, if it did so since the last call.
   func takeRestart() -> String? {
     state.withLock { state in
       defer { state.restart = nil }
@@ -121,11 +123,11 @@ final class UpdateProgressState: Sendable {
   }
   func send(_ bytes: Int) { state.withLock { $0.counts.bytesSent += bytes } }
 
-  /// The transfer of an image starts.
+  /// Records that the transfer of an image starts.
   ///
   /// - Parameters:
-  ///   - offset: bytes of the image that the device certainly holds.
-  ///   - made: bytes of the image that it can create from what it holds.
+  ///   - offset: the number of image bytes that the device certainly holds.
+  ///   - made: the number of image bytes that the device can create from the content that it holds.
   func begin(at offset: Int, making made: Int, of total: Int) {
     state.withLock { state in
       state.counts.began = min(state.counts.began ?? offset, offset)

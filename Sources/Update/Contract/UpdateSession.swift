@@ -2,27 +2,28 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// One update protocol on one connection. The life cycle owns order and recovery; a protocol only
-/// implements the steps. A session lives as long as its connection: after a loss, a new session is
-/// opened and asks the device for its state.
+/// One update protocol on one connection. The life cycle is responsible for order and recovery; a
+/// protocol only implements the steps. A session lives as long as its connection. After a loss, the
+/// life cycle opens a new session, which reads the state of the device.
 ///
-/// Conform a type to it for a custom protocol, and pass the type to `FirmwareUpdate`. A session
-/// throws only `UpdateFault`: `.gatt(stage, fault)` for failures of the link or of the attribute
-/// protocol, after which the life cycle reconnects if that helps; `.declined` for refusals of the
-/// device; `.protocolViolation` for an answer that the protocol forbids. A session neither
-/// reconnects nor waits without a limit (`Patience`, `UpdateOptions`).
+/// To add a custom protocol, conform a type to `UpdateSession`, and pass the type to
+/// `FirmwareUpdate`. A session throws only `UpdateFault`. It throws `.gatt(stage, fault)` for
+/// failures of the link or of the attribute protocol, after which the life cycle reconnects if that
+/// can help. It throws `.declined` for refusals of the device, and `.protocolViolation` for an
+/// answer that the protocol forbids. A session neither reconnects nor waits without a limit
+/// (`Patience`, `UpdateOptions`).
 public protocol UpdateSession: Sendable {
-  /// What the protocol retains from one connection of an update to the next.
+  /// The state that the protocol retains from one connection of an update to the next.
   associatedtype Retained: RetainedValue = NothingRetained
 
-  /// The name that selects the protocol and that reports use.
+  /// The protocol's name, for selection and reports.
   static var updateProtocol: UpdateProtocol { get }
 
-  /// The services of the protocol; a device with any of them speaks it.
+  /// The services of the protocol; a device with any of them supports the protocol.
   static var services: [BluetoothUUID] { get }
 
-  /// Where a device may be before the update, in search order: not only at its own address if an
-  /// earlier run was interrupted while the device was in a bootloader.
+  /// The possible locations of a device before the update, in search order. They include the
+  /// locations of a bootloader, because an earlier run may have been interrupted there.
   static var places: [DeviceLocation] { get }
 
   /// Whether this protocol supports the image.
@@ -41,11 +42,12 @@ public protocol UpdateSession: Sendable {
   /// The report of the device.
   var device: DeviceReport { get }
 
-  /// Where the bootloader will be found, in the order to search, for a device that must first be
-  /// sent there; empty if the device accepts an image as it is.
+  /// The locations of the bootloader, in search order, for a device that must first restart into
+  /// its bootloader; empty if the device accepts an image without this restart.
   var bootloaderPlaces: [DeviceLocation] { get }
 
-  /// Where the device may be after the activation of the images, in search order: one or more.
+  /// Returns the possible locations of the device after the activation of the images, one or more,
+  /// in search order.
   func placesAfterActivation(of images: [FirmwareImage]) -> [DeviceLocation]
 
   /// Compares image and device (mostly by `Preflight.check`). Nothing is written.
@@ -54,20 +56,21 @@ public protocol UpdateSession: Sendable {
   /// Authenticates with the device's key; called if `device` requires one.
   func authorize(with key: [UInt8]) async throws(UpdateFault)
 
-  /// Sends the device to its bootloader; it ends the connection.
+  /// Makes the device restart into its bootloader, which ends the connection.
   func detach() async throws(UpdateFault)
 
   /// Announces the image, and returns the remaining upload.
   ///
   /// - Parameters:
   ///   - plan: the image, and its place among those of this update.
-  ///   - restart: the device shall discard the part of an earlier transfer that it holds.
+  ///   - restart: whether the device must discard the part of an earlier transfer that it holds.
   func prepare(_ plan: UpdatePlan, restart: Bool) async throws(UpdateFault) -> PreparedUpload
 
   /// Makes the device verify that it holds the image.
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict
 
-  /// Makes the device restart into the sent images, one or more; returns when it has agreed.
+  /// Makes the device restart into the sent images, one or more. Returns when the device has
+  /// agreed.
   ///
   /// - Parameters:
   ///   - images: the images that the restart activates.
@@ -76,10 +79,11 @@ public protocol UpdateSession: Sendable {
     _ images: [FirmwareImage], keeping current: [FirmwareImage]
   ) async throws(UpdateFault)
 
-  /// Whether the session verifies that images which the device already holds are complete.
+  /// Whether the session verifies the completeness of images that the device already holds.
   var provesHeldImages: Bool { get }
 
-  /// The time in addition to `UpdateOptions.rebootLimit` for the bootloader to start the images.
+  /// Returns the time that the bootloader needs to start the images, in addition to
+  /// `UpdateOptions.rebootLimit`.
   func startTime(of images: [FirmwareImage]) -> Duration
 
   /// Compares the running image with the image of the update.
@@ -88,10 +92,10 @@ public protocol UpdateSession: Sendable {
   /// Makes an image on trial permanent; called if `running` reports a trial.
   func confirm(_ image: FirmwareImage) async throws(UpdateFault)
 
-  /// Whether the device keeps acknowledged bytes when the connection ends, so that the next one
-  /// resumes there. Then the reported resume offset is the acknowledged one. OTA receivers hold the
-  /// bytes in flash; SMP servers and Secure DFU bootloaders keep them only while they run. A device
-  /// with legacy DFU restarts every transfer.
+  /// Whether the device keeps acknowledged bytes when the connection ends, so that the next
+  /// connection resumes there. If so, the reported resume offset is the acknowledged offset. OTA
+  /// receivers hold the bytes in flash. SMP servers and Secure DFU bootloaders keep them only while
+  /// they run. A device with legacy DFU starts every transfer over.
   var keepsProgress: Bool { get }
 
   /// Notifies the device that the transfer ends here; the device keeps its resume offset.

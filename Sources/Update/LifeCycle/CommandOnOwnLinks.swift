@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashGATT
 
 extension Command where Context == PeripheralTurn, Failure == UpdateFault {
-  /// Runs the command on a new peripheral, whose connection is closed at the end.
+  /// Runs the command on a new peripheral, and closes its connection at the end.
   func run(on dialer: Dialer, clock: any LinkClock) async throws(UpdateFault) -> Output {
     try await withPeripheral(dialer, clock: clock) {
       (peripheral) async throws(UpdateFault) -> Output in
@@ -11,7 +11,7 @@ extension Command where Context == PeripheralTurn, Failure == UpdateFault {
       } catch {
         switch error {
         case .failed(let fault): throw fault
-        // A private queue has no decorators and no other waiters.
+        // A private queue has no decorators and no other commands.
         case .cancelledInQueue, .full, .closed, .timedOut, .preparationFailed:
           throw .cancelled(resumable: false, acknowledged: 0)
         }
@@ -21,9 +21,9 @@ extension Command where Context == PeripheralTurn, Failure == UpdateFault {
 }
 
 extension PeripheralTurn {
-  /// Connects and exchanges the MTU, as every procedure of this target starts. The device found may
-  /// be another one, so nothing is written before it is recognized; each connection repeats the
-  /// discovery.
+  /// Connects and exchanges the MTU, the first steps of every procedure of this target. The
+  /// connected device may be a different one, so nothing is written before it is recognized. Each
+  /// connection repeats the discovery.
   func connect(requestingMTU mtu: Int) async throws(UpdateFault) -> GATTClient {
     let client: GATTClient
     let receiveMTU = ATTMTU(clamping: mtu)

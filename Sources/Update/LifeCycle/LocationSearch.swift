@@ -1,18 +1,19 @@
 import OtaflashGATT
 
-/// The order of the locations at which to look for a device: one pass if it was never found,
-/// repeated passes after it was sent to a bootloader.
+/// The order in which the locations of a device are searched: in one pass if the device was never
+/// found, in repeated passes after it was sent to a bootloader.
 struct LocationSearch: Sendable {
   private var places: [DeviceLocation]
   private var index = 0
   private var looksLeft: Int
-  /// An application was found at the first location, so there is no firmware loader to find.
+  /// Whether the search omits firmware loaders after an application was found at the first
+  /// location.
   private let settlesAtHome: Bool
 
   /// - Parameters:
-  ///   - places: one or more.
-  ///   - settlesAtHome: after a device was found at its own address, the search omits the address
-  ///     of a firmware loader.
+  ///   - places: the locations in search order, one or more.
+  ///   - settlesAtHome: whether the search omits the address of a firmware loader after a device
+  ///     was found at its own address.
   init(_ places: [DeviceLocation], settlesAtHome: Bool = false) {
     precondition(!places.isEmpty, "a search needs a location")
     self.places = places
@@ -22,13 +23,13 @@ struct LocationSearch: Sendable {
 
   var place: DeviceLocation { places[index] }
 
-  /// The location to connect to. A device that was connected before may have restarted since, and
-  /// may use another random address after each start.
+  /// Returns the location to connect to. A device that was connected before may have restarted, and
+  /// may then use another random address.
   func place(afterConnecting: Bool) -> DeviceLocation {
     afterConnecting && place == .home ? .homeOrNewAddress : place
   }
 
-  /// The device was found here.
+  /// Records that the device was found at the current location.
   mutating func found() {
     if settlesAtHome, place == .home {
       places.removeAll { $0 == .flippedAddress }
@@ -37,8 +38,8 @@ struct LocationSearch: Sendable {
     looksLeft = places.count - 1
   }
 
-  /// The device is not here: move to the next location; `false` after the last one. The first
-  /// location is then next.
+  /// Moves to the next location, because the device is not at the current one. Returns `false`
+  /// after the last location; the search then restarts at the first.
   mutating func moveOn() -> Bool {
     index = (index + 1) % places.count
     guard looksLeft > 0 else {

@@ -11,7 +11,7 @@ struct ProtocolChoice: Sendable {
     protocols.filter { $0.services.contains { services.contains($0) } }
   }
 
-  /// Locations of a device that may accept the images, in search order.
+  /// The possible locations of a device that accepts the images, in search order.
   func places(for images: [FirmwareImage], asked: UpdateProtocol?) -> [DeviceLocation] {
     let candidates =
       asked.map { asked in protocols.filter { $0.updateProtocol == asked } }
@@ -23,10 +23,10 @@ struct ProtocolChoice: Sendable {
     return places.isEmpty ? [.home] : places
   }
 
-  /// The protocol for images that belong together, among the protocols that a device offers.
+  /// Chooses one of the device's protocols for images that belong together.
   ///
-  /// - Throws: `noUpdateService`, `protocolNotOffered`, `imageNotTaken` if none supports the image,
-  ///   or `protocolAmbiguous` if several do: the user must choose.
+  /// - Throws: `noUpdateService`, `protocolNotOffered`, `imageNotTaken` if no protocol supports the
+  ///   image, or `protocolAmbiguous` if several support it, so that the user must choose one.
   func choose(
     for images: [FirmwareImage], among offered: [any UpdateSession.Type], asked: UpdateProtocol?
   ) throws(UpdateFault) -> any UpdateSession.Type {

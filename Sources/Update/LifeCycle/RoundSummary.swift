@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
-/// The result of the rounds of an update: flashed if any round flashed, with the verification grade
-/// of the last round.
+/// The combined result of an update's rounds. It is flashed if any round flashed an image, with the
+/// verification grade of the last round.
 struct RoundSummary: Sendable {
   /// The version before the first round.
   var from: FirmwareVersion?
@@ -14,7 +14,7 @@ struct RoundSummary: Sendable {
   mutating func add(_ ending: UpdateLifeCycle.Outcome, of images: [FirmwareImage]) {
     let last = images[images.count - 1]
     awaitsApplication = last.installer != nil
-    // An installer is temporary; its version is that of the application built with it.
+    // An installer is temporary, and has the version of the application built with it.
     let version = awaitsApplication ? nil : last.version
     switch ending {
     case .wouldFlash: (outcome, to, proof) = (.wouldFlash, version, .none)
@@ -46,7 +46,7 @@ extension RunningImage {
   fileprivate func proof(after before: FirmwareVersion?) -> UpdateResult.Proof {
     switch agreement {
     case .same: .readBack
-    // An image with the same version may have been reverted to.
+    // The bootloader may have reverted to an image with the same version.
     case .sameVersion: before != nil && before == version ? .bootloader : .version
     case .changed: .changed
     case .untold, .different: .bootloader

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// Connections of a life cycle: establishment, loss, wait, disconnection.
+/// The connections of a life cycle: connecting, handling losses, waiting, and disconnecting.
 extension UpdateLifeCycle {
   func openSession(
     attempt: Int, at place: DeviceLocation
@@ -21,7 +21,7 @@ extension UpdateLifeCycle {
     }
   }
 
-  /// The first connection chooses the protocol.
+  /// Returns the protocol, which the first connection chooses.
   private func chosenProtocol(
     on client: GATTClient, at place: DeviceLocation
   ) async throws(UpdateFault) -> ChosenProtocol {
@@ -68,7 +68,7 @@ extension UpdateLifeCycle {
     }
   }
 
-  /// Adds the progress to a fault of the link or to a cancellation.
+  /// Returns the fault with the progress added, for a fault of the link or a cancellation.
   func addingTransferState(_ fault: UpdateFault, _ stage: UpdateStage) -> UpdateFault {
     let counts = context.tally.now
     switch fault {
@@ -77,7 +77,7 @@ extension UpdateLifeCycle {
       return context.tally.cancelled
     case .gatt(_, .linkLost(.keysRefused)), .gatt(_, .insecure(_, _, .bondForgotten)),
       .couldNotConnect(.lostWhileConnecting(.keysRefused)), .linkLost(.keysRefused, _, _, _):
-      // An activated image is complete: no transfer is left to resume.
+      // An activated image is complete, so no transfer is left to resume.
       return .bondForgotten(
         isActivated: context.hasActivated, resumable: counts.isKept && !context.hasActivated,
         acknowledged: counts.held)
@@ -109,7 +109,7 @@ extension UpdateLifeCycle {
             () async throws(UpdateFault) in try await session.abandon()
           }
         } catch {
-          // The device was not notified; it keeps its resume offset all the same.
+          // Even if it was not notified, the device keeps its resume offset.
         }
       }
     }
@@ -124,7 +124,7 @@ extension UpdateFault {
     .deviceNotFound(
       cause: "Another device answered at the bootloader's address.", remedy: .comeCloser))
 
-  /// The caller stopped the update.
+  /// Whether the caller stopped the update.
   fileprivate var isInterruption: Bool {
     switch self {
     case .cancelled, .stoppedAfterActivation: true
@@ -135,9 +135,10 @@ extension UpdateFault {
   /// ENODEV.
   private static let noSuchDevice: Int32 = 19
 
-  /// The loss behind a fault that a new connection may fix, else `nil`.
+  /// The loss that caused the fault, if a new connection may fix it; otherwise `nil`.
   ///
-  /// - Parameter afterConnecting: the device was connected before, so silence now is a loss too.
+  /// - Parameter afterConnecting: whether the device was connected before, so that a device without
+  ///   an answer counts as a loss.
   func linkLoss(afterConnecting: Bool) -> LinkLoss? {
     switch self {
     case .linkLost(let loss, _, _, _) where loss != .cancelled: loss

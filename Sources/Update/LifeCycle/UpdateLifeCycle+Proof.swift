@@ -7,18 +7,18 @@ extension UpdateLifeCycle {
   /// The time between two attempts to connect to a restarting device.
   private static let rebootPoll = Duration.milliseconds(250)
 
-  /// The time in which a bootloader may store an accepted image before it restarts. Two pages of an
-  /// nRF52 take a quarter of a second. A restart after a longer silence may mean that the
-  /// inactivity timer expired and the bootloader left without the image.
+  /// The time in which a bootloader may store an accepted image before it restarts; an nRF52 needs
+  /// a quarter of a second for two pages. A restart after a longer silence may mean that the
+  /// bootloader's inactivity timer expired, so that it restarted without accepting the image.
   private var storeLimit: Duration { context.options.rebootLimit / 20 }
 
-  /// Waits for the restart and reads the running image; nothing else counts as success.
+  /// Waits for the restart, and reads the running image; nothing else counts as success.
   ///
   /// - Parameters:
   ///   - startTime: the time in addition to `rebootLimit` for the restart.
   ///   - before: the version that ran before; `nil` if the device did not report it.
-  ///   - isTaken: becomes `false` if the device did not end the link for its restart, or so late
-  ///     that its inactivity timer may have expired.
+  ///   - isTaken: becomes `false` if the device did not end the link for its restart, or ended it
+  ///     so late that its inactivity timer may have expired.
   func prove(
     _ search: inout LocationSearch, _ startTime: Duration, before: FirmwareVersion?,
     isTaken: inout Bool
@@ -36,8 +36,8 @@ extension UpdateLifeCycle {
       turn.disconnect()
       let deadline = context.clock.now.advanced(by: context.options.rebootLimit + startTime)
       let running = try await readAfterRestart(&looking, before: deadline)
-      // A link that was lost by chance may be established again before the restart: a bootloader
-      // that still stores the image ends this link, too.
+      // After an accidental loss, the host may reconnect before the restart. A bootloader that
+      // still stores the image then ends this new link, too.
       guard running.isInBootloader, await turn.waitUntilLost(within: storeLimit) else {
         return running
       }
@@ -98,7 +98,8 @@ extension UpdateLifeCycle {
     }
   }
 
-  /// The returning board must be the one that left, or the one that the image names.
+  /// Checks that the device has the same hardware id as before the restart, or the hardware id of
+  /// the image.
   private func checkBoard(of session: any UpdateSession) throws(UpdateFault) {
     guard let before = context.tally.now.hardware, let now = session.device.hardware,
       now != before, !images.contains(where: { $0.hardware == now })
@@ -107,7 +108,7 @@ extension UpdateLifeCycle {
       .reconnect, "it left as hardware \(before) and came back as \(now)")
   }
 
-  /// The state of all running images, with the weakest verification of any of them.
+  /// Returns the state of the running images, with the weakest verification grade among them.
   func running(on session: any UpdateSession) async throws(UpdateFault) -> RunningImage {
     var all: [RunningImage] = []
     for image in images { all.append(try await session.running(expecting: image)) }
@@ -139,6 +140,6 @@ extension UpdateLifeCycle {
 }
 
 extension RunningImage {
-  /// A bootloader answered, not an application.
+  /// Whether a bootloader answered instead of an application.
   fileprivate var isInBootloader: Bool { agreement == .different && version == nil }
 }

@@ -2,41 +2,46 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// The life cycle of every protocol: detach, transfer, activate, reconnect, verify, confirm. A
-/// resume is a rerun: each connection starts by asking the device for its state, so a lost link
-/// leads back to the first step.
+/// The life cycle of every protocol: detach, transfer, activate, reconnect, verify, confirm. After
+/// a lost link, the life cycle restarts at the first step: each connection starts by reading the
+/// device's state.
 struct UpdateLifeCycle: Sendable {
-  /// How often a complete image with a wrong CRC32 in the device's flash is sent again.
+  /// The maximum number of times that a complete image is sent again because its CRC32 in the
+  /// device's flash is wrong.
   private static let imageRepeatsMaximum = 1
-  /// How often a device may request a part again after it had the complete image.
+  /// The maximum number of times that a device with the complete image may request a part of it
+  /// again.
   private static let verdictsMaximum = 4
-  /// How often ACTIVATE is repeated if its answer was lost and the old version runs.
+  /// The maximum number of times that ACTIVATE is repeated after its answer was lost and the old
+  /// version runs.
   private static let unansweredActivationsMaximum = 3
-  /// How often a device is sent to its bootloader: each transfer that must start over may lead
-  /// through the application.
+  /// The maximum number of times that a device is sent to its bootloader: each transfer that starts
+  /// over may require this again, because the application runs in between.
   private static let detachmentsMaximum = 8
 
   /// The outcome of one connection.
   private enum ConnectionOutcome {
     case alreadyCurrent(RunningImage)
     case wouldFlash
-    /// The device restarted into its bootloader, or may have: search there first.
+    /// The device restarted, or may have restarted, into its bootloader, whose locations are
+    /// searched first.
     case detached(to: [DeviceLocation])
-    /// The device agreed to restart into the image, or may have: the answer was lost.
+    /// The device agreed to restart into the image, or may have agreed if its answer was lost.
     case activated(Activation)
   }
 
   private struct Activation {
     let isAnswered: Bool
-    /// Where the device may be after the restart.
+    /// The possible locations of the device after the restart.
     let places: [DeviceLocation]
     /// The time in addition to `UpdateOptions.rebootLimit` for its bootloader.
     let startTime: Duration
-    /// All content of the device was sent on this connection, or compared.
+    /// Whether the complete content of the device was sent or compared on this connection.
     let isProven: Bool
   }
 
-  /// The images that one restart activates: sent on one connection, in sequence. At least one.
+  /// The images that one restart activates, one or more. They are sent in sequence on one
+  /// connection.
   let images: [FirmwareImage]
   let turn: PeripheralTurn
   let context: UpdateContext
@@ -74,7 +79,7 @@ struct UpdateLifeCycle: Sendable {
         do throws(UpdateFault) {
           let running = try await prove(
             &search, activation.startTime, before: version, isTaken: &isTaken)
-          // A bootloader that never answered, or kept the link, may not have accepted the image.
+          // A bootloader that never answered or that kept the link may not have accepted the image.
           guard isTaken || running.agreement != .untold else {
             throw UpdateFault.oldVersionStillRuns(running: running.version)
           }
@@ -82,11 +87,11 @@ struct UpdateLifeCycle: Sendable {
         } catch {
           guard error.leavesOldVersion else { throw error }
           if !isTaken, unansweredActivations < Self.unansweredActivationsMaximum {
-            // ACTIVATE may not have arrived. The device holds the complete image; the request is
+            // ACTIVATE may not have arrived. The device holds the complete image, so the request is
             // repeated.
             unansweredActivations += 1
           } else if !activation.isProven, !restart {
-            // The image of an earlier run was damaged: it is sent again.
+            // The image from an earlier run was damaged, so it is sent again.
             restart = true
           } else {
             throw error
@@ -130,8 +135,8 @@ struct UpdateLifeCycle: Sendable {
         guard let loss = fault.linkLoss(afterConnecting: context.tally.wasConnected) else {
           throw await notifyDeviceBeforeDisconnect(fault, session)
         }
-        // A device whose last answer was lost may have carried out the request: the next connection
-        // shows it.
+        // A device whose last answer was lost may have executed the request; the next connection
+        // shows whether it did.
         if let session, stage == .activate {
           return activated(session, isAnswered: false)
         }
@@ -140,14 +145,15 @@ struct UpdateLifeCycle: Sendable {
         }
         // Acknowledged bytes that the device lost again were no progress.
         attempt = context.tally.takeProgress() ? 1 : attempt + 1
-        // The device kept its state after the first connection carried out the restart.
+        // The first connection has already discarded the old state, so the device may resume from
+        // now on.
         if stage == .upload || stage == .verify { restart = false }
         try await backOff(loss, attempt, fault)
       }
     }
   }
 
-  /// The work of one connection, in order.
+  /// Performs the steps of one connection, in order.
   private func transfer(
     over session: any UpdateSession, restart: Bool, stage: inout UpdateStage
   ) async throws(UpdateFault) -> ConnectionOutcome {
@@ -219,8 +225,8 @@ struct UpdateLifeCycle: Sendable {
     return .alreadyCurrent(confirmed)
   }
 
-  /// If a delivery method fails, the image itself is sent, once: the session then uses no other
-  /// content. Returns the offset from which the device requested the image.
+  /// Sends the content. If a delivery method fails, sends the image itself, because the session
+  /// then uses no other content. Returns the offset from which the device requested the image.
   private func send(
     _ plan: UpdatePlan, over session: any UpdateSession, restart: Bool, stage: inout UpdateStage
   ) async throws(UpdateFault) -> Int {
@@ -310,7 +316,7 @@ struct UpdateLifeCycle: Sendable {
 }
 
 extension PreparedUpload {
-  /// - Throws: `.protocolViolation` for an offset outside of the image.
+  /// - Throws: `.protocolViolation` if the offset is outside of the image.
   fileprivate func offset(in total: Int, _ stage: UpdateStage) throws(UpdateFault) -> Int {
     guard (0...total).contains(offset) else {
       throw .protocolViolation(stage, "it reports \(offset) of \(total) bytes")
@@ -320,8 +326,8 @@ extension PreparedUpload {
 }
 
 extension UpdateFault {
-  /// The previous image runs. A device that did not receive ACTIVATE cannot be distinguished from
-  /// one that reverted the image.
+  /// Whether the previous image runs. A device that did not receive ACTIVATE cannot be
+  /// distinguished from a device that reverted the image.
   package var leavesOldVersion: Bool {
     switch self {
     // An old image may have the version of the new one.

@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashWire
 
 /// The attributes of Nordic's legacy DFU service (SDK 4…11), which Adafruit's bootloader and
-/// InfiniTime use too.
+/// InfiniTime also use.
 package enum LegacyDFU {
   package static let service: BluetoothUUID = "00001530-1212-efde-1523-785feabcd123"
   /// Requests (write), responses and receipts (notify).
@@ -12,7 +12,7 @@ package enum LegacyDFU {
   /// The service's version (read); missing before SDK 7.
   package static let version: BluetoothUUID = "00001534-1212-efde-1523-785feabcd123"
 
-  /// The packet size at every ATT_MTU, which every device accepts.
+  /// The default packet size, which every device accepts at every ATT_MTU.
   package static let packetSize = 20
 }
 
@@ -28,7 +28,7 @@ package struct LegacyDFUVersion: Comparable, Sendable, CustomStringConvertible {
 
   /// An application that can restart into the bootloader.
   package static let application = LegacyDFUVersion(major: 0, minor: 1)
-  /// The first bootloader that requires an init packet, between its start and its end.
+  /// The first bootloader version that requires an init packet between its start and end requests.
   package static let withInitPacket = LegacyDFUVersion(major: 0, minor: 5)
 
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
@@ -46,7 +46,7 @@ package struct LegacyDFUVersion: Comparable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What a transfer replaces: a bit for each part.
+/// The parts that a transfer replaces, one bit for each.
 package struct LegacyDFUParts: OptionSet, Hashable, Sendable {
   package let rawValue: UInt8
 
@@ -57,7 +57,7 @@ package struct LegacyDFUParts: OptionSet, Hashable, Sendable {
   package static let application = LegacyDFUParts(rawValue: 0x04)
 }
 
-/// Bytes of each part, the first packet of a transfer: SoftDevice, bootloader, application.
+/// The first packet of a transfer: the sizes in bytes of SoftDevice, bootloader and application.
 package struct LegacyDFUSizes: Equatable, Sendable {
   package var softDevice = 0
   package var bootloader = 0
@@ -79,7 +79,7 @@ package struct LegacyDFUSizes: Equatable, Sendable {
     return writer.bytes
   }
 
-  /// For the simulated device.
+  /// Decodes the packet, for the simulated device.
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
     var reader = try ByteReader(bytes, of: "sizes", expecting: 12)
     softDevice = try Int(reader.uint32())

@@ -36,7 +36,7 @@ struct LegacyDFUControl: Sendable {
     }
   }
 
-  /// Writes one packet; returns when the transport has accepted it.
+  /// Writes one packet, and returns when the transport has accepted it.
   func send(_ bytes: ArraySlice<UInt8>, _ stage: UpdateStage) async throws(UpdateFault) {
     do throws(GATTFault) {
       try await client.command(encoded: ATTPDU.encodeWriteCommand(packet.value, bytes: bytes))
@@ -45,7 +45,7 @@ struct LegacyDFUControl: Sendable {
     }
   }
 
-  /// Waits for the response to a request; receipts in flight are skipped.
+  /// Waits for the response to a request, and skips receipts in flight.
   ///
   /// - Throws: `.gatt(_, .transactionTimedOut)` without a response within `limit`.
   func status(
@@ -56,7 +56,8 @@ struct LegacyDFUControl: Sendable {
     { () async throws(UpdateFault) -> LegacyDFUStatus in
       while true {
         guard case .answer(let answered, let status) = try await next(stage) else { continue }
-        // A late response to an earlier request: a device keeps its state over a lost link.
+        // This is a late response to an earlier request: a device keeps its state after a lost
+        // link.
         if answered.rawValue < opcode.rawValue || answered == .reportReceived { continue }
         guard answered == opcode else {
           throw .protocolViolation(stage, "\(opcode) was answered as \(answered)")

@@ -1,27 +1,27 @@
 import OtaflashFirmware
 
-/// The differences between the devices with legacy DFU: one row each, as data.
+/// The properties in which devices with legacy DFU differ; each value describes one kind of device.
 struct LegacyDFUDevice: Equatable, Sendable {
   let name: String
-  /// The source of the row's facts.
+  /// The source of these properties.
   let source: String
   /// The manufacturer in Device Information that identifies the device; `nil` for all others.
   var manufacturer: String?
-  /// The maximum packet size in bytes; `nil` = as long as the ATT_MTU permits, for callers that
-  /// request more than the default.
+  /// The maximum packet size in bytes that a caller may request; `nil` = the size that the ATT_MTU
+  /// permits.
   var packetSizeMaximum: Int?
   /// The maximum size of an image in bytes, if known in advance.
   var imageSizeMaximum: Int?
-  /// The application itself receives the image, at its own address, and a bootloader without this
-  /// service starts it.
+  /// Whether the application itself receives the image, at its own address, so that a bootloader
+  /// without this service starts the image.
   var updatesInApplication = false
-  /// After the response to START, the device erases and writes the page of its settings, and
-  /// meanwhile packets only fill its buffers: 85 ms at most on an nRF52, longer while its radio is
-  /// busy.
+  /// The time after the response to START in which the device erases and writes the page of its
+  /// settings, while packets only fill its buffers. It is 85 ms at most on an nRF52, and longer
+  /// while the radio is busy.
   var settingsTime: Duration
-  /// It reports the received bytes on request.
+  /// Whether the device reports the number of received bytes on request.
   var answersReports: Bool
-  /// The action of its user that prevents a revert at the next restart.
+  /// The action by which the user prevents a revert at the next restart.
   var validation: String?
 
   static let infiniTime = LegacyDFUDevice(
@@ -57,12 +57,12 @@ struct LegacyDFUDevice: Equatable, Sendable {
     self = Self.known.first { $0.manufacturer == identity.manufacturer } ?? .bootloader
   }
 
-  /// Bytes of a packet.
+  /// Returns the packet size in bytes.
   ///
   /// - Parameter wanted: the caller's packet size; `nil` = the size that every device accepts.
   func packetSize(mtu: Int, wanted: Int?) -> Int {
     let most = min(mtu - 3, packetSizeMaximum ?? .max)
-    // A bootloader writes its flash in words.
+    // A bootloader writes its flash in words of 4 bytes.
     return max(4, min(wanted ?? LegacyDFU.packetSize, most) / 4 * 4)
   }
 }

@@ -6,7 +6,7 @@ package enum LegacyDFUNotice: Equatable, Sendable {
   case answer(LegacyDFUOpcode, LegacyDFUStatus)
   /// `10 07 01 bytes`: the answer to "report received".
   case received(bytes: Int)
-  /// `11 bytes`: a receipt, the image bytes accepted so far.
+  /// `11 bytes`: a receipt with the number of image bytes accepted so far.
   case receipt(bytes: Int)
 
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
@@ -37,7 +37,7 @@ package enum LegacyDFUNotice: Equatable, Sendable {
     return .answer(opcode, status)
   }
 
-  /// For the simulated device.
+  /// The encoded value, for the simulated device.
   package var encoded: [UInt8] {
     var writer = ByteWriter()
     switch self {

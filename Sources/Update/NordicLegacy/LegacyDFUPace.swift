@@ -1,7 +1,8 @@
-/// The pace of sending, in packets: the number of packets per receipt, and the maximum number ahead
+/// The pace of sending: the number of packets per receipt, and the maximum number of packets ahead
 /// of the receipts.
 struct LegacyDFUPace: Equatable, Sendable {
-  /// Less than 256: some devices look only at the low byte.
+  /// The number of packets per receipt. It is less than 256, because some devices evaluate only the
+  /// low byte.
   let receiptInterval: Int
   let window: Int
 
@@ -11,10 +12,10 @@ struct LegacyDFUPace: Equatable, Sendable {
     self.window = window
   }
 
-  /// A lost packet costs the complete transfer, so each loss leads one step down. The first step
-  /// fills the air for several connection events, as long as the device writes its flash faster;
-  /// the second waits for every receipt; the third sends at most twice the 8 buffers of SDK 11; the
-  /// last has one packet in flight.
+  /// The paces, fastest first. A lost packet costs the complete transfer, so each loss leads to the
+  /// next pace. The first pace fills several connection events if the device writes its flash fast
+  /// enough. The second waits for every receipt. The third sends at most twice as many packets as
+  /// SDK 11 has buffers (8). The last has one packet in flight.
   static let ladder = [
     LegacyDFUPace(receiptInterval: 10, window: 120),
     LegacyDFUPace(receiptInterval: 10, window: 10),
@@ -22,12 +23,12 @@ struct LegacyDFUPace: Equatable, Sendable {
     LegacyDFUPace(receiptInterval: 1, window: 1),
   ]
 
-  /// Packets that the buffers hold while the flash is not ready: Adafruit's. An earlier loss may be
-  /// due to this, and not to the pace.
+  /// The number of packets that the buffers of Adafruit's bootloader hold while the flash is not
+  /// ready. An earlier loss may be caused by full buffers instead of the pace.
   static let firstBuffers = 16
 
-  /// - Parameter limit: the caller's limit of packets ahead; at least those of one receipt are
-  ///   sent.
+  /// - Parameter limit: the caller's limit of packets ahead of the receipts; a limit below the
+  ///   packets of one receipt is raised to their number.
   init(afterLosses losses: Int, limit: Int = .max) {
     let step = Self.ladder[min(losses, Self.ladder.count - 1)]
     self.init(

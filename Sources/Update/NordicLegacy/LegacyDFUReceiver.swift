@@ -2,16 +2,16 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// A device that receives an image by legacy DFU: a bootloader, or an application.
+/// A device that receives an image by legacy DFU: a bootloader or an application.
 struct LegacyDFUReceiver: Sendable {
   let context: UpdateContext
   let retained: RetainedState<LegacyDFURetained>
   let control: LegacyDFUControl
   let device: LegacyDFUDevice
-  /// `nil` before SDK 7, which had no init packet either.
+  /// The version of the DFU service; `nil` for SDK 6 and earlier, which have no init packet either.
   let version: LegacyDFUVersion?
 
-  /// How often an init packet that did not arrive is sent again.
+  /// The maximum number of times that an init packet that did not arrive is sent again.
   private static let initPacketRepeatsMaximum = 3
 
   // MARK: Before the image
@@ -24,7 +24,7 @@ struct LegacyDFUReceiver: Sendable {
     try await control.send(sizes.encoded[...], .prepare)
     let status = try await control.status(
       of: .start, .prepare, within: context.options.busyLimit)
-    // It keeps its state after the end of a link, and only a reset ends that state.
+    // The device keeps its state after a disconnection until it is reset.
     if status == .invalidState { try await startOver(.prepare, because: .earlierTransfer) }
     guard status == .success else { throw refusal(status, of: .start, .prepare) }
     let ready = context.clock.now.advanced(by: settingsTime)
@@ -32,7 +32,8 @@ struct LegacyDFUReceiver: Sendable {
     guard await context.clock.pause(until: ready) else { throw .gatt(.prepare, .cancelled) }
   }
 
-  /// The device's own time, or longer after an early packet was dropped.
+  /// The time that the device needs to write its settings; longer after an early packet was
+  /// dropped.
   private var settingsTime: Duration {
     device.settingsTime * (1 << retained.value.losses.early)
   }
@@ -50,7 +51,7 @@ struct LegacyDFUReceiver: Sendable {
       status = try await control.status(
         of: .initPacket, .prepare, within: context.options.busyLimit)
       if status == .success { return }
-      // The init packet did not arrive, or only in part.
+      // The init packet did not arrive, or arrived incomplete.
       let isDamaged = repeats == 0 && bytes.count > LegacyDFU.packetSize
       guard status == .invalidState || isDamaged else { break }
     }
@@ -65,8 +66,8 @@ struct LegacyDFUReceiver: Sendable {
 
   // MARK: Out of a transfer
 
-  /// Ends the transfer of a device that has refused: otherwise it would wait for minutes, and
-  /// accept no other. The rest of its application runs again.
+  /// Ends the transfer after a refusal of the device, which would otherwise wait for minutes
+  /// without accepting another transfer. If the application is still complete, it runs again.
   func leave() async {
     guard !device.updatesInApplication else { return }
     let clock = context.clock
@@ -86,8 +87,8 @@ struct LegacyDFUReceiver: Sendable {
     case droppedPackets = "it had dropped packets"
   }
 
-  /// Resets the device, the only way to end a failed transfer, and waits until the link has ended:
-  /// the next connection starts over.
+  /// Resets the device, which is the only way to end a failed transfer, and waits until the link
+  /// has ended. The next connection starts over.
   func startOver(_ stage: UpdateStage, because reason: Restart) async throws(UpdateFault) -> Never {
     try await control.write(.reset, stage)
     context.restarted(because: reason.rawValue)
@@ -111,10 +112,11 @@ struct LegacyDFUReceiver: Sendable {
     guard status == .success else { throw refusal(status, of: .validate, .verify) }
   }
 
-  /// The device restarts immediately: the Write Response is its only answer.
+  /// Activates the image. The device restarts immediately, so the Write Response is its only
+  /// answer.
   func activate() async throws(UpdateFault) { try await control.write(.activate, .activate) }
 
-  /// Leaves a transfer: the device restarts.
+  /// Leaves a transfer by restarting the device.
   func abandon() async throws(UpdateFault) { try await control.write(.reset, .upload) }
 }
 

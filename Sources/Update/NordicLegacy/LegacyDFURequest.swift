@@ -22,21 +22,22 @@ package struct LegacyDFUOpcode: RawRepresentable, Hashable, Sendable {
 
 /// A request written to the Control Point.
 package enum LegacyDFURequest: Equatable, Sendable {
-  /// Sizes follow as a packet; they are answered. In an application, `[.application]` requests a
-  /// restart into the bootloader.
+  /// Starts a transfer. The sizes follow as a packet, which the device answers. In an application,
+  /// `[.application]` requests a restart into the bootloader.
   case start(LegacyDFUParts)
-  /// The init packet's bytes follow as packets.
+  /// Starts the init packet, whose bytes follow as packets.
   case initPacketBegin
-  /// The init packet is complete; answered.
+  /// Ends the init packet. The device answers this request.
   case initPacketEnd
-  /// The image follows as packets; answered after the last one.
+  /// Starts the image, which follows as packets. The device answers after the last packet.
   case receive
   case validate
-  /// Not answered: the device restarts.
+  /// Activates the image. The device restarts without an answer.
   case activate
   case reset
   case reportReceived
-  /// A receipt after every `packets` packets; 0 = none. Some devices evaluate only the low byte.
+  /// Requests a receipt after every `packets` packets; 0 = no receipts. Some devices evaluate only
+  /// the low byte.
   case setReceiptNotification(packets: UInt16)
 
   package var opcode: LegacyDFUOpcode {
@@ -65,7 +66,7 @@ package enum LegacyDFURequest: Equatable, Sendable {
     return writer.bytes
   }
 
-  /// For the simulated device.
+  /// Decodes a request, for the simulated device.
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
     guard let first = bytes.first else { throw .empty }
     let opcode = LegacyDFUOpcode(rawValue: first)
@@ -89,7 +90,7 @@ package enum LegacyDFURequest: Equatable, Sendable {
 }
 
 extension LegacyDFUOpcode {
-  /// A request's name and the bytes of its parameters; `nil` for other opcodes.
+  /// The name of the request and the size of its parameters in bytes; `nil` for other opcodes.
   fileprivate var request: (name: String, parameters: Int)? {
     switch self {
     case .start: ("start", 1)

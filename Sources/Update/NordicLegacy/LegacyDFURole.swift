@@ -4,13 +4,14 @@ import OtaflashGATT
 /// The role of a device in legacy DFU, from its services.
 enum LegacyDFURole: Sendable {
   case none
-  /// It can restart into its bootloader.
+  /// An application that can restart into its bootloader.
   case application(LegacyDFUEntry)
-  /// It receives an image. `nil` if it does not report its version: SDK 6 and earlier.
+  /// A device that receives an image, and the version of its service; `nil` if the device reports
+  /// no version, as with SDK 6 and earlier.
   case receiver(LegacyDFUVersion?)
 
-  /// Services of bootloaders and applications: Generic Access, Generic Attribute, Device
-  /// Information.
+  /// The services that both bootloaders and applications have: Generic Access, Generic Attribute
+  /// and Device Information.
   private static let boundToBoth = [
     BluetoothUUID(0x1800), BluetoothUUID(0x1801), BluetoothUUID(0x180A), LegacyDFU.service,
   ]
@@ -19,7 +20,7 @@ enum LegacyDFURole: Sendable {
     let services = try await client.services().map(\.uuid)
     guard services.contains(LegacyDFU.service) else { return .none }
     let version = try await version(of: client)
-    // Without a version, its other services identify an application.
+    // If the device reports no version, an application is identified by its other services.
     let isReceiver =
       version.map { $0 != .application } ?? services.allSatisfy(boundToBoth.contains)
     if isReceiver { return .receiver(version) }

@@ -55,7 +55,7 @@ struct LegacyDFUSession: UpdateSession {
     return session
   }
 
-  /// The update replaces the program that answers.
+  /// Whether the connected program is the application that the update replaces.
   private var isApplication: Bool {
     switch side {
     case .application: true
@@ -81,8 +81,8 @@ struct LegacyDFUSession: UpdateSession {
 
   // MARK: To the bootloader
 
-  /// A bootloader without a bond advertises from the next address; with a bond it keeps the
-  /// address. The next address is searched first, then the device's own.
+  /// The locations of the bootloader, in search order. A bootloader without a bond advertises from
+  /// the next address; with a bond, it keeps the device's address.
   var bootloaderPlaces: [DeviceLocation] {
     guard case .application(.some) = side else { return [] }
     return [.nextAddress]
@@ -102,8 +102,8 @@ struct LegacyDFUSession: UpdateSession {
 
   var keepsProgress: Bool { false }
 
-  /// Performs a step of the transfer; after a refusal or an interruption, ends the device's
-  /// transfer.
+  /// Performs a step of the transfer. After a refusal or an interruption, ends the transfer on the
+  /// device.
   private func transferring(
     _ step: (LegacyDFUReceiver) async throws(UpdateFault) -> Void
   ) async throws(UpdateFault) {
@@ -114,7 +114,8 @@ struct LegacyDFUSession: UpdateSession {
     }
   }
 
-  /// The device keeps nothing of an interrupted transfer: every transfer starts at 0.
+  /// Prepares a transfer, which always starts at 0: the device keeps nothing of an interrupted
+  /// transfer.
   func prepare(
     _ plan: UpdatePlan, restart: Bool
   ) async throws(UpdateFault) -> PreparedUpload {
@@ -166,7 +167,8 @@ struct LegacyDFUSession: UpdateSession {
 }
 
 extension UpdateFault {
-  /// The link exists, and the device is still in a transfer that cannot continue.
+  /// Whether the link still exists after the fault while the device is in a transfer that cannot
+  /// continue.
   fileprivate var leavesTransferOpen: Bool {
     switch self {
     case .declined, .blockKeepsFailing, .protocolViolation, .gatt(_, .timedOut): true

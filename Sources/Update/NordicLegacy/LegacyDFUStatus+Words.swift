@@ -1,8 +1,8 @@
 extension LegacyDFUStatus {
-  /// Why the device refused: the meaning of a number depends on the operation.
+  /// The refusal as a message. The meaning of a status depends on the operation.
   func inWords(of opcode: LegacyDFUOpcode, by device: LegacyDFUDevice) -> ProtocolRefusal {
     let words = words(of: opcode)
-    // A bootloader with one bank has erased the application when it responds to START.
+    // A bootloader with one bank has already erased the application when it responds to START.
     let isErased = opcode != .start && !device.updatesInApplication
     return ProtocolRefusal(
       code: "legacy DFU \(opcode.rawValue)/\(rawValue)", meaning: words.meaning,
@@ -96,7 +96,8 @@ extension LegacyDFUStatus {
 }
 
 extension ProtocolRefusal {
-  /// ATT error 0x08: an application that accepts updates only while its user permits them.
+  /// The meaning of ATT error 0x08 from an application that accepts updates only while its user
+  /// permits them.
   static let updatesNotPermitted = ProtocolRefusal(
     code: "legacy DFU", meaning: "it does not permit updates now",
     advice: "Permit them in the device's settings.", kind: .forbidden)

@@ -1,16 +1,17 @@
-/// The window of one transfer: how far sending may be ahead of the receipts. Pure.
+/// The pure logic of one transfer's window, which limits how far sending may be ahead of the
+/// receipts.
 ///
-/// Legacy DFU has no rewind: after a dropped packet the transfer starts over. A device without a
-/// buffer for a packet reports it. A device that never received the packet does not know: its
-/// receipts count the received bytes, so they are correct, but late. Therefore the host asks for
-/// the received bytes, at intervals and after the last packet; the response counts all bytes sent
-/// before the question.
+/// Legacy DFU has no rewind: after a dropped packet, the transfer starts over. A device that has no
+/// buffer for a packet reports an error. A device that never received a packet cannot detect the
+/// loss: its receipts count the received bytes, so they are correct but late. The host therefore
+/// requests the number of received bytes, at intervals and after the last packet. The response
+/// covers all bytes sent before the request.
 ///
-/// The window starts with the packets of one receipt, and grows by as many with every correct
-/// receipt, up to the limit of the pace.
-/// that is right, to what the pace permits.
+/// The window starts with the packets of one receipt. It grows by the same number with every
+/// correct receipt, up to the limit of the pace.
 struct LegacyDFUTransfer {
-  /// Bytes between two questions: one round trip in more than a second of sending.
+  /// The number of bytes between two requests for the received bytes. Each request costs one round
+  /// trip in more than a second of sending.
   static let questionSpacing = 16 * 1024
 
   let total: Int
@@ -20,12 +21,12 @@ struct LegacyDFUTransfer {
   private let pace: LegacyDFUPace
   private(set) var next = 0
   private(set) var acknowledged = 0
-  /// The device has reported that it has the complete image.
+  /// Whether the device has reported that it has the complete image.
   private(set) var isWhole = false
   private var lastReport: Int?
-  /// The device answers questions.
+  /// Whether the device supports the request for the received bytes.
   private var asks: Bool
-  /// The bytes sent before the last question, and whether its response is outstanding.
+  /// The number of bytes sent before the last request, and whether its response is outstanding.
   private var asked = 0
   private var isAnswerDue = false
 
@@ -38,15 +39,16 @@ struct LegacyDFUTransfer {
     self.asks = asks
   }
 
-  /// The device must be asked before anything else is sent.
+  /// Whether the received bytes must be requested before anything else is sent.
   var isQuestionDue: Bool {
     if isInDoubt { return true }
     guard asks, !isAnswerDue, !isWhole, next > asked else { return false }
     return next == total || next - asked >= Self.questionSpacing
   }
 
-  /// It had less than was sent, and is asked again before anything else is sent: receipts continue
-  /// while it processes the packets after a gap.
+  /// Whether the device had fewer bytes than were sent, so that the request must be repeated before
+  /// anything else is sent. Receipts alone do not show a gap, because they continue while the
+  /// device processes the packets after it.
   private var isInDoubt: Bool { asks && !isAnswerDue && lastReport != nil }
 
   mutating func question() {
@@ -54,7 +56,7 @@ struct LegacyDFUTransfer {
     isAnswerDue = true
   }
 
-  /// The device does not know the question.
+  /// Records that the device does not support the request.
   mutating func questionRefused() {
     asks = false
     isAnswerDue = false
@@ -76,13 +78,13 @@ struct LegacyDFUTransfer {
 
   enum Reaction: Equatable {
     case proceed
-    /// The device has not accepted every packet.
+    /// The device did not accept all packets.
     case lost
   }
 
-  /// A receipt: the image bytes that the device has accepted.
+  /// Processes a receipt with the number of image bytes that the device has accepted.
   ///
-  /// - Throws: `.protocolViolation` if it has more than was sent.
+  /// - Throws: `.protocolViolation` if the device reports more bytes than were sent.
   mutating func received(receipt bytes: Int) throws(UpdateFault) -> Reaction {
     try check(bytes)
     // A receipt that a report has overtaken is outdated.
@@ -94,8 +96,8 @@ struct LegacyDFUTransfer {
     return .proceed
   }
 
-  /// The response to a question. A busy device may have less than was sent before the question, but
-  /// not the same number twice.
+  /// Processes the number of received bytes. A busy device may report fewer bytes than were sent
+  /// before the request, but not the same number twice.
   ///
   /// - Throws: as `received(receipt:)`.
   mutating func reported(_ bytes: Int) throws(UpdateFault) -> Reaction {
@@ -111,7 +113,7 @@ struct LegacyDFUTransfer {
     return bytes == lastReport ? .lost : .proceed
   }
 
-  /// The device reports that it has the complete image.
+  /// Processes the report that the device has the complete image.
   ///
   /// - Throws: `.protocolViolation` if not all bytes were sent.
   mutating func answered() throws(UpdateFault) {

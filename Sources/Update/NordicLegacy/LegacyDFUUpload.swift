@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// Sends an image by legacy DFU: packets up to the limit of the window, which receipts advance.
+/// Sends an image by legacy DFU, in packets up to the limit of the window, which receipts advance.
 extension LegacyDFUReceiver {
   func upload(_ image: [UInt8]) async throws(UpdateFault) {
     try await context.measuring(.withoutResponse, over: control.client) {
@@ -50,7 +50,8 @@ extension LegacyDFUReceiver {
     try await control.write(.reportReceived, .upload)
   }
 
-  /// Waits for a message of the device; after `silenceLimit` the host asks for the received bytes.
+  /// Waits for a message of the device. After `silenceLimit`, requests the number of received
+  /// bytes.
   private func waitForNotice(_ transfer: inout LegacyDFUTransfer) async throws(UpdateFault) {
     let limit = context.options.silenceLimit
     let silence = UpdateFault.gatt(.upload, .timedOut(after: limit))
@@ -76,16 +77,16 @@ extension LegacyDFUReceiver {
     // The device had no buffer for a packet.
     case .answer(.receive, .operationFailed): try await lost(transfer, hadNoBuffer: true)
     case .answer(.receive, let status): throw refusal(status, of: .receive, .upload)
-    // Not every device knows the question.
+    // Not every device supports this request.
     case .answer(.reportReceived, _): transfer.questionRefused()
     case .answer(let opcode, _):
       throw .protocolViolation(.upload, "it answered \(opcode) while the image was sent")
     }
   }
 
-  /// Packets were dropped: the transfer starts over, at a slower pace. A device without a buffer
-  /// for its first packets may only need more time: this is tried first, and again after each
-  /// slower pace.
+  /// Starts the transfer over at a slower pace after packets were dropped. If the device had no
+  /// buffer for the first packets, it may only need more time before them. A longer wait is
+  /// therefore tried first, and again after each reduction of the pace.
   private func lost(
     _ transfer: LegacyDFUTransfer, hadNoBuffer: Bool = false
   ) async throws(UpdateFault) {

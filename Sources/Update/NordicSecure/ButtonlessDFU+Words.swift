@@ -1,5 +1,5 @@
 extension ButtonlessResponse.Status {
-  /// Why the application does not restart into its bootloader.
+  /// The reason why the application does not restart into its bootloader.
   var inWords: ProtocolRefusal {
     ProtocolRefusal(code: "buttonless \(rawValue)", words)
   }

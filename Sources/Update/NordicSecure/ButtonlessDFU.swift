@@ -1,13 +1,15 @@
 import OtaflashATT
 import OtaflashWire
 
-/// How an application is requested to restart into its bootloader.
+/// The variants of the request to restart an application into its bootloader.
 package enum ButtonlessVariant: Equatable, Hashable, Sendable, CaseIterable {
-  /// The bootloader advertises from the address whose last byte is one higher.
+  /// The bootloader advertises from an address whose last byte is one higher than that of the
+  /// application.
   case withoutBonds
   /// The bootloader keeps the address and the keys; the link must be encrypted.
   case withBonds
-  /// The experimental service of SDK 12: enter only, by a notification.
+  /// The experimental service of SDK 12, which only supports the request to enter the bootloader,
+  /// and answers it by a notification.
   case experimental
 
   package var service: BluetoothUUID {
@@ -25,7 +27,7 @@ package enum ButtonlessVariant: Equatable, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether the bootloader's advertisements can have a name.
+  /// Whether the host can set the name in the bootloader's advertisements.
   package var takesName: Bool { self == .withoutBonds }
 }
 
@@ -35,7 +37,7 @@ package enum ButtonlessRequest: Equatable, Sendable {
   package static let nameSizeMaximum = 20
 
   case enterBootloader
-  /// The bootloader shall advertise under this name, once. 1…20 bytes of UTF-8.
+  /// Sets the name in the bootloader's advertisements for the next start: 1…20 bytes of UTF-8.
   case setAdvertisedName(String)
 
   package var opcode: UInt8 {
@@ -55,7 +57,7 @@ package enum ButtonlessRequest: Equatable, Sendable {
     }
   }
 
-  /// For the simulated device.
+  /// Decodes a request, for the simulated device.
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
     switch bytes.first {
     case nil: throw .empty
@@ -75,7 +77,7 @@ package enum ButtonlessRequest: Equatable, Sendable {
   }
 }
 
-/// The answer, indicated: `20 opcode status`.
+/// The indicated answer: `20 opcode status`.
 package struct ButtonlessResponse: Equatable, Sendable {
   package enum Status: UInt8, Sendable, CaseIterable {
     case success = 0x01

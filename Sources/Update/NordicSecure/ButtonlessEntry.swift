@@ -10,7 +10,8 @@ struct ButtonlessEntry: Sendable {
   let variant: ButtonlessVariant
   let characteristic: DiscoveredCharacteristic
 
-  /// The variant that an application offers; `nil` if it requires a manual restart.
+  /// Finds the variant that an application offers; `nil` if the application requires a manual
+  /// restart.
   static func find(on client: GATTClient) async throws(GATTFault) -> ButtonlessEntry? {
     for variant in ButtonlessVariant.allCases {
       do throws(GATTFault) {
@@ -25,8 +26,9 @@ struct ButtonlessEntry: Sendable {
     return nil
   }
 
-  /// Where the bootloader will advertise. With bonds it keeps the address, since the keys belong to
-  /// it; otherwise the last byte is one higher, so that no host mistakes it for the application.
+  /// The location where the bootloader will advertise. With bonds, the bootloader keeps the
+  /// application's address, because the keys belong to this address. Otherwise the last byte is one
+  /// higher, so that no host mistakes the bootloader for the application.
   var bootloaderPlace: DeviceLocation {
     switch variant {
     case .withBonds: .home
@@ -36,8 +38,9 @@ struct ButtonlessEntry: Sendable {
 
   /// Requests the restart; the application ends the connection.
   ///
-  /// - Parameter name: the bootloader's name in advertisements, if it accepts one: other nearby
-  ///   devices may be in their bootloaders too, with the same default name.
+  /// - Parameter name: the bootloader's name in advertisements, if the variant supports one. It
+  ///   distinguishes the device from others nearby whose bootloaders advertise with the default
+  ///   name.
   func enter(advertisedName name: String, on clock: any LinkClock) async throws(UpdateFault) {
     let answers: NotificationStream
     do throws(GATTFault) {
@@ -47,7 +50,7 @@ struct ButtonlessEntry: Sendable {
       throw .gatt(.detach, error)
     }
     if variant.takesName {
-      // The address is sufficient to find the bootloader: a refused name is not an error.
+      // The address is sufficient to find the bootloader, so a refused name is not an error.
       _ = try await perform(.setAdvertisedName(name), answers, clock)
     }
     let status = try await perform(.enterBootloader, answers, clock)

@@ -5,11 +5,11 @@ package enum SecureDFU {
   package static let service = BluetoothUUID(0xFE59)
   /// Requests (write) and responses (notify).
   package static let controlPoint: BluetoothUUID = "8ec90001-f315-4f60-9fb8-838830daea50"
-  /// Bytes of the object that was created last (write without response).
+  /// The bytes of the object that was created last (write without response).
   package static let packet: BluetoothUUID = "8ec90002-f315-4f60-9fb8-838830daea50"
 }
 
-/// The two objects of a bootloader: first the init packet, then the image in pieces.
+/// The two types of objects, in the order of sending: the init packet, and the pieces of the image.
 package enum SecureDFUObjectType: UInt8, Sendable, CaseIterable {
   case command = 1
   case data = 2

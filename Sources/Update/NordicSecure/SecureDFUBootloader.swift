@@ -4,14 +4,14 @@ import OtaflashGATT
 
 /// A Secure DFU bootloader on one connection.
 struct SecureDFUBootloader: Sendable {
-  /// How often an init packet that arrived incomplete is sent again.
+  /// The maximum number of times that an incomplete init packet is sent again.
   private static let initPacketRepeatsMaximum = 3
 
   let client: GATTClient
   let context: UpdateContext
   let packet: DiscoveredCharacteristic
   let control: SecureDFUControl
-  /// The part of an init packet that it held when it was connected.
+  /// The part of an init packet that the bootloader held at the start of the connection.
   let initSelection: SecureDFUSelection
 
   static func open(
@@ -37,8 +37,8 @@ struct SecureDFUBootloader: Sendable {
     SecureDFUObjects.packetSize(mtu: client.mtu, limit: context.options.chunk ?? .max)
   }
 
-  /// The packet size on this connection: the size that fills connection events, if their interval
-  /// is known and the caller does not set another.
+  /// The packet size on this connection. It fills connection events if their interval is known and
+  /// the caller did not set a size.
   var packetSize: Int {
     guard context.options.chunk == nil, client.linkFacts.connectionInterval != nil else {
       return packetSizeMaximum
@@ -50,7 +50,8 @@ struct SecureDFUBootloader: Sendable {
 
   /// Makes the bootloader accept the init packet, and reads its progress in the image.
   ///
-  /// - Parameter restart: discard what it holds.
+  /// - Parameter restart: whether the bootloader must discard the part of an earlier transfer that
+  ///   it holds.
   func prepare(
     _ image: FirmwareImage, _ package: NordicInitPacket, restart: Bool
   ) async throws(UpdateFault) -> PreparedUpload {
@@ -60,7 +61,7 @@ struct SecureDFUBootloader: Sendable {
         .prepare,
         .initPacketTooLong(initPacket.count, limit: initSelection.sizeMaximum))
     }
-    // No receipts: an init packet is short, and is compared completely.
+    // Receipts are not needed, because an init packet is short and is compared completely.
     try await control.perform(.setReceiptNotification(packets: 0), .prepare)
     try await sendInitPacket(PrefixChecksums(initPacket), restart: restart)
     try await executeInitPacket(package)
@@ -71,8 +72,8 @@ struct SecureDFUBootloader: Sendable {
     }
   }
 
-  /// The bootloader checks signature, versions and sizes. After a refusal, it is requested to start
-  /// the unchanged application again: otherwise it would wait for two minutes.
+  /// Makes the bootloader check signature, versions and sizes. After a refusal, requests the
+  /// bootloader to restart the unchanged application; otherwise it would wait for two minutes.
   private func executeInitPacket(_ package: NordicInitPacket) async throws(UpdateFault) {
     switch try await control.exchange(.execute, .prepare) {
     case .done: return
@@ -119,7 +120,7 @@ struct SecureDFUBootloader: Sendable {
     }
   }
 
-  /// Executes the last object: the bootloader checks the image, responds, and restarts
+  /// Executes the last object. The bootloader then checks the image, responds, and restarts
   /// automatically.
   func activate() async throws(UpdateFault) {
     switch try await control.exchange(.execute, .activate) {

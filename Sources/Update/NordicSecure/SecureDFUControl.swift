@@ -1,12 +1,15 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// Operations of the Control Point, one at a time: a Write Request, then one notification.
+/// Performs operations of the Control Point, one at a time: each is a Write Request and one
+/// notification.
 struct SecureDFUControl: Sendable {
-  /// The time limit for one response: a check of a signature or of the SHA-256 of a complete image
-  /// takes a few seconds at most, and a link with the longest interval, 4 s, as long for each way.
+  /// The time limit for one response. The check of a signature or of the SHA-256 of a complete
+  /// image takes a few seconds at most. With the longest connection interval, the request and the
+  /// response take 4 s each.
   private static let answerLimit = Duration.seconds(20)
-  /// How often an operation without a response is repeated: all of them are idempotent.
+  /// The maximum number of times that an operation without a response is repeated; all operations
+  /// are idempotent.
   private static let repeatsMaximum = 2
 
   let client: GATTClient
@@ -16,7 +19,7 @@ struct SecureDFUControl: Sendable {
 
   // MARK: Operations
 
-  /// Performs an operation whose answer has no payload.
+  /// Performs an operation whose response has no payload.
   ///
   /// - Throws: `.declined` with the bootloader's refusal, `.gatt` for the link,
   ///   `.protocolViolation`.
@@ -50,7 +53,7 @@ struct SecureDFUControl: Sendable {
     }
   }
 
-  /// Makes the bootloader restart (SDK 15 and later), without a wait for the restart.
+  /// Makes the bootloader restart (SDK 15 and later), without waiting for the restart.
   func abort() async {
     do throws(UpdateFault) {
       try await write(.abort, .prepare)
@@ -65,12 +68,13 @@ struct SecureDFUControl: Sendable {
 
   // MARK: Exchanges
 
-  /// Performs an operation and returns its response with any result.
+  /// Performs an operation, and returns the response whatever its result.
   func exchange(
     _ request: SecureDFURequest, _ stage: UpdateStage
   ) async throws(UpdateFault) -> SecureDFUResponse {
     for _ in 0...Self.repeatsMaximum {
-      // Earlier receipts and late responses do not answer this operation.
+      // Earlier receipts and late responses must not be mistaken for the response to this
+      // operation.
       while notices.poll() != nil {}
       let deadline = clock.now.advanced(by: Self.answerLimit)
       do throws(UpdateFault) {
@@ -101,7 +105,8 @@ struct SecureDFUControl: Sendable {
     }
   }
 
-  /// Skips receipts that are still in flight; the caller's deadline is the limit.
+  /// Waits for a response, and skips receipts that are still in flight. The caller sets the
+  /// deadline.
   private func answer(
     to opcode: SecureDFUOpcode, _ stage: UpdateStage
   ) async throws(UpdateFault) -> SecureDFUResponse {

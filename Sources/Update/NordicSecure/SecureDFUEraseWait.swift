@@ -2,22 +2,23 @@ import OtaflashATT
 
 /// The time in which a bootloader erases and writes a page, adapted to its losses.
 ///
-/// A data object is answered before the erase of its page, and packets that do not fit the
-/// bootloader's queues meanwhile are dropped silently. So only a few packets are sent until the
-/// erase must have ended. By its data sheet, an nRF52 needs at most 89.7 ms for a page, and more
-/// when its radio is busy. The wait starts at the response to create, when the erase has already
-/// started. A wait that is too short costs a complete object, a longer one a few milliseconds: it
-/// is never shorter than the data sheet's time.
+/// The bootloader answers the creation of a data object before it erases the object's page. Packets
+/// that exceed its queues during the erase are dropped silently. The host therefore sends only a
+/// few packets until the erase must have ended. According to the data sheet, an nRF52 erases a page
+/// in at most 89.7 ms, but the erase takes longer while the radio is busy. The wait starts at the
+/// response to create, when the erase has already started. A wait that is too short costs a
+/// complete object, whereas a longer wait costs a few milliseconds. The wait is therefore never
+/// shorter than the time in the data sheet.
 struct SecureDFUEraseWait: Equatable, Sendable {
   static let initial = Duration.milliseconds(90)
   static let maximum = initial * 16
 
-  /// Packets that are sent before the erase ends. The queue for flash operations has 16 places in
-  /// nRF5 SDK 15, of which the erase holds one.
+  /// The number of packets that are sent before the erase ends. In nRF5 SDK 15, the queue for flash
+  /// operations has 16 places, one of which the erase occupies.
   static let packetsInitial = 15
 
-  /// The time after the erase per byte: 100 µs a word, twice the time of an nRF51. The writes of a
-  /// device whose flash is slower than the air fill the same queue.
+  /// The time per byte after the erase: 100 µs per word, twice the time of an nRF51. It applies to
+  /// a device whose flash is slower than the air, because its writes fill the same queue.
   static let paceInitial = Duration.microseconds(25)
   static let paceMaximum = paceInitial * 16
 
@@ -26,12 +27,12 @@ struct SecureDFUEraseWait: Equatable, Sendable {
   /// Zero until a bootloader is slower than the air.
   private(set) var paceByByte = Duration.zero
 
-  /// An object did not arrive completely: the erase may have taken longer.
+  /// Lengthens the wait after an object did not arrive completely: the erase may have taken longer.
   mutating func missed() { duration = min(duration * 2, Self.maximum) }
 
-  /// The object was lost although the wait was already longer: the queue may be shorter, or the
-  /// flash permanently slower. From now on, no packet is sent before the end of the erase: writes
-  /// of the abandoned object may still fill the queue when the object is created again.
+  /// Adapts to an object that was lost despite the longer wait: the queue may be shorter, or the
+  /// flash permanently slower. From now on, no packet is sent before the end of the erase, because
+  /// writes of the abandoned object may still fill the queue when the object is created again.
   mutating func overflowed() {
     packets = 0
     paceByByte = max(Self.paceInitial, min(paceByByte * 4, Self.paceMaximum))
@@ -40,14 +41,14 @@ struct SecureDFUEraseWait: Equatable, Sendable {
   /// The time of the next packet of an object; `nil` = immediately.
   ///
   /// - Parameters:
-  ///   - sent: packets sent since the object was created.
-  ///   - size: bytes of each.
+  ///   - sent: the number of packets sent since the object was created.
+  ///   - size: the size of each packet in bytes.
   ///   - erased: the end of the erase of the object's page.
   func opening(behind sent: Int, of size: Int, erased: LinkInstant) -> LinkInstant? {
     guard sent >= packets else { return nil }
     return erased.advanced(by: paceByByte * size * (sent - packets))
   }
 
-  /// An object arrived completely: the wait decreases slowly to its initial value.
+  /// Shortens the wait slightly, down to its initial value, after an object arrived completely.
   mutating func held() { duration = max(Self.initial, duration * 7 / 8) }
 }

@@ -1,9 +1,9 @@
 /// The division of an image into data objects, and of an object into packets.
 struct SecureDFUObjects: Equatable, Sendable {
-  /// Every packet except the last of an image is a multiple of this: a bootloader writes its flash
-  /// in words.
+  /// The unit of packet sizes, except for the last packet of an image: a bootloader writes its
+  /// flash in words.
   static let packetAlignment = 4
-  /// Bytes of the image.
+  /// The size of the image in bytes.
   let total: Int
   /// The size of every object except the last, from the response to select.
   let objectSize: Int
@@ -25,8 +25,8 @@ struct SecureDFUObjects: Equatable, Sendable {
     max(packetAlignment, min(mtu - 3, limit) / packetAlignment * packetAlignment)
   }
 
-  /// The packet size that best fills connection events, if the interval is known: not so short that
-  /// it requires receipts which the longest packets do not need.
+  /// The packet size that best fills connection events, if the interval is known. It is never so
+  /// short that it requires receipts which packets of the maximum size do not need.
   ///
   /// - Parameter commandSize: the fastest size of a Write Command.
   static func packetSize(mtu: Int, filling commandSize: Int) -> Int {
@@ -36,7 +36,7 @@ struct SecureDFUObjects: Equatable, Sendable {
     return filling < least ? longest : filling
   }
 
-  /// The object that starts at `start`, or that contains the byte there.
+  /// The object that contains the byte at `offset`, which may be its first byte.
   func object(holding offset: Int) -> Range<Int> {
     let start = offset / objectSize * objectSize
     return start..<min(start + objectSize, total)

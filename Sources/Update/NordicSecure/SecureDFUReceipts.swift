@@ -1,13 +1,13 @@
 /// The receipts that a bootloader notifies after a number of packets. They have the format of a
 /// response to checksum; the previous requests distinguish the two.
 struct SecureDFUReceipts: Equatable, Sendable {
-  /// From this packet size on, no receipts are needed: an object has hardly more packets than may
-  /// be sent before the end of its erase.
+  /// The packet size from which no receipts are needed: an object then has hardly more packets than
+  /// may be sent before the end of its erase.
   static let packetSizeWithout = 244
-  /// Packets per receipt below that size: within the queues of a bootloader.
+  /// The number of packets per receipt for smaller packets, which fit the queues of a bootloader.
   private static let intervalDefault = 12
 
-  /// Packets per receipt; 0 = no receipts.
+  /// The number of packets per receipt; 0 = no receipts.
   let interval: Int
   private var sent = 0
   private var taken = 0
@@ -18,7 +18,7 @@ struct SecureDFUReceipts: Equatable, Sendable {
     self.init(interval: packetSize >= Self.packetSizeWithout ? 0 : Self.intervalDefault)
   }
 
-  /// The bootloader's count starts over with every object.
+  /// Restarts the count, as the bootloader does with every object.
   mutating func restart() {
     sent = 0
     taken = 0
@@ -26,11 +26,11 @@ struct SecureDFUReceipts: Equatable, Sendable {
 
   mutating func packetSent() { sent += 1 }
 
-  /// A receipt for the sent packets is outstanding.
+  /// Whether a receipt for the sent packets is outstanding.
   var isDue: Bool { interval > 0 && sent / interval > taken }
 
   mutating func received() { taken += 1 }
 
-  /// A receipt did not arrive in time, and is no longer expected.
+  /// Stops waiting for a receipt that did not arrive in time.
   mutating func giveUp() { taken = interval > 0 ? sent / interval : 0 }
 }

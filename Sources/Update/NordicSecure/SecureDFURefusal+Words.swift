@@ -3,8 +3,8 @@ import OtaflashFirmware
 extension SecureDFURefusal {
   /// The refusal as a message.
   ///
-  /// - Parameter initPacket: the refused init packet, if it is one: the message contains its
-  ///   numbers.
+  /// - Parameter initPacket: the refused init packet, whose numbers the message contains; `nil` if
+  ///   another object was refused.
   func inWords(of initPacket: SecureInitPacket? = nil) -> ProtocolRefusal {
     ProtocolRefusal(code: "Secure DFU \(code)", words(of: initPacket))
   }
@@ -123,7 +123,8 @@ extension SecureDFUExtendedError {
 }
 
 extension ProtocolRefusal {
-  /// SDK 12 reports only this, while later versions report that the hash differs (0B/0C).
+  /// The refusal of an image as SDK 12 reports it; later versions report that the hash differs
+  /// (0B/0C).
   static let imageNotTaken = ProtocolRefusal(
     code: "Secure DFU 5", meaning: "it does not accept the complete image",
     advice:

@@ -6,7 +6,7 @@ package enum SecureDFUResult: UInt8, Sendable, CaseIterable {
   case opcodeNotSupported = 0x02
   case invalidParameter = 0x03
   case insufficientResources = 0x04
-  /// Also: the signature is wrong, or the init packet cannot be parsed.
+  /// The object is invalid, the signature is wrong, or the init packet cannot be parsed.
   case invalidObject = 0x05
   case unsupportedType = 0x07
   case operationNotPermitted = 0x08
@@ -32,11 +32,11 @@ package enum SecureDFUExtendedError: UInt8, Sendable, CaseIterable {
   case alreadyPresent = 0x0E
 }
 
-/// Why the device refused a request.
+/// The reason why the device refused a request.
 package enum SecureDFURefusal: Error, Equatable, Hashable, Sendable {
   case result(SecureDFUResult)
   case extended(SecureDFUExtendedError)
-  /// A result, or an extended error, that no published bootloader has.
+  /// A result or an extended error that no published bootloader uses.
   case undefined(UInt8)
   case undefinedExtended(UInt8)
 
@@ -64,7 +64,7 @@ package enum SecureDFURefusal: Error, Equatable, Hashable, Sendable {
     }
   }
 
-  /// `5`, or `11/6` with the extended error: the notation of Nordic's documents.
+  /// The code in the notation of Nordic's documents: `5`, or `11/6` with the extended error.
   package var code: String {
     encoded.map { String($0) }.joined(separator: "/")
   }

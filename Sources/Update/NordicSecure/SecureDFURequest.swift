@@ -28,7 +28,7 @@ package enum SecureDFURequest: Equatable, Sendable {
   case protocolVersion
   /// Makes an object of `size` bytes the current one, and drops unexecuted objects.
   case create(SecureDFUObjectType, size: UInt32)
-  /// A receipt shall be notified after every `packets` packets; 0 = none.
+  /// Requests a receipt after every `packets` packets; 0 = no receipts.
   case setReceiptNotification(packets: UInt16)
   /// Requests the offset and the CRC32 of the object selected or created last.
   case checksum
@@ -72,7 +72,7 @@ package enum SecureDFURequest: Equatable, Sendable {
     return writer.bytes
   }
 
-  /// For the simulated device.
+  /// Decodes a request, for the simulated device.
   ///
   /// - Throws: `.unknownOpcode`, `.unknownValue` for an object type, `.wrongLength`, `.empty`.
   package init(decoding bytes: [UInt8]) throws(DFUDecodeFault) {
@@ -100,7 +100,7 @@ package enum SecureDFURequest: Equatable, Sendable {
 }
 
 extension SecureDFUOpcode {
-  /// A request's name and the bytes of its parameters; `nil` for other opcodes.
+  /// The name of the request and the size of its parameters in bytes; `nil` for other opcodes.
   fileprivate var request: (name: String, parameters: Int)? {
     switch self {
     case .protocolVersion: ("protocol version", 0)

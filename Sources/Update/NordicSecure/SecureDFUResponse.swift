@@ -1,7 +1,7 @@
 import OtaflashWire
 
-/// The progress of the device with an object: accepted bytes, and the CRC32 (IEEE) of all of them.
-/// Both continue over the pieces of an image, from its first byte.
+/// The progress of the device with an object: the number of accepted bytes, and their CRC32 (IEEE).
+/// For the pieces of an image, both values count from the first byte of the image.
 package struct SecureDFUProgress: Equatable, Sendable {
   package let offset: Int
   package let crc32: UInt32
@@ -12,7 +12,7 @@ package struct SecureDFUProgress: Equatable, Sendable {
   }
 }
 
-/// The response to select: the progress of the device, and its maximum object size.
+/// The response to select: the progress of the device and its maximum object size.
 package struct SecureDFUSelection: Equatable, Sendable {
   package let sizeMaximum: Int
   package let progress: SecureDFUProgress
@@ -69,12 +69,13 @@ package enum SecureDFUResponse: Equatable, Sendable {
       var reader = try ByteReader(payload, of: "checksum response", expecting: 8)
       self = .progress(try SecureDFUProgress(&reader))
     default:
-      // Payloads of other operations (a version, an MTU) are ignored: no code relies on them.
+      // The payloads of other operations (a version, an MTU) are ignored, because no code uses
+      // them.
       self = .done(opcode)
     }
   }
 
-  /// For the simulated device.
+  /// The encoded response, for the simulated device.
   package var encoded: [UInt8] {
     var writer = ByteWriter()
     writer.uint8(SecureDFUOpcode.response.rawValue)

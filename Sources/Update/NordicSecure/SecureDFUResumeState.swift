@@ -2,11 +2,11 @@ import OtaflashFirmware
 
 /// The part of an init packet that a bootloader holds, from its response to select (command).
 enum SecureDFUInitStanding: Equatable, Sendable {
-  /// Nothing: an object is created.
+  /// The bootloader holds nothing, so the host creates an object.
   case absent
-  /// Its start: the rest is sent.
+  /// The bootloader holds this number of bytes, so the host sends the rest.
   case partial(Int)
-  /// The complete init packet, executed or not.
+  /// The bootloader holds the complete init packet, executed or not.
   case whole
 
   init(_ progress: SecureDFUProgress, of initPacket: PrefixChecksums) {
@@ -22,17 +22,18 @@ enum SecureDFUInitStanding: Equatable, Sendable {
 
 /// The progress of a bootloader in an image, from its response to select (data).
 enum SecureDFUResumeState: Equatable, Sendable {
-  /// At the start of an object, or in one that cannot be continued: the object is created.
+  /// The progress is at the start of an object, or in an object that cannot be continued. The host
+  /// creates the object.
   case before(Int)
-  /// The held bytes differ from the image: the object that starts here is created, and the progress
-  /// is read again to check that the bootloader went back.
+  /// The held bytes differ from the image. The host creates the object that starts at this offset,
+  /// and reads the progress again to check that the bootloader went back.
   case differing(from: Int)
-  /// In the middle of an object: the rest of it is sent.
+  /// The progress is in the middle of an object. The host sends the rest of the object.
   case inside(Int)
-  /// At the end of an object. Whether it was executed is unknown.
+  /// The progress is at the end of an object, and it is unknown whether the object was executed.
   case behind(Int)
 
-  /// Bytes of the image that need not be sent, as far as known.
+  /// The number of image bytes that need not be sent, as far as known.
   var offset: Int {
     switch self {
     case .before(let offset), .inside(let offset), .behind(let offset): offset

@@ -77,7 +77,7 @@ struct SecureDFUSession: UpdateSession {
     try await entry.enter(advertisedName: advertisedName, on: context.clock)
   }
 
-  /// `Dfu` and five digits: the name of the bootloader, to distinguish it from others nearby.
+  /// The name of the bootloader, which distinguishes it from others nearby: `Dfu` and five digits.
   private var advertisedName: String {
     let digits = String(Int(context.randomFraction() * 100_000))
     return "Dfu" + String(repeating: "0", count: max(0, 5 - digits.count)) + digits
@@ -99,8 +99,8 @@ struct SecureDFUSession: UpdateSession {
     return try await bootloader().prepare(plan.image, package, restart: restart)
   }
 
-  /// Every object's CRC32 was compared during the upload; the activation checks the hash of the
-  /// image.
+  /// Returns `.verified` without a request: the upload compared the CRC32 of every object, and the
+  /// activation checks the hash of the image.
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict { .verified }
 
   func activate(

@@ -1,29 +1,30 @@
 import OtaflashATT
 import OtaflashFirmware
 
-/// The sequence of an image's data objects: the next step, and the meaning of each response. Pure;
-/// the session sends and waits.
+/// The pure logic that transfers an image's data objects. It determines the next step, and
+/// evaluates each response. The session sends and waits.
 ///
-/// The last object is not executed: its execution makes the bootloader check and start the image,
-/// which is the activation.
+/// The transfer does not execute the last object: its execution is the activation, because the
+/// bootloader then checks and starts the image.
 struct SecureDFUTransfer {
   enum Step: Equatable {
     case create(size: Int)
-    /// Bytes of the image, one packet.
+    /// Sends one packet with these bytes of the image.
     case send(Range<Int>)
-    /// The page is still being erased or written, and the bootloader's queues may be full.
+    /// Waits, because the page is still being erased or written, and the bootloader's queues may be
+    /// full.
     case waitForErase(until: LinkInstant)
     case waitForReceipt
     case askChecksum
-    /// The bootloader may have executed the object already, on an earlier connection or before its
-    /// response was lost; it then responds that the operation is not permitted.
+    /// Executes the object. If the bootloader has already executed it, on an earlier connection or
+    /// before a response was lost, it responds that the operation is not permitted.
     case execute
     case complete
   }
 
   private enum Phase {
     case creating(Range<Int>)
-    /// The object must be created, then the progress of the bootloader is read.
+    /// The object must be created; then the progress of the bootloader is read.
     case recovering(Range<Int>)
     case recovered(Range<Int>)
     case sending(Range<Int>, next: Int)
@@ -32,8 +33,8 @@ struct SecureDFUTransfer {
     case complete
   }
 
-  /// How often an object is created again because it arrived incomplete, in addition to the first
-  /// time if a single packet was lost.
+  /// The maximum number of times that an incomplete object is created again. One additional repeat
+  /// is permitted if a single packet was lost.
   static let objectRepeatsMaximum = 3
 
   private let image: PrefixChecksums
@@ -41,19 +42,21 @@ struct SecureDFUTransfer {
   private var phase: Phase
   private var receipts: SecureDFUReceipts
   private var eraseWait = SecureDFUEraseWait()
-  /// The end of the erase of the current object's page, and the packets sent since its creation.
+  /// The time at which the erase of the current object's page ends, and the number of packets sent
+  /// since the creation of the object.
   private var erased: LinkInstant?
   private var packetsOfObject = 0
-  /// No object is created before: the bootloader's queue is full with an erase and the waiting
-  /// writes.
+  /// The earliest time to create an object: until then, an erase and the waiting writes fill the
+  /// bootloader's queue.
   private var rest: LinkInstant?
   private var repeats = 0
-  /// The repeats that a lost packet explains: one at most.
+  /// The number of repeats that a single lost packet explains, 1 at most.
   private var strays = 0
   private var creationRepeats = 0
-  /// The last response to checksum contained nothing new, and the question was repeated.
+  /// Whether the request for the checksum was repeated, because the last response contained nothing
+  /// new.
   private var isAskedAgain = false
-  /// Bytes of the image that the bootloader is known to hold.
+  /// The number of image bytes that the bootloader is known to hold.
   private(set) var acknowledged: Int
 
   init(
@@ -96,7 +99,7 @@ struct SecureDFUTransfer {
 
   // MARK: Completed steps
 
-  /// The bootloader has responded to create, at `now`.
+  /// Records that the bootloader responded to create at `now`.
   mutating func created(at now: LinkInstant) {
     switch phase {
     case .creating(let object): phase = .sending(object, next: object.lowerBound)
@@ -111,8 +114,8 @@ struct SecureDFUTransfer {
     receipts.restart()
   }
 
-  /// The bootloader could not queue the erase, at `now`. Returns whether another attempt is
-  /// worthwhile.
+  /// Records that the bootloader could not queue the erase at `now`. Returns whether another
+  /// attempt is worthwhile.
   mutating func creationFailed(at now: LinkInstant) -> Bool {
     creationRepeats += 1
     guard creationRepeats <= Self.objectRepeatsMaximum else { return false }
@@ -132,7 +135,7 @@ struct SecureDFUTransfer {
       ? .checking(object, sent: packet.upperBound) : .sending(object, next: packet.upperBound)
   }
 
-  /// The current object was executed, now or earlier.
+  /// Records that the current object was executed, now or earlier.
   mutating func executed() {
     guard case .executing(let object) = phase else { preconditionFailure("nothing to execute") }
     repeats = 0
@@ -144,11 +147,11 @@ struct SecureDFUTransfer {
 
   enum Reaction: Equatable {
     case proceed
-    /// The object that starts here did not arrive completely, and is sent again.
+    /// The object that starts at this offset did not arrive completely, and is sent again.
     case again(from: Int)
   }
 
-  /// A receipt: it should contain all bytes sent so far.
+  /// Processes a receipt, which should acknowledge all bytes sent so far.
   ///
   /// - Throws: `.imageRejected` if an object repeatedly arrives damaged.
   mutating func received(receipt progress: SecureDFUProgress) throws(UpdateFault) -> Reaction {
@@ -161,14 +164,14 @@ struct SecureDFUTransfer {
     return .proceed
   }
 
-  /// A receipt did not arrive, or the bootloader refused a packet: its progress is read.
+  /// Requests the progress of the bootloader after a missing receipt or a refused packet.
   mutating func doubt() {
     guard case .sending(let object, let next) = phase else { return }
     receipts.giveUp()
     phase = .checking(object, sent: next)
   }
 
-  /// The response to checksum.
+  /// Processes the response to checksum.
   ///
   /// - Throws: as `received`.
   mutating func checked(_ progress: SecureDFUProgress) throws(UpdateFault) -> Reaction {
@@ -194,8 +197,9 @@ struct SecureDFUTransfer {
     return .proceed
   }
 
-  /// Executed objects remain. If they belong to another image, only a new object for the init
-  /// packet makes the bootloader discard them.
+  /// Checks that the bootloader went back to the start of the object. It keeps executed objects: if
+  /// they belong to another image, it discards them only when a new object for the init packet is
+  /// created.
   private mutating func recover(
     _ object: Range<Int>, _ progress: SecureDFUProgress
   ) throws(UpdateFault) -> Reaction {
@@ -209,8 +213,8 @@ struct SecureDFUTransfer {
     return .proceed
   }
 
-  /// Nothing new: the response to a question that a late receipt has already answered. If the
-  /// bootloader really lost all bytes since, the next question shows it.
+  /// Whether the response contains nothing new, because a late receipt has already reported this
+  /// progress. If the bootloader really lost all later bytes, the next request shows it.
   private func isKnown(_ progress: SecureDFUProgress) -> Bool {
     progress.offset <= acknowledged && agrees(progress, upTo: progress.offset)
   }
@@ -237,8 +241,8 @@ struct SecureDFUTransfer {
     return .again(from: object.lowerBound)
   }
 
-  /// Whether one lost packet explains the difference, and not a queue that was full during an
-  /// erase: a full queue would have lost the first packet after those it holds.
+  /// Whether a single lost packet explains the difference. Otherwise the queue was full during an
+  /// erase: then the first lost packet is the one after those that the queue holds.
   private func isStray(
     _ object: Range<Int>, _ found: SecureDFUProgress, sent: Int
   ) -> Bool {

@@ -4,7 +4,8 @@ import OtaflashGATT
 
 /// Sends an image to a bootloader, object by object.
 extension SecureDFUBootloader {
-  /// The progress is read again, since only the bootloader knows which object is open.
+  /// Uploads the image, after reading the progress again: only the bootloader knows which object is
+  /// open.
   func upload(_ image: PrefixChecksums) async throws(UpdateFault) {
     try await context.measuring(.withoutResponse, over: client) { () async throws(UpdateFault) in
       try await sendAll(image)
@@ -87,8 +88,9 @@ extension SecureDFUBootloader {
     }
   }
 
-  /// Executes an object that is not the last. Its checksum matched, so "not permitted" can only
-  /// mean that it was executed before; otherwise the checksum of the next object would show it.
+  /// Executes an object that is not the last. Its checksum matched, so the result "not permitted"
+  /// means that the object was executed before; if it was not, the checksum of the next object
+  /// shows this.
   private func execute() async throws(UpdateFault) {
     switch try await control.exchange(.execute, .upload) {
     case .done, .refused(_, .result(.operationNotPermitted)): return
@@ -97,7 +99,7 @@ extension SecureDFUBootloader {
     }
   }
 
-  /// Writes one packet; returns when the transport has accepted it.
+  /// Writes one packet, and returns when the transport has accepted it.
   func send(_ bytes: ArraySlice<UInt8>, _ stage: UpdateStage) async throws(UpdateFault) {
     do throws(GATTFault) {
       try await client.command(
@@ -128,7 +130,7 @@ extension SecureDFUBootloader {
     switch notice {
     case .progress(let progress): react(to: try transfer.received(receipt: progress))
     case .refused: transfer.doubt()
-    // A late response to a repeated operation.
+    // This is a late response to a repeated operation.
     case .done, .selected: break
     }
   }

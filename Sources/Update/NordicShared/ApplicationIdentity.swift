@@ -2,10 +2,10 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// The values that identify an application: its Device Information service (Bluetooth SIG DIS 1.1),
-/// and the hash of its attributes (Core 5.4, Vol 3, Part G, 7.3). Neither of Nordic's bootloaders
-/// reports the running application (the response to "firmware version" has none over Bluetooth LE),
-/// so no other values exist.
+/// The values that identify an application: the strings of its Device Information service
+/// (Bluetooth SIG DIS 1.1), and the hash of its attributes (Core 5.4, Vol 3, Part G, 7.3). No other
+/// values exist: neither of Nordic's bootloaders reports the running application, because the
+/// response to "firmware version" has no payload over Bluetooth LE.
 struct ApplicationIdentity: Equatable, Sendable {
   private static let information = BluetoothUUID(0x180A)
   private static let manufacturerName = BluetoothUUID(0x2A29)
@@ -14,7 +14,7 @@ struct ApplicationIdentity: Equatable, Sendable {
   private static let genericAttribute = BluetoothUUID(0x1801)
   private static let databaseHash = BluetoothUUID(0x2B2A)
 
-  /// `nil` if the application has no such value, or does not permit its read.
+  /// `nil` if the application has no such value or does not permit reading it.
   var manufacturer: String?
   var firmwareRevision: String?
   var softwareRevision: String?
@@ -52,10 +52,10 @@ struct ApplicationIdentity: Equatable, Sendable {
     }
   }
 
-  /// The result of the comparison of the running application with an image.
+  /// Compares the running application with an image.
   ///
-  /// - Parameter before: the values before the update; `nil` if the application was not connected
-  ///   to.
+  /// - Parameter before: the values before the update; `nil` if the host did not connect to the
+  ///   application.
   func agreement(
     with image: FirmwareImage, before: ApplicationIdentity?
   ) -> RunningImage.Agreement {
@@ -65,7 +65,7 @@ struct ApplicationIdentity: Equatable, Sendable {
     return before.map(differs) ?? false ? .changed : .untold
   }
 
-  /// Whether a value exists in both, and differs.
+  /// Whether both identities have a value that differs.
   private func differs(from before: ApplicationIdentity) -> Bool {
     func differ<Value: Equatable>(_ value: Value?, _ earlier: Value?) -> Bool {
       guard let value, let earlier else { return false }

@@ -1,6 +1,6 @@
 import OtaflashWire
 
-/// The error in a message of one of Nordic's DFU services, as a clause.
+/// An error in a message of one of Nordic's DFU services; the description is a clause.
 package enum DFUDecodeFault: Error, Equatable, Sendable, CustomStringConvertible {
   case empty
   case wrongLength(String, bytes: Int, expected: Int)

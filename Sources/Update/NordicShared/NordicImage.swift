@@ -12,12 +12,13 @@ extension NordicInitPacket {
 }
 
 extension FirmwareImage {
-  /// The bootloader runs after its own or its SoftDevice's update; an application does not.
+  /// Whether the bootloader runs after the update, as it does if the image replaces the bootloader
+  /// or the SoftDevice.
   var leavesBootloader: Bool { initPacket.map { $0.role != .application } ?? false }
 }
 
 extension DeviceLocation {
-  /// Where to search for the program that a bootloader at this location has started.
+  /// The locations of the program that a bootloader at this location has started, in search order.
   func after(_ images: [FirmwareImage]) -> [DeviceLocation] {
     if images.allSatisfy(\.leavesBootloader) { return [self] }
     // The bootloader's location comes last: the device is there only if nothing was started.
@@ -26,10 +27,10 @@ extension DeviceLocation {
 }
 
 extension Preflight {
-  /// Nordic's bootloaders report neither the running application nor the available space; they
-  /// refuse the image themselves. Only versions of application and image can be compared, not
-  /// bytes, so the same version counts as the same image. SoftDevices and bootloaders have versions
-  /// that no device reports.
+  /// Nordic's bootloaders report neither the running application nor the available space, so they
+  /// refuse an unsuitable image themselves. Only the versions of application and image can be
+  /// compared, not their bytes, so an image with the same version counts as the same image. No
+  /// device reports the versions of its SoftDevice and bootloader.
   ///
   /// - Throws: `downgrade`.
   static func check(
@@ -49,7 +50,7 @@ extension Preflight {
 }
 
 extension UpdateFault {
-  /// The device at the bootloader's address runs an application: it is another device.
+  /// The device at the bootloader's address runs an application, so it is another device.
   static let strangerAtBootloaderAddress = UpdateFault.couldNotConnect(
     .deviceNotFound(
       cause: "The device at the bootloader's address is not a bootloader: it is another device.",

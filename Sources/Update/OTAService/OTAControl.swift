@@ -2,8 +2,8 @@ import OtaflashATT
 import OtaflashGATT
 import OtaflashWire
 
-/// Control operations, one at a time: a Write Request, then one indication (docs/ota-service.md,
-/// 4).
+/// Performs control operations, one at a time: each is a Write Request and one indication
+/// (docs/ota-service.md, 4).
 struct OTAControl: Sendable {
   /// The time between two attempts while the device is busy with the previous operation.
   private static let busyPause = Duration.milliseconds(100)
@@ -16,21 +16,21 @@ struct OTAControl: Sendable {
 
   /// Performs an operation and returns its payload.
   ///
-  /// - Throws: `.refused` with the device's result, `.gatt` for the link, `.protocolViolation`.
+  /// - Throws: `.declined` with the device's refusal, `.gatt` for the link, `.protocolViolation`.
   func perform(
     _ request: OTARequest, _ stage: UpdateStage
   ) async throws(UpdateFault) -> [UInt8] {
     try payload(of: try await exchange(request, stage), stage)
   }
 
-  /// Performs an operation and returns its answer with any result.
+  /// Performs an operation, and returns the answer whatever its result.
   ///
-  /// - Parameter ownLimit: for an operation that may take longer than others.
+  /// - Parameter ownLimit: the time limit of an operation that may take longer than others.
   func exchange(
     _ request: OTARequest, _ stage: UpdateStage, within ownLimit: Duration? = nil
   ) async throws(UpdateFault) -> OTAAnswer {
     let limit = ownLimit ?? self.limit
-    // A late answer to an earlier operation does not answer this one.
+    // A late answer to an earlier operation must not be mistaken for the answer to this one.
     while answers.poll() != nil {}
     let deadline = clock.now.advanced(by: limit)
     let timeout = UpdateFault.gatt(stage, .timedOut(after: limit))
@@ -61,7 +61,7 @@ struct OTAControl: Sendable {
     throw .declined(stage, refusal.inWords)
   }
 
-  /// Ends by success or by the caller's deadline: the write is repeated while the device is busy.
+  /// Repeats the write while the device is busy, until success or the caller's deadline.
   private func write(_ request: OTARequest, _ stage: UpdateStage) async throws(UpdateFault) {
     while true {
       do throws(GATTFault) {

@@ -11,7 +11,8 @@ struct OTADataPath: Sendable {
   let context: UpdateContext
   let retained: RetainedState<OTARetained>
 
-  /// The write mode: the caller's, or for `auto` the modes that the characteristic supports.
+  /// The write mode that the caller set. For `auto`, the mode depends on the kinds of writes that
+  /// the characteristic supports.
   var mode: WriteMode {
     let wanted = context.options.mode
     guard wanted == .auto else { return wanted }
@@ -23,7 +24,8 @@ struct OTADataPath: Sendable {
 
   /// Image bytes per write, from the parameters of the link and the device.
   var chunkSize: Int {
-    // With response, each write costs one round trip, whatever its length: the longest is the best.
+    // With response, each write costs one round trip regardless of its length, so the longest write
+    // is the fastest.
     let pdu =
       switch mode {
       case .withResponse: client.mtu
@@ -37,7 +39,8 @@ struct OTADataPath: Sendable {
     return max(1, min(fitting, longest, retained.value.chunkCeiling ?? .max))
   }
 
-  /// A Status between steps of the window, and the response to the request that closes it.
+  /// The device's messages during a transfer: a Status for each step of the window, and the
+  /// response to the request that closes the window.
   private var answers: [StreamAnswer] {
     let window = min(info.bufferSize, context.options.windowLimit ?? .max)
     let statuses = StreamAnswer(every: info.bytesPerStatus, pdu: OTAStatus.size + 3)
@@ -51,12 +54,11 @@ struct OTADataPath: Sendable {
     [context.options.windowLimit, retained.value.windowCeiling].compactMap(\.self).min()
   }
 
-  /// The device does not accept longer writes than this: no write on this and on the next
-  /// connections is longer.
+  /// Limits writes on this connection and the next ones: the device does not accept longer writes.
   func limitChunks(to bytes: Int) { retained.update { $0.chunkCeiling = bytes } }
 
-  /// The transport may accept more immediately than a slow link carries in the 30 s that a request
-  /// has. The next connection sends half as much ahead.
+  /// Halves the window for the next connection: the transport may buffer more bytes than a slow
+  /// link carries in the 30 s before a request times out.
   func narrowWindow(after transfer: OTATransfer) {
     let unanswered = transfer.next - transfer.acknowledged
     guard unanswered > transfer.chunk else { return }
@@ -65,7 +67,7 @@ struct OTADataPath: Sendable {
 
   // MARK: Writes
 
-  /// Sends the ranges that `next` returns, one command each, until it returns `nil`.
+  /// Sends each range that `next` returns in one command, until `next` returns `nil`.
   func sendCommands(
     of bytes: PrefixChecksums, _ next: () -> Range<Int>?
   ) async throws(GATTFault) {
@@ -91,8 +93,8 @@ struct OTADataPath: Sendable {
     if let wait { context.meter?.waited(wait, for: .response) }
   }
 
-  /// Sends the write that closes a window as a request, and does not wait for its response; `nil`
-  /// where another request is open, and nothing was sent.
+  /// Sends the write that closes a window as a request, without waiting for the response. Returns
+  /// `nil` and sends nothing if another request is open.
   func beginCheckpoint(
     _ range: Range<Int>, of bytes: PrefixChecksums
   ) async throws(GATTFault) -> OTACheckpoint? {
@@ -116,7 +118,8 @@ struct OTADataPath: Sendable {
       try outcome.get()
       if let began = checkpoint.began { context.meter?.answered(began) }
     } catch .refused(_, let code) where client.security.raised(after: code) != nil {
-      // Like any request, it raises the link's security; the commands sent after it are lost.
+      // Like any request, this one raises the link's security; the commands sent after the refused
+      // request are lost.
       try await client.write(encoded: request(checkpoint.range, of: bytes), to: characteristic)
     }
   }
@@ -127,7 +130,7 @@ struct OTADataPath: Sendable {
   }
 }
 
-/// The Write Request that closed a window, and is not yet answered.
+/// An unanswered Write Request that closed a window.
 struct OTACheckpoint {
   let range: Range<Int>
   let write: PendingWrite

@@ -1,6 +1,6 @@
 import OtaflashWire
 
-/// The error in a message of the OTA service.
+/// An error in a message of the OTA service.
 package enum OTADecodeFault: Error, Equatable, Sendable, CustomStringConvertible {
   case tooShort(String, bytes: Int)
   case unknownValue(String, UInt8)

@@ -1,17 +1,17 @@
 /// Time limits that follow from a device's INFO.
 extension OTAInfo {
-  /// Bytes that a device accepts between two Status notifications while data streams: a block, or a
-  /// step of the window, whichever is shorter (docs/ota-service.md, 2.2).
+  /// The number of bytes between two Status notifications during a transfer: a block or a step of
+  /// the window, whichever is shorter (docs/ota-service.md, 2.2).
   var bytesPerStatus: Int {
     let block = max(pageSize, bufferSize / 4 / pageSize * pageSize)
     return min(block, max(largestChunk, bufferSize / 4))
   }
 
-  /// The longest time for VERIFY (docs/ota-service.md, 10): the pages that the receive buffer still
-  /// holds are written first, each of them and the record after at most a page erase long, and then
-  /// the image is read back.
+  /// The longest time for VERIFY (docs/ota-service.md, 10). The device first writes the pages in
+  /// its receive buffer and a record, each of which takes at most the time of a page erase. Then it
+  /// reads the image back.
   ///
-  /// - Parameter unwritten: image bytes that the sent stream may still create (13).
+  /// - Parameter unwritten: image bytes that the device may still create from the sent stream (13).
   func verifyLimit(imageSize: Int, unwritten: Int = 0) -> Duration {
     let pages = bufferSize / pageSize + 2
     return OTAService.eraseLimit * pages + writeLimit(bytes: unwritten)

@@ -1,29 +1,30 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The expected rate of a link in bytes of data per second: for the choice of the content, not for
-/// promises. Rounded to steps of a third, so that the same link leads to the same choice.
+/// The expected rate of a link in bytes of data per second. It is only accurate enough to choose
+/// the content. The rate is rounded in steps of about a third, so that the same link always leads
+/// to the same choice.
 struct OTALinkRate: Sendable {
-  /// A request in one connection event, its answer in the next.
+  /// A request is sent in one connection event, and its answer in the next.
   private static let eventsPerRoundTrip = 2
 
   let facts: LinkFacts
-  /// Bytes of data in one write.
+  /// The number of data bytes in one write.
   let chunk: Int
   /// The maximum number of bytes that the device accepts ahead.
   let window: Int
-  /// Each write is answered before the next one is sent.
+  /// Whether each write is answered before the next one is sent.
   let isAnswered: Bool
-  /// The measured time of a request and its answer.
+  /// The measured time from a request to its answer.
   let roundTrip: Duration
 
-  /// 1 or more.
+  /// The expected rate, 1 or more.
   var bytesPerSecond: Double {
     let perRoundTrip = Double(isAnswered ? chunk : window) / seconds
     return Self.stepped(min(perRoundTrip, isAnswered ? .infinity : air))
   }
 
-  /// The time of a round trip: from the interval, if known.
+  /// The time of a round trip in seconds, calculated from the connection interval if it is known.
   private var seconds: Double {
     let known = facts.connectionInterval.map { $0 * Self.eventsPerRoundTrip }
     return max((known ?? roundTrip) / .seconds(1), Double(chunk) / air)
@@ -35,7 +36,7 @@ struct OTALinkRate: Sendable {
     return Double(chunk) * 1e6 / Double(PDUSizing(facts).airTimeMicroseconds(size: size))
   }
 
-  /// The value of the two highest bits.
+  /// Rounds a rate down to its two highest bits.
   private static func stepped(_ rate: Double) -> Double {
     let whole = UInt(max(1, min(rate, 1e9)))
     let shift = max(0, UInt.bitWidth - whole.leadingZeroBitCount - 2)

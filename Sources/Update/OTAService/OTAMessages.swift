@@ -119,7 +119,7 @@ package struct OTAInfo: Equatable, Sendable {
   package let hasSink: Bool
   /// Whether the device knows PATCH INFO, PATCH, PATCH POINT and `OTABegin.Flags.patch`.
   package let takesPatches: Bool
-  /// Whether it erases pages of its slot before their data arrives.
+  /// Whether the device erases pages of its slot before their data arrives.
   package let erasesAhead: Bool
   package let hardware: HardwareID
   package let slotSize: Int
@@ -172,7 +172,7 @@ package struct OTARunning: Equatable, Sendable {
   }
 }
 
-/// The answer to RESUME POINT; all zero when the device holds nothing.
+/// The answer to RESUME POINT; all values are zero if the device holds nothing.
 package struct OTAResumePoint: Equatable, Sendable {
   package let imageSize: Int
   package let imageCRC32: UInt32

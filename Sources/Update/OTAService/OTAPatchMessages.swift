@@ -2,10 +2,10 @@ import OtaflashWire
 
 /// The base of a patch, by which device and host identify the same bytes.
 package struct OTABase: Hashable, Sendable {
-  /// The base of a compressed image, which needs none.
+  /// The base value of a compressed image, which needs no base.
   package static let empty = OTABase(size: 0, crc32: 0)
 
-  /// In bytes; 0 = no base.
+  /// The size of the base in bytes; 0 = no base.
   package let size: Int
   package let crc32: UInt32
 
@@ -30,7 +30,7 @@ package struct OTABase: Hashable, Sendable {
 /// (docs/ota-service.md, 13).
 package struct OTAPatch: Hashable, Sendable {
   package let base: OTABase
-  /// In bytes, with the headers of its parts; 1 ..< 2^31.
+  /// The size of the stream in bytes, including the headers of its parts; 1 ..< 2^31.
   package let streamSize: Int
   package let streamCRC32: UInt32
 
@@ -50,7 +50,8 @@ package struct OTAPatch: Hashable, Sendable {
 
 /// The answer to PATCH INFO: the capabilities of the device's decoder, and its base.
 package struct OTAPatchInfo: Equatable, Sendable {
-  /// Whether it supports streams of detools patches in parts (docs/delta.md, 2), the only format.
+  /// Whether the device supports streams of detools patches in parts (docs/delta.md, 2), the only
+  /// format.
   package let takesParts: Bool
   /// One bit for each of detools' codecs: bit 0 none, bit 2 CRLE, bit 4 heatshrink.
   package let codecs: UInt16
@@ -73,13 +74,13 @@ package struct OTAPatchInfo: Equatable, Sendable {
   }
 }
 
-/// The answer to PATCH POINT; all zero when the device holds nothing of a patch session.
+/// The answer to PATCH POINT; all values are zero if the device holds nothing of a patch session.
 package struct OTAPatchPoint: Equatable, Sendable {
   package let streamSize: Int
   package let streamCRC32: UInt32
-  /// Bytes of the stream that it holds: the offset of the next one.
+  /// The number of stream bytes that the device holds, which is the offset of the next byte.
   package let nextOffset: Int
-  /// Bytes of the image in the parts that are complete and in flash.
+  /// The number of image bytes in the complete parts in flash.
   package let imageOffset: Int
 
   package init(decoding payload: [UInt8]) throws(OTADecodeFault) {

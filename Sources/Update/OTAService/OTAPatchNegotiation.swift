@@ -1,8 +1,8 @@
 import OtaflashDelta
 import OtaflashFirmware
 
-/// The stream that replaces an image, if a device supports it (docs/ota-service.md, 13): chosen
-/// from the device's report, and announced to it.
+/// Chooses the stream that replaces an image from the device's report, and announces it to the
+/// device (docs/ota-service.md, 13).
 struct OTAPatchNegotiation: Sendable {
   let control: OTAControl
   let info: OTAInfo
@@ -21,7 +21,7 @@ struct OTAPatchNegotiation: Sendable {
     case refuse(PatchObstacle)
   }
 
-  /// If a patch is required: whether one is possible, as far as the device has reported.
+  /// If a patch is required, checks from the device's report whether a patch is possible.
   func check() async throws(UpdateFault) {
     guard context.options.patches.isRequired else { return }
     try await context.checkRequiredPatch(decision())
@@ -52,13 +52,14 @@ struct OTAPatchNegotiation: Sendable {
     }
   }
 
-  /// Whether a stream against this base is one for the running image.
+  /// Whether a stream against this base is for the running image.
   private func isOf(_ base: OTABase) -> Bool {
     retained.value.patchesGivenUp == nil
       && (base == .empty || ContentIdentity(base) == patching?.running)
   }
 
-  /// The facts of device, link and caller, without the bytes of the base.
+  /// Creates the decision from the facts of the device, the link and the caller, without the bytes
+  /// of the base.
   private func decision(
     for image: FirmwareImage? = nil, restart: Bool = false
   ) -> DeliveryDecision {
@@ -77,7 +78,7 @@ struct OTAPatchNegotiation: Sendable {
     return decision
   }
 
-  /// The parameters of link and flash, with typical values for unknown ones.
+  /// The parameters of link and flash; unknown parameters have typical values.
   private var conditions: DeliveryConditions {
     let rate = OTALinkRate(
       facts: path.client.linkFacts, chunk: path.chunkSize, window: max(1, info.bufferSize),
@@ -109,7 +110,7 @@ struct OTAPatchNegotiation: Sendable {
     let base = try decoding(.prepare) { () throws(OTADecodeFault) -> OTABase in
       try OTABase(decoding: answer.payload)
     }
-    // 0 and 0: the running image cannot be read, or is damaged.
+    // If size and CRC32 are 0, the running image cannot be read or is damaged.
     guard let running = ContentIdentity(base), let expected = ContentIdentity(patch.base) else {
       throw retained.givingUpPatches(.baseUnreadable)
     }
@@ -118,7 +119,7 @@ struct OTAPatchNegotiation: Sendable {
 }
 
 extension UpdateFault {
-  /// A device whose reports about patches are wrong may still support images.
+  /// Whether a fault concerns only patches: the device may still accept the image itself.
   fileprivate var concernsPatches: Bool {
     switch self {
     case .declined(_, .otaService(.notAuthorized)): false
@@ -129,7 +130,8 @@ extension UpdateFault {
 }
 
 extension OTAControl {
-  /// The device's report about patches; `nil` for invalid answers, after which none are sent.
+  /// The device's report about patches; `nil` if its answers are invalid, so that no patches are
+  /// sent.
   func patching(
     while running: OTARunning, _ retained: RetainedState<OTARetained>
   ) async throws(UpdateFault) -> OTAPatching? {

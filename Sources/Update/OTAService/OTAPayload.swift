@@ -5,7 +5,7 @@ enum OTAPayload: Sendable {
   case image(PrefixChecksums)
   case stream(OTAStream)
 
-  /// The content. Offsets in messages of the service count these bytes.
+  /// The content. Offsets in messages of the service refer to these bytes.
   var bytes: PrefixChecksums {
     switch self {
     case .image(let bytes): bytes
@@ -13,7 +13,7 @@ enum OTAPayload: Sendable {
     }
   }
 
-  /// Bytes of the image.
+  /// The size of the image in bytes.
   var imageSize: Int {
     switch self {
     case .image(let bytes): bytes.count
@@ -21,7 +21,7 @@ enum OTAPayload: Sendable {
     }
   }
 
-  /// Image bytes that a device can create from the first `count` bytes.
+  /// The number of image bytes that a device can create from the first `count` bytes.
   func imageBytes(ofFirst count: Int) -> Int {
     switch self {
     case .image: count
@@ -29,7 +29,7 @@ enum OTAPayload: Sendable {
     }
   }
 
-  /// Image bytes that a device certainly has when it holds the first `count` bytes.
+  /// The number of image bytes that a device certainly has when it holds the first `count` bytes.
   func imageBytesHeld(ofFirst count: Int) -> Int {
     switch self {
     case .image: count
@@ -37,7 +37,7 @@ enum OTAPayload: Sendable {
     }
   }
 
-  /// Image bytes that a device may write without progress in its Status.
+  /// The number of image bytes that a device may write without progress in its Status.
   var silentImageBytes: Int {
     switch self {
     case .image: 0

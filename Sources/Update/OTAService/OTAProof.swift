@@ -17,7 +17,7 @@ package enum OTAProof {
     return Array(Array(mac).prefix(proofSize))
   }
 
-  /// Whether `proof` is right, compared in constant time.
+  /// Whether `proof` is correct; the comparison takes constant time.
   package static func isValid(
     _ proof: [UInt8], key: [UInt8], challenge: [UInt8], hardware: HardwareID
   ) -> Bool {

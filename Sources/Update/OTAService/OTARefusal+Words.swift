@@ -27,7 +27,7 @@ extension OTARefusal {
     }
   }
 
-  /// The reason, or the meaning: a complete sentence.
+  /// The reason for the refusal, or its meaning, as a complete sentence.
   private var explanation: String {
     switch self {
     case .unknownOpcode, .malformedRequest, .wrongState, .nothingToConfirm:

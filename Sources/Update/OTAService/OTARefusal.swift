@@ -14,15 +14,15 @@ package enum OTARefusal: UInt8, Sendable, CaseIterable {
   case doesNotFit = 6
   /// The image is older than the running one, and BEGIN did not allow that.
   case downgrade = 7
-  /// The CRC32 of the slot's content is not the image's.
+  /// The CRC32 of the slot's content differs from that of the image.
   case checksumMismatch = 8
   /// The flash failed despite all retries; the session has ended.
   case flashFault = 9
   /// The device supports no protocol version of the host.
   case versionNotSupported = 0x0A
-  /// The proof does not match the challenge: another key.
+  /// The proof does not match the challenge, because the host used another key.
   case wrongProof = 0x0B
-  /// Too many wrong proofs; a reset of the device unlocks it.
+  /// The device received too many wrong proofs, and is locked until a reset.
   case locked = 0x0C
   /// The device's application does not permit an update now.
   case refusedByApplication = 0x0D

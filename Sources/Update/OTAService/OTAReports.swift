@@ -9,7 +9,8 @@ extension OTAServiceReport.ResumePoint {
 }
 
 extension DeviceReport {
-  /// The offset at which a transfer of `image` would start: after the held bytes, else 0.
+  /// The offset at which a transfer of `image` would start: the end of the held bytes if they
+  /// belong to `image`, otherwise 0.
   public func resumeOffset(for image: FirmwareImage) -> Int {
     guard let resumePoint = otaService?.resumePoint,
       resumePoint.isPrefix(of: PrefixChecksums(image.bytes), image)
@@ -56,7 +57,7 @@ extension OTAServiceReport {
 }
 
 extension OTARunning {
-  /// `nil` for 0.0.0, which is announced for an image with unknown version
+  /// `nil` for 0.0.0, which the host announces for an image with unknown version
   /// (`UpdateOptions.allowUnknown`).
   fileprivate var knownVersion: FirmwareVersion? { version == .unknown ? nil : version }
 }

@@ -1,18 +1,19 @@
-/// What an update over the OTA service retains from one connection to the next.
+/// The state that an update over the OTA service retains from one connection to the next.
 struct OTARetained: RetainedValue {
   /// The last content.
   var sent: OTASent?
-  /// The number of its bytes in the device's flash after the upload.
+  /// The number of bytes of this content in the device's flash after the upload.
   var durable = 0
-  /// Why patches were abandoned for this device.
+  /// The reason why patches were abandoned for this device.
   var patchesGivenUp: PatchObstacle?
-  /// The maximum write length: the device did not accept what its ATT_MTU permits.
+  /// The maximum write length, for a device that did not accept the length that its ATT_MTU
+  /// permits.
   var chunkCeiling: Int?
-  /// The maximum number of bytes ahead of the last acknowledgement: after more bytes, a request was
-  /// not answered in time.
+  /// The maximum number of bytes ahead of the last acknowledgement, set when a request after more
+  /// bytes was not answered in time.
   var windowCeiling: Int?
 
-  /// The stream of the device's session, as far as this update knows.
+  /// The stream of the device's session, as far as it is known in this update.
   var sentStream: OTAStream? {
     if case .stream(let sent) = sent { sent.stream } else { nil }
   }
@@ -25,7 +26,7 @@ extension RetainedState<OTARetained> {
     return .noPatch(obstacle)
   }
 
-  /// Why the device's session ended, from the note in its Status.
+  /// The reason why the device's session ended, from the note in its Status.
   func ending(_ stage: UpdateStage, _ note: OTAStatus.Note) -> UpdateFault {
     switch note {
     case .flashFault: .declined(stage, .otaService(.flashFault))

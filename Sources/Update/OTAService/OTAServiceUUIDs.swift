@@ -9,7 +9,7 @@ package enum OTAService {
 
   /// The highest protocol version that the host supports.
   package static let protocolVersion: UInt8 = 1
-  /// Bytes of a data write before the image bytes: the offset.
+  /// The size in bytes of the offset that precedes the image bytes in a data write.
   static let dataHeaderSize = 4
   /// The longest time in which a device erases a page (docs/ota-service.md, 10).
   static let eraseLimit = Duration.seconds(20)

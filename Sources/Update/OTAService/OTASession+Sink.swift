@@ -1,12 +1,13 @@
 import OtaflashFirmware
 import OtaflashGATT
 
-/// Transfers to a device's sink, which counts and checks bytes and does not write flash
+/// Transfers to a device's sink, which counts and checks bytes without writing flash
 /// (docs/ota-service.md, 4.2, BEGIN).
 extension OTASession {
   /// Opens a session for transfers to the sink.
   ///
-  /// - Parameter asksForDecoder: also asks the device for the abilities of its decoder of patches.
+  /// - Parameter asksForDecoder: whether to ask the device for the abilities of its patch decoder
+  ///   as well.
   static func openForSink(
     on client: GATTClient, _ clock: any LinkClock, _ options: UpdateOptions, asksForDecoder: Bool
   ) async throws(UpdateFault) -> OTASession {
@@ -27,7 +28,8 @@ extension OTASession {
       patching: patching)
   }
 
-  /// BEGIN of a sink session: it starts at 0 and leaves what the device holds as it is.
+  /// Sends BEGIN for a sink session, which starts at 0 and does not change the held part of an
+  /// image.
   func beginSink(
     _ image: PrefixChecksums, version: FirmwareVersion
   ) async throws(UpdateFault) {

@@ -9,7 +9,7 @@ struct OTASession: UpdateSession {
   static let updateProtocol = UpdateProtocol.otaflash
   static let services = [OTAService.service]
 
-  /// The service supports one slot, and no init packets.
+  /// Returns whether the service supports the image: it has one slot, and no init packets.
   static func takes(_ image: FirmwareImage) -> Bool {
     switch image.content {
     case .plain: true
@@ -212,7 +212,7 @@ struct OTASession: UpdateSession {
       throw .imageRejected(
         expectedCRC32: image.crc32, deviceCRC32: try crc32(of: answer.payload))
     case OTARefusal.wrongState.rawValue:
-      // A page that does not hold its data makes the device go back while it writes the last ones.
+      // The device goes back if a page does not hold its data, even while it writes the last pages.
       let status = try await statuses.read()
       let payload =
         sentStream.map(OTAPayload.stream) ?? .image(PrefixChecksums(image.bytes))
@@ -229,8 +229,8 @@ struct OTASession: UpdateSession {
     }
   }
 
-  /// Image bytes that the device may still have to write when a stream is sent completely: a few
-  /// bytes in its buffer may create many pages.
+  /// The number of image bytes that the device may still have to write after the complete stream
+  /// was sent: a few bytes in the device's buffer may create many pages.
   private var bytesUnwritten: Int {
     let retained = retained.value
     guard let stream = retained.sentStream else { return 0 }

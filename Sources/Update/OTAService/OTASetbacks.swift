@@ -1,14 +1,14 @@
 import OtaflashATT
 
-/// Limits an upload without progress, and adapts the data path when sending goes back.
+/// Ends an upload without progress, and adapts the data path when sending goes back.
 struct OTASetbacks {
   private let path: OTADataPath
   private var patience: Patience
 
-  /// Starts now.
+  /// Starts the time limit.
   ///
-  /// - Parameter payload: while a part of a stream creates many pages from few bytes, no number in
-  ///   Status rises.
+  /// - Parameter payload: the content. A stream requires a longer limit, because no number in
+  ///   Status increases while the device creates many pages from a few bytes.
   init(over path: OTADataPath, sending payload: OTAPayload) {
     self.path = path
     patience = Patience(
@@ -29,7 +29,7 @@ struct OTASetbacks {
     try patience.check(transfer.marks, at: now)
   }
 
-  /// The upload ends by a fault: the next connection is adapted if possible.
+  /// Adapts the next connection, if possible, after a fault ended the upload.
   func learn(from fault: UpdateFault, of transfer: OTATransfer) {
     switch fault {
     case .gatt(_, .transactionTimedOut): path.narrowWindow(after: transfer)

@@ -7,25 +7,26 @@ package struct OTAStatus: Equatable, Sendable {
     case receiving, verifying, verified, activating
   }
 
-  /// Why the status was sent (2.1).
+  /// The reason why the status was sent (2.1).
   package enum Note: UInt8, Sendable {
     case none = 0
     case gap, overrun, flashFault, noSession, notAuthorized, patchRefused
   }
 
-  /// In bytes.
+  /// The size of the value in bytes.
   static let size = 16
 
   package var state: State
   package var note: Note
-  /// Bytes after `nextOffset` that the device accepts now; 0 = busy.
+  /// The number of bytes after `nextOffset` that the device accepts now; 0 = busy.
   package var window: Int
-  /// The next byte that the device needs: an offset in the image or, in a patch session, in the
-  /// stream, as are the following fields.
+  /// The offset of the next byte that the device needs. This and the following offsets refer to the
+  /// image or, in a patch session, to the stream.
   package var nextOffset: Int
-  /// CRC32 of the bytes 0 ..< `nextOffset` as received.
+  /// The CRC32 of the received bytes 0 ..< `nextOffset`.
   package var crc32: UInt32
-  /// Bytes that survive a reset of the device; of a stream, those before the current part.
+  /// The number of bytes that survive a reset of the device; for a stream, the bytes before the
+  /// current part.
   package var durableOffset: Int
 
   package init(

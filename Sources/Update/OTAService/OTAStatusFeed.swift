@@ -8,13 +8,13 @@ struct OTAStatusFeed: Sendable {
   let notifications: NotificationStream
   let context: UpdateContext
 
-  /// The next notified value in the queue.
+  /// Returns the next notified value in the queue.
   func poll() -> [UInt8]? { notifications.poll()?.value }
 
-  /// Drops the notifications so far.
+  /// Drops the notifications in the queue.
   func discard() { while notifications.poll() != nil {} }
 
-  /// Reads Status. The answer reflects everything sent before this read: a bearer keeps its order.
+  /// Reads Status. The answer reflects all earlier writes, because a bearer preserves their order.
   func read() async throws(UpdateFault) -> OTAStatus {
     let value: [UInt8]
     do throws(GATTFault) { value = try await client.read(characteristic) } catch {
@@ -25,7 +25,7 @@ struct OTAStatusFeed: Sendable {
     return try Self.decode(value)
   }
 
-  /// The next notified Status; `nil` after `UpdateOptions.silenceLimit` without one.
+  /// Returns the next notified Status; `nil` if none arrives within `UpdateOptions.silenceLimit`.
   func next() async throws(UpdateFault) -> OTAStatus? {
     let limit = context.options.silenceLimit
     let notified: NotificationStream.Element?

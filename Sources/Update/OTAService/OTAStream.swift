@@ -7,7 +7,7 @@ struct OTAStream: Sendable {
   let base: OTABase
   let delivery: Delivery
   let bytes: PrefixChecksums
-  /// Bytes of image per page of the device's decoder.
+  /// The number of image bytes per page of the device's decoder.
   private let pageSize: Int
 
   init(_ delivery: Delivery, of image: ContentIdentity, against base: OTABase, pageSize: Int) {
@@ -38,9 +38,9 @@ struct OTAStream: Sendable {
     return made + page * (count - began) / (pages[whole] - began)
   }
 
-  /// The number of image bytes that a device certainly has when it holds the first `count` bytes:
-  /// complete pages. The end and the start of a part create nothing, and a device that restarts
-  /// inside a page loses it. Updates report this number after an interruption.
+  /// The number of image bytes that a device certainly has when it holds the first `count` bytes.
+  /// Only complete pages count: the end and the start of a part create no image bytes, and a device
+  /// that restarts inside a page loses the page. Updates report this number after an interruption.
   func imageBytesHeld(ofFirst count: Int) -> Int {
     if count >= bytes.count { return image.size }
     return min(wholePages(ofFirst: count) * pageSize, image.size - 1)
@@ -59,17 +59,17 @@ struct OTAStream: Sendable {
 
 /// The last content for this device in the current update.
 enum OTASent: Sendable {
-  /// The image itself, and the reason; and the obstacle of a given patch.
+  /// The image itself, with the reason for it and the obstacle of a given patch.
   case image(PatchObstacle?, unused: PatchObstacle?)
   case stream(OTASentStream)
 }
 
-/// A stream, and its report.
+/// A stream and its report.
 struct OTASentStream: Sendable {
   let stream: OTAStream
-  /// Why it is not a patch.
+  /// The reason why the stream is not a patch.
   let obstacle: PatchObstacle?
-  /// Why it is not the given patch.
+  /// The reason why the stream is not the given patch.
   let unused: PatchObstacle?
 }
 
@@ -77,12 +77,12 @@ struct OTASentStream: Sendable {
 struct OTAPatching: Sendable {
   let info: OTAPatchInfo
   let point: OTAPatchPoint
-  /// RUNNING identifies an image, readable or not.
+  /// Whether RUNNING identifies an image, even if the image cannot be read.
   let namesRunning: Bool
-  /// The time of a request and its answer.
+  /// The time from a request to its answer.
   let roundTrip: Duration
 
-  /// `nil` = the device supports nothing that this host creates.
+  /// `nil` = the device supports no stream that this host creates.
   var abilities: DecoderAbilities? {
     let hasCRLE = info.codecs & 1 << 2 != 0
     let window = info.codecs & 1 << 4 != 0 ? info.windowBits : 0
@@ -98,11 +98,11 @@ struct OTAPatching: Sendable {
   /// The running image; `nil` if it cannot be read.
   var running: ContentIdentity? { ContentIdentity(info.base) }
 
-  /// Why the device reports no base: PATCH INFO has the values of RUNNING, unless the running image
-  /// cannot be read or is damaged (docs/ota-service.md, 13).
+  /// The reason why the device reports no base. PATCH INFO contains the values of RUNNING, unless
+  /// the running image cannot be read or is damaged (docs/ota-service.md, 13).
   var absence: PatchObstacle { namesRunning ? .baseUnreadable : .baseNotTold }
 
-  /// The stream of which it holds a part.
+  /// The stream of which the device holds a part.
   var begun: ContentIdentity? {
     point.streamSize > 0
       ? ContentIdentity(size: point.streamSize, crc32: point.streamCRC32) : nil

@@ -1,39 +1,43 @@
 import OtaflashFirmware
 
-/// The arithmetic of one upload: the bytes to send next, and the meaning of a Status. Pure; the
-/// session sends and waits.
+/// The pure logic of one upload, which determines the bytes to send next, and the reaction to a
+/// Status. The session sends and waits.
 ///
-/// Offsets are bytes of the image. `acknowledged ≤ next ≤ limit` outside a busy device.
+/// Offsets refer to the image. `acknowledged ≤ next ≤ limit` unless the device is busy.
 struct OTATransfer {
   /// The reaction of the session to a Status.
   enum Reaction: Equatable {
     case proceed
     /// Sending continues at an earlier offset: the device did not accept the sent bytes.
     case resend(from: Int, because: RewindReason)
-    /// The held bytes differ from the image: the device must discard from this offset on.
+    /// The held bytes differ from the image, so the device must discard all bytes from this offset
+    /// on.
     case discard(from: Int)
   }
 
-  /// How often bytes are discarded, at any offset, before the verified part must have grown.
+  /// The maximum number of times that bytes are discarded, at any offset, without growth of the
+  /// verified part.
   static let blockRepeatsMaximum = 3
-  /// The number of rewinds without progress after which shorter writes are tried, and their size:
-  /// for an ATT_MTU of 247, then of 23. Some stacks announce an MTU that their buffers do not hold.
+  /// The number of rewinds without progress after which shorter writes are tried, and the size of
+  /// these writes: first for an ATT_MTU of 247, then of 23. Some stacks announce an MTU that
+  /// exceeds their buffers.
   static let chunkLadder = [(rewinds: 4, chunk: 240), (rewinds: 8, chunk: smallestChunk)]
-  /// Fits the ATT_MTU of 23, which every device supports.
+  /// A size that fits the ATT_MTU of 23, which every device supports.
   static let smallestChunk = 16
-  /// How often sending goes back to the same or a lower offset without progress.
+  /// The maximum number of times that sending goes back to the same or a lower offset without
+  /// progress.
   static let rewindsMaximum = 16
 
   private let prefixes: PrefixChecksums
   /// The maximum number of bytes ahead of `acknowledged`, even if the device permits more.
   private let windowLimit: Int
   let total: Int
-  /// Image bytes per data write; shrinks if a device does not accept the length that its ATT_MTU
-  /// permits.
+  /// The number of image bytes per data write. It shrinks if the device does not accept the length
+  /// that its ATT_MTU permits.
   private(set) var chunk: Int
-  /// The reduced size: no later write is longer.
+  /// The reduced size, which no later write exceeds.
   private var ceiling = Int.max
-  /// `ceiling`, after the device accepted a write of this size and none of the larger ones.
+  /// `ceiling`, set after the device accepted a write of this size but no longer write.
   private var verifiedCeiling: Int?
   /// The next byte to send.
   private(set) var next: Int
@@ -60,7 +64,7 @@ struct OTATransfer {
   ///   - offset: the offset that the device reported, with a matching CRC32.
   ///   - chunk: image bytes per data write, 1 or more.
   ///   - windowLimit: the maximum number of bytes ahead of the last acknowledgement, 1 or more;
-  ///     less than a chunk counts as one.
+  ///     less than a chunk counts as one chunk.
   init(
     prefixes: PrefixChecksums, startingAt offset: Int, chunk: Int, windowLimit: Int? = nil
   ) {
@@ -84,10 +88,10 @@ struct OTATransfer {
     chunk = min(bytes, ceiling)
   }
 
-  /// By its last Status, the device accepts nothing for the moment.
+  /// Whether the device accepts no bytes at present, according to its last Status.
   var isRefused: Bool { limit <= verified && verified < total }
 
-  /// All bytes were sent, acknowledged and compared.
+  /// Whether all bytes were sent, acknowledged and compared.
   var isComplete: Bool { verified == total }
 
   /// The bytes to send now, or `nil` if the window is full or all bytes are sent.
@@ -102,18 +106,19 @@ struct OTATransfer {
     Patience.Marks(acknowledged: acknowledged, durable: durable, granted: limit)
   }
 
-  /// The offset that sending went back to since the last call, if it did. The number of rewinds is
-  /// limited here.
+  /// Returns the lowest offset that sending went back to since the last call; `nil` if it did not
+  /// go back.
   mutating func takeSetback() -> Int? { setback.take() }
 
   /// The limit to which the size of data writes was reduced; `nil` if it was not.
   var reducedCeiling: Int? { ceiling == .max ? nil : ceiling }
 
-  /// A new limit of data writes since the last call, if there is one.
+  /// Returns the limit of data writes that was verified since the last call; `nil` if there is
+  /// none.
   mutating func takeVerifiedCeiling() -> Int? { verifiedCeiling.take() }
 
-  /// The device permits more than the host's own window limit, so it has no reason to send a
-  /// Status: the host reads it.
+  /// Whether the host's own window limit is smaller than the device's: the device then has no
+  /// reason to send a Status, and the host must read it.
   var isHeldBack: Bool {
     let end = min(next + chunk, total)
     return next < end && end <= limit && end > acknowledged + max(windowLimit, chunk)
@@ -122,14 +127,14 @@ struct OTATransfer {
   /// The end of the bytes that may be sent now.
   private var reach: Int { min(limit, acknowledged + max(windowLimit, chunk)) }
 
-  /// Whether the write of `range` is the last that fits the window: its response is useful. A
-  /// window that moves while it is filled ends where it ended at the start.
+  /// Whether the write of `range` is the last one that fits the window, so that a response is
+  /// useful. The end of a window is fixed at its first write, even if the device then permits more.
   func closesWindow(_ range: Range<Int>) -> Bool {
     guard range.upperBound < total else { return true }
     return min(range.upperBound + chunk, total) > min(windowEnd ?? reach, reach)
   }
 
-  /// - Parameter isCheckpoint: its response is processed later.
+  /// - Parameter isCheckpoint: whether the write is a request whose response is processed later.
   mutating func sent(_ range: Range<Int>, isCheckpoint: Bool = false) {
     precondition(range.lowerBound == next)
     if isCheckpoint {
@@ -142,23 +147,25 @@ struct OTATransfer {
     sentEnd = max(sentEnd, next)
   }
 
-  /// The checkpoint was answered. Returns whether the response is still meaningful: it is not after
-  /// sending has gone back to before it.
+  /// Records the response to the checkpoint. Returns `false` if sending went back to an offset
+  /// before the checkpoint, which makes the response meaningless.
   mutating func takeCheckpoint() -> Bool { checkpoint.take() != nil }
 
-  /// A Write Response: the device has these bytes, without a CRC32 so far.
+  /// Records a Write Response: the device has these bytes, but their CRC32 has not been compared
+  /// yet.
   mutating func accepted(_ range: Range<Int>) {
     acknowledged = max(acknowledged, range.upperBound)
     noteProgress()
   }
 
-  /// The device was busy and discarded this write and those sent after it: the host waits for it.
+  /// Records that the device was busy, and discarded this write and all later ones. The host then
+  /// waits for the device.
   mutating func refused(_ range: Range<Int>) {
     next = range.lowerBound
     limit = range.lowerBound
   }
 
-  /// The bytes from `offset` on must be sent again.
+  /// Goes back to `offset`, from which the bytes must be sent again.
   private mutating func goBack(to offset: Int) {
     next = offset
     acknowledged = offset
@@ -166,8 +173,8 @@ struct OTATransfer {
     if let sent = checkpoint, offset < sent.upperBound { checkpoint = nil }
   }
 
-  /// A Status, notified or read. `isAnswer`: it was read after everything was sent, so missing
-  /// bytes were lost.
+  /// Processes a notified or read Status. `isAnswer`: the Status was read after everything was
+  /// sent, so missing bytes were lost.
   mutating func received(
     _ status: OTAStatus, isAnswer: Bool
   ) throws(UpdateFault) -> Reaction {
@@ -189,7 +196,7 @@ struct OTATransfer {
       discards = 0
     }
     acknowledged = isNews ? status.nextOffset : max(acknowledged, status.nextOffset)
-    // Bytes that the device already has are not sent again.
+    // The bytes that the device already has need not be sent again.
     next = max(next, status.nextOffset)
     noteProgress()
     switch status.note {
@@ -224,7 +231,7 @@ struct OTATransfer {
     return .discard(from: from)
   }
 
-  /// The device's answer to REWIND: its offset is now `position`.
+  /// Processes the device's answer to REWIND: the offset is now `position`.
   mutating func rewound(to position: OTAPosition) throws(UpdateFault) {
     guard position.nextOffset <= verified,
       position.crc32 == prefixes.checksum(ofFirst: position.nextOffset)
@@ -236,7 +243,7 @@ struct OTATransfer {
     limit = position.nextOffset
   }
 
-  /// Rewinds only count between two advances of the maximum.
+  /// Resets the count of rewinds when the maximum offset advances.
   private mutating func noteProgress() {
     guard acknowledged > furthest else { return }
     furthest = acknowledged

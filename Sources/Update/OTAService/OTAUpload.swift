@@ -1,9 +1,9 @@
 import OtaflashFirmware
 import OtaflashGATT
 
-/// One upload on one connection, in every write mode: from the first Status to the last
+/// Performs one upload on one connection in any write mode, from the first Status to the last
 /// acknowledged byte (README.md in this folder). The device's Status grants a window, acknowledges
-/// bytes, and contains the CRC32 to compare after each block.
+/// bytes, and contains the CRC32 that the host compares after each block.
 struct OTAUpload {
   /// An event before the next command.
   private enum Event {
@@ -13,7 +13,7 @@ struct OTAUpload {
     case status([UInt8])
     /// The write of this range is the last that fits its window.
     case windowCloses(Range<Int>)
-    /// The mode only writes with response.
+    /// The write mode requires a response to this write.
     case request(Range<Int>)
     /// Nothing may be sent before the next message of the device.
     case windowUsed
@@ -90,7 +90,8 @@ struct OTAUpload {
 
   /// The event before the next command; `nil` = none.
   private mutating func nextEvent() -> Event? {
-    // Before any Status: a later Status contains more than the response.
+    // The response is processed before any Status, because a later Status contains more than the
+    // response.
     if let outcome = checkpoint?.write.poll(), let open = checkpoint.take() {
       return .answer(open, outcome)
     }
@@ -123,7 +124,7 @@ struct OTAUpload {
     let isSent = checkpoint != nil
     transfer.sent(range, isCheckpoint: isSent)
     guard !isSent else { return }
-    // Another request is open: this write becomes a command, too.
+    // Another request is open, so this write becomes a command as well.
     var unsent: Range<Int>? = range
     do throws(GATTFault) {
       try await path.sendCommands(of: payload.bytes) { unsent.take() }
@@ -150,7 +151,7 @@ struct OTAUpload {
     }
   }
 
-  /// A request got no response, or was refused.
+  /// Handles a request that received no response or was refused.
   private mutating func refused(
     _ range: Range<Int>, by fault: GATTFault
   ) async throws(UpdateFault) {
@@ -159,7 +160,7 @@ struct OTAUpload {
       transfer.refused(range)
       context.observe(.deviceBusy)
     case .refused(_, OTAService.wrongOffset), .refused(_, OTAService.noSession):
-      // Its Status contains the offset, or the reason for the end of the session.
+      // The device's Status contains the offset, or the reason why the session ended.
       try await readStatus()
     case .refused(_, OTAService.notAuthorized):
       throw .declined(.upload, .otaService(.notAuthorized))
@@ -168,8 +169,8 @@ struct OTAUpload {
     }
   }
 
-  /// A write without a response may have been too long for the device: the next connection uses the
-  /// length that every device supports.
+  /// Adapts the next connection after a write that received no response. The write may have been
+  /// too long, so the next connection uses the length that every device supports.
   private func writeFailed(_ fault: GATTFault) -> UpdateFault {
     if fault == .transactionTimedOut, transfer.chunk > OTATransfer.smallestChunk {
       path.limitChunks(to: OTATransfer.smallestChunk)
@@ -184,7 +185,7 @@ struct OTAUpload {
     let wait = context.meter?.begin(context.clock)
     let cause = waitCause
     if let open = checkpoint {
-      // No other request is sent before the open one is answered.
+      // No other request is sent before the open request is answered.
       do throws(GATTFault) { try await open.write.arrival(orOf: statuses.notifications) } catch {
         throw .gatt(.upload, error)
       }
@@ -198,7 +199,7 @@ struct OTAUpload {
     if let wait { context.meter?.waited(wait, for: cause) }
   }
 
-  /// The cause of a wait for the window. A sink holds all its bytes in flash by definition.
+  /// The cause of a wait for the window. For a sink, all bytes count as stored in flash.
   private var waitCause: TransferMeter.Cause {
     let pending = transfer.acknowledged - transfer.durable
     return pending * 2 > path.info.bufferSize ? .flash : .device
@@ -211,7 +212,8 @@ struct OTAUpload {
   private mutating func apply(_ status: OTAStatus, isAnswer: Bool) async throws(UpdateFault) {
     switch status.note {
     case .flashFault, .patchRefused, .notAuthorized: throw retained.ending(.upload, status.note)
-    // Data arrived too late for a session. Only a read Status contains the reason for its end.
+    // The data arrived after the session had ended. Only a read Status contains the reason for the
+    // end.
     case .noSession: throw retained.ending(.upload, try await statuses.read().note)
     case .none, .gap, .overrun: break
     }
@@ -230,7 +232,7 @@ struct OTAUpload {
     acknowledge()
   }
 
-  /// A block differs: the device goes back to before it.
+  /// Makes the device go back to the start of a block that differs.
   private mutating func discard(from offset: Int) async throws(UpdateFault) {
     let position = try await rewind(to: offset)
     statuses.discard()
@@ -238,21 +240,22 @@ struct OTAUpload {
     try await readStatus()
   }
 
-  /// `nil`: the device has meanwhile gone back on its own to an offset before `offset`; its Status
-  /// contains the offset.
+  /// Sends REWIND. Returns `nil` if the device has already gone back to an offset before `offset`
+  /// on its own; its Status then contains that offset.
   private func rewind(to offset: Int) async throws(UpdateFault) -> OTAPosition? {
     do throws(UpdateFault) {
       return try await control.position(.rewind(offset: offset), .upload)
     } catch .declined(.upload, .otaService(.malformedRequest)) {
       return nil
     } catch {
-      // Wrong bytes are not a valid patch, so the session may have ended meanwhile.
+      // Wrong bytes are not a valid patch, so the device may have ended the session in the
+      // meantime.
       guard error == .declined(.upload, .otaService(.wrongState)) else { throw error }
       throw retained.ending(.upload, try await statuses.read().note)
     }
   }
 
-  /// Progress counts bytes of the image, even for a stream.
+  /// Reports progress in image bytes, even for a stream.
   private func acknowledge() {
     context.acknowledged(
       payload.imageBytes(ofFirst: transfer.acknowledged), of: payload.imageSize,

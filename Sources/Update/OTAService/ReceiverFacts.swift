@@ -1,19 +1,19 @@
 import OtaflashDelta
 import OtaflashFirmware
 
-/// The report of a device with the OTA service about its receiver: the input of a time prediction,
-/// except the speed of its flash, which no device reports.
+/// The receiver properties that a device with the OTA service reports. They are the input of a time
+/// prediction, together with the speed of the flash, which no device reports.
 package struct ReceiverFacts: Equatable, Sendable {
-  /// Bytes of flash that are erased at a time.
+  /// The number of flash bytes that are erased at a time.
   package let pageSize: Int
   /// In bytes.
   package let bufferSize: Int
   /// In bytes.
   package let slotSize: Int
   package let erasesAhead: Bool
-  /// `nil` = no support for patches, or not asked.
+  /// `nil` = the device does not support patches, or was not asked.
   package let decoder: DecoderAbilities?
-  /// The base of its patches; `nil` if the device does not report it.
+  /// The base of patches for the device; `nil` if the device does not report it.
   package let running: ContentIdentity?
 
   init(_ session: OTASession) {

@@ -1,4 +1,4 @@
-/// The source of the images that devices may run; patches are created against them.
+/// The source of the images that devices may run, against which patches are created.
 ///
 /// Use one instance for all updates to the same image: each patch is then created once.
 public struct BaseFinder: Sendable {
@@ -7,10 +7,10 @@ public struct BaseFinder: Sendable {
   let made = PatchCache()
 
   /// - Parameters:
-  ///   - computation: where images are searched and patches created; by default the update's
-  ///     executor.
-  ///   - find: returns the bytes of an image, or `nil` if it is not available. Bytes with another
-  ///     size or CRC32 than requested are ignored.
+  ///   - computation: the executor for searching images and creating patches; by default the
+  ///     executor of the update.
+  ///   - find: returns the bytes of an image, or `nil` if the image is not available. Bytes whose
+  ///     size or CRC32 differs from the requested one are ignored.
   public init(
     computation: Computation = .inline, _ find: @escaping @Sendable (ContentIdentity) -> [UInt8]?
   ) {
@@ -18,7 +18,7 @@ public struct BaseFinder: Sendable {
     self.find = find
   }
 
-  /// Knows no image: the image is sent as it is, or compressed.
+  /// A source without images: the image is sent as it is, or compressed.
   public static var none: BaseFinder { BaseFinder { _ in nil } }
 
   func bytes(of image: ContentIdentity) -> [UInt8]? {

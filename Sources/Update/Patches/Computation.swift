@@ -1,21 +1,22 @@
 import OtaflashGATT
 import Synchronization
 
-/// Where an update runs long computations, such as the creation of patches.
+/// The executor for the long computations of an update, such as the creation of patches.
 ///
-/// With `threads`, other links continue during the computation. With `inline`, in a simulation, it
-/// takes no time, and every run is identical.
+/// With `threads`, other links continue during a computation. With `inline`, a computation in a
+/// simulation takes no virtual time, and every run is identical.
 public struct Computation: Sendable {
-  /// More waiters than one host has updates.
+  /// The maximum number of waiting computations, which exceeds the number of updates on one host.
   private static let waitersMaximum = 4096
 
   /// `nil` = the executor of the task.
   private let lanes: [SerialGate]?
 
-  /// On the task's own executor.
+  /// Runs computations on the executor of the task.
   public static let inline = Computation(lanes: nil)
 
-  /// On threads of Swift's global executor, at most `width` (1 or more) at a time; others wait.
+  /// Runs at most `width` (1 or more) computations at the same time on threads of Swift's global
+  /// executor; others wait.
   public static func threads(atMost width: Int) -> Computation {
     precondition(width >= 1, "nothing is computed on no thread")
     return Computation(
@@ -24,11 +25,11 @@ public struct Computation: Sendable {
 
   private init(lanes: [SerialGate]?) { self.lanes = lanes }
 
-  /// Whether other tasks can run during the computation.
+  /// Whether other tasks can run during a computation.
   var isElsewhere: Bool { lanes != nil }
 
-  /// Runs `body`, which checks `Task.isCancelled` now and then; `nil` if the task was cancelled
-  /// before the start.
+  /// Runs `body`, which must check `Task.isCancelled` regularly. Returns `nil` if the task was
+  /// cancelled before the start.
   func run<Value: Sendable>(_ body: @Sendable () -> Value) async -> Value? {
     guard let lanes else { return body() }
     let lane = lanes.min { $0.waitingCount < $1.waitingCount } ?? lanes[0]

@@ -1,50 +1,51 @@
 import OtaflashDelta
 import OtaflashFirmware
 
-/// The content for a device, and the reason if it is not a patch. Pure: all facts of the device,
-/// the link and the caller are inputs.
+/// Decides which content a device receives, and states the reason if it is not a patch. All
+/// properties of the device, the link and the caller are inputs.
 struct DeliveryDecision {
   /// The result.
   enum Verdict {
-    /// The uncompressed image; `because` is `nil` if nothing else was requested.
+    /// The uncompressed image; `because` is `nil` if no other content was requested.
     case image(because: PatchObstacle?)
     /// A stream; `because` is `nil` for a patch.
     case stream(Delivery, because: PatchObstacle?)
-    /// A patch was required, but none can be sent.
+    /// A patch was required, but no patch can be sent.
     case refuse(PatchObstacle)
   }
 
-  /// A verdict, and the obstacle of a given patch.
+  /// A verdict with the obstacle of a given patch.
   struct Decision {
     let verdict: Verdict
-    /// Why the given patch is not sent.
+    /// The reason why the given patch is not sent.
     var unused: PatchObstacle?
   }
 
-  /// A base without bytes on the host has the size that the device reports; none is larger.
+  /// The maximum size of a base that a device reports and that is not on the host.
   private static let baseMaximum = 1 << 26
 
   var policy: DeltaPolicy
-  /// `nil` = the device supports no streams, or none that this host creates.
+  /// The abilities of the device's decoder; `nil` = the device supports no stream that this host
+  /// creates.
   var abilities: DecoderAbilities?
   var conditions: DeliveryConditions
   /// The base of patches that the device reports; `nil` = none.
   var running: ContentIdentity?
-  /// Why the device reports no base.
+  /// The reason why the device reports no base.
   var absence = PatchObstacle.baseNotTold
   /// The bytes of the running image, if available.
   var base: [UInt8]?
   /// A prebuilt patch.
   var given: PrebuiltPatch?
-  /// Bytes of the image itself that the device holds of an earlier transfer.
+  /// The number of bytes of the image itself that the device holds from an earlier transfer.
   var held = 0
-  /// The stream of which the device holds a part, and the number of held bytes.
+  /// The stream of which the device holds a part, and the number of bytes that it holds.
   var begun: ContentIdentity?
   var begunOffset = 0
-  /// Why patches were abandoned in this update.
+  /// The reason why patches were abandoned in this update.
   var givenUp: PatchObstacle?
 
-  /// Why no patch is possible, as far as known before its creation.
+  /// The reason why no patch is possible, as far as it is known before the creation of a patch.
   var obstacle: PatchObstacle? {
     if let givenUp { return givenUp }
     guard abilities != nil else { return .notUnderstood }
@@ -53,7 +54,8 @@ struct DeliveryDecision {
     return base == nil ? .baseUnknown(running) : nil
   }
 
-  /// Why the given patch cannot be sent, as far as known before its application.
+  /// The reason why the given patch cannot be sent, as far as it is known before the patch is
+  /// applied.
   private func obstacle(to given: PrebuiltPatch) -> PatchObstacle? {
     guard let abilities else { return .notUnderstood }
     guard let running else { return absence }
@@ -65,7 +67,7 @@ struct DeliveryDecision {
 
   func verdict(for image: [UInt8]) -> Verdict { decision(for: image).verdict }
 
-  /// - Parameter prepare: passes earlier results to the planner, and a condition to stop.
+  /// - Parameter prepare: passes earlier results and a stop condition to the planner.
   func decision(
     for image: [UInt8], _ prepare: (inout DeliveryPlanner) -> Void = { _ in }
   ) -> Decision {
@@ -110,7 +112,8 @@ struct DeliveryDecision {
     if let begun, let again = planner.again(size: begun.size, crc32: begun.crc32, base: base) {
       if again.content == .difference { return .stream(again, because: nil) }
       let rest = max(0, begun.size - begunOffset)
-      // A base that was found since may permit a patch smaller than the rest.
+      // A base found in the meantime may permit a patch that is smaller than the rest of the
+      // stream.
       if policy == .auto,
         base == nil || again.isSooner(last: rest, than: planner.best(base: base))
       {
@@ -137,7 +140,7 @@ struct DeliveryDecision {
 }
 
 extension Delivery {
-  /// Whether its last bytes arrive no later than all bytes of another.
+  /// Whether the last `count` bytes of this delivery arrive no later than all bytes of another.
   fileprivate func isSooner(last count: Int, than other: Delivery) -> Bool {
     let left = Double(count) / Double(bytes.count)
     return forecast.expectedSeconds * left <= other.forecast.expectedSeconds

@@ -2,8 +2,8 @@ import OtaflashDelta
 import OtaflashGATT
 import Synchronization
 
-/// The streams created for the last few images and bases: devices of one kind need the same stream,
-/// and its creation takes time. A task that needs a stream in creation waits for it.
+/// The streams for the most recent images and bases: devices of one kind need the same stream, and
+/// its creation takes time. A task waits for a stream that another task is creating.
 final class PatchCache: Sendable {
   /// The inputs of a stream, except the size of its parts.
   struct Pair: Hashable, Sendable {
@@ -13,12 +13,13 @@ final class PatchCache: Sendable {
     let abilities: DecoderAbilities
   }
 
-  /// The streams of one pair, created by one task at a time.
+  /// The streams of one pair. Only one task at a time creates a stream of the pair.
   final class Shelf: Sendable {
     let gate = SerialGate(waitersMaximum: PatchCache.waitersMaximum)
     private let streams = Mutex<[DeliveryPlanner.Recipe: Delivery]>([:])
 
-    /// Returns the cached stream, or creates the delivery; only streams are cached.
+    /// Returns the cached stream if there is one; otherwise creates the delivery, and caches it if
+    /// it is a stream.
     func stream(_ recipe: DeliveryPlanner.Recipe, _ make: () -> Delivery) -> Delivery {
       if let kept = streams.withLock({ $0[recipe] }) { return kept }
       let made = make()
@@ -28,7 +29,7 @@ final class PatchCache: Sendable {
   }
 
   private static let capacity = 4
-  /// More concurrent updates than one host has links.
+  /// The maximum number of waiting updates, which exceeds the number of links of one host.
   private static let waitersMaximum = 4096
 
   private let kept = Mutex<[(pair: Pair, shelf: Shelf)]>([])

@@ -2,13 +2,13 @@ import OtaflashDelta
 import OtaflashFirmware
 import OtaflashGATT
 
-/// The steps of a session with patches that no protocol changes: the search for the base, and the
-/// creation of the content, each where `BaseFinder.computation` states.
+/// The steps of a session with patches that do not depend on the protocol: the search for the base
+/// and the creation of the content. Both run on `BaseFinder.computation`.
 extension UpdateContext {
-  /// After this time, the creation of a patch is reported.
+  /// The time after which the creation of a patch is reported.
   private static var silentCreation: Duration { .seconds(1) }
 
-  /// Checks that a patch is possible if one is required, as far as the device has reported.
+  /// If a patch is required, checks that a patch is possible according to the device's report.
   ///
   /// - Parameter decision: without the bytes of the base.
   func checkRequiredPatch(_ decision: DeliveryDecision) async throws(UpdateFault) {
@@ -21,7 +21,7 @@ extension UpdateContext {
     if let obstacle = known.obstacle { throw .noPatch(obstacle) }
   }
 
-  /// Searches the base and creates the content, unless it exists already.
+  /// Searches for the base and creates the content, unless the content already exists.
   ///
   /// - Parameter decision: without the bytes of the base.
   func decide(
@@ -37,7 +37,8 @@ extension UpdateContext {
     let made = await reportingCreation(
       on: bases.computation
     ) { () async -> DeliveryDecision.Decision? in
-      // Inline computations cannot be interrupted; a simulation waits for nothing outside of it.
+      // Inline computations cannot be interrupted, because a simulation does not wait for external
+      // events.
       let waits = bases.computation.isElsewhere
       if waits, await shelf.gate.enter() != .entered { return nil }
       defer { if waits { shelf.gate.leave() } }
@@ -70,7 +71,8 @@ extension UpdateContext {
 }
 
 extension DeliveryDecision {
-  /// With the bytes of the running image, if they are found. The search may take time.
+  /// Returns the decision with the bytes of the running image, if they are found. The search may
+  /// take time.
   fileprivate func searching(_ bases: BaseFinder) -> DeliveryDecision {
     var decision = self
     decision.base = running.flatMap { bases.bytes(of: $0) }

@@ -1,9 +1,9 @@
 import OtaflashGATT
 import OtaflashNumerals
 
-/// Why a device does not receive a patch against its running image.
+/// The reason why a device does not receive a patch against its running image.
 public enum PatchObstacle: DeliveryReason {
-  /// The device supports no patches, or none that this host creates.
+  /// The device does not support patches, or does not support the patches that this host creates.
   case notUnderstood
   /// The device does not report its running image.
   case baseNotTold
@@ -13,18 +13,18 @@ public enum PatchObstacle: DeliveryReason {
   case baseUnknown(ContentIdentity)
   /// The best content without a patch has this size, and a patch would save little.
   case noGain(bytes: Int)
-  /// The device holds a part of the image or stream, and the rest is transferred sooner than a
-  /// patch.
+  /// The device holds a part of the image or stream, and the transfer of the rest is faster than
+  /// that of a patch.
   case restIsSooner(bytes: Int)
   /// The given patch is not for the running image.
   case givenForAnother(running: ContentIdentity)
-  /// The device has no decoder for the given patch; the value states what is needed.
+  /// The device has no decoder for the given patch; the value states the required decoder.
   case givenNotUnderstood(String)
-  /// The device compared its running image with the base of the patch.
+  /// The running image of the device differs from the base of the patch.
   case otherBase(expected: ContentIdentity, running: ContentIdentity)
   /// The device refused the patch during the transfer.
   case refused
-  /// The device applied the patch, and the result is not the image.
+  /// The device applied the patch, but the result differs from the image.
   case madeOtherImage
 
   /// The reason, as a clause.
@@ -49,7 +49,7 @@ public enum PatchObstacle: DeliveryReason {
     }
   }
 
-  /// The stable name of this kind.
+  /// The stable name of this kind of obstacle.
   public var code: String {
     switch self {
     case .notUnderstood: "not-understood"
@@ -66,7 +66,7 @@ public enum PatchObstacle: DeliveryReason {
     }
   }
 
-  /// The device examined the patch before it refused.
+  /// Whether the device examined the patch before it refused it.
   public var isVerdictOfDevice: Bool {
     switch self {
     case .refused, .madeOtherImage: true
@@ -91,7 +91,7 @@ extension PatchObstacle {
 }
 
 extension DeliveryObstacle {
-  /// The obstacle to a patch.
+  /// Creates the delivery obstacle for a patch.
   public static func patch(_ obstacle: PatchObstacle) -> DeliveryObstacle {
     DeliveryObstacle(obstacle)
   }
@@ -101,13 +101,14 @@ extension DeliveryObstacle {
 }
 
 extension UpdateFault {
-  /// A patch was required, but none can be sent, or the device created no image from it.
+  /// Creates the fault of an update that requires a patch, if no patch can be sent or the device
+  /// did not create the image from the patch.
   public static func noPatch(_ obstacle: PatchObstacle) -> UpdateFault {
     .undeliverable(.patch(obstacle))
   }
 }
 
 extension ContentIdentity {
-  /// `132,472 B, CRC32 5121c8ff`.
+  /// The identity as text: `132,472 B, CRC32 5121c8ff`.
   public var words: String { "\(Numerals.grouped(size)) B, CRC32 \(Numerals.hex(crc32))" }
 }

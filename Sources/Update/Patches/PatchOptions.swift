@@ -1,10 +1,11 @@
-/// Whether a device may receive a patch or a compressed image instead of the image.
+/// The rule for sending a patch or a compressed image instead of the image.
 public enum DeltaPolicy: String, Sendable, CaseIterable {
-  /// The content with the shortest transfer; the image itself if nothing shorter is possible.
+  /// Sends the content with the shortest transfer, or the image itself if no shorter content is
+  /// possible.
   case auto
-  /// The image, uncompressed.
+  /// Sends the uncompressed image.
   case never
-  /// A patch against the running image; without a patch, the update fails.
+  /// Sends a patch against the running image; if no patch is possible, the update fails.
   case require
 }
 
@@ -18,7 +19,7 @@ public struct PatchOptions: DeliveryOptions {
   /// the update continues.
   public var prebuilt: PrebuiltPatch?
 
-  /// Without base images, and without a prebuilt patch.
+  /// Creates options without base images and without a prebuilt patch.
   public init(_ policy: DeltaPolicy = .auto) { self.policy = policy }
 
   public var method: DeliveryMethod { .patches }
@@ -33,8 +34,8 @@ extension DeliveryMethod {
 }
 
 extension UpdateOptions {
-  /// The options of patches, in `delivery`: the defaults if no method was chosen, and no patches if
-  /// another one was.
+  /// The patch options in `delivery`. If no method was chosen, they have the default values; if
+  /// another method was chosen, they permit no patches.
   public var patches: PatchOptions {
     get {
       guard let delivery else { return PatchOptions() }
@@ -45,7 +46,7 @@ extension UpdateOptions {
 }
 
 extension DeviceReport {
-  /// The device can create an image from a patch against the running image, or from a compressed
-  /// image.
+  /// Whether the device can create an image from a patch against the running image, or from a
+  /// compressed image.
   public var takesPatches: Bool { deliveryMethods.contains(.patches) }
 }

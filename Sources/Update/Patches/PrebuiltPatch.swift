@@ -1,17 +1,17 @@
 import OtaflashDelta
 import OtaflashFirmware
 
-/// A patch created in advance against the running image: by detools, `otaflash image patch`, or for
-/// ESP-IDF's `esp_delta_ota`, whose header is omitted.
+/// A patch created in advance against the running image, by detools or `otaflash image patch`. The
+/// header of a patch for ESP-IDF's `esp_delta_ota` is omitted.
 ///
-/// A patch names neither its base nor its result. So it is only a shorter way to send a given
-/// image: the device's result is compared with that image, by the checksum of its part and by the
-/// image's own.
+/// A patch identifies neither its base nor its result, so it is only a shorter way to send a given
+/// image. The checksum of each part and the checksum of the image verify that the device created
+/// this image.
 public struct PrebuiltPatch: Equatable, Sendable {
-  /// Without any header.
+  /// The bytes of the patch without the header of `esp_delta_ota`.
   let bytes: [UInt8]
   let codec: PatchCodec
-  /// Size in bytes of the image that it creates.
+  /// The size in bytes of the image that the patch creates.
   public let imageSize: Int
   /// The base from which the patch verifiably created the image; `nil` = not checked yet.
   public private(set) var base: ContentIdentity?
@@ -37,8 +37,8 @@ public struct PrebuiltPatch: Equatable, Sendable {
   /// Verifies that the patch can create the image.
   ///
   /// - Parameters:
-  ///   - image: the image to run.
-  ///   - base: the base of the patch, if available: then the patch is applied to it.
+  ///   - image: the image that the patch must create.
+  ///   - base: the base of the patch, to which the patch is applied; `nil` if it is not available.
   /// - Throws: `.makesAnotherSize`, `.makesAnother`.
   public mutating func check(makes image: [UInt8], of base: [UInt8]?) throws(PrebuiltPatchFault) {
     guard imageSize == image.count else {
@@ -63,18 +63,18 @@ public struct PrebuiltPatch: Equatable, Sendable {
 public enum PrebuiltPatchFault: Error, Equatable, Sendable {
   /// The file is empty.
   case empty
-  /// The file is not a patch, or incomplete; the text states where and why.
+  /// The file is not a patch or is incomplete; the text states the position and the reason.
   case damaged(String)
   /// No device accepts this kind of patch.
   case kind(String)
-  /// The patch creates this number of bytes, the image has another size.
+  /// The patch creates this number of bytes, but the image has another size.
   case makesAnotherSize(Int, image: Int)
   /// The patch applied to the given base does not create the image.
   case makesAnother(of: ContentIdentity)
 }
 
 extension PrebuiltPatchFault: CustomStringConvertible {
-  /// The problem: a clause about the file.
+  /// The problem, as a clause about the file.
   public var description: String {
     switch self {
     case .empty: "it is empty"

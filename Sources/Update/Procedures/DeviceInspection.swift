@@ -2,31 +2,32 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// Inspects a device: its services, its Device Information strings, and the report of its update
-/// protocol. Only reads; nothing on the device changes.
+/// The result of an inspection of a device: its services, its Device Information strings, and the
+/// report of its update protocol.
 public struct Inspection: Equatable, Sendable {
   /// A service with its characteristics.
   public struct Service: Equatable, Sendable {
     /// The service's type.
     public let uuid: BluetoothUUID
-    /// The service's attributes.
+    /// The handles of the service's attributes.
     public let handles: HandleRange
-    /// In the order of their handles.
+    /// The characteristics, in the order of their handles.
     public let characteristics: [DiscoveredCharacteristic]
   }
 
   /// The state of the link.
   public let link: LinkReport
-  /// In the order of their handles.
+  /// The services, in the order of their handles.
   public let services: [Service]
-  /// The strings of the Device Information service by characteristic, where there is one.
+  /// The strings of the Device Information service by characteristic; empty if the device has no
+  /// such service.
   public let deviceInformation: [BluetoothUUID: String]
   /// `nil` if the device has no known update protocol.
   public let device: DeviceReport?
   /// The prospects of the given images, in their order.
   public let prospects: [Prospect]
 
-  /// The decision of an update to an image on this connection, before the first byte.
+  /// The decision, before the first byte is sent, of an update to an image on this connection.
   public struct Prospect: Equatable, Sendable {
     /// The image.
     public let image: FirmwareImage
@@ -41,7 +42,7 @@ public struct Inspection: Equatable, Sendable {
   }
 }
 
-/// Reads an `Inspection` from a device.
+/// Reads an `Inspection` from a device, without changing anything on the device.
 public struct DeviceInspection: Sendable {
   /// The string characteristics of Device Information (0x180A), in display order.
   public static let informationStrings: [(uuid: BluetoothUUID, name: String)] = [
@@ -59,8 +60,9 @@ public struct DeviceInspection: Sendable {
   private let known: ProtocolChoice
 
   /// - Parameters:
-  ///   - options: the device's key, the protocol, and how to connect; nothing is written.
-  ///   - images: of one package; empty to inspect only the device.
+  ///   - options: the options of the update that the decisions refer to; the inspection itself
+  ///     writes nothing.
+  ///   - images: the images of one package; empty to inspect only the device.
   ///   - protocols: as for `FirmwareUpdate`.
   public init(
     options: UpdateOptions = UpdateOptions(), images: [FirmwareImage] = [],
@@ -128,16 +130,16 @@ public struct DeviceInspection: Sendable {
         do throws(GATTFault) {
           strings[entry.uuid] = String(decoding: try await client.read(entry), as: UTF8.self)
         } catch .refused {
-          // A string that requires permission is omitted.
+          // A string whose reading requires a permission is omitted.
         } catch .insecure {
-          // A string that requires pairing is omitted, too.
+          // A string whose reading requires pairing is omitted, too.
         }
       }
     }
     return strings
   }
 
-  /// Reads the report of the protocol that an update would use, and its decisions for the images.
+  /// Returns the report of the protocol that an update would use, and the decisions for the images.
   private func survey(
     _ client: GATTClient, _ services: [Inspection.Service], on clock: any LinkClock
   ) async throws(UpdateFault) -> (DeviceReport?, [Inspection.Prospect]) {

@@ -2,11 +2,11 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// An update of one device with verification: connect, compare, authorize, send, verify, activate,
-/// reconnect, and read back the running image.
+/// A verified update of one device. Its steps are: connect, compare, authorize, send, verify,
+/// activate, reconnect, and read back the running image.
 ///
-/// Run it directly over a dialer, or as a command in a peripheral's queue, where nothing else can
-/// interleave with it.
+/// Run it directly over a dialer, or as a command in a peripheral's queue, which prevents
+/// interleaving with other commands.
 public struct FirmwareUpdate: Sendable {
   /// The display name of the package or image.
   public let name: String
@@ -21,9 +21,9 @@ public struct FirmwareUpdate: Sendable {
   ///   - package: the images, each of which goes to its own slot or bootloader.
   ///   - options: the caller's options.
   ///   - protocols: the known protocols, one or more, each once. The services of the device and the
-  ///     image select among them, not their order. A device that may be in a bootloader at another
-  ///     address is searched in their order.
-  ///   - observe: receives events, in order, from the update's own task. It must return soon, and
+  ///     image determine which protocol is used. The order matters only for a device that may be in
+  ///     a bootloader at another address: its locations are searched in the order of the protocols.
+  ///   - observe: receives the events in order, in the task of the update. It must return soon, and
   ///     cannot change the update.
   public init(
     package: FirmwarePackage, options: UpdateOptions = UpdateOptions(),
@@ -37,7 +37,7 @@ public struct FirmwareUpdate: Sendable {
     self.observe = observe
   }
 
-  /// The update to one image.
+  /// Creates an update to one image.
   public init(
     image: FirmwareImage, options: UpdateOptions = UpdateOptions(),
     protocols: [any UpdateSession.Type] = UpdateProtocol.all,
@@ -50,8 +50,8 @@ public struct FirmwareUpdate: Sendable {
     self.observe = observe
   }
 
-  /// The update as a command, performed by a `Peripheral`. Cancellation of the performing task ends
-  /// the transfer at a safe point, notifies the device, and keeps the resume offset.
+  /// The update as a command, performed by a `Peripheral`. Cancelling the task that performs the
+  /// command ends the transfer at a safe point, notifies the device, and keeps the resume offset.
   public var command: Command<PeripheralTurn, UpdateResult, UpdateFault> {
     Command("flash \(name)") { (turn) async throws(UpdateFault) -> UpdateResult in
       var context = UpdateContext(
@@ -93,8 +93,9 @@ public struct FirmwareUpdate: Sendable {
 }
 
 extension FirmwarePackage {
-  /// The images of MCUboot start together, except an installer, which starts first and alone. A
-  /// Nordic bootloader starts each part separately, and the next part is sent to what has come up.
+  /// MCUboot starts all of its images together, except an installer, which must start first and
+  /// separately. A Nordic bootloader starts each image separately, and the program that then runs
+  /// receives the next image.
   fileprivate var rounds: [[FirmwareImage]] {
     switch kind {
     case .raw, .mcuboot, .deviceManager:

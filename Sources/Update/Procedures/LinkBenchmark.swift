@@ -3,73 +3,73 @@ import OtaflashFirmware
 import OtaflashGATT
 import Synchronization
 
-/// Measures the rate of a link: transfers to the device's sink, which counts and checks bytes and
-/// does not write flash (docs/ota-service.md, 4.2, BEGIN).
+/// Measures the rate of a link by transfers to the device's sink, which counts and checks bytes
+/// without writing flash (docs/ota-service.md, 4.2, BEGIN).
 public struct LinkBenchmark: Sendable {
   /// The parameters of a measurement.
   public struct Setting: Hashable, Sendable {
-    /// With response or without.
+    /// The write mode: with or without response.
     public var mode = WriteMode.withResponse
-    /// ATT_MTU to ask for, 23…517 bytes.
+    /// The ATT_MTU to request, 23…517 bytes.
     public var mtu = 512
     /// The maximum number of bytes ahead of the last acknowledgement; `nil` = as the device
     /// permits.
     public var window: Int?
-    /// Bytes per transfer, 1 or more; limited to the size of the device's slot. `nil` = transfers
-    /// grow until twice the size changes the rate by less than 1 %.
+    /// The number of bytes per transfer, 1 or more, limited to the size of the device's slot. `nil`
+    /// = the size is doubled until the rate changes by less than 1 %.
     public var size: Int?
     /// The number of transfers on one connection, 1 or more.
     public var repeats = 1
-    /// Bytes of data in one write; `nil` = the fastest size for the mode.
+    /// The number of data bytes in one write; `nil` = the fastest size for the mode.
     package var chunk: Int?
-    /// Ask the device for the abilities of its decoder, for a prediction.
+    /// Whether to ask the device for the abilities of its decoder, which a prediction needs.
     package var asksForDecoder = false
 
-    /// With response, and a window as large as the device permits.
+    /// Creates a setting with the mode "with response" and a window as large as the device permits.
     public init() {}
   }
 
-  /// One transfer.
+  /// The measurement of one transfer.
   public struct Measurement: Equatable, Sendable {
     /// The state of the link during the measurement.
     public let link: LinkReport
     /// The device's report of its receiver.
     package let receiver: ReceiverFacts
-    /// Image bytes per data write.
+    /// The number of image bytes per data write.
     public let chunk: Int
-    /// Bytes that the device acknowledged.
+    /// The number of bytes that the device acknowledged.
     public let bytes: Int
-    /// Bytes of data sent, repeats included.
+    /// The number of data bytes sent, repeats included.
     public let bytesSent: Int
-    /// From the first data write to the Status that acknowledges the last byte.
+    /// The time from the first data write to the Status that acknowledges the last byte.
     public let took: Duration
-    /// How often sending went back after the loss of a data PDU.
+    /// The number of times that sending went back after the loss of a data PDU.
     public let rewinds: Int
-    /// How often the device reported that it accepts no data for the moment.
+    /// The number of times that the device reported that it temporarily accepts no data.
     public let busySigns: Int
     /// The waits of the sender.
     public let waits: TransferWaits
-    /// Whether more bytes would have shown the same rate; `nil` if the setting fixes the size.
+    /// Whether a larger transfer would have the same rate; `nil` if the setting fixes the size.
     public fileprivate(set) var hasSettled: Bool?
 
-    /// Bytes of an ATT PDU with one such data write.
+    /// The size in bytes of the ATT PDU of one data write.
     public var pduSize: Int { chunk + OTAService.dataHeaderSize + 3 }
-    /// Bytes acknowledged per second.
+    /// The rate in acknowledged bytes per second.
     public var bytesPerSecond: Double { Double(bytes) / (took / .seconds(1)) }
   }
 
-  /// A sink ignores the version; no rule refuses this one.
+  /// The announced version. A sink ignores it, and no rule refuses it.
   private static let version = FirmwareVersion(255, 255, 65535)
 
   /// The parameters.
   public let setting: Setting
-  /// The device's key, if it requires one.
+  /// The device's key, if the device requires one.
   public let key: [UInt8]?
   private let observeRoundTrip: @Sendable (Duration) -> Void
 
   /// - Parameters:
   ///   - setting: the parameters.
-  ///   - key: the device's key, if it requires one.
+  ///   - key: the device's key, if the device requires one.
   ///   - observeRoundTrip: receives the time from each Write Request to its response.
   public init(
     setting: Setting, key: [UInt8]? = nil,
@@ -81,10 +81,12 @@ public struct LinkBenchmark: Sendable {
     self.observeRoundTrip = observeRoundTrip
   }
 
-  /// The benchmark as a command for a peripheral's queue; its measurements are in order of time.
+  /// The benchmark as a command for a peripheral's queue. It returns the measurements in the order
+  /// of time.
   ///
-  /// Its fault is `.declined(.prepare, .otaService(.wrongState))` if the device has no sink, and
-  /// `.authorizationRequired` if it requires a key and none was given. A lost link ends it.
+  /// The command fails with `.declined(.prepare, .otaService(.wrongState))` if the device has no
+  /// sink, and with `.authorizationRequired` if the device requires a key and none was given. A
+  /// lost link ends the benchmark.
   public var command: Command<PeripheralTurn, [Measurement], UpdateFault> {
     Command("benchmark") { (turn) async throws(UpdateFault) -> [Measurement] in
       defer { turn.disconnect() }
@@ -124,7 +126,8 @@ public struct LinkBenchmark: Sendable {
     return measurements
   }
 
-  /// Bytes per transfer, and whether the rate has settled, if that was searched.
+  /// Returns the number of bytes per transfer, and whether the rate has settled at this size; `nil`
+  /// if the setting fixes the size.
   private func settledSize(
     over session: OTASession, _ options: UpdateOptions
   ) async throws(UpdateFault) -> (Int, Bool?) {
@@ -162,7 +165,7 @@ public struct LinkBenchmark: Sendable {
       busySigns: flow.busySigns, waits: meter.waits)
   }
 
-  /// Bytes without a period of the length of a write or a page.
+  /// Returns bytes that do not repeat with the period of a write or a page.
   private static func pattern(_ size: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       for index in 0..<size {

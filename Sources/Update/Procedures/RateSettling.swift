@@ -1,14 +1,15 @@
-/// Finds the size at which the rate of a transfer settles. A transfer waits for a connection event
-/// before its first byte and for an acknowledgement after its last: a large part of a short
-/// transfer, and a negligible part of a long one. Pure.
+/// Finds the transfer size at which the rate settles. A transfer waits for a connection event
+/// before its first byte, and for an acknowledgement after its last byte. These waits are a large
+/// part of a short transfer, and a negligible part of a long one.
 struct RateSettling: Equatable, Sendable {
-  /// Bytes of the first transfer, if the device's slot is large enough.
+  /// The size of the first transfer in bytes, if the device's slot is large enough.
   static let firstSize = 64 * 1024
-  /// The permitted change of the rate at twice the size.
+  /// The maximum relative change of the settled rate when the size doubles.
   static let tolerance = 0.01
-  /// No transfer that would take longer than this is started.
+  /// The maximum expected duration of a transfer; a longer one is not started.
   static let timeLimit = Duration.seconds(20)
-  /// Writes with response after which both ends are negligible: each write is one round trip.
+  /// The number of writes with response that makes both waits negligible: each write takes one
+  /// round trip.
   static let roundTripsMinimum = 100
 
   private enum State: Equatable {
@@ -17,7 +18,7 @@ struct RateSettling: Equatable, Sendable {
   }
 
   private let slotSize: Int
-  /// Bytes of the next transfer.
+  /// The size of the next transfer in bytes.
   private(set) var size: Int
   private var state: State
 

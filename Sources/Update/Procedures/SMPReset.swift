@@ -4,9 +4,10 @@ import OtaflashWire
 
 /// Restarts a device over SMP.
 public struct SMPReset: Sendable {
-  /// Restart even if the application reports that it is busy.
+  /// Whether to restart the device even if the application reports that it is busy.
   public let isForced: Bool
-  /// Start the bootloader's recovery instead of the application (Zephyr, retained boot mode).
+  /// Whether to start the bootloader's recovery mode instead of the application (Zephyr, retained
+  /// boot mode).
   public let toBootloader: Bool
 
   /// A restart.
@@ -15,8 +16,8 @@ public struct SMPReset: Sendable {
     self.toBootloader = toBootloader
   }
 
-  /// The restart as a command for a peripheral's queue. Ends when the device has agreed and the
-  /// link has ended, or after `UpdateOptions.rebootLimit` at the latest.
+  /// The restart as a command for a peripheral's queue. The command ends when the device has agreed
+  /// and the link has ended, or after `UpdateOptions.rebootLimit` at the latest.
   public var command: Command<PeripheralTurn, Void, UpdateFault> {
     Command("reset") { (turn) async throws(UpdateFault) in
       defer { turn.disconnect() }

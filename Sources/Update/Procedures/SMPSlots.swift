@@ -4,16 +4,16 @@ import OtaflashWire
 
 /// Lists the slots of a device with MCUboot, or changes how its bootloader uses them.
 public struct SMPSlots: Sendable {
-  /// What is done to the slots.
+  /// The action on the slots.
   public enum Action: Equatable, Sendable {
-    /// Lists the slots without a change.
+    /// Lists the slots without changing them.
     case list
-    /// Start an image once at the next restart: the image in the inactive slot, or the one whose
+    /// Starts an image once at the next restart: the image in the inactive slot, or the image whose
     /// hash starts with the prefix.
     case test(hashPrefix: [UInt8]?)
-    /// Make the running image permanent.
+    /// Makes the running image permanent.
     case confirm
-    /// Erase an inactive slot.
+    /// Erases an inactive slot.
     case erase(slot: Int)
   }
 
@@ -21,9 +21,9 @@ public struct SMPSlots: Sendable {
   public struct Listing: Equatable, Sendable {
     /// The slots of every image, in the device's order.
     public let slots: [SlotReport]
-    /// `nil` if the device does not report it.
+    /// The bootloader's mode; `nil` if the device does not report it.
     public let mode: MCUbootMode?
-    /// The size of each slot, if the device reports it.
+    /// The sizes of the slots that the device reports.
     public let sizes: [Size]
 
     /// The size of a slot, as the server reports it.
@@ -39,7 +39,7 @@ public struct SMPSlots: Sendable {
 
   /// The action.
   public let action: Action
-  /// Which of the device's images; 0 for the only one.
+  /// The number of the image; 0 if the device has only one.
   public let image: Int
 
   /// - Parameters:
@@ -53,8 +53,8 @@ public struct SMPSlots: Sendable {
 
   /// The action as a command for a peripheral's queue.
   ///
-  /// Its fault is `.protocolNotOffered` or `.noUpdateService` for a device without SMP, and
-  /// `.declined` for refusals of the device and for actions without effect.
+  /// The command fails with `.protocolNotOffered` or `.noUpdateService` for a device without SMP,
+  /// and with `.declined` if the device refuses the action or the action has no effect.
   public var command: Command<PeripheralTurn, Listing, UpdateFault> {
     Command("slots") { (turn) async throws(UpdateFault) -> Listing in
       defer { turn.disconnect() }
@@ -72,7 +72,7 @@ public struct SMPSlots: Sendable {
     try await command.run(on: dialer, clock: clock)
   }
 
-  /// The state after the action.
+  /// Performs the action, and returns the state after it.
   private func perform(
     _ facts: SMPFacts, over channel: SMPChannel
   ) async throws(UpdateFault) -> SMPImage.State {
@@ -83,7 +83,7 @@ public struct SMPSlots: Sendable {
       return try await write(
         SMPImage.WriteState(hash: hash, isConfirmed: false), .activate, channel)
     case .confirm:
-      // Only the application can be confirmed without its hash.
+      // Only the application (image 0) can be confirmed without its hash.
       let hash = image == 0 ? nil : facts.state.running(image)?.hash
       return try await write(
         SMPImage.WriteState(hash: hash, isConfirmed: true), .confirm, channel)
@@ -108,7 +108,8 @@ public struct SMPSlots: Sendable {
     return try await channel.perform(SMPImage.ReadState(), stage)
   }
 
-  /// The only image that can be put on trial; several images require a choice by the caller.
+  /// Returns the only image that can be put on trial. If there are several, the caller must choose
+  /// one.
   private static func candidate(
     _ slots: [SMPImage.Slot], _ prefix: [UInt8]?
   ) throws(UpdateFault) -> [UInt8] {

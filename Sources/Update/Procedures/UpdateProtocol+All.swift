@@ -1,5 +1,5 @@
 extension UpdateProtocol {
-  /// The protocols of this package, in the order in which their bootloaders are looked for.
+  /// The protocols of this package, in the order in which the host searches for their bootloaders.
   public static let all: [any UpdateSession.Type] = [
     OTASession.self, SMPSession.self, SecureDFUSession.self, LegacyDFUSession.self,
   ]

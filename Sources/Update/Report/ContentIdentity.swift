@@ -1,19 +1,20 @@
 import OtaflashFirmware
 
-/// An image, or the stream that replaces it, as devices identify it: by size and CRC32.
+/// The identity of an image, or of the stream that replaces it: its size and CRC32, by which
+/// devices identify it.
 public struct ContentIdentity: Hashable, Sendable {
-  /// In bytes.
+  /// The size in bytes.
   public let size: Int
-  /// Of all bytes.
+  /// The CRC32 of all bytes.
   public let crc32: UInt32
 
-  /// Content with this size and CRC32.
+  /// Creates the identity of content with this size and CRC32.
   public init(size: Int, crc32: UInt32) {
     self.size = size
     self.crc32 = crc32
   }
 
-  /// The identity of these bytes.
+  /// Creates the identity of these bytes.
   package init(of bytes: [UInt8]) {
     self.init(size: bytes.count, crc32: CRC32.checksum(bytes))
   }

@@ -1,4 +1,4 @@
-/// A way to deliver an image other than as it is: the device creates the image from other, mostly
+/// A way to deliver an image other than as it is: the device creates the image from other, usually
 /// shorter, content.
 ///
 /// A method is a constant in the folder of its options and reasons. Devices that support it list it
@@ -7,6 +7,6 @@ public struct DeliveryMethod: Hashable, Sendable {
   /// A unique name, in lower case.
   public let name: String
 
-  /// A method with this name.
+  /// Creates a method with this name.
   public init(_ name: String) { self.name = name }
 }

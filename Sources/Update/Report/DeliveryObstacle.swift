@@ -1,10 +1,10 @@
 import OtaflashGATT
 
-/// Why a delivery method is not used, in the terms of that method.
+/// The reason why a delivery method is not used, in the terms of that method.
 ///
-/// The texts of `ExplainedFault` are those of an update that fails because it requires the method.
+/// The texts of `ExplainedFault` describe an update that fails because it requires the method.
 public protocol DeliveryReason: ExplainedFault, Equatable {
-  /// The stable name of this kind.
+  /// The stable name of this kind of reason.
   var code: String { get }
 
   /// The reason, as a clause.
@@ -14,12 +14,12 @@ public protocol DeliveryReason: ExplainedFault, Equatable {
   var isVerdictOfDevice: Bool { get }
 }
 
-/// Why a device does not receive the content of a delivery method: the reason of any method.
+/// The reason, of any delivery method, why a device does not receive the method's content.
 public struct DeliveryObstacle: Equatable, Sendable {
   /// The reason, with the type of its method.
   public let reason: any DeliveryReason
 
-  /// The obstacle for this reason.
+  /// Creates the obstacle for this reason.
   public init(_ reason: any DeliveryReason) { self.reason = reason }
 
   /// The stable name of the reason.

@@ -2,9 +2,9 @@
 public struct DeliveryReport: Equatable, Sendable {
   /// The kind of content on air.
   public enum Content: Equatable, Sendable {
-    /// The image as it is.
+    /// The uncompressed image.
     case image
-    /// The image, compressed.
+    /// The compressed image.
     case compressed
     /// The differences from an image that the device has.
     case difference(base: ContentIdentity)
@@ -14,17 +14,17 @@ public struct DeliveryReport: Equatable, Sendable {
   public var content: Content
   /// The size of the content.
   public var bytes: Int
-  /// Bytes of the image that the device creates from the content.
+  /// The size in bytes of the image that the device creates from the content.
   public var imageSize: Int
-  /// Why the content is not a difference; `nil` for a difference.
+  /// The reason why the content is not a difference; `nil` for a difference.
   public var obstacle: DeliveryObstacle?
-  /// Why the content that the caller provides is not used; `nil` if it is used, or there is no such
-  /// content.
+  /// The reason why the content that the caller provides is not used; `nil` if it is used, or if
+  /// the caller provides none.
   public var unused: DeliveryObstacle?
-  /// The device's flash is expected to be slower than the link.
+  /// Whether the device's flash is expected to be slower than the link.
   public var isLimitedByFlash: Bool
 
-  /// A report, for example for the tests of an app.
+  /// Creates a report, for example for the tests of an app.
   public init(
     content: Content, bytes: Int, imageSize: Int, obstacle: DeliveryObstacle? = nil,
     isLimitedByFlash: Bool = false
@@ -36,6 +36,6 @@ public struct DeliveryReport: Equatable, Sendable {
     self.isLimitedByFlash = isLimitedByFlash
   }
 
-  /// The content is shorter than the image.
+  /// Whether the content is shorter than the image.
   public var isShortened: Bool { content != .image }
 }

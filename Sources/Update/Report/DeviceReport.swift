@@ -16,7 +16,7 @@ public struct DeviceReport: Equatable, Sendable {
   public var updateProtocol: UpdateProtocol
   /// The version of the protocol, as the device reports it.
   public var protocolVersion: Int
-  /// The device runs its bootloader, which reports nothing of the application.
+  /// Whether the device runs its bootloader, which reports nothing about the application.
   public var isInBootloader = false
   /// The id of the board; `nil` if unknown.
   public var hardware: HardwareID?
@@ -26,17 +26,17 @@ public struct DeviceReport: Equatable, Sendable {
   public var runningBuild: UInt32?
   /// The CRC32 of the running image.
   public var runningCRC32: UInt32?
-  /// The largest image, in bytes.
+  /// The maximum size of an image in bytes.
   public var slotSize: Int?
-  /// Bytes that the device accepts ahead of its flash writes.
+  /// The number of bytes that the device accepts ahead of its flash writes.
   public var bufferSize: Int?
-  /// An update must authenticate with a key.
+  /// Whether an update must authenticate with a key.
   public var needsAuthorization: Bool
-  /// The running image has not been confirmed yet.
+  /// Whether the running image is on trial, that is, not confirmed yet.
   public var isOnTrial: Bool
   /// The methods by which the device can receive an image, other than the image as it is.
   public var deliveryMethods: Set<DeliveryMethod> = []
-  /// The part that only devices of this protocol report; `nil` for a protocol without one.
+  /// The part that only devices of this protocol report; `nil` for a protocol without such a part.
   public var details: Details?
 
   /// The part of a report that belongs to one protocol.
@@ -49,7 +49,7 @@ public struct DeviceReport: Equatable, Sendable {
     case secureDFU(SecureDFUReport)
   }
 
-  /// A report in which only the protocol is known.
+  /// Creates a report in which only the protocol is known.
   public init(_ updateProtocol: UpdateProtocol, protocolVersion: Int) {
     self.updateProtocol = updateProtocol
     self.protocolVersion = protocolVersion

@@ -9,14 +9,14 @@ public struct LinkReport: Equatable, Sendable {
   public var phy: PHY?
   /// The time between two connection events.
   public var connectionInterval: Duration?
-  /// Bytes of payload in one Link Layer packet, 27…251.
+  /// The maximum payload of a Link Layer packet in bytes, 27…251.
   public var linkLayerPayload: Int?
-  /// Connection events that the device may skip.
+  /// The number of connection events that the device may skip.
   public var peripheralLatency: Int?
-  /// The silence after which the link counts as lost.
+  /// The time without a packet after which the link counts as lost.
   public var supervisionTimeout: Duration?
 
-  /// A report; a value that the transport does not report is `nil`.
+  /// Creates a report. A value that the transport does not report is `nil`.
   public init(
     mtu: Int, phy: PHY? = nil, connectionInterval: Duration? = nil,
     linkLayerPayload: Int? = nil, peripheralLatency: Int? = nil,
@@ -30,7 +30,7 @@ public struct LinkReport: Equatable, Sendable {
     self.supervisionTimeout = supervisionTimeout
   }
 
-  /// The current parameters of a client's link.
+  /// Reads the current parameters of a client's link.
   init(of client: GATTClient) {
     let facts = client.linkFacts
     self.init(

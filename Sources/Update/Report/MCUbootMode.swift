@@ -1,5 +1,5 @@
-/// How MCUboot activates a new image (Zephyr, MCUmgr group 0, command 8). An unlisted mode counts
-/// as unknown.
+/// The mode in which MCUboot activates a new image (Zephyr, MCUmgr group 0, command 8). An unlisted
+/// mode counts as unknown.
 public enum MCUbootMode: Int32, Sendable, CaseIterable {
   /// The device does not know its mode.
   case unknown = -1
@@ -9,7 +9,8 @@ public enum MCUbootMode: Int32, Sendable, CaseIterable {
   case swapUsingScratch = 1
   /// The new image is copied over the old one.
   case overwriteOnly = 2
-  /// By moving, or by an offset of one sector.
+  /// The slots are exchanged without a scratch area, by moving sectors or with an offset of one
+  /// sector.
   case swapWithoutScratch = 3
   /// The slot with the higher version runs in place.
   case directXIP = 4

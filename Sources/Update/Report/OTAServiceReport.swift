@@ -1,17 +1,17 @@
-/// What a device reports of the otaflash OTA service, beyond what every protocol has.
+/// The values that only devices with the otaflash OTA service report.
 public struct OTAServiceReport: Equatable, Sendable {
   /// The part of an earlier transfer that the device still holds.
   public struct ResumePoint: Equatable, Sendable {
-    /// In bytes, of the complete image.
+    /// The size of the complete image in bytes.
     public var imageSize: Int
-    /// Of the complete image, as announced.
+    /// The announced CRC32 of the complete image.
     public var imageCRC32: UInt32
-    /// Bytes held, from the start of the image.
+    /// The number of bytes that the device holds from the start of the image.
     public var offset: Int
-    /// Of the bytes held.
+    /// The CRC32 of the held bytes.
     public var heldCRC32: UInt32
 
-    /// The part of an image that a device holds.
+    /// Creates the description of the held part of an image.
     public init(imageSize: Int, imageCRC32: UInt32, offset: Int, heldCRC32: UInt32) {
       self.imageSize = imageSize
       self.imageCRC32 = imageCRC32
@@ -20,32 +20,32 @@ public struct OTAServiceReport: Equatable, Sendable {
     }
   }
 
-  /// The part of a stream, from which the device creates an image, that it still holds.
+  /// The part that the device still holds of a stream from which it creates an image.
   public struct HeldStream: Equatable, Sendable {
-    /// The complete stream.
+    /// The identity of the complete stream.
     public var stream: ContentIdentity
-    /// Bytes held, from the start of the stream.
+    /// The number of bytes that the device holds from the start of the stream.
     public var offset: Int
 
-    /// The part of a stream that a device holds.
+    /// Creates the description of the held part of a stream.
     public init(stream: ContentIdentity, offset: Int) {
       self.stream = stream
       self.offset = offset
     }
   }
 
-  /// Of the device's flash, in bytes.
+  /// The page size of the device's flash in bytes.
   public var pageSize: Int
   /// The maximum number of data bytes in one write.
   public var largestChunk: Int
   /// The outcome of the last start.
   public var lastBoot: DeviceReport.BootOutcome
-  /// `nil` if the device holds no part of an image.
+  /// The part of an image that the device holds; `nil` if it holds none.
   public var resumePoint: ResumePoint?
-  /// The part of a stream that the device holds; `nil` for no part.
+  /// The part of a stream that the device holds; `nil` if it holds none.
   public var heldStream: HeldStream?
 
-  /// A report of a device that holds nothing of an earlier transfer.
+  /// Creates the report of a device that holds nothing of an earlier transfer.
   public init(
     pageSize: Int, largestChunk: Int,
     lastBoot: DeviceReport.BootOutcome = .normal

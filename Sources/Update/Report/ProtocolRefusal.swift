@@ -14,11 +14,11 @@ public struct ProtocolRefusal: Error, Equatable, Sendable {
     case downgrade
     /// The device examined the sent data, and rejected it.
     case rejected
-    /// Its flash failed.
+    /// The flash of the device failed.
     case flashFault
     /// The application does not permit an update now.
     case unwilling
-    /// A permission is missing: pairing, the key of a signature, the device's own key.
+    /// Authorization is missing: pairing, a signature with the right key, or the device's own key.
     case forbidden
     /// The given key is not the device's key.
     case wrongKey
@@ -30,19 +30,19 @@ public struct ProtocolRefusal: Error, Equatable, Sendable {
     case versionNotSupported
   }
 
-  /// The number as the protocol's specification writes it, such as `image 27`; `nil` if it would
-  /// add nothing to `meaning`.
+  /// The code in the notation of the protocol's specification, such as `image 27`; `nil` if it adds
+  /// nothing to `meaning`.
   public let code: String?
-  /// The refusal: a clause without a full stop.
+  /// The refusal, as a clause without a full stop.
   public let meaning: String
-  /// The reason and the correction: one or two complete sentences.
+  /// The reason and the correction, in one or two complete sentences.
   public let advice: String
   /// The category.
   public let kind: Kind
   /// The correction, if an application can offer one.
   public let remedy: Remedy?
 
-  /// A refusal as a protocol's own specification names it.
+  /// Creates a refusal in the terms of a protocol's specification.
   public init(
     code: String? = nil, meaning: String, advice: String, kind: Kind, remedy: Remedy? = nil
   ) {

@@ -1,13 +1,13 @@
-/// What a device reports over SMP, beyond what every protocol has.
+/// The values that only devices with SMP report.
 public struct SMPServerReport: Equatable, Sendable {
   /// The content of the slots.
   public var slots: [SlotReport]
   /// The number of requests that the device can buffer; `nil` if it does not report it.
   public var bufferCount: Int?
-  /// How the bootloader activates images; `nil` where the device does not report it.
+  /// The mode in which the bootloader activates images; `nil` if the device does not report it.
   public var bootloaderMode: MCUbootMode?
 
-  /// A report of the slots and other known values.
+  /// Creates a report of the slots and other known values.
   public init(
     slots: [SlotReport], bufferCount: Int? = nil, bootloaderMode: MCUbootMode? = nil
   ) {

@@ -1,8 +1,8 @@
-/// What a bootloader reports over Secure DFU, beyond what every protocol has.
+/// The values that only bootloaders with Secure DFU report.
 public struct SecureDFUReport: Equatable, Sendable {
-  /// Bytes of the image in one packet, at most.
+  /// The maximum number of image bytes in one packet.
   public var largestPacket: Int
 
-  /// A report of a bootloader.
+  /// Creates the report of a bootloader.
   public init(largestPacket: Int) { self.largestPacket = largestPacket }
 }

@@ -2,23 +2,24 @@ import OtaflashWire
 
 /// The content of one slot of a device with MCUboot, as the device reports it.
 public struct SlotReport: Equatable, Sendable {
-  /// Which of the device's images; 0 for the only one.
+  /// The number of the image; 0 if the device has only one.
   public let image: Int
-  /// 0 or 1 for each image.
+  /// The number of the slot, 0 or 1 for each image.
   public let slot: Int
-  /// As the device reports it: `1.2.3`, or `1.2.3.4` with a build number.
+  /// The version as the device reports it: `1.2.3`, or `1.2.3.4` with a build number.
   public let version: String
   /// The hash in the image's trailer, 32, 48 or 64 bytes; `nil` if the device reports none.
   public let hash: [UInt8]?
-  /// It runs now.
+  /// Whether the image runs now.
   public let isActive: Bool
-  /// It will not be reverted.
+  /// Whether the image is confirmed, so that the bootloader does not revert it.
   public let isConfirmed: Bool
-  /// It starts next; only once, unless it is permanent or is confirmed then.
+  /// Whether the image starts at the next restart. It runs only once unless it is permanent or is
+  /// then confirmed.
   public let isPending: Bool
-  /// The pending image becomes permanent.
+  /// Whether the pending image becomes permanent.
   public let isPermanent: Bool
-  /// The bootloader would start it.
+  /// Whether the bootloader would start the image.
   public let isBootable: Bool
 
   init(_ slot: SMPImage.Slot) {

@@ -1,6 +1,6 @@
 /// The flow of an update's bytes, which explains its rate.
 public struct TransferFlow: Equatable, Sendable {
-  /// The last write mode; never `auto` if the device supports only one kind of write.
+  /// The write mode of the last upload; never `auto` if the device supports only one kind of write.
   public var mode: WriteMode
   /// The link at the end of the last upload.
   public var link: LinkReport
@@ -18,13 +18,13 @@ public struct TransferFlow: Equatable, Sendable {
   }
 }
 
-/// A stretch of an upload, and what limited it.
+/// The flow of one period of an upload, with the waits that limited its rate.
 public struct TransferStretch: Equatable, Sendable {
   /// The write mode, the link and the waits of the stretch.
   public var flow: TransferFlow
-  /// Bytes sent, repeats included.
+  /// The number of bytes sent, repeats included.
   public var bytesSent: Int
-  /// A second or more.
+  /// The length of the stretch, one second or more.
   public var took: Duration
 
   /// - Parameters:
@@ -40,16 +40,17 @@ public struct TransferStretch: Equatable, Sendable {
 
 /// The waits of an upload.
 public struct TransferWaits: Equatable, Sendable {
-  /// For the device's window: no data was permitted before the next message of the device.
+  /// The wait for the device's window, which permitted no data before the next message of the
+  /// device.
   public var device = Duration.zero
   /// The part of `device` in which more than half of the device's buffer was not yet in flash.
   public var flash = Duration.zero
-  /// For space in the transport's queue, which the air or the system limits.
+  /// The wait for space in the transport's queue, which the air or the system limits.
   public var transport = Duration.zero
-  /// For the responses to writes with response.
+  /// The wait for responses to writes with response.
   public var responses = Duration.zero
 
-  /// No waits.
+  /// Creates a value without waits.
   public init() {}
 
   /// The waits since `earlier`.

@@ -4,7 +4,7 @@
 @nonexhaustive
 #endif
 public enum UpdateEvent: Equatable, Sendable {
-  /// A connection attempt; consecutive attempts count from 1.
+  /// A connection attempt starts; `attempt` counts consecutive attempts from 1.
   case connecting(attempt: Int)
   /// The link is established.
   case connected(LinkReport)
@@ -14,21 +14,21 @@ public enum UpdateEvent: Equatable, Sendable {
   case stageBegan(UpdateStage)
   /// A stage has succeeded.
   case stageEnded(UpdateStage, took: Duration)
-  /// The image of a package that is sent next; `number` counts from 1.
+  /// An image of a package is sent next; `number` counts from 1.
   case part(name: String, number: Int, of: Int)
   /// The creation of shorter content, or the wait for it, takes longer than a second.
   case creatingContent
-  /// The content for a device that supports a delivery method.
+  /// The content was chosen for a device that supports a delivery method.
   case delivery(DeliveryReport)
   /// The device created no image from the content; the image itself is sent now.
   case deliveryGivenUp(because: DeliveryObstacle)
-  /// The transfer starts or resumes at `offset`. `resumed` is true if the device held a part. Bytes
-  /// are always those of the image.
+  /// The transfer starts or resumes at `offset`, in bytes of the image. `resumed` is true if the
+  /// device held a part.
   case transferBegan(offset: Int, total: Int, resumed: Bool)
   /// The device has acknowledged the first `acknowledged` bytes (of `total`) of the image, or the
   /// corresponding part of a stream.
   case progress(acknowledged: Int, total: Int)
-  /// What limited the upload since the last such event; once a second at most.
+  /// The flow of the upload since the last event of this kind, which occurs once a second at most.
   case flowing(TransferStretch)
   /// The device accepts no data for a while (it erases or writes flash).
   case deviceBusy
@@ -45,15 +45,16 @@ public enum UpdateEvent: Equatable, Sendable {
 
 /// The steps of the life cycle, which every protocol implements.
 public enum UpdateStage: String, Sendable, CaseIterable {
-  /// Link, MTU, discovery; the device reports its version and the state of an earlier transfer.
+  /// The host connects, exchanges the MTU and discovers the services. The device reports its
+  /// version and the state of an earlier transfer.
   case connect
-  /// Challenge and proof of the key, if the device has one.
+  /// The host proves to a device with a key that it knows this key.
   case authorize
   /// The application restarts into the bootloader, if the bootloader receives the image.
   case detach
   /// Image and device are compared, and the image is announced.
   case prepare
-  /// The image's bytes.
+  /// The bytes of the image are sent.
   case upload
   /// The device reads its flash back.
   case verify
@@ -65,7 +66,7 @@ public enum UpdateStage: String, Sendable, CaseIterable {
   case confirm
 }
 
-/// Why sending went back.
+/// The reason why sending went back.
 public enum RewindReason: String, Equatable, Sendable {
   /// A data PDU was lost on its way.
   case gap

@@ -14,7 +14,7 @@ extension UpdateFault {
     case user
   }
 
-  /// The responsible party, as far as known.
+  /// The responsible party, as far as it is known.
   public var party: Party {
     switch self {
     case .wrongHardware, .doesNotFit, .downgrade, .olderBuild, .versionUnknown, .hardwareUnknown,

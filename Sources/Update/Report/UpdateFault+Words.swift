@@ -3,8 +3,8 @@ import OtaflashFirmware
 import OtaflashGATT
 import OtaflashNumerals
 
-/// One switch for each part, however long: a new case must not compile before it has a text
-/// (docs/ota-service.md names the rules behind them).
+/// Each text has its own exhaustive switch, however long, so that a new case does not compile
+/// without a text (docs/ota-service.md defines the underlying rules).
 extension UpdateFault: ExplainedFault {
   public var summary: String {
     switch self {
@@ -163,7 +163,7 @@ extension UpdateFault: ExplainedFault {
     }
   }
 
-  /// The state that an interrupted transfer leaves.
+  /// Returns a sentence about the state that an interrupted transfer leaves.
   private static func kept(_ resumable: Bool, _ acknowledged: Int) -> String {
     guard resumable else {
       return

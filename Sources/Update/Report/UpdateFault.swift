@@ -9,17 +9,17 @@ import OtaflashGATT
 #endif
 public enum UpdateFault: Error, Equatable, Sendable {
   // Refused before a byte was written.
-  /// The image is for another board than the device's.
+  /// The image is for a board other than that of the device.
   case wrongHardware(device: HardwareID, image: HardwareID)
   /// The image has more bytes than the slot.
   case doesNotFit(imageSize: Int, slotSize: Int)
   /// The image is older than the running one, and a downgrade was not allowed.
   case downgrade(running: FirmwareVersion, image: FirmwareVersion)
-  /// The same version in an older build.
+  /// The image has the running version, but an older build number.
   case olderBuild(running: MCUbootVersion, image: MCUbootVersion)
-  /// The image states no version, which the device requires.
+  /// The image states no version, but the device requires one.
   case versionUnknown
-  /// The image states no hardware id, which the device requires.
+  /// The image states no hardware id, but the device requires one.
   case hardwareUnknown
   /// The protocols of the device do not support this kind of image.
   case imageNotTaken(by: [UpdateProtocol])
@@ -27,13 +27,13 @@ public enum UpdateFault: Error, Equatable, Sendable {
   case protocolAmbiguous([UpdateProtocol])
   /// The device does not support the requested protocol.
   case protocolNotOffered(asked: UpdateProtocol, offered: [UpdateProtocol])
-  /// A delivery method was required, but cannot be used, or the device created no image from the
-  /// content.
+  /// A delivery method was required, but it cannot be used, or the device did not create the image
+  /// from the content.
   case undeliverable(DeliveryObstacle)
   // The device refused.
   /// A device refused an operation of this stage, in the terms of its protocol.
   case declined(UpdateStage, ProtocolRefusal)
-  /// The device has a key, and none was given.
+  /// The device requires a key, but the caller gave none.
   case authorizationRequired
   /// The device rejected the proof of the given key.
   case wrongKey
@@ -48,18 +48,18 @@ public enum UpdateFault: Error, Equatable, Sendable {
   case oldVersionStillRuns(running: FirmwareVersion?)
   /// The device returned with an image that is neither the new one nor the previous one.
   case differentImageRuns(running: FirmwareVersion?)
-  /// The device reports a version that is neither the previous one, as far as known, nor the
-  /// image's: the image under another version, or another image.
+  /// The device reports a version that is neither the image's nor, as far as known, the previous
+  /// one. The device may run the image under another version, or another image.
   case otherVersionRuns(running: FirmwareVersion, expected: FirmwareVersion?)
-  /// It is in its bootloader.
+  /// The device is in its bootloader, which started no application.
   case nothingStarted
-  /// The device accepted the image, restarted, and could not be connected to again.
+  /// The device accepted the image and restarted, and the host could not reconnect to it.
   case unreachableAfterActivation(LinkLoss)
-  /// The update was stopped after the device was asked to restart into the image. Whether the image
-  /// runs is not known. Run the update again: it starts by asking the device.
+  /// The update was stopped after the device was requested to restart into the image, so it is
+  /// unknown whether the image runs. Run the update again: it first reads the running image.
   case stoppedAfterActivation(by: UpdateInterruption, expected: FirmwareVersion?)
   // The transfer.
-  /// The device has all bytes, but their CRC32 is not the image's.
+  /// The device has all bytes, but their CRC32 differs from the image's.
   case imageRejected(expectedCRC32: UInt32, deviceCRC32: UInt32)
   /// The same block arrived damaged in this number of consecutive attempts.
   case blockKeepsFailing(atOffset: Int, attempts: Int)
@@ -71,13 +71,14 @@ public enum UpdateFault: Error, Equatable, Sendable {
   /// The device reported the same offset repeatedly.
   case noProgress(atOffset: Int, repeats: Int)
   // The link.
-  /// The link was lost, and could not be established again; `acknowledged` counts bytes of the
+  /// The link was lost and could not be established again. `acknowledged` counts bytes of the
   /// image.
   case linkLost(LinkLoss, UpdateStage, resumable: Bool, acknowledged: Int)
-  /// The device could not be connected to.
+  /// The host could not connect to the device.
   case couldNotConnect(ConnectFault)
-  /// The device no longer has the keys of its pairing with this host. `isActivated`: it has the
-  /// complete image, and was requested to start it; `acknowledged` counts bytes of the image.
+  /// The device no longer has the keys of its pairing with this host. `isActivated` is true if the
+  /// device has the complete image and was requested to start it. `acknowledged` counts bytes of
+  /// the image.
   case bondForgotten(isActivated: Bool, resumable: Bool, acknowledged: Int)
   // The peer violated the protocol.
   /// The device violated its protocol in this stage; the text is a clause.
@@ -85,7 +86,7 @@ public enum UpdateFault: Error, Equatable, Sendable {
   /// A procedure of the attribute protocol failed in this stage.
   case gatt(UpdateStage, GATTFault)
   // The host.
-  /// The task was cancelled, and the device notified; `acknowledged` counts bytes of the image.
+  /// The task was cancelled, and the device was notified. `acknowledged` counts bytes of the image.
   case cancelled(resumable: Bool, acknowledged: Int)
   /// The caller's time limit ran out (`Command.timeLimit`); the device was notified.
   case timedOut(after: Duration, resumable: Bool, acknowledged: Int)
@@ -115,7 +116,8 @@ extension UpdateFault: TimeLimitedFault {
 }
 
 extension UpdateFault {
-  /// The device rejected what it received, or keeps none of it: no later update resumes there.
+  /// Whether no later update can resume the transfer, because the device rejected the received
+  /// bytes or keeps none of them.
   public var endsTransfer: Bool {
     switch self {
     case .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,

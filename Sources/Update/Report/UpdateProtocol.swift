@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// An update protocol of devices, with its display name.
+/// An update protocol, identified by its name.
 ///
 /// The protocols of this package are constants here; an additional protocol is a custom value:
 /// ```swift
@@ -11,14 +11,14 @@ import OtaflashFirmware
 public struct UpdateProtocol: Hashable, Sendable, CustomStringConvertible {
   /// A name such as `smp`, used for selection and in JSON.
   public let name: String
-  /// The supported files: a noun phrase.
+  /// The supported files, as a noun phrase.
   public let images: String
 
-  /// A custom protocol.
+  /// Creates a custom protocol.
   ///
   /// - Parameters:
-  ///   - name: lower case, without blanks, unique.
-  ///   - images: the supported files: a noun phrase.
+  ///   - name: a unique name in lower case, without blanks.
+  ///   - images: the supported files, as a noun phrase.
   public init(_ name: String, carrying images: String) {
     self.name = name
     self.images = images
@@ -33,7 +33,7 @@ extension UpdateProtocol {
     "otaflash",
     carrying: "the bytes of a slot (a \(FirmwareImage.Format.anyOne) file)")
 
-  /// MCUmgr's Simple Management Protocol, to MCUboot (Zephyr and others).
+  /// MCUmgr's Simple Management Protocol, for devices with MCUboot (Zephyr and others).
   public static let smp = UpdateProtocol(
     "smp",
     carrying: "an MCUboot image (zephyr.signed.bin, app_update.bin) or a package of them "

@@ -1,13 +1,13 @@
 import OtaflashFirmware
 
-/// A successful update.
+/// The result of a successful update.
 public struct UpdateResult: Equatable, Sendable {
   /// The outcome of the update.
   public enum Outcome: String, Sendable {
-    /// Sent, activated, and the new image was verified to run.
+    /// The image was sent and activated, and the new image was verified to run.
     case flashed
-    /// The device already runs this image: by its hash or CRC32 or, if the device reports neither,
-    /// by its version. Nothing was sent.
+    /// The device already runs this image, as its hash or CRC32 shows or, if the device reports
+    /// neither, its version. Nothing was sent.
     case alreadyCurrent = "already-current"
     /// A dry run found no obstacle.
     case wouldFlash = "would-flash"
@@ -26,48 +26,50 @@ public struct UpdateResult: Equatable, Sendable {
     /// The device restarted from its bootloader, which had checked the image and starts no other.
     /// The values of the application, if it reports any, are the same as before.
     case bootloader = "boot-loader"
-    /// In addition, the values of the application (Device Information, Database Hash) differ from
-    /// those before the update. They do not identify the image.
+    /// As `bootloader`, but the values of the application (Device Information, Database Hash)
+    /// differ from those before the update. These values do not identify the image.
     case changed
-    /// In addition, the application reports the image's version, which did not run before as far as
-    /// known. Only the bootloader compared the bytes.
+    /// The application reports the image's version, which did not run before, as far as known. Only
+    /// the bootloader compared the bytes.
     case version
-    /// The running image was read back after the restart, and is the sent image, by its hash or
-    /// CRC32.
+    /// The hash or CRC32 of the running image was read back after the restart, and matches the sent
+    /// image.
     case readBack = "read-back"
   }
 
   /// The evidence that the new image runs.
   public var proof: Proof
-  /// The new image was verified to run.
+  /// Whether the new image was verified to run.
   public var isVerified: Bool { proof != .none }
   /// The duration of the complete run.
   public var took: Duration
-  /// Bytes sent in this run, repeats included: of the image, or of the stream that replaced it.
+  /// The number of bytes of the image, or of the stream that replaced it, sent in this run; repeats
+  /// included.
   public var bytesSent: Int
   /// The duration of the upload stage.
   public var uploadTook: Duration
-  /// The duration of the verify stage: a device that creates the image from other content may still
-  /// write it then.
+  /// The duration of the verify stage, in which a device that creates the image from other content
+  /// may still write the image.
   public var verifyTook = Duration.zero
-  /// How often the transfer resumed at an offset greater than 0.
+  /// The number of times that the transfer resumed at an offset greater than 0.
   public var resumes: Int
   /// The waits of the upload; `nil` if nothing was sent, or the protocol does not measure them.
   public var flow: TransferFlow?
-  /// The action that only the device's user can take to keep the new image after the next restart:
-  /// one complete sentence. `nil` if none is needed.
+  /// The action that only the device's user can take to keep the new image after the next restart,
+  /// as one complete sentence; `nil` if none is needed.
   public var validation: String?
-  /// The image was already on trial, and this run confirmed it.
+  /// Whether the image was already on trial and this run confirmed it.
   public var confirmedTrial = false
-  /// An installer has run: the device's firmware loader runs, and waits for an application.
+  /// Whether an installer has run, so that the device's firmware loader now waits for an
+  /// application.
   public var awaitsApplication = false
 
   /// The content that was sent; `nil` if the device only supports images, or nothing was sent.
   public var delivery: DeliveryReport?
-  /// Bytes of the image that the device created in this run from other content.
+  /// The number of image bytes that the device created in this run from other content.
   public var bytesMade: Int?
 
-  /// A result, for example for the tests of an app.
+  /// Creates a result, for example for the tests of an app.
   public init(
     outcome: Outcome, from: FirmwareVersion?, to: FirmwareVersion?, proof: Proof,
     took: Duration, bytesSent: Int, uploadTook: Duration, resumes: Int, validation: String? = nil,

@@ -1,11 +1,12 @@
-/// How image bytes are written.
+/// The way in which image bytes are written.
 public enum WriteMode: String, Sendable, CaseIterable {
-  /// The default. Write Commands, as many as the device's window permits, and a Write Request at
-  /// the end of a window: this uses the air fully, and each response acknowledges all preceding
-  /// writes. If the data characteristic supports only one kind of write, only that kind is used.
+  /// The default: sends as many Write Commands as the device's window permits, and a Write Request
+  /// at the end of each window. This mode uses all air time, and each response acknowledges all
+  /// preceding writes. If the data characteristic supports only one kind of write, only that kind
+  /// is used.
   case auto
-  /// One Write Request at a time: every device supports it.
+  /// Sends one Write Request at a time, which every device supports.
   case withResponse = "with-response"
-  /// Write Commands, as many as the device's window permits: uses the air fully.
+  /// Sends as many Write Commands as the device's window permits, which uses all air time.
   case withoutResponse = "without-response"
 }

@@ -3,12 +3,12 @@ import OtaflashGATT
 import OtaflashWire
 import Synchronization
 
-/// SMP on one characteristic: requests are Write Commands, fragmented if they are longer than one
-/// write, and responses are notifications. One task receives at a time. Several requests may be in
-/// flight, distinguished by their sequence numbers.
+/// SMP on one characteristic. Requests are Write Commands, fragmented if they are longer than one
+/// write; responses are notifications. One task receives at a time. Several requests may be in
+/// flight, and are distinguished by their sequence numbers.
 final class SMPChannel: Sendable {
-  /// The time limit for a response to one transmission: a server without a free buffer drops a
-  /// request silently.
+  /// The time limit for the response to one transmission of a request: a server without a free
+  /// buffer drops the request silently.
   static let answerLimit = Duration.seconds(5)
   static let triesDefault = 3
   /// The time between two attempts while the server is busy.
@@ -24,11 +24,11 @@ final class SMPChannel: Sendable {
   private struct State {
     var exchange: SMPExchange
     var reassembly = SMPReassembly()
-    /// Version 1 only for servers that refuse version 2, or do not know it.
+    /// The version of requests: version 1 only for servers that refuse or do not know version 2.
     var version = SMPVersion.v2
     /// The unsent rest of a request whose sender was cancelled.
     var unsent: ArraySlice<UInt8> = []
-    /// The fragment size of a request, if fragments fill connection events.
+    /// The fragment size of a request, if fragments are to fill connection events.
     var eventPart: Int?
   }
 
@@ -61,10 +61,10 @@ final class SMPChannel: Sendable {
   /// The number of messages that answered no request.
   var ignored: SMPExchange.Ignored { state.withLock { $0.exchange.ignored } }
 
-  /// A notification that answers an upload request: header, `rc` and `off`. Each connection event
-  /// carries one.
+  /// A notification that answers an upload request and contains the header, `rc` and `off`. Each
+  /// connection event carries one such notification.
   private static let uploadAnswer = StreamAnswer(every: nil, pdu: 25)
-  /// Bytes of opcode and handle.
+  /// The size of opcode and handle in bytes.
   private static let writeHeaderSize = 3
 
   /// The maximum length of one Write Command.
@@ -80,7 +80,7 @@ final class SMPChannel: Sendable {
     min(state.withLock { $0.eventPart } ?? fragmentSize, writeMaximum)
   }
 
-  /// From now on, the fragments of a request fill connection events, with one response in each: for
+  /// Makes the fragments of later requests fill connection events that carry one response each, for
   /// an upload with several requests in flight.
   func fillEvents() {
     let bytes =
@@ -93,7 +93,7 @@ final class SMPChannel: Sendable {
 
   // MARK: One request, one answer
 
-  /// Performs a request and returns the server's response.
+  /// Performs a request, and returns the server's response.
   ///
   /// - Throws: `.declined` with the server's refusal, `.gatt(_, .timedOut)` without a response,
   ///   `.protocolViolation`.
@@ -107,8 +107,7 @@ final class SMPChannel: Sendable {
     }
   }
 
-  /// Performs a request that the server may refuse. The request is repeated while the server is
-  /// busy.
+  /// Performs a request that the server may refuse, and repeats it while the server is busy.
   func ask<Request: SMPRequest>(
     _ request: Request, _ stage: UpdateStage, within limit: Duration = answerLimit,
     tries: Int = triesDefault
@@ -154,7 +153,8 @@ final class SMPChannel: Sendable {
 
   // MARK: Sending
 
-  /// Sends a request and returns its sequence number, after the transport has accepted all of it.
+  /// Sends a request, and returns its sequence number after the transport has accepted the complete
+  /// request.
   func send(
     _ request: some SMPRequest, _ stage: UpdateStage
   ) async throws(UpdateFault) -> UInt8 {
@@ -170,7 +170,8 @@ final class SMPChannel: Sendable {
     return sequence
   }
 
-  /// Writes the fragments of one message in sequence: a server reassembles one message at a time.
+  /// Writes the fragments of one message in sequence, because a server reassembles one message at a
+  /// time.
   private func write(_ message: [UInt8]) async throws(GATTFault) {
     switch await writing.enter() {
     case .entered: break
@@ -182,7 +183,8 @@ final class SMPChannel: Sendable {
   }
 
   private func writeParts(_ message: ArraySlice<UInt8>) async throws(GATTFault) {
-    // A message that fits one write is not fragmented: not every server reassembles requests.
+    // A message that fits one write is not fragmented, because not every server reassembles
+    // requests.
     let size = message.count <= writeMaximum ? writeMaximum : partSize
     var rest = message
     while !rest.isEmpty {
@@ -190,7 +192,7 @@ final class SMPChannel: Sendable {
         try await client.command(
           encoded: ATTPDU.encodeWriteCommand(characteristic.value, bytes: rest.prefix(size)))
       } catch {
-        // A message without a sent fragment leaves nothing to finish.
+        // If no fragment was sent, there is nothing to finish.
         let unsent = rest.startIndex == 0 ? [] : rest
         state.withLock { $0.unsent = unsent }
         throw error
@@ -211,8 +213,8 @@ final class SMPChannel: Sendable {
 
   // MARK: Receiving
 
-  /// The next response to an outstanding request; `nil` if none arrived before the deadline. Other
-  /// messages are ignored and counted.
+  /// Returns the next response to an outstanding request; `nil` if none arrived before the
+  /// deadline. Other messages are counted and ignored.
   func receive(
     before deadline: LinkInstant, _ stage: UpdateStage
   ) async throws(UpdateFault) -> Reply? {
@@ -223,7 +225,7 @@ final class SMPChannel: Sendable {
     return nil
   }
 
-  /// No response is expected any more, and the unsent rest is dropped.
+  /// Stops waiting for all responses, and drops the unsent rest.
   func forgetAll() {
     state.withLock { state in
       state.exchange.forgetAll()

@@ -1,14 +1,14 @@
 import OtaflashWire
 
-/// The outstanding requests, by their sequence numbers. Pure.
+/// The outstanding requests, identified by their sequence numbers.
 ///
-/// A server processes requests in their order, so a response means that earlier requests get none.
+/// A server processes requests in order, so after a response, earlier requests receive no response.
 struct SMPExchange: Sendable {
-  /// The maximum number of outstanding requests; a fraction of the 256 numbers, so that a number is
-  /// reused long after its late responses.
+  /// The maximum number of outstanding requests. It is a fraction of the 256 sequence numbers, so
+  /// that no number is reused while a late response may still arrive.
   static let outstandingMaximum = 32
 
-  /// Messages that answered no request, by kind.
+  /// The numbers of messages that answered no request, by kind.
   struct Ignored: Equatable, Sendable {
     /// Late or repeated responses.
     var late = 0
@@ -24,7 +24,8 @@ struct SMPExchange: Sendable {
 
   init(firstSequence: UInt8) { next = firstSequence }
 
-  /// A number for a new request. More than `outstandingMaximum` requests are a bug of the caller.
+  /// Returns the sequence number of a new request. The caller must not exceed `outstandingMaximum`
+  /// requests.
   mutating func begin(_ command: SMPCommand) -> UInt8 {
     precondition(outstanding.count < Self.outstandingMaximum, "too many requests at once")
     defer { next &+= 1 }
@@ -32,7 +33,8 @@ struct SMPExchange: Sendable {
     return next
   }
 
-  /// Whether a message with this header answers a request, which is then no longer outstanding.
+  /// Returns whether a message with this header answers a request. An answered request is no longer
+  /// outstanding.
   mutating func received(_ header: SMPHeader) -> Bool {
     guard let index = outstanding.firstIndex(where: { $0.sequence == header.sequence }) else {
       if header.operation.response == nil { ignored.late += 1 } else { ignored.alien += 1 }
@@ -51,7 +53,7 @@ struct SMPExchange: Sendable {
 
   mutating func receivedMalformed() { ignored.malformed += 1 }
 
-  /// No response is expected any more; one that still arrives is late.
+  /// Stops waiting for a response; one that still arrives counts as late.
   mutating func forget(_ sequence: UInt8) { outstanding.removeAll { $0.sequence == sequence } }
 
   mutating func forgetAll() { outstanding = [] }

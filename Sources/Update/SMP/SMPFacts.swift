@@ -1,11 +1,11 @@
 import OtaflashFirmware
 import OtaflashWire
 
-/// The state that a server reports before anything is sent. Everything except the list of slots may
-/// be missing: firmware is built with different commands.
+/// The state that a server reports before anything is sent. Any value except the list of slots may
+/// be missing, because the supported commands depend on the build of the firmware.
 struct SMPFacts: Equatable, Sendable {
   var parameters: SMPOS.Parameters.Response?
-  /// A request may be longer than one write: the server reassembles its fragments.
+  /// Whether the server reassembles fragments, so that a request may be longer than one write.
   var reassembles = false
   var bootloader = SMPOS.BootloaderInfo.Response()
   var state: SMPImage.State
@@ -25,12 +25,12 @@ struct SMPFacts: Equatable, Sendable {
   /// The active slot of one of the device's images.
   func running(_ image: Int) -> SMPImage.Slot? { state.running(image) }
 
-  /// The application runs, and only the bootloader or a second application can replace it.
+  /// Whether the application runs and only the bootloader or a second application can replace it.
   var mustLeaveApplication: Bool {
     guard let running = running(0) else { return false }
     return switch mode {
     case .singleApplication: true
-    // The loader is in slot 1.
+    // The firmware loader is in slot 1, and the application is in slot 0.
     case .firmwareLoader: running.slot == 0
     case .unknown, .swapUsingScratch, .overwriteOnly, .swapWithoutScratch, .directXIP,
       .directXIPWithRevert, .ramLoad:
@@ -38,15 +38,15 @@ struct SMPFacts: Equatable, Sendable {
     }
   }
 
-  /// The size in bytes of the largest file for one of the device's images, if the server reports
-  /// it: the bootloader's value, else the size of the smallest slot.
+  /// The maximum file size in bytes for one of the device's images, if the server reports it: the
+  /// bootloader's value, or otherwise the size of the smallest slot.
   func largestFile(_ image: Int) -> Int? {
     guard let entry = slotSizes(of: image) else { return nil }
     return entry.largestImage ?? entry.slots.compactMap(\.size).min()
   }
 
-  /// The same for a compressed image: the file must fit slot 1, which may be smaller, and the
-  /// decompressed image slot 0.
+  /// The maximum sizes for a compressed image: the file must fit slot 1, which may be smaller, and
+  /// the decompressed image must fit slot 0.
   func largestCompressed(_ image: Int) -> (file: Int?, decompressed: Int?) {
     let entry = slotSizes(of: image)
     func size(_ slot: Int) -> Int? { entry?.slots.first { $0.slot == slot }?.size }
@@ -63,10 +63,10 @@ extension SMPFacts {
   /// The request size for a server that does not report its buffers: the default of Zephyr
   /// (MCUMGR_BUF_SIZE, now MCUMGR_TRANSPORT_NETBUF_SIZE).
   private static let bufferDefault = 384
-  /// The maximum number of requests in flight, however many buffers a server has.
+  /// The maximum number of requests in flight, regardless of the number of the server's buffers.
   private static let widthMaximum = 6
 
-  /// The maximum length of an upload request: the fastest length that the server accepts.
+  /// The maximum length of an upload request, which is the fastest length that the server accepts.
   func requestMaximum(over channel: SMPChannel, least: Int) -> Int {
     let oneWrite = channel.fragmentSize >= least ? channel.fragmentSize : channel.writeMaximum
     guard let buffer = parameters?.bufferSize else { return min(oneWrite, Self.bufferDefault) }
@@ -76,16 +76,16 @@ extension SMPFacts {
       sizing: channel.sizing)
   }
 
-  /// The maximum number of requests in flight: one buffer stays free for a response. A server that
-  /// does not report its buffers gets one request.
+  /// The maximum number of requests in flight, so that one buffer remains free for a response. It
+  /// is 1 for a server that does not report its buffers.
   var widthLimit: Int {
     guard let count = parameters?.bufferCount else { return 1 }
     return min(max(1, count - 1), Self.widthMaximum)
   }
 
-  /// The number of requests that are tried in flight. If a request is one write, it is lost
-  /// completely when no buffer is free, and the next response shows it. If it is fragmented, a
-  /// server that missed the first fragment would treat the second as the start of another request.
+  /// The number of requests in flight that the upload tries. A request of one write is lost
+  /// completely if no buffer is free, and the next response shows the loss. If the first fragment
+  /// of a longer request is lost, the server treats the second as the start of another request.
   func reach(ofRequests bytes: Int, over channel: SMPChannel) -> Int {
     parameters != nil && bytes <= channel.writeMaximum ? Self.widthMaximum : widthLimit
   }
@@ -106,14 +106,16 @@ extension SMPImage.State {
     running(image).map { !$0.flags.contains(.confirmed) } ?? false
   }
 
-  /// Some servers report only the application as active; for other images, slot 0 is then in use.
+  /// Returns the running slot of one of the device's images. Some servers report only the
+  /// application as active; for other images, slot 0 is then in use.
   func running(_ image: Int) -> SMPImage.Slot? {
     let slots = slots(of: image)
     return slots.first { $0.flags.contains(.active) }
       ?? (image == 0 ? nil : slots.first { $0.slot == 0 })
   }
 
-  /// The slot with the received image: not the active one, if both contain the same image.
+  /// Returns the slot with the received image. If both slots contain the same image, this is the
+  /// inactive one.
   func received(_ image: FirmwareImage) -> SMPImage.Slot? {
     let index = image.place.imageIndex
     let current = running(index)
@@ -134,7 +136,8 @@ extension SMPImage.Slot {
     agrees(with: image.mcuboot?.hash?.bytes, of: image)
   }
 
-  /// The same for the active slot: a compressed image is decompressed there.
+  /// Whether the image in this active slot is the sent image; a compressed image is decompressed
+  /// there.
   func runs(_ image: FirmwareImage) -> RunningImage.Agreement {
     agrees(with: image.mcuboot?.runningHash, of: image)
   }
@@ -149,7 +152,8 @@ extension SMPImage.Slot {
 }
 
 extension MCUbootMode {
-  /// The bootloader automatically starts the higher version: no image can be selected.
+  /// Whether the bootloader automatically starts the image with the higher version, so that no
+  /// image can be selected.
   var choosesByVersion: Bool {
     switch self {
     case .directXIP, .ramLoad: true
@@ -159,7 +163,7 @@ extension MCUbootMode {
     }
   }
 
-  /// An image must be put on trial, by its hash, before the restart.
+  /// Whether an image must be put on trial, by its hash, before the restart.
   var needsTest: Bool {
     switch self {
     case .unknown, .swapUsingScratch, .overwriteOnly, .swapWithoutScratch, .directXIPWithRevert:
@@ -168,7 +172,7 @@ extension MCUbootMode {
     }
   }
 
-  /// An image is copied, or swapped with the other one, before it runs.
+  /// Whether an image is copied, or swapped with the other one, before it runs.
   var movesPages: Bool {
     switch self {
     case .unknown, .swapUsingScratch, .overwriteOnly, .swapWithoutScratch: true
@@ -176,10 +180,10 @@ extension MCUbootMode {
     }
   }
 
-  /// An image runs in its slot, so it is built for one of the slots.
+  /// Whether an image runs in its slot, so that it must be built for one of the slots.
   var runsInPlace: Bool { self == .directXIP || self == .directXIPWithRevert }
 
-  /// A running image without confirmation is reverted to the previous one.
+  /// Whether the bootloader reverts an unconfirmed image to the previous one.
   var reverts: Bool {
     switch self {
     case .unknown, .swapUsingScratch, .swapWithoutScratch, .directXIPWithRevert: true

@@ -3,29 +3,30 @@ import OtaflashFirmware
 import OtaflashGATT
 import OtaflashWire
 
-/// Nordic's single-slot firmware loader: an application in slot 1, the only program that can write
-/// slot 0 (nRF Connect SDK Bare Metal for nRF54L, `applications/firmware_loader/ble_mcumgr`; nRF
-/// Connect SDK from July 2026 on).
+/// Nordic's single-slot firmware loader, an application in slot 1 that is the only program that can
+/// write slot 0 (nRF Connect SDK Bare Metal for nRF54L, `applications/firmware_loader/ble_mcumgr`;
+/// nRF Connect SDK from July 2026 on).
 enum SMPFirmwareLoader {
   /// The name under which the loader advertises.
   struct Name: Equatable, Sendable {
-    /// The setting that holds it.
+    /// The setting that contains the name.
     static let key = "fw_loader/adv_name"
-    /// In bytes: the vendor's buffers have 16, and one of the two versions needs a byte for a NUL.
+    /// The maximum length in bytes: the vendor's buffers have 16 bytes, and one of the two versions
+    /// needs one of them for a NUL.
     static let maximum = 15
     private static let prefix = "OTA"
     private static let digits = 8
 
     let text: String
 
-    /// Returns `nil` for an empty name, and for one of more than 15 bytes, which a loader refuses
-    /// or cuts.
+    /// Returns `nil` for an empty name, and for a name of more than 15 bytes, which a loader
+    /// refuses or truncates.
     init?(_ text: String) {
       guard (1...Self.maximum).contains(text.utf8.count) else { return nil }
       self.text = text
     }
 
-    /// A name that is probably unique among nearby devices.
+    /// Creates a name that is probably unique among nearby devices.
     ///
     /// - Parameter fraction: a random value in 0 ..< 1.
     init(drawnFrom fraction: Double) {
@@ -35,8 +36,8 @@ enum SMPFirmwareLoader {
     }
   }
 
-  /// Where the loader may be, in search order: bare metal's is at the flipped address, the regular
-  /// SDK's at the application's.
+  /// The possible locations of the loader, in search order. The loader of the Bare Metal SDK uses
+  /// the flipped address, and the loader of the regular SDK uses the application's address.
   ///
   /// - Parameter retained: contains the name that was set for the loader, if any.
   static func places(_ retained: SMPRetained) -> [DeviceLocation] {
@@ -44,8 +45,8 @@ enum SMPFirmwareLoader {
     return [.flippedAddress] + [name].compactMap(\.self) + [.home]
   }
 
-  /// Sets the name of the loader and saves it. An application without the settings group has no
-  /// such name.
+  /// Sets the name of the loader, and saves it. An application without the settings group does not
+  /// support such a name.
   static func setName(
     over channel: SMPChannel, _ context: UpdateContext, _ retained: RetainedState<SMPRetained>
   ) async throws(UpdateFault) {
@@ -58,9 +59,9 @@ enum SMPFirmwareLoader {
 }
 
 extension SMPImage.State {
-  /// The evidence of the running loader about an image that was to be started. An application is
-  /// not started: MCUboot found none. An installer has run if its header is cleared and its loader
-  /// runs; an installer without a loader leaves nothing to compare.
+  /// The result of the comparison with an image that should have started, while the loader runs. An
+  /// application did not start, because MCUboot found none. An installer has run if its header is
+  /// cleared and its loader runs; after an installer without a loader, there is nothing to compare.
   func loaderAgreement(with image: FirmwareImage) -> RunningImage.Agreement {
     guard let installer = image.installer else { return .different }
     let slots = slots(of: image.place.imageIndex)
@@ -74,7 +75,7 @@ extension SMPImage.State {
 extension SMPChannel {
   private static let settingTries = 2
 
-  /// Whether the server executes a request that it may not know.
+  /// Returns whether the server executes a request that it may not know.
   fileprivate func isAccepted(_ request: some SMPRequest) async throws(UpdateFault) -> Bool {
     do throws(UpdateFault) {
       return switch try await ask(request, .detach, tries: Self.settingTries) {
@@ -88,14 +89,15 @@ extension SMPChannel {
 }
 
 extension SMPFacts {
-  /// The firmware loader answers: it runs in slot 1, and slot 0 is for the application.
+  /// Whether the firmware loader answers: it runs in slot 1, and slot 0 is for the application.
   var isLoader: Bool { mode == .firmwareLoader && running(0)?.slot == 1 }
 
   /// The running application of one of the device's images; `nil` while the loader runs.
   func runningApplication(_ image: Int) -> SMPImage.Slot? { isLoader ? nil : running(image) }
 
-  /// Whether this may be the device that is searched for at `place`. At another address than its
-  /// own, only a loader matches and, after activation, an application with a loader.
+  /// Whether this may be the device that the host searches for at `place`. At any address other
+  /// than the device's own, only a device that runs the firmware loader matches; after activation,
+  /// an application with a firmware loader matches as well.
   func isExpected(at place: DeviceLocation, afterActivation: Bool) -> Bool {
     place == .home || (afterActivation ? mode == .firmwareLoader : isLoader)
   }

@@ -3,16 +3,17 @@ import OtaflashWire
 
 /// The requests at the start of a connection.
 extension SMPFacts {
-  /// A server may not respond to an unknown command. Lost requests are rare before anything else is
-  /// sent, so two attempts are sufficient.
+  /// The time limit for the response to a command that the server may not know. Lost requests are
+  /// rare at the start of a connection, so two attempts are sufficient.
   private static let inquiryLimit = Duration.seconds(2)
   private static let inquiryTries = 2
 
-  /// The number of requests for the slots to a server that may still erase one for an earlier
-  /// connection.
+  /// The number of attempts to read the slots of a server that may still be erasing a slot for an
+  /// earlier connection.
   static let triesOfBusyServer = 8
 
-  /// Sends first the request that every server answers: a busy server would ignore the others.
+  /// Reads the state of the server. The first request is the one that every server answers, because
+  /// a busy server would ignore the others.
   ///
   /// - Throws: `.gatt(.connect, .timedOut)` if not even the slots are reported; `.declined`.
   init(
@@ -28,7 +29,7 @@ extension SMPFacts {
     sizes = try await Self.inquire(SMPImage.SlotInfo(), over: channel)
   }
 
-  /// `nil` if the server does not respond.
+  /// Returns the response to a request; `nil` if the server does not respond.
   static func inquire<Request: SMPRequest>(
     _ request: Request, over channel: SMPChannel
   ) async throws(UpdateFault) -> Request.Response? {
@@ -47,8 +48,8 @@ extension SMPFacts {
   /// Whether the server reassembles a fragmented request. A server reports the size of its buffer
   /// even if it cannot fill it from several writes, so the host sends an echo with two fragments.
   ///
-  /// "Not supported" is an answer to a complete request, too. Without reassembly, the first
-  /// fragment is truncated and refused as invalid; the second is ignored.
+  /// The result "not supported" also answers a complete request. Without reassembly, the server
+  /// refuses the truncated first fragment as invalid, and ignores the second.
   private static func probe(
     _ parameters: SMPOS.Parameters.Response?, over channel: SMPChannel
   ) async throws(UpdateFault) -> Bool {

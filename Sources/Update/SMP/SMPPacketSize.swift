@@ -1,12 +1,12 @@
 import OtaflashATT
 import OtaflashWire
 
-/// The number of image bytes in one upload request. Pure.
+/// Calculates the number of image bytes in one upload request.
 ///
 /// The longest request fills the server's buffer or, if the server does not reassemble requests,
 /// one write.
 struct SMPPacketSize: Equatable, Sendable {
-  /// Bytes of an MCUboot header, which the first request must contain completely.
+  /// The size in bytes of an MCUboot header, which the first request must contain completely.
   static let headOfImage = 32
 
   /// The maximum length of a request, its header included.
@@ -16,14 +16,14 @@ struct SMPPacketSize: Equatable, Sendable {
   /// The caller's limit of image bytes per request.
   var dataLimit = Int.max
 
-  /// The maximum number of image bytes in the request at `offset`; 0 if not even one fits.
+  /// The maximum number of image bytes in the request at `offset`; 0 if not even one byte fits.
   func data(at offset: Int) -> Int {
     min(room(at: offset), offset == 0 ? max(dataLimit, Self.headOfImage) : dataLimit)
   }
 
-  /// Image bytes in the request at `offset` of an image of `total`, for a server that accepts only
-  /// complete units. A request that determines the unit may exceed the caller's limit, and so may
-  /// one with a single unit.
+  /// The number of image bytes in the request at `offset`, for an image of `total` bytes and a
+  /// server that accepts only complete units. A request that determines the unit, or that contains
+  /// a single unit, may exceed the caller's limit.
   func data(at offset: Int, of total: Int, to unit: SMPWriteUnit) -> Int {
     let least =
       switch unit {
@@ -37,7 +37,7 @@ struct SMPPacketSize: Equatable, Sendable {
   private func room(at offset: Int) -> Int {
     let empty = SMPImage.Upload(
       offset: offset, data: [], announcement: offset == 0 ? announcement : nil)
-    // The head of an empty string is counted; it has one byte.
+    // The encoded size includes the head of an empty string, which is one byte.
     let room = bytes - SMPMessage(empty, sequence: 0).encoded.count + 1
     // CBOR encodes lengths up to 23 in one byte, up to 255 in two, up to 65535 in three.
     let fitting = [(head: 1, most: 23), (2, 255), (3, 65535)].map { min(room - $0.head, $0.most) }
@@ -51,18 +51,18 @@ struct SMPPacketSize: Equatable, Sendable {
     return SMPMessage(first, sequence: 0).encoded.count
   }
 
-  /// Bytes of header and field names in a request after the first 64 KiB, and of the complete
-  /// response.
+  /// The size in bytes of the header and field names in a request after the first 64 KiB.
   private static let overhead = 26
+  /// The size of a complete response in bytes.
   private static let answer = 18
   private static let writeHeader = 3
 
-  /// The request length with the highest rate on air: the complete buffer, or only complete
-  /// fragments, because the last one would otherwise be short.
+  /// The request length with the highest rate on air: the complete buffer, or a number of complete
+  /// fragments if the last fragment would otherwise be short.
   ///
   /// - Parameters:
-  ///   - buffer: bytes of the server's buffer.
-  ///   - fragment: bytes of one write.
+  ///   - buffer: the size of the server's buffer in bytes.
+  ///   - fragment: the size of one write in bytes.
   static func best(buffer: Int, fragment: Int, sizing: PDUSizing) -> Int {
     let whole = buffer / fragment * fragment
     guard whole > overhead, whole < buffer else { return buffer }

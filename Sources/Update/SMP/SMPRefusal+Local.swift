@@ -2,10 +2,11 @@ import OtaflashGATT
 import OtaflashWire
 
 extension SMPFacts {
-  /// A refusal of an upload or an erase: if no slot is free, the flags of the slots explain why.
+  /// The message for a refused upload or erase. If no slot is free, the flags of the slots explain
+  /// the reason.
   func inWords(_ refusal: SMPRefusal, image: Int) -> ProtocolRefusal {
     let words = refusal.inWords
-    // Mynewt's server has no separate code for this, and reports that it has no memory.
+    // Mynewt's server has no separate code for this refusal, and reports that it is out of memory.
     guard refusal.meansNoFreeSlot || refusal.isOutOfMemory else { return words }
     if let waiting = state.slots(of: image).first(where: { $0.flags.contains(.pending) }) {
       return .waits(waiting.versionName, in: waiting.slot, code: words.code)
@@ -17,7 +18,7 @@ extension SMPFacts {
   }
 }
 
-/// Obstacles that the host detects without a refusal of the server.
+/// Obstacles that the host detects before the server refuses.
 extension ProtocolRefusal {
   static func waits(_ version: String, in slot: Int, code: String?) -> ProtocolRefusal {
     ProtocolRefusal(

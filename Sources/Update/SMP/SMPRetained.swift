@@ -1,4 +1,4 @@
-/// What an update over SMP retains from one connection to the next.
+/// The state that an update over SMP retains from one connection to the next.
 struct SMPRetained: RetainedValue {
   /// Whether the server knows the command that marks images.
   var stateWrite = SMPFacts.StateWriteSupport.unknown

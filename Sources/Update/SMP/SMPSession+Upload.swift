@@ -7,11 +7,12 @@ import OtaflashWire
 /// The state of an upload after its first request.
 struct SMPUploadStart: Sendable {
   let size: SMPPacketSize
-  /// Bytes that the first request carried.
+  /// The number of image bytes in the first request.
   let sent: Int
   /// The next byte that the server requests.
   let offset: Int
-  /// The server has the complete image, and has compared it.
+  /// Whether the server's hash of the complete image matches; `nil` if the server did not compare
+  /// it.
   let matches: Bool?
 
   /// Whether the server held more than the bytes of the first request.
@@ -22,18 +23,19 @@ struct SMPUploadStart: Sendable {
 }
 
 extension SMPSession {
-  /// The time limit for a response that waits for flash: a first upload request and an erase may
-  /// erase a complete slot, the selection of the next image a page.
+  /// The time limit for a response that waits for flash. A first upload request or an erase may
+  /// erase a complete slot; the selection of the next image may erase a page.
   static let eraseLimit = Duration.seconds(40)
-  /// How often a complete image with a wrong SHA-256 in the server's flash is sent again.
+  /// The maximum number of times that a complete image is sent again because its SHA-256 in the
+  /// server's flash is wrong.
   private static let imageRepeatsMaximum = 1
-  /// The length of the first request to a server that shall hold nothing.
+  /// The number of image bytes in the first request to a server that must not resume.
   private static let shortFirst = SMPWriteUnit.leastTelling
 
   // MARK: The first request
 
-  /// Requests the state of the server, with the first request of the upload. An image that a slot
-  /// already lists is not sent.
+  /// Sends the first request of the upload, whose response contains the state of the server. An
+  /// image that is already in a slot is not sent.
   func prepare(
     _ plan: UpdatePlan, restart: Bool
   ) async throws(UpdateFault) -> PreparedUpload {
@@ -46,7 +48,7 @@ extension SMPSession {
     let size = try packetSize(for: image)
     if restart { try await erase(image.place.imageIndex) }
     let begun = try await begin(image.bytes, size, afresh: restart)
-    // The bytes of the first request were not held before.
+    // If the upload was not resumed, the server held no bytes before the first request.
     return PreparedUpload(from: begun.isResumed ? begun.offset : 0) {
       () async throws(UpdateFault) in try await upload(image.bytes, begun)
     }
@@ -58,7 +60,8 @@ extension SMPSession {
       size: image.bytes.count, sha: Array(SHA256.hash(data: image.bytes)),
       image: index == 0 ? nil : index)
     let least = SMPPacketSize.least(for: announcement)
-    // With one request in flight, the round trip counts, not the rest of a connection event.
+    // With one request in flight, the round trip determines the rate, not the use of a connection
+    // event.
     if facts.reassembles, facts.widthLimit > 1, context.options.windowLimit == nil {
       channel.fillEvents()
     }
@@ -69,7 +72,7 @@ extension SMPSession {
   }
 
   private func erase(_ imageIndex: Int) async throws(UpdateFault) {
-    // The upload erases its slot: slot 0 if nothing runs.
+    // The upload erases its slot, which is slot 0 if no image is active.
     let slot =
       switch facts.running(imageIndex)?.slot {
       case 0: 1
@@ -80,7 +83,7 @@ extension SMPSession {
       SMPImage.Erase(slot: number == 1 ? nil : number), .prepare, within: Self.eraseLimit)
   }
 
-  /// - Parameter afresh: the server must hold nothing.
+  /// - Parameter afresh: whether the server must start the upload at 0.
   private func begin(
     _ image: [UInt8], _ size: SMPPacketSize, afresh: Bool
   ) async throws(UpdateFault) -> SMPUploadStart {
@@ -88,12 +91,13 @@ extension SMPSession {
       let first = size.data(at: 0, of: image.count, to: .unknown)
       return try await announce(image.prefix(first), size, size.announcement)
     }
-    // So short that a remembered offset of the server can hardly be mistaken for a new one.
+    // The request is so short that an offset that the server remembers can hardly be mistaken for a
+    // new one.
     let first = image.prefix(min(size.data(at: 0, of: image.count, to: .unknown), Self.shortFirst))
     let begun = try await announce(first, size, size.announcement)
     guard begun.offset != first.count, begun.unit == .unknown else { return begun }
-    // The server erased the slot and still remembers the upload: a request without the hash resets
-    // it.
+    // The server erased the slot, but still remembers the upload. A request without the hash resets
+    // the upload.
     var unmarked = size.announcement
     unmarked.sha = nil
     _ = try await announce(first, size, unmarked)

@@ -3,8 +3,8 @@ import OtaflashFirmware
 import OtaflashGATT
 import OtaflashWire
 
-/// MCUmgr's Simple Management Protocol on one connection: an MCUboot image for the inactive slot
-/// (README.md in this folder describes the sequence).
+/// MCUmgr's Simple Management Protocol on one connection. A session sends an MCUboot image to the
+/// inactive slot (README.md in this folder describes the sequence).
 struct SMPSession: UpdateSession {
   static let updateProtocol = UpdateProtocol.smp
   static let services = [SMPService.service]
@@ -49,7 +49,8 @@ struct SMPSession: UpdateSession {
     device = DeviceReport(facts, version: channel.version)
   }
 
-  /// A recovery server in the bootloader keeps the address.
+  /// The possible locations of the bootloader. A recovery server in the bootloader keeps the
+  /// device's address.
   var bootloaderPlaces: [DeviceLocation] {
     guard facts.mustLeaveApplication else { return [] }
     return facts.mode == .firmwareLoader ? SMPFirmwareLoader.places(retained.value) : [.home]
@@ -61,7 +62,8 @@ struct SMPSession: UpdateSession {
       ? SMPFirmwareLoader.places(retained.value) : [.home, .flippedAddress]
   }
 
-  /// The loader restarts at the end of each connection, and forgets the upload.
+  /// Whether the server keeps the upload. The firmware loader discards it, because it restarts at
+  /// the end of each connection.
   var keepsProgress: Bool { !facts.isLoader }
 
   func detach() async throws(UpdateFault) {
@@ -77,10 +79,11 @@ struct SMPSession: UpdateSession {
 
   // MARK: After the upload
 
-  /// A server lists data in the form of an image; only the bootloader checks that it is complete.
+  /// Always `false`: a server lists any data in the form of an image, and only the bootloader
+  /// checks that the image is complete.
   var provesHeldImages: Bool { false }
 
-  /// The server lists only images that it has validated in flash.
+  /// Verifies that the server lists the image: it lists only images that it has validated in flash.
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict {
     let state = try await channel.perform(SMPImage.ReadState(), .verify)
     guard state.received(image) != nil else {
@@ -92,14 +95,14 @@ struct SMPSession: UpdateSession {
   func activate(
     _ images: [FirmwareImage], keeping current: [FirmwareImage]
   ) async throws(UpdateFault) {
-    // If nothing runs, this is the bootloader's own server, which starts the received image.
+    // If no image is active, the server is part of the bootloader, which starts the received image.
     if facts.mode.needsTest, facts.state.slots.contains(where: { $0.flags.contains(.active) }) {
       let state = try await channel.perform(SMPImage.ReadState(), .activate)
       for image in current where facts.mode.reverts && state.isOnTrial(image.place.imageIndex) {
         try await confirm(image, .activate)
       }
       guard try await mark(images, state) else {
-        // The bootloader selects by version: the running image is read after the restart.
+        // The bootloader selects the image by version. The result is read after the restart.
         retained.update { $0.stateWrite = .missing }
         return try await restart()
       }
@@ -111,17 +114,18 @@ struct SMPSession: UpdateSession {
     _ = try await channel.perform(SMPOS.Reset(), .activate)
   }
 
-  /// Marks the images for the next start, the application (image 0) last: MCUboot of nRF Connect
-  /// SDK 2.6.0 to 3.4.0 skips the network core's image if the application's was marked before it
-  /// (Nordic's known issue NCSDK-34106).
+  /// Marks the images for the next start, with the application (image 0) last. MCUboot of nRF
+  /// Connect SDK 2.6.0 to 3.4.0 skips the network core's image if the application's image was
+  /// marked before it (Nordic's known issue NCSDK-34106).
   ///
-  /// - Returns: `false` if neither the bootloader's mode nor the command is known to the server.
+  /// - Returns: `false` if the server reports no mode of the bootloader, and does not support the
+  ///   command.
   private func mark(
     _ images: [FirmwareImage], _ state: SMPImage.State
   ) async throws(UpdateFault) -> Bool {
     let applicationLast =
       images.filter { $0.place.imageIndex != 0 } + images.filter { $0.place.imageIndex == 0 }
-    // An earlier run may have reached this step.
+    // An earlier run may already have marked some images.
     for image in applicationLast
     where !(state.received(image)?.flags.contains(.pending) ?? false) {
       let result = try await channel.ask(
@@ -134,13 +138,14 @@ struct SMPSession: UpdateSession {
     return true
   }
 
-  /// The time for MCUboot to move a page of 4 KiB, up to three times with an erase each.
+  /// The time in which MCUboot moves a page of 4 KiB up to three times, with an erase each time.
   private static let pageMoveTime = Duration.milliseconds(500)
   private static let pageSize = 4096
   private static let movesMaximum = 3
 
-  /// The pages of both slots are moved before the image runs: as many as the slots have, if the
-  /// device reports them. Slower flash than usual was already slower during the upload.
+  /// Returns the time in which the bootloader moves the pages of both slots before the image runs.
+  /// The number of pages follows from the sizes of the slots, if the device reports them. If the
+  /// flash is slow, the upload was slow too, so its duration raises the result.
   func startTime(of images: [FirmwareImage]) -> Duration {
     let installed = images.compactMap(\.installer).flatMap(\.parts).map(\.size).reduce(0, +)
     guard facts.mode.movesPages else {
@@ -166,16 +171,16 @@ struct SMPSession: UpdateSession {
     return RunningImage(state, mode: facts.mode, expecting: image)
   }
 
-  /// Confirms the running image without a hash: with its hash, an image that was just reverted
-  /// would be started again permanently. Other images than the application are confirmed by their
-  /// hashes.
+  /// Confirms the running image without a hash: a confirmation by hash would permanently select the
+  /// new image even if it was just reverted. Images other than the application are confirmed by
+  /// their hashes.
   func confirm(_ image: FirmwareImage) async throws(UpdateFault) {
     try await confirm(image, .confirm)
   }
 
   private func confirm(_ image: FirmwareImage, _ stage: UpdateStage) async throws(UpdateFault) {
     let index = image.place.imageIndex
-    // A decompressed image runs under another hash than that of its file.
+    // The hash of a decompressed image differs from that of its file.
     let running = facts.running(index).flatMap { $0.runs(image) == .same ? $0.hash : nil }
     let hash = index == 0 ? nil : running ?? image.mcuboot?.hash?.bytes
     _ = try await channel.perform(
@@ -186,13 +191,12 @@ struct SMPSession: UpdateSession {
 }
 
 extension RunningImage {
-  /// The running image in the list of slots.
+  /// Finds the running image in the list of slots.
   init(_ state: SMPImage.State, mode: MCUbootMode, expecting image: FirmwareImage) {
     let index = image.place.imageIndex
     let slot = state.running(index)
     let agreement = slot?.runs(image) ?? .different
-    // An image that was put on trial, does not run, and is no longer pending was reverted or
-    // refused.
+    // An image that was put on trial, but neither runs nor is pending, was reverted or refused.
     let other = state.slots(of: index).first { $0.slot != slot?.slot }
     let waits = other.map { $0.stores(image) != .different && $0.flags.contains(.pending) } ?? false
     self.init(

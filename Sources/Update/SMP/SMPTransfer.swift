@@ -1,12 +1,12 @@
-/// The arithmetic of one upload: the bytes to send next, and the meaning of a response. Pure; the
-/// session sends and waits.
+/// The pure logic of one upload, which determines the bytes to send next, and evaluates responses.
+/// The session sends and waits.
 ///
-/// A server processes its requests in their order. Each response contains the offset that the
-/// server requests next. If this is the end of the sent bytes, the request and all before it have
-/// arrived. If it is less, a request was lost, and the server discarded the following ones. Then
-/// nothing more is sent until the requests in flight are answered, and sending resumes at that
-/// offset. An offset inside the only request is not a loss: the server accepted as much as it could
-/// write.
+/// A server processes requests in order. Each response contains the offset that the server requests
+/// next. If this offset is the end of the answered request, this request and all earlier ones have
+/// arrived. If the offset is lower, a request was lost, and the server discarded the following
+/// ones. The host then sends nothing until the requests in flight are answered, and resumes at that
+/// offset. An offset inside the only request in flight is not a loss: the server accepted as many
+/// bytes as it could write.
 struct SMPTransfer {
   /// The reaction of the session to a response.
   enum Reaction: Equatable {
@@ -15,12 +15,13 @@ struct SMPTransfer {
     case rewound(to: Int, because: RewindReason)
   }
 
-  /// How often sending goes back without a new maximum offset.
+  /// The maximum number of times that sending goes back without a new maximum offset.
   static let repeatMaximum = 5
-  /// How often a server may lose acknowledged bytes (it restarted, or another host uploads too).
+  /// The maximum number of times that a server may lose acknowledged bytes, because it restarted or
+  /// another host also uploads.
   static let setbackMaximum = 5
-  /// After each loss, twice as many responses must succeed before the window grows again; at most
-  /// this many windows.
+  /// The maximum number of windows without a loss before the window grows again; the required
+  /// number doubles after each loss.
   private static let patienceMaximum = 64
 
   private struct Request {
@@ -31,27 +32,28 @@ struct SMPTransfer {
   let total: Int
   /// The maximum number of requests in flight for which the server is known to have buffers.
   private let widthLimit: Int
-  /// The number of requests that are tried in flight, until the first loss at this number: neither
-  /// a request in the transport nor a response in flight occupies a buffer of the server.
+  /// The number of requests in flight to try, until a loss occurs at this number. It may exceed the
+  /// number of buffers, because a request in the transport and a response in flight occupy no
+  /// buffer of the server.
   private var reach: Int
   private(set) var width = 1
-  /// Requests end at the boundaries of the server's units, except the last. Until the unit is
-  /// known, one request is in flight.
+  /// The write unit of the server. All requests except the last end at a unit boundary. Until the
+  /// unit is known, only one request is in flight.
   private(set) var unit: SMPWriteUnit
   /// The next byte to send.
   private(set) var next: Int
   /// The server has all bytes before this offset.
   private(set) var acknowledged: Int
-  /// In the order of sending.
+  /// The requests in flight, in the order of sending.
   private var underWay: [Request] = []
   /// The end of all bytes sent so far.
   private var sentEnd: Int
-  /// After a loss: the offset at which sending resumes when no request is in flight.
+  /// The offset, after a loss, at which sending resumes when no request is in flight.
   private var wanted: Int?
   private var furthest: Int
   private var repeats = 0
   private var setbacks = 0
-  /// Consecutive time limits without a response.
+  /// The number of consecutive time limits without a response.
   private(set) var silences = 0
   private var streak = 0
   private var patience = 1
@@ -59,8 +61,8 @@ struct SMPTransfer {
   /// - Parameters:
   ///   - offset: the offset that the server reported.
   ///   - unit: the write unit from its first response.
-  ///   - widthLimit: requests that the server has buffers for, 1 or more.
-  ///   - reach: requests that are tried in flight, at least `widthLimit`.
+  ///   - widthLimit: the number of requests for which the server has buffers, 1 or more.
+  ///   - reach: the number of requests in flight to try, at least `widthLimit`.
   init(
     total: Int, startingAt offset: Int, unit: SMPWriteUnit = .unknown, widthLimit: Int, reach: Int
   ) {
@@ -79,12 +81,14 @@ struct SMPTransfer {
 
   var isWaiting: Bool { !underWay.isEmpty }
 
-  /// A request with offset 0 is in flight: the server may erase a slot before it responds.
+  /// Whether a request with offset 0 is in flight, so that the server may erase a slot before it
+  /// responds.
   var awaitsFirst: Bool { underWay.first?.range.lowerBound == 0 }
 
-  /// The bytes to send now, or `nil` if the window is full or all bytes are sent. The first request
-  /// is sent alone: the server may report that it already has more. The last request must find a
-  /// free buffer: no later response would show its loss.
+  /// The bytes to send now, or `nil` if the window is full or all bytes are sent. While the first
+  /// request is in flight, no other is sent, because the server may report that it already has more
+  /// bytes. The last request is sent only if a buffer is free, because no later response would show
+  /// its loss.
   func sendable(_ size: SMPPacketSize) -> Range<Int>? {
     guard wanted == nil, next < total, !awaitsFirst else { return nil }
     let end = next + size.data(at: next, of: total, to: unit)
@@ -100,12 +104,14 @@ struct SMPTransfer {
     sentEnd = max(sentEnd, next)
   }
 
-  /// The server requests `offset` next, in its response to the request with this number.
+  /// Processes a response: `offset` is the next offset that the server requests, and `sequence` is
+  /// the sequence number of the answered request.
   mutating func answered(
     _ sequence: UInt8, requesting offset: Int
   ) throws(UpdateFault) -> Reaction {
     guard let range = take(sequence) else { return .proceed }
-    // At offset 0, it may report that it already has more of this image.
+    // In response to a request at offset 0, the server may report that it already has more of this
+    // image.
     guard offset <= (range.lowerBound == 0 ? total : sentEnd) else {
       throw .protocolViolation(.upload, "it requests byte \(offset); \(sentEnd) were sent")
     }
@@ -123,7 +129,8 @@ struct SMPTransfer {
     return .proceed
   }
 
-  /// Every server accepts the last bytes of an image completely.
+  /// Determines the write unit from a response. The last bytes of an image are ignored, because
+  /// every server accepts them completely.
   private mutating func learn(_ range: Range<Int>, taken offset: Int) {
     guard range.upperBound < total, offset > range.lowerBound,
       let learned = SMPWriteUnit(sent: range.count, taken: offset - range.lowerBound)
@@ -132,15 +139,16 @@ struct SMPTransfer {
     unit = learned
   }
 
-  /// The server had no buffer for this request, or was busy: its bytes must be sent again.
+  /// Records that the server had no buffer for this request or was busy, so that its bytes must be
+  /// sent again.
   mutating func refused(_ sequence: UInt8, isBusy: Bool) throws(UpdateFault) -> Reaction {
     guard let range = take(sequence) else { return .proceed }
     wanted = min(wanted ?? range.lowerBound, range.lowerBound)
     return try resumeIfDrained(because: .overrun, counting: !isBusy)
   }
 
-  /// No response arrived in time: all requests in flight count as lost, and a single request is
-  /// sent next.
+  /// Records that no response arrived in time. All requests in flight count as lost, and only one
+  /// request is sent next.
   ///
   /// - Parameters:
   ///   - waited: the time since the last progress of the server.
@@ -159,7 +167,7 @@ struct SMPTransfer {
     }
   }
 
-  /// Removes a request from the list, and those before it: they or their responses were lost.
+  /// Removes a request from the list, with all earlier requests: they or their responses were lost.
   private mutating func take(_ sequence: UInt8) -> Range<Int>? {
     guard let index = underWay.firstIndex(where: { $0.sequence == sequence }) else { return nil }
     silences = 0
@@ -193,8 +201,8 @@ struct SMPTransfer {
     return .rewound(to: offset, because: reason)
   }
 
-  /// After a loss: if more requests than known buffers were tried, this number is not tried again;
-  /// otherwise the number is halved.
+  /// Reduces the number of requests in flight after a loss. If it exceeded the known buffers, this
+  /// number is not tried again; otherwise the number is halved.
   private mutating func narrow() {
     if width > widthLimit {
       reach = width - 1
@@ -205,7 +213,7 @@ struct SMPTransfer {
     }
   }
 
-  /// The server lost the bytes that it had; the maximum starts over.
+  /// Records that the server lost the bytes that it had, and resets the maximum.
   private mutating func fellBack(to offset: Int) throws(UpdateFault) {
     setbacks += 1
     guard setbacks <= Self.setbackMaximum else {

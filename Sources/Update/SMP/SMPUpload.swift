@@ -5,12 +5,13 @@ import OtaflashWire
 /// Sends the bytes of one upload after its first request, in the window that `SMPTransfer`
 /// computes.
 struct SMPUpload {
-  /// The time limit for the response to an upload request after the first. It doubles after each
-  /// silence, up to that of the first: on a slow link, a long request takes longer.
+  /// The time limit for the response to an upload request after the first. On a slow link, a long
+  /// request takes longer, so the limit doubles after each silence, up to the limit of the first
+  /// request.
   private static let answerLimit = Duration.seconds(5)
-  /// The round trip, and one more interval for a missed event.
+  /// The connection intervals of a round trip, and one more for a missed event.
   private static let roundTripIntervals = 3
-  /// Image bytes of a request below which a shorter one is not tried.
+  /// The number of image bytes below which no shorter request is tried.
   private static let shortData = 64
   private static let busyPause = Duration.milliseconds(100)
 
@@ -42,9 +43,10 @@ struct SMPUpload {
       reach: min(facts.reach(ofRequests: size.bytes, over: channel), wish))
   }
 
-  /// Returns when the server has everything; `false` if it reports that it holds something else.
+  /// Sends the image, and returns when the server has all bytes. Returns `false` if the server
+  /// reports that it holds other content.
   mutating func run() async throws(UpdateFault) -> Bool {
-    // With one request in flight, each waits for the response to the previous one.
+    // With one request in flight, each request waits for the response to the previous one.
     try await context.measuring(.withoutResponse, over: channel.client) {
       () async throws(UpdateFault) -> Bool in try await sendAll()
     }
@@ -101,8 +103,8 @@ struct SMPUpload {
     }
   }
 
-  /// The server writes received data before it responds: a response that takes longer than the link
-  /// explains waits for flash.
+  /// The cause of a wait. The server writes received data before it responds, so a response that
+  /// takes longer than the link explains counts as a wait for flash.
   private func waitCause(_ wait: TransferMeter.Wait) -> TransferMeter.Cause {
     guard let interval = channel.client.linkFacts.connectionInterval else { return .device }
     let air = channel.sizing.airTimeMicroseconds(size: size.bytes) * transfer.width

@@ -1,29 +1,29 @@
-/// The unit in which a server accepts the bytes of a request. Pure.
+/// The unit in which a server accepts the bytes of a request.
 ///
-/// Servers that write received data directly into flash accept only complete flash words of every
-/// request except the last, and respond with the offset after them (`img_mgmt_impl_upload_inspect`
-/// of mcumgr in Zephyr to 2.7 and in Mynewt: `data_len - data_len % align`). The bytes after the
-/// last complete word are sent again.
+/// Servers that write received data directly to flash accept only the complete flash words of each
+/// request except the last, and respond with the offset after these words
+/// (`img_mgmt_impl_upload_inspect` of mcumgr in Zephyr to 2.7 and in Mynewt: `data_len - data_len %
+/// align`). The bytes after the last complete word are sent again.
 enum SMPWriteUnit: Equatable, Sendable {
-  /// Until a request determines the unit: one request is in flight.
+  /// The unit is unknown until a request determines it. Until then, only one request is in flight.
   case unknown
-  /// In bytes, a power of two; 1 = every byte is accepted.
+  /// The unit in bytes, a power of two; 1 = every byte is accepted.
   case known(Int)
 
   /// The largest flash word that is considered.
   private static let maximum = 512
-  /// A request of this length, or of this length plus a multiple of 32, determines each word up to
-  /// 32 by its remainder.
+  /// A request length whose remainder determines each word size up to 32 bytes. The same applies to
+  /// this length plus a multiple of 32.
   static let probeSize = 31
-  /// The shortest such request with a complete MCUboot header.
+  /// The shortest such length with a complete MCUboot header.
   static let leastTelling = 63
 
-  /// The write unit of a server that accepted `taken` of `sent` bytes, which were not the image's
-  /// last.
+  /// Determines the write unit of a server that accepted `taken` of `sent` bytes, which were not
+  /// the last bytes of the image.
   ///
-  /// If several words explain the number, the result is the largest: its multiples are multiples of
-  /// all. `nil` if no word or any word explains it: for an even number that was accepted
-  /// completely.
+  /// If several word sizes explain the number, the result is the largest, because its multiples are
+  /// multiples of all of them. Returns `nil` if no word size explains the number, or if the number
+  /// does not limit the word size because an even number of bytes was accepted completely.
   init?(sent: Int, taken: Int) {
     guard taken < sent else {
       guard taken == sent, !sent.isMultiple(of: 2) else { return nil }
@@ -37,7 +37,7 @@ enum SMPWriteUnit: Equatable, Sendable {
     self = .known(word)
   }
 
-  /// The length of a request with at most `most` bytes, if more of the image follows.
+  /// The length of a request of at most `most` bytes that is not the last of the image.
   func cut(_ most: Int) -> Int {
     switch self {
     case .known(let word): return most < word ? most : most / word * word
