@@ -165,7 +165,7 @@ lint: style
 
 # Writes the manual pages of the commands from the help of the program.
 man:
-	$(SWIFT) build --product otaflash
+	$(SWIFT) build --traits Fleet --product otaflash
 	man/generate .build/debug/otaflash man
 
 # Builds and tests an app that uses only the products of the package (Tests/System/Client).
