@@ -187,7 +187,8 @@ let package = Package(
     .testTarget(
       name: "FleetTests",
       dependencies: [
-        "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetConformance", "OtaflashFleetReport",
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashSimulation", "OtaflashFleet",
+        "OtaflashFleetConformance", "OtaflashFleetReport", crypto,
       ],
       swiftSettings: strict),
     .testTarget(
@@ -220,7 +221,8 @@ let package = Package(
     .testTarget(
       name: "FleetStoreTests",
       dependencies: [
-        "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetStore",
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashSimulation", "OtaflashFleet",
+        "OtaflashFleetStore", "OtaflashFleetConformance",
         fleetOnly("GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: strict),

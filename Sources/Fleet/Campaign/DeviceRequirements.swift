@@ -2,10 +2,10 @@ import OtaflashFirmware
 
 /// The conditions that a device must meet before an update. They do not apply to a device that
 /// already runs its image.
-public struct DeviceRequirements: Hashable, Sendable {
-  public struct Battery: Hashable, Sendable {
+public struct DeviceRequirements: Hashable, Sendable, Codable {
+  public struct Battery: Hashable, Sendable, Codable {
     /// The treatment of a device that reports no battery level.
-    public enum Unknown: String, CaseIterable, Sendable {
+    public enum Unknown: String, CaseIterable, Sendable, Codable {
       case proceed, refuse
     }
 

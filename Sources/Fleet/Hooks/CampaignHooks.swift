@@ -1,5 +1,5 @@
 /// A command in a campaign.
-public enum HookCommand: Hashable, Sendable {
+public enum HookCommand: Hashable, Sendable, Codable {
   /// A program and its arguments, one or more words, without a shell.
   case words([String])
   /// A script for `/bin/sh -c`.
@@ -21,9 +21,9 @@ public enum HookPoint: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// The commands that run before and after devices and waves, and when a run pauses or ends.
-package struct CampaignHooks: Hashable, Sendable {
+package struct CampaignHooks: Hashable, Sendable, Codable {
   /// The consequence of a failed `before-device` hook for its device.
-  package enum BeforeFailure: String, Hashable, Sendable, CaseIterable {
+  package enum BeforeFailure: String, Hashable, Sendable, Codable, CaseIterable {
     /// The device is skipped: neither a success nor a failure.
     case skip
     /// The device has failed, and counts against its wave.
@@ -31,7 +31,7 @@ package struct CampaignHooks: Hashable, Sendable {
   }
 
   /// The consequence of a failed `after` hook.
-  package enum AfterFailure: String, Hashable, Sendable, CaseIterable {
+  package enum AfterFailure: String, Hashable, Sendable, Codable, CaseIterable {
     /// The failure is only recorded.
     case note
     /// An updated device counts as failed; after a wave, the run pauses.

@@ -10,6 +10,9 @@ public struct AttemptRecord: Hashable, Sendable {
   public internal(set) var adapter: String?
   public let began: WallClockTime
   public internal(set) var placed: WallClockTime?
+  /// The offset at which the attempt started to send the image; `nil` = nothing was sent, or an
+  /// older version recorded the attempt.
+  public internal(set) var transferOffset: Int?
   /// The time before the activation command.
   public internal(set) var activating: WallClockTime?
   /// `nil` = a worker updates the device.

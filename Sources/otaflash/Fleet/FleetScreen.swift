@@ -119,7 +119,8 @@ struct FleetScreen: Sendable {
     case .deviceHookEnded(let device, _, let point, let outcome) where !outcome.isSuccess:
       return "note: hook \(point.rawValue) of \(name(of: device)) \(outcome.words)"
     case .runBegan, .wavePlanned, .waveHookBegan, .waveHookEnded, .devicePublished, .deviceClaimed,
-      .deviceActivating, .deviceHookEnded, .deviceDeferred, .deviceRetried, .waveApproved,
+      .transferBegan, .deviceNotInRange, .outcomeReportedLate, .deviceActivating, .deviceHookEnded,
+      .deviceDeferred, .deviceRetried, .waveApproved,
       .runEnded:
       return nil
     }
