@@ -5,7 +5,8 @@ import Synchronization
 /// A worker with its adapters: claims jobs while a place is free, and executes them concurrently.
 /// It does not depend on waves and thresholds, because only permitted jobs are published.
 struct WorkerPool: Sendable {
-  /// The polling interval while all adapters are in use, or jobs wait for one of them.
+  /// The polling interval while all adapters are in use, or jobs wait for one of them, and the
+  /// pause after a wait for a job.
   private static let idleInterval = Duration.milliseconds(50)
   /// The wait for a job in one call: short, because adapters may disappear meanwhile.
   private static let longPoll = Duration.seconds(1)
@@ -36,7 +37,6 @@ struct WorkerPool: Sendable {
         for notice in adapters.saw(present, at: environment.clock.now) {
           environment.notice(notice)
         }
-        let began = environment.clock.now
         do throws(ExchangeFault) {
           while let (held, lane) = try await next(on: &pool) {
             lane.reserve()
@@ -56,9 +56,7 @@ struct WorkerPool: Sendable {
         } catch {
           failure.note(error)
         }
-        if began.duration(to: environment.clock.now) < Self.idleInterval {
-          await environment.clock.pause(for: Self.idleInterval)
-        }
+        await environment.clock.pause(for: Self.idleInterval)
         let elapsed = sampled.duration(to: environment.clock.now)
         if elapsed >= Self.sampleInterval {
           for lane in pool.lanes { lane.sample(took: elapsed) }
