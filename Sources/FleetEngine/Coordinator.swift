@@ -176,10 +176,11 @@ struct Coordinator: Sendable {
       try await exchange.facts(of: id, after: seen, limit: Self.factsMaximum)
     }
     for fact in facts {
+      // The start of a transfer has no consequence, and must not change the outcome of a simulation.
+      let random =
+        if case .transferBegan = fact.event { 0.0 } else { environment.clock.randomFraction() }
       batch.record(
-        rules.events(
-          after: fact, in: run, now: batch.now, random: environment.clock.randomFraction()),
-        in: &run)
+        rules.events(after: fact, in: run, now: batch.now, random: random), in: &run)
     }
     return facts.last?.number ?? seen
   }
