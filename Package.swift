@@ -221,7 +221,8 @@ let package = Package(
     .unitTests(
       name: "FleetTests",
       dependencies: [
-        "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetConformance", "OtaflashFleetReport",
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashSimulation", "OtaflashFleet",
+        "OtaflashFleetConformance", "OtaflashFleetReport", crypto,
       ]),
     .unitTests(
       name: "FleetEngineTests",
@@ -251,7 +252,8 @@ let package = Package(
     .unitTests(
       name: "FleetStoreTests",
       dependencies: [
-        "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetStore",
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashSimulation", "OtaflashFleet",
+        "OtaflashFleetStore", "OtaflashFleetConformance",
         fleetOnly("GRDB", package: "GRDB.swift"),
       ]),
     .unitTests(

@@ -3,24 +3,45 @@ import OtaflashFleet
 import OtaflashGATT
 import OtaflashUpdate
 
-/// One attempt on one device, which renews its claim concurrently with the update. The update ends
-/// when the claim is lost or recalled.
+/// One attempt on one device: the update, and the concurrent renewal of its claim. The update ends
+/// when the claim is lost or recalled, and at its deadline.
 struct Attempt: Sendable {
-  /// The duration of the lease of a claim.
-  static let lease = Duration.seconds(45)
-  /// The renewal interval, so that two renewals may fail.
-  private static let renewalInterval = lease / 3
+  /// The interval at which an outcome is reported again that the exchange did not confirm.
+  private static let deliveryInterval = Duration.seconds(5)
+  /// The interval at which other calls are repeated.
+  private static let repetitionInterval = Duration.seconds(1)
 
   let claim: JobClaim
+  let deadline: ClaimDeadline
   let lane: AdapterLane
-  let choices: FlashChoices
-  let conditions: DeviceConditions
   let exchange: any JobExchange
   let transport: any DeviceTransport
   let environment: FleetEnvironment
-  let time: RunClock
+  private let conditions: DeviceConditions
+  private let transfer: TransferReport
+
+  init(
+    claim: JobClaim, deadline: ClaimDeadline, lane: AdapterLane, exchange: any JobExchange,
+    transport: any DeviceTransport, environment: FleetEnvironment
+  ) {
+    self.claim = claim
+    self.deadline = deadline
+    self.lane = lane
+    self.exchange = exchange
+    self.transport = transport
+    self.environment = environment
+    transfer = TransferReport(claim, exchange: exchange, clock: environment.clock)
+    conditions = DeviceConditions(claim.job.order.requirements)
+  }
+
+  private var choices: FlashChoices { claim.job.order.options }
+
   /// The hooks of the device; `nil` = none.
-  let hooks: DeviceHooks?
+  private var hooks: DeviceHooks? {
+    claim.job.order.hooks.map {
+      DeviceHooks(claim: claim, hooks: $0, exchange: exchange, runner: environment.hooks)
+    }
+  }
 
   private var device: FleetDevice.ID { claim.job.id.device }
 
@@ -45,17 +66,34 @@ struct Attempt: Sendable {
   func run() async throws(ExchangeFault) {
     do throws(ExchangeFault) {
       let (device, attempt) = (device, claim.job.id.attempt)
-      try await exchange.report(
-        claim, .devicePlaced(device: device, attempt: attempt, adapter: lane.adapter))
+      try await repeating { () async throws(ExchangeFault) in
+        try await exchange.report(
+          claim, .devicePlaced(device: device, attempt: attempt, adapter: lane.adapter))
+      }
       let ending: AttemptEnding
       do throws(DeviceHeldElsewhere) {
         ending = try await transport.holding(device) { await updateWhileClaimed() }
       } catch {
         ending = .returned(.deviceBusy)
       }
-      // The outcome is reported even if this task is cancelled.
+      try await deliver(ending)
+    } catch .claimLost {
+      return
+    } catch .unavailable {
+      // The claim expires, and another attempt reads the device again.
+      return
+    } catch {
+      throw error
+    }
+  }
+
+  /// Reports the outcome, even if this task is cancelled, and repeats the report until the exchange
+  /// confirms it, unless this process stops. The outcome of an expired claim is still a fact.
+  private func deliver(_ ending: AttemptEnding) async throws(ExchangeFault) {
+    while true {
       let result = await shielded { () async -> Result<Void, ExchangeFault> in
         do throws(ExchangeFault) {
+          try await transfer.report()
           switch ending {
           case .returned(let reason): try await exchange.release(claim, reason)
           case .updated, .current, .failed, .skipped: try await exchange.finish(claim, ending)
@@ -65,11 +103,24 @@ struct Attempt: Sendable {
           return .failure(error)
         }
       }
-      try result.get()
-    } catch .claimLost {
-      return
-    } catch {
-      throw error
+      do throws(ExchangeFault) { return try result.get() } catch .unavailable {
+        guard await environment.clock.pause(for: Self.deliveryInterval) else { return }
+      } catch {
+        throw error
+      }
+    }
+  }
+
+  /// Repeats a call until the exchange answers, or the deadline has passed.
+  private func repeating(
+    _ body: () async throws(ExchangeFault) -> Void
+  ) async throws(ExchangeFault) {
+    while true {
+      do throws(ExchangeFault) { return try await body() } catch {
+        guard case .unavailable = error, !deadline.hasPassed,
+          await environment.clock.pause(for: Self.repetitionInterval)
+        else { throw error }
+      }
     }
   }
 
@@ -82,6 +133,7 @@ struct Attempt: Sendable {
         return .claim(.kept)
       }
       group.addTask { .claim(await keepClaim()) }
+      group.addTask { .claim(await untilDeadline()) }
       var ending = AttemptEnding.returned(.stopping)
       var interruption = ReturnReason.stopping
       for await part in group {
@@ -106,19 +158,22 @@ struct Attempt: Sendable {
   }
 
   private func keepClaim() async -> ClaimEnd {
-    while await environment.clock.pause(for: Self.renewalInterval) {
+    while await environment.clock.pause(for: ClaimDeadline.renewalInterval) {
       do throws(ExchangeFault) {
-        let standing = try await exchange.renew(
-          claim, now: time.passed, lease: Self.lease)
-        if case .recalled = standing { return .recalled }
-      } catch .claimLost {
-        return .lost
+        if case .recalled = try await deadline.renew(claim, on: exchange) { return .recalled }
       } catch {
-        // The next renewal may succeed; after two failures the claim expires.
-        continue
+        return .lost
       }
     }
     return .kept
+  }
+
+  /// Waits for the deadline, whether or not the exchange answers.
+  private func untilDeadline() async -> ClaimEnd {
+    while !deadline.hasPassed {
+      guard await environment.clock.pause(for: deadline.remaining) else { return .kept }
+    }
+    return .lost
   }
 
   // MARK: The update
@@ -147,16 +202,20 @@ struct Attempt: Sendable {
           isFinal: true, wasSeen: false))
     }
     let (device, transport, lane, environment) = (device, transport, lane, environment)
+    let transfer = transfer
     let meter = LinkMeter(lane: lane)
     let update = FirmwareUpdate(package: package, options: options()) { event in
       meter.observe(event)
+      transfer.observe(event)
       environment.observe(device, event)
     }
     let dialer = Dialer(at: { (place) async throws(ConnectFault) -> any Link in
       do throws(ConnectFault) {
         return try await lane.connecting {
           () async throws(ConnectFault) -> any Link in
-          try await transport.connect(to: device, at: place, on: lane.adapter)
+          guard !deadline.hasPassed else { throw .cancelled }
+          let link = try await transport.connect(to: device, at: place, on: lane.adapter)
+          return ClaimedLink(link, until: deadline)
         }
       } catch {
         if case .adapterUnavailable = error {
@@ -188,16 +247,19 @@ struct Attempt: Sendable {
       choices, key: environment.key(device), bases: environment.bases)
     // The running image of a device that may already run the new image is compared first.
     options.sendsAnyway = options.sendsAnyway && !claim.job.verifyFirst
-    let (exchange, claim, conditions) = (exchange, claim, conditions)
+    let (exchange, claim, conditions, transfer) = (exchange, claim, conditions, transfer)
     options.beforeTransfer = { (device, client) async throws(UpdateFault) in
       try await conditions.check(device, over: client)
     }
     options.beforeActivation = { () async throws(UpdateFault) in
       let id = claim.job.id
       do throws(ExchangeFault) {
-        try await exchange.report(
-          claim, .deviceActivating(device: id.device, attempt: id.attempt))
-        try await exchange.recorded()
+        try await repeating { () async throws(ExchangeFault) in
+          try await transfer.report()
+          try await exchange.report(
+            claim, .deviceActivating(device: id.device, attempt: id.attempt))
+          try await exchange.recorded(claim)
+        }
       } catch {
         // The activation must be recorded first. The device keeps the image, and can be activated
         // later.

@@ -45,6 +45,8 @@ struct Coordinator: Sendable {
   /// in the meantime.
   private static let longestPause = Duration.seconds(30)
   private static let factsMaximum = 256
+  /// The calls to an exchange that does not answer, one per second.
+  private static let triesMaximum = 60
 
   let rules: FleetRules
   let exchange: any JobExchange
@@ -66,23 +68,31 @@ struct Coordinator: Sendable {
   func run(_ former: FleetRun) async throws(FleetEngineFault) -> FleetRun {
     var (run, seen) = (former, 0)
     observe([], run)
-    let restart = rules.eventsOfRestart(in: run, now: time.now)
+    try await wrapped { () async throws(ExchangeFault) in try await exchange.open(run.id) }
+    let workersLive = exchange.outlivesCoordinator
+    let restart = rules.eventsOfRestart(in: run, now: time.now, workersLive: workersLive)
     if !restart.isEmpty {
       let now = time.now
       try await keep(restart, now: now)
       for event in restart { run.apply(event, at: now) }
       observe(restart, run)
     }
-    try await carryOut(rules.effectsToRepeat(in: run), run)
+    try await carryOut(rules.effectsToRepeat(in: run, workersLive: workersLive), run)
     while true {
       let now = time.now
       let events = try await step(&run, &seen, now: now)
       if !events.isEmpty { continue }
       try await carryOut(rules.effectsOfClosing(in: run, wall: time.wall), run)
-      if case .ended = run.control { return run }
+      if case .ended = run.control {
+        try await wrapped { () async throws(ExchangeFault) in try await exchange.forget(run.id) }
+        return run
+      }
       let next = rules.nextMoment(in: run, now: now, wall: time.wall)
       guard waits && commands != nil || isAtWork(run) || next != nil else { return run }
-      guard await pause(for: wait(run, from: now, to: next), orUntilFactAfter: seen) else {
+      guard
+        await pause(
+          for: wait(run, from: now, to: next), orUntilFactOf: run.id, after: seen)
+      else {
         try await stop(run, seen)
         throw .cancelled
       }
@@ -90,9 +100,11 @@ struct Coordinator: Sendable {
   }
 
   /// - Returns: `false` if the task was cancelled.
-  private func pause(for duration: Duration, orUntilFactAfter seen: Int) async -> Bool {
+  private func pause(
+    for duration: Duration, orUntilFactOf run: String, after seen: Int
+  ) async -> Bool {
     await withTaskGroup(of: Void.self) { group in
-      group.addTask { await exchange.arrival(after: seen) }
+      group.addTask { await exchange.arrival(of: run, after: seen) }
       group.addTask { await environment.clock.pause(for: duration) }
       await group.next()
       group.cancelAll()
@@ -110,7 +122,7 @@ struct Coordinator: Sendable {
   /// Records the reports of the workers while they stop at a safe point. The workers take no more
   /// steps that require a record.
   private func stop(_ run: FleetRun, _ seen: Int) async throws(FleetEngineFault) {
-    exchange.close()
+    exchange.close(run.id)
     let result = await shielded { () async -> Result<Void, FleetEngineFault> in
       _ = await workersEnded.wait()
       do throws(FleetEngineFault) {
@@ -163,14 +175,16 @@ struct Coordinator: Sendable {
   private func takeFacts(
     after seen: Int, into batch: inout Batch, _ run: inout FleetRun
   ) async throws(FleetEngineFault) -> Int {
+    let id = run.id
     let facts = try await wrapped { () async throws(ExchangeFault) in
-      try await exchange.facts(after: seen, now: time.passed, limit: Self.factsMaximum)
+      try await exchange.facts(of: id, after: seen, limit: Self.factsMaximum)
     }
     for fact in facts {
+      // The start of a transfer has no consequence, and must not change the outcome of a simulation.
+      let random =
+        if case .transferBegan = fact.event { 0.0 } else { environment.clock.randomFraction() }
       batch.record(
-        rules.events(
-          after: fact, in: run, now: batch.now, random: environment.clock.randomFraction()),
-        in: &run)
+        rules.events(after: fact, in: run, now: batch.now, random: random), in: &run)
     }
     return facts.last?.number ?? seen
   }
@@ -208,7 +222,7 @@ struct Coordinator: Sendable {
     for effect in effects {
       try await wrapped { () async throws(ExchangeFault) in
         switch effect {
-        case .publish(let job): try await exchange.publish([job])
+        case .publish(let job): try await exchange.publish(job)
         case .cancel(let jobs): try await exchange.cancel(jobs)
         case .runHook(let wave, let point): hooks.ask(for: point, of: wave, in: run)
         }
@@ -216,10 +230,20 @@ struct Coordinator: Sendable {
     }
   }
 
+  /// Repeats a call while the exchange does not answer.
   private func wrapped<Value>(
     _ body: () async throws(ExchangeFault) -> Value
   ) async throws(FleetEngineFault) -> Value {
-    do throws(ExchangeFault) { return try await body() } catch { throw FleetEngineFault(error) }
+    var tries = 0
+    while true {
+      tries += 1
+      do throws(ExchangeFault) { return try await body() } catch {
+        guard case .unavailable = error, tries < Self.triesMaximum else {
+          throw FleetEngineFault(error)
+        }
+        guard await environment.clock.pause(for: Self.workInterval) else { throw .cancelled }
+      }
+    }
   }
 
   // MARK: Requests
@@ -258,4 +282,9 @@ struct Coordinator: Sendable {
       throw .storage(error)
     }
   }
+}
+
+extension FleetRun {
+  /// The id of a run that has started.
+  fileprivate var id: String { beginning?.id ?? "" }
 }

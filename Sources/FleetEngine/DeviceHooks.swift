@@ -4,9 +4,7 @@ import OtaflashFleet
 /// The hooks before and after an attempt on a device.
 struct DeviceHooks: Sendable {
   let claim: JobClaim
-  let campaign: Campaign
-  /// The facts of the device and its wave.
-  let facts: HookFacts
+  let hooks: CampaignHooks
   let exchange: any JobExchange
   let runner: (any HookRunner)?
 
@@ -16,8 +14,9 @@ struct DeviceHooks: Sendable {
   ///   continues.
   /// - Throws: an error of the exchange; the attempt must not continue.
   func before() async throws(ExchangeFault) -> AttemptEnding? {
-    guard let command = campaign.hooks[.beforeDevice] else { return nil }
-    let outcome = await runner.run(command, at: .beforeDevice, of: campaign, facts)
+    guard let command = hooks[.beforeDevice] else { return nil }
+    let outcome = await runner.run(
+      command, at: .beforeDevice, of: hooks, HookFacts(claim.job.order))
     if Task.isCancelled { return .returned(.stopping) }
     try await report(outcome, at: .beforeDevice)
     let words = "the hook before the device \(outcome.words)"
@@ -29,7 +28,7 @@ struct DeviceHooks: Sendable {
       return .failed(
         AttemptFailure(.infrastructure, code: "hook-not-run", words: words, wasSeen: false))
     case .exited, .killed, .timedOut:
-      switch campaign.hooks.onFailure {
+      switch hooks.onFailure {
       case .skip: return .skipped(words: words)
       case .fail:
         return .failed(
@@ -43,15 +42,15 @@ struct DeviceHooks: Sendable {
   ///
   /// - Returns: the outcome of the attempt, including the hook.
   func after(_ ending: AttemptEnding) async throws(ExchangeFault) -> AttemptEnding {
-    guard let command = campaign.hooks[.afterDevice], !Task.isCancelled else { return ending }
-    var facts = facts
+    guard let command = hooks[.afterDevice], !Task.isCancelled else { return ending }
+    var facts = HookFacts(claim.job.order)
     facts.add(ending)
-    let outcome = await runner.run(command, at: .afterDevice, of: campaign, facts)
+    let outcome = await runner.run(command, at: .afterDevice, of: hooks, facts)
     if Task.isCancelled { return ending }
     try await report(outcome, at: .afterDevice)
     switch ending {
     case .updated, .current:
-      guard !outcome.isSuccess, campaign.hooks.afterFailure == .fail else { return ending }
+      guard !outcome.isSuccess, hooks.afterFailure == .fail else { return ending }
       return .failed(
         AttemptFailure(
           .device, code: "after-device-hook",
@@ -71,21 +70,6 @@ struct DeviceHooks: Sendable {
 }
 
 extension HookFacts {
-  /// Creates the facts of a device for a hook.
-  init(_ job: UpdateJob, of campaign: Campaign, in run: FleetRun) {
-    let device = run[job.id.device]
-    self.init(campaign, run: run, wave: device?.wave ?? 0)
-    set("DEVICE", job.id.device)
-    set("DEVICE_NAME", device?.device.name)
-    set("BOARD", device?.device.board)
-    set("SITE", device?.device.site)
-    set("TAGS", device?.device.tags?.joined(separator: " "))
-    set("ATTEMPT", "\(job.id.attempt)")
-    set("IMAGE", device?.device.board.flatMap { campaign.images[$0] } ?? campaign.images[nil])
-    set("IMAGE_DIGEST", job.image)
-    set("IMAGE_SHA256", run.beginning?.images?.first { $0.digest == job.image }?.sha256)
-  }
-
   mutating func add(_ ending: AttemptEnding) {
     switch ending {
     case .updated(let figures):

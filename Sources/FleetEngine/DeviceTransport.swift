@@ -39,6 +39,9 @@ public struct FleetEnvironment: Sendable {
   public let clock: any LinkClock
   /// The wall clock, for records.
   public let wall: @Sendable () -> WallClockTime
+  /// The time since any moment, for claims. It also advances while the machine is suspended, such
+  /// as CLOCK_BOOTTIME of Linux: a process that was suspended must not continue to write.
+  public let elapsed: @Sendable () -> Duration
   /// Returns the image with a digest.
   public let image: @Sendable (String) -> FirmwarePackage?
   /// Returns the key of a device; `nil` = none.
@@ -53,9 +56,10 @@ public struct FleetEnvironment: Sendable {
   /// A callback for notices about the host, which must return soon.
   public let notice: @Sendable (FleetNotice) -> Void
 
-  /// Creates an environment without keys, base images, hooks and observers by default.
+  /// - Parameter elapsed: `nil` = the time of `clock`.
   public init(
     clock: any LinkClock, wall: @escaping @Sendable () -> WallClockTime,
+    elapsed: (@Sendable () -> Duration)? = nil,
     image: @escaping @Sendable (String) -> FirmwarePackage?,
     key: @escaping @Sendable (FleetDevice.ID) -> [UInt8]? = { _ in nil },
     bases: BaseFinder = .none, hooks: (any HookRunner)? = nil,
@@ -64,6 +68,7 @@ public struct FleetEnvironment: Sendable {
   ) {
     self.clock = clock
     self.wall = wall
+    self.elapsed = elapsed ?? { clock.now.elapsed }
     self.image = image
     self.key = key
     self.bases = bases

@@ -37,7 +37,9 @@ public struct FleetEngine: Sendable {
     environment: FleetEnvironment
   ) {
     self.init(
-      campaign: campaign, exchange: MemoryExchange(), ledger: ledger, transport: transport,
+      campaign: campaign,
+      exchange: MemoryExchange(clock: environment.clock, elapsed: environment.elapsed),
+      ledger: ledger, transport: transport,
       environment: environment)
   }
 
@@ -79,14 +81,14 @@ public struct FleetEngine: Sendable {
       time: time,
       hooks: waveHooks, adapters: adapters, workersEnded: workersEnded, observe: observe)
     let workers = WorkerPool(
-      worker: worker, campaign: campaign, plan: former, exchange: exchange, transport: transport,
-      environment: environment, time: time, adapters: adapters)
+      worker: worker, parallel: campaign.parallel, exchange: exchange, transport: transport,
+      environment: environment, adapters: adapters)
     let result = await withTaskGroup(
       of: Part.self, returning: Result<FleetRun, FleetEngineFault>.self
     ) { group in
       group.addTask {
         // Otherwise a worker that waits for a record would wait indefinitely.
-        defer { exchange.close() }
+        defer { exchange.close(former.beginning?.id ?? "") }
         do throws(FleetEngineFault) {
           return .coordinator(.success(try await coordinator.run(former)))
         } catch {

@@ -7,8 +7,7 @@ import Synchronization
 ///
 /// - Records and waits use a time that never goes back: the wall clock, or elapsed time while the
 ///   wall clock is behind the last record.
-/// - Claims expire only by elapsed time, so a clock that is set forward expires no claim.
-/// - Windows use the wall clock, because they are times of day.
+/// - Windows are times of day, and use the wall clock.
 final class RunClock: Sendable {
   private struct Point {
     let time: WallClockTime
@@ -21,22 +20,17 @@ final class RunClock: Sendable {
 
   private let clock: any LinkClock
   private let wallTime: @Sendable () -> WallClockTime
-  private let beginning: Point
   private let latest: Mutex<Point>
 
   /// - Parameter last: the time of the last record; no time of this clock is earlier.
   init(_ environment: FleetEnvironment, after last: WallClockTime) {
     clock = environment.clock
     wallTime = environment.wall
-    beginning = Point(time: max(wallTime(), last), instant: clock.now)
-    latest = Mutex(beginning)
+    latest = Mutex(Point(time: max(wallTime(), last), instant: clock.now))
   }
 
   /// The time for windows.
   var wall: WallClockTime { wallTime() }
-
-  /// The time for claims.
-  var passed: WallClockTime { beginning.time(at: clock.now) }
 
   /// The time for all other purposes.
   var now: WallClockTime {

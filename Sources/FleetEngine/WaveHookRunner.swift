@@ -1,36 +1,15 @@
 import OtaflashFleet
 import Synchronization
 
-/// The environment variables of a hook, with facts of the run and of a device.
-struct HookFacts: Sendable {
-  /// A prefix that no option uses. It is necessary because otaflash reads `OTAFLASH_X_Y` as its
-  /// option `--x-y`, and a hook may call otaflash.
-  private static let prefix = "OTAFLASH_HOOK_"
-
-  private(set) var environment: [String: String] = [:]
-
-  /// Sets a variable; with the value `nil`, the variable is not set.
-  mutating func set(_ name: String, _ value: String?) {
-    if let value { environment[Self.prefix + name] = value }
-  }
-
-  init(_ campaign: Campaign, run: FleetRun, wave: Int) {
-    set("RUN", run.beginning?.id)
-    set("CAMPAIGN", campaign.name)
-    set("WAVE", run.waves[wave].name)
-  }
-}
-
 extension HookRunner? {
   /// Runs a hook of the campaign, with its hook point in the environment.
   func run(
-    _ command: HookCommand, at point: HookPoint, of campaign: Campaign, _ facts: HookFacts
+    _ command: HookCommand, at point: HookPoint, of hooks: CampaignHooks, _ facts: HookFacts
   ) async -> HookOutcome {
     guard let self else { return HookOutcome(.notRun(words: "hooks are not available")) }
     var facts = facts
     facts.set("POINT", point.rawValue)
-    return await self.run(
-      command, environment: facts.environment, timeLimit: campaign.hooks.timeLimit)
+    return await self.run(command, environment: facts.environment, timeLimit: hooks.timeLimit)
   }
 }
 
@@ -77,7 +56,8 @@ final class WaveHookRunner: Sendable {
   func work() async {
     for await hook in wanted.stream {
       guard let command = campaign.hooks[hook.point] else { continue }
-      let outcome = await runner.run(command, at: hook.point, of: campaign, hook.facts)
+      let outcome = await runner.run(
+        command, at: hook.point, of: campaign.hooks, hook.facts)
       // An interrupted hook is not recorded: the next process runs it again.
       guard !Task.isCancelled else { return }
       ended.withLock { $0.append(Ended(wave: hook.wave, point: hook.point, outcome: outcome)) }

@@ -6,45 +6,31 @@ import Synchronization
 /// concurrently. It does not depend on waves and thresholds, because only permitted jobs are
 /// published.
 struct WorkerPool: Sendable {
-  /// The polling interval while no job is available, or all adapters are in use.
+  /// The polling interval while all adapters are in use, or jobs wait for one of them, and the
+  /// pause after a wait for a job.
   private static let idleInterval = Duration.milliseconds(50)
-  /// The length of a sample, which spans many connection events of every link but is short compared
-  /// with a transfer.
+  /// The wait for a job in one call: short, because adapters may disappear meanwhile.
+  private static let longPoll = Duration.seconds(1)
+  /// The length of a sample: several connection events of every link, but short compared with a
+  /// transfer.
   private static let sampleInterval = Duration.seconds(5)
 
   let worker: FleetWorker
-  let campaign: Campaign
-  /// The run, with its devices, as it was planned or resumed.
-  let plan: FleetRun
+  /// The number of places on an adapter; `nil` = automatic.
+  let parallel: Int?
   let exchange: any JobExchange
   let transport: any DeviceTransport
   let environment: FleetEnvironment
-  let time: RunClock
   let adapters: AdapterWatch
 
-  init(
-    worker: FleetWorker, campaign: Campaign, plan: FleetRun, exchange: any JobExchange,
-    transport: any DeviceTransport, environment: FleetEnvironment, time: RunClock,
-    adapters: AdapterWatch
-  ) {
-    self.worker = worker
-    self.campaign = campaign
-    self.plan = plan
-    self.exchange = exchange
-    self.transport = transport
-    self.environment = environment
-    self.time = time
-    self.adapters = adapters
-  }
-
-  /// Executes jobs until the task is cancelled. Running jobs then end at a safe point, and are
+  /// Executes jobs until the task is cancelled; running jobs are then ended at a safe point and
   /// returned.
   ///
   /// - Throws: an error of the exchange.
   func run() async throws(ExchangeFault) {
     let failure = FirstFailure()
     await withDiscardingTaskGroup { group in
-      var pool = AdapterPool(parallel: campaign.parallel, clock: environment.clock)
+      var pool = AdapterPool(parallel: parallel, clock: environment.clock)
       var sampled = environment.clock.now
       while !Task.isCancelled, failure.fault == nil {
         let present = transport.adapters()
@@ -53,15 +39,21 @@ struct WorkerPool: Sendable {
           environment.notice(notice)
         }
         do throws(ExchangeFault) {
-          while let (claim, lane) = try await next(on: &pool) {
+          while let (held, lane) = try await next(on: &pool) {
             lane.reserve()
+            let (id, active) = (held.claim.job.id, pool.active)
+            active.insert(id)
             group.addTask {
-              do throws(ExchangeFault) { try await attempt(claim, on: lane).run() } catch {
+              do throws(ExchangeFault) { try await attempt(held, on: lane).run() } catch {
                 failure.note(error)
               }
+              active.remove(id)
               lane.free()
             }
           }
+        } catch .unavailable {
+          // The exchange may have granted a claim whose reply was lost.
+          pool.mayHaveLostClaims = true
         } catch {
           failure.note(error)
         }
@@ -80,95 +72,112 @@ struct WorkerPool: Sendable {
 
   /// Returns a job and its adapter; `nil` = no job can start at the moment.
   private func next(on pool: inout AdapterPool) async throws(ExchangeFault) -> (
-    JobClaim, AdapterLane
+    AdapterPool.Held, AdapterLane
   )? {
+    if pool.mayHaveLostClaims { try await findClaims(for: &pool) }
     if let placed = try await placeHeld(on: &pool) { return placed }
     while let loads = pool.freeLoads, pool.hasRoomToHold {
+      let moment = environment.elapsed()
+      let wait = pool.held.isEmpty ? Self.longPoll : .zero
       guard
         let claim = try await exchange.claim(
-          for: worker, now: time.passed, lease: Attempt.lease)
+          for: worker, lease: ClaimDeadline.lease, waitingUpTo: wait)
       else { return nil }
-      switch AdapterChoice(hearing: transport.hearing(of: claim.job.id.device), loads: loads) {
-      case .on(let adapter): return pool.lane(adapter).map { (claim, $0) }
-      case .notHeard: try await exchange.release(claim, .notHeard)
-      case .full: pool.held.append(AdapterPool.Held(claim: claim, until: claim.until))
-      }
+      let held = held(claim, since: moment)
+      if let lane = try await place(held, loads, on: &pool) { return (held, lane) }
     }
     return nil
+  }
+
+  private func held(_ claim: JobClaim, since moment: Duration) -> AdapterPool.Held {
+    AdapterPool.Held(
+      claim: claim, deadline: ClaimDeadline(grantedAt: moment, elapsed: environment.elapsed))
+  }
+
+  /// Returns the adapter for a job; `nil` = the job was returned, or waits for an adapter.
+  private func place(
+    _ held: AdapterPool.Held, _ loads: [AdapterLoad], on pool: inout AdapterPool
+  ) async throws(ExchangeFault) -> AdapterLane? {
+    let hearing = transport.hearing(of: held.claim.job.id.device)
+    switch AdapterChoice(hearing: hearing, loads: loads) {
+    case .on(let adapter): return pool.lane(adapter)
+    case .notHeard: try await exchange.release(held.claim, .notHeard)
+    case .full: pool.held.append(held)
+    }
+    return nil
+  }
+
+  /// Continues claims of this worker that it does not know: the reply to `claim` was lost, or a
+  /// former process of the worker made the claim.
+  private func findClaims(for pool: inout AdapterPool) async throws(ExchangeFault) {
+    let known = Set(pool.held.map(\.claim.job.id))
+    for claim in try await exchange.claims(of: worker)
+    where !known.contains(claim.job.id) && !pool.active.contains(claim.job.id) {
+      let moment = environment.elapsed()
+      do throws(ExchangeFault) {
+        _ = try await exchange.renew(claim, lease: ClaimDeadline.lease)
+        pool.held.append(held(claim, since: moment))
+      } catch .claimLost {
+        continue
+      } catch {
+        throw error
+      }
+    }
+    pool.mayHaveLostClaims = false
   }
 
   /// Returns the first held job for which an adapter now has a free place.
   private func placeHeld(
     on pool: inout AdapterPool
-  ) async throws(ExchangeFault) -> (JobClaim, AdapterLane)? {
+  ) async throws(ExchangeFault) -> (AdapterPool.Held, AdapterLane)? {
     let waiting = pool.held
     pool.held = []
-    var placed: (JobClaim, AdapterLane)?
-    for var held in waiting {
-      let isKept = try await keep(&held)
+    var placed: (AdapterPool.Held, AdapterLane)?
+    for held in waiting {
+      let isKept = try await keep(held)
       if !isKept { continue }
       guard placed == nil, let loads = pool.freeLoads else {
         pool.held.append(held)
         continue
       }
-      let hearing = transport.hearing(of: held.claim.job.id.device)
-      switch AdapterChoice(hearing: hearing, loads: loads) {
-      case .on(let adapter): placed = pool.lane(adapter).map { (held.claim, $0) }
-      case .notHeard: try await exchange.release(held.claim, .notHeard)
-      case .full: pool.held.append(held)
-      }
+      if let lane = try await place(held, loads, on: &pool) { placed = (held, lane) }
     }
     return placed
   }
 
   /// Renews the claim of a held job; `false` = the claim was lost.
-  private func keep(_ held: inout AdapterPool.Held) async throws(ExchangeFault) -> Bool {
-    let now = time.passed
-    guard now.duration(to: held.until) < Attempt.lease * 2 / 3 else { return true }
+  private func keep(_ held: AdapterPool.Held) async throws(ExchangeFault) -> Bool {
+    guard held.deadline.needsRenewal else { return true }
     do throws(ExchangeFault) {
-      switch try await exchange.renew(held.claim, now: now, lease: Attempt.lease) {
-      case .held(let until):
-        held.until = until
-        return true
-      case .recalled:
-        try await exchange.release(held.claim, .recalled)
-        return false
-      }
-    } catch .claimLost {
-      return false
+      if case .held = try await held.deadline.renew(held.claim, on: exchange) { return true }
     } catch {
-      throw error
+      return false
     }
+    try await exchange.release(held.claim, .recalled)
+    return false
   }
 
   private func giveBack(_ claim: JobClaim, _ failure: FirstFailure) async {
-    do throws(ExchangeFault) { try await exchange.release(claim, .stopping) } catch {
+    do throws(ExchangeFault) { try await exchange.release(claim, .stopping) } catch .unavailable {
+      // The claim expires.
+    } catch {
       failure.note(error)
     }
   }
 
-  private func attempt(_ claim: JobClaim, on lane: AdapterLane) -> Attempt {
+  private func attempt(_ held: AdapterPool.Held, on lane: AdapterLane) -> Attempt {
     Attempt(
-      claim: claim, lane: lane, choices: campaign.flash,
-      conditions: DeviceConditions(campaign.requirements), exchange: exchange, transport: transport,
-      environment: environment, time: time, hooks: hooks(around: claim))
-  }
-
-  private func hooks(around claim: JobClaim) -> DeviceHooks? {
-    let commands = campaign.hooks.commands
-    guard commands[.beforeDevice] != nil || commands[.afterDevice] != nil else { return nil }
-    return DeviceHooks(
-      claim: claim, campaign: campaign, facts: HookFacts(claim.job, of: campaign, in: plan),
-      exchange: exchange, runner: environment.hooks)
+      claim: held.claim, deadline: held.deadline, lane: lane, exchange: exchange,
+      transport: transport, environment: environment)
   }
 }
 
 /// The adapters of a worker pool, each with its lane, and the jobs that wait for one of them.
 private struct AdapterPool {
   /// A claimed job that waits for an adapter.
-  struct Held {
+  struct Held: Sendable {
     let claim: JobClaim
-    var until: WallClockTime
+    let deadline: ClaimDeadline
   }
 
   private let parallel: Int?
@@ -176,6 +185,10 @@ private struct AdapterPool {
   private var all: [String: AdapterLane] = [:]
   private var present: [String] = []
   var held: [Held] = []
+  /// The jobs of current attempts.
+  let active = ActiveJobs()
+  /// Whether the exchange may have claims of this worker that it does not know.
+  var mayHaveLostClaims = true
 
   init(parallel: Int?, clock: any LinkClock) {
     self.parallel = parallel
@@ -214,4 +227,15 @@ private final class FirstFailure: Sendable {
   var fault: ExchangeFault? { stored.withLock { $0 } }
 
   func note(_ fault: ExchangeFault) { stored.withLock { $0 = $0 ?? fault } }
+}
+
+/// The jobs of current attempts.
+private final class ActiveJobs: Sendable {
+  private let jobs = Mutex<Set<UpdateJob.ID>>([])
+
+  func contains(_ job: UpdateJob.ID) -> Bool { jobs.withLock { $0.contains(job) } }
+
+  func insert(_ job: UpdateJob.ID) { jobs.withLock { _ = $0.insert(job) } }
+
+  func remove(_ job: UpdateJob.ID) { jobs.withLock { _ = $0.remove(job) } }
 }

@@ -69,7 +69,7 @@ package struct CampaignSimulation: Sendable {
     let fleet = SimulatedFleet(profile, clock: timeline.clock, storage: storage)
     let names = boards ?? namesInOrder(of: profile)
     let transport = SimulatedFleetTransport(fleet) { names[$0] ?? $0 }
-    let exchange = QuietExchange(watch)
+    let exchange = QuietExchange(watch, timeline.clock)
     let result: Result<FleetRun, FleetEngineFault>
     do throws(SimulationFault) {
       result = try timeline.run(limit: Self.limit) { clock in

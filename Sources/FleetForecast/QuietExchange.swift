@@ -11,21 +11,28 @@ final class QuietExchange: JobExchange {
     var waiter: OneShot<Void>?
   }
 
-  private let base = MemoryExchange()
+  private let base: MemoryExchange
   private let state = Mutex(State())
   private let watch: ForecastWatch?
   private let ended = Mutex(0)
 
+  let outlivesCoordinator = false
+
   /// - Parameter watch: the watch that counts the attempts and ends the run.
-  init(_ watch: ForecastWatch?) { self.watch = watch }
+  init(_ watch: ForecastWatch?, _ clock: any LinkClock) {
+    self.watch = watch
+    base = MemoryExchange(clock: clock)
+  }
 
   /// The number of ended attempts.
   var attempts: Int { ended.withLock { $0 } }
 
-  func publish(_ jobs: [UpdateJob]) async throws(ExchangeFault) {
-    try await base.publish(jobs)
+  func open(_ run: String) async throws(ExchangeFault) { try await base.open(run) }
+
+  func publish(_ job: UpdateJob) async throws(ExchangeFault) {
+    try await base.publish(job)
     let waiter = state.withLock { state in
-      state.open.formUnion(jobs.map(\.id))
+      state.open.insert(job.id)
       defer { state.waiter = nil }
       return state.waiter
     }
@@ -33,7 +40,7 @@ final class QuietExchange: JobExchange {
   }
 
   func claim(
-    for worker: FleetWorker, now: WallClockTime, lease: Duration
+    for worker: FleetWorker, lease: Duration, waitingUpTo wait: Duration
   ) async throws(ExchangeFault) -> JobClaim? {
     if watch?.isOver == true {
       throw .storage(StorageFault(.full, "the time limit of the forecast was reached"))
@@ -45,26 +52,31 @@ final class QuietExchange: JobExchange {
       return waiter
     }
     if let waiter {
-      // `now` is outdated after the wait, so the caller asks again with a new time.
+      // The claim would be older than the caller assumes; the caller asks again.
       _ = await waiter.wait()
       return nil
     }
-    return try await base.claim(for: worker, now: now, lease: lease)
+    return try await base.claim(for: worker, lease: lease, waitingUpTo: .zero)
   }
 
   private func close(_ jobs: [UpdateJob.ID]) { state.withLock { $0.open.subtract(jobs) } }
 
-  func renew(
-    _ claim: JobClaim, now: WallClockTime, lease: Duration
-  ) async throws(ExchangeFault) -> ClaimStanding {
-    try await base.renew(claim, now: now, lease: lease)
+  func claims(of worker: FleetWorker) async throws(ExchangeFault) -> [JobClaim] {
+    try await base.claims(of: worker)
+  }
+
+  func renew(_ claim: JobClaim, lease: Duration) async throws(ExchangeFault) -> ClaimStanding {
+    try await base.renew(claim, lease: lease)
   }
 
   func report(_ claim: JobClaim, _ event: FleetEvent) async throws(ExchangeFault) {
     try await base.report(claim, event)
   }
 
-  func recorded() async throws(ExchangeFault) { try await base.recorded() }
+  func recorded(_ claim: JobClaim) async throws(ExchangeFault) { try await base.recorded(claim) }
+
+  /// A forecast is not observed.
+  func progress(_ claim: JobClaim, _ progress: JobProgress) {}
 
   func finish(_ claim: JobClaim, _ ending: AttemptEnding) async throws(ExchangeFault) {
     try await base.finish(claim, ending)
@@ -84,12 +96,18 @@ final class QuietExchange: JobExchange {
   }
 
   func facts(
-    after number: Int, now: WallClockTime, limit: Int
+    of run: String, after number: Int, limit: Int
   ) async throws(ExchangeFault) -> [JobFact] {
-    try await base.facts(after: number, now: now, limit: limit)
+    try await base.facts(of: run, after: number, limit: limit)
   }
 
-  func arrival(after number: Int) async { await base.arrival(after: number) }
+  func arrival(of run: String, after number: Int) async {
+    await base.arrival(of: run, after: number)
+  }
 
-  func close() { base.close() }
+  func progress(of run: String) async -> [JobProgress] { [] }
+
+  func close(_ run: String) { base.close(run) }
+
+  func forget(_ run: String) async throws(ExchangeFault) { try await base.forget(run) }
 }

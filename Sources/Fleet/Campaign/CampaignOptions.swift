@@ -85,3 +85,43 @@ extension UpdateOptions {
     patches.bases = bases
   }
 }
+
+/// The form in which a job carries the options to its worker.
+extension FlashChoices: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case writing, delta, mtu, allowDowngrade, allowUnknown, allowOtherHardware, force
+    case attemptMilliseconds
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    func choice<Choice: RawRepresentable<String>>(_ key: CodingKeys) throws -> Choice {
+      guard let choice = Choice(rawValue: try values.decode(String.self, forKey: key)) else {
+        throw DecodingError.dataCorruptedError(
+          forKey: key, in: values, debugDescription: "the value is unknown")
+      }
+      return choice
+    }
+    self.init()
+    writing = try choice(.writing)
+    delta = try choice(.delta)
+    mtu = try values.decode(Int.self, forKey: .mtu)
+    allowDowngrade = try values.decode(Bool.self, forKey: .allowDowngrade)
+    allowUnknown = try values.decode(Bool.self, forKey: .allowUnknown)
+    allowOtherHardware = try values.decode(Bool.self, forKey: .allowOtherHardware)
+    force = try values.decode(Bool.self, forKey: .force)
+    attemptLimit = .milliseconds(try values.decode(Int64.self, forKey: .attemptMilliseconds))
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(writing.rawValue, forKey: .writing)
+    try values.encode(delta.rawValue, forKey: .delta)
+    try values.encode(mtu, forKey: .mtu)
+    try values.encode(allowDowngrade, forKey: .allowDowngrade)
+    try values.encode(allowUnknown, forKey: .allowUnknown)
+    try values.encode(allowOtherHardware, forKey: .allowOtherHardware)
+    try values.encode(force, forKey: .force)
+    try values.encode(attemptLimit.wholeMilliseconds, forKey: .attemptMilliseconds)
+  }
+}

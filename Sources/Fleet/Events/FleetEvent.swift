@@ -25,11 +25,19 @@ public enum FleetEvent: Hashable, Sendable, Codable {
   case deviceClaimed(device: FleetDevice.ID, attempt: Int, worker: String)
   /// The worker chose an adapter for the attempt.
   case devicePlaced(device: FleetDevice.ID, attempt: Int, adapter: String)
+  /// The attempt started to send the image at an offset: after 0 the device receives it from the
+  /// start.
+  case transferBegan(device: FleetDevice.ID, attempt: Int, offset: Int)
   /// The activation command is about to be sent to the device.
   case deviceActivating(device: FleetDevice.ID, attempt: Int)
   /// The worker did not renew its claim in time; another worker may claim the device.
   case claimExpired(device: FleetDevice.ID, attempt: Int)
-  /// A hook of the device ended.
+  /// No adapter of the worker receives the device; other workers may. Does not end the attempt.
+  case deviceNotInRange(device: FleetDevice.ID, attempt: Int, worker: String)
+  /// The worker reported the outcome after its claim expired. The outcome counts if no other worker
+  /// claims the device afterwards.
+  case outcomeReportedLate(
+    device: FleetDevice.ID, attempt: Int, worker: String, ending: AttemptEnding)
   case deviceHookEnded(
     device: FleetDevice.ID, attempt: Int, point: HookPoint, outcome: HookOutcome)
   /// An attempt ended.

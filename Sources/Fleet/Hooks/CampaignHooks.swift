@@ -1,6 +1,6 @@
 /// A command in a campaign.
-public enum HookCommand: Hashable, Sendable {
-  /// A program with its arguments (one or more words), executed without a shell.
+public enum HookCommand: Hashable, Sendable, Codable {
+  /// A program and its arguments, one or more words, without a shell.
   case words([String])
   /// A script for `/bin/sh -c`.
   case shell(String)
@@ -25,17 +25,17 @@ public enum HookPoint: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 /// The commands that run before and after devices and waves, and when a run pauses or ends.
-package struct CampaignHooks: Hashable, Sendable {
+package struct CampaignHooks: Hashable, Sendable, Codable {
   /// The consequence of a failed `before-device` hook for its device.
-  package enum BeforeFailure: String, Hashable, Sendable, CaseIterable {
-    /// The device is skipped, which counts as neither a success nor a failure.
+  package enum BeforeFailure: String, Hashable, Sendable, Codable, CaseIterable {
+    /// The device is skipped: neither a success nor a failure.
     case skip
     /// The device counts as failed in its wave.
     case fail
   }
 
   /// The consequence of a failed `after` hook.
-  package enum AfterFailure: String, Hashable, Sendable, CaseIterable {
+  package enum AfterFailure: String, Hashable, Sendable, Codable, CaseIterable {
     /// The failure is only recorded.
     case note
     /// An updated device counts as failed; after a wave, the run pauses.

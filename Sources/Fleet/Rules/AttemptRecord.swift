@@ -14,7 +14,10 @@ public struct AttemptRecord: Hashable, Sendable {
   public let began: WallClockTime
   /// The time at which the adapter was chosen; `nil` = none was chosen.
   public internal(set) var placed: WallClockTime?
-  /// The time immediately before the activation command was sent.
+  /// The offset at which the attempt started to send the image; `nil` = nothing was sent, or an
+  /// older version recorded the attempt.
+  public internal(set) var transferOffset: Int?
+  /// The time before the activation command.
   public internal(set) var activating: WallClockTime?
   /// The end of the attempt; `nil` = a worker updates the device.
   public internal(set) var ended: WallClockTime?

@@ -45,6 +45,8 @@ public struct DeviceProgress: Hashable, Sendable {
   public internal(set) var runs: FirmwareVersion?
   /// The attempts that workers claimed.
   public internal(set) var records: [AttemptRecord] = []
+  /// The outcome that a worker reported after its claim expired; `nil` after another claim.
+  var lateOutcome: AttemptEnding?
   /// Whether the published attempt reads the running image before it sends anything.
   var verifiesFirst = false
   /// The time of the final outcome; `nil` = the device has none.
@@ -68,6 +70,12 @@ public struct DeviceProgress: Hashable, Sendable {
     failures[failure.code, default: 0] += 1
     lastFailure = failure
     if failure.kind == .link { linkFailures += 1 }
+  }
+
+  /// The record of the attempt of a worker that has not ended.
+  var openRecord: AttemptRecord? {
+    guard let last = records.last, last.ended == nil else { return nil }
+    return last
   }
 
   mutating func updateLastRecord(_ change: (inout AttemptRecord) -> Void) {

@@ -5,6 +5,11 @@ package struct FleetRules: Sendable {
   /// The number of jobs that may wait for a worker of one site. It is large enough to keep the
   /// adapters busy, and small enough that a failure threshold stops most devices before they start.
   package let publishedAhead: Int
+  /// The time for which workers may return a device that they do not receive, before the attempt
+  /// counts. Zero = one worker has all adapters.
+  package var search = Duration.zero
+  /// Returns the encrypted key of a device; `nil` = none, or its workers have it.
+  package var keys: @Sendable (RunDevice) -> SealedKey? = { _ in nil }
 
   package init(_ campaign: Campaign, publishedAhead: Int = 4) {
     self.campaign = campaign
@@ -179,7 +184,8 @@ package struct FleetRules: Sendable {
   // MARK: After facts
 
   /// Returns the event of a fact and the events that follow from it. A fact of an ended attempt or
-  /// of another run is ignored, because it is late or a duplicate.
+  /// of another run is ignored: it is a duplicate or late. So is a fact that the run already
+  /// contains: an exchange repeats facts whose record it did not learn of.
   ///
   /// - Parameter random: 0 ..< 1, for the wait before the next attempt.
   package func events(
@@ -188,8 +194,26 @@ package struct FleetRules: Sendable {
     guard fact.job.run == run.beginning?.id, let device = run[fact.job.device],
       device.attempts == fact.job.attempt, device.phase == .published || device.phase.isClaimed
     else { return [] }
-    guard case .attemptEnded(_, _, let ending) = fact.event else { return [fact.event] }
-    return [fact.event, consequence(of: ending, for: device, now: run.time(now), random: random)]
+    switch fact.event {
+    case .attemptEnded(let id, let attempt, let reported):
+      // A job is recalled after a late outcome, which then ends the attempt.
+      let ending = reported == .returned(.recalled) ? device.lateOutcome ?? reported : reported
+      return [
+        .attemptEnded(device: id, attempt: attempt, ending: ending),
+        consequence(of: ending, for: device, now: run.time(now), random: random),
+      ]
+    case .deviceClaimed(let id, let attempt, let worker):
+      guard case .claimed(let holder) = device.phase else { return [fact.event] }
+      return holder == worker
+        ? [] : [.claimExpired(device: id, attempt: attempt), fact.event]
+    case .claimExpired, .deviceNotInRange: return device.phase.isClaimed ? [fact.event] : []
+    case .devicePlaced(_, _, let adapter): return device.adapter == adapter ? [] : [fact.event]
+    case .transferBegan: return device.openRecord?.transferOffset == nil ? [fact.event] : []
+    case .deviceActivating: return device.openRecord?.activating == nil ? [fact.event] : []
+    case .outcomeReportedLate(_, _, _, let ending):
+      return device.lateOutcome == ending ? [] : [fact.event]
+    default: return [fact.event]
+    }
   }
 
   private func consequence(

@@ -44,7 +44,8 @@ extension FleetEvent {
       [wave]
     case .runBegan, .wavePlanned, .devicePublished, .deviceClaimed, .devicePlaced,
       .deviceActivating, .claimExpired, .attemptEnded, .deviceDeferred, .deviceSettled,
-      .deviceRetried, .deviceHookEnded, .operatorActed, .runPaused, .runResumed, .runCancelled,
+      .deviceRetried, .deviceHookEnded, .transferBegan, .deviceNotInRange, .outcomeReportedLate,
+      .operatorActed, .runPaused, .runResumed, .runCancelled,
       .runEnded:
       []
     }
@@ -56,8 +57,13 @@ extension FleetEvent {
     case .runBegan(let beginning): beginning.counts
     case .devicePublished(_, let attempt, _), .deviceClaimed(_, let attempt, _),
       .devicePlaced(_, let attempt, _), .deviceActivating(_, let attempt),
-      .claimExpired(_, let attempt), .deviceHookEnded(_, let attempt, _, _):
+      .claimExpired(_, let attempt), .deviceHookEnded(_, let attempt, _, _),
+      .deviceNotInRange(_, let attempt, _):
       [attempt]
+    case .transferBegan(_, let attempt, let offset): [attempt, offset]
+    case .outcomeReportedLate(_, let attempt, _, .updated(let figures)):
+      [attempt] + figures.counts
+    case .outcomeReportedLate(_, let attempt, _, _): [attempt]
     case .attemptEnded(_, let attempt, .updated(let figures)): [attempt] + figures.counts
     case .attemptEnded(_, let attempt, _): [attempt]
     case .waveJudged(_, .stop(let failures, let size)): [failures, size]

@@ -150,6 +150,8 @@ public struct FleetRun: Sendable {
       endPause()
     case .devicePublished(let id, _, _), .deviceClaimed(let id, _, _), .devicePlaced(let id, _, _),
       .deviceActivating(let id, _), .claimExpired(let id, _), .attemptEnded(let id, _, _),
+      .transferBegan(let id, _, _), .deviceNotInRange(let id, _, _),
+      .outcomeReportedLate(let id, _, _, _),
       .deviceHookEnded(let id, _, _, _),
       .deviceDeferred(let id, _), .deviceSettled(let id, _), .deviceRetried(let id):
       if let device = index[id] { apply(event, to: device, at: moment) }
@@ -178,12 +180,14 @@ public struct FleetRun: Sendable {
       devices[index].isQueued = false
       devices[index].verifiesFirst = verifyFirst
       devices[index].attempts = attempt
+      devices[index].lateOutcome = nil
       devices[index].phase = .published
       devices[index].stamp += 1
       dropStale(at: devices[index].device.site)
     case .deviceClaimed(_, let attempt, let worker):
       devices[index].phase = .claimed(worker: worker)
       devices[index].adapter = nil
+      devices[index].lateOutcome = nil
       if !workers.contains(worker) { workers.append(worker) }
       devices[index].records.append(
         AttemptRecord(
@@ -198,10 +202,17 @@ public struct FleetRun: Sendable {
     case .deviceActivating:
       devices[index].mayRunNewImage = true
       devices[index].updateLastRecord { $0.activating = lastAt }
+    case .transferBegan(_, _, let offset):
+      devices[index].updateLastRecord { $0.transferOffset = $0.transferOffset ?? offset }
     case .deviceHookEnded: break
     case .claimExpired:
       devices[index].phase = .published
       devices[index].updateLastRecord { $0.end(nil, at: lastAt) }
+    case .deviceNotInRange:
+      devices[index].phase = .published
+      devices[index].updateLastRecord { $0.end(.returned(.notHeard), at: lastAt) }
+    case .outcomeReportedLate(_, _, _, let ending):
+      if devices[index].phase == .published { devices[index].lateOutcome = ending }
     case .attemptEnded(_, _, let ending):
       devices[index].phase = .waiting
       devices[index].updateLastRecord { $0.end(ending, at: lastAt) }

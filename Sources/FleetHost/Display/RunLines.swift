@@ -30,7 +30,8 @@ struct RunLines: Sendable {
     case .deviceHookEnded(let device, _, let point, let outcome) where !outcome.isSuccess:
       return "note: hook \(point.rawValue) of \(run.label(of: device)) \(outcome.words)"
     case .runBegan, .wavePlanned, .waveHookBegan, .waveHookEnded, .devicePublished, .deviceClaimed,
-      .devicePlaced, .deviceActivating, .deviceHookEnded, .attemptEnded, .claimExpired,
+      .devicePlaced, .transferBegan, .deviceNotInRange, .outcomeReportedLate, .deviceActivating,
+      .deviceHookEnded, .attemptEnded, .claimExpired,
       .deviceDeferred, .deviceRetried, .waveApproved, .runEnded:
       return nil
     }

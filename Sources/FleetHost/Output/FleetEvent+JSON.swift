@@ -34,6 +34,7 @@ extension FleetEvent {
     case .approvalAwaited(let wave): ("fleet_wave", Self.wave(wave, "awaiting-approval"))
     case .waveApproved(let wave): ("fleet_wave", Self.wave(wave, "approved"))
     case .devicePublished, .deviceClaimed, .devicePlaced, .deviceActivating, .claimExpired,
+      .transferBegan, .deviceNotInRange, .outcomeReportedLate,
       .deviceHookEnded, .attemptEnded, .deviceDeferred, .deviceSettled, .deviceRetried:
       ("fleet_device", deviceMembers)
     }
@@ -80,6 +81,11 @@ extension FleetEvent {
       members("placed", device, attempt, ["adapter": .string(adapter)])
     case .deviceActivating(let device, let attempt): members("activating", device, attempt)
     case .claimExpired(let device, let attempt): members("expired", device, attempt)
+    case .transferBegan(let device, let attempt, let offset):
+      members("transferring", device, attempt, ["offset": .integer(offset)])
+    case .deviceNotInRange(let device, let attempt, _): members("not-in-range", device, attempt)
+    case .outcomeReportedLate(let device, let attempt, _, let ending):
+      members("late-outcome", device, attempt, ["outcome": .string(ending.name)])
     case .deviceHookEnded(let device, let attempt, let point, let outcome):
       members(
         "hook-ended", device, attempt,

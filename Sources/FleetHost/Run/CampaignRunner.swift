@@ -167,7 +167,8 @@ package struct CampaignRunner: Sendable {
     var engine = FleetEngine(
       campaign: choices, ledger: store.ledger(of: run.id), transport: transport,
       environment: FleetEnvironment(
-        clock: clock, wall: wall, image: { packages[$0] }, key: { keys[$0] },
+        clock: clock, wall: wall, elapsed: { BootTime.elapsed }, image: { packages[$0] },
+        key: { keys[$0] },
         bases: records.bases(besides: nil),
         hooks: processes,
         observe: { display.observe($0, $1) }, notice: { display.notice($0) }))

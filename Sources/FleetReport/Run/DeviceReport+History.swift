@@ -15,7 +15,8 @@ extension DeviceReport {
           wave: run.waves.count, name: name, devices: devices.filter { $0.id == id })
         run.apply(planned, at: recorded.at)
       case .runBegan, .runEnded, .deviceHookEnded, .devicePublished, .deviceClaimed, .devicePlaced,
-        .deviceActivating, .claimExpired, .attemptEnded, .deviceDeferred, .deviceSettled,
+        .transferBegan, .deviceNotInRange, .outcomeReportedLate, .deviceActivating, .claimExpired,
+        .attemptEnded, .deviceDeferred, .deviceSettled,
         .deviceRetried:
         run.apply(recorded.event, at: recorded.at)
       case .waveBegan, .waveHookBegan, .waveHookEnded, .waveSoaking, .waveJudged, .approvalAwaited,

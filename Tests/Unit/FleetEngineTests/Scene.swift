@@ -178,6 +178,8 @@ struct Scene: Sendable {
   var deaf: Set<FleetDevice.ID> = []
   /// The changes of the wall clock: the time of each change from the start, and the difference.
   var jumps: [(after: Duration, by: Duration)] = []
+  /// The exchange of each process.
+  var exchange: @Sendable (any LinkClock) -> any JobExchange = { MemoryExchange(clock: $0) }
   /// A closure that receives the transport and runs concurrently with the run.
   var meanwhile: @Sendable (BoardTransport, any LinkClock) async -> Void = { _, _ in }
 
@@ -271,7 +273,7 @@ struct Scene: Sendable {
       var kept: any EventLedger = ledger
       if let kill = kills.popFirst() { kept = MortalLedger(ledger, dyingAfter: kill) }
       var engine = FleetEngine(
-        campaign: campaign, exchange: MemoryExchange(), ledger: kept, transport: transport,
+        campaign: campaign, exchange: exchange(clock), ledger: kept, transport: transport,
         environment: environment, worker: FleetWorker(name: "process \(processes)"))
       engine.commands = commands
       let ended: FleetRun?

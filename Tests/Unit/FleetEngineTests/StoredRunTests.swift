@@ -74,7 +74,8 @@ import Testing
       let store = try FleetStore(path: path)
       let ledger = MortalLedger(store.ledger(of: "r"), dyingAfter: kill)
       let engine = FleetEngine(
-        campaign: campaign, exchange: MemoryExchange(), ledger: ledger, transport: transport,
+        campaign: campaign, exchange: MemoryExchange(clock: clock), ledger: ledger,
+        transport: transport,
         environment: environment, worker: FleetWorker(name: "process \(number)"))
       let ended: FleetRun?
       do throws(FleetEngineFault) { ended = try await engine.run() } catch {

@@ -46,6 +46,9 @@ struct Drill {
     record(plan.beginning(id: "r", digest: "d", imageDigests: ["app.bin": "i"]))
   }
 
+  /// The time of the exchange's clock.
+  private var elapsed: Duration { .milliseconds(now.milliseconds) }
+
   mutating func fraction() -> Double {
     random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
     return Double(random >> 11) / Double(UInt64.max >> 11)
@@ -69,9 +72,9 @@ struct Drill {
   // MARK: The coordinator
 
   private mutating func coordinate() throws -> Bool {
-    table.expire(now: now)
-    if let fact = table.facts.first {
-      table.forgetFacts(upTo: fact.number)
+    table.expire(now: elapsed)
+    if let fact = table.facts(of: "r").first {
+      table.forgetFacts(of: "r", upTo: fact.number)
       record(rules.events(after: fact, in: run, now: now, random: fraction()))
       return true
     }
@@ -81,7 +84,7 @@ struct Drill {
     for event in events {
       for effect in rules.effects(of: event, in: run) { try carryOut(effect) }
     }
-    return !events.isEmpty || !table.facts.isEmpty
+    return !events.isEmpty || !table.facts(of: "r").isEmpty
   }
 
   mutating func order(_ order: OperatorCommand) throws {
@@ -110,7 +113,7 @@ struct Drill {
 
   private mutating func carryOut(_ effect: FleetEffect) throws {
     switch effect {
-    case .publish(let job): try table.publish([job])
+    case .publish(let job): try table.publish(job)
     case .cancel(let jobs): table.cancel(jobs)
     case .runHook(let wave, let point):
       record(rules.events(afterHook: point, of: wave, HookOutcome(.exited(code: 0)), in: run))
@@ -140,9 +143,9 @@ struct Drill {
       return true
     }
     guard working.count < slots else { return false }
-    let before = table.lastFact
-    let claim = table.claim(for: FleetWorker(name: "w"), now: now, lease: Self.lease)
-    guard let claim else { return table.lastFact > before }
+    let before = table.lastFact(of: "r")
+    let claim = table.claim(for: FleetWorker(name: "w"), now: elapsed, lease: Self.lease)
+    guard let claim else { return table.lastFact(of: "r") > before }
     if fraction() < luck.silence {
       // The worker ended without a report, but its work may be complete.
       let (device, isDone) = (claim.job.id.device, fraction() < 0.5)
@@ -162,14 +165,14 @@ struct Drill {
     let device = claim.job.id.device
     do {
       switch fate(of: device) {
-      case .returned(let reason): table.release(claim, reason)
+      case .returned(let reason): table.release(claim, reason, now: elapsed)
       case let ending:
         if case .updated = ending {
           try table.report(
-            claim, .deviceActivating(device: device, attempt: claim.job.id.attempt))
+            claim, .deviceActivating(device: device, attempt: claim.job.id.attempt), now: elapsed)
           truth[device] = true
         }
-        try table.finish(claim, ending)
+        try table.finish(claim, ending, now: elapsed)
       }
     } catch ExchangeFault.claimLost {
       // Another worker has claimed the job.

@@ -1,0 +1,37 @@
+/// Everything except the image that a worker needs for one attempt, so that it depends neither on
+/// the campaign nor on the process of the coordinator.
+package struct WorkOrder: Hashable, Sendable, Codable {
+  /// The name of the device in the campaign.
+  package var name: String?
+  package var options = FlashChoices()
+  package var requirements = DeviceRequirements()
+  /// The hooks around the device; `nil` = none.
+  package var hooks: CampaignHooks?
+  /// The environment variables of the hooks.
+  package var hookFacts: [String: String] = [:]
+  /// `nil` = the device has no key, or the worker has it.
+  package var key: SealedKey?
+  /// The time for which a job may be returned by workers that do not receive the device, before the
+  /// attempt ends as `notHeard`. Zero = the first return ends it: the only worker has all adapters.
+  package var search = Duration.zero
+
+  package init() {}
+}
+
+/// The secret key of a device, encrypted for the workers of one site. The exchange stores it
+/// without access to its content.
+package struct SealedKey: Hashable, Sendable, Codable {
+  /// The site whose workers can decrypt the key.
+  package let site: String
+  package let box: [UInt8]
+
+  package init(site: String, box: [UInt8]) {
+    self.site = site
+    self.box = box
+  }
+}
+
+extension SealedKey: CustomStringConvertible {
+  /// Without the box, so that no message or log contains it.
+  package var description: String { "a key for site \(site)" }
+}

@@ -1,0 +1,420 @@
+#if Fleet
+import Foundation
+import GRDB
+import OtaflashATT
+import OtaflashFleet
+import OtaflashGATT
+
+/// An exchange in an SQLite file, of which every process has a connection: the example for an
+/// engine on a database, such as PostgreSQL. The database rejects a second open job of a device, and
+/// each call is one transaction. Nothing is shared but the file and the clock, which would be the
+/// server's.
+final class SQLiteExchange: JobExchange {
+  private static let pollInterval = Duration.milliseconds(200)
+  /// In seconds.
+  static let searchDelay = 10
+
+  let outlivesCoordinator = true
+  private let queue: DatabaseQueue
+  private let clock: any LinkClock
+
+  static let schema = """
+    CREATE TABLE run (id TEXT PRIMARY KEY, open INTEGER NOT NULL);
+    CREATE TABLE job (
+      number INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, device TEXT NOT NULL,
+      attempt INTEGER NOT NULL, site TEXT, job TEXT NOT NULL, state TEXT NOT NULL,
+      worker TEXT, epoch INTEGER NOT NULL DEFAULT 0, until INTEGER,
+      recalled INTEGER NOT NULL DEFAULT 0, ending TEXT, late INTEGER NOT NULL DEFAULT 0,
+      search_ends INTEGER, UNIQUE (run, device, attempt)
+    );
+    CREATE UNIQUE INDEX one_open ON job (device) WHERE state <> 'over';
+    CREATE INDEX waiting ON job (state, site, number);
+    CREATE TABLE resting (
+      number INTEGER NOT NULL, worker TEXT NOT NULL, until INTEGER NOT NULL,
+      PRIMARY KEY (number, worker)
+    );
+    CREATE TABLE fact (
+      number INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, job TEXT NOT NULL,
+      event TEXT NOT NULL
+    );
+    CREATE TABLE progress (
+      run TEXT NOT NULL, device TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (run, device)
+    );
+    """
+
+  init(path: String, clock: any LinkClock, creates: Bool = false) throws {
+    queue = try DatabaseQueue(path: path)
+    self.clock = clock
+    if creates {
+      try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = OFF") }
+      try queue.write { try $0.execute(sql: Self.schema) }
+    }
+  }
+
+  // MARK: Workers
+
+  func claim(
+    for worker: FleetWorker, lease: Duration, waitingUpTo wait: Duration
+  ) async throws(ExchangeFault) -> JobClaim? {
+    let end = clock.now.advanced(by: wait)
+    while true {
+      if let claim = try claimNow(worker, lease) { return claim }
+      guard clock.now < end, await clock.pause(for: Self.pollInterval) else { return nil }
+    }
+  }
+
+  private func claimNow(
+    _ worker: FleetWorker, _ lease: Duration
+  ) throws(ExchangeFault) -> JobClaim? {
+    try write { (database, now) -> Result<JobClaim?, ExchangeFault> in
+      try Self.expire(now, in: database)
+      let row = try Row.fetchOne(
+        database,
+        sql: """
+          UPDATE job SET state = 'claimed', worker = :worker, epoch = epoch + 1, until = :until
+          WHERE number = (
+            SELECT number FROM job WHERE state = 'waiting'
+            AND (:site IS NULL OR site IS NULL OR site = :site)
+            AND NOT EXISTS (
+              SELECT 1 FROM resting
+              WHERE resting.number = job.number AND worker = :worker AND until > :now)
+            ORDER BY number LIMIT 1)
+          RETURNING *
+          """,
+        arguments: [
+          "worker": worker.name, "site": worker.site, "now": now,
+          "until": now + lease.wholeMilliseconds,
+        ])
+      guard let row else { return .success(nil) }
+      let claim = try Self.claim(row)
+      let id = claim.job.id
+      try Self.add(
+        .deviceClaimed(device: id.device, attempt: id.attempt, worker: worker.name), of: id,
+        in: database)
+      return .success(claim)
+    }
+  }
+
+  func claims(of worker: FleetWorker) async throws(ExchangeFault) -> [JobClaim] {
+    try write { (database, now) -> Result<[JobClaim], ExchangeFault> in
+      try Self.expire(now, in: database)
+      let rows = try Row.fetchAll(
+        database, sql: "SELECT * FROM job WHERE state = 'claimed' AND worker = ? ORDER BY number",
+        arguments: [worker.name])
+      return .success(try rows.map(Self.claim))
+    }
+  }
+
+  func renew(_ claim: JobClaim, lease: Duration) async throws(ExchangeFault) -> ClaimStanding {
+    try write { (database, now) -> Result<ClaimStanding, ExchangeFault> in
+      guard let row = try Self.held(claim, now, in: database) else { return Self.lost(claim) }
+      try database.execute(
+        sql: "UPDATE job SET until = ? WHERE number = ?",
+        arguments: [now + lease.wholeMilliseconds, Self.number(row)])
+      let isRecalled: Bool = row["recalled"]
+      return .success(isRecalled ? .recalled : .held)
+    }
+  }
+
+  func report(_ claim: JobClaim, _ event: FleetEvent) async throws(ExchangeFault) {
+    try write { (database, now) -> Result<Void, ExchangeFault> in
+      guard let row = try Self.held(claim, now, in: database) else { return Self.lost(claim) }
+      if case .deviceActivating = event {
+        var job = try Self.value(UpdateJob.self, row["job"])
+        job.verifyFirst = true
+        try database.execute(
+          sql: "UPDATE job SET job = ? WHERE number = ?",
+          arguments: [try Self.text(job), Self.number(row)])
+      }
+      try Self.add(event, of: claim.job.id, in: database)
+      return .success(())
+    }
+  }
+
+  func recorded(_ claim: JobClaim) async throws(ExchangeFault) {
+    let run = claim.job.id.run
+    let last: Int = try write { (database, _) in
+      .success(try Self.lastFact(of: run, in: database))
+    }
+    while true {
+      let (first, isOpen): (Int, Bool) = try write { (database, _) in
+        let first = try Int.fetchOne(
+          database, sql: "SELECT min(number) FROM fact WHERE run = ?", arguments: [run])
+        let open = try Int.fetchOne(
+          database, sql: "SELECT open FROM run WHERE id = ?", arguments: [run])
+        return .success((first ?? .max, open == 1))
+      }
+      if first > last { return }
+      guard isOpen, await clock.pause(for: Self.pollInterval) else { throw .notRecorded }
+    }
+  }
+
+  func progress(_ claim: JobClaim, _ progress: JobProgress) {
+    do throws(ExchangeFault) {
+      try write { (database, _) -> Result<Void, ExchangeFault> in
+        try database.execute(
+          sql: "INSERT OR REPLACE INTO progress VALUES (?, ?, ?)",
+          arguments: [claim.job.id.run, claim.job.id.device, try Self.text(progress)])
+        return .success(())
+      }
+    } catch {
+      // It may be lost.
+    }
+  }
+
+  func finish(_ claim: JobClaim, _ ending: AttemptEnding) async throws(ExchangeFault) {
+    try write { (database, now) -> Result<Void, ExchangeFault> in
+      if let row = try Self.held(claim, now, in: database) {
+        try Self.end(row, ending, in: database)
+        return .success(())
+      }
+      guard let row = try Self.row(claim.job.id, in: database) else { return Self.lost(claim) }
+      let (state, epoch, late): (String, Int, Int) = (row["state"], row["epoch"], row["late"])
+      let isOver = state == "over" && epoch == claim.epoch
+      let text: String? = row["ending"]
+      let former = try text.map { try Self.value(AttemptEnding.self, $0) }
+      if isOver, former == ending { return .success(()) }
+      if case .returned = ending { return Self.lost(claim) }
+      guard !isOver, late < claim.epoch, claim.epoch <= epoch else {
+        return Self.lost(claim)
+      }
+      try database.execute(
+        sql: "UPDATE job SET late = ? WHERE number = ?",
+        arguments: [claim.epoch, Self.number(row)])
+      let id = claim.job.id
+      try Self.add(
+        .outcomeReportedLate(
+          device: id.device, attempt: id.attempt, worker: claim.worker, ending: ending), of: id,
+        in: database)
+      return Self.lost(claim)
+    }
+  }
+
+  func release(_ claim: JobClaim, _ reason: ReturnReason) async throws(ExchangeFault) {
+    try write { (database, now) -> Result<Void, ExchangeFault> in
+      guard let row = try Self.held(claim, now, in: database) else { return .success(()) }
+      let isRecalled: Bool = row["recalled"]
+      let searchEnds: Int64? = row["search_ends"]
+      let end = searchEnds ?? now + claim.job.order.search.wholeMilliseconds
+      guard reason == .notHeard, !isRecalled, now < end else {
+        let reason = isRecalled && reason == .notHeard ? .recalled : reason
+        try Self.end(row, .returned(reason), in: database)
+        return .success(())
+      }
+      let number: Int = row["number"]
+      try database.execute(
+        sql: "UPDATE job SET state = 'waiting', search_ends = ? WHERE number = ?",
+        arguments: [end, number])
+      try database.execute(
+        sql: "INSERT OR REPLACE INTO resting VALUES (?, ?, ?)",
+        arguments: [number, claim.worker, now + Int64(Self.searchDelay) * 1000])
+      let id = claim.job.id
+      try Self.add(
+        .deviceNotInRange(device: id.device, attempt: id.attempt, worker: claim.worker), of: id,
+        in: database)
+      return .success(())
+    }
+  }
+
+  // MARK: The coordinator
+
+  func open(_ run: String) async throws(ExchangeFault) { try set(run, isOpen: true) }
+
+  func close(_ run: String) {
+    do throws(ExchangeFault) { try set(run, isOpen: false) } catch {
+      preconditionFailure("the file is writable: \(error)")
+    }
+  }
+
+  private func set(_ run: String, isOpen: Bool) throws(ExchangeFault) {
+    try write { (database, _) in
+      try database.execute(
+        sql: "INSERT OR REPLACE INTO run VALUES (?, ?)", arguments: [run, isOpen])
+      return .success(())
+    }
+  }
+
+  func publish(_ job: UpdateJob) async throws(ExchangeFault) {
+    try write { (database, _) -> Result<Void, ExchangeFault> in
+      let id = job.id
+      let newest = try Int.fetchOne(
+        database, sql: "SELECT max(attempt) FROM job WHERE run = ? AND device = ?",
+        arguments: [id.run, id.device])
+      if let newest, newest >= id.attempt { return .success(()) }
+      let open = try Row.fetchOne(
+        database, sql: "SELECT * FROM job WHERE device = ? AND state <> 'over'",
+        arguments: [id.device])
+      if let open {
+        return .failure(.deviceTaken(by: try Self.value(UpdateJob.self, open["job"]).id))
+      }
+      try database.execute(
+        sql: "DELETE FROM job WHERE run = ? AND device = ?", arguments: [id.run, id.device])
+      try database.execute(
+        sql: "INSERT INTO job (run, device, attempt, site, job, state) VALUES (?, ?, ?, ?, ?, ?)",
+        arguments: [id.run, id.device, id.attempt, job.site, try Self.text(job), "waiting"])
+      return .success(())
+    }
+  }
+
+  func cancel(_ jobs: [UpdateJob.ID]) async throws(ExchangeFault) {
+    try write { (database, _) -> Result<Void, ExchangeFault> in
+      for id in jobs {
+        guard let row = try Self.row(id, in: database) else { continue }
+        switch row["state"] as String {
+        case "waiting": try Self.end(row, .returned(.recalled), in: database)
+        case "claimed":
+          try database.execute(
+            sql: "UPDATE job SET recalled = 1 WHERE number = ?", arguments: [Self.number(row)])
+        default: break
+        }
+      }
+      return .success(())
+    }
+  }
+
+  func facts(
+    of run: String, after number: Int, limit: Int
+  ) async throws(ExchangeFault) -> [JobFact] {
+    try write { (database, now) -> Result<[JobFact], ExchangeFault> in
+      try Self.expire(now, in: database)
+      try database.execute(
+        sql: "DELETE FROM fact WHERE run = ? AND number <= ?", arguments: [run, number])
+      let rows = try Row.fetchAll(
+        database, sql: "SELECT * FROM fact WHERE run = ? ORDER BY number LIMIT ?",
+        arguments: [run, limit])
+      return .success(
+        try rows.map { row in
+          JobFact(
+            number: row["number"], job: try Self.value(UpdateJob.ID.self, row["job"]),
+            event: try Self.value(FleetEvent.self, row["event"]))
+        })
+    }
+  }
+
+  func arrival(of run: String, after number: Int) async {
+    while true {
+      do throws(ExchangeFault) {
+        let last: Int = try write { (database, _) in
+          .success(try Self.lastFact(of: run, in: database))
+        }
+        if last > number { return }
+      } catch {
+        return
+      }
+      guard await clock.pause(for: Self.pollInterval) else { return }
+    }
+  }
+
+  func progress(of run: String) async -> [JobProgress] {
+    do throws(ExchangeFault) {
+      return try write { (database, _) in
+        let texts = try String.fetchAll(
+          database, sql: "SELECT value FROM progress WHERE run = ?", arguments: [run])
+        return .success(try texts.map { try Self.value(JobProgress.self, $0) })
+      }
+    } catch {
+      return []
+    }
+  }
+
+  func forget(_ run: String) async throws(ExchangeFault) {
+    try write { (database, _) -> Result<Void, ExchangeFault> in
+      for table in ["job", "fact", "progress"] {
+        try database.execute(sql: "DELETE FROM \(table) WHERE run = ?", arguments: [run])
+      }
+      try database.execute(sql: "DELETE FROM run WHERE id = ?", arguments: [run])
+      return .success(())
+    }
+  }
+
+  // MARK: The rows
+
+  /// One transaction, which is committed also if the call fails: a late outcome is a fact.
+  private func write<Value>(
+    _ body: (Database, _ now: Int64) throws -> Result<Value, ExchangeFault>
+  ) throws(ExchangeFault) -> Value {
+    let result: Result<Value, ExchangeFault>
+    do {
+      result = try queue.write { try body($0, clock.now.elapsed.wholeMilliseconds) }
+    } catch {
+      throw .storage(StorageFault(.system, "\(error)"))
+    }
+    return try result.get()
+  }
+
+  private static func lost<Value>(_ claim: JobClaim) -> Result<Value, ExchangeFault> {
+    .failure(.claimLost(claim.job.id))
+  }
+
+  private static func row(_ id: UpdateJob.ID, in database: Database) throws -> Row? {
+    try Row.fetchOne(
+      database, sql: "SELECT * FROM job WHERE run = ? AND device = ? AND attempt = ?",
+      arguments: [id.run, id.device, id.attempt])
+  }
+
+  /// The row of a claim; `nil` = the claim is lost.
+  private static func held(_ claim: JobClaim, _ now: Int64, in database: Database) throws -> Row? {
+    try expire(now, in: database)
+    guard let row = try row(claim.job.id, in: database) else { return nil }
+    let (state, epoch, worker): (String, Int, String?) = (row["state"], row["epoch"], row["worker"])
+    return state == "claimed" && epoch == claim.epoch && worker == claim.worker ? row : nil
+  }
+
+  private static func number(_ row: Row) -> Int { row["number"] }
+
+  private static func claim(_ row: Row) throws -> JobClaim {
+    JobClaim(
+      job: try value(UpdateJob.self, row["job"]), worker: row["worker"], epoch: row["epoch"])
+  }
+
+  private static func end(_ row: Row, _ ending: AttemptEnding, in database: Database) throws {
+    let id = try value(UpdateJob.self, row["job"]).id
+    try database.execute(
+      sql: "UPDATE job SET state = 'over', ending = ? WHERE number = ?",
+      arguments: [try text(ending), Self.number(row)])
+    try database.execute(
+      sql: "DELETE FROM progress WHERE run = ? AND device = ?", arguments: [id.run, id.device])
+    try add(
+      .attemptEnded(device: id.device, attempt: id.attempt, ending: ending), of: id, in: database)
+  }
+
+  private static func expire(_ now: Int64, in database: Database) throws {
+    let rows = try Row.fetchAll(
+      database, sql: "SELECT * FROM job WHERE state = 'claimed' AND until <= ? ORDER BY until",
+      arguments: [now])
+    for row in rows {
+      let isRecalled: Bool = row["recalled"]
+      if isRecalled {
+        try end(row, .returned(.recalled), in: database)
+      } else {
+        let id = try value(UpdateJob.self, row["job"]).id
+        try database.execute(
+          sql: "UPDATE job SET state = 'waiting' WHERE number = ?",
+          arguments: [Self.number(row)])
+        try add(.claimExpired(device: id.device, attempt: id.attempt), of: id, in: database)
+      }
+    }
+  }
+
+  private static func add(
+    _ event: FleetEvent, of job: UpdateJob.ID, in database: Database
+  ) throws {
+    try database.execute(
+      sql: "INSERT INTO fact (run, job, event) VALUES (?, ?, ?)",
+      arguments: [job.run, try text(job), try text(event)])
+  }
+
+  private static func lastFact(of run: String, in database: Database) throws -> Int {
+    try Int.fetchOne(
+      database, sql: "SELECT max(number) FROM fact WHERE run = ?", arguments: [run]) ?? 0
+  }
+
+  private static func text(_ value: some Encodable) throws -> String {
+    String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
+  }
+
+  private static func value<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
+    try JSONDecoder().decode(type, from: Data(text.utf8))
+  }
+}
+#endif
