@@ -2,7 +2,8 @@
 ///
 /// It exchanges the application and the image in the slot page by page, starts the new image on
 /// trial, and exchanges them back at the next reset unless the application has confirmed the image.
-/// It resumes after a power failure in any flash operation. The bootloader calls `boot_run`; the
+/// It resumes after a power failure in any flash operation, on flash whose interrupted writes can be
+/// read (some flash with ECC raises a fault instead). The bootloader calls `boot_run`; the
 /// application uses the other functions, and writes the request and the mark CONFIRMED.
 #ifndef BOOT_H
 #define BOOT_H

@@ -107,8 +107,8 @@ static void activate(void *context, uint32_t size, uint32_t crc32) {
     sd_nvic_SystemReset();
 }
 
-/// Makes the image on trial permanent. nrf_fstorage executes its operations in order, so the mark is
-/// written before anything that the receiver writes or erases later.
+/// Makes the image on trial permanent. nrf_fstorage executes its operations in order, so the mark
+/// is written before anything that the receiver writes or erases later.
 static bool confirm(void *context) {
   (void)context;
   boot_device device = boot_layout(read_for_boot);

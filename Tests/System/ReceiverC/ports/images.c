@@ -72,8 +72,8 @@ static uint32_t put_crle(uint8_t *to, const uint8_t *bytes, uint32_t size) {
   return written;
 }
 
-/// Writes a step without extra bytes: the difference from `old`, and the distance to the next offset
-/// in the old image. Returns its size.
+/// Writes a step without extra bytes: the difference from `old`, and the distance to the next
+/// offset in the old image. Returns its size.
 static uint32_t put_step(
     uint8_t *to, const uint8_t *new, const uint8_t *old, uint32_t size, uint32_t distance) {
   uint32_t written = put_number(to, size);

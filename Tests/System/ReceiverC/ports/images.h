@@ -8,8 +8,8 @@
 /// with TLVs, and a descriptor. Images of different versions have much content in common.
 void make_image(uint8_t *to, uint32_t size, uint8_t minor);
 
-/// Makes a stream of CRLE patches between images of the same size, in parts of `part` bytes. Returns
-/// its size.
+/// Makes a stream of CRLE patches between images of the same size, in parts of `part` bytes.
+/// Returns its size.
 uint32_t make_stream(
     uint8_t *to, const uint8_t *old, const uint8_t *new, uint32_t size, uint32_t part);
 

@@ -91,7 +91,8 @@ static uint8_t discover(const uint8_t *pdu, uint32_t size) {
   uint8_t answer[MTU] = {(uint8_t)(pdu[0] + 1)};
   uint32_t used = 2;
   if (pdu[0] == 0x10) {
-    if (size != 7 || get16(pdu + 5) != PRIMARY_SERVICE || first > SERVICE) return ATTRIBUTE_NOT_FOUND;
+    if (size != 7 || get16(pdu + 5) != PRIMARY_SERVICE || first > SERVICE)
+      return ATTRIBUTE_NOT_FOUND;
     answer[1] = 4 + 16;
     put16(answer + 2, SERVICE);
     put16(answer + 4, LAST);
@@ -100,7 +101,8 @@ static uint8_t discover(const uint8_t *pdu, uint32_t size) {
   } else if (pdu[0] == 0x06) {
     uint8_t uuid[16];
     put_uuid(uuid, 1);
-    if (size != 7 + 16 || first > SERVICE || memcmp(pdu + 7, uuid, 16) != 0) return ATTRIBUTE_NOT_FOUND;
+    if (size != 7 + 16 || first > SERVICE || memcmp(pdu + 7, uuid, 16) != 0)
+      return ATTRIBUTE_NOT_FOUND;
     put16(answer + 1, SERVICE);
     put16(answer + 3, LAST);
     used = 5;

@@ -101,7 +101,8 @@ static void connect(void) {
 }
 
 /// Whether RUNNING reports `expected`, version 1.`minor`.3, with this boot outcome.
-static bool runs(const uint8_t *expected, uint32_t size, uint8_t minor, uint8_t outcome, bool trial) {
+static bool runs(
+    const uint8_t *expected, uint32_t size, uint8_t minor, uint8_t outcome, bool trial) {
   return ask(OTA_OP_RUNNING) == 0 && seen.answer[2] == 1 && seen.answer[3] == minor &&
          seen.answer[4] == 3 && get32(seen.answer + 6) == size &&
          get32(seen.answer + 10) == ota_crc32(0, expected, size) && seen.answer[14] == outcome &&
@@ -145,7 +146,7 @@ static void disconnect_without_buffers(void) {
   port_set_buffers(true);
 }
 
-/// While no buffer is free, the device receives and writes data, and its Bluetooth callbacks return.
+/// While no buffer is free, the device receives and writes data, and its callbacks return.
 static int run_out_of_buffers(void) {
   port_run();
   connect();
