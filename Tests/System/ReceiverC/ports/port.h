@@ -32,6 +32,8 @@ extern const bool port_reports_reversals;
 
 /// Called for each value that the device sends. Null: only `seen` records it.
 extern void (*port_sent)(port_value value, const uint8_t *bytes, uint32_t size);
+/// Called for each erase (`size` 0) and write of the application's flash. Null: flash takes no time.
+extern void (*port_flash_works)(uint32_t size);
 /// Called once after the device has waited for a buffer of the host stack for 100 ms. Everything
 /// that does not need a buffer has been done by then.
 extern void (*port_waits_for_buffer)(void);

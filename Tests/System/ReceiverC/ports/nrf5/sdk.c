@@ -19,6 +19,7 @@ const uint32_t port_flash_size = LAYOUT_END - APPLICATION_ADDRESS;
 const bool port_reports_reversals = true;
 void (*port_sent)(port_value value, const uint8_t *bytes, uint32_t size);
 void (*port_waits_for_buffer)(void);
+void (*port_flash_works)(uint32_t size);
 
 extern const nrf_sdh_ble_evt_observer_t ota_observer, main_observer;
 int app_main(void);
@@ -145,6 +146,7 @@ static ret_code_t queue(
     nrf_fstorage_t const *instance, nrf_fstorage_evt_id_t id, uint32_t address, uint32_t size,
     void *param) {
   if (instance->p_api == &nrf_fstorage_nvmc) return NRF_SUCCESS;
+  if (port_flash_works) port_flash_works(id == NRF_FSTORAGE_EVT_WRITE_RESULT ? size : 0);
   seen.violations += queue_size == QUEUE;
   queued[queue_size++ % QUEUE] =
       (nrf_fstorage_evt_t){id, NRF_SUCCESS, address, size, param};

@@ -22,6 +22,7 @@ const uint32_t port_flash_size = STATE + PAGE;
 const bool port_reports_reversals = false;
 void (*port_sent)(port_value value, const uint8_t *bytes, uint32_t size);
 void (*port_waits_for_buffer)(void);
+void (*port_flash_works)(uint32_t size);
 
 extern const struct bt_gatt_service_static ota_service;
 extern const struct bt_conn_cb connection_callbacks, advertising_callbacks;
@@ -204,6 +205,7 @@ int flash_area_write(const struct flash_area *area, off_t offset, const void *fr
   seen.violations += offset % 4 != 0 || size % 4 != 0 || (uintptr_t)from % 4 != 0;
   for (size_t i = 0; i < size; i++) seen.violations += to[i] != 0xFF;
   memcpy(to, from, size);
+  if (port_flash_works) port_flash_works((uint32_t)size);
   return 0;
 }
 
@@ -213,6 +215,7 @@ int flash_area_erase(const struct flash_area *area, off_t offset, size_t size) {
   seen.violations += offset % PAGE != 0 || size % PAGE != 0;
   seen.violations += receiver_lock.depth != 0 && !is_trailer;
   memset(port_flash + area->fa_off + offset, 0xFF, size);
+  if (port_flash_works) port_flash_works(0);
   return 0;
 }
 
