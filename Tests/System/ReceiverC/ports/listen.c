@@ -8,6 +8,7 @@
 /// IMAGE is the running image of a new flash file; without IMAGE it is an image of version 1.0.3.
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,12 +200,23 @@ static void handle_pdu(const uint8_t *pdu, uint32_t size) {
     case 0x12: case 0x52:
       error = write_value(pdu, size, pdu[0] == 0x12);
       break;
+    case 0x1E:
+      port_confirm();
+      break;
     default:
       break;
   }
-  // Commands, and the confirmation, which the stub has simulated, have no response.
+  // Commands and confirmations have no response.
   bool has_response = !(pdu[0] & 0x40) && pdu[0] != 0x1E;
   if (error != NO_ERROR && has_response) send_error(pdu[0], size >= 3 ? get16(pdu + 1) : 0, error);
+}
+
+/// Lets the device work until a socket is readable. False: the device has reset.
+static bool work_until_readable(int socket) {
+  struct pollfd poll_of = {.fd = socket, .events = POLLIN};
+  bool is_idle = false;
+  while (!seen.reset && poll(&poll_of, 1, is_idle ? -1 : 0) <= 0) is_idle = !port_step();
+  return !seen.reset;
 }
 
 /// Serves a host until it disconnects or the device resets.
@@ -214,19 +226,15 @@ static void serve(void) {
   mtu = 23;
   memset(cccds, 0, sizeof cccds);
   port_connect();
-  while (!seen.reset && (size = recv(host, pdu, sizeof pdu, 0)) > 0) {
+  while (work_until_readable(host) && (size = recv(host, pdu, sizeof pdu, 0)) > 0)
     handle_pdu(pdu, (uint32_t)size);
-    port_run();
-  }
   // Unread PDUs at the close would discard the values that the host has not read yet.
   struct timeval limit = {.tv_sec = 1};
   setsockopt(host, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   shutdown(host, SHUT_WR);
   while (recv(host, pdu, sizeof pdu, 0) > 0) continue;
   close(host);
-  if (seen.reset) return;
-  port_disconnect();
-  port_run();
+  if (!seen.reset) port_disconnect();
 }
 
 // The device
@@ -293,10 +301,12 @@ int main(int count, char **arguments) {
   port_sent = send_value;
   if (!port_boot()) return 1;
   if (is_slow) port_flash_works = wait_for_flash;
-  port_run();
   printf("%s\n", inherited ? "started again" : "listening");
   fflush(stdout);
-  while (!seen.reset && port_is_advertising()) {
+  while (work_until_readable(listener)) {
+    // A host that connects earlier waits until the device advertises.
+    while (!port_is_advertising() && port_step()) continue;
+    if (!port_is_advertising()) break;
     host = accept(listener, NULL, NULL);
     if (host >= 0) serve();
     if (seen.violations > 0) fprintf(stderr, "%u violations of the stub\n", seen.violations);

@@ -30,7 +30,8 @@ extern const uint32_t port_flash_size;
 /// Whether the port reports that its bootloader rejected or reverted an image.
 extern const bool port_reports_reversals;
 
-/// Called for each value that the device sends. Null: only `seen` records it.
+/// Called for each value that the device sends; `port_confirm` then confirms indications. Null: only
+/// `seen` records the values, and indications are confirmed immediately.
 extern void (*port_sent)(port_value value, const uint8_t *bytes, uint32_t size);
 /// Called for each erase (`size` 0) and write of the application's flash. Null: flash takes no time.
 extern void (*port_flash_works)(uint32_t size);
@@ -58,7 +59,11 @@ uint8_t port_write(port_value value, const uint8_t *bytes, uint32_t size, bool w
 /// Writes a CCCD; returns the ATT error.
 uint8_t port_write_cccd(port_value value, uint16_t bits);
 void port_read_status(uint8_t *to);
+/// Confirms the indication.
+void port_confirm(void);
 /// Runs until the device is idle. If it waits for a buffer, it runs for 100 ms.
 void port_run(void);
+/// Does one step of the work that is due. False: the device is idle.
+bool port_step(void);
 
 #endif

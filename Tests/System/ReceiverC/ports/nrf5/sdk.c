@@ -253,20 +253,32 @@ static void dispatch(ble_evt_t *event, uint16_t id) {
   main_observer.handler(event, NULL);
 }
 
+void port_confirm(void) {
+  ble_evt_t event = {0};
+  if (!unconfirmed) return;
+  unconfirmed = false;
+  event.evt.gatts_evt.params.hvc.handle = control.value_handle;
+  dispatch(&event, BLE_GATTS_EVT_HVC);
+}
+
 /// One step of the main loop. False: the processor sleeps until the next event.
 static bool run_one(void) {
-  if (queue_size > 0) {
+  if (unconfirmed && !port_sent) {
+    port_confirm();
+  } else if (queue_size > 0) {
     nrf_fstorage_evt_t event = queued[0];
     memmove(queued, queued + 1, --queue_size * sizeof queued[0]);
     storage->evt_handler(&event);
-  } else if (unconfirmed) {
-    unconfirmed = false;
-    ble_evt_t event = {0};
-    event.evt.gatts_evt.params.hvc.handle = control.value_handle;
-    dispatch(&event, BLE_GATTS_EVT_HVC);
   }
   bool again = ota_poll();
-  return again || queue_size > 0 || unconfirmed;
+  return again || queue_size > 0 || (unconfirmed && !port_sent);
+}
+
+bool port_step(void) {
+  if (seen.reset) return false;
+  if (run_one()) return true;
+  if (timer->running) ticks = timer->due;
+  return timer->running;
 }
 
 void port_run(void) {

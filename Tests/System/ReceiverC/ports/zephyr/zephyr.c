@@ -149,19 +149,24 @@ static bool run_submitted(void) {
   return false;
 }
 
+void port_confirm(void) {
+  struct bt_gatt_indicate_params *params = indicated;
+  struct k_work_q *before = current;
+  if (!params) return;
+  indicated = NULL;
+  current = NULL;
+  params->func(&connection, params, 0);
+  if (params->destroy) params->destroy(params);
+  current = before;
+}
+
 /// Performs one work item of a queue that is not busy.
 static bool run_one(void) {
   if (seen.reset) return false;
   if (run_submitted()) return true;
   struct k_work_delayable *due = next_delayed();
-  if (indicated) {
-    struct bt_gatt_indicate_params *params = indicated;
-    struct k_work_q *before = current;
-    indicated = NULL;
-    current = NULL;
-    params->func(&connection, params, 0);
-    if (params->destroy) params->destroy(params);
-    current = before;
+  if (indicated && !port_sent) {
+    port_confirm();
   } else if (due) {
     if (due->due > now) now = due->due;
     due->scheduled = false;
@@ -171,6 +176,8 @@ static bool run_one(void) {
   }
   return true;
 }
+
+bool port_step(void) { return run_one(); }
 
 void port_run(void) {
   uint32_t bound = 100000, start = now;
