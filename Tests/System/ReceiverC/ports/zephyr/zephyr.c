@@ -50,7 +50,7 @@ static bool is_connected, is_advertising, is_recycling, has_no_buffers;
 // The number of times that the host stack fails to allocate a buffer before it succeeds.
 static uint32_t failures;
 static struct bt_gatt_indicate_params *indicated;
-static uint32_t now;
+static uint32_t now, schedules;
 
 static boot_state *state(void) { return (boot_state *)(port_flash + STATE); }
 
@@ -97,6 +97,7 @@ int k_work_reschedule_for_queue(
   work->queue = queue;
   work->scheduled = true;
   work->due = now + (uint32_t)delay.ms;
+  work->order = ++schedules;
   return 1;
 }
 
@@ -122,8 +123,10 @@ static struct k_work_delayable *next_delayed(void) {
   struct k_work_delayable *next = NULL;
   for (uint32_t i = 0; i < DELAYED_MAXIMUM; i++) {
     struct k_work_delayable *work = delayed[i];
-    if (work && work->scheduled && !work->queue->busy && (!next || work->due < next->due))
-      next = work;
+    if (!work || !work->scheduled || work->queue->busy) continue;
+    bool is_earlier = !next || work->due < next->due ||
+                      (work->due == next->due && work->order < next->order);
+    if (is_earlier) next = work;
   }
   return next;
 }

@@ -37,7 +37,12 @@ struct k_work;
 typedef void (*k_work_handler_t)(struct k_work *work);
 struct k_work { k_work_handler_t handler; bool queued; };
 struct k_work_q { bool started, busy; };
-struct k_work_delayable { struct k_work work; struct k_work_q *queue; bool scheduled; uint32_t due; };
+struct k_work_delayable {
+  struct k_work work;
+  struct k_work_q *queue;
+  bool scheduled;
+  uint32_t due, order;
+};
 struct k_work_queue_config;
 typedef struct { char bytes[1]; } k_thread_stack_t;
 #define K_THREAD_STACK_DEFINE(name, size) k_thread_stack_t name[size]
