@@ -1,4 +1,5 @@
-/// The OTA service on a SoftDevice (nRF5 SDK 17, S132 or S140), with a custom bootloader.
+/// The OTA service on a SoftDevice (nRF5 SDK 17, S132 or S140), with the bootloader of
+/// ../bootloader.
 ///
 /// All code runs in the main loop: with NRF_SDH_DISPATCH_MODEL 1 the scheduler delivers the events
 /// of Bluetooth and flash there, so no lock is needed.
@@ -12,13 +13,11 @@
 #include "nrf_sdh_ble.h"
 #include "nrf_soc.h"
 
-#include "boot_pages.h"
+#include "flash_layout.h"
 #include "ota.h"
 #include "ota_receiver.h"
 
 enum {
-  BOARD = 0x0000A001,
-  PAGE = 4096,
   ROW = 256,
   // The data that arrives while a page is erased (85 ms at 60 kB/s), plus a row.
   RING = 24 * ROW,
@@ -27,6 +26,7 @@ enum {
 };
 
 static ota_receiver receiver;
+static ota_receiver_config config;
 // An array of words, as sd_flash_write requires.
 static uint32_t ring[RING / 4];
 static uint16_t host = BLE_CONN_HANDLE_INVALID;
@@ -35,8 +35,10 @@ static ble_gatts_char_handles_t control, data, status;
 // Flash ------------------------------------------------------------------------------------------
 
 static boot_request request;
+static uint32_t confirmation[WRITE_UNIT / 4];  // zeros
 
 static void storage_event(nrf_fstorage_evt_t *event) {
+  if (event->p_param == confirmation) return;
   if (event->p_param != &request)
     ota_receiver_flash_done(&receiver, event->result == NRF_SUCCESS);
   else if (event->id == NRF_FSTORAGE_EVT_WRITE_RESULT)
@@ -46,7 +48,7 @@ static void storage_event(nrf_fstorage_evt_t *event) {
 NRF_FSTORAGE_DEF(nrf_fstorage_t storage) = {
     .evt_handler = storage_event,
     .start_addr = APPLICATION_ADDRESS,
-    .end_addr = BOOT_REPORT_ADDRESS + PAGE,
+    .end_addr = LAYOUT_END,
 };
 
 static bool flash_read(void *context, uint32_t address, uint8_t *to, uint32_t size) {
@@ -68,26 +70,51 @@ static ota_flash_result flash_erase(void *context, uint32_t page_address) {
                                                                             : OTA_FLASH_FAILED;
 }
 
-/// The running image, the base of patches.
+#if OTA_PATCHES
+/// Reads the running image, the base of patches, at any offset; nrf_fstorage_read requires an
+/// address that is a multiple of 4.
 static bool base_read(void *context, uint32_t offset, uint8_t *to, uint32_t size) {
-  return flash_read(context, APPLICATION_ADDRESS + offset, to, size);
+  uint8_t bytes[OTA_READ_STEP + 3];
+  uint32_t skipped = offset % 4;
+  if (!flash_read(context, APPLICATION_ADDRESS + offset - skipped, bytes, skipped + size))
+    return false;
+  memcpy(to, bytes + skipped, size);
+  return true;
+}
+#endif
+
+// Bootloader -------------------------------------------------------------------------------------
+
+static void read_for_boot(void *context, uint32_t address, uint8_t *to, uint32_t size) {
+  flash_read(context, address, to, size);
 }
 
-/// Permits erasing the slot before an update, unless the bootloader is requested to start it.
+/// Permits erasing the slot before an update, unless the bootloader is requested to start it or may
+/// revert to it.
 static bool may_erase(void *context) {
-  boot_request pending;
-  return flash_read(context, BOOT_REQUEST_ADDRESS, (uint8_t *)&pending, sizeof pending) &&
-         pending.magic != BOOT_REQUEST_MAGIC;
+  (void)context;
+  boot_device device = boot_layout(read_for_boot);
+  return boot_slot_is_free(&device);
 }
 
 static void activate(void *context, uint32_t size, uint32_t crc32) {
   (void)context;
-  request = (boot_request){.magic = BOOT_REQUEST_MAGIC, .size = size, .crc32 = crc32};
+  request = boot_make_request(&config.running, size, crc32);
   // nrf_fstorage queues both; storage_event resets after the second has ended.
-  if (nrf_fstorage_erase(&storage, BOOT_REQUEST_ADDRESS, 1, &request) != NRF_SUCCESS ||
-      nrf_fstorage_write(&storage, BOOT_REQUEST_ADDRESS, &request, sizeof request, &request) !=
+  if (nrf_fstorage_erase(&storage, JOURNAL_ADDRESS, 1, &request) != NRF_SUCCESS ||
+      nrf_fstorage_write(&storage, JOURNAL_ADDRESS, &request, sizeof request, &request) !=
           NRF_SUCCESS)
     sd_nvic_SystemReset();
+}
+
+/// Makes the image on trial permanent. nrf_fstorage executes its operations in order, so the mark
+/// is written before anything that the receiver writes or erases later.
+static bool confirm(void *context) {
+  (void)context;
+  boot_device device = boot_layout(read_for_boot);
+  uint32_t address = boot_mark_address(&device, BOOT_CONFIRMED);
+  return nrf_fstorage_write(
+             &storage, address, confirmation, sizeof confirmation, confirmation) == NRF_SUCCESS;
 }
 
 // GATT -------------------------------------------------------------------------------------------
@@ -271,13 +298,14 @@ bool ota_poll(void) {
 // ------------------------------------------------------------------------------------------------
 
 uint32_t ota_start(void) {
-  static ota_receiver_config config = {
+  config = (ota_receiver_config){
       .flash_read = flash_read,
       .flash_write = flash_write,
       .flash_erase = flash_erase,
       .indicate_control = indicate_control,
       .notify_status = notify_status,
       .activate = activate,
+      .confirm = confirm,
       .ring = (uint8_t *)ring,
       .ring_size = RING,
       .largest_chunk = CHUNK,
@@ -285,23 +313,22 @@ uint32_t ota_start(void) {
       .slot_size = SLOT_SIZE,
       .page_size = PAGE,
       .row_size = ROW,
-      .write_alignment = 4,
+      .write_alignment = WRITE_UNIT,
       .metadata_address = {RECORD_ADDRESS, RECORD_ADDRESS + PAGE},
       .erase_ahead = true,
       .may_erase = may_erase,
+#if OTA_PATCHES
       .patches = true,
       .base_read = base_read,
+#endif
   };
   uint32_t error = nrf_fstorage_init(&storage, &nrf_fstorage_sd, NULL);
-  boot_report report;
-  if (error == NRF_SUCCESS)
-    error = nrf_fstorage_read(&storage, BOOT_REPORT_ADDRESS, &report, sizeof report);
   if (error != NRF_SUCCESS) return error;
-  config.running.hardware_id = BOARD;
-  if (report.magic == BOOT_REPORT_MAGIC) {
-    config.running = (ota_image){report.size, report.crc32, report.version, BOARD};
-    config.boot_outcome = (uint8_t)report.outcome;
-  }
+  boot_device device = boot_layout(read_for_boot);
+  boot_status boot = boot_read_status(&device);
+  config.running = boot.running;
+  config.boot_outcome = boot.outcome;
+  config.trial = boot.trial;
   if (!ota_receiver_init(&receiver, &config)) return NRF_ERROR_INVALID_PARAM;
   error = app_timer_create(&wake_timer, APP_TIMER_MODE_SINGLE_SHOT, wake);
   return error == NRF_SUCCESS ? add_service() : error;

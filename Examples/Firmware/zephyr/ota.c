@@ -83,11 +83,13 @@ static bool flash_read(void *context, uint32_t address, uint8_t *to, uint32_t si
   return flash_area_read(area, address, to, size) == 0;
 }
 
+#if OTA_PATCHES
 /// Slot 0 starts with the running image, the base of patches.
 static bool base_read(void *context, uint32_t offset, uint8_t *to, uint32_t size) {
   ARG_UNUSED(context);
   return flash_area_read(running, offset, to, size) == 0;
 }
+#endif
 
 static void do_flash_job(struct k_work *work) {
   ARG_UNUSED(work);
@@ -370,8 +372,10 @@ int ota_start(void) {
       .metadata_address = {RECORD_ADDRESS, RECORD_ADDRESS + PAGE},
       .erase_ahead = true,
       .may_erase = may_erase,
+#if OTA_PATCHES
       .patches = true,
       .base_read = base_read,
+#endif
   };
   int error = flash_area_open(FIXED_PARTITION_ID(slot1_partition), &slot);
   if (error == 0) error = flash_area_open(FIXED_PARTITION_ID(ota_record_partition), &record);

@@ -211,7 +211,8 @@ typedef struct {
 
   /// The running image. Its `hardware_id` is the id of the hardware.
   ota_image running;
-  /// OTA_BOOT_...
+  /// OTA_BOOT_...: the outcome of the last activation, from the boot in which the bootloader carried
+  /// it out, rejected or reverted it until the next reset; OTA_BOOT_NORMAL afterwards.
   uint8_t boot_outcome;
   /// Whether the next reset reverts the running image unless it is confirmed.
   bool trial;

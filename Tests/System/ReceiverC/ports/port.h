@@ -1,14 +1,14 @@
-/// The interface between the test and the SDK stub of a port. The stub simulates the radio, the
-/// flash, and the host's GATT client.
+/// The interface between the users of a port (test_port.c, listen.c) and the SDK stub of the port.
+/// The stub simulates the radio, the bootloader, the flash, and the host's GATT client.
 #ifndef PORT_H
 #define PORT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef enum { PORT_CONTROL, PORT_DATA } port_value;
+typedef enum { PORT_CONTROL, PORT_DATA, PORT_STATUS } port_value;
 
-enum { PORT_BOARD = 0x0000A001, PORT_RUNNING_SIZE = 140, PORT_REQUEST_PAGE = 4096 };
+enum { PORT_BOARD = 0x0000A001, PORT_PAGE = 4096 };
 
 /// The observations of the stub. `violations` counts calls that a real SDK or flash would not
 /// permit.
@@ -23,23 +23,47 @@ typedef struct {
 
 extern port_seen seen;
 
-/// The CRC32 of the running image, version 1.2.3, of `PORT_RUNNING_SIZE` bytes.
-uint32_t port_running_crc32(void);
-/// Boots with flash in factory state.
+/// The memory of the flash, of `port_flash_size` bytes. The user of the stub provides it; a reset
+/// keeps it.
+extern uint8_t *port_flash;
+extern const uint32_t port_flash_size;
+/// Whether the port reports that its bootloader rejected or reverted an image.
+extern const bool port_reports_reversals;
+
+/// Called for each value that the device sends; `port_confirm` then confirms indications. Null: only
+/// `seen` records the values, and indications are confirmed immediately.
+extern void (*port_sent)(port_value value, const uint8_t *bytes, uint32_t size);
+/// Called for each erase (`size` 0) and write of the application's flash. Null: flash takes no time.
+extern void (*port_flash_works)(uint32_t size);
+/// Called once after the device has waited for a buffer of the host stack for 100 ms. Everything
+/// that does not need a buffer has been done by then.
+extern void (*port_waits_for_buffer)(void);
+
+/// Writes the factory state: `image` runs, and the slot contains other data.
+void port_install(const uint8_t *image, uint32_t size);
+/// Starts the bootloader, which starts the application. Each process starts the device only once;
+/// a reset is the end of the process.
 bool port_boot(void);
+/// Starts the application without the bootloader.
+bool port_start(void);
 /// Whether the slot is erased, as it is before an update starts.
 bool port_slot_is_erased(void);
 /// Whether the device advertises. A connection ends advertising.
 bool port_is_advertising(void);
 void port_connect(void);
 void port_disconnect(void);
+/// Whether the host stack has buffers for values that the device sends.
+void port_set_buffers(bool are_free);
 /// Sends a Write Request or a Write Command; returns the ATT error of a request.
 uint8_t port_write(port_value value, const uint8_t *bytes, uint32_t size, bool with_response);
-void port_subscribe(void);
+/// Writes a CCCD; returns the ATT error.
+uint8_t port_write_cccd(port_value value, uint16_t bits);
 void port_read_status(uint8_t *to);
-/// Runs until the device is idle.
+/// Confirms the indication.
+void port_confirm(void);
+/// Runs until the device is idle. If it waits for a buffer, it runs for 100 ms.
 void port_run(void);
-/// Whether the bootloader was requested to start `image`, and the slot holds this image.
-bool port_asked_for(const uint8_t *image, uint32_t size, uint32_t crc32);
+/// Does one step of the work that is due. False: the device is idle.
+bool port_step(void);
 
 #endif

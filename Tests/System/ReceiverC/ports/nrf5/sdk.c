@@ -1,24 +1,30 @@
 /// A SoftDevice for one host: its events wait for the main loop, and its flash has stricter rules
-/// than hardware.
+/// than hardware. A reset starts the port's bootloader.
 #include "sdk.h"
 
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "boot_pages.h"
+#include "flash_layout.h"
 #include "ota.h"
 #include "ota_receiver.h"
 #include "port.h"
 
-enum { PAGE = 4096, FIRST = APPLICATION_ADDRESS, LAST = BOOT_REPORT_ADDRESS + PAGE, QUEUE = 4, HOST = 0 };
+enum { FIRST = APPLICATION_ADDRESS, QUEUE = 4, HOST = 0, WAIT_MS = 100 };
 
 port_seen seen;
+uint8_t *port_flash;
+const uint32_t port_flash_size = LAYOUT_END - APPLICATION_ADDRESS;
+const bool port_reports_reversals = true;
+void (*port_sent)(port_value value, const uint8_t *bytes, uint32_t size);
+void (*port_waits_for_buffer)(void);
+void (*port_flash_works)(uint32_t size);
 
 extern const nrf_sdh_ble_evt_observer_t ota_observer, main_observer;
 int app_main(void);
+int boot_main(void);
 
-static uint8_t bytes[LAST - FIRST];
 static nrf_fstorage_t *storage;
 static nrf_fstorage_evt_t queued[QUEUE];
 static uint32_t queue_size;
@@ -28,15 +34,19 @@ static bool unconfirmed;
 static uint8_t authorized_error, authorized_value[16];
 static app_timer_t *timer;
 static uint32_t ticks;
-static bool is_configured, is_connected, is_advertising;
-static jmp_buf application_sleeps;
+static bool is_configured, is_connected, is_advertising, has_no_buffers;
+static jmp_buf application_sleeps, bootloader_ends;
 
-nrf_fstorage_api_t nrf_fstorage_sd = {0};
+nrf_fstorage_api_t nrf_fstorage_sd = {0}, nrf_fstorage_nvmc = {1};
 
 uint32_t sd_nvic_SystemReset(void) {
   seen.reset = true;
   return NRF_SUCCESS;
 }
+
+enum { STARTS = 1, RESETS };
+void NVIC_SystemReset(void) { longjmp(bootloader_ends, RESETS); }
+void nrf_bootloader_app_start(void) { longjmp(bootloader_ends, STARTS); }
 
 // The application
 
@@ -112,7 +122,7 @@ uint32_t app_timer_cnt_diff_compute(uint32_t to, uint32_t from) { return (to - f
 ret_code_t nrf_fstorage_init(nrf_fstorage_t *instance, nrf_fstorage_api_t *api, void *param) {
   (void)param;
   instance->p_api = api;
-  storage = instance;
+  if (api == &nrf_fstorage_sd) storage = instance;
   return NRF_SUCCESS;
 }
 
@@ -126,12 +136,17 @@ static bool is_within(nrf_fstorage_t const *instance, uint32_t address, uint32_t
 ret_code_t nrf_fstorage_read(
     nrf_fstorage_t const *instance, uint32_t address, void *to, uint32_t size) {
   if (!is_within(instance, address, size)) return NRF_ERROR_INVALID_ADDR;
+  // nrf_fstorage.c requires an aligned address, but not an aligned size.
   seen.violations += address % 4 != 0 || size == 0;
-  memcpy(to, bytes + address - FIRST, size);
+  memcpy(to, port_flash + address - FIRST, size);
   return NRF_SUCCESS;
 }
 
-static ret_code_t queue(nrf_fstorage_evt_id_t id, uint32_t address, uint32_t size, void *param) {
+static ret_code_t queue(
+    nrf_fstorage_t const *instance, nrf_fstorage_evt_id_t id, uint32_t address, uint32_t size,
+    void *param) {
+  if (instance->p_api == &nrf_fstorage_nvmc) return NRF_SUCCESS;
+  if (port_flash_works) port_flash_works(id == NRF_FSTORAGE_EVT_WRITE_RESULT ? size : 0);
   seen.violations += queue_size == QUEUE;
   queued[queue_size++ % QUEUE] =
       (nrf_fstorage_evt_t){id, NRF_SUCCESS, address, size, param};
@@ -145,17 +160,18 @@ ret_code_t nrf_fstorage_write(
   seen.violations += address % 4 != 0 || size % 4 != 0 || (uintptr_t)from % 4 != 0;
   // This stub erases at the time of the request, so an erase that was queued earlier has already
   // ended.
-  for (uint32_t i = 0; i < size; i++) seen.violations += bytes[address - FIRST + i] != 0xFF;
-  memcpy(bytes + address - FIRST, from, size);
-  return queue(NRF_FSTORAGE_EVT_WRITE_RESULT, address, size, param);
+  for (uint32_t i = 0; i < size; i++) seen.violations += port_flash[address - FIRST + i] != 0xFF;
+  memcpy(port_flash + address - FIRST, from, size);
+  return queue(instance, NRF_FSTORAGE_EVT_WRITE_RESULT, address, size, param);
 }
 
 ret_code_t nrf_fstorage_erase(
     nrf_fstorage_t const *instance, uint32_t address, uint32_t pages, void *param) {
   if (!is_within(instance, address, pages * PAGE)) return NRF_ERROR_INVALID_ADDR;
-  seen.violations += address % PAGE != 0 || address < SLOT_ADDRESS;
-  memset(bytes + address - FIRST, 0xFF, pages * PAGE);
-  return queue(NRF_FSTORAGE_EVT_ERASE_RESULT, address, pages, param);
+  seen.violations += address % PAGE != 0 ||
+                     (address < SLOT_ADDRESS && instance->p_api == &nrf_fstorage_sd);
+  memset(port_flash + address - FIRST, 0xFF, pages * PAGE);
+  return queue(instance, NRF_FSTORAGE_EVT_ERASE_RESULT, address, pages, param);
 }
 
 // Attributes
@@ -197,10 +213,12 @@ uint32_t sd_ble_gatts_sys_attr_set(
 
 uint32_t sd_ble_gatts_hvx(uint16_t connection, ble_gatts_hvx_params_t const *params) {
   seen.violations += connection != HOST;
+  if (has_no_buffers) return NRF_ERROR_RESOURCES;
   if (params->type == BLE_GATT_HVX_NOTIFICATION) {
     seen.violations += params->handle != status.value_handle || *params->p_len != 16;
     memcpy(seen.status, params->p_data, 16);
     seen.statuses++;
+    if (port_sent) port_sent(PORT_STATUS, params->p_data, 16);
     return NRF_SUCCESS;
   }
   seen.violations += params->handle != control.value_handle;
@@ -208,6 +226,7 @@ uint32_t sd_ble_gatts_hvx(uint16_t connection, ble_gatts_hvx_params_t const *par
   unconfirmed = true;
   memcpy(seen.answer, params->p_data, *params->p_len);
   seen.answer_size = *params->p_len;
+  if (port_sent) port_sent(PORT_CONTROL, params->p_data, *params->p_len);
   return NRF_SUCCESS;
 }
 
@@ -234,38 +253,72 @@ static void dispatch(ble_evt_t *event, uint16_t id) {
   main_observer.handler(event, NULL);
 }
 
+void port_confirm(void) {
+  ble_evt_t event = {0};
+  if (!unconfirmed) return;
+  unconfirmed = false;
+  event.evt.gatts_evt.params.hvc.handle = control.value_handle;
+  dispatch(&event, BLE_GATTS_EVT_HVC);
+}
+
+/// One step of the main loop. False: the processor sleeps until the next event.
+static bool run_one(void) {
+  if (unconfirmed && !port_sent) {
+    port_confirm();
+  } else if (queue_size > 0) {
+    nrf_fstorage_evt_t event = queued[0];
+    memmove(queued, queued + 1, --queue_size * sizeof queued[0]);
+    storage->evt_handler(&event);
+  }
+  bool again = ota_poll();
+  return again || queue_size > 0 || (unconfirmed && !port_sent);
+}
+
+bool port_step(void) {
+  if (seen.reset) return false;
+  if (run_one()) return true;
+  if (timer->running) ticks = timer->due;
+  return timer->running;
+}
+
 void port_run(void) {
+  uint32_t start = ticks, wait = APP_TIMER_TICKS(WAIT_MS);
   for (uint32_t bound = 100000; bound > 0 && !seen.reset; bound--) {
-    if (queue_size > 0) {
-      nrf_fstorage_evt_t event = queued[0];
-      memmove(queued, queued + 1, --queue_size * sizeof queued[0]);
-      storage->evt_handler(&event);
-    } else if (unconfirmed) {
-      unconfirmed = false;
-      ble_evt_t event = {0};
-      event.evt.gatts_evt.params.hvc.handle = control.value_handle;
-      dispatch(&event, BLE_GATTS_EVT_HVC);
-    }
-    bool again = ota_poll();
-    if (again || queue_size > 0 || unconfirmed) continue;
+    if (run_one()) continue;
     if (!timer->running) return;
     ticks = timer->due;
+    if (!has_no_buffers || ticks - start < wait) continue;
+    void (*notify)(void) = port_waits_for_buffer;
+    if (!notify) return;
+    port_waits_for_buffer = NULL;
+    notify();
   }
   seen.violations += !seen.reset;
 }
 
-// The host
+// The device
 
-uint32_t port_running_crc32(void) { return ota_crc32(0, bytes, PORT_RUNNING_SIZE); }
+void port_install(const uint8_t *image, uint32_t size) {
+  memset(port_flash, 0xFF, port_flash_size);
+  memcpy(port_flash, image, size);
+  // The remains of an earlier update in the slot.
+  memset(port_flash + SLOT_ADDRESS - FIRST, 0x5A, SLOT_SIZE);
+  // Production stores the size and the CRC32 of the first image.
+  ota_image none = {0, 0, 0, 0};
+  boot_request first = boot_make_request(&none, size, ota_crc32(0, image, size));
+  boot_device device = boot_layout(NULL);
+  memcpy(port_flash + JOURNAL_ADDRESS - FIRST, &first, sizeof first);
+  memset(port_flash + boot_mark_address(&device, BOOT_CONFIRMED) - FIRST, 0, WRITE_UNIT);
+}
 
 bool port_boot(void) {
-  memset(bytes, 0x5A, sizeof bytes);
-  for (uint32_t i = 0; i < PORT_RUNNING_SIZE; i++) bytes[i] = (uint8_t)(i * 7);
-  boot_report report = {
-      BOOT_REPORT_MAGIC, PORT_RUNNING_SIZE, port_running_crc32(), ota_version(1, 2, 3),
-      OTA_BOOT_NORMAL};
-  memset(bytes + RECORD_ADDRESS - FIRST, 0xFF, 2 * PAGE);
-  memcpy(bytes + BOOT_REPORT_ADDRESS - FIRST, &report, sizeof report);
+  int end = setjmp(bootloader_ends);
+  if (end == 0) boot_main();
+  seen.violations += end != STARTS;
+  return port_start();
+}
+
+bool port_start(void) {
   ticks = 0xFFFF00;  // the counter wraps early
   if (setjmp(application_sleeps) == 0) app_main();
   seen.violations += !properties[2].is_defered_write || !properties[3].is_defered_write ||
@@ -276,10 +329,12 @@ bool port_boot(void) {
 
 bool port_slot_is_erased(void) {
   for (uint32_t i = 0; i < SLOT_SIZE; i++) {
-    if (bytes[SLOT_ADDRESS - FIRST + i] != 0xFF) return false;
+    if (port_flash[SLOT_ADDRESS - FIRST + i] != 0xFF) return false;
   }
   return true;
 }
+
+// The host
 
 bool port_is_advertising(void) { return is_advertising; }
 
@@ -326,17 +381,17 @@ uint8_t port_write(port_value value, const uint8_t *bytes, uint32_t size, bool w
   return with_response ? authorized_error : 0;
 }
 
-static void subscribe(uint16_t handle, uint8_t value) {
-  uint8_t bytes[2] = {value};
+void port_set_buffers(bool are_free) { has_no_buffers = !are_free; }
+
+uint8_t port_write_cccd(port_value value, uint16_t bits) {
+  // The SoftDevice knows the properties of the characteristic.
+  if (bits & ~(value == PORT_CONTROL ? 2u : 1u)) return 0x13;
+  uint8_t bytes[2] = {(uint8_t)bits};
+  uint16_t handle = value == PORT_CONTROL ? control.cccd_handle : status.cccd_handle;
   ble_evt_t *event = write_event(handle, 0, bytes, sizeof bytes);
   dispatch(event, BLE_GATTS_EVT_WRITE);
   free(event);
-}
-
-void port_subscribe(void) {
-  subscribe(control.cccd_handle, 2);
-  subscribe(status.cccd_handle, 1);
-  port_run();
+  return 0;
 }
 
 void port_read_status(uint8_t *to) {
@@ -346,11 +401,4 @@ void port_read_status(uint8_t *to) {
   asked->request.read.handle = status.value_handle;
   dispatch(&event, BLE_GATTS_EVT_RW_AUTHORIZE_REQUEST);
   memcpy(to, authorized_value, 16);
-}
-
-bool port_asked_for(const uint8_t *image, uint32_t size, uint32_t crc32) {
-  boot_request request;
-  memcpy(&request, bytes + BOOT_REQUEST_ADDRESS - FIRST, sizeof request);
-  return request.magic == BOOT_REQUEST_MAGIC && request.size == size && request.crc32 == crc32 &&
-         memcmp(bytes + SLOT_ADDRESS - FIRST, image, size) == 0;
 }

@@ -12,11 +12,16 @@
 #define NRF_ERROR_INVALID_PARAM 7
 #define NRF_ERROR_INVALID_ADDR 16
 #define NRF_ERROR_BUSY 17
+#define NRF_ERROR_RESOURCES 19
 typedef uint32_t ret_code_t;
 #define APP_ERROR_CHECK(code) ((void)(code))
 
 // nrf_soc.h
 uint32_t sd_nvic_SystemReset(void);
+void NVIC_SystemReset(void);
+
+// nrf_bootloader_app_start.h
+void nrf_bootloader_app_start(void);
 
 // app_timer.h
 typedef struct { bool running; uint32_t due; } app_timer_t;
@@ -55,7 +60,8 @@ typedef struct {
   uint32_t start_addr;
   uint32_t end_addr;
 } nrf_fstorage_t;
-extern nrf_fstorage_api_t nrf_fstorage_sd;
+// Operations of nrf_fstorage_nvmc have ended when they return.
+extern nrf_fstorage_api_t nrf_fstorage_sd, nrf_fstorage_nvmc;
 #define NRF_FSTORAGE_DEF(instance) instance
 ret_code_t nrf_fstorage_init(nrf_fstorage_t *storage, nrf_fstorage_api_t *api, void *param);
 ret_code_t nrf_fstorage_read(

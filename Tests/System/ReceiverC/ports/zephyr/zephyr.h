@@ -36,8 +36,13 @@ int k_mutex_unlock(struct k_mutex *mutex);
 struct k_work;
 typedef void (*k_work_handler_t)(struct k_work *work);
 struct k_work { k_work_handler_t handler; bool queued; };
-struct k_work_delayable { struct k_work work; bool scheduled; uint32_t due; };
-struct k_work_q { bool started; };
+struct k_work_q { bool started, busy; };
+struct k_work_delayable {
+  struct k_work work;
+  struct k_work_q *queue;
+  bool scheduled;
+  uint32_t due, order;
+};
 struct k_work_queue_config;
 typedef struct { char bytes[1]; } k_thread_stack_t;
 #define K_THREAD_STACK_DEFINE(name, size) k_thread_stack_t name[size]
@@ -60,7 +65,7 @@ int32_t k_msleep(int32_t ms);
 // storage/flash_map.h
 struct flash_area { uint8_t fa_id; off_t fa_off; size_t fa_size; };
 enum { ID_slot0_partition, ID_slot1_partition, ID_ota_record_partition };
-enum { SIZE_slot1_partition = 0x10000 };
+enum { SIZE_slot1_partition = 0x60000 };
 #define FIXED_PARTITION_ID(label) ID_##label
 #define FIXED_PARTITION_SIZE(label) SIZE_##label
 int flash_area_open(uint8_t id, const struct flash_area **area);
@@ -72,6 +77,7 @@ int flash_area_erase(const struct flash_area *area, off_t offset, size_t size);
 #define BOOT_UPGRADE_TEST 0
 #define BOOT_SWAP_TYPE_NONE 1
 #define BOOT_SWAP_TYPE_TEST 2
+#define BOOT_SWAP_TYPE_REVERT 4
 #define SYS_REBOOT_COLD 1
 int boot_request_upgrade(int permanent);
 bool boot_is_img_confirmed(void);
@@ -100,8 +106,10 @@ struct bt_data { uint8_t type; uint8_t data_len; const uint8_t *data; };
 #define BT_LE_AD_GENERAL 0x02
 #define BT_LE_AD_NO_BREDR 0x04
 struct bt_le_adv_param { uint32_t options; };
-// Connectable; a connection ends advertising (BT_LE_ADV_OPT_CONN of Zephyr 4).
-#define BT_LE_ADV_CONN_FAST_1 (&(const struct bt_le_adv_param){1})
+// Connectable until a connection is created: Zephyr 4 does not resume advertising (zephyr issue
+// 72567).
+enum { BT_LE_ADV_OPT_CONN = 3 };
+#define BT_LE_ADV_CONN_FAST_1 (&(const struct bt_le_adv_param){BT_LE_ADV_OPT_CONN})
 typedef void (*bt_ready_cb_t)(int error);
 int bt_enable(bt_ready_cb_t ready);
 int bt_le_adv_start(

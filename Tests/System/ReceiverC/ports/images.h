@@ -1,0 +1,16 @@
+/// Images for the ports, and patches between them.
+#ifndef IMAGES_H
+#define IMAGES_H
+
+#include <stdint.h>
+
+/// Fills in an image, version 1.`minor`.3, that both bootloaders accept: it has an MCUboot header
+/// with TLVs, and a descriptor. Images of different versions have much content in common.
+void make_image(uint8_t *to, uint32_t size, uint8_t minor);
+
+/// Makes a stream of CRLE patches between images of the same size, in parts of `part` bytes.
+/// Returns its size.
+uint32_t make_stream(
+    uint8_t *to, const uint8_t *old, const uint8_t *new, uint32_t size, uint32_t part);
+
+#endif
