@@ -100,9 +100,9 @@ public final class GATTClient: Sendable {
     return bearer.ended != nil
   }
 
-  /// Exchange MTU (Core 5.4, Vol 3, Part F, 3.4.2). The effective MTU is the smaller value of
-  /// client and server, and 23 if the server does not support the request. A connection has only
-  /// one exchange: a second call sends nothing and returns the current MTU.
+  /// Exchange MTU (Core 5.4, Vol 3, Part F, 3.4.2). The effective MTU is the smaller of the
+  /// client's and the server's Rx MTU, or 23 if the server does not support the request. A
+  /// connection has only one exchange: a second call sends nothing and returns the current MTU.
   ///
   /// - Parameter desired: 23…517.
   /// - Returns: the effective ATT_MTU in bytes.

@@ -91,7 +91,7 @@ extension SMPRefusal {
     2: Entry(.rejected, "the format is not valid", bug, .report),
     3: Entry(.rejected, "the bootloader does not know the query", log),
     4: Entry(.rejected, "its clock is not set", "Set the device's clock."),
-    5: Entry(.rejected, "its clock does not work", log),
+    5: Entry(.rejected, "the command to its real-time clock failed", log),
     6: Entry(.rejected, "the bootloader has no answer to the query", log),
   ]
 
@@ -126,7 +126,7 @@ extension SMPRefusal {
       .unsuitable, "the sent data does not start like an MCUboot image", sign, .chooseAnotherImage),
     24: Entry(
       .unsuitable, "the hash has the wrong length",
-      "The image must be signed with the kind of hash that the bootloader requires."),
+      "The image must be signed with the hash algorithm that the bootloader requires."),
     25: Entry(
       .unsuitable, "the image is linked for another address in its flash",
       "Send the variant of the image for the inactive slot."),
