@@ -256,14 +256,14 @@ public final class GATTClient: Sendable {
     guard case .write = response else { throw .mismatched(response) }
   }
 
-  /// The same without response (`ATTPDU.encodeWriteCommand`).
+  /// Sends an encoded Write Command (`ATTPDU.encodeWriteCommand`).
   package func command(encoded: [UInt8]) async throws(GATTFault) {
     try await bearer.command(encoded)
   }
 
-  /// Sends such PDUs, one after the other, as long as `next` encodes one into the buffer. The task
-  /// is suspended only while the transport has no room; `afterWait` receives the duration of each
-  /// wait.
+  /// Sends encoded Write Commands, one after the other, as long as `next` encodes one into the
+  /// buffer. The task is suspended only while the transport has no room; `afterWait` receives the
+  /// duration of each wait.
   package func sendCommands(
     _ next: (inout [UInt8]) -> Bool, afterWait: (Duration) -> Void
   ) async throws(GATTFault) {

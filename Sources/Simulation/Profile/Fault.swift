@@ -17,7 +17,7 @@ package enum Fault: String, CaseIterable, Sendable {
   case badBlock = "bad-block"
   /// The first Status that reports received bytes carries a wrong CRC32.
   case wrongCRCOnce = "wrong-crc-once"
-  /// Every such Status, and the answer to REWIND, carry a wrong CRC32.
+  /// Every Status that reports received bytes, and the answer to REWIND, carry a wrong CRC32.
   case wrongCRCAlways = "wrong-crc-always"
   /// Status repeats the first offset above zero indefinitely.
   case repeatOffset = "repeat-offset"

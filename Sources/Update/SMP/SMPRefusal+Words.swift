@@ -63,12 +63,12 @@ extension SMPRefusal {
 
   private static let general: [Int32: Entry] = [
     1: Entry(.rejected, "an unknown error", log),
-    2: Entry(.rejected, "it has no memory for this", memory, .requestSmallerMTU),
+    2: Entry(.rejected, "it has no memory for the request", memory, .requestSmallerMTU),
     3: Entry(.unsuitable, "a value in the request is not valid", sign, .chooseAnotherImage),
     4: Entry(.rejected, "its operation took too long", again, .tryAgain),
     5: Entry(.rejected, "there is no such entry", list, .listSlots),
     6: Entry(
-      .rejected, "its state does not permit this",
+      .rejected, "its state does not permit the request",
       "An image may be pending, or the running one may need its confirmation: confirm it, "
         + "or restart the device.", .confirmRunningImage),
     7: Entry(
@@ -114,7 +114,7 @@ extension SMPRefusal {
     12: Entry(.rejected, "its flash cannot be written", worn, .restartDevice),
     13: Entry(.rejected, "its flash cannot be erased", worn, .restartDevice),
     14: Entry(.rejected, "there is no such slot", list, .listSlots),
-    15: Entry(.rejected, "it has no memory for this", memory, .requestSmallerMTU),
+    15: Entry(.rejected, "it has no memory for the request", memory, .requestSmallerMTU),
     16: Entry(.rejected, "its flash is being written already", again, .tryAgain),
     17: Entry(.rejected, "its flash is not being written", again, .tryAgain),
     18: Entry(.rejected, "its flash has no driver", worn, .restartDevice),
