@@ -139,7 +139,7 @@ enum ProtocolGoals {
     let worst = shares.min() ?? 0
     return Goal(
       what: "legacy DFU, packets of 20 bytes, 15 ms, 1M and 2M",
-      wanted: "≥ 80 % of the air limit for this packet size",
+      wanted: "≥ 80 % of the air limit for packets of 20 bytes",
       measured: "\(Figure.percent(worst)) (worst) to \(Figure.percent(shares.max() ?? 0))",
       isMet: worst >= 0.8)
   }

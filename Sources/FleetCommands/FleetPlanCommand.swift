@@ -66,7 +66,7 @@ struct FleetPlanCommand: Subcommand {
 
   func validate() throws {
     guard (1...1000).contains(seeds.value) else {
-      throw ValidationError("--seeds \(seeds.value) is out of range; it is 1 to 1000")
+      throw ValidationError("--seeds \(seeds.value) is out of range; specify 1 to 1000")
     }
     if let fleet, !fleet.hasPrefix(FleetProfile.prefix) {
       throw ValidationError("'\(fleet)' is not a simulated fleet; write sim-fleet:N?key=value")

@@ -62,7 +62,7 @@ struct FleetRunCommand: Subcommand {
 
   func validate() throws {
     if let parallel, !(1...64).contains(parallel.value) {
-      throw ValidationError("--parallel \(parallel.value) is out of range; it is 1 to 64")
+      throw ValidationError("--parallel \(parallel.value) is out of range; specify 1 to 64")
     }
     guard adapters == nil || global.adapter == nil else {
       throw ValidationError("use either --adapters or --adapter")

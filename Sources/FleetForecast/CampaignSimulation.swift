@@ -45,7 +45,7 @@ package struct CampaignSimulation: Sendable {
     }
   }
 
-  /// The end of a run, and the state of boards and radios.
+  /// The final state of a run, and of its boards and radios.
   package struct Outcome: Sendable {
     package let run: FleetRun
     package let took: Duration

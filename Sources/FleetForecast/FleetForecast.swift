@@ -12,8 +12,8 @@ package struct FleetForecast: Hashable, Sendable {
     /// = too few runs: even the longest run would be exceeded more often.
     package let range: ClosedRange<Duration>?
 
-    /// The minimum number of runs for a range, because another run exceeds the longest of 20 runs
-    /// in one of 21 cases.
+    /// The minimum number of runs for a range. With 20 runs, another run exceeds the longest with
+    /// probability 1/21, which is below 1/20.
     package static let rangeMinimum = 20
 
     init(_ values: [Duration]) {

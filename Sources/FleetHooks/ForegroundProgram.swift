@@ -17,7 +17,7 @@ package struct ForegroundProgram: Sendable {
     self.timeLimit = timeLimit
   }
 
-  /// Runs the program to its end.
+  /// Runs the program until it ends.
   ///
   /// - Parameter mayAsk: whether the program may use the terminal. Otherwise it has no input and no
   ///   controlling terminal.

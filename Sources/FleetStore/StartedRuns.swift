@@ -6,7 +6,7 @@ import OtaflashFleet
 package struct LostRun: Hashable, Sendable {
   package enum Loss: Hashable, Sendable {
     case deleted
-    /// Its events differ from the state that a later run recorded.
+    /// The events of the run differ from the state that a later run recorded.
     case rewritten
   }
 

@@ -84,7 +84,8 @@ public struct BaseImages: Sendable {
     AtomicFile(path: "\(folder)/\(name.text)", limit: Int(name.size), writing: writing)
   }
 
-  /// Returns the bytes of a file that matches its name.
+  /// Returns the contents of the file; `nil` if the file does not exist, or if its contents do not
+  /// match the size, CRC32 and SHA-256 in its name. A file that does not match is set aside.
   private func read(_ name: BaseImageName) throws(StateFault) -> [UInt8]? {
     let file = file(name)
     do throws(StateFault) {

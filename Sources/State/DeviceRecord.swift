@@ -34,9 +34,9 @@ public struct DeviceRecord: Equatable, Sendable {
 
   /// The version that the device reported last.
   public struct Running: Equatable, Sendable {
-    /// The version of its first image.
+    /// The version of the first image of the device.
     public var version: FirmwareVersion
-    /// When the device reported it, in seconds since 1970.
+    /// When the device reported the version, in seconds since 1970.
     public var at: Double
     var others = KeptMembers()
 

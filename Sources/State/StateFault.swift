@@ -96,7 +96,8 @@ extension StateFault: ExplainedFault {
     case .notADirectory(let path): "\(path) is in the way: it is no directory"
     case .impossiblePlace(let path, let errno): "there can be no directory \(path): \(errno)"
     case .notAFile(let path): "\(path) is in the way: it is no regular file"
-    case .tooLarge(let path, let limit): "\(path) is larger than \(limit) bytes; it is not ours"
+    case .tooLarge(let path, let limit):
+      "\(path) is larger than \(limit) bytes, so otaflash did not write it"
     case .newerFormat(let path, let format):
       "\(path) has format \(format), written by a later otaflash"
     case .deviceBusy(let device, let holder?): "\(device) is in use by process \(holder)"

@@ -9,7 +9,7 @@ package enum MTUChoice: ListElement, Hashable {
   case best
 
   package static let expected =
-    "an ATT_MTU; it is 23 to 517, or best for what fills connection events"
+    "an ATT_MTU from 23 to 517, or best for the size that fills connection events"
 
   package init?(listText: String) {
     if listText == "best" {

@@ -45,8 +45,9 @@ public final class PairingAgent: Sendable {
   /// If the device ends the link within this time after a refusal, the refusal counts as the
   /// reason.
   private static let insistenceLimit = Duration.seconds(2)
-  /// The number of such links after which the requests count as requirements. One link may end this
-  /// way by chance, for example because the device restarts with its new image.
+  /// The number of consecutive links that a device must end soon after a refusal before the host
+  /// assumes that the device requires pairing. One link may end this way by chance, for example
+  /// because the device restarts with its new image.
   private static let departuresOfInsistence = 2
 
   /// When pairings store keys.

@@ -5,7 +5,7 @@ extension OutputFile {
     package static let usualHeadSize = 512
 
     package let name: String
-    /// The suffix of such files, if all of them have it.
+    /// The suffix of files of this kind, if all of them have the same one.
     package let suffix: String
     /// The suffix that is appended to a name without `suffix`, to create a name that is probably
     /// not in use.

@@ -47,7 +47,7 @@ package struct DesktopNotification: Equatable, Sendable {
       }
     }
 
-    /// Semicolons are replaced, because they separate the fields of such a sequence.
+    /// Semicolons are replaced, because they separate the fields of the escape sequences.
     private static func plain(_ text: String) -> String {
       VisibleText.escaped(text).replacing(";", with: ",")
     }

@@ -47,8 +47,8 @@ package struct ProcessorWait: Sendable {
       do throws(FileFault) {
         waits[thread] = wait(in: try TextFile(path: "\(folder)/\(thread)/schedstat").read())
       } catch {
-        // The thread has ended since then, or the kernel does not count its wait: it is not
-        // reported.
+        // The thread has ended since the directory was listed, or the kernel does not record its
+        // wait time: skip the thread.
         continue
       }
     }

@@ -48,7 +48,7 @@ package enum PartHeaderFault: Equatable, Sendable {
   /// A part other than the last one does not end at a page boundary.
   case notWholePages(UInt32)
   case patchBytes(UInt32, left: Int)
-  /// The patch in the part creates a number of bytes other than the one that its header states.
+  /// The patch creates more or fewer bytes than the header of the part states.
   case patchDisagrees(Int)
 }
 
@@ -72,7 +72,7 @@ extension PatchFault.Reason {
     case .beyondImage(let size, let left): "\(size) bytes where the image has only \(left) more"
     case .beyondBase(let size, let left):
       "a difference to \(size) bytes, but the base has only \(left) more"
-    case .seekOutsideBase(let place): "it moves to byte \(place), which is not in the base"
+    case .seekOutsideBase(let place): "a seek to byte \(place), which is outside the base"
     case .nothingMade: "too many consecutive steps create no bytes"
     case .blockKind(let kind): "an unknown CRLE block of kind \(kind)"
     case .padding: "the padding of the last byte is not zero"

@@ -7,7 +7,7 @@ package struct PatchDescription: Equatable, Sendable {
   /// The types of detools; the raw values are their numbers.
   package enum Kind: UInt8, Sendable {
     case sequential = 0
-    /// The patch replaces the base in its own memory.
+    /// The new image overwrites the base in place.
     case inPlace = 1
     case hdiffpatch = 2
 

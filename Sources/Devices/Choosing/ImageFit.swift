@@ -5,11 +5,12 @@ import OtaflashUpdate
 /// Whether the advertisements of a device indicate that it supports an image.
 package struct ImageFit: Equatable, Sendable {
   package enum Verdict: Int, Comparable, Sendable {
-    /// It advertises the service of a protocol that supports the image.
+    /// The device advertises the service of a protocol that supports the image.
     case fits
-    /// It advertises no update service. Many devices with an update service do not advertise it.
+    /// The device advertises no update service. Many devices with an update service do not
+    /// advertise this service.
     case unknown
-    /// It advertises other update services.
+    /// The device advertises other update services.
     case other
 
     package static func < (left: Verdict, right: Verdict) -> Bool { left.rawValue < right.rawValue }

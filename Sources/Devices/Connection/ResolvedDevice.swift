@@ -20,10 +20,10 @@ package struct ResolvedDevice: Sendable {
   package let pairing: PairingAgent?
   private var tuner: LinkTuner?
 
-  /// The name of its records: its address, socket or profile.
+  /// The name of the device's records: its address, socket or profile.
   package var identity: String { address ?? firstIdentity }
 
-  /// Its Bluetooth address, which may be a new one after a restart.
+  /// The device's Bluetooth address, which may be a new one after a restart.
   package var address: String? { location?.address.description }
 
   private static let connectLimit = Duration.seconds(20)

@@ -205,7 +205,7 @@ extension FaultCode {
         .refusedBeforeWriting, or: [.protocolBroken], help: \.inspectDevice,
         "the device has no update service",
         causes: "The connection succeeded, but no service of the device is an update protocol that "
-          + "otaflash supports. It may be the wrong device, or the device must first enter its "
+          + "otaflash supports. This may be the wrong device, or the device must first enter its "
           + "update mode.",
         remedy: "`otaflash info -d name:door-01` lists its services. docs/your-device.md "
           + "describes how to add an update service to your own device.")
@@ -309,9 +309,9 @@ extension FaultCode {
         .linkLost, or: [.linkLostResumable, .missingInput], retryable: true, "stopped by a signal",
         causes: "Ctrl-C was pressed, or a service manager ended the process. The device was "
           + "notified.",
-        remedy: "Run the same command again. It reads the state of the device first. Then it "
-          + "resumes the transfer or, if the restart was already requested, checks which image "
-          + "runs.")
+        remedy: "Run the same command again. The command reads the state of the device first. "
+          + "Then it resumes the transfer or, if the restart was already requested, checks which "
+          + "image runs.")
     // Discovery and connection.
     case .noAdapter:
       FaultRow(
@@ -367,10 +367,10 @@ extension FaultCode {
         causes: "The device was reset or paired with other hosts since, or another device uses "
           + "its address.",
         remedy: "Make sure that it is your device. Then remove its keys from this host with "
-          + "`otaflash unpair -d C0:FF:EE:00:00:01`, and run the same command again; it pairs if "
-          + "the device requires it. If bluetoothd created the pairing, also remove the pairing "
-          + "from bluetoothd. If a new image is on trial, the next restart of the device reverts "
-          + "it, unless the same command confirms it first.")
+          + "`otaflash unpair -d C0:FF:EE:00:00:01`, and run the same command again; the command "
+          + "pairs if the device requires pairing. If bluetoothd created the pairing, also remove "
+          + "the pairing from bluetoothd. If a new image is on trial, the next restart of the "
+          + "device reverts it, unless the same command confirms it first.")
     case .systemCall:
       FaultRow(
         .systemCall, help: \.doctor, "a system call failed",

@@ -24,7 +24,7 @@ package struct DeviceSelector: Equatable, Sendable {
   package let kind: Kind
   /// The text on the command line.
   package let text: String
-  /// The name of its records: the text, or the target of an alias.
+  /// The name of the device's records: the text, or the target of an alias.
   package let id: String
 
   package static func parse(_ text: String) throws -> DeviceSelector {

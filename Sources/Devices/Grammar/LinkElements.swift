@@ -9,7 +9,7 @@ extension PHY: ListElement {
 }
 
 extension ConnectionInterval: ListElement {
-  package static let expected = "an interval; it is 7.5ms to 4s in steps of 1.25 ms"
+  package static let expected = "an interval from 7.5ms to 4s in steps of 1.25 ms"
 
   package init?(listText: String) {
     guard let span = TimeSpan(listText) else { return nil }

@@ -66,7 +66,7 @@ package struct ImageComparison {
     return sizes
   }
 
-  /// The content under some conditions, with the page size of the comparison.
+  /// Returns the predicted best delivery under `conditions`, with the page size of this comparison.
   package func prediction(under conditions: DeliveryConditions) -> Prediction {
     let predicted = deliveries.map { $0.predicted(under: conditions) }
     let plain = predicted[0]

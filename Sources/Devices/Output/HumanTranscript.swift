@@ -90,7 +90,8 @@ package struct HumanTranscript: Sendable {
 
   // MARK: Transitions
 
-  /// If an update of such a device is interrupted, the device has no application.
+  /// Returns a note for a single-slot firmware loader: until the upload is complete, the device has
+  /// no application.
   private func notes(on report: DeviceReport) -> [Step] {
     guard report.isInBootloader, report.smp?.bootloaderMode == .firmwareLoader, progress != .none
     else {

@@ -30,7 +30,7 @@ package struct Session: InteractiveSession {
   package var output: OutputOptions { global.output }
   package var questions: QuestionOptions { global.questions }
 
-  /// The program as it was called, for printed commands.
+  /// Returns a command line of this program, quoted for the shell, for use in messages.
   package func command(_ words: String...) -> String {
     ([context.program] + words.map(ShellWords.quote)).joined(separator: " ")
   }

@@ -14,7 +14,8 @@ package protocol AddressedFile: Sendable {
   init(decoding file: [UInt8], spanLimit: Int, region: AddressRegion?) throws(Fault)
 }
 
-/// The reason why such a file was rejected: the format's fault, with the position in the file.
+/// The reason why an addressed file was rejected: the format's fault, with the position in the
+/// file.
 package protocol AddressedFileFault: Error {
   /// The fault of the addresses, if the file itself is well-formed.
   var addresses: AddressFault? { get }

@@ -6,17 +6,17 @@ public struct KnownRegion: Hashable, Sendable {
   enum Witness: Hashable {
     /// The file has data in the first region but none in the second.
     case data(in: Range<UInt64>, butNotIn: Range<UInt64>? = nil)
-    /// The file has this little-endian word at this address.
+    /// The file has the little-endian word at the address.
     case word(UInt32, at: UInt64)
   }
 
   /// The name of the memory, as the maker of the chip calls it.
   public let name: String
-  /// The names of the chips that have it.
+  /// The names of the chips that have the memory.
   public let families: String
   /// The addresses of the memory.
   public let region: AddressRegion
-  /// The document that specifies it.
+  /// The document that specifies the memory.
   public let source: String
   /// The witnesses; one of them is sufficient.
   let witnesses: [Witness]

@@ -42,7 +42,7 @@ extension ELFFault: CustomStringConvertible {
     case .tooManySegments(let count, let limit):
       "ELF: \(count) segments; at most \(limit) are supported"
     case .segmentBeyondEnd(let segment, let offset, let size):
-      "ELF segment \(segment): \(size) bytes at offset \(offset) exceed the file"
+      "ELF segment \(segment): \(size) bytes at offset \(offset) extend past the end of the file"
     case .segmentHoldsHeader(let segment):
       "ELF segment \(segment): it contains the file's own header, followed by firmware; "
         + "create a binary of the sections with objcopy"

@@ -109,7 +109,7 @@ package struct ImageFormat: Sendable {
   package let title: String
   /// The name before "file": `S-record`.
   package let adjective: String
-  /// The content of such a file, as a clause.
+  /// The content of a file of this format, as a clause.
   package let summary: String
   package let sign: Sign
   /// Decodes the addresses of the file; `nil` = the file is the image.

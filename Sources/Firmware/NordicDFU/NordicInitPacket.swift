@@ -13,7 +13,7 @@ public struct NordicInitPacket: Equatable, Sendable {
   public let bytes: [UInt8]
   /// The role of the image on the device.
   public let role: NordicRole
-  /// The sizes of its parts.
+  /// The sizes of the parts of the image.
   public let sizes: NordicSizes
   /// The decoded packet.
   public let command: Command

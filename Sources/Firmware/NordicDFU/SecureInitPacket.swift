@@ -80,7 +80,7 @@ public struct SecureInitPacket: Equatable, Sendable {
   public let requiredSoftdevices: [UInt32]
   /// The type of the image.
   public let content: Content
-  /// The sizes of its parts.
+  /// The sizes of the parts of the image.
   public let sizes: NordicSizes
   /// The algorithm of the image's hash.
   public let hashAlgorithm: HashAlgorithm

@@ -157,7 +157,7 @@ public enum VerificationKeyFault: Error, Equatable, Sendable {
 extension VerificationKeyFault: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .tooLarge(let limit): "a key file has at most \(limit) bytes"
+    case .tooLarge(let limit): "the key file is larger than \(limit) bytes"
     case .notPEM: "no PEM file with '-----BEGIN PUBLIC KEY-----'"
     case .privateKey: "it contains a private key; only the public key is needed"
     case .severalKeys(let count): "it contains \(count) keys; exactly one is required"

@@ -7,7 +7,7 @@ import OtaflashFleetHost
 
 /// The head of a run's chain as a small text file to sign.
 struct RunStatement: Sendable {
-  /// The first line of every such file.
+  /// The first line of every statement file.
   static let firstLine = "otaflash run head 1\n"
   /// The namespace of the signature (`ssh-keygen -Y sign -n`); it is invalid for other uses.
   private static let namespace = "otaflash-run"

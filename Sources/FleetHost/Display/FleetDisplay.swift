@@ -83,7 +83,7 @@ final class FleetDisplay: Sendable {
     console.note(words)
   }
 
-  /// Draws until it is cancelled.
+  /// Draws until the task is cancelled.
   func run() async {
     guard console.settings.progress != .bar else { return await drawBlock() }
     var looks = 0

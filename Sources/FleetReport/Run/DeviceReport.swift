@@ -14,7 +14,7 @@ package struct DeviceReport: Hashable, Sendable {
   }
 
   package let device: RunDevice
-  /// The index of its wave.
+  /// The index of the wave of the device.
   package let wave: Int
   package let standing: Standing
   /// The attempts in order. A job that no worker claimed is not an attempt.

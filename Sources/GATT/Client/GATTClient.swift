@@ -100,9 +100,9 @@ public final class GATTClient: Sendable {
     return bearer.ended != nil
   }
 
-  /// Exchange MTU (Core 5.4, Vol 3, Part F, 3.4.2). The effective MTU is the smaller value of
-  /// client and server, and 23 if the server does not support the request. A connection has only
-  /// one exchange: a second call sends nothing and returns the current MTU.
+  /// Exchange MTU (Core 5.4, Vol 3, Part F, 3.4.2). The effective MTU is the smaller of the
+  /// client's and the server's Rx MTU, or 23 if the server does not support the request. A
+  /// connection has only one exchange: a second call sends nothing and returns the current MTU.
   ///
   /// - Parameter desired: 23…517.
   /// - Returns: the effective ATT_MTU in bytes.
@@ -256,14 +256,14 @@ public final class GATTClient: Sendable {
     guard case .write = response else { throw .mismatched(response) }
   }
 
-  /// The same without response (`ATTPDU.encodeWriteCommand`).
+  /// Sends an encoded Write Command (`ATTPDU.encodeWriteCommand`).
   package func command(encoded: [UInt8]) async throws(GATTFault) {
     try await bearer.command(encoded)
   }
 
-  /// Sends such PDUs, one after the other, as long as `next` encodes one into the buffer. The task
-  /// is suspended only while the transport has no room; `afterWait` receives the duration of each
-  /// wait.
+  /// Sends encoded Write Commands, one after the other, as long as `next` encodes one into the
+  /// buffer. The task is suspended only while the transport has no room; `afterWait` receives the
+  /// duration of each wait.
   package func sendCommands(
     _ next: (inout [UInt8]) -> Bool, afterWait: (Duration) -> Void
   ) async throws(GATTFault) {

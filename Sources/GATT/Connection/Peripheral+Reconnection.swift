@@ -76,7 +76,7 @@ extension Peripheral {
   /// - Parameters:
   ///   - judge: returns the connection failure that an error represents; `nil` for an error of the
   ///     body.
-  ///   - raise: converts such a failure to the error to throw.
+  ///   - raise: converts a connection failure to the error to throw.
   private func keep<Output: Sendable, Failure: Error>(
     _ pause: Pause, observing observe: (ReconnectionEvent) -> Void,
     judging judge: (Failure) -> PeripheralFault?, raising raise: (PeripheralFault) -> Failure,

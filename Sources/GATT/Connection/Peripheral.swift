@@ -7,7 +7,7 @@ import OtaflashATT
 /// `init` lives as long as a reference to it exists, for example in an app's model. Releasing the
 /// last reference has the effect of `close`.
 public final class Peripheral: CommandPerformer {
-  /// The context of its commands.
+  /// The context of the commands of this peripheral.
   public typealias Context = PeripheralTurn
 
   let core: PeripheralCore
@@ -39,7 +39,7 @@ public final class Peripheral: CommandPerformer {
 
   deinit { core.close() }
 
-  /// The clock of its connections' waits.
+  /// The clock for waits in the connections of this peripheral.
   public var clock: any LinkClock { core.clock }
 
   /// The current state of the connection.

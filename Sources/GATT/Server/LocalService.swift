@@ -6,8 +6,8 @@ public struct LocalService: Sendable {
   public var uuid: BluetoothUUID
   /// Primary, or a service that others include.
   public var isPrimary: Bool
-  /// The positions, in the table's list of services, of included services, which are declared
-  /// before this one (3.2).
+  /// The indices of the included services in the table's list of services. An included service must
+  /// be declared before this service (3.2).
   public var includes: [Int]
   /// The characteristics, in the order of their handles.
   public var characteristics: [LocalCharacteristic]

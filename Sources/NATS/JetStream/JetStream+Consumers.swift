@@ -2,8 +2,8 @@
 /// The configuration of a durable pull consumer with explicit acknowledgement.
 package struct ConsumerConfiguration: Hashable, Sendable {
   package var name: String
-  /// The subjects of its messages. Consumers of a work queue must not overlap: use subjects with
-  /// wildcards only at the end, because server 2.9.10 does not detect other overlaps.
+  /// The subjects of the messages of the consumer. Consumers of a work queue must not overlap: use
+  /// subjects with wildcards only at the end, because server 2.9.10 does not detect other overlaps.
   package var filter: String
   /// The time after which the server repeats a delivery that was neither acknowledged nor renewed.
   package var acknowledgementLimit: Duration

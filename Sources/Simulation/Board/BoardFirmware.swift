@@ -92,7 +92,7 @@ struct DataPath: Sendable {
   var overheadBytes = 0
 }
 
-/// The reason for the end of a boot.
+/// The reason why the firmware stopped running.
 enum BootEnding: Sendable {
   /// The program requests another image or another program from the bootloader.
   case activated

@@ -195,7 +195,7 @@ extension SimulatedBoard {
       cause: "The simulated adapter was unplugged.", remedy: .advice("Choose another profile."))
   }
 
-  /// Connects if the device currently sends such advertisements.
+  /// Connects if the device currently sends advertisements for which `isMeant` is true.
   private func connect(
     over air: SharedRadio?, _ isMeant: (Advertisement) -> Bool
   ) -> SimulatedLink? {

@@ -8,13 +8,13 @@ package struct FleetProfile: Hashable, Sendable {
   /// The defect of a board.
   package enum Fate: UInt8, CaseIterable, Sendable {
     case good
-    /// It is absent.
+    /// The board is absent.
     case away
-    /// Its flash becomes busy permanently.
+    /// The flash of the board becomes busy permanently.
     case hangs
-    /// It reverts the new image.
+    /// The board reverts the new image.
     case reverts
-    /// It never advertises again after its activation.
+    /// The board never advertises again after the activation.
     case bricks
 
     var fault: Fault? {
@@ -31,7 +31,7 @@ package struct FleetProfile: Hashable, Sendable {
   package struct Board: Hashable, Sendable {
     /// `board-0001` and so on.
     package let id: String
-    /// The name of its kind, such as `smp`.
+    /// The name of the kind of the board, such as `smp`.
     package let kind: String
     package let fate: Fate
     package let profile: SimulationProfile
@@ -180,7 +180,7 @@ extension FleetProfile {
     }
   }
 
-  /// The settings of its first kind, for uses that need one value for all kinds.
+  /// The settings of the fleet's first kind, for uses that need one value for all kinds.
   package var settings: BoardSettings { kinds[0].settings }
 }
 

@@ -12,7 +12,7 @@ package final class SimulatedFleet: Sendable {
     package let id: String
     /// The display name: kind and number.
     package let name: String
-    /// Its kind, such as `smp`.
+    /// The kind of the board, such as `smp`.
     package let board: String
     /// The version before any update.
     package let version: FirmwareVersion
@@ -29,7 +29,7 @@ package final class SimulatedFleet: Sendable {
     package internal(set) var version: FirmwareVersion?
     /// The number of bytes of the image that the board received, including repeated ones.
     package internal(set) var bytes = 0
-    /// The time during which its flash was busy.
+    /// The time during which the flash of the board was busy.
     package internal(set) var flashTime = Duration.zero
     /// Whether the board is off permanently.
     package internal(set) var isGone = false

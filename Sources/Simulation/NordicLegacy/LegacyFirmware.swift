@@ -50,7 +50,7 @@ final class LegacyFirmware: BoardFirmware {
     return try isWhole(record) ? loader.image(of: record) : []
   }
 
-  /// The maximum ATT_MTU of its SoftDevice.
+  /// The maximum ATT_MTU of the SoftDevice.
   var receiveMTU: ATTMTU {
     ATTMTU(clamping: min(parts.settings.mtu, settings.mtuMaximum))
   }

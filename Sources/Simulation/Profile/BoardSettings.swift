@@ -45,7 +45,7 @@ public struct BoardSettings: Hashable, Sendable {
   /// The seed of the factory image, which boards of one batch share; `nil` = each board has a
   /// different factory image.
   package var factorySeed: UInt64?
-  /// The radio of its connections.
+  /// The radio of the connections of the board.
   public var radio = RadioModel()
   /// The largest ATT_MTU that the device agrees to, 23…517.
   public var mtu = 517

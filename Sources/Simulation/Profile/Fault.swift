@@ -17,7 +17,7 @@ package enum Fault: String, CaseIterable, Sendable {
   case badBlock = "bad-block"
   /// The first Status that reports received bytes carries a wrong CRC32.
   case wrongCRCOnce = "wrong-crc-once"
-  /// Every such Status, and the answer to REWIND, carry a wrong CRC32.
+  /// Every Status that reports received bytes, and the answer to REWIND, carry a wrong CRC32.
   case wrongCRCAlways = "wrong-crc-always"
   /// Status repeats the first offset above zero indefinitely.
   case repeatOffset = "repeat-offset"
@@ -112,7 +112,7 @@ extension Fault {
     case .mtuLie: ("the device drops PDUs that its ATT_MTU permits", .whole)
     case .wrongVerifyCRC: ("the device reports success with the checksum of another image", .whole)
     case .foreignState: ("the device reports that it holds half of another image", .whole)
-    case .newAddress: ("the device comes back under an unknown address", .whole)
+    case .newAddress: ("after activation, the device advertises with an unknown address", .whole)
     case .latePDU:
       ("the device's N-th PDU (60) arrives just before the time limit of the host", .count(60))
     case .nonsensePDUs:

@@ -166,7 +166,7 @@ struct BootableImage: Equatable, Sendable {
 
   /// The build configuration of an MCUboot.
   struct Rules: Sendable {
-    /// Whether it decompresses compressed images instead of rejecting them.
+    /// Whether MCUboot decompresses compressed images instead of rejecting them.
     var decompresses = false
     /// The key that verifies signatures; `nil` = no verification.
     var key: ImageKey?

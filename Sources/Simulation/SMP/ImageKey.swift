@@ -75,7 +75,7 @@ struct ImageKey: Hashable, Sendable {
       return key.isValidSignature(
         _RSA.Signing.RSASignature(rawRepresentation: record.value), for: digest, padding: .PSS)
     case (.ecdsaP256(let key), ecdsa):
-      // Older tools pad it with zeros; the length of the DER sequence is valid.
+      // Older tools pad the signature with zeros; the length of the DER sequence is valid.
       guard record.value.count > 2 else { return false }
       let bytes = record.value.prefix(2 + Int(record.value[1]))
       guard let signature = decoded({ try P256.Signing.ECDSASignature(derRepresentation: bytes) })

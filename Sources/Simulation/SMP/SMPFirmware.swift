@@ -18,7 +18,7 @@ final class SMPFirmware: BoardFirmware {
   let settings: SMPServerSettings
   let parts: BoardParts
   private let state: Shared<State>
-  /// The build configuration of its bootloader.
+  /// The build configuration of the bootloader.
   private let rules: BootableImage.Rules
   /// The hashes of the factory images, which count as correctly signed.
   private let factoryHashes: [[UInt8]]

@@ -39,7 +39,7 @@ extension UpdateLifeCycle {
     return chosen
   }
 
-  /// Sends the device to its bootloader and waits until it has left.
+  /// Sends the device to its bootloader and waits until the device has disconnected.
   func detach(_ session: any UpdateSession) async throws(UpdateFault) {
     try await within(.detach) { () async throws(UpdateFault) in
       try await session.detach()
@@ -109,7 +109,7 @@ extension UpdateLifeCycle {
             () async throws(UpdateFault) in try await session.abandon()
           }
         } catch {
-          // Even if it was not notified, the device keeps its resume offset.
+          // Even if the device was not notified, it keeps its resume offset.
         }
       }
     }

@@ -2,7 +2,8 @@ import OtaflashGATT
 
 /// The reason why a delivery method is not used, in the terms of that method.
 ///
-/// The texts of `ExplainedFault` describe an update that fails because it requires the method.
+/// The `ExplainedFault` texts are used if the update fails because this delivery method was
+/// explicitly required.
 public protocol DeliveryReason: ExplainedFault, Equatable {
   /// The stable name of this kind of reason.
   var code: String { get }

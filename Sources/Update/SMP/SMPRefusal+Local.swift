@@ -44,8 +44,8 @@ extension ProtocolRefusal {
 
   static let notListed = ProtocolRefusal(
     code: "no slot", meaning: "no slot lists the image that was sent",
-    advice: "The received image is not valid for its bootloader: sign it with the kind of hash "
-      + "that the bootloader requires.", kind: .rejected)
+    advice: "The device's bootloader does not accept the received image: sign the image with the "
+      + "hash algorithm that the bootloader requires.", kind: .rejected)
 
   static let differs = ProtocolRefusal(
     code: "match false", meaning: "the image in its flash differed from the sent image twice",

@@ -63,12 +63,12 @@ extension SMPRefusal {
 
   private static let general: [Int32: Entry] = [
     1: Entry(.rejected, "an unknown error", log),
-    2: Entry(.rejected, "it has no memory for this", memory, .requestSmallerMTU),
+    2: Entry(.rejected, "it has no memory for the request", memory, .requestSmallerMTU),
     3: Entry(.unsuitable, "a value in the request is not valid", sign, .chooseAnotherImage),
     4: Entry(.rejected, "its operation took too long", again, .tryAgain),
     5: Entry(.rejected, "there is no such entry", list, .listSlots),
     6: Entry(
-      .rejected, "its state does not permit this",
+      .rejected, "its state does not permit the request",
       "An image may be pending, or the running one may need its confirmation: confirm it, "
         + "or restart the device.", .confirmRunningImage),
     7: Entry(
@@ -91,7 +91,7 @@ extension SMPRefusal {
     2: Entry(.rejected, "the format is not valid", bug, .report),
     3: Entry(.rejected, "the bootloader does not know the query", log),
     4: Entry(.rejected, "its clock is not set", "Set the device's clock."),
-    5: Entry(.rejected, "its clock does not work", log),
+    5: Entry(.rejected, "the command to its real-time clock failed", log),
     6: Entry(.rejected, "the bootloader has no answer to the query", log),
   ]
 
@@ -114,7 +114,7 @@ extension SMPRefusal {
     12: Entry(.rejected, "its flash cannot be written", worn, .restartDevice),
     13: Entry(.rejected, "its flash cannot be erased", worn, .restartDevice),
     14: Entry(.rejected, "there is no such slot", list, .listSlots),
-    15: Entry(.rejected, "it has no memory for this", memory, .requestSmallerMTU),
+    15: Entry(.rejected, "it has no memory for the request", memory, .requestSmallerMTU),
     16: Entry(.rejected, "its flash is being written already", again, .tryAgain),
     17: Entry(.rejected, "its flash is not being written", again, .tryAgain),
     18: Entry(.rejected, "its flash has no driver", worn, .restartDevice),
@@ -126,7 +126,7 @@ extension SMPRefusal {
       .unsuitable, "the sent data does not start like an MCUboot image", sign, .chooseAnotherImage),
     24: Entry(
       .unsuitable, "the hash has the wrong length",
-      "The image must be signed with the kind of hash that the bootloader requires."),
+      "The image must be signed with the hash algorithm that the bootloader requires."),
     25: Entry(
       .unsuitable, "the image is linked for another address in its flash",
       "Send the variant of the image for the inactive slot."),

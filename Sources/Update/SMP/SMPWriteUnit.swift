@@ -15,7 +15,8 @@ enum SMPWriteUnit: Equatable, Sendable {
   /// A request length whose remainder determines each word size up to 32 bytes. The same applies to
   /// this length plus a multiple of 32.
   static let probeSize = 31
-  /// The shortest such length with a complete MCUboot header.
+  /// The shortest request length that determines the word size and contains a complete MCUboot
+  /// header.
   static let leastTelling = 63
 
   /// Determines the write unit of a server that accepted `taken` of `sent` bytes, which were not

@@ -34,7 +34,7 @@ extension CBORFault.Cause {
     switch self {
     case .endsEarly: "the data ends early"
     case .reservedLength(let information): "the reserved length \(information) is used"
-    case .unexpectedBreak: "a break is in place of an item"
+    case .unexpectedBreak: "unexpected break code where an item is expected"
     case .wrongChunk: "a string has a chunk of another kind"
     case .reservedSimple(let value): "the simple value \(value) has two bytes"
     case .notUTF8: "a text is not UTF-8"

@@ -117,7 +117,7 @@ struct Bench: TargetedCommand {
 
   func validate() throws {
     guard Self.repeatRange.contains(self.repeat.value) else {
-      throw ValidationError("--repeat \(self.repeat.value) is out of range; it is 1 to 1000")
+      throw ValidationError("--repeat \(self.repeat.value) is out of range; specify 1 to 1000")
     }
     if let size, size.bytes == 0 { throw ValidationError("--size must be at least 1") }
     if case .simulated = target.device.kind, images.setsTimes {

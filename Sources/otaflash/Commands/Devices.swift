@@ -71,8 +71,8 @@ struct DevicesName: Subcommand {
     commandName: "name",
     abstract: "Give a device an alias that every command accepts.",
     discussion: """
-      A device has one alias; a new alias replaces it. Remove the alias of another device first \
-      (devices unname) to reuse it.
+      A device has one alias; a new alias replaces it. To reuse the alias of another device, \
+      first remove it from that device (devices unname).
       """)
   static let words = "devices name"
 

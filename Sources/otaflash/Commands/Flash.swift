@@ -114,10 +114,10 @@ struct Flash: DeviceCommand {
   func validate() throws {
     try target.device?.check(link)
     guard Self.mtuRange.contains(mtu.value) else {
-      throw ValidationError("--mtu \(mtu.value) is out of range; it is 23 to 517")
+      throw ValidationError("--mtu \(mtu.value) is out of range; specify 23 to 517")
     }
     if let chunk, !Self.chunkRange.contains(chunk.bytes) {
-      throw ValidationError("--chunk \(chunk.bytes) is out of range; it is 1 to 512")
+      throw ValidationError("--chunk \(chunk.bytes) is out of range; specify 1 to 512")
     }
   }
 

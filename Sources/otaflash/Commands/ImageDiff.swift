@@ -56,10 +56,10 @@ struct ImageDiff: Subcommand {
 
   func validate() throws {
     guard HeatshrinkOptions.windows.contains(window.value) else {
-      throw ValidationError("--window \(window.value) is out of range; it is 4 to 14")
+      throw ValidationError("--window \(window.value) is out of range; specify 4 to 14")
     }
     if let page, !Self.pageRange.contains(page.bytes) {
-      throw ValidationError("--page \(page.bytes) is out of range; it is 256 to 1M")
+      throw ValidationError("--page \(page.bytes) is out of range; specify 256 to 1M")
     }
   }
 

@@ -106,11 +106,11 @@ struct HeatshrinkOptions: ParsableArguments, Sendable {
 
   func validate() throws {
     guard Self.windows.contains(window.value) else {
-      throw ValidationError("--window \(window.value) is out of range; it is 4 to 14")
+      throw ValidationError("--window \(window.value) is out of range; specify 4 to 14")
     }
     if let lookahead, !(3..<window.value).contains(lookahead.value) {
       throw ValidationError(
-        "--lookahead \(lookahead.value) is out of range; it is 3 to \(window.value - 1)")
+        "--lookahead \(lookahead.value) is out of range; specify 3 to \(window.value - 1)")
     }
   }
 

@@ -73,7 +73,7 @@ struct Scan: Subcommand {
         "an image requires --watch, whose table sends it to the chosen device")
     }
     if let rssi, !Self.rssiRange.contains(rssi) {
-      throw ValidationError("--rssi \(rssi) is out of range; it is -127 to 20 dBm")
+      throw ValidationError("--rssi \(rssi) is out of range; specify -127 to 20 dBm")
     }
   }
 

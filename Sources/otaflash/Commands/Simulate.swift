@@ -66,7 +66,10 @@ struct Simulate: Subcommand {
 
   @Flag(
     name: .long,
-    help: "Start from the factory state; without --listen, only reset the flash of sim: devices.")
+    help: """
+      Start from the factory state. Without --listen, reset the flash of the sim: devices and \
+      exit.
+      """)
   var reset = false
 
   @OptionGroup var global: GlobalOptions

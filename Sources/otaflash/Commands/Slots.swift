@@ -33,7 +33,7 @@ struct ImageIndexOption: ParsableArguments, Sendable {
 
   func validate() throws {
     guard Self.range.contains(index) else {
-      throw ValidationError("--image \(index) is out of range; it is 0 to 15")
+      throw ValidationError("--image \(index) is out of range; specify 0 to 15")
     }
   }
 }

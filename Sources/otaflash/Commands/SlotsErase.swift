@@ -29,7 +29,7 @@ struct SlotsErase: TargetedCommand {
 
   func validate() throws {
     guard 0...1 ~= slot.value else {
-      throw ValidationError("--slot \(slot.value) is out of range; it is 0 or 1")
+      throw ValidationError("--slot \(slot.value) is out of range; specify 0 or 1")
     }
   }
 

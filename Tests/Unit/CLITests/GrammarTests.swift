@@ -146,21 +146,21 @@ import Testing
     (["flsh"], "there is no command 'flsh'; did you mean 'flash'?"),
     (["image", "inof", "x"], "there is no command 'inof'; did you mean 'info'?"),
     (["xyzzy"], "there is no command 'xyzzy'"),
-    (["flash", "a", "-d", "sim:", "--mtu", "9"], "--mtu 9 is out of range; it is 23 to 517"),
+    (["flash", "a", "-d", "sim:", "--mtu", "9"], "--mtu 9 is out of range; specify 23 to 517"),
     (["image", "diff", "-", "-"], "only one of the two files can be standard input"),
     (
       ["image", "diff", "a", "b", "--rate", "6k"],
       "The value '6k' is invalid for '--rate <list>': "
         + "'6k' is not a number of bytes per second, 1 to 1G; write 6000 or 20K"
     ),
-    (["image", "diff", "a", "b", "--page", "0"], "--page 0 is out of range; it is 256 to 1M"),
+    (["image", "diff", "a", "b", "--page", "0"], "--page 0 is out of range; specify 256 to 1M"),
     (
       ["image", "patch", "a", "b", "-o", "c", "--window", "15"],
-      "--window 15 is out of range; it is 4 to 14"
+      "--window 15 is out of range; specify 4 to 14"
     ),
     (
       ["image", "patch", "a", "b", "-o", "c", "--window", "8", "--lookahead", "8"],
-      "--lookahead 8 is out of range; it is 3 to 7"
+      "--lookahead 8 is out of range; specify 3 to 7"
     ),
     (["info", "-d", "sim:", "--transaction-limit", "99ms"], transactionLimits),
     (["info", "-d", "sim:", "--transaction-limit", "30001ms"], transactionLimits),
