@@ -180,7 +180,7 @@ struct Coordinator: Sendable {
       try await exchange.facts(of: id, after: seen, limit: Self.factsMaximum)
     }
     for fact in facts {
-      // The start of a transfer has no consequence, and must not change the outcome of a simulation.
+      // The start of a transfer has no effect, and must not change the outcome of a simulation.
       let random =
         if case .transferBegan = fact.event { 0.0 } else { environment.clock.randomFraction() }
       batch.record(

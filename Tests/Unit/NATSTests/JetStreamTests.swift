@@ -174,27 +174,30 @@ import Testing
     try await second.acknowledge()
   }
 
+  /// A loaded machine can delay a renewal beyond the limit, so that one attempt proves little.
   @Test(arguments: NATSServer.Version.allCases)
   func aRenewedJobIsNotDeliveredAgain(_ version: NATSServer.Version) async throws {
     let server = try await NATSServer(version)
-    let limit = Duration.seconds(2)
-    let stream = try await Self.kitchen(server, acknowledgementLimit: limit)
-    _ = try await stream.publish(Self.job("a"))
-    let first = try #require(try await Self.fetch(stream))
-    let start = ContinuousClock.now
-    var (sent, longest) = (start, Duration.zero)
-    while sent - start < limit * 1.5 {
-      if try await Self.fetch(stream, within: .milliseconds(100)) != nil {
-        // On a loaded machine a renewal can be late.
-        #expect(max(longest, ContinuousClock.now - sent) >= limit)
-        break
-      }
-      let now = ContinuousClock.now
-      try await first.renew()
-      longest = max(longest, ContinuousClock.now - sent)
-      sent = now
+    let stream = try await Self.kitchen(server, acknowledgementLimit: .seconds(2))
+    for attempt in 1...5 {
+      _ = try await stream.publish(Self.job("a\(attempt)"))
+      let job = try #require(try await Self.fetch(stream))
+      if try await Self.renew(job, of: stream, for: .seconds(3)) { return }
+      try await job.acknowledge()
     }
-    try await first.acknowledge()
+    Issue.record("a renewed job was delivered again in each of 5 attempts")
+  }
+
+  /// Renews a job. Returns whether it was not delivered meanwhile.
+  private static func renew(
+    _ job: DeliveredMessage, of stream: JetStream, for duration: Duration
+  ) async throws -> Bool {
+    let start = ContinuousClock.now
+    while ContinuousClock.now - start < duration {
+      guard try await fetch(stream, within: .milliseconds(100)) == nil else { return false }
+      try await job.renew()
+    }
+    return true
   }
 
   @Test(arguments: NATSServer.Version.allCases)
