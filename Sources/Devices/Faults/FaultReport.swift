@@ -117,14 +117,14 @@ package struct FaultContext: Sendable {
   /// with these arguments. If there is no image, or `flash` does not accept them either, returns
   /// the command's own help.
   package func working(_ words: [String], adding more: [String]) -> String {
-    guard commandName(arguments) != nil, commandName(words + more) == nil else {
+    guard let name = commandName(arguments), commandName(words + more) == nil else {
       return command(words + more)
     }
     if let image = subject.image, let device = subject.device {
       let flash = ["flash", image, "-d", device] + more
       if commandName(flash) != nil { return command(flash) }
     }
-    return ownHelp
+    return help(of: name)
   }
 
   /// The help of this run's command.
