@@ -56,7 +56,8 @@ public struct FleetEnvironment: Sendable {
   /// A callback for notices about the host, which must return soon.
   public let notice: @Sendable (FleetNotice) -> Void
 
-  /// - Parameter elapsed: `nil` = the time of `clock`.
+  /// Creates an environment without keys, base images, hooks and observers by default; `elapsed`
+  /// is the time of `clock` by default.
   public init(
     clock: any LinkClock, wall: @escaping @Sendable () -> WallClockTime,
     elapsed: (@Sendable () -> Duration)? = nil,

@@ -3,10 +3,14 @@ import OtaflashFirmware
 /// The conditions that a device must meet before an update. They do not apply to a device that
 /// already runs its image.
 public struct DeviceRequirements: Hashable, Sendable, Codable {
+  /// The battery level that a device must have.
   public struct Battery: Hashable, Sendable, Codable {
     /// The treatment of a device that reports no battery level.
     public enum Unknown: String, CaseIterable, Sendable, Codable {
-      case proceed, refuse
+      /// The device is updated.
+      case proceed
+      /// The device is skipped.
+      case refuse
     }
 
     /// The lowest level, 1…100.

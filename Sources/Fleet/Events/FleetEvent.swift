@@ -38,6 +38,7 @@ public enum FleetEvent: Hashable, Sendable, Codable {
   /// claims the device afterwards.
   case outcomeReportedLate(
     device: FleetDevice.ID, attempt: Int, worker: String, ending: AttemptEnding)
+  /// A hook of the device ended.
   case deviceHookEnded(
     device: FleetDevice.ID, attempt: Int, point: HookPoint, outcome: HookOutcome)
   /// An attempt ended.

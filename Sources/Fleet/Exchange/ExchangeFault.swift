@@ -14,17 +14,30 @@ package enum ExchangeFault: Error, Hashable, Sendable {
 
 /// The reason why durable data could not be written or read.
 public struct StorageFault: Error, Hashable, Sendable {
+  /// The kind of a fault.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
-    case full, readOnly, locked, newerVersion, damaged
+    /// The disk is full.
+    case full
+    /// The file or its folder cannot be written.
+    case readOnly
+    /// Another process has locked the file.
+    case locked
+    /// A newer version of otaflash wrote the file.
+    case newerVersion
+    /// The file is damaged.
+    case damaged
     /// The file is readable, but its content is invalid: another program changed it.
     case unsound
+    /// Another error of the system.
     case system
   }
 
+  /// The kind of the fault.
   public let kind: Kind
   /// The fault, as a clause.
   public let words: String
 
+  /// Creates a fault.
   public init(_ kind: Kind, _ words: String) {
     self.kind = kind
     self.words = words
@@ -32,6 +45,7 @@ public struct StorageFault: Error, Hashable, Sendable {
 }
 
 extension StorageFault: CustomStringConvertible {
+  /// The fault, as a clause.
   public var description: String { words }
 }
 

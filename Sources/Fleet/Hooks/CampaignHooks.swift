@@ -1,6 +1,6 @@
 /// A command in a campaign.
 public enum HookCommand: Hashable, Sendable, Codable {
-  /// A program and its arguments, one or more words, without a shell.
+  /// A program with its arguments (one or more words), executed without a shell.
   case words([String])
   /// A script for `/bin/sh -c`.
   case shell(String)
@@ -28,7 +28,7 @@ public enum HookPoint: String, Hashable, Sendable, Codable, CaseIterable {
 package struct CampaignHooks: Hashable, Sendable, Codable {
   /// The consequence of a failed `before-device` hook for its device.
   package enum BeforeFailure: String, Hashable, Sendable, Codable, CaseIterable {
-    /// The device is skipped: neither a success nor a failure.
+    /// The device is skipped, which counts as neither a success nor a failure.
     case skip
     /// The device counts as failed in its wave.
     case fail
