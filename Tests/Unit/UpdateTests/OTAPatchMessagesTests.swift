@@ -34,7 +34,7 @@ extension OTABase {
     ("BEGIN of a patch", begin, 0),
     ("PATCH POINT, 20 bytes held", .patchPoint, 0),
     ("RESUME POINT meanwhile", .resumePoint, 0),
-    ("VERIFY of the image that it created", .verify, 0),
+    ("VERIFY of the image that the device created", .verify, 0),
   ]
   private static let data: [(what: String, bytes: Range<Int>)] = [
     ("Data, bytes 0 ..< 20 of the stream", 0..<20),
