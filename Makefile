@@ -159,7 +159,7 @@ style:
 
 # Runs `style`, and checks the scripts with shellcheck.
 lint: style
-	shellcheck --severity=warning tools/deps tools/docs tools/site/make tools/build-release tools/install tools/package tools/release Tests/System/Package/{run,twice} Tests/run Tests/swift Tests/System/Client/run Tests/System/FleetReportPage/run Examples/*.sh Benchmarks/run .ci/run \
+	shellcheck --severity=warning tools/deps tools/docs tools/site/make tools/build-release tools/install tools/package tools/release tools/nats-servers Tests/System/Package/{run,twice} Tests/run Tests/swift Tests/System/Client/run Tests/System/FleetReportPage/run Examples/*.sh Benchmarks/run .ci/run \
 	  Tests/System/KernelLab/{run,prepare,guest/session,guest/*.sh,peers/loaded}
 	shellcheck --severity=warning --shell=bash --exclude=SC2034,SC2154 Tests/System/KernelLab/scenarios/*.sh
 

@@ -295,7 +295,7 @@ let package = Package(
       name: "OtaflashSampleFirmware", dependencies: ["OtaflashSimulation"],
       path: "Tests/Support/SampleFirmware", swiftSettings: strict),
     .target(
-      name: "OtaflashTestSupport", dependencies: ["OtaflashGATT", "OtaflashFirmware"],
+      name: "OtaflashTestSupport", dependencies: ["OtaflashFirmware"],
       path: "Tests/Support/Common", swiftSettings: strict),
     .unitTests(
       name: "HouseTests", exclude: ["dialect.tsv", "permitted.tsv"]),

@@ -1,7 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
-import OtaflashTestSupport
 
 /// A client that discovers a server and subscribes always ends: each request receives the next
 /// message of the input, and messages after an empty message arrive without a request.
@@ -18,7 +17,7 @@ public func fuzzGATTClient(_ data: UnsafePointer<UInt8>, _ size: Int) -> CInt {
 }
 
 private func explore(_ script: [[UInt8]], on clock: VirtualClock) async {
-  let (near, far) = PipeLink.pair(capacity: 4)
+  let (near, far) = MemoryLink.pair(capacity: 4)
   await withTaskGroup(of: Void.self) { group in
     group.addTask { await serve(script, on: far) }
     group.addTask {
@@ -55,7 +54,7 @@ private func look(at peripheral: borrowing Peripheral) async {
   do throws(QueueFault<GATTFault>) { _ = try await peripheral.perform(command) } catch { return }
 }
 
-private func serve(_ script: [[UInt8]], on link: PipeLink) async {
+private func serve(_ script: [[UInt8]], on link: MemoryLink) async {
   defer { link.close() }
   var rest = script[...]
   do throws(LinkLoss) {

@@ -1,6 +1,5 @@
 import OtaflashBlueZ
 import OtaflashGATT
-import OtaflashTestSupport
 import OtaflashUpdate
 import Testing
 
@@ -10,7 +9,7 @@ import Testing
 /// Tests of the answers and messages of the command line for pairing and link tuning.
 @Suite struct RadioTests {
   @Test func aClosedLinkIsNotClosedAgain() async {
-    let (near, far) = PipeLink.pair(capacity: 1)
+    let (near, far) = MemoryLink.pair(capacity: 1)
     let host = HostLink(near)
     #expect(!host.isEndedByHost)
     far.close()
@@ -19,7 +18,7 @@ import Testing
   }
 
   @Test func aLinkThatTheDeviceClosesIsStillOpen() async {
-    let (near, _) = PipeLink.pair(capacity: 1)
+    let (near, _) = MemoryLink.pair(capacity: 1)
     let host = HostLink(near)
     host.close()
     await #expect(throws: LinkLoss.closedLocally) { try await host.receive() }

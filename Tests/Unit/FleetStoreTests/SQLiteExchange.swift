@@ -327,8 +327,6 @@ final class SQLiteExchange: JobExchange {
     }
   }
 
-  // MARK: The rows
-
   /// One transaction, which is committed also if the call fails: a late outcome is a fact.
   private func write<Value>(
     _ body: (Database, _ now: Int64) throws -> Result<Value, ExchangeFault>
@@ -340,81 +338,6 @@ final class SQLiteExchange: JobExchange {
       throw .storage(StorageFault(.system, "\(error)"))
     }
     return try result.get()
-  }
-
-  private static func lost<Value>(_ claim: JobClaim) -> Result<Value, ExchangeFault> {
-    .failure(.claimLost(claim.job.id))
-  }
-
-  private static func row(_ id: UpdateJob.ID, in database: Database) throws -> Row? {
-    try Row.fetchOne(
-      database, sql: "SELECT * FROM job WHERE run = ? AND device = ? AND attempt = ?",
-      arguments: [id.run, id.device, id.attempt])
-  }
-
-  /// The row of a claim; `nil` = the claim is lost.
-  private static func held(_ claim: JobClaim, _ now: Int64, in database: Database) throws -> Row? {
-    try expire(now, in: database)
-    guard let row = try row(claim.job.id, in: database) else { return nil }
-    let (state, epoch, worker): (String, Int, String?) = (row["state"], row["epoch"], row["worker"])
-    return state == "claimed" && epoch == claim.epoch && worker == claim.worker ? row : nil
-  }
-
-  private static func number(_ row: Row) -> Int { row["number"] }
-
-  private static func claim(_ row: Row) throws -> JobClaim {
-    JobClaim(
-      job: try value(UpdateJob.self, row["job"]), worker: row["worker"], epoch: row["epoch"])
-  }
-
-  private static func end(_ row: Row, _ ending: AttemptEnding, in database: Database) throws {
-    let id = try value(UpdateJob.self, row["job"]).id
-    try database.execute(
-      sql: "UPDATE job SET state = 'over', ending = ? WHERE number = ?",
-      arguments: [try text(ending), Self.number(row)])
-    try database.execute(
-      sql: "DELETE FROM progress WHERE run = ? AND device = ?", arguments: [id.run, id.device])
-    try add(
-      .attemptEnded(device: id.device, attempt: id.attempt, ending: ending), of: id, in: database)
-  }
-
-  private static func expire(_ now: Int64, in database: Database) throws {
-    let rows = try Row.fetchAll(
-      database, sql: "SELECT * FROM job WHERE state = 'claimed' AND until <= ? ORDER BY until",
-      arguments: [now])
-    for row in rows {
-      let isRecalled: Bool = row["recalled"]
-      if isRecalled {
-        try end(row, .returned(.recalled), in: database)
-      } else {
-        let id = try value(UpdateJob.self, row["job"]).id
-        try database.execute(
-          sql: "UPDATE job SET state = 'waiting' WHERE number = ?",
-          arguments: [Self.number(row)])
-        try add(.claimExpired(device: id.device, attempt: id.attempt), of: id, in: database)
-      }
-    }
-  }
-
-  private static func add(
-    _ event: FleetEvent, of job: UpdateJob.ID, in database: Database
-  ) throws {
-    try database.execute(
-      sql: "INSERT INTO fact (run, job, event) VALUES (?, ?, ?)",
-      arguments: [job.run, try text(job), try text(event)])
-  }
-
-  private static func lastFact(of run: String, in database: Database) throws -> Int {
-    try Int.fetchOne(
-      database, sql: "SELECT max(number) FROM fact WHERE run = ?", arguments: [run]) ?? 0
-  }
-
-  private static func text(_ value: some Encodable) throws -> String {
-    String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
-  }
-
-  private static func value<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
-    try JSONDecoder().decode(type, from: Data(text.utf8))
   }
 }
 #endif

@@ -45,9 +45,9 @@ private final class Device: Sendable {
   /// Serves one pipe while `client` runs on the other end of the pipe; returns the reason for the
   /// end of the link.
   func serving(
-    capacity: Int = 16, _ client: @Sendable (PipeLink) async throws -> Void
+    capacity: Int = 16, _ client: @Sendable (MemoryLink) async throws -> Void
   ) async throws -> LinkLoss {
-    let (here, there) = PipeLink.pair(capacity: capacity)
+    let (here, there) = MemoryLink.pair(capacity: capacity)
     async let cause = server.serve(here, clock: clock)
     do {
       try await client(there)
@@ -81,7 +81,7 @@ private func loss(_ body: () async throws(LinkLoss) -> Void) async -> LinkLoss? 
   }
 }
 
-extension PipeLink {
+extension MemoryLink {
   fileprivate func exchange(_ request: String) async throws -> String {
     try await send(hex(request))
     return text(try await receive())
@@ -207,7 +207,7 @@ extension PipeLink {
 
   @Test func cancellationEndsTheService() async {
     let device = Device()
-    let (here, there) = PipeLink.pair(capacity: 1)
+    let (here, there) = MemoryLink.pair(capacity: 1)
     let cause = await withTaskGroup(of: LinkLoss.self, returning: LinkLoss?.self) { group in
       group.addTask { await device.server.serve(here, clock: device.clock) }
       group.cancelAll()
@@ -215,57 +215,5 @@ extension PipeLink {
     }
     #expect(cause == .cancelled)
     #expect(await loss { () throws(LinkLoss) in _ = try await there.receive() } == .closedByPeer)
-  }
-}
-
-@Suite(.timeLimit(.minutes(20))) struct PipeLinkTests {
-  @Test func keepsOrderAndBoundariesThroughAFullQueue() async throws {
-    let (one, other) = PipeLink.pair(capacity: 2)
-    async let sent: Void = {
-      for number in 0..<500 { try await one.send([UInt8(number & 0xFF), UInt8(number >> 8)]) }
-    }()
-    for number in 0..<500 {
-      #expect(try await other.receive() == [UInt8(number & 0xFF), UInt8(number >> 8)])
-    }
-    try await sent
-  }
-
-  @Test func sentPDUsAreDeliveredBeforeTheLoss() async throws {
-    let (one, other) = PipeLink.pair(capacity: 2)
-    try await one.send([1])
-    one.close()
-    #expect(try await other.receive() == [1])
-    for _ in 0..<2 {
-      #expect(await loss { () throws(LinkLoss) in _ = try await other.receive() } == .closedByPeer)
-      #expect(await loss { () throws(LinkLoss) in try await other.send([2]) } == .closedByPeer)
-      #expect(await loss { () throws(LinkLoss) in _ = try await one.receive() } == .closedLocally)
-      #expect(await loss { () throws(LinkLoss) in try await one.send([2]) } == .closedLocally)
-    }
-  }
-
-  @Test func closingWakesBothSides() async throws {
-    let (one, other) = PipeLink.pair(capacity: 1)
-    try await one.send([1])
-    async let blocked = loss { () throws(LinkLoss) in try await one.send([2]) }
-    async let waiting = loss { () throws(LinkLoss) in _ = try await one.receive() }
-    other.close()
-    #expect(await blocked == .closedByPeer)
-    #expect(await waiting == .closedByPeer)
-  }
-
-  @Test func cancellationEndsAWaitAndNotTheLink() async throws {
-    let (one, other) = PipeLink.pair(capacity: 1)
-    let waiting = Task { await loss { () throws(LinkLoss) in _ = try await one.receive() } }
-    waiting.cancel()
-    #expect(await waiting.value == .cancelled)
-    try await other.send([5])
-    #expect(try await one.receive() == [5])
-  }
-
-  @Test func aPDUThatIsTooLargeIsRejected() async throws {
-    let (one, _) = PipeLink.pair(capacity: 1, maximumPDUSize: 23)
-    #expect(
-      await loss { () throws(LinkLoss) in try await one.send([UInt8](repeating: 0, count: 24)) }
-        == .tooLarge(bytes: 24, limit: 23))
   }
 }

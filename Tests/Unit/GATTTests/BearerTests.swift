@@ -1,7 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
-import OtaflashTestSupport
 import Synchronization
 import Testing
 
@@ -38,7 +37,7 @@ import Testing
 
   /// The peer's request arrives first, so the MTU of the connection is known from the start.
   @Test func aPeerThatExchangesFirstReceivesTheMTUOfTheConnection() throws {
-    let (near, far) = PipeLink.pair(capacity: 16)
+    let (near, far) = MemoryLink.pair(capacity: 16)
     let complaint = try VirtualTimeline().run { clock -> String? in
       await withTaskGroup(of: String?.self) { group in
         group.addTask {

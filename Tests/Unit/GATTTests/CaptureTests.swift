@@ -1,7 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
-import OtaflashTestSupport
 import Synchronization
 import Testing
 
@@ -49,7 +48,7 @@ import Testing
     let bytes = try VirtualTimeline().run { clock -> [UInt8] in
       let log = Mutex<[UInt8]>([])
       let capture = LinkCapture { record in log.withLock { $0 += record } }
-      let (near, far) = PipeLink.pair(capacity: 2)
+      let (near, far) = MemoryLink.pair(capacity: 2)
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in near }
       await Self.exchange(over: dialer, with: far, into: capture, on: clock)
       return log.withLock { $0 }
@@ -78,7 +77,7 @@ import Testing
   /// The client's bearer exchanges the MTU, receives the response after 15 ms, and then loses the
   /// link.
   private static func exchange(
-    over dialer: Dialer, with far: PipeLink, into capture: LinkCapture, on clock: any LinkClock
+    over dialer: Dialer, with far: MemoryLink, into capture: LinkCapture, on clock: any LinkClock
   ) async {
     guard let peer else {
       Issue.record("6 bytes are an address")
@@ -110,7 +109,7 @@ import Testing
       let log = Mutex<[UInt8]>([])
       let capture = LinkCapture { record in log.withLock { $0 += record } }
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in
-        PipeLink.pair(capacity: 1).0
+        MemoryLink.pair(capacity: 1).0
       }
       guard let peer = Self.peer else { return [] }
       let recorded = dialer.capturing(into: capture, as: peer, on: clock, now: Self.now)
@@ -136,7 +135,7 @@ import Testing
     let capture = LinkCapture { record in log.withLock { $0 += record } }
     for _ in 0..<2 {
       try VirtualTimeline().run { clock in
-        let (near, far) = PipeLink.pair(capacity: 2)
+        let (near, far) = MemoryLink.pair(capacity: 2)
         let dialer = Dialer { () async throws(ConnectFault) -> any Link in near }
         await Self.exchange(over: dialer, with: far, into: capture, on: clock)
       }
@@ -149,7 +148,7 @@ import Testing
     let packet = try VirtualTimeline().run { clock -> [UInt8] in
       let log = Mutex<[UInt8]>([])
       let capture = LinkCapture { record in log.withLock { $0 += record } }
-      let (near, far) = PipeLink.pair(capacity: 2)
+      let (near, far) = MemoryLink.pair(capacity: 2)
       guard let peer = Self.peer else { return [] }
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in near }
         .capturing(into: capture, as: peer, on: clock, now: 0)

@@ -1,7 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
-import OtaflashTestSupport
 import Synchronization
 import Testing
 
@@ -102,7 +101,7 @@ import Testing
   @Test func anImpossibleStepOfADialerIsReported() throws {
     let failures = try VirtualTimeline().run { clock -> [ConnectionFailure?] in
       let steps = Mutex<[ConnectionTransition]>([])
-      let near = PipeLink.pair(capacity: 1).0
+      let near = MemoryLink.pair(capacity: 1).0
       let dialer = Dialer(reporting: { (report) async throws(ConnectFault) -> any Link in
         report(.deviceFound)
         return near

@@ -1,7 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
-import OtaflashTestSupport
 import Testing
 
 @Suite struct ConnectionTests {
@@ -64,7 +63,7 @@ import Testing
 
   @Test func aPeripheralReportsItsStepsAndReconnectsOnDemandAfterALoss() throws {
     let seen = try VirtualTimeline().run { clock -> [String] in
-      let links = (0..<2).map { _ in PipeLink.pair(capacity: 4) }
+      let links = (0..<2).map { _ in MemoryLink.pair(capacity: 4) }
       let next = Counter()
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in links[next.take()].0 }
       return await withPeripheral(dialer, clock: clock) { peripheral in
@@ -87,7 +86,7 @@ import Testing
     #expect(seen == ["connecting", "connected", "idle", "connecting", "connected", "idle"])
   }
 
-  private static func answerReads(on link: PipeLink) async {
+  private static func answerReads(on link: MemoryLink) async {
     do throws(LinkLoss) {
       while true {
         _ = try await link.receive()

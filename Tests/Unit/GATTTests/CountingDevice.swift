@@ -1,7 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
-import OtaflashTestSupport
 
 /// A device that answers each read with the number of the connection, but does not answer on some
 /// connections.
@@ -9,7 +8,7 @@ final class CountingDevice: Sendable {
   static let handle = AttributeHandle(1)
 
   private let connections = Counter()
-  private let links = Mailbox<(PipeLink, Int)>(capacity: 16)
+  private let links = Mailbox<(MemoryLink, Int)>(capacity: 16)
   private let silent: Set<Int>
 
   /// - Parameter silent: connections, counted from 0, on which it never responds.
@@ -19,7 +18,7 @@ final class CountingDevice: Sendable {
 
   var dialer: Dialer {
     Dialer { () async throws(ConnectFault) -> any Link in
-      let (near, far) = PipeLink.pair(capacity: 4)
+      let (near, far) = MemoryLink.pair(capacity: 4)
       self.links.offer((far, self.connections.take()))
       return near
     }
@@ -35,7 +34,7 @@ final class CountingDevice: Sendable {
 
   func switchOff() { links.finish() }
 
-  private func answer(on link: PipeLink, _ number: Int) async {
+  private func answer(on link: MemoryLink, _ number: Int) async {
     do throws(LinkLoss) {
       while true {
         let request = try await link.receive()

@@ -1,7 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
-import OtaflashTestSupport
 import Synchronization
 import Testing
 
@@ -51,7 +50,7 @@ private final class TwoStraps: Central {
     to device: Advertisement, within limit: Duration
   ) async throws(ConnectFault) -> any Link {
     connected.withLock { $0.append(device.id) }
-    return PipeLink.pair(capacity: 1).0
+    return MemoryLink.pair(capacity: 1).0
   }
 
   func id(of device: Advertisement, at place: DeviceLocation) -> Advertisement.ID? {
@@ -239,7 +238,7 @@ private final class TwoStraps: Central {
       straps.takeFirstAway()
       await Self.connect(scanning.remembering(in: store), on: clock)
       let door = Dialer { () async throws(ConnectFault) -> any Link in
-        PipeLink.pair(capacity: 1).0
+        MemoryLink.pair(capacity: 1).0
       }
       await Self.connect(door.remembering("door", in: store), on: clock)
       await Self.connect(door.remembering("strap:1", in: store), on: clock)

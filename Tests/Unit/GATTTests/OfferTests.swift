@@ -1,7 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
-import OtaflashTestSupport
 import Synchronization
 import Testing
 
@@ -10,7 +9,7 @@ import Testing
 @Suite struct OfferTests {
   @Test func offeredAndAwaitedPDUsKeepTheirOrder() throws {
     let received = try VirtualTimeline().run { clock -> [[UInt8]] in
-      let (near, far) = PipeLink.pair(capacity: 2)
+      let (near, far) = MemoryLink.pair(capacity: 2)
       let bearer = ATTBearer(link: MoodyLink(near), clock: clock)
       return await withTaskGroup(of: [[UInt8]].self) { group in
         group.addTask {
@@ -36,7 +35,7 @@ import Testing
   /// Commands that are encoded one by one. Half of them wait for room, and each wait is reported.
   @Test func encodedCommandsKeepTheirOrder() throws {
     let (received, waits) = try VirtualTimeline().run { clock -> ([[UInt8]], Int) in
-      let (near, far) = PipeLink.pair(capacity: 2)
+      let (near, far) = MemoryLink.pair(capacity: 2)
       let bearer = ATTBearer(link: MoodyLink(near), clock: clock)
       return await withTaskGroup(of: [[UInt8]].self) { group in
         group.addTask {
@@ -89,7 +88,7 @@ import Testing
 
   @Test func anEndedBearerAcceptsNothing() throws {
     try VirtualTimeline().run { clock in
-      let (near, _) = PipeLink.pair(capacity: 2)
+      let (near, _) = MemoryLink.pair(capacity: 2)
       let bearer = ATTBearer(link: MoodyLink(near), clock: clock)
       bearer.end(because: .linkLost(.supervisionTimeout))
       #expect(!offered([0x52, 1, 0], to: bearer))
@@ -110,11 +109,11 @@ private func offered(_ pdu: [UInt8], to bearer: ATTBearer) -> Bool {
 
 /// Accepts every other offered PDU immediately.
 private final class MoodyLink: Link {
-  private let link: PipeLink
+  private let link: MemoryLink
   private let offers = Mutex(0)
   private let queue: Mutex<[[UInt8]]> = Mutex([])
 
-  init(_ link: PipeLink) { self.link = link }
+  init(_ link: MemoryLink) { self.link = link }
 
   var maximumPDUSize: Int { link.maximumPDUSize }
 

@@ -1,7 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
-import OtaflashTestSupport
 import Synchronization
 import Testing
 
@@ -269,7 +268,7 @@ private let handle = CountingDevice.handle
   }
 
   @Test func releasingTheLastReferenceEndsTheConnection() throws {
-    let (near, far) = PipeLink.pair(capacity: 4)
+    let (near, far) = MemoryLink.pair(capacity: 4)
     let seen = try VirtualTimeline().run { clock -> [String] in
       let level = DiscoveredCharacteristic(
         uuid: BluetoothUUID(0x2A19), properties: [.notify], declaration: AttributeHandle(2),

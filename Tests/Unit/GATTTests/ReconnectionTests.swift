@@ -1,7 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
-import OtaflashTestSupport
 import Synchronization
 import Testing
 
@@ -106,7 +105,7 @@ import Testing
         cause: "It is off.", remedy: .advice("Switch it on."))
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in
         if clock.now.elapsed < .seconds(3_600) { throw off }
-        return PipeLink.pair(capacity: 1).0
+        return MemoryLink.pair(capacity: 1).0
       }
       let adapter = SleepingAdapter(clock: clock, wakes: .seconds(3_600))
       await withPeripheral(dialer, clock: clock) { peripheral in
@@ -191,7 +190,7 @@ import Testing
     let bodies = Counter()
     let fault = try VirtualTimeline().run { clock -> String in
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in
-        PipeLink.pair(capacity: 1).0
+        MemoryLink.pair(capacity: 1).0
       }
       return await withPeripheral(dialer, clock: clock) { peripheral -> String in
         do {
@@ -210,7 +209,7 @@ import Testing
 
   @Test func commandsRunConcurrentlyWithTheBody() throws {
     let value = try VirtualTimeline().run { clock -> [UInt8]? in
-      let (near, far) = PipeLink.pair(capacity: 4)
+      let (near, far) = MemoryLink.pair(capacity: 4)
       return await withTaskGroup(of: Void.self) { group in
         group.addTask { await Self.answerReads(on: far) }
         let dialer = Dialer { () async throws(ConnectFault) -> any Link in near }
@@ -246,7 +245,7 @@ import Testing
   ) throws -> Run {
     try VirtualTimeline().run { clock in
       await withTaskGroup(of: Void.self) { group in
-        let links = Mailbox<(PipeLink, Attempt)>(capacity: 64)
+        let links = Mailbox<(MemoryLink, Attempt)>(capacity: 64)
         group.addTask {
           while let (link, attempt) = await links.next() {
             await Self.serve(link, attempt, clock)
@@ -260,7 +259,7 @@ import Testing
           case .notFound: throw Self.notFound
           case .noRight: throw Self.noRight
           case .answers, .loses:
-            let (near, far) = PipeLink.pair(capacity: 4)
+            let (near, far) = MemoryLink.pair(capacity: 4)
             links.offer((far, attempt))
             return near
           }
@@ -282,7 +281,7 @@ import Testing
     }
   }
 
-  private static func serve(_ link: PipeLink, _ attempt: Attempt, _ clock: VirtualClock) async {
+  private static func serve(_ link: MemoryLink, _ attempt: Attempt, _ clock: VirtualClock) async {
     switch attempt {
     case .loses(let after):
       await clock.pause(for: after)
@@ -292,7 +291,7 @@ import Testing
     }
   }
 
-  private static func answerReads(on link: PipeLink) async {
+  private static func answerReads(on link: MemoryLink) async {
     do throws(LinkLoss) {
       while true {
         _ = try await link.receive()

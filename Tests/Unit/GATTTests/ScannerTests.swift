@@ -1,7 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
-import OtaflashTestSupport
 import Testing
 
 /// A scanner that reports its devices, one per second, and then nothing.
@@ -9,11 +8,11 @@ private struct ScriptedScanner: Central {
   let devices: [Advertisement]
   let clock: any LinkClock
   var ending: ScanFault?
-  let link: PipeLink
+  let link: MemoryLink
 
   init(
     _ devices: [Advertisement], ending: ScanFault? = nil, clock: VirtualClock,
-    link: PipeLink = PipeLink.pair(capacity: 1).0
+    link: MemoryLink = MemoryLink.pair(capacity: 1).0
   ) {
     self.devices = devices
     self.ending = ending
@@ -176,7 +175,7 @@ private func device(
 
   @Test func aScanningDialerReportsItsStepsAndItsFault() throws {
     let steps = try VirtualTimeline().run { clock -> [String] in
-      let (near, far) = PipeLink.pair(capacity: 4)
+      let (near, far) = MemoryLink.pair(capacity: 4)
       let scanner = ScriptedScanner([device("a")], clock: clock, link: near)
       let answering = Self.dialer(to: /a/, scanner, clock)
       let silent = Self.dialer(to: /b/, scanner, clock)
@@ -197,7 +196,7 @@ private func device(
 
   /// The states of a connection until it is closed, and the failure of the connection attempt.
   private static func steps(
-    of dialer: Dialer, _ far: PipeLink, _ clock: VirtualClock
+    of dialer: Dialer, _ far: MemoryLink, _ clock: VirtualClock
   ) async -> [String] {
     let (steps, fault) = await withPeripheral(dialer, clock: clock) { peripheral in
       let steps = peripheral.transitions()

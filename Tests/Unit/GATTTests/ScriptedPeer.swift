@@ -25,7 +25,7 @@ struct ScriptedPeer: Sendable {
   init(_ steps: [Step]) { self.steps = steps }
 
   /// Plays the script; returns the first difference from the expected PDUs, if any.
-  func play(on link: PipeLink, clock: (any LinkClock)? = nil) async -> String? {
+  func play(on link: MemoryLink, clock: (any LinkClock)? = nil) async -> String? {
     for step in steps {
       do throws(LinkLoss) {
         if let expected = step.expects {
@@ -55,9 +55,9 @@ func withScript<Value: Sendable>(
   _ script: [ScriptedPeer.Step],
   decorating decorate: @escaping @Sendable (Dialer, VirtualClock) -> Dialer = { dialer, _ in dialer
   },
-  _ body: @escaping @Sendable (GATTClient, PipeLink, VirtualClock) async -> Value
+  _ body: @escaping @Sendable (GATTClient, MemoryLink, VirtualClock) async -> Value
 ) throws -> Value {
-  let (near, far) = PipeLink.pair(capacity: 16)
+  let (near, far) = MemoryLink.pair(capacity: 16)
   let timeline = VirtualTimeline()
   let result = try timeline.run { clock -> (Value?, String?) in
     await withTaskGroup(of: String?.self) { group in

@@ -1,7 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
-import OtaflashTestSupport
 import Synchronization
 import Testing
 
@@ -48,7 +47,7 @@ private final class SecurableLink: Link {
     _ answers: [String], upTo ceiling: AttributeSecurity, fault: SecurityFault? = nil
   ) throws -> Outcome {
     try VirtualTimeline().run { clock in
-      let (near, far) = PipeLink.pair(capacity: 4)
+      let (near, far) = MemoryLink.pair(capacity: 4)
       let link = SecurableLink(near, upTo: ceiling, fault: fault)
       let script = answers.map { ScriptedPeer.Step.on("0A 03 00", $0) }
       async let complaint = ScriptedPeer(script).play(on: far)
@@ -133,7 +132,7 @@ private final class SecurableLink: Link {
   /// the link is secure.
   @Test func aServerSeesTheLinksSecurityChange() throws {
     let pdus = try VirtualTimeline().run { clock -> [[UInt8]] in
-      let (near, far) = PipeLink.pair(capacity: 4)
+      let (near, far) = MemoryLink.pair(capacity: 4)
       let link = SecurableLink(far, upTo: .encryption)
       let server = GATTServer(
         table: AttributeTable(services: [

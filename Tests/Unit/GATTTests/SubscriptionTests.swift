@@ -1,7 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
-import OtaflashTestSupport
 import Synchronization
 import Testing
 
@@ -194,7 +193,7 @@ import Testing
 
   @Test func aReadOnlyConnectionWritesNothing() throws {
     let (services, complaint) = try VirtualTimeline().run { clock -> (Int, String?) in
-      let (near, far) = PipeLink.pair(capacity: 8)
+      let (near, far) = MemoryLink.pair(capacity: 8)
       let script = ScriptedPeer([
         .on("10 01 00 FF FF 00 28", "11 06 01 00 FF FF 01 18"), Self.read,
       ])
@@ -223,7 +222,7 @@ import Testing
 
   @Test func thePeripheralUnsubscribesInItsTurn() throws {
     let (seen, complaint) = try VirtualTimeline().run { clock -> ([String], String?) in
-      let (near, far) = PipeLink.pair(capacity: 8)
+      let (near, far) = MemoryLink.pair(capacity: 8)
       let script = ScriptedPeer(
         [
           .on("10 01 00 FF FF 00 28", "11 06 01 00 04 00 0F 18"),

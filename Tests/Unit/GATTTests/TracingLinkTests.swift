@@ -1,7 +1,6 @@
 import OtaflashATT
 import OtaflashGATT
 import OtaflashSimulation
-import OtaflashTestSupport
 import Synchronization
 import Testing
 
@@ -9,7 +8,7 @@ import Testing
   @Test func everyPDUIsReportedOnceInOrderAndPassesUnchanged() throws {
     let crossings = try VirtualTimeline().run { clock -> [TracingLink.Crossing] in
       let reported = Mutex<[TracingLink.Crossing]>([])
-      let (near, far) = PipeLink.pair(capacity: 2)
+      let (near, far) = MemoryLink.pair(capacity: 2)
       let link = TracingLink(near, clock: clock) { crossing in
         reported.withLock { $0.append(crossing) }
       }
@@ -36,7 +35,7 @@ import Testing
   @Test func aLossIsPassedOnAndNotReported() throws {
     let reported = try VirtualTimeline().run { clock -> Int in
       let count = Counter()
-      let (near, far) = PipeLink.pair(capacity: 2)
+      let (near, far) = MemoryLink.pair(capacity: 2)
       let link = TracingLink(near, clock: clock) { _ in _ = count.take() }
       far.close()
       await #expect(throws: LinkLoss.closedByPeer) { try await link.receive() }
@@ -49,7 +48,7 @@ import Testing
     let (steps, pdus) = try VirtualTimeline().run { clock -> ([ConnectionState], Int) in
       let steps = Mutex<[ConnectionState]>([])
       let pdus = Mutex(0)
-      let (near, far) = PipeLink.pair(capacity: 4)
+      let (near, far) = MemoryLink.pair(capacity: 4)
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in near }
         .observing { step in steps.withLock { $0.append(step.to) } }
         .tracing(on: clock) { _ in pdus.withLock { $0 += 1 } }

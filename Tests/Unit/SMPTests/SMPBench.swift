@@ -3,7 +3,6 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 import OtaflashSimulation
-import OtaflashTestSupport
 import OtaflashUpdate
 import Synchronization
 
@@ -70,11 +69,11 @@ struct SMPBenchResult: Sendable {
 
 /// A link on which each PDU takes time.
 final class PacedLink: Link {
-  private let link: PipeLink
+  private let link: MemoryLink
   private let clock: VirtualClock
   private let pace: Duration
 
-  init(link: PipeLink, clock: VirtualClock, pace: Duration) {
+  init(link: MemoryLink, clock: VirtualClock, pace: Duration) {
     self.link = link
     self.clock = clock
     self.pace = pace
@@ -101,13 +100,13 @@ func withServer<Value: Sendable>(
 ) throws -> (value: Value, elapsed: Duration) {
   let timeline = VirtualTimeline()
   let value = try timeline.run { clock -> Value in
-    let calls = Mailbox<PipeLink>(capacity: 4)
+    let calls = Mailbox<MemoryLink>(capacity: 4)
     return await withTaskGroup(of: Void.self) { group in
       group.addTask {
         while let link = await calls.next() { await server.serve(link, clock: clock) }
       }
       let dialer = Dialer { () async throws(ConnectFault) -> any Link in
-        let (near, far) = PipeLink.pair(capacity: 8)
+        let (near, far) = MemoryLink.pair(capacity: 8)
         calls.offer(far)
         return PacedLink(link: near, clock: clock, pace: pace)
       }

@@ -2,7 +2,6 @@ import Dispatch
 import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
-import OtaflashTestSupport
 import Synchronization
 import Testing
 

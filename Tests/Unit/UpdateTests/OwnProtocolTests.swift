@@ -2,7 +2,6 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 import OtaflashSimulation
-import OtaflashTestSupport
 import OtaflashUpdate
 import Synchronization
 import Testing
@@ -171,8 +170,8 @@ final class DropDevice: Sendable {
     var state: DropState
     var bytes: [UInt8] = []
     var starts = false
-    var link: PipeLink?
-    var door: AsyncStream<PipeLink>.Continuation?
+    var link: MemoryLink?
+    var door: AsyncStream<MemoryLink>.Continuation?
     var cuts: [Int]
   }
 
@@ -234,7 +233,7 @@ final class DropDevice: Sendable {
   }
 
   private func take(_ bytes: [UInt8]) -> ATTErrorCode? {
-    let lost = memory.withLock { memory -> PipeLink? in
+    let lost = memory.withLock { memory -> MemoryLink? in
       memory.bytes += bytes
       memory.state.held = UInt32(memory.bytes.count)
       guard let cut = memory.cuts.first, memory.bytes.count >= cut else { return nil }
@@ -247,20 +246,20 @@ final class DropDevice: Sendable {
 
   var dialer: Dialer {
     Dialer { [self] () async throws(ConnectFault) -> any Link in
-      let (host, device) = PipeLink.pair(capacity: 4)
+      let (host, device) = MemoryLink.pair(capacity: 4)
       memory.withLock { _ = $0.door?.yield(device) }
       return host
     }
   }
 
   /// The next host.
-  func open() -> AsyncStream<PipeLink> {
-    let (links, door) = AsyncStream.makeStream(of: PipeLink.self)
+  func open() -> AsyncStream<MemoryLink> {
+    let (links, door) = AsyncStream.makeStream(of: MemoryLink.self)
     memory.withLock { $0.door = door }
     return links
   }
 
-  func run(_ links: AsyncStream<PipeLink>, on clock: any LinkClock) async {
+  func run(_ links: AsyncStream<MemoryLink>, on clock: any LinkClock) async {
     for await link in links {
       memory.withLock { $0.link = link }
       _ = await server.serve(link, clock: clock)

@@ -2,7 +2,6 @@ import OtaflashATT
 import OtaflashDelta
 import OtaflashFirmware
 import OtaflashGATT
-import OtaflashTestSupport
 import Synchronization
 
 @testable import OtaflashUpdate
@@ -56,8 +55,8 @@ final class PatchDevice: Sendable {
     var requests: [[UInt8]] = []
     var dataBytes = 0
     var starts = false
-    var link: PipeLink?
-    var door: AsyncStream<PipeLink>.Continuation?
+    var link: MemoryLink?
+    var door: AsyncStream<MemoryLink>.Continuation?
   }
 
   static let pageSize = 1024
@@ -123,7 +122,7 @@ final class PatchDevice: Sendable {
   }
 
   private func take(_ bytes: [UInt8]) -> ATTErrorCode? {
-    let (refusal, lost) = memory.withLock { memory -> (ATTErrorCode?, PipeLink?) in
+    let (refusal, lost) = memory.withLock { memory -> (ATTErrorCode?, MemoryLink?) in
       guard var session = memory.session, memory.made == nil else {
         return (OTAService.noSession, nil)
       }
@@ -149,20 +148,20 @@ final class PatchDevice: Sendable {
 
   var dialer: Dialer {
     Dialer { [self] () async throws(ConnectFault) -> any Link in
-      let (host, device) = PipeLink.pair(capacity: 4)
+      let (host, device) = MemoryLink.pair(capacity: 4)
       memory.withLock { _ = $0.door?.yield(device) }
       return host
     }
   }
 
   /// The next host.
-  func open() -> AsyncStream<PipeLink> {
-    let (links, door) = AsyncStream.makeStream(of: PipeLink.self)
+  func open() -> AsyncStream<MemoryLink> {
+    let (links, door) = AsyncStream.makeStream(of: MemoryLink.self)
     memory.withLock { $0.door = door }
     return links
   }
 
-  func run(_ links: AsyncStream<PipeLink>, on clock: any LinkClock) async {
+  func run(_ links: AsyncStream<MemoryLink>, on clock: any LinkClock) async {
     for await link in links {
       memory.withLock { $0.link = link }
       _ = await server.serve(link, clock: clock)
