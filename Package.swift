@@ -214,7 +214,24 @@ let package = Package(
       name: "OtaflashNATS",
       dependencies: [.target(name: "COtaflashNATS", condition: .when(traits: ["Sites"])), crypto],
       path: "Sources/NATS", exclude: ["README.md"], swiftSettings: strict),
-    .unitTests(name: "NATSTests", dependencies: ["OtaflashNATS"]),
+    .target(
+      name: "OtaflashSites",
+      dependencies: [
+        "OtaflashGATT", "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetEngine", "OtaflashNATS",
+        crypto,
+      ],
+      path: "Sources/Sites", exclude: ["README.md"], swiftSettings: strict),
+    .unitTests(name: "NATSTests", dependencies: ["OtaflashNATS", "OtaflashNATSServer"]),
+    .target(
+      name: "OtaflashNATSServer", dependencies: ["OtaflashNATS"], path: "Tests/Support/NATSServer",
+      swiftSettings: strict),
+    .unitTests(
+      name: "SitesTests",
+      dependencies: [
+        "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",
+        "OtaflashFleet", "OtaflashFleetConformance", "OtaflashNATS", "OtaflashNATSServer",
+        "OtaflashSites", crypto,
+      ]),
     .target(
       name: "OtaflashFleetConformance", dependencies: ["OtaflashFleet"],
       path: "Tests/Support/FleetConformance", swiftSettings: strict),

@@ -28,6 +28,10 @@ import Testing
       "OtaflashFleet", "OtaflashFleetEngine", "Subprocess", "SystemPackage", "Glibc",
     ],
     "NATS": ["COtaflashNATS", "Crypto", "FoundationEssentials", "Glibc"],
+    "Sites": [
+      "OtaflashGATT", "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetEngine", "OtaflashNATS",
+      "Crypto", "FoundationEssentials", "Glibc",
+    ],
     "FleetStore": ["OtaflashFirmware", "OtaflashFleet", "Crypto", "GRDB", "FoundationEssentials"],
     "FleetForecast": [
       "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",

@@ -1,9 +1,10 @@
 #if Sites
 import OtaflashNATS
+import OtaflashNATSServer
 import Testing
 
 /// Losses of the connection: each failure says whether the request may have taken effect.
-@Suite(.enabled(if: NATSServer.areInstalled, NATSServer.note)) struct ConnectionTests {
+@Suite(.enabled(if: NATSServer.areInstalled, "\(NATSServer.note)")) struct ConnectionTests {
   static let moment = Duration.milliseconds(400)
 
   @Test(arguments: NATSServer.Version.allCases)

@@ -1,9 +1,10 @@
 #if Sites
 import OtaflashNATS
+import OtaflashNATSServer
 import Testing
 
 /// A site with a separate server, as a leaf node of the hub.
-@Suite(.enabled(if: NATSServer.areInstalled, NATSServer.note)) struct DomainTests {
+@Suite(.enabled(if: NATSServer.areInstalled, "\(NATSServer.note)")) struct DomainTests {
   /// Repeats a call until the two servers are connected.
   static func whenConnected<Value>(_ body: () async throws -> Value) async throws -> Value {
     while true {

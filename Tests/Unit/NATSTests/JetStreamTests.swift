@@ -1,9 +1,10 @@
 #if Sites
 import OtaflashNATS
+import OtaflashNATSServer
 import Testing
 
 /// Streams and consumers, on both servers.
-@Suite(.enabled(if: NATSServer.areInstalled, NATSServer.note)) struct JetStreamTests {
+@Suite(.enabled(if: NATSServer.areInstalled, "\(NATSServer.note)")) struct JetStreamTests {
   static let moment = Duration.milliseconds(400)
   static let ample = Duration.seconds(60)
 

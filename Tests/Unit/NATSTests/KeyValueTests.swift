@@ -1,9 +1,10 @@
 #if Sites
 import OtaflashNATS
+import OtaflashNATSServer
 import Testing
 
 /// Buckets, on both servers.
-@Suite(.enabled(if: NATSServer.areInstalled, NATSServer.note)) struct KeyValueTests {
+@Suite(.enabled(if: NATSServer.areInstalled, "\(NATSServer.note)")) struct KeyValueTests {
   static func bucket(
     _ server: NATSServer,
     _ configuration: KeyValueConfiguration = .init(bucket: "STATE", history: 10)

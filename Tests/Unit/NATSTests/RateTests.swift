@@ -1,6 +1,7 @@
 #if Sites
 import Foundation
 import OtaflashNATS
+import OtaflashNATSServer
 import Testing
 
 /// Rates of the calls that a campaign makes most often. They print numbers and expect nothing about

@@ -1,10 +1,11 @@
 #if Sites
 import Foundation
 import OtaflashNATS
+import OtaflashNATSServer
 import Testing
 
 /// Keys, permissions and certificates, on both servers.
-@Suite(.enabled(if: NATSServer.areInstalled, NATSServer.note)) struct SecurityTests {
+@Suite(.enabled(if: NATSServer.areInstalled, "\(NATSServer.note)")) struct SecurityTests {
   /// A server with an account for the coordinator, and one for the site "kitchen" with the
   /// permissions that a gateway needs.
   struct Hub {

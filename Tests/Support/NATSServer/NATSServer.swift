@@ -2,15 +2,14 @@
 import Foundation
 import OtaflashNATS
 import Synchronization
-import Testing
 
 /// A server of `tools/nats-servers` as a process on loopback, with a temporary store.
-final class NATSServer: Sendable {
-  enum Version: String, Sendable, CaseIterable, CustomTestStringConvertible {
+package final class NATSServer: Sendable {
+  package enum Version: String, Sendable, CaseIterable, CustomStringConvertible {
     case debian = "2.9.10"
     case newer = "2.14.0"
 
-    var testDescription: String { rawValue }
+    package var description: String { rawValue }
     var program: URL {
       URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -19,10 +18,10 @@ final class NATSServer: Sendable {
     var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: program.path) }
   }
 
-  static let areInstalled = Version.allCases.allSatisfy(\.isInstalled)
-  static let note: Comment = "run tools/nats-servers first: it downloads the servers of these tests"
+  package static let areInstalled = Version.allCases.allSatisfy(\.isInstalled)
+  package static let note = "run tools/nats-servers first: it downloads the servers of these tests"
 
-  struct Failure: Error { let log: String }
+  package struct Failure: Error { let log: String }
 
   private struct State {
     var process: Process?
@@ -30,7 +29,7 @@ final class NATSServer: Sendable {
     var leafPort: Int?
   }
   private let version: Version
-  let folder: URL
+  package let folder: URL
   private let configuration: String
   /// Settings of JetStream.
   private let storage: String
@@ -38,7 +37,7 @@ final class NATSServer: Sendable {
 
   /// Starts a server. `configuration` is appended to its configuration file, which may include
   /// `files`.
-  init(
+  package init(
     _ version: Version, _ configuration: String = "", _ files: [String: String] = [:],
     jetStream: String = ""
   ) async throws {
@@ -51,7 +50,7 @@ final class NATSServer: Sendable {
     try await start()
   }
 
-  func write(_ name: String, _ text: String) throws {
+  package func write(_ name: String, _ text: String) throws {
     try Data(text.utf8).write(to: folder.appending(path: name))
   }
 
@@ -61,12 +60,12 @@ final class NATSServer: Sendable {
   }
 
   /// The port for leaf nodes, if the configuration has one.
-  var leafPort: Int? { state.withLock { $0.leafPort } }
+  package var leafPort: Int? { state.withLock { $0.leafPort } }
 
-  var url: String { "nats://localhost:\(state.withLock { $0.port })" }
+  package var url: String { "nats://localhost:\(state.withLock { $0.port })" }
 
   /// Starts the process, again on the same port, and waits until it accepts connections.
-  func start() async throws {
+  package func start() async throws {
     let port = state.withLock { $0.port }
     let text = """
       host: 127.0.0.1
@@ -98,8 +97,9 @@ final class NATSServer: Sendable {
     for await chunk in chunks {
       log += chunk
       guard log.contains("Server is ready") else { continue }
-      let found = try #require(log.firstMatch(of: /client connections on [^:]*:(\d+)/))
-      let port = try #require(Int(found.1))
+      guard let found = log.firstMatch(of: /client connections on [^:]*:(\d+)/),
+        let port = Int(found.1)
+      else { throw Failure(log: log) }
       let leaf = log.firstMatch(of: /leafnode connections on [^:]*:(\d+)/).flatMap { Int($0.1) }
       state.withLock { ($0.port, $0.leafPort) = (port, leaf) }
       return
@@ -108,11 +108,13 @@ final class NATSServer: Sendable {
   }
 
   /// Ends the process as a crash does.
-  func kill() { signal(SIGKILL, andWait: true) }
+  package func kill() { signal(SIGKILL, andWait: true) }
   /// Stops the process, and returns when all its threads have stopped.
-  func pause() throws {
+  package func pause() throws {
     signal(SIGSTOP)
-    let number = try #require(state.withLock { $0.process?.processIdentifier })
+    guard let number = state.withLock({ $0.process?.processIdentifier }) else {
+      throw Failure(log: "the server is not running")
+    }
     let threads = "/proc/\(number)/task"
     while true {
       let states = try FileManager.default.contentsOfDirectory(atPath: threads).map { thread in
@@ -122,7 +124,7 @@ final class NATSServer: Sendable {
       if states.allSatisfy({ $0 == "T" }) { return }
     }
   }
-  func resume() { signal(SIGCONT) }
+  package func resume() { signal(SIGCONT) }
 
   private func signal(_ number: Int32, andWait: Bool = false) {
     state.withLock { state in
@@ -135,7 +137,7 @@ final class NATSServer: Sendable {
     }
   }
 
-  func options(
+  package func options(
     callLimit: Duration = .seconds(10), key: NKey? = nil, inboxPrefix: String = "_INBOX"
   ) -> NATSOptions {
     NATSOptions(
@@ -143,13 +145,13 @@ final class NATSServer: Sendable {
       reconnectWait: .milliseconds(20))
   }
 
-  func connect(
+  package func connect(
     callLimit: Duration = .seconds(10), key: NKey? = nil, inboxPrefix: String = "_INBOX"
   ) async throws -> NATSConnection {
     try await NATSConnection(
       options(callLimit: callLimit, key: key, inboxPrefix: inboxPrefix), clock: ContinuousClock())
   }
 
-  func jetStream() async throws -> JetStream { try JetStream(try await connect()) }
+  package func jetStream() async throws -> JetStream { try JetStream(try await connect()) }
 }
 #endif
