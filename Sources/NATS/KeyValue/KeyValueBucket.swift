@@ -10,10 +10,15 @@ package struct KeyValueConfiguration: Hashable, Sendable {
   package var maximumBytes: Int64
   package var storage: StreamConfiguration.Storage
   package var replicas: Int
+  /// Whether a message may remove other entries (header `Nats-Rollup`). With it, permission to
+  /// write one key is permission to remove all entries of the bucket. Other clients need it to
+  /// purge a key.
+  package var allowsRollup: Bool
 
   package init(
     bucket: String, history: Int64 = 1, lifetime: Duration? = nil, maximumValueBytes: Int32 = -1,
-    maximumBytes: Int64 = -1, storage: StreamConfiguration.Storage = .file, replicas: Int = 1
+    maximumBytes: Int64 = -1, storage: StreamConfiguration.Storage = .file, replicas: Int = 1,
+    allowsRollup: Bool = false
   ) {
     self.bucket = bucket
     self.history = history
@@ -22,12 +27,13 @@ package struct KeyValueConfiguration: Hashable, Sendable {
     self.maximumBytes = maximumBytes
     self.storage = storage
     self.replicas = replicas
+    self.allowsRollup = allowsRollup
   }
 
   private static let duplicateWindow = Duration.seconds(120)
 
-  /// The stream of the bucket, as all clients of NATS create it.
-  var stream: StreamConfiguration {
+  /// The stream of the bucket, as all clients of NATS create it, except for the roll-up.
+  package var stream: StreamConfiguration {
     var stream = StreamConfiguration(name: "KV_\(bucket)", subjects: ["$KV.\(bucket).>"])
     stream.maximumMessagesPerSubject = history
     stream.maximumAge = lifetime ?? .zero
@@ -39,7 +45,7 @@ package struct KeyValueConfiguration: Hashable, Sendable {
     // The duplicate window may not exceed the lifetime of entries.
     stream.duplicateWindow = lifetime.map { min($0, Self.duplicateWindow) } ?? Self.duplicateWindow
     stream.deniesDeletion = true
-    stream.allowsRollup = true
+    stream.allowsRollup = allowsRollup
     return stream
   }
 }
