@@ -160,9 +160,13 @@ let package = Package(
     .target(
       name: "OtaflashBench", dependencies: devices + ["OtaflashDevices"], path: "Sources/Bench",
       exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "OtaflashProgram", dependencies: devices + ["OtaflashDevices"], path: "Sources/Program",
+      exclude: ["README.md"], swiftSettings: strict),
     .executableTarget(
       name: "otaflash",
-      dependencies: devices + ["OtaflashDevices", "OtaflashBench"] + fleetCommands,
+      dependencies: devices + ["OtaflashDevices", "OtaflashBench", "OtaflashProgram"]
+        + fleetCommands,
       path: "Sources/otaflash", exclude: ["README.md"], swiftSettings: strict),
     .target(
       name: "OtaflashFleet", dependencies: ["OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate"],
@@ -293,7 +297,7 @@ let package = Package(
       name: "BenchmarkTests",
       dependencies: simulatedUpdate + [
         "OtaflashDelta", "OtaflashConsole", "OtaflashDevices", "OtaflashBench",
-        "OtaflashSampleFirmware", "otaflash",
+        "OtaflashSampleFirmware", "OtaflashProgram", "otaflash",
       ]),
     .target(
       name: "OtaflashSwarm", dependencies: simulatedUpdate, path: "Tests/System/Swarm/Scenario",
@@ -339,7 +343,8 @@ let package = Package(
     .unitTests(
       name: "CLITests",
       dependencies: [
-        "otaflash", "OtaflashConsole", "OtaflashDevices", "OtaflashBench", "OtaflashBlueZ",
+        "otaflash", "OtaflashProgram", "OtaflashConsole", "OtaflashDevices", "OtaflashBench",
+        "OtaflashBlueZ",
         "OtaflashState", "OtaflashATT", "OtaflashGATT",
         "OtaflashFirmware", "OtaflashDelta", "OtaflashUpdate", "OtaflashTestSupport",
         "OtaflashFleet", "OtaflashFleetStore", "OtaflashFleetHost", "OtaflashFleetCommands",

@@ -195,11 +195,10 @@ struct Attempt: Sendable {
   }
 
   private func update(_ gone: AsyncStream<Void>.Continuation) async -> AttemptEnding {
-    guard let package = environment.image(claim.job.image) else {
-      return .failed(
-        AttemptFailure(
-          .infrastructure, code: "no-image", words: "there is no image \(claim.job.image)",
-          isFinal: true, wasSeen: false))
+    let package: FirmwarePackage
+    switch await image() {
+    case .success(let found): package = found
+    case .failure(let failure): return .failed(failure)
     }
     let (device, transport, lane, environment) = (device, transport, lane, environment)
     let transfer = transfer
@@ -242,9 +241,28 @@ struct Attempt: Sendable {
     }
   }
 
+  private func image() async -> Result<FirmwarePackage, AttemptFailure> {
+    let digest = claim.job.image
+    guard let fetch = environment.fetchImage else {
+      return environment.image(digest).map { .success($0) }
+        ?? .failure(
+          AttemptFailure(
+            .infrastructure, code: "no-image", words: "there is no image \(digest)", isFinal: true,
+            wasSeen: false))
+    }
+    do throws(ImageUnavailable) { return .success(try await fetch(digest)) } catch {
+      return .failure(
+        AttemptFailure(.infrastructure, code: "no-image", words: error.words, wasSeen: false))
+    }
+  }
+
+  /// The key of the device: that of the job, or that of this host.
+  private var key: [UInt8]? {
+    claim.job.order.key.flatMap { environment.unseal($0, claim.job.id) } ?? environment.key(device)
+  }
+
   private func options() -> UpdateOptions {
-    var options = UpdateOptions(
-      choices, key: environment.key(device), bases: environment.bases)
+    var options = UpdateOptions(choices, key: key, bases: environment.bases)
     // The running image of a device that may already run the new image is compared first.
     options.sendsAnyway = options.sendsAnyway && !claim.job.verifyFirst
     let (exchange, claim, conditions, transfer) = (exchange, claim, conditions, transfer)

@@ -33,6 +33,13 @@ public struct DeviceHeldElsewhere: Error {
   public init() {}
 }
 
+/// The reason why an image cannot be obtained now.
+package struct ImageUnavailable: Error {
+  package let words: String
+
+  package init(words: String) { self.words = words }
+}
+
 /// The environment of the engine except adapters: the clocks, images, keys and observers.
 public struct FleetEnvironment: Sendable {
   /// The clock for waits, shared with the links.
@@ -44,8 +51,13 @@ public struct FleetEnvironment: Sendable {
   public let elapsed: @Sendable () -> Duration
   /// Returns the image with a digest.
   public let image: @Sendable (String) -> FirmwarePackage?
+  /// Returns the image with a digest, which is obtained first if it is not on this host; `nil` =
+  /// `image` has all images.
+  package var fetchImage: (@Sendable (String) async throws(ImageUnavailable) -> FirmwarePackage)?
   /// Returns the key of a device; `nil` = none.
   public let key: @Sendable (FleetDevice.ID) -> [UInt8]?
+  /// Opens the sealed key of a job; `nil` = the key is not sealed for this worker.
+  package var unseal: @Sendable (SealedKey, UpdateJob.ID) -> [UInt8]? = { _, _ in nil }
   /// The source of base images for patches; each patch is created once for all devices.
   public let bases: BaseFinder
   /// The runner of the campaign's hooks; `nil` = hooks cannot be run.

@@ -5,7 +5,7 @@ import Synchronization
 /// A worker with its adapters, which claims jobs while a place is free, and executes them
 /// concurrently. It does not depend on waves and thresholds, because only permitted jobs are
 /// published.
-struct WorkerPool: Sendable {
+package struct WorkerPool: Sendable {
   /// The polling interval while all adapters are in use, or jobs wait for one of them, and the
   /// pause after a wait for a job.
   private static let idleInterval = Duration.milliseconds(50)
@@ -23,11 +23,33 @@ struct WorkerPool: Sendable {
   let environment: FleetEnvironment
   let adapters: AdapterWatch
 
+  init(
+    worker: FleetWorker, parallel: Int?, exchange: any JobExchange, transport: any DeviceTransport,
+    environment: FleetEnvironment, adapters: AdapterWatch
+  ) {
+    self.worker = worker
+    self.parallel = parallel
+    self.exchange = exchange
+    self.transport = transport
+    self.environment = environment
+    self.adapters = adapters
+  }
+
+  /// Creates the pool of a process without a coordinator.
+  package init(
+    worker: FleetWorker, parallel: Int?, exchange: any JobExchange, transport: any DeviceTransport,
+    environment: FleetEnvironment
+  ) {
+    self.init(
+      worker: worker, parallel: parallel, exchange: exchange, transport: transport,
+      environment: environment, adapters: AdapterWatch())
+  }
+
   /// Executes jobs until the task is cancelled; running jobs are then ended at a safe point and
   /// returned.
   ///
   /// - Throws: an error of the exchange.
-  func run() async throws(ExchangeFault) {
+  package func run() async throws(ExchangeFault) {
     let failure = FirstFailure()
     await withDiscardingTaskGroup { group in
       var pool = AdapterPool(parallel: parallel, clock: environment.clock)

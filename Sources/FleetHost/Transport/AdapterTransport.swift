@@ -22,6 +22,7 @@ package final class AdapterTransport: DeviceTransport {
 
   private static let connectLimit = Duration.seconds(20)
 
+  /// The kinds of the devices of the campaign; empty if the devices are not known in advance.
   private let kinds: [FleetDevice.ID: DeviceSelector.Kind]
   private let radios: FleetRadios?
   private let session: Session
@@ -44,6 +45,25 @@ package final class AdapterTransport: DeviceTransport {
     doors = Set(kinds.values.compactMap(\.door)).sorted()
   }
 
+  /// Connects to any devices, which jobs name.
+  ///
+  /// - Parameter usesRadios: whether an adapter is on; otherwise only devices without a radio can
+  ///   be updated.
+  package init(
+    forAnyDeviceOn adapters: Set<UInt16>?, usesRadios: Bool, in session: Session
+  ) {
+    kinds = [:]
+    self.session = session
+    radios = usesRadios ? FleetRadios(session, only: adapters) : nil
+    doors = ["sim", "unix"]
+  }
+
+  /// The kind of a device; `nil` = its id is not one that `DeviceSelector` accepts.
+  private func kind(of device: FleetDevice.ID) -> DeviceSelector.Kind? {
+    if let kind = kinds[device] { return kind }
+    do { return try DeviceSelector.parse(device).kind } catch { return nil }
+  }
+
   /// Checks that there is an adapter if the devices require one.
   package func check() async throws(CommandFault) { try await radios?.present() }
 
@@ -60,7 +80,7 @@ package final class AdapterTransport: DeviceTransport {
   package func adapters() -> [String] { (radios?.names ?? []) + doors }
 
   package func hearing(of device: FleetDevice.ID) -> [AdapterHearing] {
-    switch kinds[device] {
+    switch kind(of: device) {
     case .address(let address): radios?.hearing(of: address) ?? []
     case let kind: kind?.door.map { [AdapterHearing(adapter: $0)] } ?? []
     }
@@ -70,11 +90,13 @@ package final class AdapterTransport: DeviceTransport {
     to device: FleetDevice.ID, at place: DeviceLocation, on adapter: String
   ) async throws(ConnectFault) -> any Link {
     let limit = session.global.timeout?.duration ?? Self.connectLimit
-    switch (held.withLock { $0[device] }, kinds[device]) {
+    switch (held.withLock { $0[device] }, kind(of: device)) {
     case (.broken(let fault), _): throw fault
     case (.simulated(let board), _): return try await board.dial(at: place)
     case (_, .address(let address)):
-      guard let radios else { preconditionFailure("a device on the air has radios") }
+      guard let radios else {
+        throw .adapterUnavailable(cause: "No adapter is on.", remedy: .plugInAdapter)
+      }
       return try await radios.connect(
         to: address, at: place, on: adapter, within: limit)
     case (_, .unix(let path)): return try await UnixLink.connect(path: path, within: limit)
@@ -114,7 +136,7 @@ package final class AdapterTransport: DeviceTransport {
   private func hold(
     _ device: FleetDevice.ID
   ) throws(DeviceHeldElsewhere) -> (Held, DeviceIdentity) {
-    switch kinds[device] {
+    switch kind(of: device) {
     case .address(let address): return (.elsewhere, DeviceIdentity(address))
     case .unix(let path): return (.elsewhere, DeviceIdentity(path: path, device: device))
     case .simulated(let profile):

@@ -158,8 +158,8 @@ extension JetStream {
   }
 
   /// Waits for at most `expiry` for a job of a consumer; `nil` if no job arrived. With an expiry of
-  /// zero, it does not wait. Several tasks may wait. A job that arrives after its task was cancelled
-  /// is returned to the server immediately.
+  /// zero, it does not wait. Several tasks may wait. A job that arrives after its task was
+  /// cancelled is returned to the server immediately.
   ///
   /// - Throws: after `.connectionLost` or `.cancelled`, this task has no job. If the server had
   ///   already sent a job, it delivers the job again when the acknowledgement is due.

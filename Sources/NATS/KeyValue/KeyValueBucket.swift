@@ -103,8 +103,8 @@ package struct KeyValueBucket: Sendable {
     return entry
   }
 
-  /// Returns the last revision of an entry, even if the entry is deleted; `nil` if the key was never
-  /// used.
+  /// Returns the last revision of an entry, even if the entry is deleted; `nil` if the key was
+  /// never used.
   package func revision(_ key: String) async throws(NATSFault) -> KeyValueEntry? {
     try SubjectName.check(subject: key)
     let reply = try await stream.connection.request(
@@ -141,6 +141,14 @@ package struct KeyValueBucket: Sendable {
   @discardableResult
   package func put(_ key: String, _ value: [UInt8]) async throws(NATSFault) -> UInt64 {
     try await publish(key, value, expecting: nil)
+  }
+
+  /// Sends a value without confirmation; it may be lost.
+  package func send(_ key: String, _ value: [UInt8]) async throws(NATSFault) {
+    try SubjectName.check(subject: key)
+    let prefix = stream.isRemote ? stream.prefix + "." : ""
+    try await stream.connection.publish(
+      NATSMessage(subject: prefix + subject(key), payload: value))
   }
 
   /// Creates an entry that does not exist or is deleted, and returns its revision; `nil` if it

@@ -1,10 +1,10 @@
 #if Sites
 import OtaflashFleet
 
-/// The entry of one device in the bucket `STATE`: its newest job in each run, with the claim and the
-/// facts of the job. Each change is one compare-and-set, so a claim, its facts and its outcome cannot
-/// contradict each other. Coordinators and workers follow the same rules as `JobTable`; only the
-/// coordinator measures time.
+/// The entry of one device in the bucket `STATE`: its newest job in each run, with the claim and
+/// the facts of the job. Each change is one compare-and-set, so a claim, its facts and its outcome
+/// cannot contradict each other. Coordinators and workers follow the same rules as `JobTable`; only
+/// the coordinator measures time.
 package struct DeviceEntry: Hashable, Sendable, Codable {
   package enum State: Hashable, Sendable, Codable {
     case waiting

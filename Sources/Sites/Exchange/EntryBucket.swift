@@ -17,8 +17,8 @@ struct EntryBucket: Sendable {
     bucket = try KeyValueBucket(SiteLayout.state, of: stream)
   }
 
-  /// Returns the current entry. A replica may answer with an older one, so the caller decides by the
-  /// result of `update`.
+  /// Returns the current entry. A replica may answer with an older one, so the caller decides by
+  /// the result of `update`.
   func read(_ key: String) async throws(ExchangeFault) -> Stored {
     try await read(key) { (bucket) async throws(NATSFault) in try await bucket.revision(key) }
   }

@@ -15,8 +15,8 @@ package final class JetStreamExchange: JobExchange {
   private let coordinator: SiteCoordinator?
 
   /// - Parameters:
-  ///   - coordinator: the coordinator's part; `nil` = the process is a worker, and must not call the
-  ///     functions of the coordinator.
+  ///   - coordinator: the coordinator's part; `nil` = the process is a worker, which must not call
+  ///     the functions of the coordinator.
   ///   - journal: the keys of the claims of this worker.
   ///   - acceptsAnySite: whether workers also receive jobs without a site, which requires the
   ///     permissions of the coordinator.

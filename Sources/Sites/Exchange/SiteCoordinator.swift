@@ -20,6 +20,8 @@ package final class SiteCoordinator: Sendable {
   private let clock: any LinkClock
   private let notice: @Sendable (String) -> Void
   private let progress = Mutex<[String: JobProgress]>([:])
+  /// The runs that were closed. A process that ends does not report this: its successor opens them.
+  private let closed = AsyncStream.makeStream(of: String.self)
 
   /// - Parameters:
   ///   - clock: the clock for pauses.
@@ -46,6 +48,7 @@ package final class SiteCoordinator: Sendable {
       group.addTask { await self.watchEntries() }
       group.addTask { await self.watchProgress() }
       group.addTask { await self.keepTime() }
+      group.addTask { await self.reportClosedRuns() }
       await group.waitForAll()
     }
   }
@@ -74,6 +77,14 @@ package final class SiteCoordinator: Sendable {
         guard !Task.isCancelled else { return }
         notice("bucket \(bucket.name) cannot be read: \(error)")
         await clock.pause(for: Self.watchPause)
+      }
+    }
+  }
+
+  private func reportClosedRuns() async {
+    for await run in closed.stream {
+      do throws(NATSFault) { try await records.write(run) } catch {
+        notice("run \(run) could not be marked as closed: \(error)")
       }
     }
   }
@@ -189,12 +200,7 @@ package final class SiteCoordinator: Sendable {
 
   func close(_ run: String) {
     records.close(run)
-    let (records, notice) = (records, notice)
-    Task {
-      do throws(NATSFault) { try await records.write(run) } catch {
-        notice("run \(run) could not be marked as closed: \(error)")
-      }
-    }
+    closed.continuation.yield(run)
   }
 
   func forget(_ run: String) async throws(ExchangeFault) {

@@ -26,6 +26,8 @@ final class SiteWorker: Sendable {
   private let acceptsAnySite: Bool
   /// The last known revisions of claimed entries.
   private let held = Mutex<[String: EntryBucket.Stored]>([:])
+  /// The progress of transfers, by key, which is sent with the next renewal.
+  private let unsent = Mutex<[String: JobProgress]>([:])
 
   init(
     _ stream: JetStream, clock: any LinkClock, journal: any ClaimJournal, acceptsAnySite: Bool
@@ -80,7 +82,10 @@ final class SiteWorker: Sendable {
         offer = try await stream.fetch(from: consumer, of: SiteLayout.offers, expiry: expiry)
       } catch {
         if case .cancelled = error { return nil }
-        throw ExchangeFault(error)
+        guard case .noResponders = error else { throw ExchangeFault(error) }
+        // No job was ever published at this site.
+        await clock.pause(for: min(expiry, Self.staleDelay))
+        return nil
       }
       guard let offer else { return nil }
       if let claim = try await claim(offer, for: worker, lease: lease) { return claim }
@@ -118,7 +123,8 @@ final class SiteWorker: Sendable {
     return nil
   }
 
-  /// Answers an offer. If the answer is lost, the offer is delivered again, and found to be settled.
+  /// Answers an offer. If the answer is lost, the offer is delivered again, and found to be
+  /// settled.
   private func settle(
     _ body: () async throws(NATSFault) -> Void
   ) async throws(ExchangeFault) {
@@ -144,9 +150,11 @@ final class SiteWorker: Sendable {
   // MARK: Changes
 
   func renew(_ claim: JobClaim, lease: Duration) async throws(ExchangeFault) -> ClaimStanding {
-    try await change(claim) { (entry) throws(ExchangeFault) in
+    let standing = try await change(claim) { (entry) throws(ExchangeFault) in
       try entry.renew(claim, lease: lease)
     }
+    await sendProgress(key(claim))
+    return standing
   }
 
   func report(_ claim: JobClaim, _ event: FleetEvent) async throws(ExchangeFault) {
@@ -167,6 +175,7 @@ final class SiteWorker: Sendable {
   private func forget(_ claim: JobClaim) {
     let key = key(claim)
     held.withLock { _ = $0.removeValue(forKey: key) }
+    unsent.withLock { _ = $0.removeValue(forKey: key) }
     journal.remove(key)
   }
 
@@ -222,12 +231,16 @@ final class SiteWorker: Sendable {
     }
   }
 
+  /// Stores the progress of a transfer until the next renewal.
   func progress(_ claim: JobClaim, _ progress: JobProgress) {
-    let (key, bucket) = (key(claim), progresses)
-    Task {
-      // A lost value is replaced by the next.
-      do throws(NATSFault) { try await bucket.put(key, progress.bytesOfEntry) } catch { return }
-    }
+    let key = key(claim)
+    unsent.withLock { $0[key] = progress }
+  }
+
+  private func sendProgress(_ key: String) async {
+    guard let progress = unsent.withLock({ $0.removeValue(forKey: key) }) else { return }
+    // A lost value is replaced by the next.
+    do throws(NATSFault) { try await progresses.send(key, progress.bytesOfEntry) } catch { return }
   }
 
   private func converting<Value>(

@@ -2,6 +2,7 @@ import ArgumentParser
 import OtaflashBlueZ
 import OtaflashConsole
 import OtaflashDevices
+import OtaflashProgram
 import OtaflashState
 
 /// Checks the requirements of flashing, and prints remedies.

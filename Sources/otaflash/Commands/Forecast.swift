@@ -1,5 +1,6 @@
 import OtaflashConsole
 import OtaflashDevices
+import OtaflashProgram
 import OtaflashFirmware
 import OtaflashUpdate
 
@@ -27,7 +28,7 @@ enum Forecast: Equatable, Sendable {
         change: Change(
           from: image.place.imageIndex == 0 ? device?.runningName : nil, to: image.versionName),
         offset: device?.resumeOffset(for: image) ?? 0, total: image.bytes.count)
-    case .failure(let fault): self = .refuse(FaultReport(fault, in: context))
+    case .failure(let fault): self = .refuse(FaultReport(.update(fault), in: context))
     }
   }
 

@@ -3,7 +3,7 @@ import OtaflashConsole
 import OtaflashDevices
 
 /// The root of the grammar.
-struct Otaflash: ParsableCommand, Sendable {
+struct Otaflash: GroupCommand, Sendable {
   static let configuration = CommandConfiguration(
     commandName: "otaflash",
     abstract: "Flash firmware over Bluetooth LE.",

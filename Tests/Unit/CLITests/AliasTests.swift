@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import OtaflashDevices
+@testable import OtaflashProgram
 @testable import otaflash
 
 /// Tests of device aliases in the built program.

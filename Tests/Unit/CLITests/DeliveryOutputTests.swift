@@ -4,6 +4,7 @@ import Testing
 
 @testable import OtaflashConsole
 @testable import OtaflashDevices
+@testable import OtaflashProgram
 @testable import otaflash
 
 /// Tests of the messages about patches, and about the reasons for not sending a patch.

@@ -6,6 +6,7 @@ import OtaflashGATT
 import OtaflashState
 import OtaflashUpdate
 
+@testable import OtaflashProgram
 @testable import otaflash
 
 // Faults of devices, links and images.

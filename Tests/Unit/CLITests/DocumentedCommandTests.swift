@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import OtaflashProgram
 @testable import otaflash
 
 /// Tests of the commands in the documents. Each command must be valid, and commands that need

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import OtaflashDevices
+@testable import OtaflashProgram
 @testable import otaflash
 
 /// Tests that each error code has the same row in the program, the manual and the document.

@@ -7,6 +7,7 @@ import OtaflashGATT
 import OtaflashUpdate
 import Testing
 
+@testable import OtaflashProgram
 @testable import otaflash
 
 @Suite struct FaultReportTests {

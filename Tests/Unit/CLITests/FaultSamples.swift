@@ -10,6 +10,7 @@ import Testing
 
 @testable import OtaflashConsole
 @testable import OtaflashDevices
+@testable import OtaflashProgram
 @testable import otaflash
 
 /// A sample of every fault of a command. Each kind has a case in an exhaustive switch, so a new

@@ -4,6 +4,7 @@ import OtaflashFleetStore
 import OtaflashState
 
 @testable import OtaflashConsole
+@testable import OtaflashProgram
 @testable import otaflash
 
 /// A sample of every fault of a campaign; `FaultSamples` has the others.

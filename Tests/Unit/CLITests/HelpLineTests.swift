@@ -3,6 +3,7 @@ import Testing
 
 @testable import OtaflashConsole
 @testable import OtaflashDevices
+@testable import OtaflashProgram
 @testable import otaflash
 
 @Suite struct FaultSampleTests {

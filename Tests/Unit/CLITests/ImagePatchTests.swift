@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import OtaflashConsole
+@testable import OtaflashProgram
 @testable import otaflash
 
 /// Tests of `image diff`, `image patch`, and prebuilt patches of `flash`.

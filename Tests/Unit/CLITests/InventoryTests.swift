@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import OtaflashConsole
+@testable import OtaflashProgram
 @testable import otaflash
 
 /// Tests of device records, which are listed, filtered, shown, and used by campaigns.

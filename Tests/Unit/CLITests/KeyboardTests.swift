@@ -2,6 +2,7 @@ import Testing
 
 @testable import OtaflashConsole
 @testable import OtaflashDevices
+@testable import OtaflashProgram
 @testable import otaflash
 
 /// Tests with a user at a terminal: keys, signals, and the restored terminal.

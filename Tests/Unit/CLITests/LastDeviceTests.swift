@@ -1,6 +1,7 @@
 import Testing
 
 @testable import OtaflashDevices
+@testable import OtaflashProgram
 @testable import otaflash
 
 /// Tests of `-d last` with the built program.

@@ -4,6 +4,7 @@ import Testing
 
 @testable import OtaflashConsole
 @testable import OtaflashDevices
+@testable import OtaflashProgram
 @testable import otaflash
 
 /// Tests of the live table of devices as a value, whose input is advertisements and keys, and whose

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import OtaflashConsole
+@testable import OtaflashProgram
 @testable import otaflash
 
 @Suite struct TimestampTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import OtaflashDevices
+@testable import OtaflashProgram
 @testable import otaflash
 
 /// Tests that run the built program as a shell does.

@@ -4,6 +4,7 @@ import OtaflashUpdate
 import Testing
 
 @testable import OtaflashDevices
+@testable import OtaflashProgram
 @testable import otaflash
 
 /// Tests of the answers and messages of the command line for pairing and link tuning.

@@ -4,6 +4,7 @@ import OtaflashSimulation
 import Testing
 
 @testable import OtaflashBench
+@testable import OtaflashProgram
 @testable import otaflash
 
 /// Tests of `otaflash self-test`, which must pass, leave no files, and find faults.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import OtaflashDevices
+@testable import OtaflashProgram
 @testable import otaflash
 
 @Suite struct SimulatedDeviceTests {

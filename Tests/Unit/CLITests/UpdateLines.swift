@@ -2,6 +2,7 @@ import OtaflashUpdate
 
 @testable import OtaflashConsole
 @testable import OtaflashDevices
+@testable import OtaflashProgram
 @testable import otaflash
 
 /// The lines that `--json` writes about updates, without a console.

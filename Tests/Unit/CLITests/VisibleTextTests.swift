@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import OtaflashConsole
+@testable import OtaflashProgram
 @testable import otaflash
 
 /// Tests that external text does not control a terminal.

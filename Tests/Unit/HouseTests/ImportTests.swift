@@ -58,8 +58,10 @@ import Testing
     "Bench": devices.union(["OtaflashDevices"]),
     "FleetHost": campaigns,
     "FleetCommands": campaigns.union(["OtaflashFleetHost"]),
+    "Program": devices.union(["OtaflashDevices"]),
     "otaflash": devices.union([
-      "OtaflashDevices", "OtaflashBench", "OtaflashFleetHost", "OtaflashFleetCommands",
+      "OtaflashDevices", "OtaflashBench", "OtaflashProgram", "OtaflashFleetHost",
+      "OtaflashFleetCommands",
     ]),
     "State": [
       "OtaflashGATT", "OtaflashBlueZ", "OtaflashFirmware", "OtaflashUpdate", "Crypto", "Glibc",
@@ -131,7 +133,7 @@ import Testing
     "Sources/Devices/Air/SimulatedAir+Survey.swift", "Sources/Devices/Choosing/LiveScan.swift",
     "Sources/Devices/Output/UpdateDisplay.swift", "Sources/FleetHooks/ForegroundProgram.swift",
     "Sources/FleetHooks/ProcessHooks.swift", "Sources/FleetCommands/Plan/ForecastRenderer.swift",
-    "Sources/FleetCommands/Requests/FleetRequest.swift", "Sources/otaflash/Process/Program.swift",
+    "Sources/FleetCommands/Requests/FleetRequest.swift", "Sources/Program/Process/Program.swift",
   ]
 
   @Test func timeAndChanceAreInjected() throws {
@@ -152,7 +154,7 @@ import Testing
   /// that a signal cancels.
   static let tasksThatAreNoChildren: Set = [
     "Sources/GATT/Concurrency/Shield.swift", "Sources/Simulation/Time/VirtualTimeline.swift",
-    "Sources/otaflash/Process/Program.swift", "Sources/otaflash/Process/Run.swift",
+    "Sources/Program/Process/Program.swift", "Sources/Program/Process/Run.swift",
   ]
 
   @Test(arguments: permitted.keys.sorted())

@@ -28,7 +28,7 @@ import Testing
 
   /// The parts of the command line, in which messages may mention the command line.
   static let program: Set = [
-    "Console", "Devices", "Bench", "FleetHost", "FleetCommands", "otaflash",
+    "Console", "Devices", "Bench", "FleetHost", "FleetCommands", "Program", "otaflash",
   ]
 
   @Test(arguments: Set(ImportTests.permitted.keys).subtracting(program).sorted())

@@ -22,7 +22,7 @@ extension FaultContext {
 
 extension FaultReport {
   /// Describes why a file is not written.
-  init(_ fault: OutputFileFault, of file: OutputFile, in context: FaultContext) {
+  package init(_ fault: OutputFileFault, of file: OutputFile, in context: FaultContext) {
     switch fault {
     case .isInput:
       self.init(
@@ -54,7 +54,7 @@ extension FaultReport {
   }
 
   /// Describes a resource limit that is too low.
-  init(_ shortage: ResourceShortage, in context: FaultContext) {
+  package init(_ shortage: ResourceShortage, in context: FaultContext) {
     switch shortage {
     case .descriptors(let free, let needed):
       self.init(

@@ -7,7 +7,7 @@ import OtaflashUpdate
 
 extension FaultReport {
   /// Describes a fault of a command.
-  init(_ fault: CommandFault, in context: FaultContext) {
+  package init(_ fault: CommandFault, in context: FaultContext) {
     self =
       switch fault {
       case .usage(let message, let command):

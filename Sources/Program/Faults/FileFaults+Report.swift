@@ -5,7 +5,7 @@ import OtaflashFirmware
 import OtaflashState
 
 extension FaultReport {
-  init(_ fault: FileFault, in context: FaultContext) {
+  package init(_ fault: FileFault, in context: FaultContext) {
     self =
       switch fault {
       case .missing(let path):
@@ -48,7 +48,7 @@ extension FaultReport {
     }
   }
 
-  init(_ fault: BaselineFault, in context: FaultContext) {
+  package init(_ fault: BaselineFault, in context: FaultContext) {
     let write = context.command(
       context.subject.device.map { ["bench", "-d", $0, "--json"] } ?? ["bench", "--help"])
     self =
@@ -66,7 +66,7 @@ extension FaultReport {
       }
   }
 
-  init(_ fault: KeyFileFault, in context: FaultContext) {
+  package init(_ fault: KeyFileFault, in context: FaultContext) {
     self =
       switch fault {
       case .file(let fault): FaultReport(fault, in: context)
@@ -82,7 +82,7 @@ extension FaultReport {
       }
   }
 
-  init(_ fault: ImageFileFault, in context: FaultContext) {
+  package init(_ fault: ImageFileFault, in context: FaultContext) {
     self =
       switch fault {
       case .missing(let path): FaultReport(FileFault.missing(path: path), in: context)

@@ -1,17 +1,32 @@
+import ArgumentParser
 import OtaflashConsole
 import OtaflashDevices
 import OtaflashState
 
 /// One run of the program, from its arguments to its exit status.
-struct Run: Sendable {
+package struct Run: Sendable {
+  /// The command that groups all others.
+  let root: any (ParsableCommand & Sendable).Type
   let program: String
   let arguments: [String]
   let environment: [String: String]
   let interruption: Interruption
   let queue: OutputQueue
 
-  func perform() async -> ExitStatus {
-    switch CommandLineReading(arguments, environment: environment) {
+  package init(
+    root: any (ParsableCommand & Sendable).Type, program: String, arguments: [String],
+    environment: [String: String], interruption: Interruption, queue: OutputQueue
+  ) {
+    self.root = root
+    self.program = program
+    self.arguments = arguments
+    self.environment = environment
+    self.interruption = interruption
+    self.queue = queue
+  }
+
+  package func perform() async -> ExitStatus {
+    switch CommandLineReading(arguments, environment: environment, root: root) {
     case .command(let command, let name): await begin(command, called: name)
     case .text(let text): print(text)
     case .groupAlone(let group): refuse(group)
@@ -42,7 +57,8 @@ struct Run: Sendable {
     var named = deviceCommand.naming(found)
     do { try named.validate() } catch { return refuse("\(error)", in: name) }
     return await Run(
-      program: program, arguments: words, environment: environment, interruption: interruption,
+      root: root, program: program, arguments: words, environment: environment,
+      interruption: interruption,
       queue: queue
     ).run(named, called: name, beginning: note)
   }
@@ -61,7 +77,7 @@ struct Run: Sendable {
       console: console, updates: UpdateDisplay(on: console, device: command.subject.device),
       global: command.global,
       context: FaultContext(
-        program: program, arguments: arguments, subject: command.subject),
+        program: program, arguments: arguments, subject: command.subject, root: root),
       environment: environment, interruption: interruption, inputs: inputs,
       capture: command.captureFile.map { Capture(file: $0, inputs: inputs) })
     if let note { console.note(note) }
@@ -70,7 +86,8 @@ struct Run: Sendable {
     console.end(ending)
     if let next = ending.next, interruption.signal == nil {
       return await Run(
-        program: program, arguments: next, environment: environment, interruption: interruption,
+        root: root, program: program, arguments: next, environment: environment,
+        interruption: interruption,
         queue: queue
       ).perform()
     }
@@ -157,8 +174,8 @@ struct Run: Sendable {
   }
 
   /// Ends a run that cannot start. Needs no task, so it also works with too few resources.
-  func refuse(_ shortage: ResourceShortage) -> ExitStatus {
-    switch CommandLineReading(arguments, environment: environment) {
+  package func refuse(_ shortage: ResourceShortage) -> ExitStatus {
+    switch CommandLineReading(arguments, environment: environment, root: root) {
     case .command(let command, let name):
       refuse(.shortage(shortage), of: name, about: command.subject)
     case .text, .groupAlone, .malformed: refuse(.shortage(shortage), of: "", about: Subject())
@@ -170,7 +187,8 @@ struct Run: Sendable {
   ) -> ExitStatus {
     let settings = OutputSettings(json: wantsJSON, in: .current(environment: environment))
     let console = Console(settings: settings, command: name, queue: queue)
-    let context = FaultContext(program: program, arguments: arguments, subject: subject)
+    let context = FaultContext(
+      program: program, arguments: arguments, subject: subject, root: root)
     let report = FaultReport(fault, in: context)
     console.fail(report)
     console.end(.failed(report.exit, device: subject.device))
@@ -184,7 +202,7 @@ struct Run: Sendable {
 
   private func outputFailed(_ errno: Int32) -> ExitStatus {
     let report = FaultReport(
-      .output(errno: errno), in: FaultContext(program: program, arguments: arguments))
+      .output(errno: errno), in: FaultContext(program: program, arguments: arguments, root: root))
     let lines: [Line] = [
       "error[\(report.code.rawValue)]: \(report.what)", "  \(report.why)", "  help: \(report.help)",
     ]

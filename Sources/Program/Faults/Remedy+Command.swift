@@ -6,7 +6,7 @@ import OtaflashGATT
 /// The remedies as commands of this system and options of this program.
 extension Remedy {
   /// Returns a command that works as printed; `nil` if no command is a remedy.
-  func help(in context: FaultContext) -> String? {
+  package func help(in context: FaultContext) -> String? {
     switch self {
     case .tryAgain, .wait: context.again
     case .startOver: context.again(with: "--restart")
@@ -39,7 +39,7 @@ extension Remedy {
   }
 
   /// Returns the remedy as a sentence; `nil` if the help line or the fault's text states it.
-  func words(for program: String) -> String? {
+  package func words(for program: String) -> String? {
     let program = ShellWords.quote(program)
     return switch self {
     case .installBluetooth:

@@ -3,7 +3,7 @@ import OtaflashConsole
 import OtaflashDevices
 
 /// A parsed command line.
-enum CommandLineReading {
+package enum CommandLineReading {
   case command(any Subcommand, name: String)
   /// `--help`, `--version`, or output of the parser for tools.
   case text(String)
@@ -12,11 +12,11 @@ enum CommandLineReading {
   case malformed(message: String, name: String)
 
   /// A command that requires a subcommand.
-  struct Group {
+  package struct Group {
     /// The name of the command; empty for the program itself.
-    let name: String
-    let help: String
-    let complaint: String
+    package let name: String
+    package let help: String
+    package let complaint: String
 
     fileprivate init(_ name: String, help: String, configuration: CommandConfiguration) {
       self.name = name
@@ -26,33 +26,36 @@ enum CommandLineReading {
     }
   }
 
-  init(_ arguments: [String], environment: [String: String]) {
+  /// - Parameter root: the command that groups all others.
+  package init(
+    _ arguments: [String], environment: [String: String], root: any ParsableCommand.Type
+  ) {
     var added: [String] = []
     do {
-      let expansion = try Self.expansion(arguments, environment: environment)
+      let expansion = try Self.expansion(arguments, environment: environment, root)
       added = expansion.added
-      let parsed = try Otaflash.parseAsRoot(expansion.words)
+      let parsed = try root.parseAsRoot(expansion.words)
       if let command = parsed as? any Subcommand {
         self = .command(command, name: type(of: command).words)
       } else if let group = parsed as? any GroupCommand {
         let configuration = type(of: group).configuration
         self = .groupAlone(
           Group(
-            group is Otaflash ? "" : configuration.commandName ?? "",
-            help: Otaflash.helpMessage(for: type(of: group)), configuration: configuration))
+            type(of: group) == root ? "" : configuration.commandName ?? "",
+            help: root.helpMessage(for: type(of: group)), configuration: configuration))
       } else {
         var help = parsed
         try help.run()
         self = .text("")
       }
     } catch {
-      self = Self.meaning(of: error, arguments: arguments, fromEnvironment: added)
+      self = Self.meaning(of: error, arguments: arguments, fromEnvironment: added, root)
     }
   }
 
   /// Inserts the words of the environment after the command's name.
   private static func expansion(
-    _ arguments: [String], environment: [String: String]
+    _ arguments: [String], environment: [String: String], _ root: any ParsableCommand.Type
   ) throws -> (words: [String], added: [String]) {
     // Completion requests of a shell depend on the positions of words.
     let isShell = arguments.first?.hasPrefix("---") ?? false
@@ -60,7 +63,7 @@ enum CommandLineReading {
     else {
       return (arguments, [])
     }
-    let path = try OptionCatalog(dump: Otaflash._dumpHelp()).walk(arguments)
+    let path = try OptionCatalog(dump: root._dumpHelp()).walk(arguments)
     guard path.commands.count > 1 else { return (arguments, []) }
     let added = EnvironmentOptions.words(for: path, arguments: arguments, environment: environment)
     return (
@@ -69,16 +72,17 @@ enum CommandLineReading {
   }
 
   private static func meaning(
-    of error: any Error, arguments: [String], fromEnvironment added: [String]
+    of error: any Error, arguments: [String], fromEnvironment added: [String],
+    _ root: any ParsableCommand.Type
   ) -> CommandLineReading {
-    let text = Otaflash.fullMessage(for: error)
-    if Otaflash.exitCode(for: error) == .success {
-      let complaint = complaintOfHelp(arguments)
+    let text = root.fullMessage(for: error)
+    if root.exitCode(for: error) == .success {
+      let complaint = complaintOfHelp(arguments, root)
       return complaint.map { .malformed(message: $0, name: "") } ?? .text(text)
     }
-    let message = firstSentence(of: Otaflash.message(for: error))
+    let message = firstSentence(of: root.message(for: error))
     do {
-      let path = try OptionCatalog(dump: Otaflash._dumpHelp()).walk(arguments)
+      let path = try OptionCatalog(dump: root._dumpHelp()).walk(arguments)
       guard let stranger = path.stranger else {
         let origin = EnvironmentOptions.origin(of: message, among: added)
         return .malformed(
@@ -95,11 +99,13 @@ enum CommandLineReading {
 
   /// Returns the error of a command line that the parser mistakes for a request for help: a file
   /// named `-h.bin`, or help for an unknown command.
-  private static func complaintOfHelp(_ arguments: [String]) -> String? {
+  private static func complaintOfHelp(
+    _ arguments: [String], _ root: any ParsableCommand.Type
+  ) -> String? {
     let options = arguments.prefix { $0 != "--" }
     if options.first == "help" {
       do {
-        let path = try OptionCatalog(dump: Otaflash._dumpHelp()).walk(Array(options.dropFirst()))
+        let path = try OptionCatalog(dump: root._dumpHelp()).walk(Array(options.dropFirst()))
         return path.stranger.map { "there is no command '\($0)'" }
       } catch {
         return nil
@@ -119,15 +125,17 @@ enum CommandLineReading {
   }
 }
 
-extension Otaflash: GroupCommand {}
-
 extension FaultContext {
   /// A context in which remedies are commands of this program.
-  init(program: String, arguments: [String], subject: Subject = Subject()) {
+  package init(
+    program: String, arguments: [String], subject: Subject = Subject(),
+    root: any ParsableCommand.Type
+  ) {
     self.init(
       program: program, arguments: arguments, subject: subject,
       commandName: { words in
-        guard case .command(_, let name) = CommandLineReading(words, environment: [:]) else {
+        guard case .command(_, let name) = CommandLineReading(words, environment: [:], root: root)
+        else {
           return nil
         }
         return name

@@ -1,18 +1,24 @@
 import FoundationEssentials
 import Glibc
+import ArgumentParser
 import OtaflashConsole
 
-@main
-enum Program {
-  /// Not `async`: the runtime would then park this thread with all signals unblocked, and a signal
-  /// would kill the process without a message.
-  static func main() {
+/// The process of a program, from its arguments to its exit status.
+package enum Program {
+  // Not `async`: the runtime would then park this thread with all signals unblocked, and a signal
+  // would kill the process without a message.
+  /// Runs the program, and does not return.
+  ///
+  /// - Parameters:
+  ///   - root: the command that groups all others.
+  ///   - name: the name of the program, if the system does not state it.
+  package static func main(_ root: any (ParsableCommand & Sendable).Type, name: String) {
     let environment = ProcessInfo.processInfo.environment
     Startup.occupyStandardStreams()
     Startup.turnBacktracesOff(environment: environment)
     let (interruption, queue) = (Interruption(), OutputQueue())
     let run = Run(
-      program: CommandLine.arguments.first ?? "otaflash",
+      root: root, program: CommandLine.arguments.first ?? name,
       arguments: Array(CommandLine.arguments.dropFirst()),
       environment: environment, interruption: interruption, queue: queue)
     if let shortage = Startup.shortage() { exit(run.refuse(shortage).code) }

@@ -5,7 +5,7 @@ import OtaflashUpdate
 
 extension FaultReport {
   /// Describes an image that no protocol of the device supports, and a suitable part of its file.
-  init(_ fault: UpdateFault, of package: FirmwarePackage, in context: FaultContext) {
+  package init(_ fault: UpdateFault, of package: FirmwarePackage, in context: FaultContext) {
     let report = FaultReport(fault, in: context)
     guard let outer = package.parts.first, let embedded = EmbeddedImage(in: outer) else {
       self = report
@@ -19,7 +19,7 @@ extension FaultReport {
   }
 
   /// The command that shows the first bytes of the file.
-  static func look(isText: Bool, _ context: FaultContext) -> String {
+  package static func look(isText: Bool, _ context: FaultContext) -> String {
     guard let image = context.subject.image, image != "-" else {
       return context.command(["image", "info", "--help"])
     }

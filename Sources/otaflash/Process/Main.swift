@@ -1,0 +1,6 @@
+import OtaflashProgram
+
+@main
+enum Main {
+  static func main() { Program.main(Otaflash.self, name: "otaflash") }
+}
