@@ -62,6 +62,11 @@ package final class NATSServer: Sendable {
   /// The port for leaf nodes, if the configuration has one.
   package var leafPort: Int? { state.withLock { $0.leafPort } }
 
+  package var port: Int { state.withLock { $0.port } }
+
+  /// Reads the configuration again. The server applies it some time after this call.
+  package func reload() { signal(SIGHUP) }
+
   package var url: String { "nats://localhost:\(state.withLock { $0.port })" }
 
   /// Starts the process, again on the same port, and waits until it accepts connections.
