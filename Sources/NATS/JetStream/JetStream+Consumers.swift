@@ -120,6 +120,25 @@ extension JetStream {
     return try await call("CONSUMER.INFO.\(stream).\(name)")
   }
 
+  private struct NamesRequest: Encodable { let offset: Int }
+  private struct NamesReply: Decodable { let consumers: [String]? }
+
+  /// The maximum number of pages of the list of consumers. A server returns 1024 names per page.
+  private static let consumerPagesMaximum = 100
+
+  /// Returns the names of the consumers of a stream, in order.
+  package func consumers(of stream: String) async throws(NATSFault) -> [String] {
+    try SubjectName.check(token: stream)
+    var names: [String] = []
+    for _ in 0..<Self.consumerPagesMaximum {
+      let reply: NamesReply = try await call(
+        "CONSUMER.NAMES.\(stream)", NamesRequest(offset: names.count))
+      guard let page = reply.consumers, !page.isEmpty else { break }
+      names += page
+    }
+    return names.sorted()
+  }
+
   package func deleteConsumer(_ name: String, of stream: String) async throws(NATSFault) {
     try SubjectName.check(token: stream)
     try SubjectName.check(token: name)
@@ -129,11 +148,18 @@ extension JetStream {
   private struct PullRequest: Encodable {
     let batch: Int
     /// In nanoseconds.
-    let expires: Int64
+    let expires: Int64?
+    let doesNotWait: Bool?
+
+    enum CodingKeys: String, CodingKey {
+      case batch, expires
+      case doesNotWait = "no_wait"
+    }
   }
 
-  /// Waits for at most `expiry` for a job of a consumer; `nil` if no job arrived. Several tasks may
-  /// wait. A job that arrives after its task was cancelled is returned to the server immediately.
+  /// Waits for at most `expiry` for a job of a consumer; `nil` if no job arrived. With an expiry of
+  /// zero, it does not wait. Several tasks may wait. A job that arrives after its task was cancelled
+  /// is returned to the server immediately.
   ///
   /// - Throws: after `.connectionLost` or `.cancelled`, this task has no job. If the server had
   ///   already sent a job, it delivers the job again when the acknowledgement is due.
@@ -144,7 +170,10 @@ extension JetStream {
     try SubjectName.check(token: consumer)
     // Each request is for one message, because the acknowledgement limit of a message also runs
     // while it waits in the client.
-    let body = Self.encoded(PullRequest(batch: 1, expires: expiry.nanoseconds))
+    let waits = expiry > .zero
+    let body = Self.encoded(
+      PullRequest(
+        batch: 1, expires: waits ? expiry.nanoseconds : nil, doesNotWait: waits ? nil : true))
     let request = NATSMessage(
       subject: "\(prefix).CONSUMER.MSG.NEXT.\(stream).\(consumer)", payload: body)
     let message: NATSMessage

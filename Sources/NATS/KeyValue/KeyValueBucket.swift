@@ -99,8 +99,42 @@ package struct KeyValueBucket: Sendable {
   /// Returns the current entry, or `nil` if it does not exist or is deleted. An account needs
   /// permission only for this key.
   package func entry(_ key: String) async throws(NATSFault) -> KeyValueEntry? {
-    guard let entry = try await lastEntry(key), !entry.isDeleted else { return nil }
+    guard let entry = try await revision(key), !entry.isDeleted else { return nil }
     return entry
+  }
+
+  /// Returns the last revision of an entry, even if the entry is deleted; `nil` if the key was never
+  /// used.
+  package func revision(_ key: String) async throws(NATSFault) -> KeyValueEntry? {
+    try SubjectName.check(subject: key)
+    let reply = try await stream.connection.request(
+      NATSMessage(subject: "\(stream.prefix).DIRECT.GET.KV_\(name).\(subject(key))"))
+    if let status = reply.status {
+      guard status == 404 else {
+        throw .refused(JetStreamRefusal(status: status, text: reply.statusText))
+      }
+      return nil
+    }
+    guard let sequence = reply.headers["Nats-Sequence"].flatMap({ UInt64($0) }),
+      let entry = KeyValueEntry(
+        subject: subject(key), sequence: sequence, headers: reply.headers, payload: reply.payload)
+    else { throw .malformedReply("an entry without revision") }
+    return entry
+  }
+
+  /// Returns the last revision of an entry from the leader of the bucket, which is never older than
+  /// another answer; `nil` if the key was never used.
+  package func newestRevision(_ key: String) async throws(NATSFault) -> KeyValueEntry? {
+    let message = try await stream.lastMessage(in: "KV_\(name)", of: subject(key))
+    return message.flatMap {
+      KeyValueEntry(
+        subject: $0.subject, sequence: $0.sequence, headers: $0.headers, payload: $0.payload)
+    }
+  }
+
+  /// The revision of the newest entry of the bucket; 0 if the bucket is empty.
+  package var lastRevision: UInt64 {
+    get async throws(NATSFault) { try await stream.stream("KV_\(name)").content.lastSequence }
   }
 
   /// Writes a value regardless of the current revision, and returns the new revision.
@@ -114,7 +148,7 @@ package struct KeyValueBucket: Sendable {
   package func create(_ key: String, _ value: [UInt8]) async throws(NATSFault) -> UInt64? {
     if let revision = try await update(key, value, expecting: 0) { return revision }
     // A deleted entry has a revision as well.
-    guard let last = try await lastEntry(key), last.isDeleted else { return nil }
+    guard let last = try await revision(key), last.isDeleted else { return nil }
     return try await update(key, value, expecting: last.revision)
   }
 
@@ -128,14 +162,15 @@ package struct KeyValueBucket: Sendable {
     }
   }
 
-  /// Deletes an entry; `false` if its revision is not the expected one.
+  /// Deletes an entry, and returns the revision of the deletion; `nil` if the revision of the entry
+  /// is not the expected one.
   @discardableResult
   package func delete(
     _ key: String, expecting revision: UInt64? = nil
-  ) async throws(NATSFault) -> Bool {
+  ) async throws(NATSFault) -> UInt64? {
     try await Self.unlessChanged { () async throws(NATSFault) in
       try await publish(key, [], expecting: revision, headers: ["KV-Operation": "DEL"])
-    } != nil
+    }
   }
 
   /// Returns a watch of the existing entries and of all later changes. `keys` may contain
@@ -174,24 +209,6 @@ package struct KeyValueBucket: Sendable {
   // MARK: - Requests
 
   func subject(_ key: String) -> String { "$KV.\(name).\(key)" }
-
-  /// Returns the last revision of an entry, even if the entry is deleted.
-  private func lastEntry(_ key: String) async throws(NATSFault) -> KeyValueEntry? {
-    try SubjectName.check(subject: key)
-    let reply = try await stream.connection.request(
-      NATSMessage(subject: "\(stream.prefix).DIRECT.GET.KV_\(name).\(subject(key))"))
-    if let status = reply.status {
-      guard status == 404 else {
-        throw .refused(JetStreamRefusal(status: status, text: reply.statusText))
-      }
-      return nil
-    }
-    guard let sequence = reply.headers["Nats-Sequence"].flatMap({ UInt64($0) }),
-      let entry = KeyValueEntry(
-        subject: subject(key), sequence: sequence, headers: reply.headers, payload: reply.payload)
-    else { throw .malformedReply("an entry without revision") }
-    return entry
-  }
 
   private func publish(
     _ key: String, _ value: [UInt8], expecting revision: UInt64?, headers: [String: String] = [:]

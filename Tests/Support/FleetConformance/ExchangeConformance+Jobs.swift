@@ -124,6 +124,30 @@ extension ExchangeConformance {
         Set([first.job.id.device, second.job.id.device]) == ["p", "n"], "these two jobs")
       try await bench.expectNoJob(for: paris, "the worker does not receive Berlin's job")
     },
+    ExchangeConformance("a device in range of two sites is moved after its claim ended") { bench in
+      let (berlin, paris) = (
+        FleetWorker(name: "b", site: "berlin"), FleetWorker(name: "p", site: "paris")
+      )
+      try await bench.publish(bench.job("a", site: "berlin"))
+      let first = try await bench.claim(by: berlin)
+      do throws(ExchangeFault) {
+        try await bench.publish(bench.job("a", attempt: 2, site: "paris"))
+        throw .storage(StorageFault(.system, "the other site receives the device"))
+      } catch {
+        try expect(error == .deviceTaken(by: first.job.id), "the first site has it: \(error)")
+      }
+      try await bench.coordinator.cancel([first.job.id])
+      try expect(try await bench.renew(first) == .recalled, "the first claim is recalled")
+      try await bench.expectNoJob(for: paris, "the first claim has not ended")
+      try await bench.release(first, .recalled)
+      try await bench.publish(bench.job("a", attempt: 2, site: "paris"))
+      try await bench.expectNoJob(for: berlin, "the device belongs to the other site")
+      let second = try await bench.claim(by: paris)
+      try await bench.expectLost("the first claim") { () async throws(ExchangeFault) in
+        try await bench.finish(first)
+      }
+      try await bench.finish(second)
+    },
     ExchangeConformance("a worker without a site receives all jobs") { bench in
       try await bench.publish(
         bench.job("b", site: "berlin"), bench.job("n"), bench.job("p", site: "paris"))

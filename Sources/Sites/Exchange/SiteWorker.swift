@@ -1,0 +1,239 @@
+#if Sites
+import OtaflashFleet
+import OtaflashGATT
+import OtaflashNATS
+import Synchronization
+
+/// A worker's part of the exchange. Its account may read and write only the entries of its site.
+final class SiteWorker: Sendable {
+  /// The time of one request for an offer. A longer wait consists of several requests.
+  private static let pollLimit = Duration.seconds(5)
+  /// The pause between two requests to several consumers.
+  private static let pollPause = Duration.milliseconds(50)
+  private static let recordPause = Duration.milliseconds(20)
+  private static let recordPauseMaximum = Duration.milliseconds(250)
+  private static let changesMaximum = 8
+  /// The delay after which an offer is delivered again whose entry a replica does not have yet.
+  private static let staleDelay = Duration.seconds(1)
+
+  private let stream: JetStream
+  private let entries: EntryBucket
+  private let runs: KeyValueBucket
+  private let progresses: KeyValueBucket
+  private let clock: any LinkClock
+  private let journal: any ClaimJournal
+  /// Whether the worker also accepts jobs without a site, for which a gateway has no permission.
+  private let acceptsAnySite: Bool
+  /// The last known revisions of claimed entries.
+  private let held = Mutex<[String: EntryBucket.Stored]>([:])
+
+  init(
+    _ stream: JetStream, clock: any LinkClock, journal: any ClaimJournal, acceptsAnySite: Bool
+  ) throws(NATSFault) {
+    self.stream = stream
+    self.clock = clock
+    self.journal = journal
+    self.acceptsAnySite = acceptsAnySite
+    entries = try EntryBucket(stream)
+    runs = try KeyValueBucket(SiteLayout.runs, of: stream)
+    progresses = try KeyValueBucket(SiteLayout.progress, of: stream)
+  }
+
+  // MARK: Claims
+
+  func claim(
+    for worker: FleetWorker, lease: Duration, waitingUpTo wait: Duration
+  ) async throws(ExchangeFault) -> JobClaim? {
+    let end = clock.now.advanced(by: wait)
+    while true {
+      let sources = try await consumers(of: worker)
+      let remaining = max(clock.now.duration(to: end), .zero)
+      let expiry = sources.count == 1 ? min(remaining, Self.pollLimit) : .zero
+      for source in sources {
+        if let claim = try await claim(for: worker, lease: lease, from: source, expiry: expiry) {
+          return claim
+        }
+      }
+      guard clock.now < end, !Task.isCancelled else { return nil }
+      if expiry == .zero { await clock.pause(for: Self.pollPause) }
+    }
+  }
+
+  private func consumers(of worker: FleetWorker) async throws(ExchangeFault) -> [String] {
+    let own = worker.site.map { [SiteLayout.consumer(ofSite: $0)] } ?? []
+    guard acceptsAnySite else { return own }
+    let all = try await converting { () async throws(NATSFault) in
+      try await stream.consumers(of: SiteLayout.offers)
+    }
+    let wanted = worker.site == nil ? all : own + [SiteLayout.consumer(ofSite: nil)]
+    return wanted.filter(all.contains)
+  }
+
+  /// Fetches offers of one consumer until a claim succeeds or no offer is left.
+  private func claim(
+    for worker: FleetWorker, lease: Duration, from consumer: String, expiry: Duration
+  ) async throws(ExchangeFault) -> JobClaim? {
+    var expiry = expiry
+    while !Task.isCancelled {
+      let offer: DeliveredMessage?
+      do throws(NATSFault) {
+        offer = try await stream.fetch(from: consumer, of: SiteLayout.offers, expiry: expiry)
+      } catch {
+        if case .cancelled = error { return nil }
+        throw ExchangeFault(error)
+      }
+      guard let offer else { return nil }
+      if let claim = try await claim(offer, for: worker, lease: lease) { return claim }
+      expiry = .zero
+    }
+    return nil
+  }
+
+  /// Claims the job of an offer; `nil` = another worker has it, or it has ended.
+  private func claim(
+    _ offer: DeliveredMessage, for worker: FleetWorker, lease: Duration
+  ) async throws(ExchangeFault) -> JobClaim? {
+    let prefix = SiteLayout.offer("")
+    guard offer.message.subject.hasPrefix(prefix) else { return nil }
+    let key = String(offer.message.subject.dropFirst(prefix.count))
+    let revision = JobOffer(offer.message.payload)?.revision ?? 0
+    for _ in 0..<Self.changesMaximum {
+      var stored = try await entries.read(key)
+      guard stored.revision >= revision else {
+        try await settle { () async throws(NATSFault) in
+          try await offer.giveBack(after: Self.staleDelay)
+        }
+        return nil
+      }
+      guard let claim = stored.entry.claim(for: worker, lease: lease) else { break }
+      journal.add(key)
+      if let revision = try await entries.update(key, stored.entry, expecting: stored.revision) {
+        stored.revision = revision
+        held.withLock { [stored] in $0[key] = stored }
+        try await settle { () async throws(NATSFault) in try await offer.acknowledge() }
+        return claim
+      }
+    }
+    try await settle { () async throws(NATSFault) in try await offer.acknowledge() }
+    return nil
+  }
+
+  /// Answers an offer. If the answer is lost, the offer is delivered again, and found to be settled.
+  private func settle(
+    _ body: () async throws(NATSFault) -> Void
+  ) async throws(ExchangeFault) {
+    do throws(NATSFault) { try await body() } catch {
+      guard error.effect == .unknown || error == .notConnected else { throw ExchangeFault(error) }
+    }
+  }
+
+  func claims(of worker: FleetWorker) async throws(ExchangeFault) -> [JobClaim] {
+    var claims: [JobClaim] = []
+    for key in journal.keys {
+      let stored = try await entries.read(key)
+      if let claim = stored.entry.claim(of: worker.name) {
+        held.withLock { $0[key] = stored }
+        claims.append(claim)
+      } else {
+        journal.remove(key)
+      }
+    }
+    return claims
+  }
+
+  // MARK: Changes
+
+  func renew(_ claim: JobClaim, lease: Duration) async throws(ExchangeFault) -> ClaimStanding {
+    try await change(claim) { (entry) throws(ExchangeFault) in
+      try entry.renew(claim, lease: lease)
+    }
+  }
+
+  func report(_ claim: JobClaim, _ event: FleetEvent) async throws(ExchangeFault) {
+    try await change(claim) { (entry) throws(ExchangeFault) in try entry.report(claim, event) }
+  }
+
+  func finish(_ claim: JobClaim, _ ending: AttemptEnding) async throws(ExchangeFault) {
+    let isHeld = try await change(claim) { $0.finish(claim, ending) }
+    forget(claim)
+    guard isHeld else { throw .claimLost(claim.job.id) }
+  }
+
+  func release(_ claim: JobClaim, _ reason: ReturnReason) async throws(ExchangeFault) {
+    try await change(claim) { $0.release(claim, reason) }
+    forget(claim)
+  }
+
+  private func forget(_ claim: JobClaim) {
+    let key = key(claim)
+    held.withLock { _ = $0.removeValue(forKey: key) }
+    journal.remove(key)
+  }
+
+  private func key(_ claim: JobClaim) -> String {
+    SiteLayout.key(site: claim.job.site, device: claim.job.id.device)
+  }
+
+  /// Changes the entry of a claim by compare-and-set. A result of a known revision counts only if
+  /// its compare-and-set succeeds; otherwise the entry is read again.
+  private func change<Value>(
+    _ claim: JobClaim, _ body: (inout DeviceEntry) throws(ExchangeFault) -> Value
+  ) async throws(ExchangeFault) -> Value {
+    let key = key(claim)
+    var known = held.withLock { $0.removeValue(forKey: key) }
+    for _ in 0..<Self.changesMaximum {
+      let stored: EntryBucket.Stored
+      let isFresh = known == nil
+      if let known { stored = known } else { stored = try await entries.read(key) }
+      known = nil
+      var entry = stored.entry
+      let value: Value
+      do throws(ExchangeFault) { value = try body(&entry) } catch {
+        guard isFresh else { continue }
+        throw error
+      }
+      if entry == stored.entry {
+        guard isFresh else { continue }
+        return value
+      }
+      if let revision = try await entries.update(key, entry, expecting: stored.revision) {
+        held.withLock { $0[key] = EntryBucket.Stored(revision: revision, entry: entry) }
+        return value
+      }
+    }
+    throw .unavailable(words: "the entry \(key) changes too often")
+  }
+
+  // MARK: Records and progress
+
+  func recorded(_ claim: JobClaim) async throws(ExchangeFault) {
+    let key = key(claim)
+    let known = held.withLock { $0[key]?.revision }
+    let revision: UInt64
+    if let known { revision = known } else { revision = try await entries.read(key).revision }
+    let name = RunRecords.key(of: claim.job.id.run)
+    var pause = Self.recordPause
+    while true {
+      let stored = try await converting { () async throws(NATSFault) in try await runs.entry(name) }
+      let record = RunRecord(stored) ?? RunRecord()
+      if record.recorded >= revision { return }
+      guard record.isOpen, await clock.pause(for: pause) else { throw .notRecorded }
+      pause = min(pause * 2, Self.recordPauseMaximum)
+    }
+  }
+
+  func progress(_ claim: JobClaim, _ progress: JobProgress) {
+    let (key, bucket) = (key(claim), progresses)
+    Task {
+      // A lost value is replaced by the next.
+      do throws(NATSFault) { try await bucket.put(key, progress.bytesOfEntry) } catch { return }
+    }
+  }
+
+  private func converting<Value>(
+    _ body: () async throws(NATSFault) -> Value
+  ) async throws(ExchangeFault) -> Value {
+    do throws(NATSFault) { return try await body() } catch { throw ExchangeFault(error) }
+  }
+}
+#endif
