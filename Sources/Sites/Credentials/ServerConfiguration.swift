@@ -1,10 +1,10 @@
 #if Sites
 /// The configuration of nats-server for a deployment.
 ///
-/// Each gateway has an account of its own, and the account of the coordinator exports to it exactly
+/// Each gateway has its own account, and the account of the coordinator exports to it exactly
 /// the subjects that it needs. Permissions of users in one account would not be sufficient: a
 /// server does not check the reply subject of a request, so a gateway could write any subject of
-/// its account with a reply to one of its own requests. A reply to a request over an import only
+/// its account with the reply to a permitted request. A reply to a request over an import only
 /// reaches the account of the request.
 package enum ServerConfiguration {
   /// The account with the streams.
@@ -119,7 +119,6 @@ package enum ServerConfiguration {
     tls {
       cert_file: \(quoted(certificate))
       key_file: \(quoted(key))
-      min_version: "1.2"
       # In addition, require certificates of clients:
       # verify: true
       # ca_file: "clients.pem"

@@ -30,7 +30,7 @@ package enum LeadershipFault: Error, Hashable, Sendable {
 
 /// The right of one coordinator to run: an entry in the bucket `LEADER`, renewed by
 /// compare-and-set. Times of other hosts are not compared: another coordinator may take over after
-/// the entry was unchanged for `silence` of its own clock.
+/// the entry was unchanged for `silence`, by the clock of that coordinator.
 package final class Leadership: Sendable {
   /// The time between two renewals.
   package static let renewalInterval = Duration.seconds(5)

@@ -15,7 +15,10 @@ struct Deployment {
 
   static let offers = ["kitchen.a", "hall.a", "hall.b"]
 
-  init(_ version: NATSServer.Version, _ files: TemporaryFolders.Folder) async throws {
+  /// - Parameter isFilled: whether the buckets contain entries, which are no jobs.
+  init(
+    _ version: NATSServer.Version, _ files: TemporaryFolders.Folder, isFilled: Bool = true
+  ) async throws {
     folder = try CredentialsTests.folder(files)
     for (site, gateway) in [("kitchen", "one"), ("kitchen", "two"), ("hall", "one")] {
       _ = try folder.issue(site: site, gateway: gateway)
@@ -28,6 +31,7 @@ struct Deployment {
     coordinator = try JetStream(try await server.connect(key: coordinatorKey))
     try await SiteStreams.create(on: coordinator)
     try await SiteStreams.createConsumers(of: ["kitchen", "hall"], on: coordinator)
+    guard isFilled else { return }
     for key in Self.offers {
       try await coordinator.publish(
         NATSMessage(subject: SiteLayout.offer(key), payload: Array("offer".utf8)))
@@ -112,6 +116,17 @@ struct ForbiddenOperation: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
+  /// The row of the operation in `docs/sites-security.md`.
+  var row: String {
+    let request = [
+      isSubscription ? "SUB" : "PUB", subject, header, payload.isEmpty ? nil : payload,
+      reply.map { "reply \($0)" },
+    ].compactMap(\.self).joined(separator: " ")
+    let text = answer.isEmpty
+      ? "no answer, no effect" : "`\(answer.replacing(" to \"\(subject)\"", with: ""))`"
+    return "| \(name) | `\(request)` | \(text) | same |"
+  }
+
   /// A subject without permission.
   private static func refused(
     _ name: String, _ subject: String, _ payload: String = "", header: String? = nil
@@ -165,7 +180,7 @@ struct ForbiddenOperation: Sendable, CustomTestStringConvertible {
     refused("publish an offer to another site", "flash.job.hall.x", "x"),
     refused("publish an offer to its own site", "flash.job.kitchen.x", "x"),
     refused("create a consumer", "$JS.API.CONSUMER.DURABLE.CREATE.FLASH.x", consumer),
-    refused("create a consumer (2.9)", "$JS.API.CONSUMER.CREATE.FLASH.x", consumer),
+    refused("create a consumer by the newer request", "$JS.API.CONSUMER.CREATE.FLASH.x", consumer),
     refused("create an ephemeral consumer", "$JS.API.CONSUMER.CREATE.KV_STATE", consumer),
     refused("delete a consumer", "$JS.API.CONSUMER.DELETE.FLASH.hall"),
     refused("create a stream", "$JS.API.STREAM.CREATE.X", #"{"name":"X","subjects":["x"]}"#),

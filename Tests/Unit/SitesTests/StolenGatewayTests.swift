@@ -51,6 +51,17 @@ import Testing
     #expect(try await deployment.state() == before)
   }
 
+  /// The document contains the operations of this suite, with their answers.
+  @Test func theDocumentHasEveryOperation() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let text = try String(contentsOf: root.appending(path: "docs/sites-security.md"), encoding: .utf8)
+    let rows = text.split(separator: "\n").map(String.init)
+    for operation in ForbiddenOperation.all {
+      #expect(rows.contains(operation.row), "\(operation.row)")
+    }
+  }
+
   /// The same requests in the account of the coordinator are effective: the reason for an account
   /// for each gateway, and a test of the operations above.
   @Test(arguments: NATSServer.Version.allCases)
