@@ -111,20 +111,29 @@ struct ForbiddenOperation: Sendable, CustomTestStringConvertible {
   var reply: String?
   /// Whether the operation is a subscription.
   var isSubscription = false
-  /// The server's answer on both versions; empty = it sends none.
+  /// The server's answer, with N for numbers of messages; empty = it sends none.
   let answer: String
+  /// The answer of 2.14.0; `nil` = the same.
+  var newerAnswer: String?
 
   var testDescription: String { name }
 
   /// The row of the operation in `docs/sites-security.md`.
   var row: String {
     let request = [
-      isSubscription ? "SUB" : "PUB", subject, header, payload.isEmpty ? nil : payload,
+      isSubscription ? "SUB" : "PUB", subject, header?.replacing("\r\n", with: " "),
+      payload.isEmpty ? nil : payload,
       reply.map { "reply \($0)" },
     ].compactMap(\.self).joined(separator: " ")
-    let text = answer.isEmpty
-      ? "no answer, no effect" : "`\(answer.replacing(" to \"\(subject)\"", with: ""))`"
-    return "| \(name) | `\(request)` | \(text) | same |"
+    func text(_ answer: String) -> String {
+      answer.isEmpty
+        ? "no answer, no effect" : "`\(answer.replacing(" to \"\(subject)\"", with: ""))`"
+    }
+    return "| \(name) | `\(request)` | \(text(answer)) | \(newerAnswer.map(text) ?? "same") |"
+  }
+
+  func answer(of version: NATSServer.Version) -> String {
+    version == .debian ? answer : newerAnswer ?? answer
   }
 
   /// A subject without permission.
@@ -172,6 +181,23 @@ struct ForbiddenOperation: Sendable, CustomTestStringConvertible {
       payload: "x", header: rollup,
       answer: #"{"error":{"code":500,"err_code":10111,"description":"rollup not permitted"},"#
         + #""stream":"KV_STATE","seq":0}"#),
+    Self(
+      name: "schedule a message to another site's entry", subject: "$KV.STATE.kitchen.scheduled",
+      payload: "x",
+      header: "Nats-Schedule: @every 1s\r\nNats-Schedule-Target: $KV.STATE.hall.a",
+      answer: #"{"stream":"KV_STATE","seq":N}"#,
+      newerAnswer: #"{"error":{"code":400,"err_code":10188,"#
+        + #""description":"message schedules is disabled"},"stream":"KV_STATE","seq":0}"#),
+    Self(
+      name: "write another site's entry by a trace",
+      subject: "$JS.API.DIRECT.GET.KV_RUNS.$KV.RUNS.none",
+      header: "Nats-Trace-Dest: $KV.STATE.hall.a", answer: "NATS/1.0 404 Message Not Found",
+      newerAnswer: #"-ERR 'Permissions Violation for Publish to "$KV.STATE.hall.a"'"#),
+    Self(
+      name: "publish an offer by a trace",
+      subject: "$JS.API.DIRECT.GET.KV_RUNS.$KV.RUNS.none",
+      header: "Nats-Trace-Dest: flash.job.hall.x", answer: "NATS/1.0 404 Message Not Found",
+      newerAnswer: #"-ERR 'Permissions Violation for Publish to "flash.job.hall.x"'"#),
     refused("purge the bucket", "$JS.API.STREAM.PURGE.KV_STATE"),
     refused("delete a revision", "$JS.API.STREAM.MSG.DELETE.KV_STATE", #"{"seq":2}"#),
     refused("fetch another site's offer", "$JS.API.CONSUMER.MSG.NEXT.FLASH.hall"),
