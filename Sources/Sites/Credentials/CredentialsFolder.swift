@@ -28,25 +28,22 @@ package struct CredentialsFolder: Sendable {
 
   /// Sets the servers of later credentials files.
   package func setServers(_ servers: SiteServers) throws(CredentialsFault) {
-    var registry = try registry()
-    registry.servers = servers
-    try registry.write(to: registryPath)
+    try change { (registry) throws(CredentialsFault) in registry.servers = servers }
   }
 
   /// Generates the credentials of the coordinator, and returns their path. Existing ones are
   /// replaced, and no longer valid, after the servers have reloaded the accounts.
   package func issueCoordinator() throws(CredentialsFault) -> String {
-    var registry = try registry()
-    guard let servers = registry.servers else { throw .noServers }
-    let credentials = GatewayCredentials(servers: servers, gateway: nil, key: NKey(), boxKey: nil)
-    registry.coordinator = credentials.key.publicKey
-    do throws(SiteFileFault) {
-      try SiteFile.replace(
-        coordinatorPath, with: Array(credentials.secretText.utf8), mode: 0o600)
-    } catch {
-      throw .file(error)
+    try change { (registry) throws(CredentialsFault) in
+      guard let servers = registry.servers else { throw .noServers }
+      let credentials = GatewayCredentials(
+        servers: servers, gateway: nil, key: NKey(), boxKey: nil)
+      registry.coordinator = credentials.key.publicKey
+      try Self.onDisk { () throws(SiteFileFault) in
+        try SiteFile.replace(
+          coordinatorPath, with: Array(credentials.secretText.utf8), mode: 0o600)
+      }
     }
-    try write(registry)
     return coordinatorPath
   }
 
@@ -54,22 +51,20 @@ package struct CredentialsFolder: Sendable {
   ///
   /// - Throws: `.gatewayExists`, `.invalidName`, `.noServers` or `.file`.
   package func issue(site: String, gateway: String) throws(CredentialsFault) -> String {
-    var registry = try registry()
-    guard let servers = registry.servers else { throw .noServers }
-    let boxKey = GatewayPrivateKey()
-    let credentials = GatewayCredentials(
-      servers: servers, gateway: .init(site: site, name: gateway), key: NKey(), boxKey: boxKey)
-    try registry.add(
-      .init(
-        site: site, name: gateway, nkey: credentials.key.publicKey, boxKey: boxKey.publicKey))
     let path = credentialsPath(site: site, gateway: gateway)
-    // The secret first: a key that no file contains would be of no use.
-    do throws(SiteFileFault) {
-      try SiteFile.createSecret(path, Array(credentials.secretText.utf8))
-    } catch {
-      throw .file(error)
+    try change { (registry) throws(CredentialsFault) in
+      guard let servers = registry.servers else { throw .noServers }
+      let boxKey = GatewayPrivateKey()
+      let credentials = GatewayCredentials(
+        servers: servers, gateway: .init(site: site, name: gateway), key: NKey(), boxKey: boxKey)
+      try registry.add(
+        .init(
+          site: site, name: gateway, nkey: credentials.key.publicKey, boxKey: boxKey.publicKey))
+      // The secret first: a key that no file contains would be of no use.
+      try Self.onDisk { () throws(SiteFileFault) in
+        try SiteFile.createSecret(path, Array(credentials.secretText.utf8))
+      }
     }
-    try write(registry)
     return path
   }
 
@@ -77,21 +72,29 @@ package struct CredentialsFolder: Sendable {
   ///
   /// - Throws: `.noSuchGateway` or `.file`.
   package func revoke(_ gateway: GatewayCredentials.Gateway) throws(CredentialsFault) {
-    var registry = try registry()
-    try registry.remove(gateway)
-    try write(registry)
+    try change { (registry) throws(CredentialsFault) in try registry.remove(gateway) }
   }
 
-  /// Writes the accounts after the list: if the process ends in between, the next call completes
-  /// the change.
-  private func write(_ registry: GatewayRegistry) throws(CredentialsFault) {
+  /// Changes the list while no other process does, and generates the accounts again. The accounts
+  /// are written last: if the process ends before, the next change completes them.
+  private func change(
+    _ body: (inout GatewayRegistry) throws(CredentialsFault) -> Void
+  ) throws(CredentialsFault) {
+    let lock = try Self.onDisk { () throws(SiteFileFault) in try FolderLock(path) }
+    var registry = try registry()
+    try body(&registry)
     try registry.write(to: registryPath)
-    do throws(SiteFileFault) {
+    try Self.onDisk { () throws(SiteFileFault) in
       try SiteFile.replace(
         accountsPath, with: Array(ServerConfiguration.accounts(of: registry).utf8))
-    } catch {
-      throw .file(error)
     }
+    lock.release()
+  }
+
+  private static func onDisk<Value: ~Copyable>(
+    _ body: () throws(SiteFileFault) -> Value
+  ) throws(CredentialsFault) -> Value {
+    do throws(SiteFileFault) { return try body() } catch { throw .file(error) }
   }
 }
 #endif

@@ -29,6 +29,10 @@ package enum ServerConfiguration {
 
   private static func write(_ bucket: String, _ keys: String) -> String { "$KV.\(bucket).\(keys)" }
 
+  /// The maximum number of connections of a gateway: more than one, because a server recognizes a
+  /// lost connection only after minutes.
+  package static let connectionsMaximum = 16
+
   /// The name of a gateway's account. Tokens contain no colon, so no two gateways share one.
   static func account(site: String, gateway: String) -> String {
     "gateway:\(SubjectToken(site)):\(SubjectToken(gateway))"
@@ -79,6 +83,7 @@ package enum ServerConfiguration {
     let imports = subjects.map { "      { service: { account: \(account), subject: \($0) } }" }
     return """
         \(quoted(account(site: gateway.site, gateway: gateway.name))): {
+          limits: { max_connections: \(connectionsMaximum) }
           users: [
             { nkey: \(gateway.nkey), allowed_connection_types: [ "STANDARD" ],
               permissions: {

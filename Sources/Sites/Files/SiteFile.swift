@@ -20,6 +20,34 @@ package struct SiteFileFault: Error, Hashable, Sendable, CustomStringConvertible
   package var description: String { "\(path): \(reason)" }
 }
 
+/// The lock of a folder, for changes by one process at a time.
+struct FolderLock: ~Copyable {
+  private let descriptor: Int32
+
+  /// Creates the folder if it does not exist, and locks it without waiting.
+  init(_ path: String) throws(SiteFileFault) {
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SiteFileFault(path) }
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw SiteFileFault(path) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      let isLocked = errno == EWOULDBLOCK
+      close(descriptor)
+      throw isLocked
+        ? SiteFileFault(path, "another process is changing it; run the command again")
+        : SiteFileFault(path)
+    }
+    self.descriptor = descriptor
+  }
+
+  deinit {
+    // A process that is being started may have inherited the descriptor, and with it the lock.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
+
+  consuming func release() {}
+}
+
 /// Files that are written completely or not at all.
 enum SiteFile {
   /// Reads a file; `nil` if it does not exist.

@@ -109,6 +109,29 @@ import Testing
     }
   }
 
+  /// Several commands at the same time: each gateway is in the list, or its command failed.
+  @Test func concurrentChangesLoseNoGateway() async throws {
+    let folder = try Self.folder(folders.make())
+    let issued = await withTaskGroup(of: String?.self) { group in
+      for number in 0..<16 {
+        group.addTask {
+          do throws(CredentialsFault) {
+            _ = try folder.issue(site: "kitchen", gateway: "g\(number)")
+            return "g\(number)"
+          } catch {
+            #expect("\(error)".contains("another process"))
+            return nil
+          }
+        }
+      }
+      return await group.reduce(into: Set<String>()) { names, name in
+        if let name { names.insert(name) }
+      }
+    }
+    #expect(!issued.isEmpty)
+    #expect(Set(try folder.registry().gateways.map(\.name)) == issued)
+  }
+
   @Test func serversAreNeeded() throws {
     let files = folders.make()
     try FileManager.default.createDirectory(at: files.url, withIntermediateDirectories: true)

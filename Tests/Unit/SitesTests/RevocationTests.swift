@@ -46,6 +46,22 @@ import Testing
     while try RawClient(port: deployment.server.port, key: key).flush().map(\.text) != [] {}
   }
 
+  /// A stolen gateway cannot use up the connections of the server.
+  @Test(arguments: NATSServer.Version.allCases)
+  func theConnectionsOfAGatewayAreLimited(_ version: NATSServer.Version) async throws {
+    let deployment = try await Deployment(version, folders.make())
+    let clients = try (0..<ServerConfiguration.connectionsMaximum).map { _ in
+      try deployment.raw()
+    }
+    for client in clients { #expect(try client.flush() == []) }
+    let lines = try deployment.raw().flush()
+    #expect(lines.map(\.text) == ["-ERR 'maximum account active connections exceeded'"])
+    let other = try await deployment.connect(
+      try GatewayCredentials(
+        contentsOf: deployment.folder.credentialsPath(site: "hall", gateway: "one")))
+    #expect(try await KeyValueBucket(SiteLayout.state, of: other).entry("hall.a") != nil)
+  }
+
   // MARK: - TLS
 
   /// A client with the key of a gateway connects only to a server with the name and the authority
