@@ -28,6 +28,14 @@ package struct ImageManifest: Hashable, Sendable, Codable {
     }
   }
 
+  /// A received manifest; its values are not checked.
+  package init(digest: [UInt8], size: Int, chunkSize: Int, chunks: [[UInt8]]) {
+    self.digest = digest
+    self.size = size
+    self.chunkSize = chunkSize
+    self.chunks = chunks
+  }
+
   /// Whether sizes and chunks agree: a received manifest is checked before its first use.
   package var isSound: Bool {
     (0...Self.sizeMaximum).contains(size) && (1...Self.sizeMaximum).contains(chunkSize)

@@ -63,7 +63,7 @@ package struct NKey: Sendable {
     Self.encode([Self.userPrefix] + Array(key.publicKey.rawRepresentation))
   }
 
-  func signature(of bytes: [UInt8]) -> [UInt8]? {
+  package func signature(of bytes: [UInt8]) -> [UInt8]? {
     do { return Array(try key.signature(for: bytes)) } catch { return nil }
   }
 

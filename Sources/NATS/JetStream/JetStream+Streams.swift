@@ -112,6 +112,16 @@ extension JetStream {
     try await perform("STREAM.DELETE.\(name)")
   }
 
+  private struct PurgeRequest: Encodable { let filter: String }
+
+  /// Removes the messages of all subjects that match a filter. Do not use it for a work queue:
+  /// server 2.9.10 then no longer delivers the messages of other subjects.
+  func purge(_ stream: String, matching filter: String) async throws(NATSFault) {
+    try SubjectName.check(token: stream)
+    try SubjectName.check(filter: filter)
+    try await perform("STREAM.PURGE.\(stream)", PurgeRequest(filter: filter))
+  }
+
   private struct MessageRequest: Encodable {
     var sequence: UInt64?
     var lastOf: String?

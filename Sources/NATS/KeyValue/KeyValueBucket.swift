@@ -199,6 +199,21 @@ package struct KeyValueBucket: Sendable {
     return found
   }
 
+  /// Returns the keys that match a filter, which may contain wildcards, without the values. Deleted
+  /// entries are included. An account needs permission to read the state of the stream.
+  package func keys(_ filter: String = ">") async throws(NATSFault) -> Set<String> {
+    let prefix = subject("")
+    return Set(
+      try await stream.messages(in: "KV_\(name)", matching: subject(filter)).keys
+        .map { String($0.dropFirst(prefix.count)) })
+  }
+
+  /// Removes the entries that match a filter, which may contain wildcards; a watch does not report
+  /// this. An account needs permission to purge the stream.
+  package func purge(_ filter: String) async throws(NATSFault) {
+    try await stream.purge("KV_\(name)", matching: subject(filter))
+  }
+
   // MARK: - Requests
 
   func subject(_ key: String) -> String { "$KV.\(name).\(key)" }

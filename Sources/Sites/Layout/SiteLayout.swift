@@ -51,9 +51,10 @@ package enum SiteLayout {
     "\(SubjectToken(site)).\(SubjectToken(gateway))"
   }
 
-  /// The prefix of a gateway's reply subjects.
+  /// The prefix of a gateway's reply subjects. Two tokens: one with a separator that is part of
+  /// names could be the prefix of two gateways.
   package static func inbox(site: String, gateway: String) -> String {
-    "_INBOX_\(SubjectToken(site))_\(SubjectToken(gateway))"
+    "_INBOX_\(SubjectToken(site)).\(SubjectToken(gateway))"
   }
 }
 #endif

@@ -62,6 +62,27 @@ package final class NATSServer: Sendable {
   /// The port for leaf nodes, if the configuration has one.
   package var leafPort: Int? { state.withLock { $0.leafPort } }
 
+  package var port: Int { state.withLock { $0.port } }
+
+  /// Returns whether a version accepts a configuration file, and its messages.
+  package static func check(
+    _ path: String, by version: Version
+  ) throws -> (isAccepted: Bool, log: String) {
+    let process = Process()
+    process.executableURL = version.program
+    process.arguments = ["-t", "--config", path]
+    let pipe = Pipe()
+    process.standardError = pipe
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    let log = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return (process.terminationStatus == 0, log)
+  }
+
+  /// Reads the configuration again. The server applies it some time after this call.
+  package func reload() { signal(SIGHUP) }
+
   package var url: String { "nats://localhost:\(state.withLock { $0.port })" }
 
   /// Starts the process, again on the same port, and waits until it accepts connections.

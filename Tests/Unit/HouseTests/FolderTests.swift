@@ -41,6 +41,10 @@ import Testing
     "FleetEngine": [""],
     "FleetHooks": [""],
     "NATS": ["Connection", "JetStream", "KeyValue"],
+    "Sites": [
+      "Layout", "Entries", "Files", "Keys", "Credentials", "Images", "Presence", "Leader",
+      "Exchange",
+    ],
     "FleetForecast": [""],
     "FleetReport": ["Text", "Run", "Tables", "Page"],
     "Console": ["Text", "Grammar", "Files", "Output", "Session", "Terminal"],
