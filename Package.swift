@@ -264,6 +264,13 @@ let package = Package(
       name: "fleet-swarm",
       dependencies: simulatedFleet + ["OtaflashFleetForecast", "OtaflashSampleFirmware"],
       path: "Tests/System/FleetSwarm", swiftSettings: strict),
+    .executableTarget(
+      name: "site-boards",
+      dependencies: [
+        "COtaflashBluetooth", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware",
+        "OtaflashSimulation", "OtaflashBlueZ",
+      ],
+      path: "Tests/System/Sites/Boards", swiftSettings: strict),
     .unitTests(
       name: "FleetForecastTests", dependencies: simulatedFleet + ["OtaflashFleetForecast"]),
     .unitTests(
