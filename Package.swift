@@ -271,6 +271,13 @@ let package = Package(
         "OtaflashSimulation", "OtaflashBlueZ",
       ],
       path: "Tests/System/Sites/Boards", swiftSettings: strict),
+    .executableTarget(
+      name: "site-dispatch",
+      dependencies: [
+        "OtaflashGATT", "OtaflashBlueZ", "OtaflashFleet", "OtaflashFleetEngine",
+        "OtaflashFleetStore", "OtaflashNATS", "OtaflashSites",
+      ],
+      path: "Tests/System/Sites/Dispatch", swiftSettings: strict),
     .unitTests(
       name: "FleetForecastTests", dependencies: simulatedFleet + ["OtaflashFleetForecast"]),
     .unitTests(
