@@ -268,6 +268,20 @@ let package = Package(
       name: "fleet-swarm",
       dependencies: simulatedFleet + ["OtaflashFleetForecast", "OtaflashSampleFirmware"],
       path: "Tests/System/FleetSwarm", swiftSettings: strict),
+    .executableTarget(
+      name: "site-boards",
+      dependencies: [
+        "COtaflashBluetooth", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware",
+        "OtaflashSimulation", "OtaflashBlueZ",
+      ],
+      path: "Tests/System/Sites/Boards", swiftSettings: strict),
+    .executableTarget(
+      name: "site-dispatch",
+      dependencies: [
+        "OtaflashGATT", "OtaflashBlueZ", "OtaflashFleet", "OtaflashFleetEngine",
+        "OtaflashFleetStore", "OtaflashNATS", "OtaflashSites",
+      ],
+      path: "Tests/System/Sites/Dispatch", swiftSettings: strict),
     .unitTests(
       name: "FleetForecastTests", dependencies: simulatedFleet + ["OtaflashFleetForecast"]),
     .unitTests(

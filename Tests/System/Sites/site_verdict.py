@@ -1,0 +1,117 @@
+"""The comparison of a run's event log with the logs of the boards."""
+
+import contextlib
+import dataclasses
+import json
+import pathlib
+import shutil
+import sqlite3
+import tempfile
+import typing
+
+Board = dict[str, typing.Any]
+SUCCEEDED = "succeeded"
+# The counts of an outcome in its wave. An attempt with an unexpected fault on the host is not an outcome of the
+# device.
+COUNTS = {"updated": SUCCEEDED, "current": SUCCEEDED, "failed": "failed", "quarantined": "failed", "absent": "absent"}
+
+
+@dataclasses.dataclass
+class Verdict:
+    """The end states, and the violations of what must hold."""
+
+    ends: dict[str, tuple[str, str]] = dataclasses.field(default_factory=dict)
+    violations: list[str] = dataclasses.field(default_factory=list)
+    taken_over: int = 0  # connections that started while an earlier one of another gateway was open
+    resumed: int = 0
+    sent_again: int = 0  # bytes
+    lost_images: int = 0  # complete images that a device lost
+    late_writes: int = 0
+
+
+def events(state: pathlib.Path) -> list[tuple[str, dict[str, typing.Any]]]:
+    """The events of all runs in a state directory. The copy is rolled back as by the next process."""
+    for store in state.rglob("*.sqlite"):
+        with tempfile.TemporaryDirectory() as folder:
+            for path in store.parent.glob(f"{store.name}*"):
+                shutil.copy(path, folder)
+            with contextlib.closing(sqlite3.connect(pathlib.Path(folder) / store.name)) as connection:
+                if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'event'").fetchone():
+                    continue
+                rows = connection.execute("SELECT payload FROM event ORDER BY run, number").fetchall()
+        return [next(iter(json.loads(payload).items())) for (payload,) in rows]
+    return []
+
+
+def outcomes(log: list[tuple[str, dict[str, typing.Any]]]) -> dict[str, str]:
+    """The final outcome by device."""
+    found = {}
+    for name, fields in log:
+        if name == "deviceSettled":
+            ending = fields["ending"]
+            found[fields["device"]] = next(iter(ending)) if isinstance(ending, dict) else ending
+        elif name == "deviceRetried":
+            found.pop(fields["device"], None)
+    return found
+
+
+def judge(log: list[tuple[str, dict[str, typing.Any]]], boards: list[Board], checksum: int) -> Verdict:
+    verdict = Verdict()
+    endings = [fields["ending"] for name, fields in log if name == "runEnded"]
+    if len(endings) != 1 or "complete" not in endings[0]:
+        verdict.violations.append(f"the run did not complete: {endings}")
+    settled = outcomes(log)
+    for board in boards:
+        judge_end(board, settled.get(f"unix:{board['path']}", "nothing"), checksum, verdict)
+        judge_writers(board, verdict)
+        judge_passes(board, verdict)
+    return verdict
+
+
+def judge_end(board: Board, outcome: str, checksum: int, verdict: Verdict) -> None:
+    """The outcome in the event log is what the device reports itself."""
+    count = COUNTS.get(outcome, outcome)
+    verdict.ends[board["board"]] = (count, board["runs"])
+    if count not in (SUCCEEDED, "failed", "absent"):
+        verdict.violations.append(f"{board['board']}: the outcome is {outcome}")
+    runs_image = board["checksum"] == checksum
+    # A board that does not return cannot report its state.
+    if (count == SUCCEEDED) != runs_image and not (board["fate"] == "bricks" and count == "failed"):
+        verdict.violations.append(f"{board['board']} ({board['fate']}): {outcome}, but it runs {board['runs']}")
+    expected = {"good": SUCCEEDED, "away": "absent"}.get(board["fate"], "failed")
+    if count != expected:
+        verdict.violations.append(f"{board['board']} ({board['fate']}): {outcome} instead of {expected}")
+
+
+def judge_writers(board: Board, verdict: Verdict) -> None:
+    """A host that lost the device writes nothing more."""
+    connections = board["log"]["connections"]
+    for late in board["log"]["lateWrites"]:
+        verdict.late_writes += 1
+        verdict.violations.append(
+            f"{board['board']}: process {connections[late['connection'] - 1]['process']} sent PDU "
+            f"0x{late['opcode']:02x} at {late['time']:.3f}, after process "
+            f"{connections[late['newer'] - 1]['process']} had written"
+        )
+    for former, later in zip(connections, connections[1:]):
+        is_open = former.get("end") is None or former["end"] > later["start"]
+        verdict.taken_over += is_open and former["process"] != later["process"]
+
+
+def judge_passes(board: Board, verdict: Verdict) -> None:
+    """A device receives bytes that it holds only if it lost them."""
+    log = board["log"]
+    verdict.resumed += len(log["resumes"])
+    first = next((entry for entry in log["passes"] if entry.get("end")), None)
+    verdict.sent_again += max(0, log["bytes"] - log["imageSize"]) if first else 0
+    for number, entry in enumerate(log["passes"]):
+        if number and entry["cause"] == "deviceLostIt" and log["passes"][number - 1].get("end"):
+            verdict.lost_images += 1
+        if entry["cause"] == "alreadyRunning":
+            verdict.violations.append(f"{board['board']}: the image was sent although it runs")
+        if entry["cause"] == "hostDiscardedIt" and entry["heldBefore"]:
+            verdict.violations.append(
+                f"{board['board']}: the transfer started again although the device held {entry['heldBefore']} bytes"
+            )
+    if board["flashFaults"]:
+        verdict.violations.append(f"{board['board']}: {board['flashFaults']} violations of the rules of flash")
