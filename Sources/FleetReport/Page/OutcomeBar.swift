@@ -30,7 +30,7 @@ enum OutcomeBar {
 
 extension Outcome {
   /// The sign that is shown in addition to the color.
-  var sign: String {
+  package var sign: String {
     switch self {
     case .succeeded: "✓"
     case .failed: "✕"

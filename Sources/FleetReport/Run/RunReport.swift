@@ -95,7 +95,7 @@ package struct RunReport: Hashable, Sendable {
 }
 
 extension RunReport.State {
-  fileprivate init(_ run: FleetRun) {
+  package init(_ run: FleetRun) {
     switch run.control {
     case .running:
       let waiting = run.waves.firstIndex { $0.phase == .awaitingApproval }
@@ -108,5 +108,5 @@ extension RunReport.State {
 }
 
 extension FleetRun {
-  var hasEnded: Bool { if case .ended = control { true } else { false } }
+  package var hasEnded: Bool { if case .ended = control { true } else { false } }
 }

@@ -41,6 +41,9 @@ import Testing
     "FleetEngine": [""],
     "FleetHooks": [""],
     "NATS": ["Connection", "JetStream", "KeyValue"],
+    "SitesPage": [
+      "Accounts", "Model", "Security", "Server", "Text", "Views", "Routes", "",
+    ],
     "FleetForecast": [""],
     "FleetReport": ["Text", "Run", "Tables", "Page"],
     "Console": ["Text", "Grammar", "Files", "Output", "Session", "Terminal"],
