@@ -88,6 +88,7 @@ let package = Package(
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
     .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
   ],
   targets: [
@@ -235,9 +236,10 @@ let package = Package(
         "OtaflashFleetReport", "OtaflashFleetHost", crypto,
         .product(name: "CryptoExtras", package: "swift-crypto"),
         sitesOnly("Hummingbird", package: "hummingbird"),
+        sitesOnly("HummingbirdCore", package: "hummingbird"),
         sitesOnly("HummingbirdTLS", package: "hummingbird"),
+        sitesOnly("HTTPTypes", package: "swift-http-types"),
         sitesOnly("Logging", package: "swift-log"),
-        sitesOnly("Mustache", package: "swift-mustache"),
       ],
       path: "Sources/SitesPage", exclude: ["README.md"], swiftSettings: strict),
     .unitTests(

@@ -5,10 +5,10 @@ import OtaflashFleet
 package struct TimeScale {
   /// A stretch of time with attempts.
   package struct Segment: Hashable {
-    let from: Int64
-    let until: Int64
-    let x: Double
-    let width: Double
+    package let from: Int64
+    package let until: Int64
+    package let x: Double
+    package let width: Double
 
     var end: Double { x + width }
   }

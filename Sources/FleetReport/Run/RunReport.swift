@@ -40,7 +40,12 @@ package struct RunReport: Hashable, Sendable {
   ///   run, or an event refers to a wave that was not planned. The cause may be an edited store.
   package init?(_ history: [RecordedEvent]) {
     guard FleetRun.fault(of: history) == nil else { return nil }
-    let run = FleetRun(history)
+    self.init(FleetRun(history))
+  }
+
+  /// - Parameter run: the state after all events.
+  /// - Returns: `nil` if the run has not started.
+  package init?(_ run: FleetRun) {
     guard let beginning = run.beginning, let began = run.beganAt else { return nil }
     self.beginning = beginning
     self.began = began

@@ -17,7 +17,7 @@ package struct DeviceQuery: Hashable, Sendable {
   /// The number of rows on a page.
   package static let pageSizes = 1...200
   package static let pageSize = 50
-  /// The maximum length of a search text, in bytes.
+  /// The maximum length of a search text, in Unicode scalars.
   package static let textMaximum = 100
 
   /// Part of a name or id, in any case; empty = all.

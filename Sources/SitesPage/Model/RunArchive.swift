@@ -12,6 +12,9 @@ actor RunArchive {
   /// The age up to which the list of runs is used again.
   private static let listLifetime = Duration.seconds(2)
 
+  /// The number of events that are read at a time.
+  private static let partSize = 500
+
   private let store: FleetStore
   private let uptime: @Sendable () -> Duration
   private var books: [(events: Int, book: RunBook)] = []
@@ -47,20 +50,34 @@ actor RunArchive {
         return known.book
       }
     }
-    let history = try stored { () throws(StorageFault) in try store.events(of: id) }
-    let book = RunBook(FleetRun(history))
-    books.append((history.count, book))
+    let run = try run(id)
+    let book = RunBook(run)
+    books.append((run.eventCount, book))
     if books.count > Self.booksMaximum { books.removeFirst() }
     return book
   }
 
-  func record(_ id: String) throws(SitesFault) -> RunRecord {
-    let record = try stored { () throws(StorageFault) -> RunRecord? in
-      guard let head = try store.head(of: id) else { return nil }
-      return RunRecord(history: try store.events(of: id), head: head.hash)
+  /// Returns the hash of the last event, if the run has this number of events.
+  func head(of run: String, events: Int) throws(SitesFault) -> [UInt8]? {
+    let head = try stored { () throws(StorageFault) in try store.head(of: run) }
+    return head?.events == events ? head?.hash : nil
+  }
+
+  /// Returns the state of a stored run. Its events are read in parts, so that the coordinator can
+  /// record events meanwhile.
+  func run(_ id: String) throws(SitesFault) -> FleetRun {
+    var history: [RecordedEvent] = []
+    while true {
+      let part = try stored { () throws(StorageFault) in
+        try store.events(of: id, after: history.count, limit: Self.partSize)
+      }
+      history += part
+      guard part.count == Self.partSize else { break }
     }
-    guard let record else { throw .noRun(id) }
-    return record
+    if let fault = FleetRun.fault(of: history) {
+      throw .storage(StorageFault(.unsound, "the events of run \(id) are invalid: \(fault)"))
+    }
+    return FleetRun(history)
   }
 
   /// Returns the state of a run on which the coordinator does not work.

@@ -210,6 +210,12 @@ extension RunIndex {
     }.map(\.1)
   }
 
+  /// Returns the first devices with an outcome.
+  func places(with outcome: Outcome, limit: Int) -> [Int] {
+    guard counts[outcome] > 0 else { return [] }
+    return Array(columns.indices.lazy.filter { columns[$0].outcome == outcome }.prefix(limit))
+  }
+
   /// Returns the number of devices with a final outcome up to each moment: succeeded, failed, and
   /// others.
   package func settled(until moments: [WallClockTime]) -> [(succeeded: Int, failed: Int, rest: Int)]

@@ -17,7 +17,7 @@ package protocol SitesModel: Sendable {
   /// - Throws: `noRun`, `storage`.
   func run(_ id: String) async throws(SitesFault) -> RunBook
 
-  /// Returns the events of a run and the end of their chain, for its report.
+  /// Returns the state of a run and the end of its chain of events, for its report.
   func record(of run: String) async throws(SitesFault) -> RunRecord
 
   /// The devices of all runs.
@@ -83,14 +83,14 @@ package struct RunSummary: Hashable, Sendable {
   }
 }
 
-/// The recorded events of a run.
+/// The state of a run with the evidence that it is complete.
 package struct RunRecord: Sendable {
-  package let history: [RecordedEvent]
-  /// The hash of the last event.
-  package let head: [UInt8]
+  package let run: FleetRun
+  /// The hash of the last event; `nil` = further events were recorded in the meantime.
+  package let head: [UInt8]?
 
-  package init(history: [RecordedEvent], head: [UInt8]) {
-    self.history = history
+  package init(run: FleetRun, head: [UInt8]?) {
+    self.run = run
     self.head = head
   }
 }

@@ -108,10 +108,7 @@ package final class StoredSites: SitesModel, Sendable {
         break
       }
       guard live.withLock({ $0.books[kept.id] }) == nil else { continue }
-      let run: FleetRun
-      do throws(StorageFault) { run = FleetRun(try store.events(of: kept.id)) } catch {
-        throw .storage(error)
-      }
+      let run = try await archive.run(kept.id)
       guard let beginning = run.beginning else { continue }
       count += run.devices.count
       devices.record(
@@ -165,7 +162,8 @@ package final class StoredSites: SitesModel, Sendable {
   }
 
   package func record(of run: String) async throws(SitesFault) -> RunRecord {
-    try await archive.record(run)
+    let state = try await self.run(run).read { $0.run }
+    return RunRecord(run: state, head: try await archive.head(of: run, events: state.eventCount))
   }
 
   package func submit(_ submission: CampaignSubmission) async throws(SitesFault) -> String {

@@ -35,7 +35,7 @@ import Testing
     "SitesPage": [
       "OtaflashConsole", "OtaflashATT", "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetStore",
       "OtaflashFleetReport", "OtaflashFleetHost", "Crypto", "CryptoExtras", "Hummingbird",
-      "HummingbirdTLS", "Logging", "FoundationEssentials", "Glibc",
+      "HummingbirdCore", "HummingbirdTLS", "HTTPTypes", "Logging", "FoundationEssentials", "Glibc",
     ],
     "FleetStore": ["OtaflashFirmware", "OtaflashFleet", "Crypto", "GRDB", "FoundationEssentials"],
     "FleetForecast": [
