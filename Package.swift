@@ -12,6 +12,11 @@ func fleetOnly(_ name: String, package: String) -> Target.Dependency {
   .product(name: name, package: package, condition: .when(traits: ["Fleet"]))
 }
 
+/// A package that only campaigns over many sites need: SwiftPM does not fetch it without the trait.
+func sitesOnly(_ name: String, package: String) -> Target.Dependency {
+  .product(name: name, package: package, condition: .when(traits: ["Sites"]))
+}
+
 extension Target {
   /// A test target in its folder of `Tests/Unit`.
   static func unitTests(
@@ -82,6 +87,9 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
     .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
   ],
   targets: [
     .systemLibrary(
@@ -225,6 +233,29 @@ let package = Package(
         crypto,
       ],
       path: "Sources/Sites", exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "OtaflashSitesPage",
+      dependencies: [
+        "OtaflashConsole", "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetStore",
+        "OtaflashFleetReport", "OtaflashFleetHost", crypto,
+        .product(name: "CryptoExtras", package: "swift-crypto"),
+        sitesOnly("Hummingbird", package: "hummingbird"),
+        sitesOnly("HummingbirdCore", package: "hummingbird"),
+        sitesOnly("HummingbirdTLS", package: "hummingbird"),
+        sitesOnly("HTTPTypes", package: "swift-http-types"),
+        sitesOnly("Logging", package: "swift-log"),
+      ],
+      path: "Sources/SitesPage", exclude: ["README.md"], swiftSettings: strict),
+    .unitTests(
+      name: "SitesPageTests",
+      dependencies: [
+        "OtaflashConsole", "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetStore",
+        "OtaflashFleetReport", "OtaflashFleetHost", "OtaflashFleetSamples", "OtaflashSitesPage",
+        crypto,
+        sitesOnly("Hummingbird", package: "hummingbird"),
+        sitesOnly("HummingbirdTesting", package: "hummingbird"),
+        sitesOnly("Logging", package: "swift-log"),
+      ]),
     .unitTests(name: "NATSTests", dependencies: ["OtaflashNATS", "OtaflashNATSServer"]),
     .target(
       name: "OtaflashNATSServer", dependencies: ["OtaflashNATS"], path: "Tests/Support/NATSServer",

@@ -24,7 +24,7 @@ struct FleetListCommand: Subcommand {
       guard !runs.isEmpty else { return none(session) }
       var rows = [Self.columns]
       for run in runs {
-        let state = try store.lastTurn(of: run.id).map(Self.state) ?? ""
+        let state = try store.lastTurn(of: run.id)?.turnWords ?? ""
         rows.append([run.id, run.campaign, run.began.text, state])
         session.console.event(
           "fleet_kept",
@@ -44,19 +44,6 @@ struct FleetListCommand: Subcommand {
   private func none(_ session: Session) -> Ending {
     session.console.note("no runs yet")
     return .done("listed")
-  }
-
-  private static func state(after event: FleetEvent) -> String {
-    switch event {
-    case .runEnded(.complete(failed: 0)): "complete"
-    case .runEnded(.complete(let failed)): "complete, \(failed) did not succeed"
-    case .runEnded(.stopped(let wave)): "stopped in wave \(wave + 1)"
-    case .runEnded(.cancelled): "cancelled"
-    case .runPaused: "paused"
-    case .approvalAwaited: "waits for approval"
-    case .runCancelled: "being cancelled"
-    default: "open"
-    }
   }
 }
 #endif

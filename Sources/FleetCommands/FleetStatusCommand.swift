@@ -127,20 +127,12 @@ struct FleetStatus: Sendable {
   }
 
   var members: [JSONValue.Member] {
-    let waves = run.waves.enumerated().map { index, wave in
-      JSONValue.object([
-        "wave": .integer(index + 1), "name": .string(wave.name),
-        "devices": .integer(wave.tally.size), "succeeded": .integer(wave.tally.succeeded),
-        "failed": .integer(wave.tally.failed), "absent": .integer(wave.tally.unseen),
-        "left_out": .integer(wave.tally.neutral), "verdict": .text(wave.verdict?.name),
-      ])
-    }
-    return JSONValue.fields([
+    JSONValue.fields([
       "run": .text(run.beginning?.id), "campaign": .text(run.beginning?.campaign),
       "state": .string(report.stateWords), "ended": .bool(hasEnded),
       "worked_on": .bool(isWorkedOn),
       "devices": .integer(run.devices.count), "settled": .integer(run.settledCount),
-      "running": .integer(run.claimedCount), "waves": .array(waves),
+      "running": .integer(run.claimedCount), "waves": .array(run.waveMembers),
       "waits": waits.isEmpty ? nil : .array(waits.map { .object($0.members(in: run, at: now)) }),
     ])
   }

@@ -77,6 +77,31 @@ extension FleetStore {
     }
   }
 
+  /// Returns a part of the events of a run, without validation. The events are decoded after the
+  /// read, so that a long run does not delay the writer.
+  ///
+  /// - Parameters:
+  ///   - number: the number of the event before the first one to return.
+  ///   - limit: the maximum number of events to return.
+  package func events(
+    of run: String, after number: Int, limit: Int
+  ) throws(StorageFault) -> [RecordedEvent] {
+    let rows = try read { database in
+      try Row.fetchAll(
+        database,
+        sql: """
+          SELECT number, at, payload FROM event WHERE run = ? AND number > ? ORDER BY number LIMIT ?
+          """, arguments: [run, number, limit])
+    }
+    return try stored(at: file.path) {
+      try rows.map {
+        RecordedEvent(
+          number: try $0.count("number"), at: try $0.time("at"),
+          event: try StoredValue.value(FleetEvent.self, $0["payload"]))
+      }
+    }
+  }
+
   /// Verifies the chain of a run's events.
   package func verify(run: String) throws(StorageFault) -> ChainVerdict {
     try read { database in

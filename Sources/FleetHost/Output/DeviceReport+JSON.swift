@@ -4,6 +4,16 @@ import OtaflashFleet
 import OtaflashFleetReport
 
 extension DeviceReport {
+  /// The device and its outcome in a run.
+  ///
+  /// - Parameter wave: the name of its wave.
+  package func members(inWave wave: String) -> [JSONValue.Member] {
+    JSONValue.fields([
+      "device": .string(device.id), "name": .text(device.name), "board": .text(device.board),
+      "site": .text(device.site), "wave": .string(wave),
+    ]) + members
+  }
+
   /// The outcome of a device in a run, without its identity.
   package var members: [JSONValue.Member] {
     JSONValue.fields([

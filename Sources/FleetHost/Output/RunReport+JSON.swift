@@ -36,11 +36,7 @@ extension RunReport {
 
   /// Returns the members of a device.
   package func members(of device: DeviceReport) -> [JSONValue.Member] {
-    JSONValue.fields([
-      "device": .string(device.device.id), "name": .text(device.device.name),
-      "board": .text(device.device.board), "site": .text(device.device.site),
-      "wave": .string(waves[device.wave].name),
-    ]) + device.members
+    device.members(inWave: waves[device.wave].name)
   }
 }
 

@@ -3,10 +3,38 @@ import OtaflashConsole
 import OtaflashFleet
 
 extension FleetRun {
+  /// The waves with their counts and verdicts.
+  package var waveMembers: [JSONValue] {
+    waves.enumerated().map { index, wave in
+      JSONValue.object([
+        "wave": .integer(index + 1), "name": .string(wave.name),
+        "devices": .integer(wave.tally.size), "succeeded": .integer(wave.tally.succeeded),
+        "failed": .integer(wave.tally.failed), "absent": .integer(wave.tally.unseen),
+        "left_out": .integer(wave.tally.neutral), "verdict": .text(wave.verdict?.name),
+      ])
+    }
+  }
+
   package var settledCount: Int { waves.reduce(0) { $0 + $1.tally.settled } }
 
   /// The name of a device as text: its id, if it has no name.
   func label(of device: FleetDevice.ID) -> String { self[device]?.device.name ?? device }
+}
+
+extension FleetEvent {
+  /// The state of a run after its last turn (`FleetStore.lastTurn`), for a list of runs.
+  package var turnWords: String {
+    switch self {
+    case .runEnded(.complete(failed: 0)): "complete"
+    case .runEnded(.complete(let failed)): "complete, \(failed) did not succeed"
+    case .runEnded(.stopped(let wave)): "stopped in wave \(wave + 1)"
+    case .runEnded(.cancelled): "cancelled"
+    case .runPaused: "paused"
+    case .approvalAwaited: "waits for approval"
+    case .runCancelled: "being cancelled"
+    default: "open"
+    }
+  }
 }
 
 extension WaveTally {

@@ -22,7 +22,7 @@ package enum HTMLReport {
 
   /// The Content Security Policy: it permits no loads, and only the page's own style and script, by
   /// their hashes.
-  static let policy: String = {
+  package static let policy: String = {
     "default-src 'none'; style-src '\(hash(of: PageStyle.text))'; "
       + "script-src '\(hash(of: PageScript.text))'; base-uri 'none'; form-action 'none'"
   }()

@@ -7,12 +7,14 @@ typealias PageValues = [String: Any]
 /// Escaped text for HTML content and attributes. The text is escaped byte by byte. In Swift, `"`
 /// with a combining accent is one character, which a search for `"` does not find, but a browser
 /// ends the attribute there.
-struct PageContent: MustacheContentType {
+package struct PageContent: MustacheContentType {
   static let name = "OTAFLASH-PAGE"
 
-  func escapeText(_ text: String) -> String {
+  package func escapeText(_ text: String) -> String { Self.escaped(text) }
+
+  package static func escaped(_ text: String) -> String {
     let visible = VisibleWords.escaped(text)
-    guard visible.utf8.contains(where: Self.isSpecial) else { return visible }
+    guard visible.utf8.contains(where: isSpecial) else { return visible }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(visible.utf8.count + 16)
     for byte in visible.utf8 {
@@ -40,7 +42,7 @@ struct PageContent: MustacheContentType {
 
 extension Double {
   /// A coordinate, rounded to a tenth of a pixel.
-  var pixels: String {
+  package var pixels: String {
     let tenths = Int((self * 10).rounded())
     let (whole, rest) = tenths.quotientAndRemainder(dividingBy: 10)
     return rest == 0 ? "\(whole)" : "\(tenths < 0 ? "-" : "")\(abs(whole)).\(abs(rest))"

@@ -1,8 +1,8 @@
 #if Fleet
 /// The style of the page for light and dark screens of any width, and for paper. No information is
 /// conveyed only by color.
-enum PageStyle {
-  static let text =
+package enum PageStyle {
+  package static let text =
     #"""
 
     :root {

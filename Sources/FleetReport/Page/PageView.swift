@@ -270,7 +270,7 @@ extension RunFile.Role {
 
 extension RunReport.State {
   /// The sign of the run's state, and its CSS class.
-  var sign: (String, String) {
+  package var sign: (String, String) {
     switch self {
     case .running, .cancelling: ("▸", "open")
     case .paused: ("‖", "wait")
@@ -285,7 +285,7 @@ extension RunReport.State {
 
 extension WaveReport {
   /// The sign of the wave's state, and its CSS class.
-  var sign: (String, String) {
+  package var sign: (String, String) {
     switch (phase, verdict) {
     case (.planned, _): ("…", "off")
     case (_, .stop): ("✕", "bad")

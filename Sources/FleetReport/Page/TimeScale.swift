@@ -2,42 +2,44 @@ import OtaflashFleet
 
 /// The mapping of moments to horizontal positions. Long times without attempts are shortened, so
 /// that the waves have enough width even if there is a night between them.
-struct TimeScale {
+package struct TimeScale {
   /// A stretch of time with attempts.
-  struct Segment: Hashable {
-    let from: Int64
-    let until: Int64
-    let x: Double
-    let width: Double
+  package struct Segment: Hashable {
+    package let from: Int64
+    package let until: Int64
+    package let x: Double
+    package let width: Double
 
     var end: Double { x + width }
   }
 
   /// The shortened time between two segments.
-  struct Break: Hashable {
-    let x: Double
-    let width: Double
-    let milliseconds: Int64
+  package struct Break: Hashable {
+    package let x: Double
+    package let width: Double
+    package let milliseconds: Int64
   }
 
-  struct Tick {
-    let x: Double
-    let label: String
+  package struct Tick {
+    package let x: Double
+    package let label: String
     /// The date, if it differs from the date of the previous tick.
-    let date: String?
+    package let date: String?
   }
 
   private static let breakWidth = 30.0
   private static let breaksMaximum = 8
   private static let shortestBreak: Int64 = 30_000
 
-  let segments: [Segment]
-  let breaks: [Break]
+  package let segments: [Segment]
+  package let breaks: [Break]
 
   /// - Parameters:
   ///   - busy: the times with attempts, in any order.
   ///   - whole: the time to show if `busy` is empty.
-  init(busy: [Range<WallClockTime>], whole: Range<WallClockTime>, left: Double, width: Double) {
+  package init(
+    busy: [Range<WallClockTime>], whole: Range<WallClockTime>, left: Double, width: Double
+  ) {
     var spans = Self.union(busy)
     if spans.isEmpty {
       let from = whole.lowerBound.milliseconds
@@ -88,7 +90,7 @@ struct TimeScale {
   }
 
   /// Returns the position of a moment; for a moment in a break, the end of the break.
-  func position(_ moment: WallClockTime) -> Double {
+  package func position(_ moment: WallClockTime) -> Double {
     let at = moment.milliseconds
     for segment in segments {
       if at < segment.from { return segment.x }
@@ -111,7 +113,7 @@ struct TimeScale {
   }
 
   /// Returns ticks at round local times, far enough apart for their labels.
-  func ticks(in zone: ZoneOffsets, apart: Double = 72) -> [Tick] {
+  package func ticks(in zone: ZoneOffsets, apart: Double = 72) -> [Tick] {
     let shown = segments.reduce(0) { $0 + Double($1.until - $1.from) }
     let width = segments.reduce(0) { $0 + $1.width }
     let wanted = shown / max(width, 1) * apart / 1000

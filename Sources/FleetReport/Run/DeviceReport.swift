@@ -21,7 +21,7 @@ package struct DeviceReport: Hashable, Sendable {
   package let attempts: [AttemptRecord]
   package let settled: WallClockTime?
 
-  init(_ progress: DeviceProgress, hasEnded: Bool) {
+  package init(_ progress: DeviceProgress, hasEnded: Bool) {
     device = progress.device
     wave = progress.wave
     standing =
@@ -145,8 +145,16 @@ package enum Outcome: String, Hashable, Sendable, CaseIterable {
 package struct OutcomeCounts: Hashable, Sendable {
   private var counts: [Outcome: Int] = [:]
 
+  /// Creates counts without devices.
+  package init() {}
+
   init(_ devices: some Sequence<DeviceReport>) {
-    for device in devices { counts[device.outcome, default: 0] += 1 }
+    for device in devices { count(device.outcome) }
+  }
+
+  /// Counts a device; `change` = −1 removes it.
+  package mutating func count(_ outcome: Outcome, by change: Int = 1) {
+    counts[outcome, default: 0] += change
   }
 
   package subscript(outcome: Outcome) -> Int { counts[outcome] ?? 0 }

@@ -71,30 +71,40 @@ extension RunReport {
   package var grades: GradeCounts { GradeCounts(devices) }
 
   /// The state or the outcome of the run, as a clause.
-  package var stateWords: String {
-    switch state {
+  package var stateWords: String { state.words { waves[$0].name } }
+
+  /// Returns the reason why a run has paused, as a clause.
+  package func words(of reason: PauseReason) -> String {
+    State.words(of: reason) { waves[$0].name }
+  }
+}
+
+extension RunReport.State {
+  /// Returns the state or the outcome of a run, as a clause.
+  ///
+  /// - Parameter name: the name of a wave by its index.
+  package func words(wave name: (Int) -> String) -> String {
+    switch self {
     case .running: "in progress"
     case .cancelling: "being cancelled"
-    case .awaitingApproval(let wave): "waiting for approval after wave \(waves[wave].name)"
-    case .paused(let reason): "paused: \(words(of: reason))"
+    case .awaitingApproval(let wave): "waiting for approval after wave \(name(wave))"
+    case .paused(let reason): "paused: \(Self.words(of: reason, wave: name))"
     case .ended(.complete(failed: 0)): "complete"
     case .ended(.complete(let others)): "complete, \(Numerals.grouped(others)) not updated"
-    case .ended(.stopped(let wave)): "stopped by failures in wave \(waves[wave].name)"
+    case .ended(.stopped(let wave)): "stopped by failures in wave \(name(wave))"
     case .ended(.cancelled): "cancelled"
     }
   }
 
-  /// Returns the reason why a run has paused, as a clause.
-  package func words(of reason: PauseReason) -> String {
+  fileprivate static func words(of reason: PauseReason, wave name: (Int) -> String) -> String {
     switch reason {
     case .asked: "requested by an operator"
     case .infrastructure(let failures, let words):
       "\(Figures.counted(failures, "consecutive attempt")) failed on the host: \(words)"
     case .noAdapter: "no adapter is present"
-    case .failureLimit(let wave): "wave \(waves[wave].name) reached its failure limit"
+    case .failureLimit(let wave): "wave \(name(wave)) reached its failure limit"
     case .hook(_, let point, let words): "the hook \(point.rawValue) \(words)"
-    case .inconclusive(let wave):
-      "too few devices of wave \(waves[wave].name) could be judged"
+    case .inconclusive(let wave): "too few devices of wave \(name(wave)) could be judged"
     }
   }
 }

@@ -40,7 +40,12 @@ package struct RunReport: Hashable, Sendable {
   ///   run, or an event refers to a wave that was not planned. The cause may be an edited store.
   package init?(_ history: [RecordedEvent]) {
     guard FleetRun.fault(of: history) == nil else { return nil }
-    let run = FleetRun(history)
+    self.init(FleetRun(history))
+  }
+
+  /// - Parameter run: the state after all events.
+  /// - Returns: `nil` if the run has not started.
+  package init?(_ run: FleetRun) {
     guard let beginning = run.beginning, let began = run.beganAt else { return nil }
     self.beginning = beginning
     self.began = began
@@ -95,7 +100,7 @@ package struct RunReport: Hashable, Sendable {
 }
 
 extension RunReport.State {
-  fileprivate init(_ run: FleetRun) {
+  package init(_ run: FleetRun) {
     switch run.control {
     case .running:
       let waiting = run.waves.firstIndex { $0.phase == .awaitingApproval }
@@ -108,5 +113,5 @@ extension RunReport.State {
 }
 
 extension FleetRun {
-  var hasEnded: Bool { if case .ended = control { true } else { false } }
+  package var hasEnded: Bool { if case .ended = control { true } else { false } }
 }

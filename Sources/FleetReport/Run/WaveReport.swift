@@ -14,7 +14,7 @@ package struct WaveReport: Hashable, Sendable {
   package let isOver: Bool
   package let times: WaveTimes
 
-  init(_ wave: WaveProgress, rule: WaveRule?, counts: OutcomeCounts, isOver: Bool) {
+  package init(_ wave: WaveProgress, rule: WaveRule?, counts: OutcomeCounts, isOver: Bool) {
     name = wave.name
     self.rule = rule
     devices = wave.devices

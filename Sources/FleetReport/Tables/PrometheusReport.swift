@@ -83,7 +83,7 @@ package enum PrometheusReport {
     "\(Double(time.milliseconds) / 1000)"
   }
 
-  private static func labels(_ labels: [(String, String)]) -> String {
+  package static func labels(_ labels: [(String, String)]) -> String {
     labels.map { "\($0)=\"\(escaped($1))\"" }.joined(separator: ",")
   }
 

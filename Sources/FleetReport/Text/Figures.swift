@@ -3,17 +3,17 @@ import OtaflashFleet
 import OtaflashNumerals
 
 /// Formatted numbers and times.
-enum Figures {
+package enum Figures {
   /// `1 device`, `12,000 devices`
-  static func counted(_ count: Int, _ noun: String) -> String {
+  package static func counted(_ count: Int, _ noun: String) -> String {
     "\(Numerals.grouped(count)) \(noun)\(count == 1 ? "" : "s")"
   }
 
   /// `850 B/s`, `32.9 kB/s`, `1.2 MB/s`
-  static func rate(_ bytesPerSecond: Double) -> String { scaled(bytesPerSecond) + "/s" }
+  package static func rate(_ bytesPerSecond: Double) -> String { scaled(bytesPerSecond) + "/s" }
 
   /// `850 B`, `65.5 kB`, `1.2 MB`
-  static func size(_ bytes: Int) -> String { scaled(Double(bytes)) }
+  package static func size(_ bytes: Int) -> String { scaled(Double(bytes)) }
 
   private static func scaled(_ value: Double) -> String {
     switch value {
@@ -25,7 +25,7 @@ enum Figures {
   }
 
   /// `0.8 s`, `14 s`, `4 min 5 s`, `2 h 4 min`, `3 d 2 h`, `10 min`
-  static func duration(_ milliseconds: Int64) -> String {
+  package static func duration(_ milliseconds: Int64) -> String {
     let seconds = (milliseconds + 500) / 1000
     func pair(_ first: Int64, _ unit: String, _ second: Int64, _ other: String) -> String {
       second == 0 ? "\(first) \(unit)" : "\(first) \(unit) \(second) \(other)"
@@ -49,11 +49,11 @@ enum Figures {
 }
 
 /// A moment as date and time of day (the proleptic Gregorian calendar, as in ISO 8601).
-struct CalendarTime {
+package struct CalendarTime {
   let year, month, day, hour, minute, second: Int
 
   /// - Parameter zone: the time zone.
-  init(_ moment: WallClockTime, in zone: ZoneOffsets = .utc) {
+  package init(_ moment: WallClockTime, in zone: ZoneOffsets = .utc) {
     let local = moment.milliseconds + Int64(zone.minutes(at: moment)) * 60_000
     let seconds = Int(local >= 0 ? local / 1000 : (local - 999) / 1000)
     let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
@@ -77,13 +77,13 @@ struct CalendarTime {
   ]
 
   /// `22 Nov 2026`
-  var dayWords: String { "\(day) \(Self.months[month - 1]) \(year)" }
+  package var dayWords: String { "\(day) \(Self.months[month - 1]) \(year)" }
   /// `2026-11-22`
-  var date: String { "\(year)-\(Figures.two(month))-\(Figures.two(day))" }
+  package var date: String { "\(year)-\(Figures.two(month))-\(Figures.two(day))" }
   /// `14:05`
-  var minutes: String { "\(Figures.two(hour)):\(Figures.two(minute))" }
+  package var minutes: String { "\(Figures.two(hour)):\(Figures.two(minute))" }
   /// `14:05:09`
-  var clock: String { "\(minutes):\(Figures.two(second))" }
+  package var clock: String { "\(minutes):\(Figures.two(second))" }
 
   /// `2026-11-22T14:05:09Z`
   static func text(_ moment: WallClockTime) -> String {

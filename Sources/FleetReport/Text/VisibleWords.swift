@@ -1,6 +1,6 @@
 /// Untrusted text (from a device, a file) for display. Invisible characters and characters that
 /// change the order of the surrounding text are escaped.
-enum VisibleWords {
+package enum VisibleWords {
   /// Whether the scalar is a control or line break (Unicode Cc, Zl and Zp), changes the direction
   /// of text (Bidi_Control), or is the byte order mark.
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
@@ -15,7 +15,7 @@ enum VisibleWords {
   ///
   /// - Parameter limit: the maximum number of scalars before `…`; this limit counts scalars because
   ///   a letter may have many combining marks.
-  static func escaped(_ text: String, limit: Int = .max) -> String {
+  package static func escaped(_ text: String, limit: Int = .max) -> String {
     let scalars = text.unicodeScalars
     if !scalars.contains(where: isHidden), scalars.count <= limit { return text }
     var shown = String.UnicodeScalarView()

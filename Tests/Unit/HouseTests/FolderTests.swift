@@ -45,6 +45,10 @@ import Testing
       "Layout", "Entries", "Files", "Keys", "Credentials", "Images", "Presence", "Leader",
       "Exchange",
     ],
+    "SitesPage": [
+      "Accounts", "Model", "Security", "Server", "Text", "Views", "Routes", "",
+    ],
+    "SiteHost": ["Connection", "Gateway", "Coordinator"],
     "FleetForecast": [""],
     "FleetReport": ["Text", "Run", "Tables", "Page"],
     "Console": ["Text", "Grammar", "Files", "Output", "Session", "Terminal"],

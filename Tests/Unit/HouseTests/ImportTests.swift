@@ -32,6 +32,11 @@ import Testing
       "OtaflashGATT", "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetEngine", "OtaflashNATS",
       "Crypto", "FoundationEssentials", "Glibc",
     ],
+    "SitesPage": [
+      "OtaflashConsole", "OtaflashATT", "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetStore",
+      "OtaflashFleetReport", "OtaflashFleetHost", "Crypto", "CryptoExtras", "Hummingbird",
+      "HummingbirdCore", "HummingbirdTLS", "HTTPTypes", "Logging", "FoundationEssentials", "Glibc",
+    ],
     "FleetStore": ["OtaflashFirmware", "OtaflashFleet", "Crypto", "GRDB", "FoundationEssentials"],
     "FleetForecast": [
       "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate", "OtaflashSimulation",

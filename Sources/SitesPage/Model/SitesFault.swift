@@ -1,0 +1,36 @@
+#if Sites
+import OtaflashFleet
+
+/// The reason why the coordinator cannot answer a question or execute a command.
+package enum SitesFault: Error, Hashable, Sendable {
+  /// The store has no run with this name.
+  case noRun(String)
+  /// No run has had a device with this id.
+  case noDevice(String)
+  /// The command or campaign is not permitted in the present state; `words` is a clause.
+  case refused(words: String)
+  /// The campaign has mistakes, each a sentence with its place.
+  case invalidCampaign([String])
+  /// No process answered the command in time.
+  case unanswered(run: String)
+  /// A required service, such as the message broker, is not available.
+  case unavailable(words: String)
+  case storage(StorageFault)
+}
+
+extension SitesFault: CustomStringConvertible {
+  /// The fault, as a clause.
+  package var description: String {
+    switch self {
+    case .noRun(let run): "there is no run '\(run)'"
+    case .noDevice(let device): "no run has a device '\(device)'"
+    case .refused(let words), .unavailable(let words): words
+    case .invalidCampaign(let mistakes): mistakes.joined(separator: "; ")
+    case .unanswered(let run):
+      "the coordinator did not answer the command for run \(run) in time; the command may still be "
+        + "executed: look at the run before you repeat it"
+    case .storage(let fault): fault.words
+    }
+  }
+}
+#endif

@@ -1,0 +1,81 @@
+#if Sites
+/// Where and how the page is served.
+package struct PageConfiguration: Sendable {
+  /// The certificate chain and private key of the server, as paths of PEM files.
+  package struct TLSFiles: Hashable, Sendable {
+    package var certificates: String
+    package var privateKey: String
+
+    package init(certificates: String, privateKey: String) {
+      self.certificates = certificates
+      self.privateKey = privateKey
+    }
+  }
+
+  /// The IP address to listen on.
+  package var address = "127.0.0.1"
+  /// The port; 0 = any free port.
+  package var port = 8080
+  /// The TLS files; required for addresses other than loopback.
+  package var tls: TLSFiles?
+  /// The names by which browsers reach the page, such as `flash.example.com`; empty = any name with
+  /// TLS, and only names of this machine without TLS.
+  package var hosts: [String] = []
+  /// The maximum size of a submitted campaign with its files, in bytes.
+  package var submissionMaximum = 64 << 20
+  /// The program that serves the page, such as `otaflash-coordinator 1.4.0`.
+  package var program = "otaflash-coordinator"
+
+  package init() {}
+
+  /// Whether only programs on this machine can connect.
+  var isLoopback: Bool { LoopbackAddress.contains(address) }
+
+  /// Checks that an address that other machines can reach uses TLS.
+  ///
+  /// - Throws: `plainAddress`.
+  package func check() throws(PageFault) {
+    guard tls != nil || isLoopback else { throw .plainAddress(address) }
+  }
+}
+
+/// The addresses of this machine (RFC 1122, 3.2.1.3; RFC 4291, 2.5.3).
+enum LoopbackAddress {
+  static func contains(_ address: String) -> Bool {
+    if address == "localhost" || address == "::1" { return true }
+    let text = address.hasPrefix("::ffff:") ? String(address.dropFirst(7)) : address
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+  }
+}
+
+/// The reason why the page cannot be served.
+package enum PageFault: Error, Hashable, Sendable {
+  /// An address that other machines can reach requires TLS.
+  case plainAddress(String)
+  case tls(path: String, words: String)
+  case address(String, port: Int, words: String)
+  /// There are no accounts, so no user could log in.
+  case noAccounts(path: String)
+  case accounts(AccountsFault)
+}
+
+extension PageFault: CustomStringConvertible {
+  /// The fault with its remedy.
+  package var description: String {
+    switch self {
+    case .plainAddress(let address):
+      "without TLS, passwords and tokens would be readable on the network of \(address): configure "
+        + "a certificate and its private key, or listen on 127.0.0.1 behind a proxy with TLS"
+    case .tls(let path, let words):
+      "the TLS file \(path) cannot be used: \(words); a PEM file is required"
+    case .address(let address, let port, let words):
+      "cannot listen on \(address), port \(port): \(words); choose another port, or end the "
+        + "process that uses it"
+    case .noAccounts(let path):
+      "\(path) has no accounts, so nobody could log in: add an account first"
+    case .accounts(let fault): fault.description
+    }
+  }
+}
+#endif

@@ -1,0 +1,44 @@
+#if Sites
+import Logging
+import Synchronization
+
+/// The parts that the routes share.
+final class PageServices: Sendable {
+  let model: any SitesModel
+  let accounts: AccountBook
+  let configuration: PageConfiguration
+  let environment: SitesEnvironment
+  let logger: Logger
+  let checker: PasswordChecker
+  let loginToken = LoginToken()
+  let sessions = Mutex(SessionTable())
+  let limiter = Mutex(LoginLimiter())
+  let counters = Mutex(PageCounters())
+  /// Creates one report at a time: the report of a large run uses much memory.
+  let reports = ReportWriter()
+
+  init(
+    model: any SitesModel, accounts: AccountBook, configuration: PageConfiguration,
+    environment: SitesEnvironment, logger: Logger, cost: PasswordHash.Cost
+  ) {
+    self.model = model
+    self.accounts = accounts
+    self.configuration = configuration
+    self.environment = environment
+    self.logger = logger
+    checker = PasswordChecker(cost: cost)
+  }
+
+  var hasTLS: Bool { configuration.tls != nil }
+}
+
+/// Counts for metrics.
+struct PageCounters: Sendable {
+  /// The responses by the first digit of their status.
+  var responses: [Int: Int] = [:]
+  var logins = 0
+  var failedLogins = 0
+  /// The open streams of events.
+  var streams = 0
+}
+#endif

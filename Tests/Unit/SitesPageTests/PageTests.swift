@@ -1,0 +1,4 @@
+#if Sites
+import HummingbirdTesting
+import Testing
+#endif
