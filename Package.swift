@@ -256,6 +256,13 @@ let package = Package(
         sitesOnly("HummingbirdTesting", package: "hummingbird"),
         sitesOnly("Logging", package: "swift-log"),
       ]),
+    .target(
+      name: "OtaflashSiteHost",
+      dependencies: campaigns + [
+        "OtaflashFleetHost", "OtaflashNATS", "OtaflashSites",
+        sitesOnly("Logging", package: "swift-log"),
+      ],
+      path: "Sources/SiteHost", exclude: ["README.md"], swiftSettings: strict),
     .unitTests(name: "NATSTests", dependencies: ["OtaflashNATS", "OtaflashNATSServer"]),
     .target(
       name: "OtaflashNATSServer", dependencies: ["OtaflashNATS"], path: "Tests/Support/NATSServer",

@@ -60,6 +60,7 @@ package enum FaultCode: String, CaseIterable, Sendable {
   case fleetPaused = "E-FLEET-PAUSED"
   case fleetChain = "E-FLEET-CHAIN"
   case fleetStore = "E-FLEET-STORE"
+  case sites = "E-SITES"
   // The host.
   case selfTest = "E-SELF-TEST"
   case state = "E-STATE"

@@ -445,6 +445,14 @@ extension FaultCode {
           + "not carried out.",
         remedy: "`otaflash doctor` shows the path of the store. Free disk space, and run the same "
           + "command again: the run continues.")
+    case .sites:
+      FaultRow(
+        .deviceUnavailable, or: [.configuration, .malformedInput, .permissionDenied],
+        "the coordinator or a gateway of many sites cannot work",
+        causes: "The message broker cannot be reached or refuses the credentials, another "
+          + "coordinator is running, or the credentials or accounts are damaged.",
+        remedy: "Check that the servers of the credentials file run. otaflash-coordinator(1) "
+          + "describes the credentials; a gateway resumes its work after the next start.")
     // The host.
     case .selfTest:
       FaultRow(

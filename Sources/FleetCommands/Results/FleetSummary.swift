@@ -8,7 +8,7 @@ import OtaflashFleetStore
 import OtaflashUpdate
 
 /// The result of a run, printed at the end of the command that ran it.
-struct FleetSummary: Sendable {
+package struct FleetSummary: Sendable {
   /// The number of causes, and of devices per cause, to print; the report has them all.
   private static let namedMaximum = 5
 
@@ -16,13 +16,13 @@ struct FleetSummary: Sendable {
   private let store: FleetStore
   private let session: Session
 
-  init(_ run: String, _ store: FleetStore, _ session: Session) {
+  package init(_ run: String, _ store: FleetStore, _ session: Session) {
     id = run
     self.store = store
     self.session = session
   }
 
-  func report() async throws(CommandFault) -> Ending {
+  package func report() async throws(CommandFault) -> Ending {
     let history = try await store.history(of: id)
     guard let report = RunReport(history) else {
       throw .fleet(.noEvents(of: id))

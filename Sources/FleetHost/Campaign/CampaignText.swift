@@ -21,7 +21,7 @@ package struct CampaignText: Sendable {
   /// only with the same digest. The digest excludes the results of scans, because they vary.
   package let digest: String
   /// The simulated boards of the campaign, if its devices are simulated.
-  let simulation: FleetProfile?
+  package let simulation: FleetProfile?
   /// The user's aliases of devices.
   let aliases: DeviceAliases
   /// The campaign file and its table.

@@ -67,6 +67,9 @@ package final class JetStreamExchange: JobExchange {
     try await worker.release(claim, reason)
   }
 
+  /// The jobs that this worker has claimed.
+  package var claimedJobs: [UpdateJob.ID] { worker.claimedJobs }
+
   // MARK: The coordinator
 
   private var leader: SiteCoordinator {

@@ -147,6 +147,10 @@ final class SiteWorker: Sendable {
     return claims
   }
 
+  var claimedJobs: [UpdateJob.ID] {
+    held.withLock { $0.values.compactMap { $0.entry.open?.job.id } }
+  }
+
   // MARK: Changes
 
   func renew(_ claim: JobClaim, lease: Duration) async throws(ExchangeFault) -> ClaimStanding {

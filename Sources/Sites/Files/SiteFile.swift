@@ -53,7 +53,7 @@ enum SiteFile {
   /// Reads a file; `nil` if it does not exist.
   ///
   /// - Parameter isSecret: whether only the owner may have access to the file.
-  static func read(
+  package static func read(
     _ path: String, atMost limit: Int, isSecret: Bool = false
   ) throws(SiteFileFault) -> [UInt8]? {
     // O_NONBLOCK prevents a wait if the path is that of a pipe.
@@ -108,7 +108,7 @@ enum SiteFile {
   }
 
   /// Replaces a file atomically: after a crash it has its old or its new content.
-  static func replace(
+  package static func replace(
     _ path: String, with bytes: [UInt8], mode: mode_t = 0o644
   ) throws(SiteFileFault) {
     let draft = "\(path).\(getpid()).new"

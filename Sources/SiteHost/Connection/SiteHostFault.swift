@@ -1,0 +1,71 @@
+#if Sites
+import OtaflashDevices
+import OtaflashNATS
+import OtaflashSites
+
+/// A fault of the coordinator or a gateway, outside of a run.
+package enum SiteHostFault: Error {
+  case broker(NATSFault)
+  case credentials(CredentialsFault)
+  /// The credentials of a gateway in place of the coordinator's, or the reverse.
+  case otherCredentials(path: String, isGateway: Bool)
+  case leadership(LeadershipFault)
+  case images(SiteImageFault)
+  /// A campaign that many sites cannot run, and the reason: a sentence.
+  case campaign(path: String, words: String)
+  /// The page cannot be served, or its accounts cannot be used: a clause.
+  case page(words: String)
+}
+
+extension CommandFault {
+  package static func sites(_ fault: SiteHostFault) -> CommandFault { .campaign(fault) }
+}
+
+extension SiteHostFault: ReportedFault {
+  package func report(in context: FaultContext) -> FaultReport {
+    let credentials = "Create them with `otaflash-coordinator credentials`."
+    return switch self {
+    case .broker(let fault):
+      FaultReport(
+        .sites, "\(fault)", why: "No job is claimed or published.",
+        help: "Check that the servers run, and that the credentials are those of this deployment.",
+        exit: fault.isPermanent ? .permissionDenied : .deviceUnavailable)
+    case .credentials(let fault):
+      FaultReport(
+        .sites, "\(fault)", why: "The message broker accepts only known keys.", help: credentials,
+        exit: .configuration)
+    case .otherCredentials(let path, let isGateway):
+      FaultReport(
+        .sites, "\(path) contains the credentials of \(isGateway ? "a gateway" : "the coordinator")",
+        why: "A gateway may only read and write the entries of its site.", help: credentials,
+        exit: .configuration)
+    case .leadership(let fault):
+      FaultReport(
+        .sites, "\(fault)", why: "Two coordinators would publish the same devices.",
+        help: "Run one coordinator for each deployment.")
+    case .images(let fault):
+      FaultReport(
+        .sites, "\(fault)", why: "Gateways receive the images from the message broker.",
+        help: "Check the disk of the servers and of this host.")
+    case .campaign(let path, let words):
+      FaultReport(
+        .sites, "\(path): \(words)", why: "No run was started.",
+        help: "otaflash-campaign(5) describes the keys of a campaign.", exit: .malformedInput)
+    case .page(let words):
+      FaultReport(
+        .sites, words, why: "The coordinator does not start without its page.",
+        help: "otaflash-coordinator(1) describes its options.", exit: .configuration)
+    }
+  }
+}
+
+extension NATSFault {
+  /// Whether another attempt with the same credentials would fail as well.
+  package var isPermanent: Bool {
+    switch self {
+    case .credentials, .authenticationRefused, .untrusted, .invalidName, .notPermitted: true
+    default: false
+    }
+  }
+}
+#endif

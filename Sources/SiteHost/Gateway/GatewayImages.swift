@@ -1,0 +1,53 @@
+#if Sites
+import OtaflashDevices
+import OtaflashFirmware
+import OtaflashFleetEngine
+import OtaflashFleetFiles
+import OtaflashSites
+
+/// The firmware of jobs: from the folder of this host, otherwise from the message broker.
+actor GatewayImages {
+  /// The maximum number of decoded images in memory.
+  private static let decodedMaximum = 4
+
+  private let cache: ImageCache
+  private let records: StateStore
+  /// The decoded images, the last used one at the end.
+  private var decoded: [(digest: String, package: FirmwarePackage)] = []
+
+  init(_ cache: ImageCache, records: StateStore) {
+    self.cache = cache
+    self.records = records
+  }
+
+  func package(_ digest: String) async throws(ImageUnavailable) -> FirmwarePackage {
+    if let index = decoded.firstIndex(where: { $0.digest == digest }) {
+      let found = decoded.remove(at: index)
+      decoded.append(found)
+      return found.package
+    }
+    let bytes: [UInt8]
+    do throws(SiteImageFault) { bytes = try await cache.acquire(digest) } catch {
+      throw ImageUnavailable(words: "image \(digest) is not available: \(error)")
+    }
+    await cache.release(digest)
+    let package = try Self.decode(bytes, digest)
+    decoded.removeAll { $0.digest == digest }
+    decoded.append((digest, package))
+    if decoded.count > Self.decodedMaximum { decoded.removeFirst() }
+    // The image is the base of the next patch.
+    records.keep(package)
+    return package
+  }
+
+  private static func decode(
+    _ bytes: [UInt8], _ digest: String
+  ) throws(ImageUnavailable) -> FirmwarePackage {
+    do {
+      return try ImageBlob(bytes: bytes).package()
+    } catch {
+      throw ImageUnavailable(words: "image \(digest) cannot be read: \(error)")
+    }
+  }
+}
+#endif
