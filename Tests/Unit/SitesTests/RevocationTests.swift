@@ -86,7 +86,7 @@ import Testing
     func connect(_ name: String, _ authority: String?) async throws -> NATSConnection {
       var lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
         .filter { !$0.hasPrefix("server ") && !$0.hasPrefix("tls-") }
-      lines.append("server \(server.url)")
+      lines.append("server \(server.url.replacing("nats://", with: "tls://"))")
       lines.append("tls-name \(name)")
       if let authority { lines.append("tls-ca \(authority)") }
       try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: path))
