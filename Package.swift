@@ -314,6 +314,12 @@ let package = Package(
       ],
       path: "Tests/System/Sites/Boards", swiftSettings: strict),
     .executableTarget(
+      name: "site-gateways",
+      dependencies: simulatedFleet + [
+        "OtaflashBlueZ", "OtaflashFleetForecast", "OtaflashNATS", "OtaflashSites",
+      ],
+      path: "Tests/System/Sites/Gateways", swiftSettings: strict),
+    .executableTarget(
       name: "site-dispatch",
       dependencies: [
         "OtaflashGATT", "OtaflashBlueZ", "OtaflashFleet", "OtaflashFleetEngine",

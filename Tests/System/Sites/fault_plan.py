@@ -93,11 +93,17 @@ def faults(scenario: Scenario) -> list[Fault]:
 
 
 def moment(kind: Kind, scenario: Scenario, chance: random.Random) -> float:
-    """The first seconds belong to the first updates. A stopped gateway must continue before the end of
-    the campaign, so stops begin early."""
+    """The first seconds belong to the first updates. Stops and partitions start early, so that they end
+    before the campaign does. A coordinator that starts measures all leases again; the short form
+    therefore ends it early, so that other gateways claim the devices of stopped ones in time."""
     first, last = 4.0, scenario.span
-    if kind in (Kind.STOP, Kind.PARTITION):
-        last = max(first + 12, scenario.span - scenario.stop_seconds)
+    match kind:
+        case Kind.STOP | Kind.PARTITION:
+            last = max(first + 12, scenario.span - scenario.stop_seconds)
+        case Kind.COORDINATOR | Kind.SERVER if scenario.span < 2 * scenario.stop_seconds:
+            last = first + 12
+        case _:
+            pass
     return chance.uniform(first, last)
 
 

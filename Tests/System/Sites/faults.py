@@ -280,7 +280,7 @@ def run_all(options: argparse.Namespace) -> int:
     versions = [options.server] if options.server else SERVERS
     rows, ends, violations = [], [], []
     for version in versions * options.repeat:
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="sites-"))
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="faults-"))
         fault_run = FaultRun(scenario, version, options.programs.resolve(), folder)
         verdict = fault_run.run()
         rows.append(fault_run.row(verdict))

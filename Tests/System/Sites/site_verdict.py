@@ -57,7 +57,7 @@ def outcomes(log: list[tuple[str, dict[str, typing.Any]]]) -> dict[str, str]:
 
 def judge(log: list[tuple[str, dict[str, typing.Any]]], boards: list[Board], checksum: int) -> Verdict:
     verdict = Verdict()
-    endings = [fields["ending"] for name, fields in log if name == "runEnded"]
+    endings = [next(iter(fields.values())) for name, fields in log if name == "runEnded"]
     if len(endings) != 1 or "complete" not in endings[0]:
         verdict.violations.append(f"the run did not complete: {endings}")
     settled = outcomes(log)

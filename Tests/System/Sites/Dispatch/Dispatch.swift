@@ -63,7 +63,9 @@ struct Dispatch {
       return nil
     }
     let succeeded = run?.devices.count { $0.ending == .updated } ?? 0
-    precondition(succeeded == scale.devices, "\(succeeded) devices succeeded: \(String(describing: run?.control))")
+    precondition(
+      succeeded == scale.devices,
+      "\(succeeded) devices succeeded: \(String(describing: run?.control))")
     return Result(jobs: succeeded, took: began.duration(to: clock.now))
   }
 
