@@ -263,6 +263,27 @@ let package = Package(
         sitesOnly("Logging", package: "swift-log"),
       ],
       path: "Sources/SiteHost", exclude: ["README.md"], swiftSettings: strict),
+    .executableTarget(
+      name: "otaflash-gateway",
+      dependencies: [
+        "OtaflashConsole", "OtaflashDevices", "OtaflashProgram",
+        .target(name: "OtaflashSiteHost", condition: .when(traits: ["Sites"])),
+        .target(name: "OtaflashSites", condition: .when(traits: ["Sites"])),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        sitesOnly("Logging", package: "swift-log"),
+      ],
+      path: "Sources/otaflash-gateway", swiftSettings: strict),
+    .executableTarget(
+      name: "otaflash-coordinator",
+      dependencies: campaigns + [
+        "OtaflashProgram", "OtaflashFleetHost", "OtaflashFleetCommands",
+        .target(name: "OtaflashNATS", condition: .when(traits: ["Sites"])),
+        .target(name: "OtaflashSites", condition: .when(traits: ["Sites"])),
+        .target(name: "OtaflashSiteHost", condition: .when(traits: ["Sites"])),
+        .target(name: "OtaflashSitesPage", condition: .when(traits: ["Sites"])),
+        sitesOnly("Logging", package: "swift-log"),
+      ],
+      path: "Sources/otaflash-coordinator", swiftSettings: strict),
     .unitTests(name: "NATSTests", dependencies: ["OtaflashNATS", "OtaflashNATSServer"]),
     .target(
       name: "OtaflashNATSServer", dependencies: ["OtaflashNATS"], path: "Tests/Support/NATSServer",

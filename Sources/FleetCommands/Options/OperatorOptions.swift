@@ -24,7 +24,7 @@ struct OperatorOptions: ParsableArguments, Sendable {
 }
 
 /// One line of text from the operator.
-enum OperatorText {
+package enum OperatorText {
   /// The maximum lengths, in characters.
   private static let nameLimit = 100
   private static let reasonLimit = 500
@@ -48,7 +48,7 @@ enum OperatorText {
   }
 
   /// The user and the host of this process: `anna@line-3`.
-  static var account: String {
+  package static var account: String {
     let user = getpwuid(getuid()).flatMap { entry in
       entry.pointee.pw_name.map { String(cString: $0) }
     }

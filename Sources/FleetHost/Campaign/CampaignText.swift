@@ -15,7 +15,7 @@ package struct CampaignText: Sendable {
   /// The maximum size of a file whose SHA-256 is recorded, in bytes: larger than any hook program.
   private static let recordedLimit = 256 << 20
 
-  let path: String
+  package let path: String
   package let file: CampaignFile
   /// The digest of the campaign, its table and the devices of its aliases. An open run continues
   /// only with the same digest. The digest excludes the results of scans, because they vary.

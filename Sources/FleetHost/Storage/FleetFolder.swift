@@ -9,6 +9,8 @@ import OtaflashState
 /// The directory with the runs of this user.
 package struct FleetFolder: Sendable {
   let store: String
+  /// The path of the store.
+  package var path: String { store }
   private let session: Session
 
   package init(of session: Session) throws(CommandFault) {

@@ -11,14 +11,16 @@ package enum Program {
   ///
   /// - Parameters:
   ///   - root: the command that groups all others.
-  ///   - name: the name of the program, if the system does not state it.
-  package static func main(_ root: any (ParsableCommand & Sendable).Type, name: String) {
+  ///   - commands: the program in printed commands; `nil` = this one, as it was called.
+  package static func main(
+    _ root: any (ParsableCommand & Sendable).Type, commands: String? = nil
+  ) {
     let environment = ProcessInfo.processInfo.environment
     Startup.occupyStandardStreams()
     Startup.turnBacktracesOff(environment: environment)
     let (interruption, queue) = (Interruption(), OutputQueue())
     let run = Run(
-      root: root, program: CommandLine.arguments.first ?? name,
+      root: root, program: commands ?? CommandLine.arguments.first ?? "otaflash",
       arguments: Array(CommandLine.arguments.dropFirst()),
       environment: environment, interruption: interruption, queue: queue)
     if let shortage = Startup.shortage() { exit(run.refuse(shortage).code) }

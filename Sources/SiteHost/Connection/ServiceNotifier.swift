@@ -45,7 +45,7 @@ package struct ServiceNotifier: Sendable {
     withUnsafePointer(to: address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         _ = sendto(
-          descriptor, message, message.count, Int32(MSG_NOSIGNAL.rawValue), $0, socklen_t(length))
+          descriptor, message, message.count, Int32(MSG_NOSIGNAL), $0, socklen_t(length))
       }
     }
   }

@@ -185,9 +185,11 @@ package final class CoordinatorService: Sendable {
   private func lead() async throws(CommandFault) -> Leadership {
     do {
       let bucket = try KeyValueBucket(SiteLayout.leader, of: stream)
-      let id = String(UInt64.random(in: .min ... .max), radix: 36)
+      // The caller has locked the store.
+      let host = HostName.current
       return try await Leadership.acquire(
-        in: bucket, as: CoordinatorName(id: id, host: HostName.current), clock: EventLoopClock())
+        in: bucket, as: CoordinatorName(id: "\(host):\(folder.path)", host: host),
+        clock: EventLoopClock())
     } catch let fault as LeadershipFault {
       throw .sites(.leadership(fault))
     } catch let fault as NATSFault {

@@ -42,7 +42,7 @@ final class FileClaimJournal: ClaimJournal {
 
   private func write(_ keys: Set<String>) {
     let text = keys.sorted().map { $0 + "\n" }.joined()
-    do throws(SiteFileFault) { try SiteFile.replace(path, Array(text.utf8)) } catch { return }
+    do throws(SiteFileFault) { try SiteFile.replace(path, with: Array(text.utf8)) } catch { return }
   }
 }
 #endif

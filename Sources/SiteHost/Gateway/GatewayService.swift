@@ -78,7 +78,7 @@ package struct GatewayService: Sendable {
     let exchange: JetStreamExchange
     let reporter: PresenceReporter
     let images: GatewayImages
-    do throws(NATSFault) {
+    do {
       let stream = try JetStream(connection)
       exchange = try JetStreamExchange(
         stream, clock: clock,

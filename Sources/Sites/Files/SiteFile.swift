@@ -49,7 +49,7 @@ struct FolderLock: ~Copyable {
 }
 
 /// Files that are written completely or not at all.
-enum SiteFile {
+package enum SiteFile {
   /// Reads a file; `nil` if it does not exist.
   ///
   /// - Parameter isSecret: whether only the owner may have access to the file.

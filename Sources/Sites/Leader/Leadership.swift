@@ -6,7 +6,8 @@ import Synchronization
 
 /// A running coordinator.
 package struct CoordinatorName: Hashable, Sendable {
-  /// Unique among all coordinators that ever run, also on one host.
+  /// The same only for processes that cannot run at the same time, such as those that lock the same
+  /// store: a coordinator that restarts takes over immediately.
   package let id: String
   /// The name of the host, for messages.
   package let host: String
@@ -92,7 +93,8 @@ package final class Leadership: Sendable {
       if let revision { return start(revision, moment) }
       throw .running(host: try await read(entries)?.host ?? "unknown")
     }
-    let end = clock.now.advanced(by: silence)
+    // The caller has ensured that its predecessor with the same id has ended.
+    let end = clock.now.advanced(by: found.id == name.id ? .zero : silence)
     while clock.now < end {
       guard await clock.pause(until: min(end, clock.now.advanced(by: readInterval))) else {
         throw .cancelled

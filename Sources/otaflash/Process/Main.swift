@@ -2,5 +2,5 @@ import OtaflashProgram
 
 @main
 enum Main {
-  static func main() { Program.main(Otaflash.self, name: "otaflash") }
+  static func main() { Program.main(Otaflash.self) }
 }
