@@ -22,7 +22,7 @@ enum TroubleshootingPage {
       With `--json`, the event `error` contains the code; its member `retryable` states whether \
       the same command can succeed unchanged. The manual, otaflash(1), lists the exit codes.
 
-      | code | what happened | exit |
+      | code | meaning | exit code |
       |---|---|---|
       """
     let rows = FaultCode.allCases.map { code in
@@ -52,9 +52,9 @@ enum TroubleshootingPage {
 
       \(meaning). Exit code \(exits(of: code)).
 
-      **Why it happens.** \(row.causes)
+      **Causes.** \(row.causes)
 
-      **What to do.** \(row.remedy)
+      **Remedy.** \(row.remedy)
 
       """
   }
