@@ -35,7 +35,7 @@ struct FleetRunCommand: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The adapters to use, such as hci0,hci2 (default: all that are on).",
+      "The adapters to use, such as hci0,hci2 (default: all adapters that are on).",
       valueName: "list"),
     transform: CommaList<AdapterName>.parse)
   var adapters: CommaList<AdapterName>?
@@ -43,7 +43,8 @@ struct FleetRunCommand: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Run only if the campaign matches this plan of 'fleet plan --save'.", valueName: "path"),
+      "Run only if the campaign matches this plan, which 'fleet plan --save' wrote.",
+      valueName: "path"),
     completion: .file())
   var plan: String?
 

@@ -98,7 +98,7 @@ struct FleetCancelCommand: RequestCommand {
 struct FleetRetryCommand: RequestCommand {
   static let configuration = CommandConfiguration(
     commandName: "retry",
-    abstract: "Retry the given devices, or all devices that did not succeed.",
+    abstract: "Retry the given devices, or all devices that were not updated.",
     discussion: "Prints the devices and the command that retries them.")
 
   @Argument(help: "The run, by the first characters of its name.")

@@ -11,8 +11,8 @@ package struct BenchImageOptions: ParsableArguments, Sendable {
   @Option(
     name: .long, parsing: .upToNextOption,
     help: ArgumentHelp(
-      "Two files, the running image and the new image: predicts what the device "
-        + "would gain by patches.", valueName: "files"),
+      "The running image and the new image: also measures or predicts the gain from "
+        + "patches.", valueName: "files"),
     completion: .file())
   package var image: [String] = []
 

@@ -22,8 +22,8 @@ package struct LinkOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The time without a packet after which the link counts as lost; for flash, the default is "
-        + "2s.",
+      "The time without a packet after which the link is considered lost; for flash, the default "
+        + "is 2s.",
       valueName: "time"),
     transform: TimeSpan.parse)
   package var supervision: TimeSpan?

@@ -27,10 +27,11 @@ struct ReceiverSettings: KindSettings {
   static let presets = [
     ProfilePreset(
       name: "plain",
-      summary: "a good device: 2M, 15 ms, 4 KiB pages, 85 ms to erase and 40 ms to write each",
+      summary:
+        "a device without faults: 2M, 15 ms, 4 KiB pages, 85 ms to erase and 40 ms to write each",
       device: .otaReceiver),
     ProfilePreset(
-      name: "fast", summary: "the plain device with flash without delays", device: .otaReceiver
+      name: "fast", summary: "the plain device, with flash that has no delays", device: .otaReceiver
     ) {
       $0.eraseTime = .zero
       $0.writeTimePer4KiB = .zero

@@ -170,7 +170,7 @@ extension SMPServerSettings: KindSettings {
   ]
 
   static let keys: [KindKey<Self>] = [
-    KindKey("mode", "how MCUboot starts images", \.mode),
+    KindKey("mode", "the way in which MCUboot starts images", \.mode),
     KindKey("images", "images with two slots each", "1 or 2", \.imageCount) {
       Int($0).filter { (1...2).contains($0) }
     },
@@ -195,14 +195,14 @@ extension SMPServerSettings: KindSettings {
       yesOrNo),
     KindKey("decompress", "the bootloader decompresses images", \.decompresses),
     KindKey(
-      "signed", "the public key that must have signed images",
+      "signed", "images must be signed with the private half of this public key",
       "root-rsa-2048, root-ec-p256 or root-ed25519 (MCUboot's own), or a public key's DER in "
         + "hexadecimal digits", \.key
     ) { ImageKey($0).map { $0 } },
     KindKey("no-downgrade", "lower versions are never started", \.forbidsDowngrade),
     KindKey(
-      "busy", "the number of image writes rejected as busy at first", "a count of requests, or 0",
-      \.busyRequests
+      "busy", "the number of initial image writes that are rejected as busy",
+      "a count of requests, or 0", \.busyRequests
     ) { Int($0).filter { $0 >= 0 } },
     KindKey("loader-address", "the advertising address of the firmware loader", \.loaderAddress),
     KindKey(

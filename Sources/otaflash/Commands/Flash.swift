@@ -81,7 +81,10 @@ struct Flash: DeviceCommand {
 
   @Flag(
     name: .long,
-    help: "Send the image even if the device runs it, or if it does not look like firmware.")
+    help: """
+      Send the image even if the device already runs it, or if the file does not look like \
+      firmware.
+      """)
   var force = false
 
   @Option(

@@ -9,8 +9,8 @@ struct Unpair: TargetedCommand {
     commandName: "unpair",
     abstract: "Forget the keys of a pairing.",
     discussion: """
-      The device is not notified; remove the pairing there separately. A device that has lost its \
-      keys can be paired again only after this command.
+      The device is not notified; also remove the pairing on the device. A device that has lost \
+      its keys can be paired again only after this command.
       """)
 
   @OptionGroup var target: DeviceOption
