@@ -189,7 +189,7 @@ struct FleetPlanCommand: Subcommand {
 extension DeltaPolicy {
   fileprivate var words: String {
     switch self {
-    case .auto: "as patches if a device supports them and they are faster"
+    case .auto: "as patches, if a device supports patches and a patch is faster"
     case .never: "as complete images, never as patches"
     case .require: "only as patches: the update of a device without a patch fails"
     }

@@ -92,7 +92,7 @@ struct FleetStatus: Sendable {
       "run \(id)  \(run.beginning?.campaign ?? "")  \(report.stateWords)", "  \(report.headline)",
     ]
     if !hasEnded, !isWorkedOn {
-      lines.append("  no process works on it; continue it with 'fleet run' and its campaign")
+      lines.append("  no process is working on it; to continue, use 'fleet run' with its campaign")
     }
     lines += waits.map { "  waiting: \($0.words(in: run, at: now))" }
     if let last = report.operators.last, !hasEnded {

@@ -45,7 +45,7 @@ struct FleetPauseCommand: RequestCommand {
   var command: OperatorCommand { .pause }
 
   func lines(for followed: FleetRequest.Followed) -> [String] {
-    ["\(followed.name): paused; no more devices are started"]
+    ["\(followed.name): paused; no further updates start"]
   }
 }
 

@@ -189,7 +189,7 @@ package final class OutputQueue: Sendable {
       }
       guard state.remarksLeftOut == 0 else {
         let remark =
-          "(\(Text.counted(state.remarksLeftOut, "line")) dropped: the terminal was full)\n"
+          "(\(Text.counted(state.remarksLeftOut, "line")) dropped: the terminal was blocked)\n"
         state.remarksLeftOut = 0
         state.isWriting = true
         return texts(of: .text(remark, error), &state)

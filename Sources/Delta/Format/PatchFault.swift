@@ -59,7 +59,7 @@ extension PatchFault: CustomStringConvertible {
 extension PatchFault.Reason {
   fileprivate var sentence: String {
     switch self {
-    case .cutOff: "it was cut off: the image is not complete"
+    case .cutOff: "it is truncated: the image is not complete"
     case .reservedBit: "bit 7 of the first byte is reserved"
     case .type(let type): "the patch is \(Self.typeName(type)), only sequential ones are supported"
     case .codec(let codec): "the compression is \(Self.codecName(codec)), which is not supported"

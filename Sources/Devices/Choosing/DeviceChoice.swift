@@ -70,7 +70,7 @@ package struct DeviceChoice: Sendable {
 
   private func refusal() async throws(CommandFault) -> CommandFault {
     let limit = session.global.timeout?.duration ?? Self.listening
-    session.console.note("no device given; scanning for \(Text.seconds(limit))")
+    session.console.note("no device specified; scanning for \(Text.seconds(limit))")
     let devices: [ScanResult]
     do throws(CommandFault) {
       devices = try await Air(session.global).survey(ScanFilter(), for: limit) { [session] in

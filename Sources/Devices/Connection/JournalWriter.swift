@@ -83,7 +83,7 @@ package final class JournalWriter: Sendable {
 
   private func write(_ entry: UpdateJournal.Entry) {
     guard !page.withLock({ $0.isGivenUp }) else { return }
-    let kept: Void? = records.console.attempt(orNote: "the resume hint was not kept") {
+    let kept: Void? = records.console.attempt(orNote: "the resume hint was not stored") {
       () throws(StateFault) in try journal.write(entry)
     }
     if kept == nil { page.withLock { $0.isGivenUp = true } }

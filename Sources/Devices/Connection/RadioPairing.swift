@@ -31,7 +31,7 @@ package struct RadioPairing: Sendable {
       case .notRead(let error):
         console.note("note: the keys of earlier pairings were not read: \(error)", verbosity: 1)
       case .notKept(let device, let error):
-        console.note("note: the keys were not kept; \(device) must be paired again: \(error)")
+        console.note("note: the keys were not stored; \(device) must be paired again: \(error)")
       }
     }
   }

@@ -131,7 +131,7 @@ package struct StateStore: Sendable {
 
   @discardableResult
   private func change(_ change: (inout DeviceRegistry) -> Void) -> Bool {
-    let kept: Void? = console.attempt(orNote: "the list of devices was not kept") {
+    let kept: Void? = console.attempt(orNote: "the list of devices was not saved") {
       () throws(StateFault) in
       console.note(
         "list of devices", setAside: try RegistryFile(in: directory).update(change))

@@ -58,7 +58,7 @@ package struct DeviceSelector: Equatable, Sendable {
   }
 
   package static let forms =
-    "C0:FF:EE:00:00:01, name:REGEX, unix:/path, sim:PROFILE, last, or your alias"
+    "C0:FF:EE:00:00:01, name:REGEX, unix:/path, sim:PROFILE, last, or an alias"
 }
 
 /// `-d DEVICE`, for every command with a device.

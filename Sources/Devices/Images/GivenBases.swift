@@ -95,7 +95,7 @@ package final class GivenBases: Sendable {
       console.note(
         "  none of \(hasMore ? "\(count) files" : "the \(count) files") in \(folder) is the "
           + "running image (\(running.words))"
-          + (hasMore ? "; the folder has more, which were not read" : ""))
+          + (hasMore ? "; the folder contains more files, which were not read" : ""))
     }
   }
 
@@ -134,7 +134,7 @@ extension StateStore {
     guard let part = package.parts.first, package.parts.count == 1, !part.bytes.isEmpty else {
       return
     }
-    console.attempt(orNote: "\(part.name) was not kept for patches") { () throws(StateFault) in
+    console.attempt(orNote: "\(part.name) was not stored for patches") { () throws(StateFault) in
       try images.keep(part.bytes)
     }
   }

@@ -33,7 +33,7 @@ public enum ELFFault: Error, Equatable, Sendable {
 extension ELFFault: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .headerCutOff(let found): "ELF: the header is cut off after \(found) bytes"
+    case .headerCutOff(let found): "ELF: the header is truncated after \(found) bytes"
     case .unknownClass(let value): "ELF: class \(value) is neither 32 nor 64 bits"
     case .bigEndian: "ELF: big-endian files are not supported"
     case .notExecutable(let type): "ELF: type \(type) is not a linked program"

@@ -64,13 +64,13 @@ extension MCUbootFault: CustomStringConvertible {
     case .headerTooShort(let stated):
       "the header size is \(stated); the minimum is \(MCUbootHeader.size)"
     case .bodyBeyondEnd(let needed, let found):
-      "header and body have \(needed) bytes, but the file has only \(found); it was cut off"
+      "header and body have \(needed) bytes, but the file has only \(found); it is truncated"
     case .areaMissing: "the file ends before its list of hashes and signatures"
     case .wrongAreaMagic(let found, let expected, _):
       "a TLV area must start with 0x\(expected.hexadecimal), not 0x\(found.hexadecimal)"
     case .areaTooShort(let stated, _): "the TLV area's size is \(stated); the minimum is 4"
     case .areaBeyondEnd(let stated, let left, _):
-      "the TLV area has \(stated) bytes, but the file has only \(left) more; it was cut off"
+      "the TLV area has \(stated) bytes, but the file has only \(left) more; it is truncated"
     case .protectedSizesDiffer(let header, let area, _):
       "the protected TLV area has \(area) bytes, but the header states \(header)"
     case .entryCutOff: "the TLV area ends within an entry"

@@ -78,7 +78,7 @@ struct ManifestReader {
     case "true": return .boolean(true)
     case "false": return .boolean(false)
     case "null": return .null
-    case "": throw fault(rest.isEmpty ? "the file was cut off" : "a value must follow")
+    case "": throw fault(rest.isEmpty ? "the file is truncated" : "a value must follow")
     default:
       guard Self.isNumber(word) else { throw fault("'\(text)' is not a value") }
       return .number(text)

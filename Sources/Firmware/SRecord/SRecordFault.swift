@@ -43,7 +43,8 @@ extension SRecordFault: CustomStringConvertible {
       "is of type \(character.shownCharacter); the known types are S0 to S3 and S5 to S9"
     case .notHexadecimal(let character, let column):
       "has \(character.shownCharacter) in column \(column) instead of a hexadecimal digit"
-    case .halfByte(let digits): "has an odd number of digits (\(digits)); it was cut or mangled"
+    case .halfByte(let digits):
+      "has an odd number of digits (\(digits)); the line is truncated or damaged"
     case .tooShort(let bytes, let least):
       "has \(bytes) bytes; a record of its type has at least \(least)"
     case .wrongLength(let stated, let found):
@@ -52,12 +53,13 @@ extension SRecordFault: CustomStringConvertible {
       "ends with checksum \(stated.hexadecimal), but its bytes yield \(computed.hexadecimal)"
     case .unexpectedData(let bytes): "has \(bytes) bytes of data; its type has none"
     case .beyondAddresses(let address, let bytes, let bits):
-      "puts \(bytes) bytes at 0x\(address.hexadecimal), beyond the addresses of \(bits) bits"
+      "has \(bytes) bytes at 0x\(address.hexadecimal), outside of \(bits)-bit addresses"
     case .wrongCount(let stated, let found):
       "counts \(stated) data records, but there are \(found) before it"
     case .recordAfterEnd(let end): "follows the last record, on line \(end)"
     case .endMissing:
-      "is the last line, but no end (S7, S8, S9 or a count of all records); the file was cut off"
+      "is the last line, but not an end record (S7, S8, S9 or a count of all records); "
+        + "the file is truncated"
     case .noData: "ends the file before any data"
     case .overlap(let address, let other):
       "contains address 0x\(address.hexadecimal) again, after line \(other)"

@@ -51,7 +51,7 @@ extension ProofFault: CustomStringConvertible {
     case .signatureWrong: "its signature does not match"
     case .encrypted: "it is encrypted, so its hash and signature cannot be checked here"
     case .uncovered(let offset, let count):
-      "\(count) bytes from offset \(offset) on are not covered by any hash or signature"
+      "\(count) bytes from offset \(offset) onward are not covered by any hash or signature"
     case .notSignable: "files of this kind have no signature"
     }
   }

@@ -40,7 +40,7 @@ extension ZipFault: CustomStringConvertible {
   public var description: String {
     switch self {
     case .notAnArchive: "it is not a ZIP archive"
-    case .cutOff: "the ZIP archive was cut off: there is no directory at its end"
+    case .cutOff: "the ZIP archive is truncated: there is no directory at its end"
     case .zip64: "the ZIP archive is in ZIP64 format, which is not supported"
     case .severalDisks: "this is one part of a ZIP archive that was split"
     case .overlap(let first, let second):

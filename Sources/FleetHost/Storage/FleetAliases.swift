@@ -21,7 +21,7 @@ extension DeviceAliases {
   func words(ofUnknown alias: DeviceAlias) -> String {
     let nearest = Suggestion.nearest(
       to: alias.description, among: all.map(\.alias.description))
-    return "'\(alias)' is neither a device nor one of your aliases; "
+    return "'\(alias)' is neither a device nor an alias; "
       + (nearest.map { "did you mean '\($0)'?" } ?? "write its address")
   }
 }

@@ -35,7 +35,7 @@ extension FleetStore {
         let name = "run \(run.id)" + (run.campaign.map { " (\($0))" } ?? "")
         return switch run.loss {
         case .deleted: name + " was deleted from the store"
-        case .rewritten: name + " has other events than when the next run was started"
+        case .rewritten: name + " does not have the same events as when the next run was started"
         }
       }
     } catch {

@@ -132,7 +132,7 @@ extension UpdateLifeCycle {
       }
       let confirmed = try await self.running(on: session)
       guard !confirmed.isOnTrial else {
-        throw .protocolViolation(.confirm, "it confirmed the image and still has it on trial")
+        throw .protocolViolation(.confirm, "it confirmed the image, but still reports a trial")
       }
       return confirmed
     }

@@ -70,7 +70,7 @@ struct UpdateLifeCycle: Sendable {
         detachments += 1
         guard detachments <= Self.detachmentsMaximum else {
           throw .protocolViolation(
-            .detach, "it was sent to its bootloader \(detachments - 1) times and did not stay")
+            .detach, "it entered its bootloader \(detachments - 1) times, but did not stay in it")
         }
         search = LocationSearch(places + (places.contains(.home) ? [] : [.home]))
       case .activated(let activation):

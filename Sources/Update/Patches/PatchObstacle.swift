@@ -33,7 +33,8 @@ public enum PatchObstacle: DeliveryReason {
     case .notUnderstood: "the device does not support patches"
     case .baseNotTold: "the device does not report its running image"
     case .baseUnreadable: "the running image cannot be read, or is damaged"
-    case .baseUnknown(let running): "the running image (\(running.words)) is not on this host"
+    case .baseUnknown(let running):
+      "the running image (\(running.words)) is not stored on this host"
     case .noGain(let bytes): "a patch would save little: \(Numerals.grouped(bytes)) B at best"
     case .restIsSooner(let bytes):
       "the device holds a part of the image, and needs \(Numerals.grouped(bytes)) B more"
@@ -83,8 +84,8 @@ extension PatchObstacle {
 
   public var explanation: String {
     isVerdictOfDevice
-      ? "The running image is unchanged. The image was not sent: only a patch was allowed."
-      : "Only a patch was allowed; nothing was written."
+      ? "The running image is unchanged. The image was not sent, because a patch is required."
+      : "A patch is required; nothing was written."
   }
 
   public var remedy: Remedy? { .allowWholeImage }

@@ -194,7 +194,7 @@ struct Flash: DeviceCommand {
     session.console.note(
       entry.imageCRC32 == firmware.crc32
         ? "  an earlier run was interrupted after \(share)"
-        : "  an earlier run was sending \(entry.imageName) (\(share)); this one starts over")
+        : "  an earlier run was sending \(entry.imageName) (\(share)); this run starts over")
   }
 
   private func updateOptions() throws(CommandFault) -> UpdateOptions {

@@ -76,7 +76,7 @@ struct Simulate: Subcommand {
   func validate() throws {
     let profile = try SimulationProfile.argument(profile)
     guard listen == nil || global.adapter == nil else {
-      throw ValidationError("--listen and --adapter exclude each other")
+      throw ValidationError("--listen and --adapter cannot be combined")
     }
     guard listen != nil || global.adapter != nil || reset else {
       throw ValidationError("Missing expected argument '--listen <path>' or '--adapter <hciN>'")

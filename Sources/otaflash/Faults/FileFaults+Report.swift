@@ -60,8 +60,8 @@ extension FaultReport {
           why: "A baseline is the --json output of an earlier run.", help: write)
       case .nothingInCommon(let path):
         FaultReport(
-          .baseline, "\(path) has no case in common with this run",
-          why: "Cases match if mode, MTU, window, PHY and interval are equal.",
+          .baseline, "\(path) has no measurement in common with this run",
+          why: "Measurements match if their mode, MTU, window, PHY and interval are equal.",
           help: write)
       }
   }

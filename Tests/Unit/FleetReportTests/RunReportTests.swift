@@ -170,7 +170,7 @@ import Testing
     #expect(report.waves[0].verdictWords == "stopped: 1 of 1 device failed")
     #expect(
       report.waves[0].ruleWords
-        == "success from 80 %, stops at 1 failure, judged from 50 % seen")
+        == "success at 80 %, stops at 1 failure, verdict needs 50 % with an outcome")
     #expect(report.stateWords == "stopped by failures in wave all")
   }
 

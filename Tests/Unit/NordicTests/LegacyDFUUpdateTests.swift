@@ -65,7 +65,7 @@ import Testing
       return
     }
     #expect(refusal.code == "legacy DFU 2/6" && refusal.kind == .rejected)
-    #expect(refusal.advice.contains("a single bank has erased it"))
+    #expect(refusal.advice.contains("a single bank has erased the application"))
     #expect(outcome.runningImage.isEmpty == (banks == "single"))
   }
 

@@ -87,7 +87,7 @@ import Testing
   /// Values that were not sent are not displayed, and a guess is marked as a guess.
   @Test func aGuessIsNoNumber() {
     #expect(ProtocolRefusal.imageNotTaken.code == "Secure DFU 5")
-    #expect(ProtocolRefusal.imageNotTaken.advice.contains("most likely"))
+    #expect(ProtocolRefusal.imageNotTaken.advice.contains("Most likely"))
     #expect(SecureDFURefusal.result(.operationNotPermitted).inWords().remedy == .startOver)
     #expect(!SecureDFURefusal.result(.insufficientResources).inWords().advice.contains("init"))
   }
