@@ -98,7 +98,8 @@ import Testing
       """
     let file = try write(Self.campaign(waves))
     let refused = try fleet("run", file, "--no-input")
-    #expect(refused.status == 4) expect(refused.code == "E-FLEET-PAUSED", "\(refused.errors)")
+    #expect(refused.status == 4)
+    #expect(refused.code == "E-FLEET-PAUSED", "\(refused.errors)")
     #expect(try fleet("status").output.contains("no process is working on it"))
     let run = try program.start(["fleet", "run", file])
     try #require(run.waitUntilItSays("continued"))

@@ -245,9 +245,10 @@ import Testing
       "flash", Self.new, "-d", "sim:fast", "--base", Self.old, "--delta", policy,
     ])
     let message = #/app-1\.2\.0\.bin \(262,144 B, CRC32 f49b0379\) is not the running image \(/#
-    #expect(outcome.errors.contains(message), "\(outcome.errors)") expect(outcome.errors.contains("
-    #is not stored on this host")) expect(outcome.status == (policy == "auto" ? 0 : 5),
-    #"\(outcome.errors)") expect(outcome.code == (policy == "auto" ? nil : "E-NO-PATCH"))
+    #expect(outcome.errors.contains(message), "\(outcome.errors)")
+    #expect(outcome.errors.contains(" is not stored on this host"))
+    #expect(outcome.status == (policy == "auto" ? 0 : 5), "\(outcome.errors)")
+    #expect(outcome.code == (policy == "auto" ? nil : "E-NO-PATCH"))
   }
 
   @Test func aPatchIsNotFlashed() throws {

@@ -180,10 +180,12 @@ import Testing
         return "\(error)"
       }
     }
-    #expect(fault(file) == "" && fault(file, base: Self.old.bytes) == "") expect(fault([]) == "it is
-    #empty") expect(fault(Array(file.dropLast(9))).hasSuffix("it is truncated: the image is not
-    #complete")) expect(fault(file + [0]).contains("after the end of the patch"))
-    #expect(fault(Self.new.bytes).hasPrefix("it is not a complete patch: offset ")) expect(
+    #expect(fault(file) == "" && fault(file, base: Self.old.bytes) == "")
+    #expect(fault([]) == "it is empty")
+    #expect(fault(Array(file.dropLast(9))).hasSuffix("it is truncated: the image is not complete"))
+    #expect(fault(file + [0]).contains("after the end of the patch"))
+    #expect(fault(Self.new.bytes).hasPrefix("it is not a complete patch: offset "))
+    #expect(
       fault(file, image: Self.old.bytes)
         == "it creates \(Self.size) bytes, but the image has \(Self.old.bytes.count)")
     #expect(fault(file, base: Self.other.bytes).hasPrefix("applied to the base"))
