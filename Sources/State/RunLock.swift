@@ -81,8 +81,8 @@ extension RunLockFault: CustomStringConvertible {
   /// The fault, as a clause.
   package var description: String {
     switch self {
-    case .held(let store, let holder?): "process \(holder) works on the runs in \(store)"
-    case .held(let store, nil): "another process works on the runs in \(store)"
+    case .held(let store, let holder?): "process \(holder) is working on the runs in \(store)"
+    case .held(let store, nil): "another process is working on the runs in \(store)"
     case .state(let fault): fault.description
     }
   }

@@ -37,7 +37,7 @@ package struct BenchImageOptions: ParsableArguments, Sendable {
   package func validate() throws {
     guard [0, 2].contains(image.count) else {
       throw ValidationError(
-        "--image requires two files, the running image and the new image, and got "
+        "--image requires two files, the running image and the new image; specified: "
           + "\(image.count)")
     }
     if image.count == 2, image.allSatisfy({ $0 == ImageFile.standardInput }) {

@@ -116,13 +116,13 @@ extension ImageBenchmark {
     var notes: [String] = []
     if isPredicted {
       notes.append(
-        "predicted from the rate to the device's sink: nothing of these images was sent")
+        "predicted from the rate to the device's sink: no part of these images was sent")
     }
     notes.append(flashSentence)
     if receiver.decoder == nil {
       notes.append("the device does not support patches: images are sent uncompressed")
     } else if isPredicted, let running = receiver.running, running != ContentIdentity(pair.old) {
-      notes.append("the device runs another image than \(pair.old.name): \(running.words)")
+      notes.append("the device runs an image other than \(pair.old.name): \(running.words)")
     }
     return notes
   }

@@ -124,7 +124,8 @@ extension ConnectFault {
         remedy: .startDevice(path: path))
     case EACCES, EPERM:
       self = .permissionDenied(
-        cause: "The permissions of \(path) do not allow it.", remedy: .checkPermissions(path: path))
+        cause: "The permissions of \(path) do not permit the connection.",
+        remedy: .checkPermissions(path: path))
     case EADDRINUSE where !UnixAddress.isSocket(path):
       self = .systemCall(
         name: stage.systemCall, errno: number, cause: "\(path) exists, but is not a socket.",

@@ -93,7 +93,7 @@ extension Dialer {
     guard pins else {
       guard request.whereabouts.isHome else {
         throw .unsupported(
-          cause: "A dialer that accepts any device of a kind cannot follow one to its bootloader.",
+          cause: "A dialer for any device of a kind cannot follow a device to its bootloader.",
           remedy: .advice("Use a dialer that pins its device (pins: true)."))
       }
       return filter

@@ -133,7 +133,7 @@ extension Remedy: CustomStringConvertible {
   public var description: String {
     switch self {
     case .tryAgain: "Try it again."
-    case .startOver: "Start over, without the data that the device holds of an earlier transfer."
+    case .startOver: "Restart the transfer without the data of an earlier transfer."
     case .wait: "Wait until the other operation has ended."
     case .installBluetooth: "Make the kernel's Bluetooth available to this program."
     case .grantCapabilities: "Give this program the right to use Bluetooth."
@@ -147,7 +147,7 @@ extension Remedy: CustomStringConvertible {
     case .turnLowEnergyOn(let adapter):
       "Switch Bluetooth LE on for \(adapter ?? "the adapter")."
     case .unblockAdapter: "Unblock Bluetooth in the system's settings."
-    case .flipSwitch: "Flip the hardware switch of the computer's radios."
+    case .flipSwitch: "Turn on the hardware switch of the computer's radios."
     case .restartAdapter: "Switch the adapter off and on again."
     case .endOtherScan: "End the other program's scan."
     case .stopOtherServer: "Stop the other program, or use another adapter."
@@ -159,7 +159,7 @@ extension Remedy: CustomStringConvertible {
     case .startDevice(let path): "Start the device that listens at \(path) first."
     case .restartDevice: "Restart the device, then try again."
     case .inspectDevice: "Read the information that the device reports."
-    case .enterUpdateMode: "Put the device into update mode, if it is the right one."
+    case .enterUpdateMode: "If this is the right device, put it into update mode."
     case .pair: "Pair with the device."
     case .pairAgain: "Forget the device on this computer, then pair again."
     case .forgetPairing: "Forget the pairing on this computer, then try again."
@@ -171,7 +171,7 @@ extension Remedy: CustomStringConvertible {
     case .sayHardware: "State the hardware of the image."
     case .correctVersion: "State the version that the application of the image reports."
     case .chooseProtocol(let names): "Choose a protocol: \(names.joined(separator: ", "))."
-    case .leaveProtocolOpen: "Leave the choice of the protocol to the device."
+    case .leaveProtocolOpen: "Let the library select the protocol."
     case .allowWholeImage: "Allow sending the complete image."
     case .requestSmallerMTU: "A smaller ATT_MTU may help."
     case .sendSmallestPackets: "Send packets of 20 bytes, which every device accepts."

@@ -14,7 +14,7 @@ enum FleetKey: String, CaseIterable, Sendable {
     case .away: "the share of boards that are absent, such as 2%"
     case .hang: "the share of boards that hang while they write flash, such as 1%"
     case .revert: "the share of boards that revert the new image, such as 5%"
-    case .brick: "the share of boards that never return, such as 1%"
+    case .brick: "the share of boards that never start again after activation, such as 1%"
     case .seed: "a decimal number"
     case .speed: "simulated seconds per second, 1 to 1000"
     }

@@ -50,7 +50,7 @@ struct ReceiverSettings: KindSettings {
     KindKey("delta", "the device accepts patches (yes)", \.takesPatches),
     KindKey(
       "base",
-      "the running image as a base: lost and damaged are unreadable, former is reported, spoilt "
+      "the base of patches: lost and damaged are unreadable, former is the previous image, spoilt "
         + "changes during the transfer (right)", \.base),
     KindKey(
       "flip", "one bit of the N-th data write of a boot is wrong", "a count, 1 or more",

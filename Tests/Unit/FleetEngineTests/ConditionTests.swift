@@ -17,7 +17,7 @@ import Testing
     let outcome = try scene.run()
     #expect(
       outcome.run["other0"]?.ending
-        == .skipped(words: "it runs 1.1.0, and the campaign requires 1.2.0 or later"))
+        == .skipped(words: "it runs 1.1.0, but the campaign requires 1.2.0 or later"))
     #expect(outcome.run["other0"]?.attempts == 1)
     #expect(outcome.sent["other0"] == 0)
     #expect(outcome.run["other1"]?.ending == .updated)
@@ -34,7 +34,7 @@ import Testing
     let outcome = try scene.run()
     #expect(
       outcome.run["other0"]?.ending
-        == .skipped(words: "its battery level is 20 %, and the campaign requires 30 %"))
+        == .skipped(words: "its battery level is 20 %, but the campaign requires 30 %"))
     #expect(outcome.sent["other0"] == 0)
     #expect(outcome.run["other1"]?.ending == .updated)
     #expect(outcome.run["other2"]?.ending == .updated, "unknown proceeds")
@@ -42,7 +42,7 @@ import Testing
     let strict = try scene.run()
     #expect(
       strict.run["other2"]?.ending
-        == .skipped(words: "it reports no battery level, and the campaign requires 30 %"))
+        == .skipped(words: "it reports no battery level, but the campaign requires 30 %"))
     #expect(strict.sent["other2"] == 0)
   }
 

@@ -64,10 +64,11 @@ struct RunLockTests {
   @Test("says who has it")
   func words() {
     #expect(
-      RunLockFault.held(store: "/s", by: 12).description == "process 12 works on the runs in /s")
+      RunLockFault.held(store: "/s", by: 12).description
+        == "process 12 is working on the runs in /s")
     #expect(
       RunLockFault.held(store: "/s", by: nil).description
-        == "another process works on the runs in /s")
+        == "another process is working on the runs in /s")
     #expect(RunLockFault.state(.noPlace).description == StateFault.noPlace.description)
   }
 }
