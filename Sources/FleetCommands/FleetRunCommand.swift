@@ -80,7 +80,7 @@ struct FleetRunCommand: Subcommand {
     let start = FleetStart(
       store: store, again: again, person: operatorName ?? OperatorText.account, session: session)
     let newest = try start.newest(of: text.file.campaign.name)
-    // From here on, no other command can change that run.
+    // After this call, no other command can change this run.
     var active: ActiveRunLock? = nil
     if let newest { active = try await folder.lock(run: newest.id) }
     let last = try await start.last(newest)
@@ -92,7 +92,7 @@ struct FleetRunCommand: Subcommand {
         session.console.note("run \(id) of this campaign has ended; --again starts another")
         return try await FleetSummary(id, store, session).report()
       }
-      // Images that changed after the end of the run require another run.
+      // If images changed after the end of the run, another run is required.
       loaded = last.isOpen ? resumed : try await load(text, in: session)
     } else if let last, !again, last.isOpen {
       // An error in the campaign, with its location, takes precedence over the changed campaign.

@@ -6,12 +6,13 @@ import OtaflashFleet
 import OtaflashFleetHost
 import OtaflashFleetStore
 
-/// A command that sends a request to a run, with or without a process that works on it.
+/// A command that sends a request to a run, whether or not a process is working on the run.
 protocol RequestCommand: Subcommand {
   var runName: String? { get }
   var command: OperatorCommand { get }
   var person: OperatorOptions { get }
-  /// The question to confirm before the request to the run with this name; `nil` = none.
+  /// Returns the question to confirm before the request to the run with this name; `nil` = no
+  /// question.
   func question(about run: String) -> String?
   /// The result, as lines.
   func lines(for followed: FleetRequest.Followed) -> [String]

@@ -16,7 +16,7 @@ package struct RadioPairing: Sendable {
   }
 
   /// Returns an agent for an adapter, by default that of the session. The agent is not started yet.
-  /// A failure to store keys prints a note; it never fails an update.
+  /// If keys cannot be stored, a note is printed; an update never fails for this reason.
   package static func agent(
     _ policy: Policy, of adapter: UInt16? = nil, in session: Session
   ) -> PairingAgent {

@@ -4,8 +4,8 @@ import OtaflashState
 import OtaflashUpdate
 
 /// The state on disk of the devices that this user updates: locks, unfinished updates, running
-/// versions. History never fails an update: after the lock was acquired, a failed write prints a
-/// note, and the update continues.
+/// versions. A failed write never fails an update: after the lock was acquired, the failure is
+/// reported as a note, and the update continues.
 package struct StateStore: Sendable {
   package let directory: StateDirectory
   package let console: Console
@@ -125,7 +125,7 @@ package struct StateStore: Sendable {
 
   /// Stores the results of a campaign.
   ///
-  /// - Returns: whether they were stored.
+  /// - Returns: whether the results were stored.
   @discardableResult
   package func noteCampaign(_ devices: [DeviceRecord]) -> Bool { change { $0.add(devices) } }
 

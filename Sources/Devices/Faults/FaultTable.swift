@@ -1,6 +1,6 @@
 /// The row of a fault code: the values that its faults share unless a fault states its own.
-/// `explain` prints the texts; docs/troubleshooting.md and the list in otaflash(1) are written from
-/// them.
+/// `explain` prints the texts; docs/troubleshooting.md and the list in otaflash(1) are generated
+/// from these texts.
 package struct FaultRow: Sendable {
   /// The meaning of the code: a clause in lower case, without a full stop.
   package let meaning: String
@@ -8,7 +8,7 @@ package struct FaultRow: Sendable {
   package let exits: [ExitStatus]
   /// The default of `FaultReport.retryable`.
   package let retryable: Bool
-  /// The command that helps if the fault has no remedy that is a command.
+  /// The command in the help line if the remedy of the fault is not a command.
   package let help: KeyPath<FaultContext, String> & Sendable
   /// The causes, the most likely first: sentences, with commands between backticks.
   package let causes: String

@@ -3,7 +3,7 @@ import OtaflashUpdate
 
 extension DeltaPolicy: ExpressibleByArgument {}
 
-/// Whether a patch or a compressed image may be sent, and the source of the base images.
+/// The options for patches and compressed images, and the source of the base images.
 package struct DeltaOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,

@@ -46,7 +46,7 @@ package struct GlobalOptions: ParsableArguments, Sendable {
     throw ValidationError("'\(adapter)' is not \(AdapterName.expected)")
   }
 
-  /// The number of the requested adapter, or `nil` for the first that works.
+  /// The number of the requested adapter, or `nil` for the first adapter that works.
   package var adapterNumber: UInt16? { adapter.flatMap(AdapterName.init(listText:))?.number }
 
   package var verbose: Int { output.verbose }

@@ -3,7 +3,7 @@ import OtaflashConsole
 import OtaflashSimulation
 
 /// `--adapter sim:8`: an adapter with simulated devices in range, to try a scan or a choice without
-/// hardware. Each is a `sim:` device with persistent flash.
+/// hardware. Each device is a `sim:` device with persistent flash.
 package struct SimulatedAir: Equatable, Sendable {
   /// One device in range.
   package struct Station: Equatable, Sendable {

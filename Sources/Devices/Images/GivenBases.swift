@@ -13,7 +13,7 @@ package final class GivenBases: Sendable {
 
   private enum Content: Sendable {
     case image(name: String, parts: [[UInt8]])
-    /// Files to read when the running image is known.
+    /// The files to read when the identity of the running image is known.
     case folder(String, files: [String], hasMore: Bool)
   }
 
@@ -41,7 +41,7 @@ package final class GivenBases: Sendable {
     }
   }
 
-  /// The bytes of the given image, if it is only one.
+  /// The bytes of the specified image, if the target is one image.
   package var onlyImage: [UInt8]? {
     if case .image(_, let parts) = content, parts.count == 1 { parts[0] } else { nil }
   }

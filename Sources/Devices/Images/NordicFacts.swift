@@ -9,7 +9,7 @@ extension NordicInitPacket {
     }
   }
 
-  /// - Parameter integrity: whether the hash of the firmware matches, as a word.
+  /// - Parameter integrity: the result of the comparison of the firmware's hash, as a word.
   package func facts(holding integrity: String) -> [[String]] {
     let rows: [[String]] = [
       ["part", role.description], ["init packet", "\(bytes.count) B"], ["parts", sizes.words],

@@ -19,7 +19,8 @@ enum ChainCheck: ExpressibleByArgument, Equatable, Sendable, CustomStringConvert
   /// a mistyped hash.
   private static let nameMaximum = 12
 
-  /// Returns `nil` for other texts, which are left for the next argument: the name of the run.
+  /// Returns `nil` for any other text, so that the parser uses it as the next argument, the name of
+  /// the run.
   init?(argument: String) {
     guard let hash = Text.bytes(hex: argument), hash.count == Self.hashSize else { return nil }
     self = .hash(hash)
@@ -34,7 +35,7 @@ enum ChainCheck: ExpressibleByArgument, Equatable, Sendable, CustomStringConvert
     }
   }
 
-  /// Searches the events of a run, whose chain is intact, for the hash.
+  /// Searches the events of a run for the hash. The chain of the run must be intact.
   ///
   /// - Returns: the number of the event with the hash; `nil` without a given hash.
   func place(

@@ -28,7 +28,7 @@ extension DeviceAliases {
 
 extension OperatorCommand {
   /// Returns the command with device ids in place of aliases. Names of devices in the run take
-  /// precedence, because an alias may have moved to another device since.
+  /// precedence, because the alias may since have been assigned to another device.
   package func resolvingAliases(by aliases: DeviceAliases, in run: FleetRun) -> OperatorCommand {
     guard case .retry(let devices) = self else { return self }
     return .retry(

@@ -28,7 +28,7 @@ extension FleetStore {
     }
   }
 
-  /// Runs that were deleted or rewritten: clauses.
+  /// Clauses about runs that were deleted or rewritten.
   package func lossWords() throws(CommandFault) -> [String] {
     do throws(StorageFault) {
       return try lostRuns().map { run in

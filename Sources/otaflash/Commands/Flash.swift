@@ -189,7 +189,8 @@ struct Flash: DeviceCommand {
     _ entry: UpdateJournal.Entry?, _ firmware: FirmwarePackage, _ session: Session
   ) {
     guard let entry, !restart else { return }
-    // The bytes acknowledged at that time. The device reports the resume offset later.
+    // The number of bytes acknowledged at the time of the interruption. The device reports the
+    // resume offset later.
     let share = "about \(Text.grouped(entry.acknowledged)) of \(Text.grouped(entry.imageSize)) B"
     session.console.note(
       entry.imageCRC32 == firmware.crc32

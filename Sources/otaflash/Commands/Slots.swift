@@ -18,7 +18,7 @@ struct Slots: GroupCommand {
   @OptionGroup var global: GlobalOptions
 }
 
-/// The image of the device that a command concerns.
+/// The number of the image that a command concerns.
 struct ImageIndexOption: ParsableArguments, Sendable {
   @Option(
     name: .customLong("image"),

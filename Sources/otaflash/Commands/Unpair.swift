@@ -30,7 +30,7 @@ struct Unpair: TargetedCommand {
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let address = try await ResolvedDevice.address(of: target.device, in: session)
     let adapter = session.global.adapterNumber ?? 0
-    // Opened before the kernel removes the keys, so that a failure changes nothing.
+    // The store is opened before the kernel removes the keys, so that a failure changes nothing.
     let records = try StateStore.open(session)
     let inKernel: PairingRemoval
     do throws(MgmtFault) {

@@ -134,7 +134,7 @@ extension FaultReport {
     }
   }
 
-  /// Whether the archive itself is malformed, as opposed to an entry that is missing.
+  /// Whether the archive itself is malformed. (The alternative is a missing entry.)
   private static func isUnreadable(_ fault: FirmwareFault) -> Bool {
     if case .zip = fault { true } else { false }
   }

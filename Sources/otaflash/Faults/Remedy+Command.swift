@@ -5,7 +5,7 @@ import OtaflashGATT
 
 /// The remedies as commands of this system and options of this program.
 extension Remedy {
-  /// Returns a command that works as printed; `nil` if no command is a remedy.
+  /// Returns a command that works as printed; `nil` if the remedy is not a command.
   func help(in context: FaultContext) -> String? {
     switch self {
     case .tryAgain, .wait: context.again
@@ -38,7 +38,8 @@ extension Remedy {
     }
   }
 
-  /// Returns the remedy as a sentence; `nil` if the help line or the fault's text states it.
+  /// Returns the remedy as a sentence; `nil` if the help line or the text of the fault already
+  /// states the remedy.
   func words(for program: String) -> String? {
     let program = ShellWords.quote(program)
     return switch self {

@@ -5,7 +5,7 @@ import OtaflashDevices
 /// A parsed command line.
 enum CommandLineReading {
   case command(any Subcommand, name: String)
-  /// `--help`, `--version`, or output of the parser for tools.
+  /// `--help`, `--version`, or the parser's output for tools.
   case text(String)
   /// A command that only groups others.
   case groupAlone(Group)
