@@ -17,7 +17,7 @@ public enum AddressFault: Error, Equatable, Sendable {
     }
   }
 
-  /// The file has data in ranges that are too far apart for one image; each of them could be the
+  /// The file has data in ranges that are too far apart for one image; each range could be the
   /// image.
   case farApart([Place])
   /// The file has data only in regions that updates never write.

@@ -4,7 +4,7 @@
 @nonexhaustive
 #endif
 public enum ELFFault: Error, Equatable, Sendable {
-  /// The file ends within the ELF header; `found` counts its bytes.
+  /// The file ends within the ELF header; `found` is the number of bytes in the file.
   case headerCutOff(found: Int)
   /// The file has a class other than 32 or 64 bits.
   case unknownClass(UInt8)
@@ -14,7 +14,7 @@ public enum ELFFault: Error, Equatable, Sendable {
   case notExecutable(type: UInt16)
   /// The program headers exceed the file, or do not have the size that their class requires.
   case programHeadersOutOfPlace(offset: UInt64, count: Int, size: UInt16)
-  /// The file has more segments than firmware has.
+  /// The file has more segments than any firmware.
   case tooManySegments(count: Int, limit: Int)
   /// A segment exceeds the file.
   case segmentBeyondEnd(segment: Int, offset: UInt64, size: UInt64)

@@ -18,7 +18,7 @@ package struct ELFFile: AddressedFile, Equatable, Sendable {
   /// - Parameters:
   ///   - file: the complete file.
   ///   - spanLimit: the maximum number of bytes between lowest and highest address.
-  ///   - region: the part of the file to use; `nil` for all but known regions.
+  ///   - region: the part of the file to use; `nil` for all data except known regions.
   package init(
     decoding file: [UInt8], spanLimit: Int, region: AddressRegion? = nil
   ) throws(ELFFault) {
@@ -180,7 +180,7 @@ extension ELFFile {
 }
 
 extension AddressedMemory {
-  /// - Precondition: the caller has checked the segment's place.
+  /// - Precondition: the caller has checked the position of the segment.
   fileprivate mutating func append(_ segment: ELFFile.Segment, of file: [UInt8], number: Int) {
     let start = Int(segment.offset)
     append(

@@ -23,7 +23,7 @@ public enum IntelHexFault: Error, Equatable, Sendable {
   case recordAfterEnd(end: Int)
   /// The file ends without an end-of-file record, so it was truncated.
   case endMissing
-  /// An end-of-file record without data before it.
+  /// An end-of-file record that no data precedes.
   case noData
   /// A byte for an address that line `other` has already set.
   case overlap(address: UInt32, other: Int)

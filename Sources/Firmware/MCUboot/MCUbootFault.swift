@@ -3,7 +3,7 @@
 @nonexhaustive
 #endif
 public enum MCUbootFault: Error, Equatable, Sendable {
-  /// The file ends within the header, which has 32 bytes; `found` counts them.
+  /// The file ends within the header of 32 bytes; `found` is the number of bytes in the file.
   case headerCutOff(found: Int)
   /// The magic of the format before MCUboot 1.0.
   case oldFormat
@@ -29,9 +29,9 @@ public enum MCUbootFault: Error, Equatable, Sendable {
   case entryBeyondArea(MCUbootTLVType, length: Int, left: Int, offset: Int)
   /// The length of an entry does not match its kind of hash, key or signature.
   case wrongLength(MCUbootTLVType, expected: Int, found: Int, offset: Int)
-  /// The areas have more entries than images have.
+  /// The areas have more entries than any image.
   case tooManyEntries(limit: Int, offset: Int)
-  /// A second hash of the image; the format does not define which one the bootloader uses.
+  /// A second hash of the image; the format does not define which hash the bootloader uses.
   case secondHash(offset: Int)
 }
 

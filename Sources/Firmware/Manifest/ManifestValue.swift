@@ -36,7 +36,7 @@ enum ManifestValue: Equatable {
 public enum ManifestFault: Error, Equatable, Sendable {
   /// The archive has no `manifest.json`.
   case missing
-  /// The manifest is larger than any real one.
+  /// The manifest is larger than any real manifest.
   case tooLarge(limit: Int)
   /// Lines count from 1.
   case notJSON(line: Int, String)

@@ -4,7 +4,7 @@ struct ProtobufMessage {
   enum Value {
     case varint(UInt64)
     case bytes(ArraySlice<UInt8>)
-    /// A field of fixed size; no known field has one.
+    /// A field of fixed size; no known field uses this type.
     case fixed
   }
 

@@ -8,7 +8,8 @@ struct ZipHeader {
     fileprivate var magic: UInt32 { self == .directory ? 0x0201_4B50 : 0x0403_4B50 }
     /// The number of bytes before the name.
     fileprivate var fixedSize: Int { self == .directory ? 46 : 30 }
-    /// The number of bytes before the flags; from the flags on, both kinds have the same fields.
+    /// The number of bytes before the flags. Starting with the flags, both kinds have the same
+    /// fields.
     fileprivate var flagsOffset: Int { self == .directory ? 8 : 6 }
   }
 

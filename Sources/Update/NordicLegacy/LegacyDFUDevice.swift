@@ -1,6 +1,7 @@
 import OtaflashFirmware
 
-/// The properties in which devices with legacy DFU differ; each value describes one kind of device.
+/// The properties that distinguish devices with legacy DFU; each value describes one kind of
+/// device.
 struct LegacyDFUDevice: Equatable, Sendable {
   let name: String
   /// The source of these properties.

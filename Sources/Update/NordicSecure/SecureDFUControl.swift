@@ -68,7 +68,7 @@ struct SecureDFUControl: Sendable {
 
   // MARK: Exchanges
 
-  /// Performs an operation, and returns the response whatever its result.
+  /// Performs an operation, and returns the response regardless of its result.
   func exchange(
     _ request: SecureDFURequest, _ stage: UpdateStage
   ) async throws(UpdateFault) -> SecureDFUResponse {

@@ -23,7 +23,7 @@ struct OTAControl: Sendable {
     try payload(of: try await exchange(request, stage), stage)
   }
 
-  /// Performs an operation, and returns the answer whatever its result.
+  /// Performs an operation, and returns the answer regardless of its result.
   ///
   /// - Parameter ownLimit: the time limit of an operation that may take longer than others.
   func exchange(

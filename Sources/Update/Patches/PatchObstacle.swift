@@ -7,14 +7,15 @@ public enum PatchObstacle: DeliveryReason {
   case notUnderstood
   /// The device does not report its running image.
   case baseNotTold
-  /// The device cannot read its running image, or its CRC32 differs from the expected one.
+  /// The device cannot read its running image, or the CRC32 of the image differs from the expected
+  /// CRC32.
   case baseUnreadable
   /// This host does not have the running image.
   case baseUnknown(ContentIdentity)
   /// The best content without a patch has this size, and a patch would save little.
   case noGain(bytes: Int)
-  /// The device holds a part of the image or stream, and the transfer of the rest is faster than
-  /// that of a patch.
+  /// The device holds a part of the image or stream, and transferring the rest is faster than
+  /// transferring a patch.
   case restIsSooner(bytes: Int)
   /// The given patch is not for the running image.
   case givenForAnother(running: ContentIdentity)

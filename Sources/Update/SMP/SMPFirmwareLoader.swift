@@ -75,7 +75,7 @@ extension SMPImage.State {
 extension SMPChannel {
   private static let settingTries = 2
 
-  /// Returns whether the server executes a request that it may not know.
+  /// Returns whether the server executes a request that it may not support.
   fileprivate func isAccepted(_ request: some SMPRequest) async throws(UpdateFault) -> Bool {
     do throws(UpdateFault) {
       return switch try await ask(request, .detach, tries: Self.settingTries) {

@@ -42,7 +42,7 @@ struct SMPTransfer {
   private(set) var unit: SMPWriteUnit
   /// The next byte to send.
   private(set) var next: Int
-  /// The server has all bytes before this offset.
+  /// The offset up to which the server has all bytes.
   private(set) var acknowledged: Int
   /// The requests in flight, in the order of sending.
   private var underWay: [Request] = []
@@ -201,8 +201,8 @@ struct SMPTransfer {
     return .rewound(to: offset, because: reason)
   }
 
-  /// Reduces the number of requests in flight after a loss. If it exceeded the known buffers, this
-  /// number is not tried again; otherwise the number is halved.
+  /// Reduces the number of requests in flight after a loss. If the number exceeded the known
+  /// buffers, it is not tried again; otherwise it is halved.
   private mutating func narrow() {
     if width > widthLimit {
       reach = width - 1
