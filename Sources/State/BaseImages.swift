@@ -1,6 +1,7 @@
 import Glibc
 
-/// The images that this host sent to devices, one file each, which are used as bases for patches.
+/// The images that this host sent to devices, in one file for each image. They are used as bases
+/// for patches.
 ///
 /// A file is used only if its bytes match the size, CRC32 and SHA-256 in its name; otherwise it is
 /// set aside. The total size is limited, and the least recently used images are removed first.
@@ -48,9 +49,9 @@ public struct BaseImages: Sendable {
     self.tellSetAside = tellSetAside
   }
 
-  /// Finds the most recently used image with a size in bytes and a CRC32, and marks the image as
-  /// used now.
-  /// - Returns: its bytes, or `nil` if it is not stored.
+  /// Finds the most recently used image with this size in bytes and this CRC32, and marks the image
+  /// as used now.
+  /// - Returns: the bytes of the image, or `nil` if the image is not stored.
   public func find(size: UInt32, crc32: UInt32) throws(StateFault) -> [UInt8]? {
     let turn = try takeTurn()
     defer { extendLifetime(turn) }

@@ -38,7 +38,7 @@ struct NameLock: ~Copyable, Sendable {
       let socket = try Self.stream()
       let number = socket.number
       _ = try FileErrno.checked { address.call { bind(number, $0, $1) } }
-      // Other processes connect to the socket to learn the holder's pid from the kernel.
+      // Other processes connect to the socket to obtain the holder's pid from the kernel.
       _ = try FileErrno.checked { listen(number, SOMAXCONN) }
       self.socket = socket
     } catch {
@@ -47,7 +47,7 @@ struct NameLock: ~Copyable, Sendable {
     }
   }
 
-  /// From here on no process holds the name, even if copies of the descriptor exist, because a
+  /// After this call, no process holds the name, even if copies of the descriptor exist, because a
   /// socket that was shut down refuses connections.
   deinit { shutdown(socket.number, Int32(SHUT_RD)) }
 

@@ -37,7 +37,7 @@ package struct RunLock: ~Copyable, Sendable {
   package consuming func release() {}
 }
 
-/// The exclusive right of one process to change one run; by this lock other processes recognize an
+/// The exclusive right of one process to change one run. Other processes use this lock to detect an
 /// active run. The kernel releases the lock when the process ends.
 package struct ActiveRunLock: ~Copyable, Sendable {
   private let lock: NameLock

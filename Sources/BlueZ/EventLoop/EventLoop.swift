@@ -168,8 +168,8 @@ public final class EventLoop: TaskExecutor {
   private func turn(_ events: inout [epoll_event]) {
     runJobs()
     let horizon = now
-    // Both happen under one lock: a job or timer added afterwards sees `isPolling` and wakes the
-    // loop.
+    // Both steps hold one lock, so a job or timer that is added afterwards detects `isPolling` and
+    // wakes the loop.
     let (mayWait, deadline) = state.withLock { state in
       let deadline = state.timers.nextDeadline()
       let isDue = deadline.map { $0 <= horizon } ?? false

@@ -128,7 +128,7 @@ public final class L2CAPLink: Link {
   public func close() { socket.close() }
 }
 
-/// The reason an L2CAP socket could not be opened, and the step that failed.
+/// The reason why an L2CAP socket could not be opened, and the step that failed.
 enum OpenFailure: Error, Equatable {
   case system(ConnectStage, Int32)
   case cancelled

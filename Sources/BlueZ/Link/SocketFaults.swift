@@ -106,7 +106,7 @@ extension ConnectFault {
     }
   }
 
-  /// The meaning of an error while a Unix socket is connected or listened on.
+  /// The meaning of an error while connecting to or listening on a Unix socket.
   init(unixError number: Int32, at stage: ConnectStage, path: String) {
     switch number {
     case ENOENT where stage == .bind, ENOTDIR where stage == .bind:

@@ -62,8 +62,8 @@ public struct Advertiser: Sendable {
     address = information.address
   }
 
-  /// Advertises from now on, except while a central is connected, until `stop` is called or the
-  /// adapter is removed. The advertisement survives this process if it is killed.
+  /// Advertises until `stop` is called or the adapter is removed, except while a central is
+  /// connected. The advertisement survives this process if it is killed.
   public func start(_ advertisement: PeripheralAdvertising) async throws(MgmtFault) {
     try await session.perform(.addAdvertising(advertisement), index: adapter)
   }
@@ -75,8 +75,8 @@ public struct Advertiser: Sendable {
     session.close()
   }
 
-  /// Ends the link to a central immediately. The response is not awaited: if the central is already
-  /// disconnected, nothing is left to do.
+  /// Ends the link to a central immediately. The response is not awaited, because no action is
+  /// needed if the central is already disconnected.
   public func disconnect(_ central: BluetoothAddress) {
     _ = session.post(.disconnect(central), index: adapter)
   }

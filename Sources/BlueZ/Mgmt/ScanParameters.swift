@@ -54,7 +54,7 @@ public struct ScanParameters: Equatable, Sendable {
 }
 
 extension SystemConfiguration {
-  /// The values to restore after a discovery; empty if the kernel has none.
+  /// The values to restore after a discovery; empty if the kernel has no such values.
   var discoveryParameters: [SystemParameter] {
     guard let discoveryInterval, let discoveryWindow else { return [] }
     return [

@@ -39,7 +39,7 @@ struct CRLEEncoder {
     for run in runs(of: stream) {
       let repeatedCost = costBefore + 2 + lengthSize(run.count)
       // A block that starts later has fewer bytes, which `cost` takes into account, and a length
-      // field that is at most 3 bytes shorter. So only few starts need to be kept.
+      // field that is at most 3 bytes shorter. Therefore, only a few starts need to be kept.
       var best = (start: 0, cost: Int.max)
       for start in starts {
         let length = run.upperBound - start.offset
@@ -57,8 +57,8 @@ struct CRLEEncoder {
     return chain(endings)
   }
 
-  /// Discards useless starts. A later start must be more expensive than an earlier one, by at most
-  /// the growth of a length field.
+  /// Discards useless starts. A later start is kept only if it is more expensive than an earlier
+  /// start by at most the growth of a length field.
   private static func keep(_ start: Start, in starts: inout [Start]) {
     while let last = starts.last, last.cost >= start.cost { starts.removeLast() }
     if let cheapest = starts.first, start.cost > cheapest.cost + 3 { return }

@@ -1,4 +1,5 @@
-/// Runs `body` to its end even if the calling task is cancelled, for the last messages to a device.
+/// Runs `body` to its end even if the calling task is cancelled, so that the last messages to a
+/// device are sent.
 ///
 /// The task is unstructured, like that of `HeldService`; only this file creates such tasks. The
 /// function awaits the task, so nothing is left running, and the task stays on the caller's
@@ -35,7 +36,7 @@ package func withService<Value: Sendable, Failure: Error>(
   return try result.get()
 }
 
-/// Same as above, for a `service` that ends by cancellation.
+/// Runs `body` concurrently with `service`, and cancels `service` when `body` has ended.
 package func withService<Value: Sendable, Failure: Error>(
   _ service: @escaping @Sendable () async -> Void,
   _ body: @escaping @Sendable () async throws(Failure) -> Value

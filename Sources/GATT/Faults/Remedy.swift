@@ -30,7 +30,7 @@ public enum Remedy: Hashable, Sendable {
   /// The host has no Bluetooth adapter.
   case plugInAdapter
   /// This adapter does not support the operation, for example because it lacks Bluetooth LE;
-  /// another adapter may.
+  /// another adapter may support it.
   case chooseAnotherAdapter
   /// - Parameter adapter: its name, such as `hci0`; `nil` for the selected adapter.
   case turnAdapterOn(adapter: String?)
@@ -66,7 +66,7 @@ public enum Remedy: Hashable, Sendable {
   /// The information that the device reports explains the failure in more detail.
   case inspectDevice
   /// The firmware offers no update service until the device is in update mode; the device may also
-  /// be a different one than intended.
+  /// be another device than the intended device.
   case enterUpdateMode
 
   // MARK: Security
@@ -104,7 +104,7 @@ public enum Remedy: Hashable, Sendable {
   case chooseProtocol([String])
   /// The choice of the protocol should be left to the device.
   case leaveProtocolOpen
-  /// The user must permit sending the complete image where no patch is possible.
+  /// The user must permit sending the complete image if no patch is possible.
   case allowWholeImage
   /// The device lacks the memory for requests of the length that ATT_MTU permits.
   case requestSmallerMTU
@@ -124,7 +124,7 @@ public enum Remedy: Hashable, Sendable {
   /// A restart starts the pending image.
   case restartIntoWaitingImage
 
-  /// A remedy that has no case here: a complete sentence.
+  /// A remedy without its own case: a complete sentence.
   case advice(String)
 }
 

@@ -9,8 +9,8 @@ public enum DeviceLocation: Hashable, Sendable {
   case homeOrNewAddress
   /// At the address whose last byte is one higher, modulo 256.
   case nextAddress
-  /// At the address whose last byte is one lower, modulo 256: for a specified address that is
-  /// already the bootloader's.
+  /// At the address whose last byte is one lower, modulo 256, for a specified address that is
+  /// already the address of the bootloader.
   case previousAddress
   /// At the address whose lowest bit is inverted: Nordic's single-slot firmware loader
   /// (sdk-nrf-bm, `applications/firmware_loader/ble_mcumgr`).
