@@ -44,7 +44,7 @@ public struct FleetEnvironment: Sendable {
   public let elapsed: @Sendable () -> Duration
   /// Returns the image with a digest.
   public let image: @Sendable (String) -> FirmwarePackage?
-  /// Returns the key of a device; `nil` = none.
+  /// Returns the key of a device; `nil` = the device has no key.
   public let key: @Sendable (FleetDevice.ID) -> [UInt8]?
   /// The source of base images for patches; each patch is created once for all devices.
   public let bases: BaseFinder

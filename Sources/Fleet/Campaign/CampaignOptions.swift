@@ -7,7 +7,7 @@ public struct RetryPolicy: Hashable, Sendable {
   /// The range of `sameFailures`.
   package static let repeats = 1...100
 
-  /// The number of attempts on one device that may end by a lost link or without finding it.
+  /// The permitted number of attempts on one device that lose the link or do not find the device.
   public var linkAttempts: Int
   /// The number of equal failures after which a device is quarantined.
   public var sameFailures: Int

@@ -25,7 +25,7 @@ public struct DeviceRequirements: Hashable, Sendable, Codable {
     }
   }
 
-  /// The lowest version that a device may be updated from.
+  /// The minimum version that a device must run before the update.
   public var version: FirmwareVersion?
   /// The required battery level; `nil` = any level.
   public var battery: Battery?

@@ -89,7 +89,7 @@ extension FleetRules {
     return events
   }
 
-  /// Returns the devices that a retry refers to; none for other commands.
+  /// Returns the devices that a retry refers to; an empty list for other commands.
   package static func devicesToRetry(
     _ command: OperatorCommand, in run: FleetRun
   ) -> [DeviceProgress] {

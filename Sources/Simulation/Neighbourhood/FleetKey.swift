@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// The keys of a fleet, in addition to those of its boards.
+/// The keys of a fleet, in addition to the keys of its boards.
 enum FleetKey: String, CaseIterable, Sendable {
   case kinds, versions, adapters, adaptersInRange = "hears", away, hang, revert, brick, seed, speed
 

@@ -8,7 +8,7 @@ struct InfiniTimeReceiver: DFUMachine {
   static let packetBuffers = 8
   /// The maximum number of queued flash operations, including the running one.
   static let flashOperations = 32
-  /// The maximum length of a data packet in bytes; a longer one overflows the buffer.
+  /// The maximum length of a data packet in bytes; a longer packet overflows the buffer.
   static let packetBytesMaximum = 20
   static let initPacketBytesMaximum = 64
   /// The maximum size of an image in bytes.

@@ -7,13 +7,13 @@ package enum Fault: String, CaseIterable, Sendable {
   case cutAfter = "cut-after"
   /// The device resets, once, at this operation of its flash, counted from 1.
   case resetAtFlashOperation = "reset-at-flash-op"
-  /// A reset leaves the interrupted flash operation half done.
+  /// A reset leaves the interrupted flash operation incomplete.
   case torn
   /// This share of the device's notifications is lost, 0…1.
   case notificationLoss = "notification-loss"
-  /// After its first ten operations the flash never becomes ready again.
+  /// After its first ten operations, the flash never becomes ready again.
   case busyForever = "busy-forever"
-  /// One page in the middle of the slot reads back with a bit error.
+  /// One page in the middle of the slot has a bit error when it is read back.
   case badBlock = "bad-block"
   /// The first Status that reports received bytes carries a wrong CRC32.
   case wrongCRCOnce = "wrong-crc-once"
@@ -32,13 +32,13 @@ package enum Fault: String, CaseIterable, Sendable {
   /// Status stays unchanged after BEGIN, and each data write with response is answered with ATT
   /// error 0x80.
   case refusesData = "refuses-data"
-  /// After activation an image other than the sent one runs.
+  /// After activation, the device runs an image other than the sent image.
   case otherImage = "other-image"
-  /// After activation INFO reports another hardware id.
+  /// After activation, INFO reports another hardware id.
   case otherBoard = "other-board"
-  /// After activation the device never advertises again.
+  /// After activation, the device never advertises again.
   case neverReturns = "never-returns"
-  /// After activation the old version runs, and the device does not report why.
+  /// After activation, the old version runs, and the device reports no reason.
   case comesBackOld = "comes-back-old"
   /// The bootloader rejects the new image and reports the rejection.
   case reverts
@@ -54,7 +54,7 @@ package enum Fault: String, CaseIterable, Sendable {
   case wrongVerifyCRC = "wrong-verify-crc"
   /// The device reports that it holds the first part of an unknown image.
   case foreignState = "foreign-state"
-  /// After activation the new image runs under an address that the host does not search.
+  /// After activation, the new image runs under an address that the host does not search for.
   case newAddress = "new-address"
   /// One PDU of the device, whose number is counted from 1, is sent half a second before the host's
   /// timeout.
@@ -156,7 +156,7 @@ package struct FaultPlan: Hashable, Sendable {
     let value: FaultValue
   }
 
-  /// Sorted by name. A linear search is used at every PDU: for a few entries it is faster than
+  /// Sorted by name. Each PDU needs a search; for a few entries, a linear search is faster than
   /// hashing.
   private var entries: [Entry] = []
 

@@ -1,7 +1,7 @@
 import OtaflashATT
 
 /// The highest rates of the link layer, in bytes of write payload per second. A measured rate
-/// divided by one of these is the share of the physical limit that a transfer reached.
+/// divided by one of these rates is the share of the physical limit that a transfer reached.
 extension RadioModel {
   /// The rate of Write Commands of `mtu` bytes back to back, as if an event never ended.
   public func continuousLimit(mtu: Int) -> Double {
