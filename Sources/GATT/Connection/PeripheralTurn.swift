@@ -29,7 +29,7 @@ public struct PeripheralTurn: Sendable {
     try await core.connect(receiveMTU, followsServiceChanges: followsServiceChanges)
   }
 
-  /// The current connection, if there is one.
+  /// The current connection; `nil` = not connected.
   public var connectedClient: GATTClient? { core.connectedClient }
 
   /// Waits until the peer or the radio ends the connection; `false` if the connection still exists

@@ -113,8 +113,8 @@ import Testing
 
   private static let readConfiguration: [UInt8] = [0x4B, 0, 0, 0, 0, 0]
   /// Discoveries listen for 11.25 ms in every 22.5 ms; the command must also contain the other
-  /// entries. Without an address, the connection uses the adapter that scans and not the first
-  /// adapter, so the address of this adapter is read.
+  /// entries. Without an address, the connection uses the adapter that scans instead of the first
+  /// adapter, so the address of the scanning adapter is read.
   @Test func anAdapterConnectsByItsOwnAddress() async throws {
     let kernel = try FakeKernel()
     let session = kernel.session

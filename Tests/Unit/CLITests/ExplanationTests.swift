@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  /// A row states each exit status of its faults, and no other.
+  /// A row states each exit status of its faults, and no other exit status.
   @Test func theRowsStateTheExitStatuses() {
     let context = FaultContext(
       program: "otaflash", arguments: ["flash", "app.hex", "-d", "name:door-01"],

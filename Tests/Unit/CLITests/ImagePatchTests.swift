@@ -87,7 +87,8 @@ import Testing
     #expect(other.output.contains("heatshrink 9,"), "\(other.output)")
   }
 
-  /// For random bytes with a few zeros, a delivery that is only slightly shorter is not sent.
+  /// For random bytes with a few zeros, the compressed image is only slightly shorter, so it is not
+  /// sent.
   @Test func onlyDeliveriesOfFlashArePredicted() throws {
     let program = try Program()
     var state: UInt64 = 9

@@ -43,7 +43,7 @@ import Testing
     #expect(
       run.lines.filter { $0.hasPrefix("display") }
         == (80...99).reversed().map { "display: \($0)%" })
-    // The logger keeps the newest two, and every level is either shown or counted as missed.
+    // The logger keeps the two newest levels, and every level is either shown or counted as missed.
     #expect(
       run.lines.filter { $0.hasPrefix("logger") } == [
         "logger: 99%", "logger: 95% (3 missed)", "logger: 91% (3 missed)",

@@ -37,7 +37,7 @@ struct ManifestTests {
     #expect(try one.onlyImage().bytes == Fixture.bytes("MCUboot/ed25519.bin"))
   }
 
-  /// The format is that of nRF Connect SDK for the nRF54H20.
+  /// nRF Connect SDK uses this format for the nRF54H20.
   @Test(
     "a package of SUIT envelopes is reported as such",
     arguments: [

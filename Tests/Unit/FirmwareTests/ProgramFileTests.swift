@@ -104,7 +104,7 @@ struct ProgramFileTests {
   }
 
   /// The file as lld links it without `--nmagic`, if flash starts at a page boundary: the first
-  /// segment is the file from its first byte on.
+  /// segment starts at the first byte of the file.
   @Test(
     "the sections are the firmware of a segment with the file's own headers",
     arguments: [false, true])

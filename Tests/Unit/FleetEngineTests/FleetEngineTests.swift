@@ -87,7 +87,7 @@ import Testing
   func aHangingDeviceDelaysNoOther(_ fault: String) throws {
     func others(_ scene: Scene) throws -> Duration {
       var scene = scene
-      // The transfers take as long as real ones: a wait for the adapter, which one device may
+      // The transfers take as long as real transfers. A wait for the adapter, which one device may
       // cause, takes a second.
       scene.packages[nil] = FirmwarePackage(
         name: "app", kind: .raw, parts: [Scene.image(bytes: 120_000)])
@@ -266,7 +266,7 @@ import Testing
     #expect(Report(outcome.run) == Report(whole.run))
     #expect(outcome.truth == whole.truth)
     for device in scene.boards where device.id.hasPrefix("board") {
-      // Each image is sent once, and the data that was in flight when a process died at most once
+      // Each image is sent once. Data that was in flight when a process died is sent at most once
       // more.
       #expect((outcome.sent[device.id] ?? 0) < 3 * Scene.image.bytes.count)
     }

@@ -163,7 +163,7 @@ final class ScriptedHooks: HookRunner {
     #expect(Self.outcomes(outcome.history)[.afterDevice]?.contains(.exited(code: 1)) == true)
   }
 
-  /// If a command does not exist, this is no evidence about the devices.
+  /// A missing command is not evidence about the devices.
   @Test func aHookThatCannotBeRunPausesTheRun() throws {
     var (scene, _) = Self.scene(3, [.beforeDevice]) { _ in
       (.notRun(words: "there is no program 'hook'"), .zero)

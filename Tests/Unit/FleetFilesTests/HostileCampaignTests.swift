@@ -8,9 +8,9 @@ import Testing
 /// Tests of files that are designed to cost time or memory, of files that are not text, and of
 /// files of maximum size.
 @Suite struct HostileCampaignTests {
-  /// Small files with complex keys that expand to thousands of nodes, which Yams would hash one by
-  /// one; every two additional aliases double the number. The test covers all possible positions of
-  /// aliases.
+  /// Small files with complex keys that expand to thousands of nodes, each of which Yams would
+  /// hash. Every two additional aliases double the number of nodes. The test covers all possible
+  /// positions of aliases.
   @Test(arguments: [
     ("[", "*", "]"), ("[", "\u{85}*", "]"), ("[", "\u{2028}*", "]"), ("[", "\u{2029}*", "]"),
     ("{1: x, ? ", "\u{2028}*", "}"), ("{\"1\"", ":*", "}"), ("{1: x, ", "?*", "}"),

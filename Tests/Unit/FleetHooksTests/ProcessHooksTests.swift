@@ -5,7 +5,8 @@ import Testing
 
 @testable import OtaflashFleetHooks
 
-/// Tests with real processes: none may hang, fill the memory, or be left running.
+/// Tests with real processes. No process may hang, fill the memory, or continue to run after its
+/// test.
 @Suite struct ProcessHooksTests {
   static let grace = Duration.milliseconds(300)
   static let ample = Duration.seconds(120)

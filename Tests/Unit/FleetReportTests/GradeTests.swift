@@ -61,8 +61,8 @@ import Testing
     #expect(report.grades.weakest == VerificationGrade.none)
   }
 
-  /// `1.3.0+7` in the file corresponds to `1.3.0` on the device; any other version is not that of
-  /// the image.
+  /// `1.3.0+7` in the file corresponds to `1.3.0` on the device; any other version differs from the
+  /// image's version.
   @Test func aBuildNumberIsNoDifferenceAndAnotherVersionIs() throws {
     let same = try Self.report([(proof: "read-back", version: Self.new)], image: "1.3.0+7")
     #expect(same.headline == "1 of 1 device runs 1.3.0, verified by read-back")

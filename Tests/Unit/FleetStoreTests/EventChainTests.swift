@@ -75,8 +75,8 @@ import Testing
     }
   }
 
-  /// Either all events are added or none: the second start is refused together with its other
-  /// events.
+  /// All events are added, or no event is added: the second start is refused together with its
+  /// other events.
   @Test func aRefusedAppendAddsNothing() async throws {
     let folder = try StoreFolder()
     let store = try folder.store()

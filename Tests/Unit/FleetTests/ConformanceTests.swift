@@ -35,7 +35,7 @@ import Testing
     #expect(Set(names).count == names.count && names.count >= 80)
   }
 
-  /// A run of many attempts keeps one job for each device, and none after its end.
+  /// A run of many attempts keeps one job for each device, and no job after its end.
   @Test func jobsOfEarlierAttemptsAreRemoved() throws {
     var table = JobTable()
     for attempt in 1...50 {

@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  /// A worker that has disappeared keeps its devices until the lease expires, and no longer.
+  /// A worker that has disappeared keeps its devices only until the lease expires.
   @Test func aSilentWorkerIsReplaced() throws {
     var drill = try Drill(Self.plan(20), seed: 3, luck: Drill.Luck(silence: 0.4))
     try drill.drive()

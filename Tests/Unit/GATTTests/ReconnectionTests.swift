@@ -8,7 +8,7 @@ import Testing
   /// The behavior of the device at each connection attempt, in order; the last entry is repeated.
   private enum Attempt: Sendable {
     case answers
-    /// The link exists for this time, and then the radio goes silent.
+    /// The link exists for this time, and then the radio sends nothing more.
     case loses(after: Duration)
     case notFound
     case noRight

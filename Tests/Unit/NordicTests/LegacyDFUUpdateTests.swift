@@ -123,7 +123,7 @@ import Testing
     ) { try outcome.last.get() }
   }
 
-  /// If the previous application runs again, this must be reported.
+  /// The report must state that the previous application runs again.
   @Test func aVersionThatComesBackIsCalledTheOldOne() throws {
     let image = try legacy(
       firmware(20_000, FirmwareVersion(1, 3, 0)), version: FirmwareVersion(1, 3, 0))
@@ -135,7 +135,8 @@ import Testing
 
   // MARK: Losses
 
-  /// A packet takes 1.5 or 10 ms to write, while one arrives every 0.7 ms and there are 8 buffers.
+  /// Writing a packet takes 1.5 or 10 ms. A packet arrives every 0.7 ms, and the device has 8
+  /// buffers.
   @Test(arguments: ["300ms", "2s"])
   func flashThatIsSlowerThanTheAirIsWaitedFor(_ write: String) throws {
     let outcome = try flash([legacy(Self.bytes)], onto: "sim:nordic-legacy?write=\(write)")

@@ -35,7 +35,7 @@ import Testing
     #expect(throws: fault) { try SecureDFURequest(decoding: hex(bytes)) }
   }
 
-  /// The CRC32s are those of the bytes 00…FF, repeated.
+  /// The CRC32s are calculated over the bytes 00…FF, repeated.
   static let responses: [(SecureDFUResponse, String)] = [
     (.done(.create), "60 01 01"), (.done(.execute), "60 04 01"),
     (

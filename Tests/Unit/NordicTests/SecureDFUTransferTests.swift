@@ -168,7 +168,7 @@ import Testing
     #expect(try transfer.received(receipt: receipt) == .proceed)
     #expect(transfer.acknowledged == 640)
     #expect(Self.sendAll(&transfer, at: Self.start) == 12)
-    // A receipt that lacks a packet immediately shows that the object is lost.
+    // A receipt that does not count a packet shows immediately that the object is lost.
     let short = SecureDFUProgress(of: Self.image, upTo: 860)
     #expect(try transfer.received(receipt: short) == .again(from: 0))
     #expect(transfer.step(at: Self.start) == .create(size: 4096))

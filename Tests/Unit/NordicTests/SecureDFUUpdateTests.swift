@@ -207,8 +207,8 @@ import Testing
     #expect(try allowed.last.get().to == old)
   }
 
-  /// Without a version, only the values of the application before and after the update remain. They
-  /// are no evidence if they are equal, or if the device was first found in its bootloader.
+  /// Without a version, only the values of the application before and after the update remain. If
+  /// they are equal, or if the device was first found in its bootloader, they are not evidence.
   @Test(arguments: [
     ("nordic-dfu", UpdateResult.Proof.changed), ("nordic-dfu?comes-back-old", .bootloader),
     ("nordic-dfu?entry=button", .bootloader), ("nordic-dfu?information=no", .bootloader),

@@ -38,8 +38,8 @@ import Testing
     #expect(try #require(try old.last.get().flow).mode == .withoutResponse)
   }
 
-  /// The flash is five times as slow as that of an nRF52, so no queue can hold the packets that
-  /// arrive during a write.
+  /// The flash is five times as slow as the flash of an nRF52, so no queue can hold the packets
+  /// that arrive during a write.
   @Test(arguments: [23, 100, 247])
   func flashThatIsSlowerThanTheAirIsWaitedFor(mtu: Int) throws {
     let outcome = try flash(

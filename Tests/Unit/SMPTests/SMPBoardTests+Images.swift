@@ -94,7 +94,7 @@ extension SMPBoardTests {
   }
 
   /// The power fails when one of two images is marked, so the device runs one new image on trial.
-  /// The restart into the other image must not revert the first.
+  /// The restart into the other image must not revert the first image.
   @Test("a device that restarts between two marks ends with both images", arguments: 6...13)
   func restartBetweenMarks(operation: Int) throws {
     let package = try Self.package([0, 1])

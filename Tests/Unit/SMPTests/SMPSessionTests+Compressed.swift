@@ -34,8 +34,8 @@ extension SMPSessionTests {
     #expect(server.state.uploadRequests == sent)
   }
 
-  /// Compressed bytes cannot run, so a server that reports the file's hash as running is as wrong
-  /// as with any other hash.
+  /// Compressed bytes cannot run. The file's hash, reported as running, is therefore as wrong as
+  /// any other hash.
   @Test(
     "the update fails if the running hash is not that of the decompressed image",
     arguments: [MCUbootMode.overwriteOnly, .swapWithoutScratch], [true, false])

@@ -172,7 +172,7 @@ import Testing
     #expect(bench.fill() == [1, 2])
     #expect(try bench.window.answered(2, requesting: 400) == .proceed)
     #expect(bench.window.acknowledged == 400)
-    // The answer to request 1 is late now.
+    // The answer to request 1 is now late.
     #expect(try bench.window.answered(1, requesting: 300) == .proceed)
     #expect(bench.window.acknowledged == 400)
   }
@@ -284,7 +284,7 @@ import Testing
       steps += 1
       try #require(steps < 5_000, "seed \(seed)")
       for number in bench.fill() {
-        // One request in twenty is lost, and the server discards unexpected ones.
+        // One request in twenty is lost, and the server discards unexpected requests.
         if Int.random(in: 0..<20, using: &random) == 0 { continue }
         let range = try #require(bench.sent[number])
         if range.lowerBound == server { server = range.upperBound }

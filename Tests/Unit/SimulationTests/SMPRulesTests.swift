@@ -102,8 +102,8 @@ import Testing
     }
   }
 
-  /// Servers of 2021 do not compare the size with that of the slot, but the size of the flash still
-  /// limits it.
+  /// Servers of 2021 do not compare the size with the size of the slot, but the size of the flash
+  /// still limits it.
   @Test func aServerOf2021IgnoresTheSize() throws {
     try withServer(Self.old) { (host, _) async throws in
       #expect(try await host.call(Self.first { $0.size = 1_000_000 }).get().offset == 400)

@@ -295,8 +295,8 @@ import Testing
     }
   }
 
-  /// With two banks, the old application runs until the new one is complete, regardless of the time
-  /// at which the device resets.
+  /// With two banks, the old application runs until the new application is complete, regardless of
+  /// the time at which the device resets.
   @Test(arguments: Array(1...34))
   func aResetInAnyFlashOperationLeavesOneOfTheTwoImages(operation: Int) throws {
     let image = makeImage(9000, version: Self.newVersion)

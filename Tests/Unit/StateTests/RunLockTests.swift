@@ -9,8 +9,8 @@ struct RunLockTests {
   @Test("is held by one at a time and names the holder")
   func exclusive() throws {
     let temporary = try TemporaryDirectory()
-    // If the directory was removed while its store is locked, another store could receive its
-    // inode, and with it the lock.
+    // If the directory was removed while its store is locked, another store could receive its inode
+    // and therefore its lock.
     defer { withExtendedLifetime(temporary) {} }
     let store = try temporary.file("fleet.sqlite", [])
     let lock = try RunLock(store: store)

@@ -83,8 +83,8 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// Seed 14000098492: the link was lost before the answer to ACTIVATE, and the simulated board did
-  /// not report another hardware id although it should.
+  /// Seed 14000098492: the link was lost before the answer to ACTIVATE, and the simulated board
+  /// wrongly did not report another hardware id.
   @Test(arguments: Array(stride(from: 5200, through: 8200, by: 100)))
   func anotherBoardIsDetectedWheneverTheLinkIsLost(milliseconds: Int) throws {
     let found = try Self.violations(

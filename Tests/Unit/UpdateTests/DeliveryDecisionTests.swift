@@ -6,8 +6,8 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Tests of the content, and of the reason if the content is not a patch. Each row has one
-/// obstacle.
+/// Tests of the choice of the content, and of the reason if the content is not a patch. Each row
+/// has one obstacle.
 @Suite struct DeliveryDecisionTests {
   private static let old = image(size: 12_000, seed: 3).bytes
   private static let new = old.enumerated().map { $0 % 7 == 3 ? $1 &+ UInt8($0 % 251) : $1 }
@@ -89,8 +89,8 @@ import Testing
     #expect(Self.words(decision.verdict(for: text)) == "refuse: base-unknown")
   }
 
-  /// The base was found in the meantime, and a patch is faster than the rest of the compressed
-  /// image.
+  /// The base was found after the interruption, and a patch is faster than the rest of the
+  /// compressed image.
   @Test func aCompressedImageThatWasHardlyBegunMakesWayForAPatch() throws {
     let text = (0..<12_000).map { UInt8($0 / 5 % 11) ^ UInt8($0 % 3) }
     var decision = Self.decision()

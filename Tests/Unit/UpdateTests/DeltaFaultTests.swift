@@ -5,8 +5,8 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Tests of patches that the real receiver refuses, or from which it creates another image. The
-/// complete image must follow once, and the report must contain the reason.
+/// Tests of patches that the real receiver refuses, or that yield another image. The complete image
+/// must follow once, and the report must contain the reason.
 @Suite struct DeltaFaultTests {
   private let factory: [UInt8]
   private let old: FirmwareImage
@@ -92,7 +92,8 @@ import Testing
   }
 
   /// Bytes that change in transit must be detected: they are sent again, or the complete image
-  /// follows. Sometimes the device has already gone back before the request.
+  /// follows. In some cases, the device has already returned to an earlier offset before the
+  /// request.
   @Test(arguments: WriteMode.allCases)
   func aWrongBitInAnyWriteIsMended(_ mode: WriteMode) throws {
     for number in 1...40 {

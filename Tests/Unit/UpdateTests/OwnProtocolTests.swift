@@ -17,7 +17,7 @@ enum Drop {
     case begin = 1
     case beginAnew
     case start
-    /// The image has one value only: the value, and its size.
+    /// The image has only one value: the value, and the size of the image.
     case fill
   }
 }

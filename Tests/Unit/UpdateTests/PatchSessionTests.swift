@@ -97,7 +97,7 @@ import Testing
     #expect(plain.device.requests[3] == OTARequest.begin(begin).encoded)
   }
 
-  /// For a device or a caller without patches, no flag or command of version 1 changes.
+  /// Without patches on the device or in the caller, no flag or command of version 1 changes.
   @Test(arguments: [DeltaPolicy.auto, .never])
   func whoTakesNoPatchesNeverMeetsThem(_ policy: DeltaPolicy) throws {
     let run = try update(.init(takesPatches: policy == .never)) { $0.patches.policy = policy }
@@ -162,7 +162,7 @@ import Testing
     #expect(run.events.contains(.deliveryGivenUp(because: .patch(obstacle))))
     #expect(run.device.opcodes.count { $0 == 0x0E } == 1, "a patch is tried once")
     #expect(run.device.dataBytes < Self.new.bytes.count + 5_000)
-    // The update uses one connection; the second one is for the verification.
+    // The update uses one connection; the second connection is for the verification.
     #expect(run.device.opcodes.count { $0 == 0x01 } == 2)
   }
 
@@ -200,8 +200,8 @@ import Testing
     let beginnings = run.beginnings
     try #require(beginnings.count == 3 && beginnings[0] == 0)
     #expect(beginnings[0] < beginnings[1] && beginnings[1] < beginnings[2])
-    // The offset reported after an interruption is at most that of the next connection, and is at a
-    // page boundary.
+    // The offset reported after an interruption is at most the offset of the next connection, and
+    // is at a page boundary.
     let kept = run.events.compactMap { event -> Int? in
       if case .linkLost(_, let acknowledged, _, _) = event { acknowledged } else { nil }
     }

@@ -61,8 +61,8 @@ private final class Order: Sendable {
     #expect(firmware == "flashed 1.3.0 ")
   }
 
-  /// For a time limit of the command and for one of the queue, the device is notified in time and
-  /// keeps its bytes, and the fault contains their number.
+  /// Both for a time limit of the command and for a time limit of the queue, the device is notified
+  /// in time and keeps its bytes, and the fault contains their number.
   @Test(arguments: [false, true])
   func aTimeLimitKeepsWhatTheUpdateKnows(ofTheQueue: Bool) throws {
     let timeline = VirtualTimeline()
