@@ -23,7 +23,7 @@ struct ManifestTests {
     return line
   }
 
-  @Test("a Device Manager package contains images with their places")
+  @Test("a Device Manager package contains images with their locations")
   func deviceManager() throws {
     let package = try Fixture.package("DeviceManager/two-images.zip")
     #expect(package.kind == .deviceManager)
@@ -39,7 +39,7 @@ struct ManifestTests {
 
   /// nRF Connect SDK uses this format for the nRF54H20.
   @Test(
-    "a package of SUIT envelopes is reported as such",
+    "a package of SUIT envelopes is reported as a SUIT package",
     arguments: [
       "{\"type\": \"suit-envelope\", \"image\": \"app.suit\", \"file\": \"root.suit\"}",
       "{\"file\": \"root.suit\", \"size\": \"3\"}",

@@ -39,7 +39,7 @@ struct NordicPackageTests {
     return try FirmwarePackage.decode(name: "a.zip", bytes: archive.bytes)
   }
 
-  @Test("init packets are decoded as by nrfutil")
+  @Test("init packets are decoded as in nrfutil")
   func display() throws {
     let said: [String: [String: Said]] = try Fixture.json("Nordic/nrfutil.json")
     #expect(said.count == 6)

@@ -37,7 +37,7 @@ struct ProgramFileTests {
     #expect(try Self.uf2(anyone).family == nil)
   }
 
-  @Test("the block that picotool puts first for an RP2350 is not flashed")
+  @Test("the first block that picotool adds for an RP2350 is not flashed")
   func rp2350() throws {
     let page = [UInt8](repeating: 0xEF, count: 256)
     let tag: [UInt8] = [0x04, 0xE3, 0x57, 0x99]

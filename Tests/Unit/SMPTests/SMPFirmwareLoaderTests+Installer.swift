@@ -77,7 +77,7 @@ extension SMPFirmwareLoaderTests {
   }
 
   @Test(
-    "a link lost at any PDU of both stages leads to the application running",
+    "if the link is lost at any PDU of either stage, the application still runs at the end",
     arguments: Array(stride(from: 3, through: 320, by: 11)))
   func cutInStages(pdu: Int) throws {
     let image = try Self.image()

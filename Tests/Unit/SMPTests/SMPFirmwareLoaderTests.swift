@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test(
-    "a link lost at any PDU leads to the image running",
+    "if the link is lost at any PDU, the image still runs at the end",
     arguments: Array(stride(from: 2, through: 200, by: 9)))
   func cut(pdu: Int) throws {
     let image = try Self.image()
