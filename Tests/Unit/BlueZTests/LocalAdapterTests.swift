@@ -85,7 +85,7 @@ import Testing
     #expect(expected.services.map(\.description) == ["12345678-0000-1000-8000-00805f9b34fb"])
   }
 
-  @Test func aBootloaderIsLookedForAtTheNextAddress() throws {
+  @Test func aBootloaderIsSearchedForAtTheNextAddress() throws {
     let device = Advertisement(id: "C0:FF:EE:00:00:FF", name: nil, rssi: nil, services: [])
     let adapter = LocalAdapter()
     #expect(

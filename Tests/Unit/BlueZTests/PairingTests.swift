@@ -341,7 +341,7 @@ import Testing
   }
 
   /// The identity address of this device takes precedence over an address that another device used.
-  @Test func aDeviceIsRecognizedAlthoughAnotherUsedItsAddress() throws {
+  @Test func aDeviceIsRecognizedEvenIfAnotherDeviceUsedItsAddress() throws {
     var ledger = PairingLedger()
     let address = try Self.address()
     let stranger = try #require(BluetoothAddress("C1:02:03:04:05:06/random"))

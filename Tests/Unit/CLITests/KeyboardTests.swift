@@ -22,7 +22,7 @@ import Testing
     #expect(outcome.status == 0, "\(outcome.errors)")
   }
 
-  @Test func aFrameReplacesThePreviousOne() {
+  @Test func aFrameReplacesThePreviousFrame() {
     var frame = FrameRenderer()
     #expect(frame.erase(columns: 80) == "" && frame.showCursor() == "")
     #expect(frame.draw(["a", "b"], columns: 80) == "\u{1B}[?25l\ra\u{1B}[K\nb\u{1B}[K\u{1B}[J")

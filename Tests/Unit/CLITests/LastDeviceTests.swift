@@ -39,7 +39,7 @@ import Testing
     ["info", "-d", "last"], ["flash", "firmware-samples/app-1.3.0.bin", "-d", "last"],
     ["bench", "-d", "last"], ["reset", "-d", "last"],
   ])
-  func withoutOneTheErrorIsClear(_ words: [String]) throws {
+  func withoutALastDeviceTheErrorIsClear(_ words: [String]) throws {
     let outcome = try Program().run(words)
     #expect(outcome.status == 69 && outcome.code == "E-DEVICE-NOT-FOUND", "\(outcome.errors)")
     #expect(outcome.errors.contains("there is no last device"))

@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func everyCutIsRefused() {
+  @Test func everyTruncatedPatchIsRefused() {
     for digits in Example.patches.values {
       let patch = bytes(digits)
       for count in patch.indices {

@@ -36,7 +36,7 @@ import Testing
       ])
   }
 
-  @Test func batteryShowsThatASlowObserverDelaysNoOther() throws {
+  @Test func batteryShowsThatASlowObserverDelaysNoOtherObserver() throws {
     let run = try Program(name: "Battery").run()
     #expect(run.status == 0)
     #expect(run.lines.first == "now: 100%")
@@ -51,7 +51,7 @@ import Testing
       ])
   }
 
-  @Test func thermostatReachesItsTargetAndRefusesAnother() throws {
+  @Test func thermostatReachesItsTargetAndRefusesAnInvalidTarget() throws {
     let run = try Program(name: "Thermostat").run()
     #expect(run.status == 0)
     #expect(

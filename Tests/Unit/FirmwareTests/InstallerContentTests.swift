@@ -30,7 +30,7 @@ import Testing
     #expect(content.firmwareLoader?.hash == nil, "these bytes are not an MCUboot image")
   }
 
-  @Test func theHashOfTheLoaderIsThatOfItsImage() throws {
+  @Test func theHashOfTheLoaderIsTheHashOfItsImage() throws {
     let image = try Fixture.bytes("MCUboot/ed25519.bin")
     let content = try #require(try installer(installerTable([(2, image)])))
     #expect(content.firmwareLoader?.hash == (try MCUbootImage(decoding: image).hash))

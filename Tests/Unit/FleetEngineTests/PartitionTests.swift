@@ -38,7 +38,7 @@ import Testing
 
   /// The exchange does not answer for 60 s: the worker stops 30 s after its last renewal, which is
   /// 15 s before another worker may receive the job, and continues afterwards.
-  @Test func aWorkerWithoutAnswersStopsBeforeItsLeaseEnds() throws {
+  @Test func aWorkerWithoutRepliesStopsBeforeItsLeaseEnds() throws {
     var scene = Self.slowScene()
     let samples = Samples()
     scene.meanwhile = { await samples.watch($0, $1) }

@@ -28,7 +28,7 @@ import Testing
     HTMLReport.text(report, in: HTMLReportTests.surroundings)
   }
 
-  @Test func whoeverApprovesIsNamedWithReasonAndTime() throws {
+  @Test func anApprovalStatesOperatorReasonAndTime() throws {
     let report = try #require(
       RunReport(
         Self.history([
@@ -47,7 +47,7 @@ import Testing
 
   /// Former versions recorded no operator. The approval of another wave must not count for this
   /// wave.
-  @Test func anApprovalThatWasNotRecordedIsNobodys() throws {
+  @Test func anUnrecordedApprovalHasNoOperator() throws {
     let report = try #require(
       RunReport(
         Self.history([
@@ -124,7 +124,7 @@ import Testing
     (RunWait(.noFreePlace, devices: 4), "all adapters are in use (4 devices wait)"),
     (RunWait(.hook(.beforeWave), devices: 4), "the hook before-wave is running"),
   ])
-  func aWaitIsOneClauseWithItsTime(_ wait: RunWait, _ words: String) {
+  func aWaitIsAClauseWithItsEnd(_ wait: RunWait, _ words: String) {
     #expect(wait.words(in: Self.run, at: Self.evening) == words)
   }
 }

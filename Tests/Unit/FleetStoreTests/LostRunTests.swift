@@ -25,7 +25,7 @@ import Testing
     return folder
   }
 
-  @Test func noRunIsMissingInAnUntouchedStore() async throws {
+  @Test func anUnchangedStoreHasNoMissingRuns() async throws {
     let store = try await Self.runs().store()
     #expect(try store.lostRuns().isEmpty)
     let first = try await store.ledger(of: "r2").history()[0].event

@@ -30,7 +30,7 @@ import Testing
     }.get()
   }
 
-  @Test func noTwoCasesHaveOneName() {
+  @Test func caseNamesAreUnique() {
     let names = ExchangeConformance.cases.map(\.name)
     #expect(Set(names).count == names.count && names.count >= 80)
   }

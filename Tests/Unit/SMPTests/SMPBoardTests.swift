@@ -109,7 +109,7 @@ import Testing
   }
 
   /// Each connection after the restart ends with HCI reason 0x06.
-  @Test func keysThatAreLostInTheRestartAreReportedAtTheFirstConnection() throws {
+  @Test func keysLostInTheRestartAreReportedAtTheFirstConnection() throws {
     let timeline = VirtualTimeline()
     let board = try SimulatedBoard(
       profile: try SimulationProfile(parsing: "smp?slot=64K"), clock: timeline.clock)

@@ -88,7 +88,7 @@ extension SMPFirmwareLoaderTests {
   }
 
   /// The previous loader answers, so nothing was installed; the installer's header is cleared.
-  @Test func aLoaderThatIsNotTheInstalledOneIsNoSuccess() throws {
+  @Test func anotherLoaderThanTheInstalledLoaderIsNotASuccess() throws {
     let installer = try Self.installer()
     func agreement(_ slots: [SMPImage.Slot]) -> RunningImage.Agreement {
       SMPImage.State(slots: slots, splitStatus: 0).loaderAgreement(with: installer)

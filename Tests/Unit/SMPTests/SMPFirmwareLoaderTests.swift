@@ -117,7 +117,7 @@ import Testing
 
   /// The order that bare metal requires: the name is set and saved before the restart, and no data
   /// is uploaded before the loader has reported its mode.
-  @Test func theLoaderIsNamedFoundAskedAndUsed() throws {
+  @Test func theLoaderIsNamedFoundIdentifiedAndUsed() throws {
     let image = try Self.image()
     let ending = try Self.flash(image, onto: Self.settings)
     #expect(try ending.outcome.get().proof == .readBack)

@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func aPartThatIsNotWrittenStopsAServerOf2021() throws {
+  @Test func aFailedWriteStopsAServerOf2021() throws {
     try withBoard("smp?slot=16K&bad-block&erase=0&write=0&check=no&server=2021") { board, _ in
       var host = try await SMPHost.connected(to: board)
       let bytes = BootableFile(body: makeImage(11_000)).bytes

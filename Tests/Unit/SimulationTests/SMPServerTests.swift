@@ -235,7 +235,7 @@ import Testing
     }
   }
 
-  @Test func anotherOffsetIsAnsweredWithTheExpectedOne() throws {
+  @Test func anotherOffsetIsAnsweredWithTheExpectedOffset() throws {
     try withServer { (host, _, _) async throws in
       #expect(
         try await host.call(SMPImage.Upload(offset: 800, data: [1, 2, 3])).get().offset == 0)

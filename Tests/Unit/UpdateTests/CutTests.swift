@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func aCancelledUpdateTellsTheDeviceAndTheNextOneGoesOn() throws {
+  @Test func aCancelledUpdateNotifiesTheDeviceAndIsResumed() throws {
     let storage = FlashMemory(size: try SimulationProfile(parsing: "plain").flashSize)
     let image = UpdateTests.image(size: 60_000)
     let first = try flash(image, onto: "plain", storage: storage, cancelAfter: .milliseconds(1200))

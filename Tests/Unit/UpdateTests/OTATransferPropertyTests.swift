@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: 0..<200)
-  func anUploadToADeviceThatSpoilsDataEndsAndNeverClaimsAWrongPrefix(_ seed: Int) throws {
+  func anUploadToADeviceThatDamagesDataEndsWithoutAWrongPrefix(_ seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed) << 32)
     let spoils = random.unit() * 0.1
     var device = RandomDevice(random: random.next(), losses: random.unit() * 0.5, spoils: spoils)
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func anUploadToADeviceThatTakesNothingEnds() throws {
+  @Test func anUploadToADeviceThatAcceptsNoDataEnds() throws {
     var random = SeededRandom(seed: 1)
     var device = RandomDevice(random: 1, losses: 1, spoils: 0)
     #expect(
@@ -43,7 +43,7 @@ import Testing
     ) { try upload(&random, to: &device) }
   }
 
-  @Test func anUploadToADeviceThatSpoilsEverythingEnds() throws {
+  @Test func anUploadToADeviceThatDamagesAllDataEnds() throws {
     var random = SeededRandom(seed: 2)
     var device = RandomDevice(random: 2, losses: 0, spoils: 1)
     let attempts = OTATransfer.blockRepeatsMaximum + 1

@@ -160,7 +160,7 @@ private struct FillingSession: UpdateSession {
     #expect(given.count == 1)
   }
 
-  @Test func anImageOfSeveralValuesIsSentAsItIs() throws {
+  @Test func anImageOfSeveralValuesIsSentUnchanged() throws {
     let run = try DropDevice(features: 1).update(to: image(size: 1_000), by: [FillingSession.self])
     {
       $0.delivery = FillOptions()
