@@ -40,7 +40,7 @@ struct FleetPlanCommand: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The time limit of the forecast; runs that exceed it are omitted, except for the first one.",
+      "The time limit of the forecast; runs that exceed it are omitted, except for the first run.",
       valueName: "duration"),
     transform: TimeSpan.parse)
   var forecastTime: TimeSpan = TimeSpan(.seconds(120))

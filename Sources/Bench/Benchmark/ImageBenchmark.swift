@@ -127,7 +127,7 @@ extension ImageBenchmark {
     return notes
   }
 
-  /// `flash: 102.4 kB/s of image at most, 40 ms to write a page of 4,096 B, erased ahead`
+  /// `flash: at most 102.4 kB/s of image, 40 ms to write a page of 4,096 B, erased ahead`
   private var flashSentence: String {
     let page = flash.write + (receiver.erasesAhead ? 0 : flash.erase)
     guard page > 0 else { return "flash: takes no time" }
@@ -135,7 +135,7 @@ extension ImageBenchmark {
       Text.decimal(flash.write * 1000) + " ms to write",
       receiver.erasesAhead ? nil : Text.decimal(flash.erase * 1000) + " ms to erase",
     ]
-    return "flash: \(Text.rate(Double(receiver.pageSize) / page)) of image at most, "
+    return "flash: at most \(Text.rate(Double(receiver.pageSize) / page)) of image, "
       + times.compactMap(\.self).joined(separator: " and ")
       + " a page of \(Text.grouped(receiver.pageSize)) B"
       + (receiver.erasesAhead ? ", erased ahead" : "") + (isPredicted ? " (assumed)" : "")

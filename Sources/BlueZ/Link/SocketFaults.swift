@@ -31,7 +31,7 @@ extension LinkLoss {
       self = .failed(
         errno: number,
         reason: "The link was lost during setup (HCI 0x3E or similar): interference or a weak "
-          + "signal. Try again, closer to the device.")
+          + "signal. Move closer to the device, and try again.")
     default:
       self = .failed(
         errno: number, reason: "The socket failed: \(SystemError(number).text) (errno \(number)).")

@@ -58,7 +58,7 @@ package struct ResolvedDevice: Sendable {
     case .address(let address):
       guard session.global.simulatedAir == nil else {
         throw .usage(
-          message: "--adapter sim has no '\(selector.text)', only devices that start with sim:",
+          message: "--adapter sim has no '\(selector.text)'; its devices start with sim:",
           command: "scan")
       }
       return radio(address, matching: nil, name: nil, in: session, within: limit, policy, tuner)

@@ -38,7 +38,7 @@ extension FaultCode {
         .bug, help: \.againVerbose, "an error in otaflash itself; please report it",
         causes: "otaflash detected an internal error. Neither the image nor the device is the "
           + "cause.",
-        remedy: "Run the same command again with -vvv, and report its output with that of "
+        remedy: "Run the same command again with -vvv, and report its output and the output of "
           + "`otaflash --version`. The device keeps its state, so you can run the same command "
           + "again.")
     // Input.
@@ -53,7 +53,7 @@ extension FaultCode {
       FaultRow(
         .malformedInput, help: \.inspectImage,
         "the image or its sidecar file is malformed, or the image does not match its own hash",
-        causes: "A download or a copy is incomplete, the format of the file is not that of its "
+        causes: "A download or a copy is incomplete, the format of the file does not match its "
           + "name, or the file is not firmware. Nothing was sent.",
         remedy: "`otaflash image info FILE` shows the recognized content, and the message "
           + "contains the line or the offset. Build or download the file again.")
@@ -61,7 +61,7 @@ extension FaultCode {
       FaultRow(
         .missingInput, "a file is missing or unreadable",
         causes: "A relative path is resolved against the directory in which the command runs. The "
-          + "file may belong to another user, or the path may be that of a directory.",
+          + "file may belong to another user, or the path may refer to a directory.",
         remedy: "The help line lists the directory. In scripts and services, use absolute paths.")
     case .signature:
       FaultRow(
@@ -114,7 +114,7 @@ extension FaultCode {
           + "address range of the application with --region.")
     case .downgrade:
       FaultRow(
-        .refusedBeforeWriting, help: \.inspectSubject, "the image is older than the running one",
+        .refusedBeforeWriting, help: \.inspectSubject, "the image is older than the running image",
         causes: "The image's version is lower than the one that the device runs. Nothing was "
           + "written.",
         remedy: "To send it regardless, add --allow-downgrade. Some bootloaders refuse all older "
@@ -221,14 +221,14 @@ extension FaultCode {
         .rejectedByDevice, help: \.inspectSubject,
         "the received image does not match, or the bootloader rejected it",
         causes: "The device read the complete image back from its flash, and the CRC32 or the hash "
-          + "differs. Or the bootloader checked the image and rejected it, usually because it does "
-          + "not trust the key of the signature. The old image still runs.",
+          + "differs. Another possible cause: the bootloader rejected the image, usually because "
+          + "it does not trust the key of the signature. The old image still runs.",
         remedy: "Run the same command again. If it fails again, compare the keys: `otaflash "
           + "image info FILE` shows which key signed the image.")
     case .reverted:
       FaultRow(
         .rejectedByDevice, help: \.inspectDevice,
-        "the old image runs again: the bootloader did not start the new one, or reverted it",
+        "the old image runs again: the bootloader did not start the new image, or reverted it",
         causes: "The bootloader rejected the new image because of its signature or version. Or the "
           + "bootloader started the image on trial, but the image crashed or was not confirmed "
           + "before a restart.",
@@ -245,7 +245,7 @@ extension FaultCode {
     case .differentImageRuns:
       FaultRow(
         .rejectedByDevice, help: \.inspectDevice,
-        "the device runs neither the old image nor the new one",
+        "the device runs neither the old image nor the new image",
         causes: "The running image is neither the new image nor the previous image. Another "
           + "host is updating the device at the same time, the bootloader started a recovery "
           + "image, or --image-version is wrong.",
@@ -324,7 +324,8 @@ extension FaultCode {
         .deviceUnavailable, retryable: true, help: \.scan,
         "the device does not answer or advertise",
         causes: "The device is out of range, asleep, off, or connected to another host (connected "
-          + "devices do not advertise). Or its address has the other type, public or random.",
+          + "devices do not advertise). Another possible cause: the type of its address (public or "
+          + "random) is wrong.",
         remedy: "`otaflash scan --all` lists all devices in range. Append /public or /random to "
           + "the address; disconnect the device from other hosts.")
     case .deviceAmbiguous:

@@ -25,7 +25,7 @@ package struct DeltaOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "A prebuilt patch from the running image to the image, used instead of a new one.",
+      "A prebuilt patch from the running image to the image, used instead of a new patch.",
       valueName: "file"),
     completion: .file())
   package var patch: String?

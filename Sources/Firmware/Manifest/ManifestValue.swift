@@ -60,7 +60,7 @@ extension ManifestFault: CustomStringConvertible {
     case .missing: "the ZIP archive has no manifest.json, so it is not a firmware package"
     case .tooLarge(let limit): "manifest.json has more than \(limit) bytes"
     case .notJSON(let line, let detail): "manifest.json, line \(line): \(detail)"
-    case .unknownKind: "manifest.json is neither that of a Nordic DFU package nor of Device Manager"
+    case .unknownKind: "manifest.json is from neither a Nordic DFU package nor Device Manager"
     case .key(let path, let wanted): "manifest.json: \(path) is not \(wanted)"
     case .fileMissing(let name): "manifest.json names '\(name)', which is not in the archive"
     case .contradicted(let file, let detail): "manifest.json and '\(file)' differ: \(detail)"

@@ -51,7 +51,7 @@ extension SRecordFault: CustomStringConvertible {
       "states that \(stated) bytes follow, but there are \(found)"
     case .wrongChecksum(let stated, let computed):
       "ends with checksum \(stated.hexadecimal), but its bytes yield \(computed.hexadecimal)"
-    case .unexpectedData(let bytes): "has \(bytes) bytes of data; its type has none"
+    case .unexpectedData(let bytes): "has \(bytes) bytes of data; its type permits no data"
     case .beyondAddresses(let address, let bytes, let bits):
       "has \(bytes) bytes at 0x\(address.hexadecimal), outside of \(bits)-bit addresses"
     case .wrongCount(let stated, let found):

@@ -89,7 +89,7 @@ public enum Remedy: Hashable, Sendable {
 
   /// Use another file, or the same image rebuilt or signed in another way.
   case chooseAnotherImage
-  /// The image is older than the running one; permit it explicitly.
+  /// The image is older than the running image; permit it explicitly.
   case allowDowngrade
   /// The image has no version, neither in its file nor in its sidecar file.
   case sayVersion

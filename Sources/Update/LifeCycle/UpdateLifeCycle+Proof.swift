@@ -106,7 +106,7 @@ extension UpdateLifeCycle {
       now != before, !images.contains(where: { $0.hardware == now })
     else { return }
     throw .protocolViolation(
-      .reconnect, "it left as hardware \(before) and came back as \(now)")
+      .reconnect, "its hardware is \(now), but it was \(before) before the restart")
   }
 
   /// Returns the state of the running images, with the weakest verification grade among them.

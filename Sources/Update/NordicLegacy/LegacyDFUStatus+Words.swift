@@ -87,7 +87,8 @@ extension LegacyDFUStatus {
         "Every device accepts 20 bytes.", .protocolBroken, remedy: .sendSmallestPackets)
     case .invalidState:
       RefusalWords(
-        "it does not expect the image now", "Try again.", .protocolBroken, remedy: .tryAgain)
+        "it does not expect an image at this time", "Try again.", .protocolBroken,
+        remedy: .tryAgain)
     case .success, .checksumMismatch, .operationFailed: Self.failure
     }
   }

@@ -63,7 +63,7 @@ struct SecureDFUControl: Sendable {
   }
 
   static func unexpected(_ opcode: SecureDFUOpcode, _ stage: UpdateStage) -> UpdateFault {
-    .protocolViolation(stage, "its answer to \(opcode) has the fields of another")
+    .protocolViolation(stage, "its answer to \(opcode) has the fields of another answer")
   }
 
   // MARK: Exchanges

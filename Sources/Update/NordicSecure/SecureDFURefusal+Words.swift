@@ -81,7 +81,7 @@ extension SecureDFUExtendedError {
         "Use the package for this board. The bootloader permits no exception.", .unsuitable)
     case .softDeviceNotListed:
       RefusalWords(
-        "its SoftDevice is not among those of the package\(Self.listed(initPacket))",
+        "its SoftDevice is not listed in the package\(Self.listed(initPacket))",
         "Send the SoftDevice that the application needs first, or list the installed SoftDevice in "
           + "the package (sd_req).",
         .unsuitable)

@@ -10,7 +10,7 @@ public struct ProtocolRefusal: Error, Equatable, Sendable {
     case wrongHardware
     /// The image is larger than the available space; nothing was written.
     case doesNotFit
-    /// The image is older than the running one; nothing was written.
+    /// The image is older than the running image; nothing was written.
     case downgrade
     /// The device examined the sent data, and rejected it.
     case rejected

@@ -94,7 +94,7 @@ extension UpdateFault: ExplainedFault {
     case .reverted: "Its bootloader did not start the image, or started it and then reverted it."
     case .oldVersionStillRuns, .nothingStarted: "It accepted the image and did not start it."
     case .differentImageRuns:
-      "Its size or CRC32 differs; another host may have updated the device in the meantime."
+      "Its size or CRC32 differs; another host may have updated the device since then."
     case .otherVersionRuns(let running, _):
       "\(running) did not run before the update; it may be this image under another version, "
         + "or another image."
@@ -113,8 +113,9 @@ extension UpdateFault: ExplainedFault {
       "The device's memory or its receiver is faulty; the link has its own checksum."
     case .stalled(_, let waited, let requestSize):
       "In \(Numerals.seconds(waited)) it made no progress. It keeps the received bytes."
-        + (requestSize.map { " Requests of \($0) bytes were not answered; shorter ones may help." }
-          ?? "")
+        + (requestSize.map {
+          " Requests of \($0) bytes were not answered; shorter requests may help."
+        } ?? "")
     case .noProgress: "The host sent it each time, without progress: the receiver is faulty."
     case .linkLost(let loss, _, let resumable, let acknowledged):
       loss.sentence + " " + Self.kept(resumable, acknowledged)

@@ -9,11 +9,11 @@ import OtaflashGATT
 #endif
 public enum UpdateFault: Error, Equatable, Sendable {
   // Refused before a byte was written.
-  /// The image is for a board other than that of the device.
+  /// The image is for a board other than the device's board.
   case wrongHardware(device: HardwareID, image: HardwareID)
   /// The image has more bytes than the slot.
   case doesNotFit(imageSize: Int, slotSize: Int)
-  /// The image is older than the running one, and a downgrade was not allowed.
+  /// The image is older than the running image, and a downgrade was not allowed.
   case downgrade(running: FirmwareVersion, image: FirmwareVersion)
   /// The image has the running version, but an older build number.
   case olderBuild(running: MCUbootVersion, image: MCUbootVersion)
@@ -42,7 +42,7 @@ public enum UpdateFault: Error, Equatable, Sendable {
   /// The device supports these versions of the OTA service, and the host supports none of them.
   case unsupportedProtocolVersion(deviceLowest: Int, deviceHighest: Int)
   // After activation.
-  /// The device reports that its bootloader rejected the image, and runs the previous one.
+  /// The device reports that its bootloader rejected the image, and runs the previous image.
   case reverted(running: FirmwareVersion?, build: UInt32? = nil)
   /// After the restart, the device runs the previous image, and reports nothing about the new
   /// image.

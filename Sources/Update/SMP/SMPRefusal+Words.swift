@@ -69,7 +69,7 @@ extension SMPRefusal {
     5: Entry(.rejected, "there is no such entry", list, .listSlots),
     6: Entry(
       .rejected, "its state does not permit the request",
-      "An image may be pending, or the running one may need its confirmation: confirm it, "
+      "An image may be pending, or the running image may need its confirmation: confirm it, "
         + "or restart the device.", .confirmRunningImage),
     7: Entry(
       .rejected, "the answer would not fit its buffer", "The firmware needs larger SMP buffers."),
@@ -78,12 +78,12 @@ extension SMPRefusal {
       "The firmware must be built with this SMP command."),
     9: Entry(
       .rejected, "the data is corrupt", "Send the image again, from its start.", .startOver),
-    10: Entry(.rejected, "it is busy with something else", again, .tryAgain),
+    10: Entry(.rejected, "it is busy with another task", again, .tryAgain),
     11: Entry(.forbidden, "access is denied", "Pair with the device first.", .pair),
-    12: Entry(.protocolBroken, "its SMP version is older than that of the request", log),
+    12: Entry(.protocolBroken, "its SMP version is older than the version of the request", log),
     13: Entry(
-      .protocolBroken, "its SMP version is newer than that of the request", "Update otaflash.",
-      .updateSoftware),
+      .protocolBroken, "its SMP version is newer than the version of the request",
+      "Update otaflash.", .updateSoftware),
   ]
 
   private static let os: [Int32: Entry] = [

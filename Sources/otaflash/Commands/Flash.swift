@@ -64,7 +64,7 @@ struct Flash: DeviceCommand {
     completion: .file())
   var keyFile: String?
 
-  @Flag(name: .long, help: "Send an image that is older than the running one.")
+  @Flag(name: .long, help: "Send an image that is older than the running image.")
   var allowDowngrade = false
 
   @Flag(name: .long, help: "Send an image for other hardware.")

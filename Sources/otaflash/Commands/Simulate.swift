@@ -51,7 +51,7 @@ struct Simulate: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The name that the device advertises (default: that of its kind).", valueName: "text"))
+      "The name that the device advertises (default: the name of its kind).", valueName: "text"))
   var name: String?
 
   @Option(

@@ -31,7 +31,7 @@ public enum Violation: Equatable, Sendable, CustomStringConvertible {
 
   public var description: String {
     switch self {
-    case .mixedImage: "the running image is neither the old nor the new one"
+    case .mixedImage: "the running image is neither the old image nor the new image"
     case .falseSuccess: "success was reported, but the new image does not run"
     case .hang(let cause): "the update never ended: \(cause)"
     case .flashRule(let fault): "the device violated a rule of flash: \(fault)"
