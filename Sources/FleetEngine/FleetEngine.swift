@@ -110,7 +110,7 @@ public struct FleetEngine: Sendable {
       }
       var result: Result<FleetRun, FleetEngineFault>?
       for await part in group {
-        // The first task that ends also ends the other one; its result is the result of the run.
+        // The first task that ends also ends the other task; its result is the result of the run.
         group.cancelAll()
         switch part {
         case .coordinator(let ended): result = result ?? ended

@@ -52,7 +52,7 @@ struct YAMLTree {
     }
   }
 
-  /// - Parameter former: the previous bytes; the last one is in the lowest bits.
+  /// - Parameter former: the previous bytes; the last byte is in the lowest bits.
   private static func isBeginning(after former: UInt32) -> Bool {
     aliasPredecessors.contains(UInt8(truncatingIfNeeded: former))
       || longBreaks.contains(former & 0xFF_FFFF) || former & 0xFFFF == nextLine

@@ -14,7 +14,7 @@
 /// bytes of the slot that are erased: all, or 0.
 ///
 /// The valid header with the higher sequence number counts. A new record is written to the other
-/// page, header last, so power may fail at any point: the old record counts until the new one is
+/// page, header last, so power may fail at any point: the old record counts until the new record is
 /// complete. The two halves of a mark expose an interrupted write: a bit that was not programmed is
 /// 1 in both halves.
 #include "ota_internal.h"

@@ -63,7 +63,7 @@ public struct DeviceRecord: Equatable, Sendable {
   public var lastFlashing: Flashing?
   /// The last reported version; `nil` = no version was read.
   public var running: Running?
-  /// The board in the last campaign; the site and the tags below are also those of the last
+  /// The board in the last campaign; the site and the tags below are also taken from the last
   /// campaign.
   package var board: String?
   package var site: String?

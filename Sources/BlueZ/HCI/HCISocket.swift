@@ -25,7 +25,7 @@ struct HCISocket: Sendable {
     try self.init(descriptor)
   }
 
-  /// Uses a socket that is already open, such as that of a test.
+  /// Uses a socket that is already open, for example in a test.
   init(_ descriptor: consuming FileDescriptor) throws(SystemError) {
     socket = try SeqpacketSocket(descriptor, maximumSize: Self.packetMaximum)
   }

@@ -68,7 +68,7 @@ public struct Advertiser: Sendable {
     try await session.perform(.addAdvertising(advertisement), index: adapter)
   }
 
-  /// Stops advertising, and ends the session with the kernel. Also works in a cancelled task,
+  /// Stops advertising, and ends the session with the kernel. This also works in a cancelled task,
   /// because it does not wait for the response. A removed adapter does not advertise anyway.
   public func stop() {
     _ = session.post(.removeAdvertising, index: adapter)

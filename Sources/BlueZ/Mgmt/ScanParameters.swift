@@ -65,8 +65,8 @@ extension SystemConfiguration {
 }
 
 extension MgmtSession {
-  /// Sets the scan parameters of discoveries, and returns the previous ones. The kernel has one
-  /// setting per adapter, for all programs.
+  /// Sets the scan parameters of discoveries, and returns the previous parameters. The kernel has
+  /// one setting per adapter, for all programs.
   func set(
     _ scanning: ScanParameters, adapter: UInt16
   ) async throws(MgmtFault) -> [SystemParameter] {

@@ -86,7 +86,7 @@ package final class Console: Sendable {
     }
   }
 
-  /// Replaces the shown lines with new ones, within the size of the terminal.
+  /// Replaces the shown lines with new lines, within the size of the terminal.
   package func show(_ block: [Line]) { state.withLock { _ in queue.show(block) } }
 
   /// Prints the lines of an error, even with `-q`. Prints nothing with `--json`, because an event

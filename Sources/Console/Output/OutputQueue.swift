@@ -11,7 +11,7 @@ package final class OutputQueue: Sendable {
     case text(String, FileOutput)
     case frame([Line])
     case showCursor
-    /// A frame that was replaced by a newer one.
+    /// A frame that was replaced by a newer frame.
     case nothing
   }
 

@@ -50,7 +50,7 @@ package final class Interruption: Sendable {
     terminal.withLock { $0 = (leave, comeBack) }
   }
 
-  /// Blocks the signals in every thread that is created from now on, and waits for them in a
+  /// Blocks the signals in every thread that is created after the call, and waits for them in a
   /// separate thread, which works even if every other thread is blocked. A signal that the parent
   /// process set to be ignored (nohup, a shell's background jobs) stays ignored.
   package func watch() {

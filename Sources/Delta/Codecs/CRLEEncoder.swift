@@ -65,7 +65,7 @@ struct CRLEEncoder {
     starts.append(start)
   }
 
-  /// The sequence of endings that leads to the last one.
+  /// The sequence of endings that leads to the last ending.
   private static func chain(_ endings: [Ending]) -> [Ending] {
     var chain: [Ending] = []
     for ending in endings.reversed() where chain.last.map({ $0.start == ending.end }) ?? true {

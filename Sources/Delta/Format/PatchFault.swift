@@ -45,7 +45,7 @@ package struct PatchFault: Error, Equatable, Sendable {
 package enum PartHeaderFault: Equatable, Sendable {
   case imageOffset(UInt32, expected: Int)
   case imageBytes(UInt32, left: Int)
-  /// A part other than the last one does not end at a page boundary.
+  /// A part other than the last part does not end at a page boundary.
   case notWholePages(UInt32)
   case patchBytes(UInt32, left: Int)
   /// The patch creates more or fewer bytes than the header of the part states.

@@ -75,7 +75,7 @@ struct ApproximateMatching {
     return place < base.count && base[place] == image[i]
   }
 
-  /// Ends the current alignment and starts that of a match.
+  /// Ends the current alignment and starts the alignment of a match.
   private mutating func realign(_ at: Int, _ match: PatchBase.Match) {
     var forward = forwardReach(to: at)
     var backward = backwardReach(from: at, match)

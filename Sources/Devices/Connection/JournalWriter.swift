@@ -13,7 +13,7 @@ package final class JournalWriter: Sendable {
   private struct Page: Sendable {
     var entry: UpdateJournal.Entry
     var noted = 0
-    /// The size in bytes of all images before the current one.
+    /// The size in bytes of all images before the current image.
     var before = 0
     /// Whether writing an entry failed. The failure was reported, and no further entry is written.
     var isGivenUp = false

@@ -15,8 +15,9 @@ package struct RadioPairing: Sendable {
     case always
   }
 
-  /// Returns an agent for an adapter, by default that of the session. The agent is not started yet.
-  /// If keys cannot be stored, a note is printed; an update never fails for this reason.
+  /// Returns an agent for an adapter, by default the adapter of the session. The agent is not
+  /// started yet. If keys cannot be stored, a note is printed; an update never fails for this
+  /// reason.
   package static func agent(
     _ policy: Policy, of adapter: UInt16? = nil, in session: Session
   ) -> PairingAgent {

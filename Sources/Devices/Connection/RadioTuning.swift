@@ -7,7 +7,7 @@ package enum RadioTuning {
   /// Returns a tuner for an adapter. The tuner is not started yet.
   ///
   /// - Parameters:
-  ///   - adapter: the number of the adapter, by default that of the session.
+  ///   - adapter: the number of the adapter, by default the adapter of the session.
   ///   - isExplicit: whether the user requested the parameters, so that refusals are reported.
   package static func tuner(
     _ tuning: LinkTuning?, of adapter: UInt16? = nil, isExplicit: Bool, in session: Session

@@ -25,7 +25,7 @@ package enum CommandFault: Error {
   case identityUnknown(name: String, version: Bool, hardware: Bool)
   /// An image that no protocol of the device supports, and the content of its file.
   case imageNotTaken(by: [UpdateProtocol], FirmwarePackage)
-  /// An image for a board other than that of the specified devices.
+  /// An image for a board other than the board of the specified devices.
   case otherBoard(name: String, BoardFault)
   case verificationKey(path: String, VerificationKeyFault)
   case keyFile(KeyFileFault)

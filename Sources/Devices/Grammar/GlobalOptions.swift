@@ -60,6 +60,6 @@ package struct GlobalOptions: ParsableArguments, Sendable {
     (adapter.map { ["--adapter", $0] } ?? []) + output.words + (yes ? ["--yes"] : [])
   }
 
-  /// The simulated devices that replace real ones.
+  /// The simulated devices that replace real devices.
   package var simulatedAir: SimulatedAir? { adapter.flatMap { SimulatedAir($0) } }
 }

@@ -25,7 +25,7 @@ package struct SimulatedAir: Equatable, Sendable {
 
   package let stations: [Station]
 
-  /// `nil` if `text` is something else.
+  /// `nil` if `text` has another form.
   package init?(_ text: String) {
     guard text == "sim" || text.hasPrefix("sim:") else { return nil }
     guard let count = text == "sim" ? Self.usualCount : Quantity.whole(text.dropFirst(4)),

@@ -50,7 +50,7 @@ package struct SocketListener: DeviceListener {
     do throws(ConnectFault) {
       await LinkBridge(near: host, far: try await device.dial()).run()
     } catch {
-      // A device that refuses this host may accept the next one.
+      // A device that refuses this host may accept the next host.
       host.close()
       if error == .cancelled { throw error }
     }

@@ -23,8 +23,8 @@ package struct ELFFile: AddressedFile, Equatable, Sendable {
     decoding file: [UInt8], spanLimit: Int, region: AddressRegion? = nil
   ) throws(ELFFault) {
     let header = try Header(decoding: file)
-    // The fill value of objcopy, so that the CRC32 of the image equals that of the binary which the
-    // build creates.
+    // The fill value of objcopy, so that the CRC32 of the image equals the CRC32 of the binary
+    // which the build creates.
     var memory = AddressedMemory(fill: 0)
     for number in 0..<header.count {
       let segment = try header.segment(number, in: file)

@@ -37,7 +37,7 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   case descriptorDamaged(offset: Int)
   /// A valid descriptor of a later layout (docs/image-descriptor.md).
   case descriptorLayoutUnknown(UInt8, offset: Int)
-  /// Two different descriptors in one image; the offsets are those of their first bytes.
+  /// Two different descriptors in one image; the offsets refer to their first bytes.
   case descriptorsDiffer(firstOffset: Int, secondOffset: Int)
   /// The sidecar file and the embedded descriptor contradict each other, and no override resolves
   /// the contradiction.

@@ -15,7 +15,7 @@ public enum UF2Fault: Error, Equatable, Sendable {
   case outOfOrder(block: Int, number: UInt32, count: UInt32)
   /// The blocks contain files for a storage other than flash.
   case fileContainer(block: Int)
-  /// A block for a chip other than that of the previous blocks.
+  /// A block for a chip other than the chip of the previous blocks.
   case secondFamily(UF2Family?, block: Int)
   /// The payload would exceed the 32-bit address space.
   case addressTooHigh(block: Int, address: UInt32)

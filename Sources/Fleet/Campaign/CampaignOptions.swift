@@ -55,7 +55,7 @@ public struct FlashChoices: Hashable, Sendable {
   public var delta = DeltaPolicy.auto
   /// The requested ATT_MTU, 23…517 bytes.
   public var mtu = 512
-  /// Whether to send an image with an older version than the running one.
+  /// Whether to send an image with an older version than the running image.
   public var allowDowngrade = false
   /// Whether to send an image whose version or hardware is unknown.
   public var allowUnknown = false

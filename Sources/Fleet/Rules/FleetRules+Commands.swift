@@ -1,6 +1,6 @@
 /// A command of an operator to a run.
 public enum OperatorCommand: Hashable, Sendable, Codable {
-  /// Starts no more attempts; attempts in progress are completed.
+  /// Starts no further attempts; attempts in progress are completed.
   case pause
   /// Continues after a pause, or approves a wave that waits for approval.
   case resume

@@ -10,7 +10,7 @@ import OtaflashFleetStore
 enum ChainCheck: ExpressibleByArgument, Equatable, Sendable, CustomStringConvertible {
   /// Compares the events only with the hashes in the store.
   case recorded
-  /// Also requires an event with a hash that was stored elsewhere.
+  /// The check also requires an event with a hash that was stored elsewhere.
   case hash([UInt8])
 
   /// The size of a SHA-256 hash, in bytes.

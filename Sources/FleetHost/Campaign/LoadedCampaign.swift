@@ -49,7 +49,7 @@ package struct LoadedCampaign: Sendable {
   }
 
   /// Reads the files of the campaign for a run that was started earlier. The devices and waves are
-  /// those of the original plan, without a new selection or scan.
+  /// the same as in the original plan, without a new selection or scan.
   package init(
     _ text: CampaignText, resuming run: FleetRun, now: WallClockTime
   ) throws(CommandFault) {

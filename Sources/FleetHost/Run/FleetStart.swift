@@ -7,7 +7,7 @@ import OtaflashFleet
 import OtaflashFleetFiles
 import OtaflashFleetStore
 
-/// Finds the run to continue, or starts a new one.
+/// Finds the run to continue, or starts a new run.
 package struct FleetStart: Sendable {
   private let store: FleetStore
   private let again: Bool

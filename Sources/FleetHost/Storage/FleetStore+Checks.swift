@@ -6,7 +6,7 @@ import OtaflashFleetStore
 extension FleetStore {
   /// Compares every event of a run with its recorded hash.
   ///
-  /// - Returns: the number of events, and the hash of the last one.
+  /// - Returns: the number of events, and the hash of the last event.
   package func checkedChain(of run: String) throws(CommandFault) -> (events: Int, head: [UInt8]) {
     let verdict: ChainVerdict
     do throws(StorageFault) { verdict = try verify(run: run) } catch { throw .fleet(.store(error)) }

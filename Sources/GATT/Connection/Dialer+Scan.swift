@@ -14,7 +14,7 @@ extension Dialer {
   ///   - limit: the time limit to find the device, and also the time limit to connect to it.
   ///   - clock: the clock for the time limits.
   ///   - pins: `false` connects each time to the first device that passes, for a device that
-  ///     changes its address and is the only one of its kind. Such a dialer does not follow a
+  ///     changes its address and is the only device of its kind. Such a dialer does not follow a
   ///     device to its bootloader.
   public init(
     to filter: AdvertisementFilter, from central: some Central, within limit: Duration,

@@ -40,7 +40,7 @@ public struct PeripheralTurn: Sendable {
     return await client.waitUntilEnded(within: limit, on: clock)
   }
 
-  /// Ends the connection; the next `connect` creates a new one.
+  /// Ends the connection; the next `connect` creates a new connection.
   public func disconnect() { core.disconnect() }
 
   /// The location at which the next `connect` searches for the device.

@@ -3,7 +3,7 @@
 public enum DeviceLocation: Hashable, Sendable {
   /// At the specified address.
   case home
-  /// At the specified address, or at a new one under which a matching device advertises: some
+  /// At the specified address, or at a new address under which a matching device advertises: some
   /// devices use another random address after each start (Core 5.4, Vol 6, Part B, 1.3.2.1). A
   /// dialer that cannot search uses the specified address.
   case homeOrNewAddress

@@ -100,7 +100,7 @@ public final class SharedScan: Scanner {
       state.nextNumber += 1
       state.readers[number] = reader
       if state.readers.count == 1 {
-        // An adapter accepts a new scan only after the previous one has ended.
+        // An adapter accepts a new scan only after the previous scan has ended.
         let former = state.scan
         state.discovered = [:]
         state.scan = HeldService { [self] in

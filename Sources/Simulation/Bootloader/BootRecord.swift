@@ -68,7 +68,7 @@ struct BootRecord: Hashable, Sendable {
 
   /// Marks the image to run after the next reset.
   ///
-  /// - Parameter inPlace: whether the image replaced the previous one in its slot.
+  /// - Parameter inPlace: whether the image replaced the previous image in its slot.
   mutating func markPending(_ image: SlotImage, inPlace: Bool = false) {
     if inPlace {
       images[active] = image

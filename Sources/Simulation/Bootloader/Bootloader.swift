@@ -77,7 +77,7 @@ struct Bootloader: Sendable {
     return (next == record ? record : try storeNext(next), outcome)
   }
 
-  /// Stores a changed record and keeps the previous one.
+  /// Stores a changed record and keeps the previous record.
   func storeNext(_ record: BootRecord) throws(FlashFault) -> BootRecord {
     var next = record
     next.sequence += 1

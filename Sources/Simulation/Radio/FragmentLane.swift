@@ -57,7 +57,8 @@ struct FragmentLane {
     return min(first.bytes - acknowledged, payloadMaximum)
   }
 
-  /// Whether more packets remain after the next one: the MD bit (Core 5.4, Vol 6, Part B, 4.5.6).
+  /// Whether more packets remain after the next packet: the MD bit (Core 5.4, Vol 6, Part B,
+  /// 4.5.6).
   func hasMoreData(writtenBefore event: Int?) -> Bool {
     guard let first = waiting.first, isOpen(first, event) else { return false }
     if first.bytes - acknowledged > payloadMaximum { return true }

@@ -113,7 +113,7 @@ package final class SimulatedConnection: Sendable {
   private func joinRadio() -> Anchors {
     guard let air else { return Anchors(start: start, interval: model.interval, link: nil) }
     let seat = air.join(self, at: clock.now.elapsed.wholeMicroseconds)
-    // The first anchor is that of event 1.
+    // The first anchor is the anchor of event 1.
     let start = LinkInstant(
       elapsed: .microseconds(seat.anchor - model.interval.microseconds))
     return Anchors(start: start, interval: model.interval, link: seat.link)

@@ -32,7 +32,7 @@ public struct Patience: Sendable {
   static let looksMinimum = 3
 
   /// The longest time between two signs of progress, in connection intervals: four exchanges of two
-  /// intervals each. The exchanges are: execute an object, create the next one, fill it, and
+  /// intervals each. The exchanges are: execute an object, create the next object, fill it, and
   /// request its checksum.
   private static let slowLinkIntervals = 8
 

@@ -20,12 +20,12 @@ public struct UpdateOptions: Sendable {
   public var delivery: (any DeliveryOptions)?
   /// The device's key, for a device that requires authorization.
   public var key: [UInt8]?
-  /// Whether to send an image with a lower version than the running one.
+  /// Whether to send an image with a lower version than the running image.
   public var allowsDowngrade = false
   /// Whether to send an image for another board.
   public var allowsOtherHardware = false
   /// Whether to send an image without a version or hardware id. The announced version is then
-  /// 0.0.0, and the announced hardware id is that of the device.
+  /// 0.0.0, and the announced hardware id is the id of the device.
   public var allowsUnknown = false
   /// Whether to discard the part of an earlier transfer that the device holds.
   public var startsOver = false

@@ -62,7 +62,7 @@ public protocol UpdateSession: Sendable {
   /// Announces the image, and returns the remaining upload.
   ///
   /// - Parameters:
-  ///   - plan: the image, and its place among those of this update.
+  ///   - plan: the image, and its position among the images of this update.
   ///   - restart: whether the device must discard the part of an earlier transfer that it holds.
   func prepare(_ plan: UpdatePlan, restart: Bool) async throws(UpdateFault) -> PreparedUpload
 

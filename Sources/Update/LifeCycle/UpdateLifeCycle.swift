@@ -330,7 +330,7 @@ extension UpdateFault {
   /// distinguished from a device that reverted the image.
   package var leavesOldVersion: Bool {
     switch self {
-    // An old image may have the version of the new one.
+    // An old image may have the version of the new image.
     case .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted, .reverted:
       true
     case .wrongHardware, .doesNotFit, .downgrade, .olderBuild, .versionUnknown, .hardwareUnknown,

@@ -14,7 +14,7 @@ package enum OTARefusal: UInt8, Sendable, CaseIterable {
   case doesNotFit = 6
   /// The image is older than the running image, and BEGIN did not permit a downgrade.
   case downgrade = 7
-  /// The CRC32 of the slot's content differs from that of the image.
+  /// The CRC32 of the slot's content differs from the CRC32 of the image.
   case checksumMismatch = 8
   /// The flash failed despite all retries; the session has ended.
   case flashFault = 9

@@ -183,7 +183,7 @@ extension MCUbootMode {
   /// Whether an image runs in its slot, so that it must be built for one of the slots.
   var runsInPlace: Bool { self == .directXIP || self == .directXIPWithRevert }
 
-  /// Whether the bootloader reverts an unconfirmed image to the previous one.
+  /// Whether the bootloader reverts an unconfirmed image to the previous image.
   var reverts: Bool {
     switch self {
     case .unknown, .swapUsingScratch, .swapWithoutScratch, .directXIPWithRevert: true

@@ -40,8 +40,8 @@ extension SMPImage {
       package var sha: [UInt8]?
       /// The number of the image; `nil` stands for image 0.
       package var image: Int?
-      /// Whether the server rejects an image whose version is not higher than that of the running
-      /// image.
+      /// Whether the server rejects an image whose version is not higher than the version of the
+      /// running image.
       package var isUpgradeOnly: Bool?
 
       package init(
