@@ -8,8 +8,9 @@ import Synchronization
 /// transfers run concurrently as increase throughput.
 ///
 /// The kernel establishes one connection at a time on an adapter, and a pending connection blocks
-/// the others (bluepy issue 57), so connections wait in a queue here. A connection attempt to a
-/// device that does not advertise is suspended after a second if other connections wait.
+/// the other connections (bluepy issue 57), so connections wait in a queue here. A connection
+/// attempt to a device that does not advertise is suspended after a second if other connections
+/// wait.
 final class AdapterLane: Sendable {
   /// The maximum number of links. Controllers with more links are rare, and more links are not
   /// known to increase throughput.

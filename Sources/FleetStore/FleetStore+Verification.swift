@@ -10,7 +10,7 @@ package struct ChainHead: Hashable, Sendable {
   package let hash: [UInt8]
 }
 
-/// The event with a certain hash.
+/// The event with the specified hash.
 package struct HashedEvent: Hashable, Sendable {
   package let run: String
   package let number: Int

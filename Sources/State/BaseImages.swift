@@ -62,9 +62,10 @@ public struct BaseImages: Sendable {
     return nil
   }
 
-  /// Stores an image (not empty), and removes others if there are too many. An image that is
-  /// already stored is marked as used now; an image that exceeds the total limit is not stored.
-  /// - Throws: `.diskFull` and others; the stored images stay valid.
+  /// Stores an image that is not empty, and removes other images if the limit is exceeded. An image
+  /// that is already stored is marked as used now; an image that exceeds the total limit is not
+  /// stored.
+  /// - Throws: faults of the storage, such as `.diskFull`; the stored images stay valid.
   public func keep(_ bytes: [UInt8]) throws(StateFault) {
     precondition(!bytes.isEmpty, "an image is not empty")
     guard bytes.count <= limit else { return }

@@ -89,7 +89,7 @@ struct UnixAddress {
     guard 1...Self.pathMaximum ~= bytes.count, !bytes.contains(0) else {
       throw .systemCall(
         name: "bind", errno: ENAMETOOLONG,
-        cause: "A socket path has 1 to \(Self.pathMaximum) bytes; this one has \(bytes.count).",
+        cause: "A socket path has 1 to \(Self.pathMaximum) bytes; this path has \(bytes.count).",
         remedy: .advice("Choose a shorter path, such as /tmp/device.sock."))
     }
     self.path = path

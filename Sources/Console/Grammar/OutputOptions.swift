@@ -27,7 +27,7 @@ package struct OutputOptions: ParsableArguments, Sendable {
 
   package init() {}
 
-  /// These options as words of a command line, for a run that continues this one.
+  /// These options as words of a command line, for a run that continues this run.
   package var words: [String] {
     var words = Array(repeating: "-v", count: verbose)
     if color != .auto { words += ["--color", color.rawValue] }

@@ -89,7 +89,7 @@ extension FaultCode {
           + "the public half of a signing key.")
     case .keyFileExposed:
       FaultRow(
-        .permissionDenied, "others can read the key file",
+        .permissionDenied, "other users can read the key file",
         causes: "The mode of the file permits its group or all users to read it. Anyone with the "
           + "key can install any firmware on the device.",
         remedy: "Run `chmod 600` on the file. If another user may have read the key, replace it on "
@@ -115,7 +115,7 @@ extension FaultCode {
     case .downgrade:
       FaultRow(
         .refusedBeforeWriting, help: \.inspectSubject, "the image is older than the running image",
-        causes: "The image's version is lower than the one that the device runs. Nothing was "
+        causes: "The image's version is lower than the running version. Nothing was "
           + "written.",
         remedy: "To send it regardless, add --allow-downgrade. Some bootloaders refuse all older "
           + "images; their devices require a newer image.")
@@ -254,9 +254,9 @@ extension FaultCode {
     case .unreachableAfterActivation:
       FaultRow(
         .linkLostResumable, retryable: true, "the device was not found after its restart",
-        causes: "The complete image was sent and the device restarted, but since then otaflash has "
-          + "received no advertisement from the device. The restart may take longer than expected, "
-          + "or the device uses another address, does not use Bluetooth, or has crashed.",
+        causes: "The complete image was sent and the device restarted, but otaflash has received "
+          + "no advertisement from the device since the restart. The restart may take longer than "
+          + "expected, or the device uses another address, does not use Bluetooth, or has crashed.",
         remedy: "Wait and run the same command again: it checks the running image before it "
           + "sends anything. If the bootloader starts images on trial, a restart of the device "
           + "restores the old image.")

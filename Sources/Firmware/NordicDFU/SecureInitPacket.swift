@@ -1,7 +1,7 @@
 /// The init packet of Secure DFU: a protocol-buffers message `Packet` (nRF5 SDK, `dfu-cc.proto`).
 public struct SecureInitPacket: Equatable, Sendable {
-  /// The maximum size in bytes; devices accept 512 bytes with later SDKs, and 256 with earlier
-  /// ones.
+  /// The maximum size in bytes; devices accept 512 bytes with later SDKs, and 256 bytes with
+  /// earlier SDKs.
   public static let sizeMaximum = 512
   /// The maximum number of SoftDevice ids; devices support fewer.
   static let requiredSoftdeviceMaximum = 16

@@ -149,7 +149,7 @@ extension CampaignFault: CustomStringConvertible {
     }
   }
 
-  /// Returns a text with the first names and the number of the others.
+  /// Returns a text with the first names and the number of the other names.
   private static func list(_ names: [String]) -> String {
     let shown = names.prefix(3).joined(separator: ", ")
     guard names.count > 3 else { return shown }

@@ -134,7 +134,7 @@ package struct FailureCause: Hashable, Sendable {
       "Restart one of these devices and read its version, then retry it."
     ),
     "different-image-runs": (
-      "The device runs a different image than the one sent",
+      "The device runs another image than the sent image",
       "Check whether another program updates these devices."
     ),
     "unreachable-after-activation": (

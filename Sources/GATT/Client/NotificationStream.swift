@@ -54,7 +54,7 @@ public struct NotificationStream: AsyncSequence, Sendable {
   public struct Element: Equatable, Sendable {
     /// The characteristic's value, as sent.
     public let value: [UInt8]
-    /// The number of values before this one that were dropped because the buffer was full.
+    /// The number of values that were dropped before this value because the buffer was full.
     public let lostBefore: Int
   }
 

@@ -22,7 +22,7 @@ extension Peripheral {
   ///
   /// `body` does not occupy the queue, so commands run concurrently with `body`, and their requests
   /// may be interleaved with its operations. Use a command for operations that must not be
-  /// interleaved with others.
+  /// interleaved with other commands.
   ///
   /// - Parameters:
   ///   - strategy: the waits, and the number of further attempts in a row. The count restarts when

@@ -18,7 +18,7 @@ public struct DeviceAddress: Hashable, Sendable {
     return DeviceAddress(rawValue: rawValue & ~0xFF | UInt64(last))
   }
 
-  /// The address at `place`, relative to this one; `nil` for a location that is known only by a
+  /// The address at `place`, relative to this address; `nil` for a location that is known only by a
   /// name.
   func at(_ place: DeviceLocation) -> DeviceAddress? {
     place.lastByte(from: UInt8(truncatingIfNeeded: rawValue)).map {

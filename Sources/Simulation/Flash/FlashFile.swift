@@ -47,7 +47,7 @@ public final class FlashFile: FlashMedium {
       guard rename(draft, path) == 0 else { throw .medium(operation: "rename", errno: errno) }
     } catch {
       // An incomplete flash would only waste space on a full disk, so it is removed. The first
-      // error is the one to report.
+      // error is reported.
       unlink(draft)
       throw error
     }

@@ -23,7 +23,7 @@ struct SMPServer: Sendable {
   private struct Job: Sendable {
     let request: SMPMessage
     var work: Work
-    /// Further requests that follow this one in its buffer.
+    /// Further requests that follow this request in its buffer.
     var rest: [UInt8] = []
     /// The state that the upload had before this request.
     var uploadBefore: SMPUpload??

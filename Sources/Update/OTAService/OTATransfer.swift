@@ -158,7 +158,7 @@ struct OTATransfer {
     noteProgress()
   }
 
-  /// Records that the device was busy, and discarded this write and all later ones. The host then
+  /// Records that the device was busy, and discarded this write and all later writes. The host then
   /// waits for the device.
   mutating func refused(_ range: Range<Int>) {
     next = range.lowerBound

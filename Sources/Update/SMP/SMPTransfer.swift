@@ -2,8 +2,8 @@
 /// The session sends and waits.
 ///
 /// A server processes requests in order. Each response contains the offset that the server requests
-/// next. If this offset is the end of the answered request, this request and all earlier ones have
-/// arrived. If the offset is lower, a request was lost, and the server discarded the following
+/// next. If this offset is the end of the answered request, this request and all earlier requests
+/// have arrived. If the offset is lower, a request was lost, and the server discarded the following
 /// ones. The host then sends nothing until the requests in flight are answered, and resumes at that
 /// offset. An offset inside the only request in flight is not a loss: the server accepted as many
 /// bytes as it could write.

@@ -176,7 +176,7 @@ extension Bench {
 
 extension Bench {
   /// Measures updates with an image over each link: in virtual time for a simulated device,
-  /// predicted for others.
+  /// predicted for other devices.
   func compare(
     _ pair: ImagePair, over links: [MeasuredLink], key: [UInt8]?, in session: Session
   ) throws(CommandFault) -> [ImageRow] {

@@ -72,7 +72,7 @@ extension FaultReport {
       case .file(let fault): FaultReport(fault, in: context)
       case .exposed(let path, let mode):
         FaultReport(
-          .keyFileExposed, "\(path) can be read by others (mode \(String(mode, radix: 8)))",
+          .keyFileExposed, "other users can read \(path) (mode \(String(mode, radix: 8)))",
           help: "chmod 600 -- " + ShellWords.quote(path))
       case .wrongLength(let path, let bytes):
         FaultReport(

@@ -7,7 +7,7 @@ enum CommandLineReading {
   case command(any Subcommand, name: String)
   /// `--help`, `--version`, or the parser's output for tools.
   case text(String)
-  /// A command that only groups others.
+  /// A command that only groups other commands.
   case groupAlone(Group)
   case malformed(message: String, name: String)
 
