@@ -8,7 +8,7 @@ public struct ScanParameters: Equatable, Sendable {
   public static let permitted: ClosedRange<Duration> =
     .microseconds(2_500)...(.microseconds(10_240_000))
 
-  /// The time from the start of a window to the start of the next.
+  /// The time from the start of a window to the start of the next window.
   public let interval: Duration
   /// The listening time in each interval.
   public let window: Duration

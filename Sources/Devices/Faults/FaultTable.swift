@@ -98,10 +98,10 @@ extension FaultCode {
     case .wrongHardware:
       FaultRow(
         .refusedBeforeWriting, help: \.inspectSubject, "the image is for another board",
-        causes: "The image's descriptor, its package or --hardware names one board, and the "
-          + "device reports another. Nothing was written.",
-        remedy: "Use the image for this board: `otaflash info -d name:door-01` shows the board "
-          + "of the device, `otaflash image info FILE` the board of the image. "
+        causes: "The image's descriptor, its package or --hardware names one board, and the device "
+          + "reports another board. Nothing was written.",
+        remedy: "Use the image for this board: `otaflash info -d name:door-01` shows the board of "
+          + "the device, and `otaflash image info FILE` shows the board of the image. "
           + "--allow-other-hardware sends the image regardless; use it only if you know that the "
           + "ids are wrong.")
     case .doesNotFit:
@@ -229,7 +229,7 @@ extension FaultCode {
       FaultRow(
         .rejectedByDevice, help: \.inspectDevice,
         "the old image runs again: the bootloader did not start the new image, or reverted it",
-        causes: "The bootloader rejected the new image because of its signature or version. Or the "
+        causes: "The bootloader rejected the new image because of its signature or version, or the "
           + "bootloader started the image on trial, but the image crashed or was not confirmed "
           + "before a restart.",
         remedy: "The device works, but the new image does not. Before you send the image to other "
@@ -432,9 +432,10 @@ extension FaultCode {
     case .fleetChain:
       FaultRow(
         .malformedInput, "the recorded events of a run were changed",
-        causes: "Each event contains the hash of the event before it, and each run the hash of the "
-          + "run before it. A hash does not match, no event has the hash given to `--verify`, or a "
-          + "run was deleted. Another program changed the store, or the disk is damaged.",
+        causes: "Each event contains the hash of the previous event, and each run contains the "
+          + "hash of the previous run. A hash does not match, no event has the hash given to "
+          + "`--verify`, or a run was deleted. Another program changed the store, or the disk is "
+          + "damaged.",
         remedy: "Do not rely on the report of this run. Find out which program writes to the "
           + "store, then start another run: the devices report their running images.")
     case .fleetStore:

@@ -60,7 +60,7 @@ extension SecureInitPacket {
     rows.append(["SoftDevices", listed.isEmpty ? NordicImageFacts.noneListed : listed])
     rows.append(["hash", "\(hashAlgorithm), \(integrity)"])
     rows.append(["signed", signed])
-    if isDebug { rows.append(["debug", "yes: debugging bootloaders skip versions"]) }
+    if isDebug { rows.append(["debug", "yes: debugging bootloaders do not check versions"]) }
     for validation in bootValidations {
       let size = validation.bytes.isEmpty ? "" : ", \(validation.bytes.count) B"
       rows.append(["at start", "\(validation.kind)\(size)"])

@@ -9,7 +9,7 @@ import Synchronization
 public struct AdvertisementFilter: Sendable {
   /// A condition on the name; a device without a name does not pass. `nil` accepts every device.
   public var name: (@Sendable (String) -> Bool)?
-  /// The services that a device must advertise, all of them.
+  /// The services, all of which a device must advertise.
   public var services: [BluetoothUUID]
   /// The minimum signal strength in dBm. A device of unknown strength does not pass if a minimum is
   /// set, as in the kernel (`is_filter_match`).

@@ -85,7 +85,7 @@ public struct ScanStream<Element: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// Ends the run with the iterator that holds it.
+  /// Ends the run when the iterator that holds it is released.
   fileprivate final class Reader: Sendable {
     let run: Run
     init(_ run: Run) { self.run = run }

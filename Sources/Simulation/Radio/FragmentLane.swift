@@ -1,5 +1,5 @@
 /// One direction of a connection: the L2CAP PDUs that wait to be sent, and the progress of the
-/// first one.
+/// first PDU.
 struct FragmentLane {
   private struct Waiting {
     let pdu: [UInt8]

@@ -126,7 +126,7 @@ struct LegacyDFUTransfer {
   private func check(_ bytes: Int) throws(UpdateFault) {
     guard bytes <= next else {
       throw .protocolViolation(
-        .upload, "the device reports \(bytes) bytes; \(next) were sent")
+        .upload, "the device reports \(bytes) bytes, but only \(next) were sent")
     }
   }
 }

@@ -180,7 +180,7 @@ struct OTATransfer {
   ) throws(UpdateFault) -> Reaction {
     guard status.nextOffset <= sentEnd else {
       throw .protocolViolation(
-        .upload, "the device reports \(status.nextOffset) bytes; \(sentEnd) were sent")
+        .upload, "the device reports \(status.nextOffset) bytes, but only \(sentEnd) were sent")
     }
     let isNews = isAnswer || status.note != .none
     // A notification is outdated if a later read has already been answered.

@@ -10,7 +10,7 @@ public struct TransferFlow: Equatable, Sendable {
   /// - Parameters:
   ///   - mode: the write mode.
   ///   - link: the link at the end.
-  ///   - waits: the waits.
+  ///   - waits: the waits of all uploads.
   public init(mode: WriteMode, link: LinkReport, waits: TransferWaits) {
     self.mode = mode
     self.link = link

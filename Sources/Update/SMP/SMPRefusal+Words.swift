@@ -107,8 +107,8 @@ extension SMPRefusal {
     8: Entry(.rejected, "no slot holds an image with this hash", list, .listSlots),
     9: Entry(
       .rejected, "no slot is free",
-      "The other image is pending, or may be needed for a revert: confirm the "
-        + "running one, or restart the device.", .confirmRunningImage),
+      "The other image is pending, or may be needed for a revert: confirm the running image, or "
+        + "restart the device.", .confirmRunningImage),
     10: Entry(.rejected, "its flash cannot be opened", worn, .restartDevice),
     11: Entry(.rejected, "its flash cannot be read", worn, .restartDevice),
     12: Entry(.rejected, "its flash cannot be written", worn, .restartDevice),

@@ -4,9 +4,9 @@
 /// A server processes requests in order. Each response contains the offset that the server requests
 /// next. If this offset is the end of the answered request, this request and all earlier requests
 /// have arrived. If the offset is lower, a request was lost, and the server discarded the following
-/// ones. The host then sends nothing until the requests in flight are answered, and resumes at that
-/// offset. An offset inside the only request in flight is not a loss: the server accepted as many
-/// bytes as it could write.
+/// requests. The host then sends nothing until the requests in flight are answered, and resumes at
+/// that offset. An offset inside the only request in flight is not a loss: the server accepted as
+/// many bytes as it could write.
 struct SMPTransfer {
   /// The reaction of the session to a response.
   enum Reaction: Equatable {
@@ -113,7 +113,8 @@ struct SMPTransfer {
     // In response to a request at offset 0, the server may report that it already has more of this
     // image.
     guard offset <= (range.lowerBound == 0 ? total : sentEnd) else {
-      throw .protocolViolation(.upload, "it requests byte \(offset); \(sentEnd) were sent")
+      throw .protocolViolation(
+        .upload, "it requests byte \(offset), but only \(sentEnd) bytes were sent")
     }
     sentEnd = max(sentEnd, offset)
     if offset <= range.upperBound { learn(range, taken: offset) }

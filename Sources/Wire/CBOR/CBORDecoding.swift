@@ -118,7 +118,7 @@ private struct CBORDecoder {
     try take(try argument(of: head), of: head.start)
   }
 
-  /// The next chunk of an indefinite string; `nil` at its end. Every chunk is definite.
+  /// The next chunk of an indefinite string; `nil` at its end. Every chunk has a definite length.
   private mutating func chunk(of string: Head) throws(CBORFault) -> Head? {
     let part = try head()
     if part.isBreak { return nil }

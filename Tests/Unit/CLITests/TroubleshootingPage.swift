@@ -61,7 +61,7 @@ enum TroubleshootingPage {
 
   private static func exits(of code: FaultCode) -> String {
     // In any state, the signal ends the process.
-    if code == .interrupted { return "128 and the signal's number, as 130 by Ctrl-C" }
+    if code == .interrupted { return "128 and the signal's number, such as 130 for Ctrl-C" }
     let codes = code.row.exits.map(\.code).sorted().map(String.init)
     return codes.count < 2
       ? codes.joined() : codes.dropLast().joined(separator: ", ") + " or " + codes[codes.count - 1]
