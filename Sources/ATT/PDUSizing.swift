@@ -1,5 +1,5 @@
-/// Chooses the size of the PDUs in a stream of Write Commands so that they fill link-layer packets:
-/// a PDU that is slightly longer than its packets needs a further packet exchange for a few bytes.
+/// Chooses the size of the PDUs in a stream of Write Commands so that they fill link-layer packets.
+/// A PDU that is slightly longer than its packets needs a further packet exchange for a few bytes.
 /// With 251-byte packets, PDUs of 517 bytes are slower than PDUs of 247 bytes.
 ///
 /// The cost of a PDU is its time on air (Core 5.4, Vol 6, Part B, 2.1 and 4.1): for each packet its

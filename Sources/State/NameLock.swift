@@ -12,8 +12,8 @@ struct NameLock: ~Copyable, Sendable {
 
   let socket: FileDescriptor
 
-  /// Binds the name. The call does not wait for a holder, but it waits for the end of a lock that
-  /// was released: a child process has a copy of the descriptor until it executes its program.
+  /// Binds the name. The call does not wait for a holder, but it waits for the end of a released
+  /// lock, because a child process has a copy of the descriptor until it executes its program.
   init(_ name: String) throws(Refusal) {
     let address = AbstractAddress(name)
     for _ in 1..<Self.attempts {

@@ -163,8 +163,9 @@ public final class EventLoop: TaskExecutor {
     while true { turn(&events) }
   }
 
-  /// Input is processed before a due timer ends the wait for it: when a process was stopped for
-  /// longer than its time limits, both the input and the timer are due when it continues.
+  /// Input is processed before a due timer ends the wait for this input. If a process was stopped
+  /// for longer than its time limits, both the input and the timer are due when the process
+  /// continues.
   private func turn(_ events: inout [epoll_event]) {
     runJobs()
     let horizon = now

@@ -1,8 +1,9 @@
 /// Encodes CRLE with the minimum number of bytes that its format permits.
 ///
 /// A block contains scattered bytes or one repeated byte, preceded by kind and length. Only
-/// complete runs are worth repeating, so after each run the encoding ends in one of two ways: with
-/// the run as a repeated block, or within a scattered block that started after a repeated run.
+/// complete runs are worth repeating. After each run, the encoding therefore ends in one of two
+/// ways: with the run as a repeated block, or within a scattered block that started after a
+/// repeated run.
 struct CRLEEncoder {
   static let scattered: UInt8 = 0
   static let repeated: UInt8 = 1

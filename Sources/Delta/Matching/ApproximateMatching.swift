@@ -1,5 +1,5 @@
 /// Finds similar parts of an image and a base by bsdiff's rule (Percival, "Naive differences of
-/// executable code", 2003): an alignment is kept until an exact match elsewhere has more than 8
+/// executable code", 2003). An alignment is kept until an exact match elsewhere has more than 8
 /// bytes that the alignment does not match. Then the old alignment is extended forward and the new
 /// alignment backward, as long as half of the bytes agree.
 struct ApproximateMatching {

@@ -1,6 +1,6 @@
 /// The sorted suffixes of a byte sequence, computed by induced sorting (Nong, Zhang and Chan, "Two
-/// Efficient Algorithms for Linear Time Suffix Array Construction", 2011): linear time, and about 9
-/// bytes of memory per byte in addition to the result.
+/// Efficient Algorithms for Linear Time Suffix Array Construction", 2011). The algorithm needs
+/// linear time, and about 9 bytes of memory per byte in addition to the result.
 struct SuffixArray: Sendable {
   /// The offsets of the suffixes in ascending order of the suffixes. A prefix is less than a longer
   /// suffix.

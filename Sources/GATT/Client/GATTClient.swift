@@ -124,7 +124,7 @@ public final class GATTClient: Sendable {
   }
 
   /// The longest value in bytes that one write PDU of either kind can carry now: ATT_MTU − 3. Send
-  /// longer data in parts of this size, unless the device supports long writes: a longer value is
+  /// longer data in parts of this size, unless the device supports long writes. A longer value is
   /// written with response by several Prepare Write requests (4.9.4), which devices without a
   /// prepare queue refuse.
   public var singleWriteLength: Int { mtu - 3 }

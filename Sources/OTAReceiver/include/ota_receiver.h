@@ -211,8 +211,9 @@ typedef struct {
 
   /// The running image. Its `hardware_id` is the id of the hardware.
   ota_image running;
-  /// OTA_BOOT_...: the outcome of the last activation, from the boot in which the bootloader carried
-  /// it out, rejected or reverted it until the next reset; OTA_BOOT_NORMAL afterwards.
+  /// OTA_BOOT_...: the outcome of the last activation. The value applies from the boot in which the
+  /// bootloader carried out, rejected or reverted the activation until the next reset; afterwards
+  /// it is OTA_BOOT_NORMAL.
   uint8_t boot_outcome;
   /// Whether the next reset reverts the running image unless it is confirmed.
   bool trial;

@@ -38,8 +38,8 @@ extension RadioModel {
   }
 
   /// The rate of Write Requests of `mtu` bytes, each sent after the response to the previous
-  /// request: one per event if the response arrives in the same event, otherwise one in two events
-  /// (or in more events if a PDU is longer than an event). 0 if a packet does not fit an event.
+  /// request: one per event if the response arrives in the same event, otherwise one in two events.
+  /// If a PDU is longer than an event, more events are needed. 0 if a packet does not fit an event.
   public func writeRequestLimit(mtu: Int) -> Double {
     let fragments = fragments(ofPDU: mtu)
     var events = 0

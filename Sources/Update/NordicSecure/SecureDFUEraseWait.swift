@@ -32,7 +32,7 @@ struct SecureDFUEraseWait: Equatable, Sendable {
   mutating func missed() { duration = min(duration * 2, Self.maximum) }
 
   /// Adapts to an object that was lost despite the longer wait: the queue may be shorter, or the
-  /// flash may be permanently slower. From this point on, no packet is sent before the end of the
+  /// flash may be permanently slower. After this point, no packet is sent before the end of the
   /// erase, because writes of the abandoned object may still fill the queue when the object is
   /// created again.
   mutating func overflowed() {

@@ -5,7 +5,7 @@ import OtaflashWire
 
 /// Nordic's single-slot firmware loader, an application in slot 1 that is the only program that can
 /// write slot 0 (nRF Connect SDK Bare Metal for nRF54L, `applications/firmware_loader/ble_mcumgr`;
-/// nRF Connect SDK from July 2026 on).
+/// nRF Connect SDK since July 2026).
 enum SMPFirmwareLoader {
   /// The name under which the loader advertises.
   struct Name: Equatable, Sendable {
