@@ -11,7 +11,8 @@ struct Slots: GroupCommand {
     abstract: "Show and change the image slots of a device with SMP.",
     discussion: """
       A device with MCUboot holds two images: the running image, and another image that its \
-      bootloader can start. flash performs all steps automatically; these commands perform single steps.
+      bootloader can start. flash performs all steps automatically; these commands perform \
+      single steps.
       """,
     subcommands: [SlotsList.self, SlotsTest.self, SlotsConfirm.self, SlotsErase.self])
 

@@ -46,7 +46,8 @@ import Testing
     }
   }
 
-  /// EXIT STATUS lists the exit statuses of the rows. In addition, 0 and 3 are ends without an error.
+  /// EXIT STATUS lists the exit statuses of the rows. In addition, 0 and 3 are ends without an
+  /// error.
   @Test func theManualListsTheExitStatuses() throws {
     let manual = try String(
       contentsOf: Program.root.appending(path: ManualDiagnostics.path), encoding: .utf8)

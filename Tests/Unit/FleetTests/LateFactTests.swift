@@ -50,8 +50,8 @@ import Testing
     #expect(Self.events(claim, in: play) == [.claimExpired(device: "d0", attempt: 1), claim])
   }
 
-  /// The outcome of an expired claim recalls the waiting job, whose end has this outcome: the device
-  /// is not read again.
+  /// The outcome of an expired claim recalls the waiting job, whose end has this outcome. The
+  /// device is not read again.
   @Test func aLateOutcomeEndsAWaitingJob() throws {
     var play = try Self.play()
     Self.apply(Self.events(.deviceActivating(device: "d0", attempt: 1), in: play), to: &play)
