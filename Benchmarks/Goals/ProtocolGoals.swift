@@ -40,7 +40,7 @@ enum ProtocolGoals {
         + "page of 4 KiB, pages erased ahead (85 ms each)",
       wanted: "≥ 90 % of the slower of flash and air",
       measured: "\(Figure.percent(shares[0])) (\(Figure.kilobytes(full.bytesPerSecond))); "
-        + "\(Figure.percent(shares[1])) if pages are erased when needed; "
+        + "\(Figure.percent(shares[1])) if pages are erased on demand; "
         + "\(Figure.percent(shares[2])) without flash time", isMet: (shares.min() ?? 0) >= 0.9)
   }
 

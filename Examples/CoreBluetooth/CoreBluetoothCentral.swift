@@ -4,7 +4,7 @@ import Foundation
 import OtaflashGATT
 import Synchronization
 
-/// A central on Core Bluetooth. The library uses its links like those of an adapter.
+/// A central on Core Bluetooth. The library uses its links like the links of an adapter.
 ///
 /// Core Bluetooth offers services and characteristics instead of the attribute protocol. Each
 /// connection is therefore a link in memory whose other end is a GATT server with the device's

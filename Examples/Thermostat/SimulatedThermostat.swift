@@ -2,7 +2,7 @@ import OtaflashGATT
 import OtaflashSimulation
 import Synchronization
 
-/// The device's side. The order of the table is that of its handles; the Client Characteristic
+/// The device's side. The table is in the order of its handles; the Client Characteristic
 /// Configuration for the host's subscription is added because of `notify`.
 func simulatedThermostat(on clock: any LinkClock) throws(RadioModelFault) -> SimulatedPeripheral {
   let room = Room()

@@ -19,7 +19,7 @@ public struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
   public static let insufficientAuthentication = ATTErrorCode(0x05)
   /// The server does not support the request.
   public static let requestNotSupported = ATTErrorCode(0x06)
-  /// The offset is after the end of the value.
+  /// The offset is beyond the end of the value.
   public static let invalidOffset = ATTErrorCode(0x07)
   /// The attribute requires authorization.
   public static let insufficientAuthorization = ATTErrorCode(0x08)
@@ -50,7 +50,7 @@ public struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
   public static let writeRequestRejected = ATTErrorCode(0xFC)
   /// The Client Characteristic Configuration is not set as the procedure requires.
   public static let clientConfigurationImproperlyConfigured = ATTErrorCode(0xFD)
-  /// A procedure is in progress, so another one cannot start.
+  /// A procedure is in progress, so another procedure cannot start.
   public static let procedureAlreadyInProgress = ATTErrorCode(0xFE)
   /// The value is out of its range.
   public static let outOfRange = ATTErrorCode(0xFF)

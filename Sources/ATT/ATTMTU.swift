@@ -1,5 +1,6 @@
-/// ATT_MTU of a Bluetooth LE link: the largest PDU that both sides accept, 23…517 bytes (Core 5.4,
-/// Vol 3, Part F, 3.2.8). 517 bytes carry the longest attribute value in one Prepare Write.
+/// The ATT_MTU of a Bluetooth LE link: the maximum size of a PDU that both sides accept, 23…517
+/// bytes (Core 5.4, Vol 3, Part F, 3.2.8). 517 bytes carry the longest attribute value in one
+/// Prepare Write.
 public struct ATTMTU: Hashable, Comparable, Sendable {
   /// The size in bytes, 23…517.
   public let bytes: Int
@@ -22,8 +23,8 @@ public struct ATTMTU: Hashable, Comparable, Sendable {
 
   private init(unchecked bytes: Int) { self.bytes = bytes }
 
-  /// The smaller receive MTU of client and server, which is valid in both directions (Part F,
-  /// 3.4.2.2).
+  /// The smaller of the client's and the server's receive MTU, which is valid in both directions
+  /// (Part F, 3.4.2.2).
   public static func negotiated(_ one: ATTMTU, _ other: ATTMTU) -> ATTMTU { min(one, other) }
 
   /// The maximum length of a value in a write, a notification or an indication: MTU - 3.

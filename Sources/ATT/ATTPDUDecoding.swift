@@ -73,7 +73,7 @@ extension ATTPDU {
 }
 
 extension ATTRequest {
-  /// Reads the fields after `opcode`, which must be that of a request.
+  /// Reads the fields after `opcode`, which must be the opcode of a request.
   init(_ opcode: ATTOpcode, _ reader: inout PDUReader) throws(DecodeFault) {
     switch opcode {
     case .exchangeMTURequest:

@@ -1,5 +1,5 @@
 extension ATTResponse {
-  /// Reads the fields after `opcode`, which must be that of a response.
+  /// Reads the fields after `opcode`, which must be the opcode of a response.
   init(_ opcode: ATTOpcode, _ reader: inout PDUReader) throws(DecodeFault) {
     switch opcode {
     case .errorResponse:

@@ -50,7 +50,8 @@ public struct BluetoothUUID: Hashable, Sendable {
     }
   }
 
-  /// The ATT bytes, little-endian: 2 bytes if the UUID has a short form, otherwise 16 bytes.
+  /// The bytes in ATT PDUs, little-endian: 2 bytes if the UUID has a short form, otherwise 16
+  /// bytes.
   public var littleEndian: [UInt8] {
     if let short { return [UInt8(truncatingIfNeeded: short), UInt8(short >> 8)] }
     return littleEndian128

@@ -1,5 +1,5 @@
-/// Chooses the size of the PDUs in a stream of Write Commands so that they fill link-layer packets:
-/// a PDU that is slightly longer than its packets needs a further packet exchange for a few bytes.
+/// Chooses the size of the PDUs in a stream of Write Commands so that they fill link-layer packets.
+/// A PDU that is slightly longer than its packets needs a further packet exchange for a few bytes.
 /// With 251-byte packets, PDUs of 517 bytes are slower than PDUs of 247 bytes.
 ///
 /// The cost of a PDU is its time on air (Core 5.4, Vol 6, Part B, 2.1 and 4.1): for each packet its
@@ -36,10 +36,10 @@ package struct PDUSizing: Sendable {
 
   /// The size of a Write Command in bytes with the most value bytes per time on air.
   ///
-  /// Only two sizes can be best: the largest that fills its packets (n + 4 is a multiple of the
-  /// payload), and `mtu` itself, whose last packet is partly full. For the same number of packets,
-  /// more bytes are always better, because each packet has a fixed cost. At equal rates the smaller
-  /// PDU is chosen, because it needs less memory on the device.
+  /// Only two sizes can be the best: the largest size that fills its packets (n + 4 is a multiple
+  /// of the payload), and `mtu` itself, whose last packet is partly full. For the same number of
+  /// packets, more bytes are always better, because each packet has a fixed cost. At equal rates
+  /// the smaller PDU is chosen, because it needs less memory on the device.
   package func bestSize(mtu: ATTMTU) -> Int {
     let packets = (mtu.bytes + Self.l2capHeaderSize) / payload
     let full = packets * payload - Self.l2capHeaderSize

@@ -6,7 +6,7 @@ public enum PHY: String, CaseIterable, Sendable {
   /// Two megabits per second.
   case le2M = "2M"
   /// LE Coded, as controllers and kernels report it: the sender chooses two or eight symbols per
-  /// bit for each packet, and does not report the choice to the host. The times are those of two
+  /// bit for each packet, and does not report the choice to the host. The times apply to two
   /// symbols per bit, the faster coding.
   case coded
   /// LE Coded with two symbols per bit.

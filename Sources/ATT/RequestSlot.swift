@@ -40,7 +40,7 @@ package struct RequestSlot: Sendable {
 
   package init() {}
 
-  /// The deadline of the open request; `nil` if none is open.
+  /// The deadline of the open request; `nil` if no request is open.
   package var deadline: LinkInstant? {
     switch state {
     case .awaiting(_, let deadline): deadline

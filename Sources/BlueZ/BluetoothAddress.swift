@@ -2,7 +2,7 @@ import OtaflashGATT
 
 /// A Bluetooth LE device address with its type (Core 5.4, Vol 6, Part B, 1.3).
 public struct BluetoothAddress: Hashable, Sendable {
-  /// The address type for connection requests. With the wrong type a device is never found.
+  /// The address type for connection requests. If the type is wrong, the device is never found.
   public enum Kind: UInt8, Hashable, Sendable {
     /// Public: assigned by the manufacturer from the range that IEEE assigned to it.
     case publicDevice = 1
@@ -22,7 +22,7 @@ public struct BluetoothAddress: Hashable, Sendable {
     self.kind = kind
   }
 
-  /// The address at `place`, relative to this one; `nil` for a location that is known only by a
+  /// The address at `place`, relative to this address; `nil` for a location that is known only by a
   /// name.
   public func at(_ place: DeviceLocation) -> BluetoothAddress? {
     var bytes = littleEndian

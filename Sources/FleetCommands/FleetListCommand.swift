@@ -9,7 +9,7 @@ import OtaflashFleetStore
 /// Lists the stored runs.
 struct FleetListCommand: Subcommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the runs, the last one first.")
+    commandName: "list", abstract: "List the runs, newest first.")
   static let words = "fleet list"
 
   private static let columns = ["RUN", "CAMPAIGN", "BEGAN", "STATE"]

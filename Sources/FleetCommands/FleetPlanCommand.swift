@@ -40,7 +40,7 @@ struct FleetPlanCommand: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The time limit of the forecast; runs that exceed it are omitted, except for the first one.",
+      "The time limit of the forecast; runs that exceed it are omitted, except for the first run.",
       valueName: "duration"),
     transform: TimeSpan.parse)
   var forecastTime: TimeSpan = TimeSpan(.seconds(120))
@@ -189,7 +189,7 @@ struct FleetPlanCommand: Subcommand {
 extension DeltaPolicy {
   fileprivate var words: String {
     switch self {
-    case .auto: "as patches if a device supports them and they are faster"
+    case .auto: "as patches, if a device supports patches and a patch is faster"
     case .never: "as complete images, never as patches"
     case .require: "only as patches: the update of a device without a patch fails"
     }

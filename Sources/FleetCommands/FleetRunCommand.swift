@@ -35,7 +35,7 @@ struct FleetRunCommand: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The adapters to use, such as hci0,hci2 (default: all that are on).",
+      "The adapters to use, such as hci0,hci2 (default: all adapters that are on).",
       valueName: "list"),
     transform: CommaList<AdapterName>.parse)
   var adapters: CommaList<AdapterName>?
@@ -43,7 +43,8 @@ struct FleetRunCommand: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Run only if the campaign matches this plan of 'fleet plan --save'.", valueName: "path"),
+      "Run only if the campaign matches this plan, which 'fleet plan --save' wrote.",
+      valueName: "path"),
     completion: .file())
   var plan: String?
 
@@ -79,7 +80,7 @@ struct FleetRunCommand: Subcommand {
     let start = FleetStart(
       store: store, again: again, person: operatorName ?? OperatorText.account, session: session)
     let newest = try start.newest(of: text.file.campaign.name)
-    // From here on, no other command can change that run.
+    // After this call, no other command can change this run.
     var active: ActiveRunLock? = nil
     if let newest { active = try await folder.lock(run: newest.id) }
     let last = try await start.last(newest)
@@ -91,7 +92,7 @@ struct FleetRunCommand: Subcommand {
         session.console.note("run \(id) of this campaign has ended; --again starts another")
         return try await FleetSummary(id, store, session).report()
       }
-      // Images that changed after the end of the run require another run.
+      // If images changed after the end of the run, another run is required.
       loaded = last.isOpen ? resumed : try await load(text, in: session)
     } else if let last, !again, last.isOpen {
       // An error in the campaign, with its location, takes precedence over the changed campaign.

@@ -7,7 +7,7 @@ import OtaflashFleetHost
 import OtaflashFleetReport
 import OtaflashFleetStore
 
-/// Shows the progress of a run, also while another process works on it.
+/// Shows the progress of a run, also while another process is working on the run.
 struct FleetStatusCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Show the progress of a run, or its result.")
@@ -63,12 +63,12 @@ struct FleetStatus: Sendable {
   private static let waveColumns = [
     "WAVE", "", "DONE", "FAILED", "ABSENT", "SKIPPED", "LEFT", "VERDICT",
   ]
-  /// The number of active devices, and of causes, to print.
+  /// The maximum number of active devices to print, and the maximum number of causes.
   private static let namedMaximum = 10
 
   private let report: RunReport
   private let run: FleetRun
-  /// Whether a process works on this run.
+  /// Whether a process is working on this run.
   private let isWorkedOn: Bool
   private let now: WallClockTime
   private let waits: [RunWait]
@@ -78,7 +78,8 @@ struct FleetStatus: Sendable {
     self.run = run
     self.isWorkedOn = isWorkedOn
     self.now = run.time(now)
-    // A run without a process waits for a process, and for decisions of its operator.
+    // If no process is working on the run, the run waits for a process and for decisions of the
+    // operator.
     waits = run.waits(at: now).filter { isWorkedOn || $0.needsOperator }
   }
 
@@ -92,7 +93,7 @@ struct FleetStatus: Sendable {
       "run \(id)  \(run.beginning?.campaign ?? "")  \(report.stateWords)", "  \(report.headline)",
     ]
     if !hasEnded, !isWorkedOn {
-      lines.append("  no process works on it; continue it with 'fleet run' and its campaign")
+      lines.append("  no process is working on it; to continue, use 'fleet run' with its campaign")
     }
     lines += waits.map { "  waiting: \($0.words(in: run, at: now))" }
     if let last = report.operators.last, !hasEnded {

@@ -6,12 +6,13 @@ import OtaflashFleet
 import OtaflashFleetHost
 import OtaflashFleetStore
 
-/// A command that sends a request to a run, with or without a process that works on it.
+/// A command that sends a request to a run, whether or not a process is working on the run.
 protocol RequestCommand: Subcommand {
   var runName: String? { get }
   var command: OperatorCommand { get }
   var person: OperatorOptions { get }
-  /// The question to confirm before the request to the run with this name; `nil` = none.
+  /// Returns the question to confirm before the request to the run with this name; `nil` = no
+  /// question.
   func question(about run: String) -> String?
   /// The result, as lines.
   func lines(for followed: FleetRequest.Followed) -> [String]
@@ -45,7 +46,7 @@ struct FleetPauseCommand: RequestCommand {
   var command: OperatorCommand { .pause }
 
   func lines(for followed: FleetRequest.Followed) -> [String] {
-    ["\(followed.name): paused; no more devices are started"]
+    ["\(followed.name): paused; no further updates start"]
   }
 }
 
@@ -98,7 +99,7 @@ struct FleetCancelCommand: RequestCommand {
 struct FleetRetryCommand: RequestCommand {
   static let configuration = CommandConfiguration(
     commandName: "retry",
-    abstract: "Retry the given devices, or all devices that did not succeed.",
+    abstract: "Retry the given devices, or all devices that were not updated.",
     discussion: "Prints the devices and the command that retries them.")
 
   @Argument(help: "The run, by the first characters of its name.")

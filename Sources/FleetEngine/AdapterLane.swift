@@ -8,13 +8,15 @@ import Synchronization
 /// transfers run concurrently as increase throughput.
 ///
 /// The kernel establishes one connection at a time on an adapter, and a pending connection blocks
-/// the others (bluepy issue 57), so connections queue here. A connection attempt to a device that
-/// does not advertise is suspended after a second if other connections wait.
+/// the other connections (bluepy issue 57), so connections wait in a queue here. A connection
+/// attempt to a device that does not advertise is suspended after a second if other connections
+/// wait.
 final class AdapterLane: Sendable {
   /// The maximum number of links. Controllers with more links are rare, and more links are not
   /// known to increase throughput.
   static let linksMaximum = 16
-  /// The maximum number of waiting connections: those of all links, and their reconnections.
+  /// The maximum number of waiting connections: the connections of all links, and their
+  /// reconnections.
   private static let connectingMaximum = 4 * linksMaximum
 
   /// The length of a turn: long enough to discover a device that advertises every second.
@@ -104,7 +106,7 @@ final class AdapterLane: Sendable {
 
   /// Connects when no other connection attempt is in progress.
   ///
-  /// - Parameter connect: establishes the connection; its own time limit counts only its turns.
+  /// - Parameter connect: establishes the connection; its time limit includes only its own turns.
   func connecting(
     _ connect: @escaping @Sendable () async throws(ConnectFault) -> any Link
   ) async throws(ConnectFault) -> any Link {
@@ -122,7 +124,7 @@ final class AdapterLane: Sendable {
       remedy: .comeCloser)
   }
 
-  /// Tries to connect for one turn; `nil` = the turn ended and others wait.
+  /// Tries to connect for one turn; `nil` = the turn ended and other connections wait.
   private func inTurn(
     _ connect: @escaping @Sendable () async throws(ConnectFault) -> any Link
   ) async -> Result<any Link, ConnectFault>? {

@@ -6,7 +6,7 @@ import OtaflashUpdate
 /// One attempt on one device: the update, and the concurrent renewal of its claim. The update ends
 /// when the claim is lost or recalled, and at its deadline.
 struct Attempt: Sendable {
-  /// The interval at which an outcome is reported again that the exchange did not confirm.
+  /// The interval at which an outcome is reported again until the exchange confirms it.
   private static let deliveryInterval = Duration.seconds(5)
   /// The interval at which other calls are repeated.
   private static let repetitionInterval = Duration.seconds(1)
@@ -36,7 +36,7 @@ struct Attempt: Sendable {
 
   private var choices: FlashChoices { claim.job.order.options }
 
-  /// The hooks of the device; `nil` = none.
+  /// The hooks of the device; `nil` = the job has no hooks.
   private var hooks: DeviceHooks? {
     claim.job.order.hooks.map {
       DeviceHooks(claim: claim, hooks: $0, exchange: exchange, runner: environment.hooks)
@@ -279,7 +279,7 @@ struct Attempt: Sendable {
           try await exchange.recorded(claim)
         }
       } catch {
-        // The activation must be recorded first. The device keeps the image, and can be activated
+        // The activation must be recorded first. The device keeps the image, which can be activated
         // later.
         throw .cancelled(resumable: true, acknowledged: 0)
       }

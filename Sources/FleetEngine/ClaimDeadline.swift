@@ -4,8 +4,9 @@ import OtaflashGATT
 import Synchronization
 
 /// The time until which a worker may write to the device of a claim, by the worker's own clock,
-/// which also advances while the machine is suspended. It is earlier than the end of the lease: a
-/// worker that the exchange does not answer stops before another worker can receive the job.
+/// which also advances while the machine is suspended. It is earlier than the end of the lease. If
+/// the exchange does not answer, the worker therefore stops before another worker can receive the
+/// job.
 package final class ClaimDeadline: Sendable {
   /// The lease of a claim.
   static let lease = Duration.seconds(45)
@@ -38,7 +39,8 @@ package final class ClaimDeadline: Sendable {
 
   /// Renews a claim. An exchange that does not answer extends nothing.
   ///
-  /// - Throws: `.claimLost`, also after the deadline: the claim may be another worker's already.
+  /// - Throws: `.claimLost`, also after the deadline, because another worker may already have the
+  ///   claim.
   func renew(
     _ claim: JobClaim, on exchange: any JobExchange
   ) async throws(ExchangeFault) -> ClaimStanding {

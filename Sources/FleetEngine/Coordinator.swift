@@ -42,7 +42,7 @@ struct Coordinator: Sendable {
   /// immediately.
   private static let workInterval = Duration.seconds(1)
   /// The maximum pause. It is limited because the clock may be set forward or the machine may sleep
-  /// in the meantime.
+  /// during the pause.
   private static let longestPause = Duration.seconds(30)
   private static let factsMaximum = 256
   /// The calls to an exchange that does not answer, one per second.

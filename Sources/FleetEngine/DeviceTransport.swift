@@ -54,7 +54,7 @@ public struct FleetEnvironment: Sendable {
   /// Returns the image with a digest, which is obtained first if it is not on this host; `nil` =
   /// `image` has all images.
   package var fetchImage: (@Sendable (String) async throws(ImageUnavailable) -> FirmwarePackage)?
-  /// Returns the key of a device; `nil` = none.
+  /// Returns the key of a device; `nil` = the device has no key.
   public let key: @Sendable (FleetDevice.ID) -> [UInt8]?
   /// Opens the sealed key of a job; `nil` = the key is not sealed for this worker.
   package var unseal: @Sendable (SealedKey, UpdateJob.ID) -> [UInt8]? = { _, _ in nil }

@@ -23,7 +23,7 @@ public struct FleetEngine: Sendable {
   public let environment: FleetEnvironment
   /// The worker, with a unique name among the workers of the exchange.
   package let worker: FleetWorker
-  /// The source of operator commands; `nil` = none.
+  /// The source of operator commands; `nil` = commands are not possible.
   public var commands: (any CommandSource)?
   /// Whether `run` waits when only an operator can continue the run; `false` = it returns.
   public var waitsForOperator = true
@@ -110,7 +110,7 @@ public struct FleetEngine: Sendable {
       }
       var result: Result<FleetRun, FleetEngineFault>?
       for await part in group {
-        // The first task that ends also ends the other one; its result is the result of the run.
+        // The first task that ends also ends the other task; its result is the result of the run.
         group.cancelAll()
         switch part {
         case .coordinator(let ended): result = result ?? ended
@@ -145,6 +145,6 @@ public struct FleetEngine: Sendable {
     }
   }
 
-  /// The number of published jobs, which is large enough that no adapter waits for the coordinator.
+  /// The number of published jobs. It is large enough that no adapter waits for the coordinator.
   private var publishedAhead: Int { max(4, 2 * transport.adapters().count) }
 }

@@ -4,8 +4,8 @@ import OtaflashGATT
 import OtaflashUpdate
 import Synchronization
 
-/// The reports of the transfer of one attempt: where it started, as a fact, and its progress, which
-/// may be lost.
+/// The reports of the transfer of one attempt: the offset at which it started, as a fact, and its
+/// progress, which may be lost.
 final class TransferReport: Sendable {
   private static let progressInterval = Duration.seconds(1)
 

@@ -9,7 +9,7 @@ package struct WorkerPool: Sendable {
   /// The polling interval while all adapters are in use, or jobs wait for one of them, and the
   /// pause after a wait for a job.
   private static let idleInterval = Duration.milliseconds(50)
-  /// The wait for a job in one call: short, because adapters may disappear meanwhile.
+  /// The wait for a job in one call: short, because adapters may disappear during the wait.
   private static let longPoll = Duration.seconds(1)
   /// The length of a sample: several connection events of every link, but short compared with a
   /// transfer.
@@ -129,8 +129,8 @@ package struct WorkerPool: Sendable {
     return nil
   }
 
-  /// Continues claims of this worker that it does not know: the reply to `claim` was lost, or a
-  /// former process of the worker made the claim.
+  /// Continues claims that the exchange has, but this worker does not know: the reply to `claim`
+  /// was lost, or a former process of the worker made the claim.
   private func findClaims(for pool: inout AdapterPool) async throws(ExchangeFault) {
     let known = Set(pool.held.map(\.claim.job.id))
     for claim in try await exchange.claims(of: worker)
@@ -209,7 +209,7 @@ private struct AdapterPool {
   var held: [Held] = []
   /// The jobs of current attempts.
   let active = ActiveJobs()
-  /// Whether the exchange may have claims of this worker that it does not know.
+  /// Whether the exchange may have claims that this worker does not know.
   var mayHaveLostClaims = true
 
   init(parallel: Int?, clock: any LinkClock) {

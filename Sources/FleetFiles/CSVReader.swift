@@ -18,7 +18,7 @@ struct CSVReader {
   private var index: Int
   private var place = FilePlace.start
 
-  /// The field separator: a comma, or, if the first line contains one, a semicolon or a tab.
+  /// The field separator: a comma, or a semicolon or tab if the first line contains one of these.
   /// Spreadsheets write semicolons if the comma is the decimal separator, and tabs in "Unicode
   /// text".
   let separator: Unicode.Scalar
@@ -39,7 +39,8 @@ struct CSVReader {
   /// The number of the next line.
   var line: Int { place.line }
 
-  /// Returns the next record, of one or more fields; `nil` at the end. Empty lines are skipped.
+  /// Returns the next record, which has one or more fields; `nil` at the end. Empty lines are
+  /// skipped.
   mutating func next() throws(CampaignFileFault) -> [Field]? {
     while skipLineEnd() {}
     guard index < characters.count else { return nil }
@@ -104,7 +105,7 @@ struct CSVReader {
           file, at: start, "a field has at most \(Self.fieldMaximum) characters")
       }
     }
-    // Spaces around a field are invisible, and would make an id that looks the same but differs.
+    // Spaces around a field are invisible, and would create a different id that looks the same.
     let characters = String(text)
     guard characters.first?.isWhitespace != true, characters.last?.isWhitespace != true else {
       throw CampaignFileFault(file, at: start, "spaces around '\(characters)'")

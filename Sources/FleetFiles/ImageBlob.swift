@@ -4,8 +4,8 @@ import FoundationEssentials
 import OtaflashFirmware
 
 /// A firmware file in the form in which it is stored with a run and passed to workers: its bytes,
-/// with the properties that determine their format. So a run continues with its first image, even
-/// if the file was changed.
+/// with the properties that determine their format. Therefore, a run continues with its original
+/// image, even if the file was changed.
 package struct ImageBlob: Hashable, Sendable {
   /// The line before the bytes of the file.
   private struct Header: Hashable, Sendable, Codable {

@@ -96,7 +96,7 @@ package struct SavedPlan: Hashable, Sendable, Codable {
     words += RunSetting.differences(from: settings, to: other.settings, origin: "plan")
     words += imageDifferences(from: other)
     words += deviceDifferences(from: other)
-    // The reason is a changed comment, or a changed value without effect.
+    // The difference is a changed comment, or a changed value that has no effect.
     if words.isEmpty, text != other.text { words.append("the text of the campaign was changed") }
     return words
   }

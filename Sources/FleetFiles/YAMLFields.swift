@@ -6,8 +6,7 @@ import Yams
 struct YAMLFields {
   let place: FilePlace
   let mistakes: MistakeList
-  /// Whether missing keys should be reported, which is the case if the node is a mapping without
-  /// unknown keys.
+  /// Whether to report missing keys: only if the node is a mapping without unknown keys.
   let isComplete: Bool
   private let known: [String]
   private let values: [String: Node]
@@ -76,8 +75,8 @@ struct YAMLFields {
     return mistakes.attempt { () throws(CampaignFileFault) in try node.texts(of: key) }
   }
 
-  /// Returns the tags for `select`. A tag that contains a comma is a mistake, because several tags
-  /// were meant.
+  /// Returns the tags for `select`. A tag that contains a comma is a mistake, because the comma
+  /// indicates several tags.
   func tags() -> Set<String> {
     var tags: Set<String> = []
     for node in list("tags") {

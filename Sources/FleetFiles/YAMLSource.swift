@@ -27,8 +27,8 @@ struct YAMLSource {
     return line.indices.contains(place.column - 1) ? line[place.column - 1] : nil
   }
 
-  /// Returns the position of the second occurrence of a key in a mapping. It is searched in the
-  /// column of the mapping, or within its braces. `nil` = not found.
+  /// Returns the position of the second occurrence of a key in a mapping. The search covers the
+  /// column of the mapping, or the text within its braces. `nil` = not found.
   func place(ofSecond key: String, inMappingAt mapping: FilePlace) -> FilePlace? {
     // The parser reports the position of the brace, or of the first key.
     let line = lines.indices.contains(mapping.line - 1) ? lines[mapping.line - 1] : []

@@ -6,9 +6,9 @@ import Yams
 struct YAMLTree {
   /// The maximum size in bytes. A list of 100,000 devices with all properties needs half of it.
   static let sizeLimit = 16 * 1024 * 1024
-  /// The maximum number of possible aliases in a document. Yams expands aliases before they can be
-  /// rejected, and the time is proportional to their contents. 16 aliases expand to at most 256
-  /// nodes.
+  /// The maximum number of possible aliases in a document. Yams expands aliases before the reader
+  /// can reject them, and the time is proportional to the expanded contents. 16 aliases expand to
+  /// at most 256 nodes.
   private static let aliasPlacesMaximum = 16
   /// The maximum number of possible parts of a document. 100,000 devices with all properties have
   /// 1,500,000 parts, and a part needs some hundred bytes of memory.
@@ -52,7 +52,7 @@ struct YAMLTree {
     }
   }
 
-  /// - Parameter former: the previous bytes; the last one is in the lowest bits.
+  /// - Parameter former: the previous bytes; the last byte is in the lowest bits.
   private static func isBeginning(after former: UInt32) -> Bool {
     aliasPredecessors.contains(UInt8(truncatingIfNeeded: former))
       || longBreaks.contains(former & 0xFF_FFFF) || former & 0xFFFF == nextLine

@@ -42,7 +42,7 @@ extension CampaignSimulation {
     watched.watch = ForecastWatch(
       runs: steps.count, devices: plan.deviceCount, isTimeOver: isTimeOver, progress)
     let figures = try await watched.figures(of: steps)
-    // The seeds are the same as without a limit: from 1, without gaps.
+    // The seeds are the same as without a time limit: from 1, without gaps.
     let runs = Array(figures[..<seeds].prefix { $0 != nil }.compactMap(\.self))
     guard !runs.isEmpty else { throw .cancelled }
     let rows = changes.enumerated().compactMap { index, change in

@@ -27,8 +27,8 @@ package struct CampaignSimulation: Sendable {
   /// The watch that measures the time of the forecast; `nil` = the run has no time limit.
   var watch: ForecastWatch?
 
-  /// Creates a simulation. A device whose id is that of a board of the fleet is simulated by that
-  /// board. If no device has such an id, devices and boards are matched by order. Approvals are not
+  /// Creates a simulation. A device with the id of a board of the fleet is simulated by that board.
+  /// If no device has such an id, devices and boards are matched by order. Approvals are not
   /// required, and sites are ignored.
   package init(
     _ plan: CampaignPlan, on fleet: FleetProfile, packages: [String: FirmwarePackage],

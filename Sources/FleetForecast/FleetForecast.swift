@@ -7,13 +7,13 @@ package struct FleetForecast: Hashable, Sendable {
   /// A figure over all runs.
   package struct Spread: Hashable, Sendable {
     package let median: Duration
-    /// The range from a value below which one run in twenty lies, to a value that one run in twenty
-    /// exceeds. Another value exceeds the k-th of n values with probability 1 − k / (n + 1). `nil`
-    /// = too few runs: even the longest run would be exceeded more often.
+    /// The range of values: one run in twenty is below its start, and one run in twenty is above
+    /// its end. Another value exceeds the k-th of n values with probability 1 − k / (n + 1). `nil`
+    /// = there are too few runs, so that even the longest run would be exceeded more often.
     package let range: ClosedRange<Duration>?
 
-    /// The minimum number of runs for a range. With 20 runs, another run exceeds the longest with
-    /// probability 1/21, which is below 1/20.
+    /// The minimum number of runs for a range. With 20 runs, another run is longer than the longest
+    /// run with probability 1/21, which is below 1/20.
     package static let rangeMinimum = 20
 
     init(_ values: [Duration]) {
@@ -64,7 +64,7 @@ package struct FleetForecast: Hashable, Sendable {
     package let ratio: Double
   }
 
-  /// The savings by patches and compression, as the mean over all runs.
+  /// The savings from patches and compression, as the mean over all runs.
   package struct Savings: Hashable, Sendable {
     package var devices = 0.0
     /// The bytes of patches or compressed images.

@@ -21,7 +21,7 @@ struct SimulationFigures: Hashable, Sendable {
   /// The share of the time of all attempts in which the boards' flash was busy.
   let flashUse: Double
 
-  /// The savings by patches and compression.
+  /// The savings from patches and compression.
   let savings: FleetForecast.Savings
 
   init(_ outcome: CampaignSimulation.Outcome, of campaign: Campaign) {

@@ -3,8 +3,8 @@ import OtaflashFleet
 import Subprocess
 import SystemPackage
 
-/// A program that runs in the foreground, so it can ask the user for a passphrase. Unlike a hook it
-/// stays in the process group of the terminal, and its output goes to standard error.
+/// A program that runs in the foreground, so it can ask the user for a passphrase. Unlike a hook,
+/// it stays in the process group of the terminal, and its output goes to standard error.
 package struct ForegroundProgram: Sendable {
   private let words: [String]
   private let timeLimit: Duration

@@ -8,7 +8,7 @@ extension DatabaseValue {
 }
 
 extension Row {
-  /// The maximum of all counts: larger than in any store, and far below an overflow.
+  /// The maximum of all counts. It is larger than any count in a store, and far below an overflow.
   private static let countMaximum = 1 << 48
 
   /// Returns a count in a column.

@@ -44,9 +44,9 @@ extension FleetStore {
   }
 
   /// Returns the run whose name is `text` or starts with it. Without `text`, returns the run on
-  /// which a process works, or else the newest run.
+  /// which a process is working, otherwise the newest run.
   ///
-  /// - Parameter isActive: whether a process works on the run with this name.
+  /// - Parameter isActive: whether a process is working on the run with this name.
   package func run(
     named text: String?, isActive: (String) -> Bool = { _ in false }
   ) throws(RunSearchFault) -> KeptRun {
@@ -128,7 +128,7 @@ extension FleetStore {
 
   // MARK: Requests
 
-  /// Adds a request for the current or the next process that works on a run.
+  /// Adds a request for the process that is working on a run, or for the next process.
   ///
   /// - Parameter action: the operator and the reason.
   /// - Returns: the number of the request.

@@ -10,14 +10,14 @@ package struct ChainHead: Hashable, Sendable {
   package let hash: [UInt8]
 }
 
-/// The event with a certain hash.
+/// The event with the specified hash.
 package struct HashedEvent: Hashable, Sendable {
   package let run: String
   package let number: Int
 }
 
 extension FleetStore {
-  /// Returns the recorded head without verification; `nil` if there is no such run.
+  /// Returns the recorded head without verification; `nil` = the store has no such run.
   package func head(of run: String) throws(StorageFault) -> ChainHead? {
     try read { database in
       try Row.fetchOne(
@@ -26,7 +26,7 @@ extension FleetStore {
     }
   }
 
-  /// Returns the event with a hash, of any run; `nil` if there is no such event.
+  /// Returns the event with a hash, of any run; `nil` = the store has no such event.
   package func event(withHash hash: [UInt8]) throws(StorageFault) -> HashedEvent? {
     try read { database in
       try Row.fetchOne(

@@ -68,8 +68,8 @@ struct StoreFile {
   /// same mode.
   private static func keepPrivate(_ path: String) throws(StorageFault) {
     let (files, mode) = (FileManager.default, [FileAttributeKey.posixPermissions: 0o600])
-    // `createFile` would rename a new file to the path, and could replace a store that another
-    // process creates at the same time.
+    // `createFile` would rename a new file to the path, and could therefore replace a store that
+    // another process creates at the same time.
     do { try Data().write(to: URL(filePath: path), options: .withoutOverwriting) } catch {
       // The file exists, or its folder does not. In both cases errors are reported when the file is
       // opened next.

@@ -14,7 +14,7 @@ void ota_engine_fault(ota_receiver *r) {
 #else
   const bool was_blank = false;
 #endif
-  // From here on only flash is trusted; the content of the ring is discarded.
+  // The content of the ring is discarded; the row is now trusted only in flash.
   ota_record_load(r);
   if (!was_blank) ota_session_end(r, OTA_ERROR_FLASH_FAULT, OTA_RESULT_FLASH_FAULT);
 }
@@ -90,7 +90,7 @@ static void finish_erase(ota_receiver *r, bool ok) {
 }
 
 #if OTA_ERASE_AHEAD
-/// Whether there are pages of the session's image that are not erased yet and may be erased ahead.
+/// Whether the session's image has pages that are not erased yet and may be erased ahead.
 static bool may_erase_ahead(const ota_receiver *r) {
   return r->config->erase_ahead && r->session.erased < r->session.image.size;
 }

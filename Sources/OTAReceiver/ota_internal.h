@@ -114,7 +114,7 @@ static inline bool ota_is_patch(const ota_receiver *r) { return r->patch.held.si
 static inline bool ota_takes_stream(const ota_receiver *r) {
   return !r->sinking && ota_is_patch(r);
 }
-/// Whether the stream of BEGIN is that of the held session. `patch`: whether BEGIN has the patch
+/// Whether BEGIN refers to the stream of the held session. `patch`: whether BEGIN has the patch
 /// flag.
 bool ota_patch_is_same(const ota_receiver *r, bool patch);
 /// Performs BEGIN: starts the announced stream from its first byte (`over`), or resumes from the

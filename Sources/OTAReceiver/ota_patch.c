@@ -1,8 +1,8 @@
 /// Patch sessions (docs/ota-service.md, 13): the announced stream, and the decoder between the ring
 /// and the row. The row is stored at the start of the ring and the stream in the rest of it, so the
-/// only additional memory of a patch session is that of the decoder. The decoder runs while no
-/// flash operation is in progress and the row has room. At the end of each part it stops until the
-/// mark is written.
+/// decoder needs the only additional memory of a patch session. The decoder runs while no flash
+/// operation is in progress and the row has room. At the end of each part it stops until the mark
+/// is written.
 #include "ota_internal.h"
 
 #if OTA_PATCHES

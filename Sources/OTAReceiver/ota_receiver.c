@@ -71,7 +71,7 @@ uint8_t ota_receiver_control_write(ota_receiver *r, const uint8_t *bytes, uint32
   if (r->link.control_cccd != 2) return OTA_ATT_CCCD_IMPROPER;
   if (r->operation.phase != OTA_PHASE_REST) return OTA_ATT_BUSY;
   if (size == 0) return OTA_ATT_INVALID_LENGTH;
-  // Of a longer request, one byte more than the maximum is stored, so the request counts as
+  // If a request is too long, the maximum length plus one byte is stored, so the request counts as
   // malformed.
   r->operation.request_size = (uint8_t)ota_least(size, OTA_REQUEST_MAXIMUM + 1);
   memcpy(r->operation.request, bytes, ota_least(size, OTA_REQUEST_MAXIMUM));
@@ -173,8 +173,8 @@ static bool needs_status(const ota_receiver *r) {
   uint32_t quarter = ota_least(c->ring_size, UINT16_MAX) / 4;
   uint32_t step = quarter > c->largest_chunk ? quarter : c->largest_chunk;
   uint32_t block = c->page_size * (quarter > c->page_size ? quarter / c->page_size : 1);
-  // No chunk fits the rest of the reported limit, and the buffered bytes do not fill a row. So the
-  // host cannot continue without a notification of a new limit.
+  // No chunk fits the rest of the reported limit, and the buffered bytes do not fill a row.
+  // Therefore, the host cannot continue without a notification of a new limit.
   bool stuck = reported_limit < s->next + c->largest_chunk && ota_data_buffered(r) < c->row_size;
   return (limit >= reported_limit && limit - reported_limit >= step) ||
          ((link->told_window < c->largest_chunk || stuck) && window(r) >= c->largest_chunk) ||

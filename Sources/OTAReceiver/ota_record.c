@@ -14,9 +14,9 @@
 /// bytes of the slot that are erased: all, or 0.
 ///
 /// The valid header with the higher sequence number counts. A new record is written to the other
-/// page, header last, so power may fail at any point: the old record counts until the new one is
-/// complete. The two halves of a mark expose an interrupted write: where programming did not
-/// happen, both have a bit 1.
+/// page, header last, so power may fail at any point: the old record counts until the new record is
+/// complete. The two halves of a mark expose an interrupted write: a bit that was not programmed is
+/// 1 in both halves.
 #include "ota_internal.h"
 
 enum { MAGIC = 0x3141544F, HEADER_SIZE = 32, MARK_SIZE = 8 };

@@ -137,7 +137,7 @@ uint8_t ota_rewind(ota_receiver *r) {
   }
 #endif
   if (page >= r->session.written) return rewind_ring(r, page);
-  // To calculate the CRC32 of the bytes before the page, flash is read from the last mark on.
+  // To calculate the CRC32 of the bytes before the page, flash is read from the last mark onwards.
   uint32_t marks = page / r->record.stride;
   bool found = ota_mark_read(r, marks, &r->reading.crc);
   if (!found) r->reading.crc = 0;
@@ -175,7 +175,7 @@ uint8_t ota_verify(ota_receiver *r) {
 
 uint8_t ota_activate(ota_receiver *r) {
   if (r->sinking) return OTA_RESULT_WRONG_STATE;
-  // From here on the slot belongs to the bootloader, so a session in the slot must not be resumed.
+  // The slot now belongs to the bootloader, so a session in the slot must not be resumed.
   r->operation.activating = r->session.image;
   ota_enter(r, OTA_STATE_ACTIVATING);
   return forget(r);

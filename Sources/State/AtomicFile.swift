@@ -24,7 +24,7 @@ struct AtomicFile: Sendable {
   func read() throws(StateFault) -> [UInt8]? {
     let bytes: [UInt8]?
     do throws(FileErrno.Failure) {
-      // O_NONBLOCK prevents a wait if the path is that of a pipe.
+      // O_NONBLOCK prevents a wait if the path is the path of a pipe.
       let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
       bytes = try file.isRegular() ? file.read(atMost: limit) : nil
     } catch {

@@ -1,6 +1,7 @@
 import Glibc
 
-/// The images that this host sent to devices, one file each, which are used as bases for patches.
+/// The images that this host sent to devices, in one file for each image. They are used as bases
+/// for patches.
 ///
 /// A file is used only if its bytes match the size, CRC32 and SHA-256 in its name; otherwise it is
 /// set aside. The total size is limited, and the least recently used images are removed first.
@@ -48,9 +49,9 @@ public struct BaseImages: Sendable {
     self.tellSetAside = tellSetAside
   }
 
-  /// Finds the most recently used image with a size in bytes and a CRC32, and marks the image as
-  /// used now.
-  /// - Returns: its bytes, or `nil` if it is not stored.
+  /// Finds the most recently used image with this size in bytes and this CRC32, and marks the image
+  /// as used now.
+  /// - Returns: the bytes of the image, or `nil` if the image is not stored.
   public func find(size: UInt32, crc32: UInt32) throws(StateFault) -> [UInt8]? {
     let turn = try takeTurn()
     defer { extendLifetime(turn) }
@@ -61,9 +62,10 @@ public struct BaseImages: Sendable {
     return nil
   }
 
-  /// Stores an image (not empty), and removes others if there are too many. An image that is
-  /// already stored is marked as used now; an image that exceeds the total limit is not stored.
-  /// - Throws: `.diskFull` and others; the stored images stay valid.
+  /// Stores an image that is not empty, and removes other images if the limit is exceeded. An image
+  /// that is already stored is marked as used now; an image that exceeds the total limit is not
+  /// stored.
+  /// - Throws: faults of the storage, such as `.diskFull`; the stored images stay valid.
   public func keep(_ bytes: [UInt8]) throws(StateFault) {
     precondition(!bytes.isEmpty, "an image is not empty")
     guard bytes.count <= limit else { return }

@@ -34,8 +34,9 @@ private struct BondRecord: Codable, Sendable {
   }
 }
 
-/// The bonds of this host, one file each, which only their owner may read. Each bond is written and
-/// removed separately, so processes that pair different devices do not conflict with each other.
+/// The bonds of this host, in one file for each bond, which only the owner can read. Each bond is
+/// written and removed separately, so processes that pair different devices do not conflict with
+/// each other.
 public struct BondFiles: BondStore {
   /// The maximum number of bonds to read; the kernel accepts about 1800 keys.
   public static let capacity = 512

@@ -15,7 +15,7 @@ package struct DeviceAlias: Hashable, Sendable, CustomStringConvertible {
   /// The maximum length in characters.
   package static let lengthMaximum = 64
 
-  /// Words that are DEVICE arguments themselves, or with which one could start.
+  /// Words that are DEVICE arguments, or with which a DEVICE argument could start.
   private static let reserved: Set<String> = [
     "all", "any", "auto", "last", "name", "none", "sim", "sim-fleet", "unix",
   ]

@@ -31,12 +31,12 @@ public struct DeviceLock: ~Copyable, Sendable {
   public consuming func release() {}
 }
 
-/// The identity of a device, equal for all spellings of the device.
+/// The identity of a device, equal for all texts that select the device.
 public struct DeviceIdentity: Equatable, Sendable {
   /// The device as the user specified it, for messages.
   public let device: String
   let name: String
-  /// A second name of the same device, which must also be free.
+  /// A second name of the same device; this name must also be free.
   let otherName: String?
 
   /// Creates the identity of a Bluetooth device from the bytes of its address. The address type is

@@ -2,7 +2,7 @@ import OtaflashFirmware
 
 /// The record of one device.
 public struct DeviceRecord: Equatable, Sendable {
-  /// The last attempt to flash it.
+  /// The last attempt to flash the device.
   public struct Flashing: Equatable, Sendable {
     /// The outcome of an attempt.
     public enum Outcome: String, Codable, Sendable, CaseIterable {
@@ -36,7 +36,7 @@ public struct DeviceRecord: Equatable, Sendable {
   public struct Running: Equatable, Sendable {
     /// The version of the first image of the device.
     public var version: FirmwareVersion
-    /// When the device reported the version, in seconds since 1970.
+    /// The time at which the device reported the version, in seconds since 1970.
     public var at: Double
     var others = KeptMembers()
 
@@ -51,7 +51,7 @@ public struct DeviceRecord: Equatable, Sendable {
   public let id: String
   /// The last advertised name; `nil` = no name was received.
   public var name: String?
-  /// The Bluetooth address; `nil` = none, as for a Unix socket.
+  /// The Bluetooth address; `nil` = no address, as for a Unix socket.
   public var address: String?
   /// The time at which the device was last seen, in seconds since 1970 like all times of a record.
   public var lastSeen: Double
@@ -59,15 +59,15 @@ public struct DeviceRecord: Equatable, Sendable {
   public var lastConnected: Double?
   /// The time when the user last chose the device in the live table; `nil` = never.
   package var lastChosen: Double?
-  /// The last attempt from this host; `nil` = none.
+  /// The last attempt from this host; `nil` = no attempt.
   public var lastFlashing: Flashing?
   /// The last reported version; `nil` = no version was read.
   public var running: Running?
-  /// The board in the last campaign; the site and the tags below are also those of the last
+  /// The board in the last campaign; the site and the tags below are also taken from the last
   /// campaign.
   package var board: String?
   package var site: String?
-  /// The tags in order; `nil` = none.
+  /// The tags in order; `nil` = no tags.
   package var tags: [String]?
   var others = KeptMembers()
 

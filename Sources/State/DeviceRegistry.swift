@@ -2,7 +2,7 @@ import OtaflashFirmware
 
 /// The devices that this host has seen or flashed.
 public struct DeviceRegistry: Equatable, Sendable {
-  /// The maximum number of devices that were never connected; those that were not seen for the
+  /// The maximum number of devices that were never connected; devices that were not seen for the
   /// longest time are dropped first.
   public static let capacity = 1000
   /// The maximum number of devices that were connected.
@@ -10,8 +10,8 @@ public struct DeviceRegistry: Equatable, Sendable {
 
   private var known: [String: DeviceRecord]
 
-  /// Creates a registry. If two records have the same id, the one that was connected or seen last
-  /// is kept.
+  /// Creates a registry. If two records have the same id, the record that was connected or seen
+  /// last is kept.
   public init(_ records: [DeviceRecord] = []) {
     known = Dictionary(records.map { ($0.id, $0) }) { Self.precedes($1, $0) ? $1 : $0 }
   }
@@ -80,7 +80,7 @@ public struct DeviceRegistry: Equatable, Sendable {
 
   /// Records that the user chose a device in the live table.
   package mutating func chosen(_ id: String, at time: Double) {
-    // Choosing a device does not mean that it was seen.
+    // A choice does not imply that the device was seen.
     change(id, at: self[id]?.lastSeen ?? time) { $0.lastChosen = time }
   }
 

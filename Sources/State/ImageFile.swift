@@ -210,10 +210,10 @@ extension SidecarFault: CustomStringConvertible {
     switch self {
     case .tooLarge(let limit): "a sidecar file has at most \(limit) bytes"
     case .notAnObjectOfStrings: "a sidecar file is one JSON object whose values are strings"
-    case .unknownKey(let key): "the key '\(key)' is not known; known are 'version' and 'hardware'"
-    case .malformedVersion(let text): "'\(text)' is no version such as 1.3.0"
-    case .malformedHardware(let text): "'\(text)' is no hardware id such as 0x0000A001"
-    case .saysNothing: "neither 'version' nor 'hardware' is there"
+    case .unknownKey(let key): "the key '\(key)' is unknown; the keys are 'version' and 'hardware'"
+    case .malformedVersion(let text): "'\(text)' is not a version such as 1.3.0"
+    case .malformedHardware(let text): "'\(text)' is not a hardware id such as 0x0000A001"
+    case .saysNothing: "neither 'version' nor 'hardware' is present"
     }
   }
 }

@@ -12,8 +12,8 @@ struct NameLock: ~Copyable, Sendable {
 
   let socket: FileDescriptor
 
-  /// Binds the name. The call does not wait for a holder, but it waits for the end of a lock that
-  /// was released: a child process has a copy of the descriptor until it executes its program.
+  /// Binds the name. The call does not wait for a holder, but it waits for the end of a released
+  /// lock, because a child process has a copy of the descriptor until it executes its program.
   init(_ name: String) throws(Refusal) {
     let address = AbstractAddress(name)
     for _ in 1..<Self.attempts {
@@ -38,7 +38,7 @@ struct NameLock: ~Copyable, Sendable {
       let socket = try Self.stream()
       let number = socket.number
       _ = try FileErrno.checked { address.call { bind(number, $0, $1) } }
-      // Other processes connect to the socket to learn the holder's pid from the kernel.
+      // Other processes connect to the socket to obtain the holder's pid from the kernel.
       _ = try FileErrno.checked { listen(number, SOMAXCONN) }
       self.socket = socket
     } catch {
@@ -47,7 +47,7 @@ struct NameLock: ~Copyable, Sendable {
     }
   }
 
-  /// From here on no process holds the name, even if copies of the descriptor exist, because a
+  /// After this call, no process holds the name, even if copies of the descriptor exist, because a
   /// socket that was shut down refuses connections.
   deinit { shutdown(socket.number, Int32(SHUT_RD)) }
 

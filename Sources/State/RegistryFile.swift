@@ -5,7 +5,7 @@ import OtaflashGATT
 /// so no change is lost.
 ///
 /// As `KnownDevices`, this type provides the devices that were connected. A damaged registry is set
-/// aside and replaced by an empty one, and `load` returns the new path of the damaged file.
+/// aside and replaced by an empty registry, and `load` returns the new path of the damaged file.
 public struct RegistryFile: Sendable {
   /// The maximum size in bytes: 4 KiB for each device of a full registry.
   static let sizeLimit = (DeviceRegistry.capacity + DeviceRegistry.connectedCapacity) * 4 * 1024
@@ -57,7 +57,7 @@ public struct RegistryFile: Sendable {
     lockPath = directory.registryPath + ".lock"
   }
 
-  /// Returns the registry; an empty one if the file does not exist.
+  /// Returns the registry, or an empty registry if the file does not exist.
   public func load() throws(StateFault) -> Recalled<DeviceRegistry> {
     let turn = try readingTurn()
     defer { extendLifetime(turn) }

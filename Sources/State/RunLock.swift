@@ -37,7 +37,7 @@ package struct RunLock: ~Copyable, Sendable {
   package consuming func release() {}
 }
 
-/// The exclusive right of one process to change one run; by this lock other processes recognize an
+/// The exclusive right of one process to change one run. Other processes use this lock to detect an
 /// active run. The kernel releases the lock when the process ends.
 package struct ActiveRunLock: ~Copyable, Sendable {
   private let lock: NameLock
@@ -81,8 +81,8 @@ extension RunLockFault: CustomStringConvertible {
   /// The fault, as a clause.
   package var description: String {
     switch self {
-    case .held(let store, let holder?): "process \(holder) works on the runs in \(store)"
-    case .held(let store, nil): "another process works on the runs in \(store)"
+    case .held(let store, let holder?): "process \(holder) is working on the runs in \(store)"
+    case .held(let store, nil): "another process is working on the runs in \(store)"
     case .state(let fault): fault.description
     }
   }

@@ -6,8 +6,8 @@ public struct StateDirectory: Equatable, Sendable {
   public let path: String
 
   /// Returns the directory without accessing the disk.
-  /// - Parameter environment: the environment variables, of which XDG_STATE_HOME and HOME are used.
-  ///   As the specification requires, a path that is not absolute is ignored.
+  /// - Parameter environment: the environment variables; only XDG_STATE_HOME and HOME are used. As
+  ///   the specification requires, a path that is not absolute is ignored.
   public static func locate(
     environment: [String: String]
   ) throws(StateFault) -> StateDirectory {

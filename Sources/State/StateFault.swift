@@ -69,11 +69,11 @@ extension StateFault: ExplainedFault {
   public var explanation: String {
     switch self {
     case .deviceBusy: "Only one process at a time can use a device."
-    case .registryBusy: "A process that holds it for so long hangs, or its disk does."
+    case .registryBusy: "The process that holds the lock, or its disk, is probably unresponsive."
     case .noPlace, .diskFull, .permissionDenied, .notADirectory, .impossiblePlace, .notAFile,
       .tooLarge, .newerFormat, .system:
-      "The state directory keeps locks, resume hints and the list of devices; XDG_STATE_HOME "
-        + "moves it."
+      "The state directory contains locks, resume hints and the list of devices; XDG_STATE_HOME "
+        + "sets its location."
     }
   }
 
@@ -90,12 +90,12 @@ extension StateFault: ExplainedFault {
   /// The fault, as a clause.
   public var description: String {
     switch self {
-    case .noPlace: "no place for the state: neither XDG_STATE_HOME nor HOME is an absolute path"
+    case .noPlace: "no state directory: neither XDG_STATE_HOME nor HOME is an absolute path"
     case .diskFull(let path): "\(path) cannot be written: the disk or the quota is full"
     case .permissionDenied(let path): "\(path): permission denied"
-    case .notADirectory(let path): "\(path) is in the way: it is no directory"
+    case .notADirectory(let path): "\(path) is not a directory"
     case .impossiblePlace(let path, let errno): "there can be no directory \(path): \(errno)"
-    case .notAFile(let path): "\(path) is in the way: it is no regular file"
+    case .notAFile(let path): "\(path) is not a regular file"
     case .tooLarge(let path, let limit):
       "\(path) is larger than \(limit) bytes, so otaflash did not write it"
     case .newerFormat(let path, let format):

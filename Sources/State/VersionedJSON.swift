@@ -26,8 +26,8 @@ struct VersionedJSON<Content: SoundContent>: Sendable {
   /// The format that is written, which is also the highest format that can be read.
   let format: Int
 
-  /// Reads the file. A damaged or oversized file is renamed and reported, so that it is not lost
-  /// and does not block later runs.
+  /// Reads the file. A damaged or oversized file is renamed and reported, so that its content is
+  /// not lost and later runs are not blocked.
   func read() throws(StateFault) -> Recalled<Content> {
     let bytes: [UInt8]?
     do throws(StateFault) {

@@ -89,7 +89,7 @@ boot_status boot_read_status(const boot_device *device);
 bool boot_slot_is_free(const boot_device *device);
 
 /// Reads version and hardware id from the descriptor of an image (docs/image-descriptor.md). False:
-/// the image has no descriptor, a damaged one, or two different ones.
+/// the image has no descriptor, a damaged descriptor, or two different descriptors.
 bool boot_read_descriptor(
     const boot_device *device, uint32_t address, uint32_t size, ota_image *image);
 

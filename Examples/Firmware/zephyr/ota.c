@@ -51,7 +51,7 @@ static void poll_receiver(struct k_work *work) {
   k_mutex_lock(&receiver_lock, K_FOREVER);
   uint32_t wait = ota_receiver_poll(&receiver, k_uptime_get_32());
   k_mutex_unlock(&receiver_lock);
-  // An event may have set an earlier time meanwhile, which k_work_schedule does not change.
+  // An event may have set an earlier time in this period, which k_work_schedule does not change.
   if (wait != OTA_POLL_IDLE) k_work_schedule_for_queue(&poll_queue, &poll_work, K_MSEC(wait));
 }
 
@@ -389,8 +389,8 @@ int ota_start(void) {
   k_work_init(&flash_job.work, do_flash_job);
   k_work_init(&notification.work, send_notification);
   k_work_init(&indication.work, send_indication);
-  // A preemptible priority below that of Bluetooth, so its Write Response is queued before the
-  // indication.
+  // A preemptible priority below the priority of Bluetooth, so its Write Response is queued before
+  // the indication.
   k_work_queue_start(
       &poll_queue, poll_stack, K_THREAD_STACK_SIZEOF(poll_stack), K_PRIO_PREEMPT(8), NULL);
   k_work_queue_start(

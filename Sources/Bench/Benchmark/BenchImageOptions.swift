@@ -11,8 +11,8 @@ package struct BenchImageOptions: ParsableArguments, Sendable {
   @Option(
     name: .long, parsing: .upToNextOption,
     help: ArgumentHelp(
-      "Two files, the running image and the new image: predicts what the device "
-        + "would gain by patches.", valueName: "files"),
+      "The running image and the new image: also measures or predicts the gain from "
+        + "patches.", valueName: "files"),
     completion: .file())
   package var image: [String] = []
 
@@ -37,7 +37,7 @@ package struct BenchImageOptions: ParsableArguments, Sendable {
   package func validate() throws {
     guard [0, 2].contains(image.count) else {
       throw ValidationError(
-        "--image requires two files, the running image and the new image, and got "
+        "--image requires two files, the running image and the new image; specified: "
           + "\(image.count)")
     }
     if image.count == 2, image.allSatisfy({ $0 == ImageFile.standardInput }) {

@@ -46,7 +46,7 @@ package struct BenchmarkPlot {
     return canvas.document
   }
 
-  /// The name of a row's series: the settings that distinguish it from the others.
+  /// The name of a row's series: the settings that distinguish it from the other series.
   package static func name(_ row: BenchmarkRow, among rows: [BenchmarkRow]) -> String {
     var parts = [row.setting.mode.rawValue]
     if Set(rows.map(\.link.phy)).count > 1, let phy = row.link.phy { parts.append(phy.rawValue) }

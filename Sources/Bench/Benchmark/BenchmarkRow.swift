@@ -7,7 +7,7 @@ import OtaflashUpdate
 /// One line of a benchmark: a setting, its transfers, and their results.
 package struct BenchmarkRow: Sendable {
   package let setting: LinkBenchmark.Setting
-  /// The measurements over one connection; one or more.
+  /// The measurements over one connection, at least one.
   package let measurements: [LinkBenchmark.Measurement]
   /// The round trips of writes with response; empty if there are no such writes.
   package let roundTrips: RoundTrips

@@ -116,18 +116,18 @@ extension ImageBenchmark {
     var notes: [String] = []
     if isPredicted {
       notes.append(
-        "predicted from the rate to the device's sink: nothing of these images was sent")
+        "predicted from the rate to the device's sink: no part of these images was sent")
     }
     notes.append(flashSentence)
     if receiver.decoder == nil {
       notes.append("the device does not support patches: images are sent uncompressed")
     } else if isPredicted, let running = receiver.running, running != ContentIdentity(pair.old) {
-      notes.append("the device runs another image than \(pair.old.name): \(running.words)")
+      notes.append("the device runs an image other than \(pair.old.name): \(running.words)")
     }
     return notes
   }
 
-  /// `flash: 102.4 kB/s of image at most, 40 ms to write a page of 4,096 B, erased ahead`
+  /// `flash: at most 102.4 kB/s of image, 40 ms to write a page of 4,096 B, erased ahead`
   private var flashSentence: String {
     let page = flash.write + (receiver.erasesAhead ? 0 : flash.erase)
     guard page > 0 else { return "flash: takes no time" }
@@ -135,7 +135,7 @@ extension ImageBenchmark {
       Text.decimal(flash.write * 1000) + " ms to write",
       receiver.erasesAhead ? nil : Text.decimal(flash.erase * 1000) + " ms to erase",
     ]
-    return "flash: \(Text.rate(Double(receiver.pageSize) / page)) of image at most, "
+    return "flash: at most \(Text.rate(Double(receiver.pageSize) / page)) of image, "
       + times.compactMap(\.self).joined(separator: " and ")
       + " a page of \(Text.grouped(receiver.pageSize)) B"
       + (receiver.erasesAhead ? ", erased ahead" : "") + (isPredicted ? " (assumed)" : "")

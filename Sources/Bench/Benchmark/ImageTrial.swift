@@ -12,8 +12,8 @@ package struct ImageTrial: Sendable {
     /// The content that was sent.
     package let content: Delivery.Content
     package let bytes: Int
-    /// The duration of upload and VERIFY. VERIFY is included so that bytes which the device still
-    /// holds in RAM count.
+    /// The duration of upload and VERIFY. VERIFY is included to account for bytes that the device
+    /// still holds in RAM.
     package let took: Duration
   }
 
@@ -75,7 +75,7 @@ package struct ImageTrial: Sendable {
       took: time.withLock { $0 })
   }
 
-  /// Differences between the two images that would prevent an update do not matter here.
+  /// Differences between the two images that would normally prevent an update are ignored.
   private static func options(_ key: [UInt8]?) -> UpdateOptions {
     var options = UpdateOptions()
     options.key = key

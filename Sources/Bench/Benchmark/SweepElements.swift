@@ -36,7 +36,7 @@ package enum MTUChoice: ListElement, Hashable {
 }
 
 extension WriteMode: ListElement {
-  package static let expected = "a mode; there are auto, with-response and without-response"
+  package static let expected = "a mode; the modes are auto, with-response and without-response"
   package init?(listText: String) { self.init(rawValue: listText) }
   package var listText: String { rawValue }
 }
@@ -46,7 +46,7 @@ package enum WindowChoice: ListElement, Hashable {
   case bytes(Int)
 
   package static let expected =
-    "a window; write bytes such as 2K, or device for what the device permits"
+    "a window; write a number of bytes such as 2K, or device for the window of the device"
 
   package init?(listText: String) {
     if listText == "device" {

@@ -80,7 +80,7 @@ package enum SelfTest {
     return options
   }
 
-  /// A changed byte is detected before any device is searched.
+  /// A changed byte is detected before the search for a device starts.
   private static func damagedImage() throws(SelfTestCheck.Failure) -> String {
     do {
       let whole = try SelfTestImage.of(.smpServer(SMPServerSettings()))

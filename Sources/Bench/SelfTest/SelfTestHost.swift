@@ -28,11 +28,11 @@ package struct SelfTestHost: Sendable {
     let clock = EventLoopClock()
     do throws(Failure) {
       try await withDeadline(
-        clock.now.advanced(by: patience), on: clock, orThrow: Failure("no PDU came back in time")
+        clock.now.advanced(by: patience), on: clock, orThrow: Failure("no PDU was returned in time")
       ) { () async throws(Failure) in
         do { try await exchange(over: path) } catch { throw Failure(of: error) }
       }
-      return .success("\(echoes) PDUs there and back")
+      return .success("\(echoes) PDUs in each direction")
     } catch {
       return .failure(error)
     }
@@ -50,7 +50,7 @@ package struct SelfTestHost: Sendable {
       try await near.send(pdu)
       try await far.send(try await far.receive())
       guard try await near.receive() == pdu else {
-        throw Failure("PDU \(number) came back changed")
+        throw Failure("PDU \(number) was returned with changes")
       }
     }
   }
@@ -79,7 +79,7 @@ package struct SelfTestHost: Sendable {
     let kept = try RegistryFile(in: directory).load().content?[id]?.lastConnected
     let noted = try UpdateJournal(device: id, in: directory).read().content
     lock.release()
-    guard kept == now, noted == entry else { throw Failure("the files were read back changed") }
+    guard kept == now, noted == entry else { throw Failure("the files differ when read back") }
   }
 
   private func folder() throws(Failure) -> TemporaryFolder {

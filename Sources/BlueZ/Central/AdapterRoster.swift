@@ -1,7 +1,7 @@
 import OtaflashWire
 
-/// The adapters of the host that are on and have Bluetooth LE enabled: the current ones, and every
-/// change. Needs no capability.
+/// The adapters of the host that are on and have Bluetooth LE enabled: the current adapters, and
+/// every change. Needs no capability.
 package struct AdapterRoster: Sendable {
   private static let wanted: MgmtSettings = [.powered, .lowEnergy]
 

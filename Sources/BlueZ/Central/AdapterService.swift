@@ -7,7 +7,7 @@ public protocol AdapterService: Sendable {
   func start() async
   /// Serves until `stop`.
   func run() async
-  /// Restores the adapter's configuration and ends `run`. The function must not wait.
+  /// Restores the adapter's configuration, and ends `run`. This function must not wait.
   func stop()
 }
 

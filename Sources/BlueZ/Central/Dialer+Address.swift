@@ -11,7 +11,7 @@ extension Dialer {
   ///   - security: the minimum security of the link from its first PDU on.
   ///   - pairing: handles the kernel's requests if the device requires pairing; `nil` leaves them
   ///     to another process.
-  ///   - tuner: requests link parameters; `nil` keeps those of the kernel.
+  ///   - tuner: requests link parameters; `nil` keeps the parameters of the kernel.
   public init(
     to address: BluetoothAddress, adapter: BluetoothAddress? = nil, within limit: Duration,
     security: SecurityLevel = .low, pairing: PairingAgent? = nil, tuner: LinkTuner? = nil

@@ -21,7 +21,7 @@ public struct DoctorCheck: Equatable, Sendable {
   public let verdict: Verdict
   /// The finding, as a sentence.
   public let finding: String
-  /// The correction; `nil` if none is needed.
+  /// The correction; `nil` if no correction is needed.
   public let remedy: Remedy?
 }
 

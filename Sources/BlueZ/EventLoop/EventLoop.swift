@@ -163,13 +163,14 @@ public final class EventLoop: TaskExecutor {
     while true { turn(&events) }
   }
 
-  /// Input is processed before a due timer ends the wait for it: when a process was stopped for
-  /// longer than its time limits, both the input and the timer are due when it continues.
+  /// Input is processed before a due timer ends the wait for this input. If a process was stopped
+  /// for longer than its time limits, both the input and the timer are due when the process
+  /// continues.
   private func turn(_ events: inout [epoll_event]) {
     runJobs()
     let horizon = now
-    // Both happen under one lock: a job or timer added afterwards sees `isPolling` and wakes the
-    // loop.
+    // Both steps hold one lock, so a job or timer that is added afterwards detects `isPolling` and
+    // wakes the loop.
     let (mayWait, deadline) = state.withLock { state in
       let deadline = state.timers.nextDeadline()
       let isDue = deadline.map { $0 <= horizon } ?? false

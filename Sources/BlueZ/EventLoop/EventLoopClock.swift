@@ -17,7 +17,7 @@ public struct EventLoopClock: LinkClock {
 
   public func randomFraction() -> Double { Double.random(in: 0..<1) }
 
-  /// Sleeps until `deadline`, never shorter; `tolerance` is not used.
+  /// Sleeps at least until `deadline`; `tolerance` is not used.
   /// - Throws: `CancellationError` as soon as the task is cancelled.
   public func sleep(until deadline: LinkInstant, tolerance: Duration?) async throws {
     let moment = LinkInstant(elapsed: deadline.elapsed + Self.origin)

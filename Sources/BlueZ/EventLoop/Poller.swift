@@ -3,9 +3,9 @@ import Glibc
 import OtaflashATT
 import Synchronization
 
-/// The system calls of the event loop: epoll; an eventfd that ends its sleep; and a timerfd,
-/// because a timerfd has a resolution of microseconds, and the timeout of `epoll_wait` one of
-/// milliseconds.
+/// The system calls of the event loop: epoll, an eventfd that ends its sleep, and a timerfd. The
+/// timerfd is used because it has a resolution of microseconds, while the timeout of `epoll_wait`
+/// has a resolution of milliseconds.
 struct Poller: ~Copyable, Sendable {
   static let firstWatchNumber: UInt64 = 2
   private static let wakeNumber: UInt64 = 0
@@ -68,8 +68,8 @@ struct Poller: ~Copyable, Sendable {
     precondition(result == 0 || errno == EAGAIN, "the loop's eventfd is broken")
   }
 
-  /// Waits for events until the deadline, or returns the pending ones immediately; `nil` if a
-  /// signal interrupted the wait, or the process was stopped.
+  /// Waits for events until the deadline, or returns pending events immediately; `nil` if a signal
+  /// interrupted the wait or the process was stopped.
   func poll(_ events: inout [epoll_event], until deadline: LinkInstant?, isWaiting: Bool) -> Int? {
     if isWaiting { armTimer(at: deadline) }
     let count = epoll_wait(epoll.raw, &events, Int32(events.count), isWaiting ? -1 : 0)

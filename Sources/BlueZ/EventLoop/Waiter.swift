@@ -4,7 +4,7 @@ import Synchronization
 enum WaitOutcome: Equatable, Sendable {
   /// The descriptor is ready. `hungUp`: the kernel also reports an error or the end of the stream.
   case ready(hungUp: Bool)
-  /// The deadline passed first.
+  /// The deadline was reached first.
   case timedOut
   /// The waiting task was cancelled first.
   case cancelled

@@ -33,7 +33,7 @@ enum HCIEvent: Equatable, Sendable {
     case 0x0E:
       _ = try fields.uint8()
       let opcode = try fields.uint16()
-      // An event that only returns command credits has neither an opcode nor a status.
+      // An event that only returns command credits has no opcode and no status.
       guard opcode != 0 else {
         self = .other(code: code)
         return

@@ -3,7 +3,7 @@ import Glibc
 import OtaflashATT
 import OtaflashGATT
 
-/// A raw socket to a controller, next to the kernel's own use of it. The socket receives the
+/// A raw socket to a controller, which the kernel uses at the same time. The socket receives the
 /// controller's events and sends commands of this process. LE events and commands need CAP_NET_RAW.
 struct HCISocket: Sendable {
   /// The maximum size of a packet: an event has at most 255 bytes of parameters.
@@ -25,7 +25,7 @@ struct HCISocket: Sendable {
     try self.init(descriptor)
   }
 
-  /// Uses a socket that is already open, such as that of a test.
+  /// Uses a socket that is already open, for example in a test.
   init(_ descriptor: consuming FileDescriptor) throws(SystemError) {
     socket = try SeqpacketSocket(descriptor, maximumSize: Self.packetMaximum)
   }
@@ -36,7 +36,7 @@ struct HCISocket: Sendable {
     try await socket.send(command.encoded, until: deadline)
   }
 
-  /// Returns the next event; a malformed one counts as irrelevant.
+  /// Returns the next event; a malformed event is treated as irrelevant.
   func next() async throws(LinkLoss) -> HCIEvent {
     let bytes = try await socket.receive()
     do throws(MgmtDecodeFault) { return try HCIEvent(decoding: bytes) } catch {

@@ -48,7 +48,7 @@ public final class L2CAPLink: Link {
   /// - Parameters:
   ///   - device: its address with the address type.
   ///   - adapter: the adapter's own address; `nil` uses the first adapter that is on, which may be
-  ///     the wrong one if the host has several.
+  ///     the wrong adapter if the host has several adapters.
   ///   - limit: 1 to 60 s; longer values are reduced to 60 s, the kernel's maximum.
   ///   - security: reached before the call returns.
   ///   - pairing: must be started; without it a link is secured only with keys that the kernel
@@ -128,7 +128,7 @@ public final class L2CAPLink: Link {
   public func close() { socket.close() }
 }
 
-/// The reason an L2CAP socket could not be opened, and the step that failed.
+/// The reason why an L2CAP socket could not be opened, and the step that failed.
 enum OpenFailure: Error, Equatable {
   case system(ConnectStage, Int32)
   case cancelled

@@ -5,9 +5,9 @@ import OtaflashGATT
 
 /// Accepts connections in the peripheral role, on the attribute channel of an advertising adapter.
 ///
-/// bluetoothd may also listen on the channel. Linux accepts both listeners and passes a host to the
-/// one that started last (observed with 6.12); a kernel that accepts only one listener reports
-/// `.busy`.
+/// bluetoothd may also listen on the channel. Linux accepts both listeners, and passes a host to
+/// the listener that started last (observed with 6.12); a kernel that accepts only one listener
+/// reports `.busy`.
 public final class L2CAPListener: Sendable {
   private static let backlog: Int32 = 1
 

@@ -31,7 +31,7 @@ extension LinkLoss {
       self = .failed(
         errno: number,
         reason: "The link was lost during setup (HCI 0x3E or similar): interference or a weak "
-          + "signal. Try again, closer to the device.")
+          + "signal. Move closer to the device, and try again.")
     default:
       self = .failed(
         errno: number, reason: "The socket failed: \(SystemError(number).text) (errno \(number)).")
@@ -106,7 +106,7 @@ extension ConnectFault {
     }
   }
 
-  /// The meaning of an error while a Unix socket is connected or listened on.
+  /// The meaning of an error while connecting to or listening on a Unix socket.
   init(unixError number: Int32, at stage: ConnectStage, path: String) {
     switch number {
     case ENOENT where stage == .bind, ENOTDIR where stage == .bind:
@@ -124,7 +124,8 @@ extension ConnectFault {
         remedy: .startDevice(path: path))
     case EACCES, EPERM:
       self = .permissionDenied(
-        cause: "The permissions of \(path) do not allow it.", remedy: .checkPermissions(path: path))
+        cause: "The permissions of \(path) do not permit the connection.",
+        remedy: .checkPermissions(path: path))
     case EADDRINUSE where !UnixAddress.isSocket(path):
       self = .systemCall(
         name: stage.systemCall, errno: number, cause: "\(path) exists, but is not a socket.",

@@ -7,7 +7,7 @@ import OtaflashGATT
 /// boundaries and back-pressure, for devices that are programs.
 public final class UnixLink: Link {
   /// The maximum PDU size in bytes, the kernel's default for L2CAP, so that a device on a socket
-  /// has the limits of a real one.
+  /// has the limits of a real link.
   public static let maximumPDUSize = 672
   /// The requested size of the send buffer in bytes (the kernel doubles it): about 50 PDUs of 495
   /// bytes, so that the speed of the receiver limits the sender.
@@ -89,7 +89,7 @@ struct UnixAddress {
     guard 1...Self.pathMaximum ~= bytes.count, !bytes.contains(0) else {
       throw .systemCall(
         name: "bind", errno: ENAMETOOLONG,
-        cause: "A socket path has 1 to \(Self.pathMaximum) bytes; this one has \(bytes.count).",
+        cause: "A socket path has 1 to \(Self.pathMaximum) bytes; this path has \(bytes.count).",
         remedy: .advice("Choose a shorter path, such as /tmp/device.sock."))
     }
     self.path = path

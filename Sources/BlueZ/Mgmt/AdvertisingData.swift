@@ -2,9 +2,9 @@ import OtaflashATT
 import OtaflashGATT
 
 /// The structures of an advertisement (Core Specification Supplement, Part A). Because the sender
-/// is not trusted, malformed structures are skipped and the others are read.
+/// is not trusted, malformed structures are skipped and all other structures are read.
 package struct AdvertisingData: Equatable, Sendable {
-  /// The complete local name, or the shortened one if there is no complete name.
+  /// The complete local name, or the shortened name if there is no complete name.
   package private(set) var name: String?
   package private(set) var services: [BluetoothUUID] = []
   /// The flags byte (1.3); bit 1 means general discoverable, bit 2 no BR/EDR.

@@ -42,9 +42,10 @@ package struct DiscoveredDevice: Equatable, Sendable {
   }
 }
 
-/// A filter for the devices that a discovery reports. All conditions that are set must hold.
+/// A filter for the devices that a discovery reports. A device must meet all conditions that are
+/// set.
 package struct DiscoveryFilter: Sendable {
-  /// The condition on the name, which may match anywhere in it; a device without a name never
+  /// The condition on the name, which may match anywhere in the name; a device without a name never
   /// passes.
   package var name: NamePattern?
   /// The services; the device must advertise all of them.

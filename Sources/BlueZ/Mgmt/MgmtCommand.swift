@@ -16,8 +16,8 @@ package enum MgmtCommand: Equatable, Sendable {
   case addAdvertising(PeripheralAdvertising)
   /// Ends the advertisement that `addAdvertising` started.
   case removeAdvertising
-  /// Ends the link to a device immediately. Without this command it would stay up for 2 s after its
-  /// sockets are closed, or for 4 s on the peripheral.
+  /// Ends the link to a device immediately. Without this command, the link would stay up for 2 s
+  /// after its sockets are closed, or for 4 s on the peripheral.
   case disconnect(BluetoothAddress)
   /// Sets whether pairings store keys.
   case setBondable(Bool)

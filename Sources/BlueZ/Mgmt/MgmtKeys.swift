@@ -31,7 +31,7 @@ public struct LongTermKey: Equatable, Sendable {
   public let isForCentral: Bool
   /// The key size in bytes, 7…16.
   public let size: UInt8
-  /// The identifier by which a device finds the key; 0 with Secure Connections.
+  /// The identifier with which a device finds the key; 0 with Secure Connections.
   public let diversifier: UInt16
   /// `Rand` of legacy pairing; 0 for keys of Secure Connections.
   public let random: UInt64

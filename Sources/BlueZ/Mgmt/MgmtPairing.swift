@@ -9,8 +9,8 @@ public enum IOCapability: UInt8, Sendable, CaseIterable {
   case displayYesNo = 1
   /// Accepts digits.
   case keyboardOnly = 2
-  /// Neither input nor output. Pairing is "Just Works": encrypted, not protected against a man in
-  /// the middle.
+  /// Neither input nor output. The pairing method is "Just Works": encrypted, but not protected
+  /// against a man in the middle.
   case noInputNoOutput = 3
   /// Displays and accepts digits.
   case keyboardDisplay = 4
@@ -31,7 +31,7 @@ package enum PairingEvent: Equatable, Sendable {
   case authenticationFailed(BluetoothAddress, MgmtStatus)
   case disconnected(BluetoothAddress, DisconnectReason)
 
-  /// The reason the kernel ended a link.
+  /// The reason why the kernel ended a link.
   package enum DisconnectReason: Equatable, Sendable {
     case timedOut, byThisComputer, byDevice
     /// The keys did not match: the device has forgotten the pairing.

@@ -33,7 +33,7 @@ package final class MgmtSession: Sendable {
     try self.init(descriptor)
   }
 
-  /// Uses a socket that is already open, such as that of a test.
+  /// Uses a socket that is already open, for example in a test.
   init(
     _ descriptor: consuming FileDescriptor, answerLimit: Duration = MgmtSession.answerLimit
   ) throws(MgmtFault) {

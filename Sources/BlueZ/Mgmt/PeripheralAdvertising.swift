@@ -62,21 +62,21 @@ public struct Advertiser: Sendable {
     address = information.address
   }
 
-  /// Advertises from now on, except while a central is connected, until `stop` is called or the
-  /// adapter is removed. The advertisement survives this process if it is killed.
+  /// Advertises until `stop` is called or the adapter is removed, except while a central is
+  /// connected. The advertisement survives this process if it is killed.
   public func start(_ advertisement: PeripheralAdvertising) async throws(MgmtFault) {
     try await session.perform(.addAdvertising(advertisement), index: adapter)
   }
 
-  /// Stops advertising, and ends the session with the kernel. Also works in a cancelled task,
+  /// Stops advertising, and ends the session with the kernel. This also works in a cancelled task,
   /// because it does not wait for the response. A removed adapter does not advertise anyway.
   public func stop() {
     _ = session.post(.removeAdvertising, index: adapter)
     session.close()
   }
 
-  /// Ends the link to a central immediately. The response is not awaited: if the central is already
-  /// disconnected, nothing is left to do.
+  /// Ends the link to a central immediately. The response is not awaited, because no action is
+  /// needed if the central is already disconnected.
   public func disconnect(_ central: BluetoothAddress) {
     _ = session.post(.disconnect(central), index: adapter)
   }

@@ -8,7 +8,7 @@ public struct ScanParameters: Equatable, Sendable {
   public static let permitted: ClosedRange<Duration> =
     .microseconds(2_500)...(.microseconds(10_240_000))
 
-  /// The time from the start of a window to the start of the next.
+  /// The time from the start of a window to the start of the next window.
   public let interval: Duration
   /// The listening time in each interval.
   public let window: Duration
@@ -54,7 +54,7 @@ public struct ScanParameters: Equatable, Sendable {
 }
 
 extension SystemConfiguration {
-  /// The values to restore after a discovery; empty if the kernel has none.
+  /// The values to restore after a discovery; empty if the kernel has no such values.
   var discoveryParameters: [SystemParameter] {
     guard let discoveryInterval, let discoveryWindow else { return [] }
     return [
@@ -65,8 +65,8 @@ extension SystemConfiguration {
 }
 
 extension MgmtSession {
-  /// Sets the scan parameters of discoveries, and returns the previous ones. The kernel has one
-  /// setting per adapter, for all programs.
+  /// Sets the scan parameters of discoveries, and returns the previous parameters. The kernel has
+  /// one setting per adapter, for all programs.
   func set(
     _ scanning: ScanParameters, adapter: UInt16
   ) async throws(MgmtFault) -> [SystemParameter] {

@@ -1,7 +1,7 @@
 import OtaflashWire
 
-/// The kernel's default parameters for links without specific ones (BlueZ doc/mgmt-api.txt, Read
-/// Default System Configuration).
+/// The kernel's default parameters for links without specific parameters (BlueZ doc/mgmt-api.txt,
+/// Read Default System Configuration).
 package struct SystemConfiguration: Equatable, Sendable {
   /// The limits of the connection interval in units of 1.25 ms.
   package let intervalMinimum: UInt16

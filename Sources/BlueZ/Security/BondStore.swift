@@ -1,7 +1,7 @@
 /// The storage for the keys of pairings between runs. A `PairingAgent` reads it at its start and
 /// writes to it when devices pair.
 ///
-/// With the keys, every link between the two devices can be decrypted: store them so that only
+/// With the keys, every link between the two devices can be decrypted. Store the keys so that only
 /// their owner can read them.
 public protocol BondStore: Sendable {
   /// The bonds of an adapter.
@@ -9,7 +9,7 @@ public protocol BondStore: Sendable {
   /// - Parameter adapter: the adapter's own address; keys belong to a pair of devices.
   func bonds(of adapter: BluetoothAddress) throws -> [Bond]
 
-  /// Stores a bond, and replaces an older one of the same two devices. The bond must be stored
+  /// Stores a bond, and replaces an older bond of the same two devices. The bond must be stored
   /// durably when the function returns, because the device has already stored its keys.
   func keep(_ bond: Bond, of adapter: BluetoothAddress) throws
 

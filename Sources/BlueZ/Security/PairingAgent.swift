@@ -27,7 +27,7 @@ public final class PairingAgent: Sendable {
     var ledger = PairingLedger()
     var address: BluetoothAddress?
     var questions = 0
-    /// Callers that wait for the reason a link's security was not raised.
+    /// The callers that wait for the reason why a link's security was not raised.
     var waiting: [BluetoothAddress: OneShot<PairingEnd>] = [:]
     /// Devices whose pairing on the current link has been reported.
     var reported: Set<BluetoothAddress> = []
@@ -50,7 +50,7 @@ public final class PairingAgent: Sendable {
   /// because the device restarts with its new image.
   private static let departuresOfInsistence = 2
 
-  /// When pairings store keys.
+  /// The conditions under which pairings store keys.
   public enum Bonding: Sendable {
     /// Only if the host secures a link because an attribute or the user requires it. A device that
     /// requests security without needing it then leaves no keys that could block a later link.

@@ -1,4 +1,4 @@
-/// The state of an adapter's pairings: the known bonds and the new ones. The type has no side
+/// The state of an adapter's pairings: the known bonds and the new bonds. The type has no side
 /// effects.
 struct PairingLedger: Sendable {
   private var known: [BluetoothAddress: Bond]

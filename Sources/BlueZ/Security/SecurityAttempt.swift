@@ -12,7 +12,7 @@ struct SecurityAttempt: Sendable {
   /// The failure, which the agent sets when the attempt has failed.
   let end = OneShot<PairingAgent.PairingEnd>()
 
-  /// - Throws: `.notPaired` if pairing would be needed and is not permitted.
+  /// - Throws: `.notPaired` if pairing is needed but not permitted.
   init(on device: BluetoothAddress, with agent: PairingAgent?) throws(SecurityFault) {
     self.device = device
     self.agent = agent

@@ -7,12 +7,12 @@ import Synchronization
 /// A connected socket that preserves message boundaries, for both kinds of link and the kernel's
 /// management interface.
 ///
-/// The lock is held during the system calls, which never block. So the descriptor cannot be closed
-/// and its number reused while another task is in `send` or `recv`.
+/// The lock is held during the system calls, which never block. Therefore, the descriptor cannot be
+/// closed and its number cannot be reused while another task is in `send` or `recv`.
 final class SeqpacketSocket: Sendable {
-  /// The maximum number of consecutive waits that end with "try again"; after them the socket
-  /// counts as broken. Otherwise a send buffer that is smaller than the fragments of one PDU would
-  /// cause an endless loop.
+  /// The maximum number of consecutive waits that end with "try again"; after these waits, the
+  /// socket is considered broken. Otherwise a send buffer that is smaller than the fragments of one
+  /// PDU would cause an endless loop.
   static let fruitlessWaitMaximum = 64
 
   private struct State: ~Copyable {

@@ -2,10 +2,10 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// Tunes the links of an adapter: sets the kernel's parameters for new connections (CAP_NET_ADMIN),
-/// requests the parameters that an existing link lacks from the controller (CAP_NET_RAW), and
-/// receives the actual parameters of the links. Without these capabilities it does not tune links,
-/// and reports this.
+/// Tunes the links of an adapter. The tuner sets the kernel's parameters for new connections
+/// (CAP_NET_ADMIN), and requests the parameters that an existing link lacks from the controller
+/// (CAP_NET_RAW). It receives the actual parameters of the links. Without these capabilities it
+/// does not tune links, and reports this.
 public final class LinkTuner: Sendable {
   /// The time limits for a controller.
   struct Limits: Sendable {

@@ -9,13 +9,13 @@ public struct LinkTuning: Equatable, Sendable {
 
   /// The range of intervals from which the controller chooses, in steps of 1.25 ms.
   public var interval: ClosedRange<Duration>?
-  /// Connection events that the device may skip.
+  /// The number of connection events that the device may skip.
   public var latency: UInt16
-  /// The time without a packet after which the link counts as lost.
+  /// The time without a packet after which the link is considered lost.
   public var supervisionTimeout: Duration
   /// The PHY to request for both directions; `nil` leaves it unchanged.
   public var phy: PHY?
-  /// Bytes of payload in one link-layer packet.
+  /// The number of payload bytes in one link-layer packet.
   public var payload: Int?
 
   /// Parameters that are `nil` are left unchanged.

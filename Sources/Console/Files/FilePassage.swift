@@ -1,6 +1,6 @@
-/// A location of a fault in a text file, and the text of its line.
+/// The location of a fault in a text file, and the text of this line.
 package struct FilePassage: Equatable, Sendable {
-  /// The maximum number of characters of a line that are shown.
+  /// The maximum number of characters to show of a line.
   private static let width = 88
 
   package let path: String
@@ -27,7 +27,7 @@ package struct FilePassage: Equatable, Sendable {
     guard let source else { return [] }
     let characters = Array(source)
     guard column <= characters.count + 1 else { return [] }
-    // Of a long line, only the part around the column is shown.
+    // If the line is long, only the part around the column is shown.
     let start = max(0, min(column - 1 - Self.width / 2, characters.count - Self.width))
     let shown = characters[start..<min(characters.count, start + Self.width)]
     let number = "\(line)"
@@ -40,7 +40,7 @@ package struct FilePassage: Equatable, Sendable {
 }
 
 extension Character {
-  /// Whether the character is printed as one column.
+  /// Whether the character occupies one column when printed.
   fileprivate var isPlain: Bool {
     unicodeScalars.count == 1
       && unicodeScalars.allSatisfy {

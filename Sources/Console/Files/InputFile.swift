@@ -1,7 +1,7 @@
 import Glibc
 
-/// A small input file of the command line: a regular file, or a pipe or device. A pipe or device is
-/// read with a time limit, until the run is stopped.
+/// A small input file of the command line: a regular file, a pipe or a device. Reading a pipe or a
+/// device has a time limit, and ends when the run is stopped.
 package struct InputFile: Sendable {
   /// The time limit for a pipe without data.
   package static let patience = Duration.seconds(10)
@@ -9,7 +9,7 @@ package struct InputFile: Sendable {
   private static let readSize = 1 << 16
 
   package let path: String
-  /// The maximum size in bytes; of a larger file, one more byte than this is read.
+  /// The maximum size in bytes. If the file is larger, only `limit` + 1 bytes are read.
   package let limit: Int
   package var patience = Self.patience
 
@@ -43,7 +43,7 @@ package struct InputFile: Sendable {
     try read({ $0 }, admits: { (_: stat) throws(FileFault) in })
   }
 
-  /// Whether the file is neither a regular file nor a directory, which are read without waiting.
+  /// Whether reading the file may wait: it is neither a regular file nor a directory.
   package static func isNoRegularFile(_ path: String) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else { return false }

@@ -1,14 +1,14 @@
 extension OutputFile {
   /// The kind of a file, recognized by its first bytes.
   package struct Kind: Equatable, Sendable, CustomStringConvertible {
-    /// The number of first bytes that are sufficient to recognize most kinds.
+    /// The number of bytes at the start of a file that are sufficient to recognize most kinds.
     package static let usualHeadSize = 512
 
     package let name: String
-    /// The suffix of files of this kind, if all of them have the same one.
+    /// The suffix of files of this kind, if all these files have the same suffix.
     package let suffix: String
-    /// The suffix that is appended to a name without `suffix`, to create a name that is probably
-    /// not in use.
+    /// The suffix to append to a name without `suffix`, to create a name that is probably not in
+    /// use.
     package let newSuffix: String
     /// The maximum number of bytes that are passed to `begins`.
     package let headSize: Int

@@ -11,9 +11,10 @@ package enum OutputFileFault: Error, Equatable {
   case system(errno: Int32)
 }
 
-/// An output file of the command line. Writing it never destroys other data. It must not be a file
-/// that the run reads or stores its state in, under any name; and only a file of the same kind, an
-/// empty file, a pipe or a terminal is overwritten. Links are followed if their target exists.
+/// An output file of the command line. Writing this file never destroys other data: it must not be
+/// a file that the run reads or in which the run stores its state, even under another name. Only a
+/// file of the same kind, an empty file, a pipe or a terminal is overwritten. Links are followed if
+/// their target exists.
 package struct OutputFile: Equatable, Sendable {
   package let path: String
   package let kind: Kind
@@ -112,7 +113,7 @@ package struct OutputFile: Equatable, Sendable {
   }
 }
 
-/// The files that a run reads or stores its state in, and must not overwrite.
+/// The files that a run must not overwrite: the files that it reads, and the files of its state.
 package struct InputFiles: Sendable {
   private struct Identity: Hashable {
     let device: dev_t

@@ -17,7 +17,8 @@ package struct TemporaryFolder: ~Copyable {
     do {
       try FileManager.default.removeItem(atPath: path)
     } catch {
-      // A failure is ignored: the content is not important, and the system's cleanup removes it.
+      // A failure is ignored, because the content is not important, and the system removes it
+      // later.
     }
   }
 }

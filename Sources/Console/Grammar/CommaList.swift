@@ -21,7 +21,7 @@ package struct CommaList<Element: ListElement & Hashable>: Sendable, CustomStrin
         throw ValidationError("'\(part)' is not \(Element.expected)")
       }
       guard !elements.contains(element) else {
-        throw ValidationError("'\(part)' is given twice")
+        throw ValidationError("'\(part)' is specified twice")
       }
       elements.append(element)
     }

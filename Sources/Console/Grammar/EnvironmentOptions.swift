@@ -38,7 +38,7 @@ package enum EnvironmentOptions {
     prefix + longName.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
   }
 
-  /// Whether `value` sets a flag.
+  /// Returns whether `value` sets a flag.
   package static func isTrue(_ value: String) -> Bool {
     !["", "0", "false", "no", "off"].contains(value.lowercased())
   }

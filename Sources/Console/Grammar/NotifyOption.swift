@@ -5,7 +5,7 @@ package struct NotifyOption: ParsableArguments, Sendable {
   @Flag(
     name: .long,
     help:
-      "Send a notification at the end: on the desktop, or by the terminal and its bell."
+      "Send a notification at the end: on the desktop, or in the terminal with a bell."
   )
   package var notify = false
 

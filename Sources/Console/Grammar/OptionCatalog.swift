@@ -1,8 +1,8 @@
 import ArgumentParser
 import FoundationEssentials
 
-/// The options of each command, from the parser's description of itself. So environment variables
-/// and suggestions always agree with the grammar.
+/// The options of each command, from the help dump of the parser. Environment variables and
+/// suggestions therefore always agree with the grammar.
 package struct OptionCatalog {
   package struct Command: Decodable {
     package let commandName: String
@@ -40,8 +40,8 @@ package struct OptionCatalog {
     root = try JSONDecoder().decode(Tool.self, from: Data(dump.utf8)).command
   }
 
-  /// Returns the commands that a command line names, and the first word that should be the name of
-  /// a command but is not.
+  /// Returns the commands that a command line names, and the first word that is in the place of a
+  /// command but is not the name of one.
   package func walk(_ arguments: [String]) -> Path {
     var path = Path(commands: [root], namesEnd: arguments.count)
     var index = 0

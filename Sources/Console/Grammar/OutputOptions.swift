@@ -13,21 +13,21 @@ package struct OutputOptions: ParsableArguments, Sendable {
   @Flag(name: .shortAndLong, help: "Print more; -vv: each step of a connection, -vvv: each PDU.")
   package var verbose: Int
 
-  @Flag(name: .shortAndLong, help: "Print the result and errors only.")
+  @Flag(name: .shortAndLong, help: "Print only the result and errors.")
   package var quiet = false
 
   @Flag(name: .long, help: "Write JSON Lines (schema version 1) to standard output.")
   package var json = false
 
-  @Option(name: .long, help: "When to use color: auto, always or never.")
+  @Option(name: .long, help: "The use of color: auto, always or never.")
   package var color = ColorChoice.auto
 
-  @Option(name: .long, help: "How to show progress: auto, bar, plain or none.")
+  @Option(name: .long, help: "The display of progress: auto, bar, plain or none.")
   package var progress = ProgressChoice.auto
 
   package init() {}
 
-  /// These options as words of a command line, for a run that continues this one.
+  /// These options as words of a command line, for a run that continues this run.
   package var words: [String] {
     var words = Array(repeating: "-v", count: verbose)
     if color != .auto { words += ["--color", color.rawValue] }
@@ -38,7 +38,7 @@ package struct OutputOptions: ParsableArguments, Sendable {
 
 /// The options for questions to the user.
 package struct QuestionOptions: ParsableArguments, Sendable {
-  @Flag(name: .long, help: "Never ask; refuse instead of asking.")
+  @Flag(name: .long, help: "Never ask for input; fail if input is required.")
   package var noInput = false
 
   @Flag(name: .shortAndLong, help: "Answer yes to every question.")

@@ -1,5 +1,5 @@
-/// Words in the quoting of a POSIX shell, which reads them back unchanged (words with control
-/// characters since POSIX 2024).
+/// Words quoted for a POSIX shell, which reads them unchanged (words with control characters since
+/// POSIX 2024).
 package enum ShellWords {
   package static func join(_ words: [String]) -> String { words.map(quote).joined(separator: " ") }
 

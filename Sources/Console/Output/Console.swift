@@ -1,8 +1,9 @@
 import Synchronization
 
 /// Writes all output of a run. Results are written to standard output, everything else to standard
-/// error; with `--json`, only JSON Lines are written to standard output. Control and bidirectional
-/// characters of external text (from a device, a file, a command line) never reach a terminal.
+/// error; with `--json`, only JSON Lines are written to standard output. Control characters and
+/// bidirectional characters in external text (from a device, a file or the command line) never
+/// reach a terminal.
 package final class Console: Sendable {
   private struct State: Sendable {
     var json: JSONLines?
@@ -85,11 +86,11 @@ package final class Console: Sendable {
     }
   }
 
-  /// Replaces the shown lines with new ones, within the size of the terminal.
+  /// Replaces the shown lines with new lines, within the size of the terminal.
   package func show(_ block: [Line]) { state.withLock { _ in queue.show(block) } }
 
-  /// Prints the lines of an error, even with `-q`, but not with `--json`, which has an event for
-  /// errors.
+  /// Prints the lines of an error, even with `-q`. Prints nothing with `--json`, because an event
+  /// reports the error.
   package func error(_ lines: [Line]) {
     guard !settings.json else { return }
     state.withLock { _ in

@@ -1,5 +1,5 @@
 /// The frame at the bottom of the terminal, and the bytes that replace or erase it. The type is a
-/// value, so that a frame follows from the text that was written, not from the text that was
+/// value, so that each frame depends only on the text that was written, not on the text that was
 /// requested.
 package struct FrameRenderer: Sendable {
   /// The widths of the lines of the frame; the cursor is after the last.
@@ -33,7 +33,7 @@ package struct FrameRenderer: Sendable {
   package mutating func forget() { self = FrameRenderer() }
 
   /// The bytes that move the cursor from the end of the frame to its start. If the terminal has
-  /// become narrower since the frame was drawn, it has wrapped the lines.
+  /// become narrower since the frame was drawn, the terminal has wrapped the lines.
   private func home(columns: Int) -> String {
     let rows = widths.reduce(0) { $0 + max(($1 + columns - 1) / columns, 1) }
     return rows > 1 ? "\r\u{1B}[\(rows - 1)A" : "\r"

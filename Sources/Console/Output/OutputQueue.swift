@@ -11,7 +11,7 @@ package final class OutputQueue: Sendable {
     case text(String, FileOutput)
     case frame([Line])
     case showCursor
-    /// A frame that was replaced by a newer one.
+    /// A frame that was replaced by a newer frame.
     case nothing
   }
 
@@ -37,8 +37,8 @@ package final class OutputQueue: Sendable {
   private static let waitingBytesMaximum = 1 << 20
   /// The number of written pieces that are removed together.
   private static let writtenPiecesMaximum = 1024
-  /// The time limits of a process that ends or stops: in total, and without progress on a terminal
-  /// that accepts no output.
+  /// The time limits of the output when the process ends or stops: in total, and without progress
+  /// on a terminal that accepts no output.
   private static let leavePatience = (whole: Duration.seconds(1), full: Duration.milliseconds(100))
 
   private let state = Mutex(State())
@@ -48,7 +48,8 @@ package final class OutputQueue: Sendable {
   private let progress = WriteProgress()
   private let output = FileOutput.standardOutput
   private let error = FileOutput.standardError
-  /// Whether the queue writes standard output. Otherwise the caller writes it, with back-pressure.
+  /// Whether the queue writes standard output. Otherwise the caller writes standard output
+  /// directly, with back-pressure.
   package let carriesOutput: Bool
 
   package init() {
@@ -189,7 +190,7 @@ package final class OutputQueue: Sendable {
       }
       guard state.remarksLeftOut == 0 else {
         let remark =
-          "(\(Text.counted(state.remarksLeftOut, "line")) dropped: the terminal was full)\n"
+          "(\(Text.counted(state.remarksLeftOut, "line")) dropped: the terminal was blocked)\n"
         state.remarksLeftOut = 0
         state.isWriting = true
         return texts(of: .text(remark, error), &state)

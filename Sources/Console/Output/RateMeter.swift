@@ -2,7 +2,7 @@
 package struct RateMeter: Equatable, Sendable {
   /// The time after which the weight of an old rate has decreased by about two thirds.
   private static let smoothing = 3.0
-  /// The time without an acknowledgement after which the transfer counts as stalled.
+  /// The time without an acknowledgement after which the transfer is considered stalled.
   package static let stallLimit = Duration.seconds(3)
 
   private let start: Duration
@@ -45,7 +45,7 @@ package struct RateMeter: Equatable, Sendable {
     return .milliseconds(Int64(Double(max(0, total - acknowledged)) / smoothed * 1000))
   }
 
-  /// The time without an acknowledgement, if the transfer counts as stalled.
+  /// The time without an acknowledgement, if the transfer is considered stalled.
   package func stalled(at now: Duration) -> Duration? {
     now - last >= Self.stallLimit ? now - last : nil
   }

@@ -24,7 +24,8 @@ package struct WriteProgress: Sendable {
     countAddress = UInt(bitPattern: count)
   }
 
-  /// The number of steps so far. Read it before the awaited condition, so that no step is missed.
+  /// The number of steps so far. Read this number before you check the awaited condition, so that
+  /// no step is missed.
   package var count: UInt { locked { $1.pointee } }
 
   /// Adds a step.

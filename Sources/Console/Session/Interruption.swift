@@ -2,24 +2,24 @@ import Glibc
 import Synchronization
 
 /// The signals that end or stop this process. The first SIGINT, SIGTERM or SIGHUP requests that the
-/// running work stops at a safe point. A second one kills the process by that signal, as does a run
-/// that has not ended after two seconds. An immediate repetition of the same signal by a program is
-/// ignored, because timeout(1) sends the signal to its child and also to the group of the child.
-/// All other signals that end a process do so immediately. The terminal is restored before the
-/// process ends.
+/// running work stops at a safe point. A second signal kills the process by that signal. The
+/// process is also killed if the run has not ended after two seconds. An immediate repetition of
+/// the same signal by a program is ignored, because timeout(1) sends the signal to its child and
+/// also to the group of the child. All other signals that end a process do so immediately. The
+/// terminal is restored before the process ends.
 package final class Interruption: Sendable {
   private struct State {
     var signal: Int32?
     var stop: (@Sendable () -> Void)?
   }
 
-  /// The time limit for the running work. Together with the following wait for a terminal that
-  /// accepts no output, it is two seconds.
+  /// The time limit for the running work. This limit and the following wait for a terminal that
+  /// accepts no output take two seconds together.
   private static let grace = Duration.milliseconds(1900)
   private static let echo = Duration.seconds(1)
   private static let polite = [SIGINT, SIGTERM, SIGHUP]
-  /// The signals that end the process without a message. The signals of faults in the process are
-  /// not among them.
+  /// The signals that end the process without a message, except for the signals of faults in the
+  /// process.
   private static let immediate = [
     SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGIO, SIGPWR, SIGSTKFLT,
   ]
@@ -30,7 +30,7 @@ package final class Interruption: Sendable {
 
   package init() {}
 
-  /// The signal that asked this process to end, if one did.
+  /// The signal that requested the end of this process; `nil` if there was none.
   package var signal: Int32? { state.withLock { $0.signal } }
 
   /// Runs an action once at the first signal; immediately if the signal has already arrived.
@@ -50,11 +50,12 @@ package final class Interruption: Sendable {
     terminal.withLock { $0 = (leave, comeBack) }
   }
 
-  /// Blocks the signals in every thread that is created from now on, and waits for them in a
+  /// Blocks the signals in every thread that is created after the call, and waits for them in a
   /// separate thread, which works even if every other thread is blocked. A signal that the parent
   /// process set to be ignored (nohup, a shell's background jobs) stays ignored.
   package func watch() {
-    // A failed write to a closed pipe, or beyond a size limit, is handled as an ordinary error.
+    // A failed write to a closed pipe, or a write that exceeds a size limit, is handled as an
+    // ordinary error.
     for number in [SIGPIPE, SIGXFSZ] { Glibc.signal(number, SIG_IGN) }
     var signals = sigset_t()
     sigemptyset(&signals)

@@ -7,8 +7,8 @@ package struct ProcessorWait: Sendable {
   /// The share of the elapsed time above which the wait is reported; lower shares are usual on a
   /// host with other work.
   private static let shareMinimum = 0.1
-  /// The time above which the wait is reported; shorter waits are mostly caused by the start of the
-  /// program.
+  /// The wait time above which the wait is reported. Shorter waits are mostly caused by the start
+  /// of the program.
   private static let elapsedMinimum = Duration.seconds(2)
 
   private let start: [String: Duration]
@@ -33,7 +33,7 @@ package struct ProcessorWait: Sendable {
       + "so it was slower than the devices and the link permit"
   }
 
-  /// The wait of each thread; empty if the kernel does not count it.
+  /// The wait time of each thread; empty if the kernel does not count wait times.
   private static func waits() -> [String: Duration] {
     let folder = "/proc/self/task"
     guard let directory = opendir(folder) else { return [:] }

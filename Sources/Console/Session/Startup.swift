@@ -19,7 +19,7 @@ package enum Startup {
     for (number, mode) in [
       (STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY),
     ] where fcntl(number, F_GETFD) == -1 {
-      // This number is the lowest free one, because all lower numbers are in use.
+      // This number is the lowest free number, because all lower numbers are in use.
       guard open("/dev/null", mode) == number else { _exit(failure) }
     }
   }
@@ -50,13 +50,13 @@ package enum Startup {
     var limit = rlimit()
     guard getrlimit(resource, &limit) == 0, limit.rlim_cur < wanted else { return .max }
     limit.rlim_cur = min(wanted, limit.rlim_max)
-    // Even after a refusal, the current limit applies.
+    // If the change is refused, the current limit still applies.
     _ = setrlimit(resource, &limit)
     return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : .max
   }
 
-  /// Opens descriptors as a test, because the limit does not show how many descriptors the parent
-  /// left open.
+  /// Opens descriptors as a test, because the limit does not reveal the number of descriptors that
+  /// the parent left open.
   private static func freeDescriptors(upTo count: Int) -> Int {
     var taken: [Int32] = []
     while taken.count < count {

@@ -2,8 +2,8 @@ import Glibc
 
 /// The keys that the user presses while a command runs.
 package struct Keyboard: Sendable {
-  /// The length of a pause in the input, which is too short to notice, and longer than the interval
-  /// between the bytes of one key.
+  /// The length of a pause in the input: too short for a user to notice, and longer than the
+  /// interval between the bytes of one key.
   private static let interval = Duration.milliseconds(30)
 
   private let terminal: RawTerminal
@@ -35,7 +35,7 @@ package struct Keyboard: Sendable {
     return value
   }
 
-  /// Passes each key to `take` until `take` ends the input, or the task is cancelled.
+  /// Passes each key to `take` until `take` ends the input or the task is cancelled.
   package func watch(_ take: (Key) -> Bool) async {
     var decoder = KeyDecoder()
     while !Task.isCancelled {

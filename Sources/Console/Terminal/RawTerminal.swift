@@ -4,7 +4,7 @@ import Synchronization
 /// Standard input as a keyboard: keys arrive immediately and are not echoed. The terminal is
 /// restored at the end, even if a signal (except SIGKILL) or a fault ends this process.
 package final class RawTerminal: Sendable {
-  /// Signals by which the kernel ends a process because of a fault in it.
+  /// Signals with which the kernel ends a process because of a fault in the process.
   private static let faults = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP]
   /// The original terminal settings, for the handler of a fault, which may use only system calls.
   /// The memory is allocated once and never freed, because a fault may occur late.
@@ -21,7 +21,7 @@ package final class RawTerminal: Sendable {
     enter()
   }
 
-  /// Switches the terminal to raw mode, or to raw mode again. Signals of the keyboard remain
+  /// Switches the terminal to raw mode; may be called repeatedly. Signals of the keyboard remain
   /// enabled.
   package func enter() {
     guard Self.isOurs, var raw = Self.former?.pointee else { return }

@@ -30,7 +30,7 @@ package struct Line: Equatable, Sendable {
       let text = VisibleText.prefix(part.text, columns: room)
       clipped = clipped + Line(text, paint: part.paint)
       room -= VisibleText.columns(text)
-      // Otherwise the text that was omitted in the middle would not be marked by an ellipsis.
+      // Otherwise, no ellipsis would mark the text that was omitted in the middle.
       guard text == VisibleText.escaped(part.text) else { break }
     }
     return clipped + style.ellipsis

@@ -1,5 +1,5 @@
 extension String {
-  /// Returns the rest after `prefix`, or `nil` if the string does not start with it.
+  /// Returns the text after `prefix`, or `nil` if the string does not start with `prefix`.
   package func removingPrefix(_ prefix: String) -> String? {
     hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
   }

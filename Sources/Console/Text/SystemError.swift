@@ -8,7 +8,7 @@ package enum SystemError {
   package static func reasonOfOutput(_ errno: Int32) -> String {
     switch errno {
     case ENOSPC, EDQUOT, EFBIG: "The disk is full, or a size limit was reached"
-    case EACCES, EPERM, EROFS: "This user may not write there"
+    case EACCES, EPERM, EROFS: "This user has no write permission"
     case ENOENT, ENOTDIR: "The directory does not exist"
     case ENAMETOOLONG: "The file name is too long"
     case EPIPE, EBADF: "The reader has exited"

@@ -68,7 +68,7 @@ package enum Text {
     String(repeating: "0", count: max(0, count - digits.count)) + digits
   }
 
-  /// Returns lines of at most `columns` characters, wrapped at spaces. A longer word is in a
+  /// Returns lines of at most `columns` characters, wrapped at spaces. A longer word occupies a
   /// separate line.
   package static func wrapped(_ text: String, columns: Int) -> [String] {
     var lines = [""]

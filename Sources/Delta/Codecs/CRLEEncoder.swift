@@ -1,8 +1,9 @@
 /// Encodes CRLE with the minimum number of bytes that its format permits.
 ///
 /// A block contains scattered bytes or one repeated byte, preceded by kind and length. Only
-/// complete runs are worth repeating, so after each run the encoding ends in one of two ways: with
-/// the run as a repeated block, or within a scattered block that started after a repeated run.
+/// complete runs are worth repeating. After each run, the encoding therefore ends in one of two
+/// ways: with the run as a repeated block, or within a scattered block that started after a
+/// repeated run.
 struct CRLEEncoder {
   static let scattered: UInt8 = 0
   static let repeated: UInt8 = 1
@@ -39,7 +40,7 @@ struct CRLEEncoder {
     for run in runs(of: stream) {
       let repeatedCost = costBefore + 2 + lengthSize(run.count)
       // A block that starts later has fewer bytes, which `cost` takes into account, and a length
-      // field that is at most 3 bytes shorter. So only few starts need to be kept.
+      // field that is at most 3 bytes shorter. Therefore, only a few starts need to be kept.
       var best = (start: 0, cost: Int.max)
       for start in starts {
         let length = run.upperBound - start.offset
@@ -57,15 +58,15 @@ struct CRLEEncoder {
     return chain(endings)
   }
 
-  /// Discards useless starts. A later start must be more expensive than an earlier one, by at most
-  /// the growth of a length field.
+  /// Discards useless starts. A later start is kept only if it is more expensive than an earlier
+  /// start by at most the growth of a length field.
   private static func keep(_ start: Start, in starts: inout [Start]) {
     while let last = starts.last, last.cost >= start.cost { starts.removeLast() }
     if let cheapest = starts.first, start.cost > cheapest.cost + 3 { return }
     starts.append(start)
   }
 
-  /// The sequence of endings that leads to the last one.
+  /// The sequence of endings that leads to the last ending.
   private static func chain(_ endings: [Ending]) -> [Ending] {
     var chain: [Ending] = []
     for ending in endings.reversed() where chain.last.map({ $0.start == ending.end }) ?? true {

@@ -1,8 +1,8 @@
 /// Encodes heatshrink with the minimum number of bits that its format permits.
 ///
 /// All literals have the same cost, and all references have the same cost, regardless of length and
-/// distance. Without its first byte, the rest of a stream never costs more, so the longest
-/// reference at a position is as good as any shorter one. One pass from the end finds the cheapest
+/// distance. Removing the first byte of a stream never increases its cost, so the longest reference
+/// at a position is as good as any shorter reference. One pass from the end finds the cheapest
 /// encoding.
 struct HeatshrinkEncoder {
   private let parameters: HeatshrinkParameters
@@ -69,7 +69,7 @@ private struct BitWriter {
     }
   }
 
-  /// Returns all bytes, the last one padded with zeros.
+  /// Returns all bytes; the last byte is padded with zeros.
   consuming func finish() -> [UInt8] {
     if count > 0 { append(0, bits: 8 - count) }
     return bytes

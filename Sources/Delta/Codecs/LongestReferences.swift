@@ -1,5 +1,5 @@
-/// The bytes of a stream that follows zeros, as a heatshrink decoder sees them, and the ranks of
-/// their suffixes. Created once for all parameters.
+/// The bytes of a stream after the zeros that a heatshrink decoder assumes before it, and the ranks
+/// of their suffixes. Created once for all parameters.
 struct StreamIndex {
   let bytes: [UInt8]
   /// The number of zeros before the stream: the size of the largest window.

@@ -45,8 +45,7 @@ struct PatchDecompressor: PatchBytes {
     }
   }
 
-  /// Checks that no data is left: no bytes, no rest of a block or reference, and no bit that is not
-  /// zero.
+  /// Checks that no data remains: no bytes, no part of a block or reference, and no nonzero bit.
   func finish() throws(PatchFault) {
     switch state {
     case .none: break

@@ -45,7 +45,7 @@ package struct PatchFault: Error, Equatable, Sendable {
 package enum PartHeaderFault: Equatable, Sendable {
   case imageOffset(UInt32, expected: Int)
   case imageBytes(UInt32, left: Int)
-  /// A part other than the last one does not end at a page boundary.
+  /// A part other than the last part does not end at a page boundary.
   case notWholePages(UInt32)
   case patchBytes(UInt32, left: Int)
   /// The patch creates more or fewer bytes than the header of the part states.
@@ -59,9 +59,10 @@ extension PatchFault: CustomStringConvertible {
 extension PatchFault.Reason {
   fileprivate var sentence: String {
     switch self {
-    case .cutOff: "it was cut off: the image is not complete"
+    case .cutOff: "it is truncated: the image is not complete"
     case .reservedBit: "bit 7 of the first byte is reserved"
-    case .type(let type): "the patch is \(Self.typeName(type)), only sequential ones are supported"
+    case .type(let type):
+      "the patch is \(Self.typeName(type)), but only sequential patches are supported"
     case .codec(let codec): "the compression is \(Self.codecName(codec)), which is not supported"
     case .heatshrinkParameters(let byte):
       "heatshrink with a window of \(byte >> 4 + 4) bits and a lookahead of \(byte & 15 + 3)"
@@ -69,7 +70,7 @@ extension PatchFault.Reason {
     case .imageSize(let stated, let limit): "it creates \(stated) bytes; 1 to \(limit) are possible"
     case .numberTooLong: "a number has more than 31 bits"
     case .negativeSize: "a size is negative"
-    case .beyondImage(let size, let left): "\(size) bytes where the image has only \(left) more"
+    case .beyondImage(let size, let left): "\(size) bytes, but the image has only \(left) more"
     case .beyondBase(let size, let left):
       "a difference to \(size) bytes, but the base has only \(left) more"
     case .seekOutsideBase(let place): "a seek to byte \(place), which is outside the base"
@@ -85,8 +86,8 @@ extension PatchFault.Reason {
 
   private static func typeName(_ type: UInt8) -> String {
     switch type {
-    case 1: "an in-place one"
-    case 2: "an hdiffpatch one"
+    case 1: "an in-place patch"
+    case 2: "an hdiffpatch patch"
     default: "of the unknown type \(type)"
     }
   }

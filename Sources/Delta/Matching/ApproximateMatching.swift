@@ -1,7 +1,7 @@
 /// Finds similar parts of an image and a base by bsdiff's rule (Percival, "Naive differences of
-/// executable code", 2003): an alignment is kept until an exact match elsewhere has more than 8
+/// executable code", 2003). An alignment is kept until an exact match elsewhere has more than 8
 /// bytes that the alignment does not match. Then the old alignment is extended forward and the new
-/// one backward, as long as half of the bytes agree.
+/// alignment backward, as long as half of the bytes agree.
 struct ApproximateMatching {
   /// The number of mismatches of an alignment above which a new alignment replaces it.
   private static let advantage = 8
@@ -17,7 +17,7 @@ struct ApproximateMatching {
   private var baseStart = 0
   private var steps: [PatchStep] = []
 
-  /// The steps that create `image`; the last step contains no seek.
+  /// Returns the steps that create `image`; the last step contains no seek.
   static func steps(from base: PatchBase, to image: ArraySlice<UInt8>) -> [PatchStep] {
     guard !base.bytes.isEmpty else {
       return [PatchStep(difference: 0, extra: image.count, seek: 0)]
@@ -75,7 +75,7 @@ struct ApproximateMatching {
     return place < base.count && base[place] == image[i]
   }
 
-  /// Ends the current alignment and starts that of a match.
+  /// Ends the current alignment and starts the alignment of a match.
   private mutating func realign(_ at: Int, _ match: PatchBase.Match) {
     var forward = forwardReach(to: at)
     var backward = backwardReach(from: at, match)

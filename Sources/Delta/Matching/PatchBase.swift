@@ -48,11 +48,12 @@ package struct PatchBase: Sendable {
     let suffixes: UnsafeBufferPointer<Int32>
     let pairs: UnsafeBufferPointer<Int32>
 
-    /// The longest run in the base that is a prefix of `wanted`. It is a prefix of one of the two
-    /// suffixes next to `wanted` in sorted order. If several runs have the same length, the steps
-    /// of the search determine the result. The steps are those of bsdiff, which keep alignments a
-    /// little longer: a suffix that is a prefix of `wanted` does not count as less. If the search
-    /// misses a run that is worth more because of this rule, it is repeated without the rule.
+    /// The longest run in the base that is a prefix of `wanted`. This run is a prefix of one of the
+    /// two suffixes next to `wanted` in sorted order. If several runs have the same length, the
+    /// steps of the search determine the result. The steps are the steps of bsdiff, which keep
+    /// alignments a little longer: a suffix that is a prefix of `wanted` does not count as less. If
+    /// the search misses a run that is worth more because of this rule, it is repeated without the
+    /// rule.
     func longest(_ wanted: UnsafeBufferPointer<UInt8>) -> Match {
       let (match, sawEnd) = search(wanted, endIsLess: false)
       guard sawEnd else { return match }

@@ -1,5 +1,5 @@
-/// One triple of a patch: the number of bytes that are bytes of the base plus a difference, the
-/// number of new bytes, and the seek in the base after them.
+/// One triple of a patch: the number of bytes that are the sum of a base byte and a difference, the
+/// number of new bytes, and the subsequent seek in the base.
 struct PatchStep: Equatable, Sendable {
   var difference: Int
   var extra: Int

@@ -1,6 +1,6 @@
 /// The sorted suffixes of a byte sequence, computed by induced sorting (Nong, Zhang and Chan, "Two
-/// Efficient Algorithms for Linear Time Suffix Array Construction", 2011): linear time, and about 9
-/// bytes of memory per byte in addition to the result.
+/// Efficient Algorithms for Linear Time Suffix Array Construction", 2011). The algorithm needs
+/// linear time, and about 9 bytes of memory per byte in addition to the result.
 struct SuffixArray: Sendable {
   /// The offsets of the suffixes in ascending order of the suffixes. A prefix is less than a longer
   /// suffix.
@@ -22,7 +22,7 @@ private struct InducedSorting<Symbol: FixedWidthInteger> {
   let text: UnsafeBufferPointer<Symbol>
   /// The limit of the symbols: all are below this number.
   let symbols: Int
-  /// Whether a suffix is less than its successor (type S); the others are of type L.
+  /// Whether a suffix is less than its successor (type S); all other suffixes are of type L.
   private let isLess: [Bool]
   /// The start of each symbol's suffixes in sorted order, followed by the end of the last symbol's
   /// suffixes.
@@ -53,15 +53,15 @@ private struct InducedSorting<Symbol: FixedWidthInteger> {
     induce(from: orderOfMarks(marks, sortedByFirstPart: sorted), into: order)
   }
 
-  /// Whether this is the position of a suffix of type S that follows one of type L (a mark).
+  /// Whether this is the position of a mark: a suffix of type S that follows a suffix of type L.
   private func isMark(_ i: Int) -> Bool { i > 0 && isLess[i] && !isLess[i - 1] }
 
   private func leftmostLess() -> [Int32] {
     (0..<Int32(text.count)).filter { isMark(Int($0)) }
   }
 
-  /// Sorts all suffixes as far as the marks are sorted: suffixes of type L from the left, those of
-  /// type S from the right.
+  /// Sorts all suffixes as far as the marks are sorted: suffixes of type L from the left, and
+  /// suffixes of type S from the right.
   private func induce(from marks: [Int32], into order: UnsafeMutableBufferPointer<Int32>) {
     order.update(repeating: -1)
     guard let last = text.indices.last else { return }

@@ -1,6 +1,6 @@
 /// The properties of a detools patch, without its base.
 ///
-/// A patch has no magic. Therefore the bytes are decompressed, and the steps are checked up to the
+/// A patch has no magic. Therefore, the bytes are decompressed and the steps are checked up to the
 /// last byte; other files rarely pass this check. For codecs that devices do not support, only the
 /// start is checked.
 package struct PatchDescription: Equatable, Sendable {
@@ -108,7 +108,7 @@ private struct PatchWalk {
         try passSegment(of: size, &stream)
         made += size
       }
-    // The stream is that of a separate format, and its size is stated.
+    // The stream has a separate format, and its size is stated.
     case .hdiffpatch: try pass(segmentSize, &stream)
     }
     try stream.finish()

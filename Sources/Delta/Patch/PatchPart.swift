@@ -39,7 +39,7 @@ struct PartHeader: Equatable, Sendable {
 
 /// A stream of parts, which a device receives in place of an image.
 package enum PatchParts {
-  /// Applies a complete stream, as a device does that has `base` and knows the image's size.
+  /// Applies a complete stream, as a device with `base` does that knows the size of the image.
   package static func apply(
     _ stream: [UInt8], to base: [UInt8], imageSize: Int, pageSize: Int
   ) throws(PatchFault) -> PatchReader.Result {

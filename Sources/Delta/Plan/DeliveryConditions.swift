@@ -56,7 +56,7 @@ package struct DeliveryConditions: Equatable, Sendable {
     var writtenAt: [Double] = []
     var sentAt = 0.0
     var sent = 0
-    // The number of pages to write before the last bytes of this one fit into the buffer.
+    // The number of pages to write before the last bytes of this page fit into the buffer.
     var before = 0
     for bytes in bytesAtPages {
       while before < writtenAt.count, bytesAtPages[before] + receiveBuffer < bytes { before += 1 }
@@ -74,7 +74,7 @@ package struct DeliveryConditions: Equatable, Sendable {
 
 /// The expected time of a transfer, and the factors that limit it.
 package struct DeliveryForecast: Equatable, Sendable {
-  /// The time from the first byte sent to the last one written.
+  /// The time from sending the first byte to writing the last byte.
   package let seconds: Double
   /// The time that only the link needs.
   package let airSeconds: Double

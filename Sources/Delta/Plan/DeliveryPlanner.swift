@@ -1,10 +1,10 @@
 import OtaflashFirmware
 
 /// Chooses the delivery of an image with the shortest predicted time. Among deliveries with about
-/// equal times, it chooses the one with the fewest bytes on the air.
+/// equal times, it chooses the delivery with the fewest bytes on the air.
 package struct DeliveryPlanner {
   /// The part sizes to try, rounded up to pages. A reset costs at most one part, so the largest
-  /// part is limited to one that takes two seconds with common flash.
+  /// part is limited to a size that takes two seconds with common flash.
   private static let partSizes = [65536, 16384, 4096]
   /// Smaller parts are tried while resets cost more than this share of the time.
   private static let resetShare = 0.01
@@ -116,8 +116,8 @@ package struct DeliveryPlanner {
     return best
   }
 
-  /// Recreates the stream of which a device holds a part. Among all streams that could have been
-  /// the best, it is the one with this size and this CRC32.
+  /// Recreates the stream of which a device holds a part. It is the stream with this size and this
+  /// CRC32 among all streams that could have been the best.
   package func again(size: Int, crc32: UInt32, base: [UInt8]?) -> Delivery? {
     func isIt(_ delivery: Delivery) -> Bool {
       delivery.bytes.count == size && CRC32.checksum(delivery.bytes) == crc32

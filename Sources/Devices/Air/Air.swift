@@ -3,7 +3,7 @@ import OtaflashGATT
 
 /// The source of advertisements: a real radio, or a simulation.
 package enum Air: Sendable {
-  /// The number of the adapter; `nil` = the first that works.
+  /// The number of the adapter; `nil` = the first adapter that works.
   case radio(adapter: UInt16?)
   case simulated(SimulatedAir)
 
@@ -12,8 +12,8 @@ package enum Air: Sendable {
     self = global.simulatedAir.map { .simulated($0) } ?? .radio(adapter: global.adapterNumber)
   }
 
-  /// Returns the devices discovered within `limit`, each once. `found` receives each new device or,
-  /// with `duplicates`, each advertisement.
+  /// Returns the devices discovered within `limit`, each device once. `found` receives each new
+  /// device or, with `duplicates`, each advertisement.
   ///
   /// - Parameter endsWhenCancelled: whether a cancelled survey returns the devices found so far
   ///   instead of failing.

@@ -6,8 +6,8 @@ extension SimulatedAir {
   private static let interval = Duration.milliseconds(250)
   /// The range of the signal strength, in dB.
   private static let wandering: UInt64 = 5
-  /// The last of several devices sends `there` advertisements, then omits `away`: it disappears and
-  /// returns.
+  /// The last of several devices sends `there` advertisements, and then omits `away`
+  /// advertisements, so that it disappears and returns.
   private static let presence = (there: 40, away: 60)
 
   /// Scans in real time, until the time limit or the cancellation of the task.

@@ -3,8 +3,8 @@ import OtaflashGATT
 import OtaflashState
 import Synchronization
 
-/// The last known address of a device on the air, and the search for a new one: a device that was
-/// selected by a pattern may use another random address after each start.
+/// The last known address of a device on the air, and the search for a new address. A device that
+/// was selected by a pattern may use another random address after each start.
 package final class TrackedAddress: Sendable {
   /// Excludes other processes from the device under its new address.
   private final class Hold: Sendable {
@@ -21,7 +21,7 @@ package final class TrackedAddress: Sendable {
   }
 
   private let state: Mutex<State>
-  /// `nil` if the user gave an address: no other address is accepted then.
+  /// `nil` if the user specified an address; no other address is then accepted.
   private let pattern: NamePattern?
   private let moved: @Sendable (_ former: BluetoothAddress, _ new: BluetoothAddress) -> Void
 
@@ -37,7 +37,7 @@ package final class TrackedAddress: Sendable {
 
   package var address: BluetoothAddress { state.withLock { $0.address } }
 
-  /// The address to connect to. If the device may have a new address, this scans first.
+  /// Returns the address to connect to. If the device may have a new address, scans first.
   package func address(
     at place: DeviceLocation, hearing scanner: some Scanner, on clock: any LinkClock
   ) async throws(ConnectFault) -> BluetoothAddress {
@@ -68,7 +68,7 @@ package final class TrackedAddress: Sendable {
       let hold = try Hold(new)
       state.withLock { $0 = State(address: new, hold: hold) }
     } catch {
-      // The condition may end, so another attempt is worthwhile.
+      // The condition may be temporary, so another attempt is worthwhile.
       throw .lostWhileConnecting(.failed(errno: 0, reason: "\(error)"))
     }
     moved(known, new)

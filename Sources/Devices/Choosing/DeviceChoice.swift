@@ -2,8 +2,9 @@ import OtaflashConsole
 import OtaflashFirmware
 import OtaflashState
 
-/// The choice of a device if the command line names none: at a terminal, the user chooses among the
-/// devices in range; otherwise the command fails and lists them. No device is chosen automatically.
+/// The choice of a device if the command line does not name a device. At a terminal, the user
+/// chooses among the devices in range; otherwise the command fails and lists these devices. No
+/// device is chosen automatically.
 package struct DeviceChoice: Sendable {
   /// The duration of the scan without a terminal.
   private static let listening = Duration.seconds(5)
@@ -70,7 +71,7 @@ package struct DeviceChoice: Sendable {
 
   private func refusal() async throws(CommandFault) -> CommandFault {
     let limit = session.global.timeout?.duration ?? Self.listening
-    session.console.note("no device given; scanning for \(Text.seconds(limit))")
+    session.console.note("no device specified; scanning for \(Text.seconds(limit))")
     let devices: [ScanResult]
     do throws(CommandFault) {
       devices = try await Air(session.global).survey(ScanFilter(), for: limit) { [session] in

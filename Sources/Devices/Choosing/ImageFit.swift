@@ -55,7 +55,7 @@ package struct ImageFit: Equatable, Sendable {
     let spoken = Self.protocols(behind: advertised).joined(separator: ", ")
     return switch verdict(on: advertised) {
     case .fits: "supports \(spoken), which accepts \(name)"
-    case .unknown: "advertises no update service; it may have one"
+    case .unknown: "advertises no update service, but may have one"
     case .other: "supports \(spoken); \(name) requires \(protocols.joined(separator: ", "))"
     }
   }

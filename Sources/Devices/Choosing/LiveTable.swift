@@ -12,7 +12,7 @@ package struct LiveTable: Sendable {
     package var services: [BluetoothUUID] = []
     /// The smoothed signal strength, in dBm.
     package var strength: Double?
-    /// The time of the last advertisement; `nil` = none since the start of the table.
+    /// The time of the last advertisement; `nil` = no advertisement since the start of the table.
     package var lastSeen: Duration?
     package var verdict = ImageFit.Verdict.unknown
   }
@@ -96,7 +96,7 @@ package struct LiveTable: Sendable {
   /// removed.
   package mutating func settle(at now: Duration) {
     if let settled, now - settled < Self.settling { return }
-    // Before the first second is over, the order of the devices is not settled.
+    // In the first second, the order of the devices still changes.
     if settled != nil, isChoice, selected == nil { selected = rows.first?.id }
     settled = now
     rows.removeAll { row in

@@ -1,7 +1,7 @@
 import OtaflashConsole
 
-/// The rows of a live table as lines of one width: columns without space are omitted, the least
-/// important first.
+/// The rows of a live table as lines of one width. If the width is insufficient, columns are
+/// omitted, the least important first.
 package struct LiveTableLayout {
   private struct Column {
     let title: String
@@ -24,9 +24,9 @@ package struct LiveTableLayout {
   private static let weakest = -100.0
   private static let strongest = -40.0
   private static let barWidth = 10
-  /// The age from which the table shows the age.
+  /// The minimum age that the table shows.
   private static let freshness = Duration.seconds(2)
-  /// The age from which a row is dimmed.
+  /// The minimum age at which a row is dimmed.
   private static let staleness = Duration.seconds(10)
 
   package let lines: [Line]

@@ -16,8 +16,8 @@ extension CapturedPeer {
   }
 
   /// A device without an address gets a static random address (Core 5.4, Vol 6, Part B, 1.3.2.1),
-  /// generated from its name: C0:0F and a CRC32. So the address of a device is constant, and two
-  /// devices have different addresses.
+  /// generated from its name: C0:0F and a CRC32. Therefore, the address of a device is constant,
+  /// and different devices have different addresses.
   package init(standingFor name: String) {
     let checksum = CRC32.checksum(name.utf8)
     let bytes = (0..<4).map { UInt8(truncatingIfNeeded: checksum >> (8 * $0)) }

@@ -29,14 +29,14 @@ extension DeviceCommand {
   }
 }
 
-/// Resolves `-d last` and aliases before anything else: another run may meanwhile connect to
-/// another device, or give the alias to it.
+/// Resolves `-d last` and aliases first, because another run may later connect to another device,
+/// or assign the alias to another device.
 package struct DeviceLookup: Sendable {
   package let environment: [String: String]
 
   package init(environment: [String: String]) { self.environment = environment }
 
-  /// The device itself, independent of how it was named.
+  /// The device, independent of the way in which it was selected.
   package func resolved(_ device: DeviceSelector) throws(CommandFault) -> DeviceSelector {
     switch device.kind {
     case .address, .name, .unix, .simulated: device
@@ -87,8 +87,8 @@ package struct DeviceLookup: Sendable {
     }
   }
 
-  /// The arguments of the command line with the device in the place of `last`, so that messages and
-  /// printed commands name it.
+  /// The arguments of the command line with the device in place of `last`, so that messages and
+  /// printed commands name the device.
   package static func words(_ words: [String], naming device: String) -> [String] {
     let before = [""] + words
     return zip(before, words).map { former, word in

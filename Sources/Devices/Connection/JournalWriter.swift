@@ -7,15 +7,15 @@ import Synchronization
 /// Records the progress of an update, so that a later run can report the interruption. The entry is
 /// only a hint: the device decides at which offset the transfer resumes.
 package final class JournalWriter: Sendable {
-  /// The number of bytes between two entries. Each entry waits for the disk.
+  /// The number of bytes between two entries; writing each entry waits for the disk.
   private static let noteStep = 64 * 1024
 
   private struct Page: Sendable {
     var entry: UpdateJournal.Entry
     var noted = 0
-    /// The size in bytes of all images before the current one.
+    /// The size in bytes of all images before the current image.
     var before = 0
-    /// Whether an entry could not be written. The user was informed, and no other entry is written.
+    /// Whether writing an entry failed. The failure was reported, and no further entry is written.
     var isGivenUp = false
   }
 
@@ -83,7 +83,7 @@ package final class JournalWriter: Sendable {
 
   private func write(_ entry: UpdateJournal.Entry) {
     guard !page.withLock({ $0.isGivenUp }) else { return }
-    let kept: Void? = records.console.attempt(orNote: "the resume hint was not kept") {
+    let kept: Void? = records.console.attempt(orNote: "the resume hint was not stored") {
       () throws(StateFault) in try journal.write(entry)
     }
     if kept == nil { page.withLock { $0.isGivenUp = true } }

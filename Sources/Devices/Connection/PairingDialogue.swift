@@ -37,8 +37,8 @@ package struct PairingDialogue: Sendable {
     return UInt32(digits)
   }
 
-  /// Standard input may be a terminal or a pipe with the answers, but not the image, and not
-  /// /dev/null as for background jobs.
+  /// Standard input may be a terminal or a pipe with the answers. It must not contain the image,
+  /// and must not be /dev/null, as it is for background jobs.
   private var canAsk: Bool {
     guard !session.global.noInput, session.context.subject.image != "-" else { return false }
     var status = stat()
@@ -69,7 +69,7 @@ package struct PairingDialogue: Sendable {
     return passkey
   }
 
-  /// A pipe does not echo the line break that a user types.
+  /// A pipe does not echo a line break, which a user would type.
   private func prompt(_ text: String) {
     session.console.prompt(text, breaksLine: isatty(STDIN_FILENO) != 1)
   }

@@ -15,8 +15,9 @@ package struct RadioPairing: Sendable {
     case always
   }
 
-  /// Returns an agent for an adapter, by default that of the session. The agent is not started yet.
-  /// A failure to store keys prints a note; it never fails an update.
+  /// Returns an agent for an adapter, by default the adapter of the session. The agent is not
+  /// started yet. If keys cannot be stored, a note is printed; an update never fails for this
+  /// reason.
   package static func agent(
     _ policy: Policy, of adapter: UInt16? = nil, in session: Session
   ) -> PairingAgent {
@@ -31,7 +32,7 @@ package struct RadioPairing: Sendable {
       case .notRead(let error):
         console.note("note: the keys of earlier pairings were not read: \(error)", verbosity: 1)
       case .notKept(let device, let error):
-        console.note("note: the keys were not kept; \(device) must be paired again: \(error)")
+        console.note("note: the keys were not stored; \(device) must be paired again: \(error)")
       }
     }
   }

@@ -7,7 +7,7 @@ package enum RadioTuning {
   /// Returns a tuner for an adapter. The tuner is not started yet.
   ///
   /// - Parameters:
-  ///   - adapter: the number of the adapter, by default that of the session.
+  ///   - adapter: the number of the adapter, by default the adapter of the session.
   ///   - isExplicit: whether the user requested the parameters, so that refusals are reported.
   package static func tuner(
     _ tuning: LinkTuning?, of adapter: UInt16? = nil, isExplicit: Bool, in session: Session
@@ -32,7 +32,7 @@ extension TuningStep {
     switch outcome {
     case .granted: return head + "granted" + (now.map { ": \($0)" } ?? "")
     case .refused(let reason): return head + "not granted: \(reason)\(rest)"
-    case .notPermitted: return head + "not granted: it needs CAP_NET_RAW\(rest)"
+    case .notPermitted: return head + "not granted: it requires CAP_NET_RAW\(rest)"
     }
   }
 
@@ -41,7 +41,7 @@ extension TuningStep {
       switch outcome {
       case .granted: nil
       case .refused(let reason): reason
-      case .notPermitted: "it needs CAP_NET_RAW"
+      case .notPermitted: "it requires CAP_NET_RAW"
       }
     return JSONValue.fields([
       "subject": .string(subject.rawValue.lowercased()), "asked": .string(asked),

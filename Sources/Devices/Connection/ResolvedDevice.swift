@@ -7,14 +7,14 @@ import OtaflashState
 package struct ResolvedDevice: Sendable {
   /// The first identity: its address, socket or profile.
   private let firstIdentity: String
-  /// The identity to lock, independent of how the device was named.
+  /// The identity to lock, independent of the way in which the device was selected.
   private let lockIdentity: DeviceIdentity
   package let name: String?
   /// The last location of a device on the air; `nil` for every other device.
   private let location: TrackedAddress?
   package private(set) var dialer: Dialer
   package let clock: any LinkClock
-  /// The device itself, if it runs in this process.
+  /// The simulated device, if it runs in this process.
   private let device: SimulatedDevice?
   /// The pairing agent for a device on the air.
   package let pairing: PairingAgent?
@@ -23,7 +23,7 @@ package struct ResolvedDevice: Sendable {
   /// The name of the device's records: its address, socket or profile.
   package var identity: String { address ?? firstIdentity }
 
-  /// The device's Bluetooth address, which may be a new one after a restart.
+  /// The device's Bluetooth address, which may change after a restart.
   package var address: String? { location?.address.description }
 
   private static let connectLimit = Duration.seconds(20)
@@ -58,7 +58,7 @@ package struct ResolvedDevice: Sendable {
     case .address(let address):
       guard session.global.simulatedAir == nil else {
         throw .usage(
-          message: "--adapter sim has no '\(selector.text)', only devices that start with sim:",
+          message: "--adapter sim has no '\(selector.text)'; its devices start with sim:",
           command: "scan")
       }
       return radio(address, matching: nil, name: nil, in: session, within: limit, policy, tuner)

@@ -6,8 +6,8 @@ import OtaflashGATT
 import OtaflashSimulation
 import OtaflashState
 
-/// A simulated device in this process. Its flash is stored in the state directory, one file per
-/// spelling of the profile, so that the next run finds the state of the previous one.
+/// A simulated device in this process. Its flash is stored in the state directory, in one file for
+/// each text of the profile, so that the next run continues from the state of the previous run.
 package struct SimulatedDevice: Sendable {
   /// The longest file name that every file system supports, with space for the suffix.
   private static let nameMaximum = 200
@@ -81,7 +81,7 @@ package struct SimulatedDevice: Sendable {
         ? String(UnicodeScalar(byte)) : "%" + Text.padded(String(byte, radix: 16), 2)
     }.joined()
     guard escaped.utf8.count > nameMaximum else { return escaped }
-    // No character is escaped as `~`.
+    // The escaping never produces `~`.
     return escaped.prefix(nameMaximum) + "~" + String(CRC32.checksum(body.utf8), radix: 16)
   }
 
@@ -115,7 +115,7 @@ package struct SimulatedDevice: Sendable {
 }
 
 extension FlashFault {
-  /// The errno of the flash file; EIO for a flash whose content no bootloader wrote.
+  /// The errno of the flash file; EIO if the content of the flash was not written by a bootloader.
   fileprivate var errno: Int32 {
     if case .medium(_, let errno) = self { errno } else { EIO }
   }

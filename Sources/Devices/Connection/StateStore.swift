@@ -4,8 +4,8 @@ import OtaflashState
 import OtaflashUpdate
 
 /// The state on disk of the devices that this user updates: locks, unfinished updates, running
-/// versions. History never fails an update: after the lock was acquired, a failed write prints a
-/// note, and the update continues.
+/// versions. A failed write never fails an update: after the lock was acquired, the failure is
+/// reported as a note, and the update continues.
 package struct StateStore: Sendable {
   package let directory: StateDirectory
   package let console: Console
@@ -125,13 +125,13 @@ package struct StateStore: Sendable {
 
   /// Stores the results of a campaign.
   ///
-  /// - Returns: whether they were stored.
+  /// - Returns: whether the results were stored.
   @discardableResult
   package func noteCampaign(_ devices: [DeviceRecord]) -> Bool { change { $0.add(devices) } }
 
   @discardableResult
   private func change(_ change: (inout DeviceRegistry) -> Void) -> Bool {
-    let kept: Void? = console.attempt(orNote: "the list of devices was not kept") {
+    let kept: Void? = console.attempt(orNote: "the list of devices was not saved") {
       () throws(StateFault) in
       console.note(
         "list of devices", setAside: try RegistryFile(in: directory).update(change))

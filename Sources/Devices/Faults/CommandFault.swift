@@ -25,7 +25,7 @@ package enum CommandFault: Error {
   case identityUnknown(name: String, version: Bool, hardware: Bool)
   /// An image that no protocol of the device supports, and the content of its file.
   case imageNotTaken(by: [UpdateProtocol], FirmwarePackage)
-  /// An image for another board than that of the given devices.
+  /// An image for a board other than the board of the specified devices.
   case otherBoard(name: String, BoardFault)
   case verificationKey(path: String, VerificationKeyFault)
   case keyFile(KeyFileFault)
@@ -39,10 +39,10 @@ package enum CommandFault: Error {
   case noMatch(pattern: String, waited: Duration)
   /// `last` without an earlier connection.
   case noLastDevice
-  /// No device was given, and the user has not chosen one.
+  /// No device was specified, and the user has not chosen a device.
   ///
   /// - Parameters:
-  ///   - why: the available devices, or the reason why none was chosen, as sentences.
+  ///   - why: the available devices, or the reason why no device was chosen, as sentences.
   ///   - suggestion: a device that the user may choose.
   case noDeviceNamed(why: String, suggestion: String?)
   /// A word that is not a form of DEVICE or an alias, and the most similar alias.
@@ -56,7 +56,7 @@ package enum CommandFault: Error {
   case state(StateFault)
   /// Checks of `doctor` that failed.
   ///
-  /// - Parameter command: the remedy of the first of them.
+  /// - Parameter command: the remedy of the first failed check.
   case unhealthy(failed: Int, command: String)
   /// Checks of `self-test` that failed, by their names.
   case selfTestFailed([String], of: Int)
@@ -73,7 +73,7 @@ package enum CommandFault: Error {
   case shortage(ResourceShortage)
   /// This program was built without campaigns.
   case withoutCampaigns
-  /// A fault of a campaign; a target above this one declares these faults.
+  /// A fault of a campaign. A higher-level target declares these faults.
   case campaign(any ReportedFault)
 }
 

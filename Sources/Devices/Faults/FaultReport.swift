@@ -1,6 +1,6 @@
 import OtaflashConsole
 
-/// A fault as it is printed: as text in three lines, or as one JSON object.
+/// The printed form of a fault: three lines of text, or one JSON object.
 package struct FaultReport: Equatable, Sendable {
   package let code: FaultCode
   /// The event, without a full stop or a line break.
@@ -10,20 +10,20 @@ package struct FaultReport: Equatable, Sendable {
   /// A command that works as printed.
   package let help: String
   package let exit: ExitStatus
-  /// Whether the same command can succeed when it is run again unchanged.
+  /// Whether the same command can succeed if it is run again unchanged.
   package let retryable: Bool
-  /// The location of the fault in a file, and of further faults in the file.
+  /// The locations of the fault and of further faults in a file.
   package let passages: [FilePassage]
   /// The number of faults of the file that are not in `passages`.
   package let omitted: Int
-  /// Further clauses about the event.
+  /// Additional clauses about the event.
   package let details: [String]
   /// The state of the image on the device, if a program must know it.
   package var imageState: ImageState?
 
   /// The state of an image whose update ended early.
   package enum ImageState: String {
-    /// The device was asked to restart into the image. The outcome is not known.
+    /// The host requested a restart of the device into the image. The outcome is unknown.
     case restartRequested = "restart-requested"
   }
 
@@ -70,8 +70,8 @@ package struct FaultContext: Sendable {
   private let reporting: @Sendable (CommandFault, FaultContext) -> FaultReport
 
   /// - Parameters:
-  ///   - program: as it was called.
-  ///   - arguments: all words after it.
+  ///   - program: the program as it was called.
+  ///   - arguments: all words after the program.
   ///   - commandName: returns the command that the arguments call; `nil` if they are invalid.
   ///   - reporting: the table of all faults.
   package init(
@@ -113,9 +113,9 @@ package struct FaultContext: Sendable {
   /// This run's command with additional arguments.
   package func again(with words: String...) -> String { working(arguments, adding: words) }
 
-  /// Returns `words` followed by `more`. If that command does not accept `more`, returns `flash`
-  /// with these arguments. If there is no image, or `flash` does not accept them either, returns
-  /// the command's own help.
+  /// Returns `words` followed by `more`. If the command does not accept `more`, returns `flash`
+  /// with these arguments. If there is no image, or if `flash` does not accept the arguments,
+  /// returns the command's own help.
   package func working(_ words: [String], adding more: [String]) -> String {
     guard let name = commandName(arguments), commandName(words + more) == nil else {
       return command(words + more)

@@ -1,6 +1,6 @@
 /// The row of a fault code: the values that its faults share unless a fault states its own.
-/// `explain` prints the texts; docs/troubleshooting.md and the list in otaflash(1) are written from
-/// them.
+/// `explain` prints the texts; docs/troubleshooting.md and the list in otaflash(1) are generated
+/// from these texts.
 package struct FaultRow: Sendable {
   /// The meaning of the code: a clause in lower case, without a full stop.
   package let meaning: String
@@ -8,7 +8,7 @@ package struct FaultRow: Sendable {
   package let exits: [ExitStatus]
   /// The default of `FaultReport.retryable`.
   package let retryable: Bool
-  /// The command that helps if the fault has no remedy that is a command.
+  /// The command in the help line if the remedy of the fault is not a command.
   package let help: KeyPath<FaultContext, String> & Sendable
   /// The causes, the most likely first: sentences, with commands between backticks.
   package let causes: String
@@ -38,8 +38,8 @@ extension FaultCode {
         .bug, help: \.againVerbose, "an error in otaflash itself; please report it",
         causes: "otaflash detected an internal error. Neither the image nor the device is the "
           + "cause.",
-        remedy: "Run the same command again with -vvv, and report its output with that of "
-          + "`otaflash --version`. The device keeps its state; the same command can be tried "
+        remedy: "Run the same command again with -vvv, and report its output and the output of "
+          + "`otaflash --version`. The device keeps its state, so you can run the same command "
           + "again.")
     // Input.
     case .usage:
@@ -53,7 +53,7 @@ extension FaultCode {
       FaultRow(
         .malformedInput, help: \.inspectImage,
         "the image or its sidecar file is malformed, or the image does not match its own hash",
-        causes: "A download or a copy is incomplete, the format of the file is not that of its "
+        causes: "A download or a copy is incomplete, the format of the file does not match its "
           + "name, or the file is not firmware. Nothing was sent.",
         remedy: "`otaflash image info FILE` shows the recognized content, and the message "
           + "contains the line or the offset. Build or download the file again.")
@@ -61,7 +61,7 @@ extension FaultCode {
       FaultRow(
         .missingInput, "a file is missing or unreadable",
         causes: "A relative path is resolved against the directory in which the command runs. The "
-          + "file may belong to another user, or the path may be that of a directory.",
+          + "file may belong to another user, or the path may refer to a directory.",
         remedy: "The help line lists the directory. In scripts and services, use absolute paths.")
     case .signature:
       FaultRow(
@@ -74,22 +74,22 @@ extension FaultCode {
     case .otherSigner:
       FaultRow(
         .permissionDenied, help: \.inspectImage,
-        "the image is signed by another key than the one given",
+        "the image is signed with a key other than the given key",
         causes: "A development build and a release are often signed with different keys. Nothing "
           + "was sent.",
         remedy: "Set --key to the public half of the key that the device trusts, or use the "
           + "image that was signed with that key.")
     case .keyFile:
       FaultRow(
-        .configuration, "the key file holds no key",
+        .configuration, "the key file contains no key",
         causes: "--key requires a public key in PEM; --key-file requires the device's secret, 16 "
-          + "to 64 bytes, raw or as hex digits. The two are easily confused, and a private key "
-          + "is refused where a public one is required.",
-        remedy: "Look at the file's first line. `openssl pkey -in private.pem -pubout` writes "
+          + "to 64 bytes, raw or as hex digits. These two options are easily confused. A private "
+          + "key is refused if a public key is required.",
+        remedy: "Check the first line of the file. `openssl pkey -in private.pem -pubout` writes "
           + "the public half of a signing key.")
     case .keyFileExposed:
       FaultRow(
-        .permissionDenied, "others can read the key file",
+        .permissionDenied, "other users can read the key file",
         causes: "The mode of the file permits its group or all users to read it. Anyone with the "
           + "key can install any firmware on the device.",
         remedy: "Run `chmod 600` on the file. If another user may have read the key, replace it on "
@@ -98,10 +98,10 @@ extension FaultCode {
     case .wrongHardware:
       FaultRow(
         .refusedBeforeWriting, help: \.inspectSubject, "the image is for another board",
-        causes: "The image's descriptor, its package or --hardware names one board, and the "
-          + "device reports another. Nothing was written.",
-        remedy: "Use the image for this board: `otaflash info -d name:door-01` shows the board "
-          + "of the device, `otaflash image info FILE` the board of the image. "
+        causes: "The image's descriptor, its package or --hardware names one board, and the device "
+          + "reports another board. Nothing was written.",
+        remedy: "Use the image for this board: `otaflash info -d name:door-01` shows the board of "
+          + "the device, and `otaflash image info FILE` shows the board of the image. "
           + "--allow-other-hardware sends the image regardless; use it only if you know that the "
           + "ids are wrong.")
     case .doesNotFit:
@@ -114,8 +114,8 @@ extension FaultCode {
           + "address range of the application with --region.")
     case .downgrade:
       FaultRow(
-        .refusedBeforeWriting, help: \.inspectSubject, "the image is older than the running one",
-        causes: "The image's version is lower than the one that the device runs. Nothing was "
+        .refusedBeforeWriting, help: \.inspectSubject, "the image is older than the running image",
+        causes: "The image's version is lower than the running version. Nothing was "
           + "written.",
         remedy: "To send it regardless, add --allow-downgrade. Some bootloaders refuse all older "
           + "images; their devices require a newer image.")
@@ -183,13 +183,13 @@ extension FaultCode {
       FaultRow(
         .permissionDenied, help: \.inspectSubject, "the key does not match the device",
         causes: "The key file contains the key of another device or another board.",
-        remedy: "Find the key of this device. After five wrong keys the device is locked until "
-          + "it restarts.")
+        remedy: "Find the key of this device. After five wrong keys, the device is locked until it "
+          + "restarts.")
     case .deviceLocked:
       FaultRow(
         .permissionDenied, help: \.inspectSubject,
         "the device is locked after too many wrong keys; restart it",
-        causes: "Five keys in a row were wrong, so the device accepts none until its next "
+        causes: "Five consecutive keys were wrong, so the device accepts no key until its next "
           + "restart.",
         remedy: "Restart the device, and find the right key before you try again.")
     case .deviceFlashFault:
@@ -214,49 +214,49 @@ extension FaultCode {
         .protocolBroken, help: \.inspectSubject, "the device uses another protocol version",
         causes: "The firmware of the device implements a version of the protocol that this version "
           + "of otaflash does not support.",
-        remedy: "Update otaflash. If the version of the device is older, use the otaflash that was "
-          + "released with its firmware.")
+        remedy: "Update otaflash. If the device uses an older version, use the otaflash release "
+          + "that matches its firmware.")
     case .imageRejected:
       FaultRow(
         .rejectedByDevice, help: \.inspectSubject,
         "the received image does not match, or the bootloader rejected it",
         causes: "The device read the complete image back from its flash, and the CRC32 or the hash "
-          + "differs. Or the bootloader checked the image and rejected it, usually because it does "
-          + "not trust the key of the signature. The old image still runs.",
+          + "differs. Another possible cause: the bootloader rejected the image, usually because "
+          + "it does not trust the key of the signature. The old image still runs.",
         remedy: "Run the same command again. If it fails again, compare the keys: `otaflash "
           + "image info FILE` shows which key signed the image.")
     case .reverted:
       FaultRow(
         .rejectedByDevice, help: \.inspectDevice,
-        "the old image runs again: the bootloader did not start the new one, or reverted it",
-        causes: "The bootloader rejected the new image because of its signature or version. Or it "
-          + "started the image on trial, and the image crashed or was not confirmed before a "
-          + "restart.",
-        remedy: "The device works; the new image does not. Before you send the image to other "
-          + "devices, observe its start with a debugger or on a console.")
+        "the old image runs again: the bootloader did not start the new image, or reverted it",
+        causes: "The bootloader rejected the new image because of its signature or version, or the "
+          + "bootloader started the image on trial, but the image crashed or was not confirmed "
+          + "before a restart.",
+        remedy: "The device works, but the new image does not. Before you send the image to other "
+          + "devices, observe its start with a debugger or a console.")
     case .oldVersionRuns:
       FaultRow(
         .rejectedByDevice, help: \.inspectDevice, "the device restarted into the old image",
-        causes: "The device restarted, and reports the same image as before. Its bootloader found "
-          + "no update request, or refused the request without a reason.",
+        causes: "The device restarted and reports the same image as before. Its bootloader found "
+          + "no update request, or refused the request without reporting a reason.",
         remedy: "`otaflash info -d name:door-01` shows the running image. Check that application "
           + "and bootloader agree on the slot of the new image and on the format of the update "
           + "request.")
     case .differentImageRuns:
       FaultRow(
         .rejectedByDevice, help: \.inspectDevice,
-        "the device runs neither the old image nor the new one",
-        causes: "The running image is neither the image that was sent nor the one before. "
-          + "Another host updates the device at the same time, its bootloader fell back to a "
-          + "recovery image, or --image-version is wrong.",
+        "the device runs neither the old image nor the new image",
+        causes: "The running image is neither the new image nor the previous image. Another "
+          + "host is updating the device at the same time, the bootloader started a recovery "
+          + "image, or --image-version is wrong.",
         remedy: "`otaflash info -d name:door-01` shows the running image. Set --image-version to "
           + "the version that the application itself reports.")
     case .unreachableAfterActivation:
       FaultRow(
         .linkLostResumable, retryable: true, "the device was not found after its restart",
-        causes: "The complete image was sent, the device restarted, and otaflash has received no "
-          + "advertisement from it since. The restart may take longer than expected, or the "
-          + "device has another address, has no Bluetooth, or has crashed.",
+        causes: "The complete image was sent and the device restarted, but otaflash has received "
+          + "no advertisement from the device since the restart. The restart may take longer than "
+          + "expected, or the device uses another address, does not use Bluetooth, or has crashed.",
         remedy: "Wait and run the same command again: it checks the running image before it "
           + "sends anything. If the bootloader starts images on trial, a restart of the device "
           + "restores the old image.")
@@ -265,14 +265,14 @@ extension FaultCode {
       FaultRow(
         .rejectedByDevice, help: \.inspectDevice, "a block is still wrong after several attempts",
         causes: "After each attempt, the device reports that it received wrong bytes for the same "
-          + "block. The receiver or the flash of the device is faulty at that offset.",
+          + "block. The receiver of the device, or its flash at this offset, is faulty.",
         remedy: "Try once more with --restart. If a device fails at the same offset each time, "
           + "contact its maker.")
     case .stalled:
       FaultRow(
         .linkLostResumable, or: [.linkLost], retryable: true, "the device accepts no more data",
         causes: "The link is up, but the device has made no progress for longer than any flash "
-          + "operation lasts. Its firmware or its flash hangs.",
+          + "operation takes. Its firmware or its flash hangs.",
         remedy: "Restart the device and run the same command: the transfer resumes at the "
           + "device's offset.")
     case .noProgress:
@@ -318,13 +318,14 @@ extension FaultCode {
         .deviceUnavailable, help: \.doctor, "no Bluetooth adapter can be used",
         causes: "There is no adapter, it is off or blocked, Bluetooth LE is off, or the adapter "
           + "hangs. A container sees the adapters of the host only with the network of the host.",
-        remedy: "`otaflash doctor` finds the reason and prints the command that helps.")
+        remedy: "`otaflash doctor` finds the cause and prints a command that fixes the problem.")
     case .deviceNotFound:
       FaultRow(
         .deviceUnavailable, retryable: true, help: \.scan,
         "the device does not answer or advertise",
         causes: "The device is out of range, asleep, off, or connected to another host (connected "
-          + "devices do not advertise). Or its address has the other type, public or random.",
+          + "devices do not advertise). Another possible cause: the type of its address (public or "
+          + "random) is wrong.",
         remedy: "`otaflash scan --all` lists all devices in range. Append /public or /random to "
           + "the address; disconnect the device from other hosts.")
     case .deviceAmbiguous:
@@ -364,8 +365,8 @@ extension FaultCode {
     case .bondForgotten:
       FaultRow(
         .permissionDenied, help: \.pair, "the device no longer has the keys of a pairing",
-        causes: "The device was reset or paired with other hosts since, or another device uses "
-          + "its address.",
+        causes: "After the pairing, the device was reset or paired with other hosts, or another "
+          + "device uses its address.",
         remedy: "Make sure that it is your device. Then remove its keys from this host with "
           + "`otaflash unpair -d C0:FF:EE:00:00:01`, and run the same command again; the command "
           + "pairs if the device requires pairing. If bluetoothd created the pairing, also remove "
@@ -405,25 +406,25 @@ extension FaultCode {
     case .fleetRun:
       FaultRow(
         .missingInput, "no run or several runs match",
-        causes: "A run is identified by its name or the first characters of its name.",
+        causes: "The first characters of the name are sufficient if they match only one run.",
         remedy: "`otaflash fleet list` lists all runs.")
     case .fleetRunHeld:
       FaultRow(
-        .deviceUnavailable, retryable: true, "another process works on a campaign",
+        .deviceUnavailable, retryable: true, "another process is running a campaign",
         causes: "Only one process at a time can use a store of runs.",
         remedy: "`otaflash fleet status` shows the progress of the run. The commands pause, "
           + "resume, cancel and retry work from any terminal.")
     case .fleetRequest:
       FaultRow(
         .refusedBeforeWriting, or: [.linkLost],
-        "a request to a run was refused, or is not answered yet",
+        "a request to a run was refused, or was not answered yet",
         causes: "A finished run cannot be paused, and a run that does not wait cannot be resumed. "
           + "If a process works on the run, that process carries out the requests.",
-        remedy: "`otaflash fleet status` shows the state of the run. An unanswered request is "
-          + "kept.")
+        remedy: "`otaflash fleet status` shows the state of the run. An unanswered request stays "
+          + "stored.")
     case .fleetPaused:
       FaultRow(
-        .fleetStopped, retryable: true, "a run waits for an operator",
+        .fleetStopped, retryable: true, "a run is waiting for an operator",
         causes: "A wave requires manual approval, too many devices failed, or an operator paused "
           + "the run.",
         remedy: "Check the state with `otaflash fleet status`. To continue, run `otaflash fleet "
@@ -431,9 +432,10 @@ extension FaultCode {
     case .fleetChain:
       FaultRow(
         .malformedInput, "the recorded events of a run were changed",
-        causes: "Each event contains the hash of the event before it, and each run the hash of the "
-          + "run before it. A hash does not match, no event has the hash given to `--verify`, or a "
-          + "run was deleted. Another program changed the store, or the disk is damaged.",
+        causes: "Each event contains the hash of the previous event, and each run contains the "
+          + "hash of the previous run. A hash does not match, no event has the hash given to "
+          + "`--verify`, or a run was deleted. Another program changed the store, or the disk is "
+          + "damaged.",
         remedy: "Do not rely on the report of this run. Find out which program writes to the "
           + "store, then start another run: the devices report their running images.")
     case .fleetStore:
@@ -457,7 +459,7 @@ extension FaultCode {
     case .selfTest:
       FaultRow(
         .selfTestFailed, "a check of the self-test failed",
-        causes: "This installation does not work as tested. Files that the program needs are "
+        causes: "This installation does not work correctly. Files that the program needs are "
           + "damaged or missing, a disk is full, or the program has a bug.",
         remedy: "Run `otaflash self-test` once more, then reinstall the program. If a check "
           + "still fails, report it with the output of `otaflash --version`.")
@@ -475,10 +477,10 @@ extension FaultCode {
         .outputFailed,
         "standard output, a capture, a plot or a report cannot be written, or would overwrite "
           + "another file",
-        causes: "The reader of a pipe has exited, the disk is full, or a file of another kind "
-          + "has this name; that file is kept.",
-        remedy: "Choose another name or free disk space. An update in progress has continued: "
-          + "run its command again to check its state.")
+        causes: "The reader of a pipe has exited, the disk is full, or a file of another kind has "
+          + "this name (otaflash keeps that file).",
+        remedy: "Choose another name or free disk space. An update in progress has continued: to "
+          + "check its state, run its command again.")
     }
   }
 }

@@ -1,4 +1,4 @@
-/// A fault with its own report, of a part of the command line that may be absent.
+/// A fault that contains its own report, for parts of the command line that may be absent.
 package protocol ReportedFault: Error {
   func report(in context: FaultContext) -> FaultReport
 }

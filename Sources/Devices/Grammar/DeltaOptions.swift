@@ -3,7 +3,7 @@ import OtaflashUpdate
 
 extension DeltaPolicy: ExpressibleByArgument {}
 
-/// Whether a patch or a compressed image may be sent, and the source of the base images.
+/// The options for patches and compressed images, and the source of the base images.
 package struct DeltaOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
@@ -25,7 +25,7 @@ package struct DeltaOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "A prebuilt patch from the running image to the image, used instead of a new one.",
+      "A prebuilt patch from the running image to the image, used instead of a new patch.",
       valueName: "file"),
     completion: .file())
   package var patch: String?

@@ -50,15 +50,15 @@ package struct DeviceSelector: Equatable, Sendable {
     if text.hasPrefix("sim:") { return .simulated(try SimulationProfile.argument(text)) }
     if text == "last" { return .last }
     if let address = BluetoothAddress(text) { return .address(address) }
-    // Aliases are parsed last, so that no alias hides another form. They are resolved at the start
-    // of a run.
+    // Aliases are parsed last, so that an alias cannot hide another form. Aliases are resolved at
+    // the start of a run.
     do throws(DeviceAlias.Fault) { return .alias(try DeviceAlias(text)) } catch {
       throw ValidationError("'\(text)' is not a device; write \(forms)")
     }
   }
 
   package static let forms =
-    "C0:FF:EE:00:00:01, name:REGEX, unix:/path, sim:PROFILE, last, or your alias"
+    "C0:FF:EE:00:00:01, name:REGEX, unix:/path, sim:PROFILE, last, or an alias"
 }
 
 /// `-d DEVICE`, for every command with a device.
@@ -75,7 +75,7 @@ package struct DeviceOption: ParsableArguments, Sendable {
   package init() {}
 }
 
-/// `-d DEVICE` for commands in which the user may choose one instead.
+/// `-d DEVICE` for commands in which the user can choose a device instead.
 package struct ChoosableDeviceOption: ParsableArguments, Sendable {
   @Option(
     name: .shortAndLong,

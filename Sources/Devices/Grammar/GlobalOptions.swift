@@ -46,7 +46,7 @@ package struct GlobalOptions: ParsableArguments, Sendable {
     throw ValidationError("'\(adapter)' is not \(AdapterName.expected)")
   }
 
-  /// The number of the requested adapter, or `nil` for the first that works.
+  /// The number of the requested adapter, or `nil` for the first adapter that works.
   package var adapterNumber: UInt16? { adapter.flatMap(AdapterName.init(listText:))?.number }
 
   package var verbose: Int { output.verbose }
@@ -55,11 +55,11 @@ package struct GlobalOptions: ParsableArguments, Sendable {
   package var noInput: Bool { questions.noInput }
   package var yes: Bool { questions.yes }
 
-  /// These options as arguments, for a run that continues this one.
+  /// These options as arguments, for a run that continues this run.
   package var words: [String] {
     (adapter.map { ["--adapter", $0] } ?? []) + output.words + (yes ? ["--yes"] : [])
   }
 
-  /// The simulated devices that replace real ones.
+  /// The simulated devices that replace real devices.
   package var simulatedAir: SimulatedAir? { adapter.flatMap { SimulatedAir($0) } }
 }

@@ -1,8 +1,8 @@
 import ArgumentParser
 import OtaflashFirmware
 
-/// The board that MCUboot images must be for. Only the bootloader knows the board, and it reports a
-/// mismatch only after the complete image was sent.
+/// The required board of MCUboot images. Only the bootloader can compare the board, and it reports
+/// a mismatch only after the complete image was sent.
 package struct ImageTargetOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,

@@ -3,7 +3,7 @@ import OtaflashConsole
 import OtaflashSimulation
 
 extension PHY: ListElement {
-  package static let expected = "a PHY; there are 1M, 2M, coded, S2 and S8"
+  package static let expected = "a PHY; the PHYs are 1M, 2M, coded, S2 and S8"
   package init?(listText: String) { self.init(caseInsensitive: listText) }
   package var listText: String { rawValue }
 }

@@ -22,8 +22,8 @@ package struct LinkOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The time without a packet after which the link counts as lost; for flash, the default is "
-        + "2s.",
+      "The time without a packet after which the link is considered lost; for flash, the default "
+        + "is 2s.",
       valueName: "time"),
     transform: TimeSpan.parse)
   package var supervision: TimeSpan?
@@ -52,7 +52,8 @@ package struct LinkOptions: ParsableArguments, Sendable {
 
   package func validate() throws {
     guard !keepLink || !asksForSomething else {
-      throw ValidationError("--keep-link excludes --interval, --phy and --supervision")
+      throw ValidationError(
+        "--keep-link cannot be combined with --interval, --phy and --supervision")
     }
     guard tuning(else: .flashing)?.isPossible ?? true else {
       throw ValidationError("--supervision must be 100ms to 32s, and more than twice --interval")

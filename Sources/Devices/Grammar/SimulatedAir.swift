@@ -3,7 +3,7 @@ import OtaflashConsole
 import OtaflashSimulation
 
 /// `--adapter sim:8`: an adapter with simulated devices in range, to try a scan or a choice without
-/// hardware. Each is a `sim:` device with persistent flash.
+/// hardware. Each device is a `sim:` device with persistent flash.
 package struct SimulatedAir: Equatable, Sendable {
   /// One device in range.
   package struct Station: Equatable, Sendable {
@@ -25,7 +25,7 @@ package struct SimulatedAir: Equatable, Sendable {
 
   package let stations: [Station]
 
-  /// `nil` if `text` is something else.
+  /// `nil` if `text` has another form.
   package init?(_ text: String) {
     guard text == "sim" || text.hasPrefix("sim:") else { return nil }
     guard let count = text == "sim" ? Self.usualCount : Quantity.whole(text.dropFirst(4)),

@@ -1,4 +1,4 @@
-/// The DEVICE and the IMAGE of a command, as given.
+/// The DEVICE and the IMAGE of a command, as specified on the command line.
 package struct Subject: Equatable, Sendable {
   package var device: String?
   package var image: String?

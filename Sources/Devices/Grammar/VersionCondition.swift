@@ -1,10 +1,10 @@
 import ArgumentParser
 import OtaflashFirmware
 
-/// A list of conditions, all of which a version must meet: `<1.4.0`, `>=1.2.0,<1.4.0`, `1.3.0`.
+/// A list of conditions; a version must meet all of them: `<1.4.0`, `>=1.2.0,<1.4.0`, `1.3.0`.
 package struct VersionCondition: Sendable {
   private enum Relation: String, CaseIterable {
-    // An operator precedes the shorter operators that are its prefix.
+    // An operator precedes shorter operators that are its prefixes.
     case lessOrEqual = "<="
     case greaterOrEqual = ">="
     case different = "!="

@@ -13,7 +13,7 @@ package final class GivenBases: Sendable {
 
   private enum Content: Sendable {
     case image(name: String, parts: [[UInt8]])
-    /// Files to read when the running image is known.
+    /// The files to read when the identity of the running image is known.
     case folder(String, files: [String], hasMore: Bool)
   }
 
@@ -41,7 +41,7 @@ package final class GivenBases: Sendable {
     }
   }
 
-  /// The bytes of the given image, if it is only one.
+  /// The bytes of the specified image, if the target is one image.
   package var onlyImage: [UInt8]? {
     if case .image(_, let parts) = content, parts.count == 1 { parts[0] } else { nil }
   }
@@ -95,7 +95,7 @@ package final class GivenBases: Sendable {
       console.note(
         "  none of \(hasMore ? "\(count) files" : "the \(count) files") in \(folder) is the "
           + "running image (\(running.words))"
-          + (hasMore ? "; the folder has more, which were not read" : ""))
+          + (hasMore ? "; the folder contains more files, which were not read" : ""))
     }
   }
 
@@ -134,7 +134,7 @@ extension StateStore {
     guard let part = package.parts.first, package.parts.count == 1, !part.bytes.isEmpty else {
       return
     }
-    console.attempt(orNote: "\(part.name) was not kept for patches") { () throws(StateFault) in
+    console.attempt(orNote: "\(part.name) was not stored for patches") { () throws(StateFault) in
       try images.keep(part.bytes)
     }
   }

@@ -18,11 +18,12 @@ package struct ImageComparison {
     package let plain: Delivery
     package let best: Delivery
 
-    /// The factor by which the complete image takes longer.
+    /// The time of the complete image, divided by the time of this content.
     package var gain: Double { plain.forecast.seconds / best.forecast.seconds }
   }
 
-  /// Windows of devices: that of ESP-IDF, the default of this project, and its largest.
+  /// Windows of devices: the window of ESP-IDF, the default of this project, and the largest window
+  /// of this project.
   private static let windows = [8, 10, 11]
 
   package let imageSize: Int
@@ -46,7 +47,7 @@ package struct ImageComparison {
       .deliveries(base: base)
   }
 
-  /// The smallest size of each window.
+  /// The smallest size for each window.
   private static func sizes(
     _ content: Delivery.Content, of image: [UInt8], against base: PatchBase,
     _ codecs: [PatchCodec], _ windows: [Int]

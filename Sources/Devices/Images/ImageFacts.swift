@@ -59,7 +59,7 @@ extension FirmwareImage {
     return members
   }
 
-  /// Whether the image matches its own hash, as a word: `whole`, `changed`, …
+  /// The result of the comparison of the image with its hash, as a word: `whole`, `changed`, …
   private var integrityWord: String {
     do throws(ProofFault) {
       switch try checkIntegrity() {
@@ -88,7 +88,7 @@ extension FirmwarePackage {
   /// The version after the update, with the build number of an MCUboot image.
   package var versionName: String? { parts[parts.count - 1].versionName }
 
-  /// The version that the device runs after the update: that of the last image.
+  /// The version that the device runs after the update: the version of the last image.
   package var version: FirmwareVersion? { parts[parts.count - 1].version }
 
   /// The facts of every image, with an empty line between two.

@@ -4,7 +4,7 @@ import OtaflashState
 
 /// The firmware file of a command.
 package enum ImageSource {
-  /// The files that are read for a firmware file: itself and its sidecars.
+  /// The files that are read for a firmware file: the file itself and its sidecar files.
   package static func files(of path: String) -> [String] {
     path == ImageFile.standardInput ? [] : [path, path + ImageFile.sidecarSuffix]
   }
@@ -35,7 +35,8 @@ package enum ImageSource {
     )
   }
 
-  /// Does the same with a key that was already read.
+  /// Compares every image with its hash, and verifies its signature with a key that was already
+  /// read.
   package static func prove(
     _ package: FirmwarePackage, by key: VerificationKey?
   ) throws(CommandFault) {
@@ -57,7 +58,7 @@ package enum ImageSource {
     }
   }
 
-  /// Compares every image with the board that it must be for.
+  /// Compares the board of every image with the required board.
   package static func check(
     _ package: FirmwarePackage, isFor board: MCUbootBoard
   ) throws(CommandFault) {

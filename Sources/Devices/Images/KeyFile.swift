@@ -20,7 +20,7 @@ package enum KeyFile {
     return key
   }
 
-  /// The key in a file of the command line.
+  /// Returns the key in a file of the command line.
   package static func key(at path: String) throws(CommandFault) -> [UInt8] {
     do throws(KeyFileFault) { return try load(path) } catch { throw .keyFile(error) }
   }

@@ -9,7 +9,7 @@ extension MCUbootImage {
     }
   }
 
-  /// - Parameter integrity: whether the hash matches, as a word.
+  /// - Parameter integrity: the result of the comparison of the hash, as a word.
   package func facts(holding integrity: String) -> [[String]] {
     let flags = header.flags.words.joined(separator: ", ")
     let hashed: String = if let hash { hash.algorithm.rawValue + ", " + integrity } else { "none" }

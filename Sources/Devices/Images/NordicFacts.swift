@@ -9,7 +9,7 @@ extension NordicInitPacket {
     }
   }
 
-  /// - Parameter integrity: whether the hash of the firmware matches, as a word.
+  /// - Parameter integrity: the result of the comparison of the firmware's hash, as a word.
   package func facts(holding integrity: String) -> [[String]] {
     let rows: [[String]] = [
       ["part", role.description], ["init packet", "\(bytes.count) B"], ["parts", sizes.words],
@@ -60,7 +60,7 @@ extension SecureInitPacket {
     rows.append(["SoftDevices", listed.isEmpty ? NordicImageFacts.noneListed : listed])
     rows.append(["hash", "\(hashAlgorithm), \(integrity)"])
     rows.append(["signed", signed])
-    if isDebug { rows.append(["debug", "yes: debugging bootloaders skip versions"]) }
+    if isDebug { rows.append(["debug", "yes: debugging bootloaders do not check versions"]) }
     for validation in bootValidations {
       let size = validation.bytes.isEmpty ? "" : ", \(validation.bytes.count) B"
       rows.append(["at start", "\(validation.kind)\(size)"])

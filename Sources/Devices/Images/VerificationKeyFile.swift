@@ -1,8 +1,9 @@
 import OtaflashConsole
 import OtaflashFirmware
 
-/// The public key for image signatures, in a PEM file. It is not secret: others may read it, but
-/// anyone with write access decides which images count as genuine.
+/// The public key for image signatures, in a PEM file. The key is not secret, so other users may
+/// read it. However, anyone with write access to the file decides which images are considered
+/// genuine.
 package enum VerificationKeyFile {
   package static func load(_ path: String) throws(CommandFault) -> VerificationKey {
     let text: String

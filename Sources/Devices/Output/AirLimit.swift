@@ -13,7 +13,7 @@ package enum AirLimit {
     return limit > 0 ? limit : nil
   }
 
-  /// The best possible link: one whose device answers within the connection event.
+  /// The best possible link, on which the device answers within the connection event.
   package static func model(of link: LinkReport) -> RadioModel? {
     guard let phy = link.phy,
       let interval = link.intervalMilliseconds.flatMap({

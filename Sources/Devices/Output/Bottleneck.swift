@@ -26,9 +26,9 @@ package enum Bottleneck: String, Sendable {
     }
   }
 
-  /// At this share of the limit or more, the link is the cause.
+  /// If the rate is at least this share of the limit, the link is the cause.
   private static let linkShare = 0.85
-  /// A wait is the cause at this share of the time or more.
+  /// If a wait takes at least this share of the time, the wait is the cause.
   private static let waitShare = 0.2
 
   /// The measurements of a transfer.
@@ -89,7 +89,7 @@ extension Bottleneck {
 }
 
 extension UpdateResult {
-  /// The rate of a shorter upload is meaningless.
+  /// For a shorter upload, the rate is not meaningful.
   package static let uploadWithRate = Duration.milliseconds(100)
 
   /// The bottleneck of the upload, if known.

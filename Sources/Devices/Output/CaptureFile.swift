@@ -21,8 +21,8 @@ package struct CaptureOption: ParsableArguments, Sendable {
   }
 }
 
-/// The request to record the links of a run. The file is not touched before the run has read its
-/// input and is about to connect.
+/// The request to record the links of a run. The file is opened only after the run has read its
+/// input, immediately before it connects.
 package final class Capture: Sendable {
   private let output: OutputFile
   private let inputs: InputFiles
@@ -83,7 +83,7 @@ package struct CaptureFile: Sendable {
   }
 }
 
-/// The bytes of a capture on their way to its file.
+/// The buffer of the bytes of a capture before they are written to the file.
 private final class CaptureOutput: Sendable {
   /// The maximum number of buffered bytes. Only complete records are written.
   private static let bufferMaximum = 32 * 1024

@@ -49,7 +49,7 @@ extension UpdateResult {
   /// includes the read-back of the image.
   package var madeIn: Duration { uploadTook + verifyTook }
 
-  /// Image bytes per second, if less than the image was sent.
+  /// The rate in image bytes per second, if fewer bytes than the image has were sent.
   package var imageRate: Double? {
     guard let bytesMade, madeIn > .zero else { return nil }
     return Double(bytesMade) / madeIn.inSeconds

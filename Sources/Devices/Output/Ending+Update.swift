@@ -14,7 +14,7 @@ extension Ending.Device {
 }
 
 extension UpdateResult {
-  /// The next command, if there is one.
+  /// The command to run next; `nil` = no command follows.
   package func next(in context: FaultContext) -> String? {
     switch outcome {
     case .flashed: context.inspectDevice

@@ -20,7 +20,7 @@ package struct Ending: Equatable, Sendable {
     package var resumes: Int?
     /// The bottleneck of the upload.
     package var bottleneck: Bottleneck?
-    /// The content, if the device supports more than images.
+    /// The delivered content, if the device supports other content than complete images.
     package var delivery: [JSONValue.Member]?
 
     package init(
@@ -62,7 +62,7 @@ package struct Ending: Equatable, Sendable {
   /// One word: `flashed`, `listed`, `failed` …
   package var outcome: String
   package var devices: [Device] = []
-  /// The arguments of the run that continues this one, if there is one.
+  /// The arguments of a run that continues this run; `nil` if this run cannot be continued.
   package var next: [String]?
 
   package init(exit: ExitStatus, outcome: String, devices: [Device] = [], next: [String]? = nil) {

@@ -1,7 +1,7 @@
 import OtaflashConsole
 import OtaflashUpdate
 
-/// The output of an update on standard error: pure, so that every line can be tested.
+/// The output of an update on standard error. The type is pure, so that every line can be tested.
 package struct HumanTranscript: Sendable {
   /// An instruction for the terminal.
   package enum Step: Equatable, Sendable {
@@ -21,7 +21,7 @@ package struct HumanTranscript: Sendable {
   private static let redrawInterval = Duration.milliseconds(100)
   private static let plainInterval = Duration.seconds(5)
   private static let plainStepPercent = 10
-  /// Below this size, kilobytes are too coarse.
+  /// Sizes below this value are shown in bytes, because kilobytes are too coarse.
   private static let kilobytesFrom = 10_000
 
   private let device: String
@@ -38,7 +38,7 @@ package struct HumanTranscript: Sendable {
   private var targetVersion: String?
   /// The last reported bottleneck.
   private var bottleneck: Bottleneck?
-  /// Whether fewer bytes are sent than the rate shows. The rate counts image bytes.
+  /// Whether fewer bytes are sent than the rate indicates, because the rate counts image bytes.
   private var isShortened = false
 
   package init(

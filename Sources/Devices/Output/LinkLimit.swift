@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashSimulation
 import OtaflashUpdate
 
-/// The maximum rate of a link, the base of percentages.
+/// The maximum rate of a link, to which percentages refer.
 package struct LinkLimit: Equatable, Sendable {
   package let model: RadioModel
 

@@ -38,7 +38,8 @@ package final class UpdateDisplay: Sendable {
     state.withLock { perform($0.transcript.observe(update, at: now)) }
   }
 
-  /// One step of one of several updates, only for JSON: text output shows all updates in one block.
+  /// Displays one step of one of several updates, only for JSON: text output shows all updates in
+  /// one block.
   package func observe(_ update: UpdateEvent, of device: String) {
     guard console.settings.json else { return }
     let now = ContinuousClock.now - start

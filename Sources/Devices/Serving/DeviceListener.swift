@@ -50,7 +50,7 @@ package struct SocketListener: DeviceListener {
     do throws(ConnectFault) {
       await LinkBridge(near: host, far: try await device.dial()).run()
     } catch {
-      // A device that refuses this host may accept the next one.
+      // A device that refuses this host may accept the next host.
       host.close()
       if error == .cancelled { throw error }
     }
@@ -79,7 +79,8 @@ package struct RadioListener: DeviceListener {
     } catch {
       throw .connect(error)
     }
-    // Listening comes first: a host that answers the first advertisement must find the channel.
+    // The device listens before it advertises, because a host that reacts to the first
+    // advertisement must be able to connect.
     do throws(MgmtFault) { try await advertiser.start(advertisement) } catch {
       throw .survey(error)
     }
@@ -95,8 +96,9 @@ package struct RadioListener: DeviceListener {
     connected()
     let host = HostLink(socket)
     await device.serve(host)
-    // The kernel would keep the link for 4 s more, and a host that reconnects meanwhile would find
-    // no listener on the channel. A host that ended the link itself may have reconnected by now.
+    // The kernel would keep the link for another 4 s. A host that reconnects in this time would
+    // find no listener on the channel. A host that ended the link itself may already have
+    // reconnected.
     if let central, !host.isEndedByHost { advertiser.disconnect(central) }
   }
 

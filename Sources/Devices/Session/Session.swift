@@ -8,7 +8,8 @@ package struct Session: InteractiveSession {
   package let context: FaultContext
   package let environment: [String: String]
   package let interruption: Interruption
-  /// The files that the run reads and keeps; no output may overwrite them.
+  /// The files that the run reads or in which it stores its state; no output may overwrite these
+  /// files.
   package let inputs: InputFiles
   /// The recording of links, if requested.
   package let capture: Capture?

@@ -30,5 +30,5 @@ extension Subcommand {
   package var notifies: Bool { false }
 }
 
-/// A command that only groups others.
+/// A command that only groups other commands.
 package protocol GroupCommand: ParsableCommand {}

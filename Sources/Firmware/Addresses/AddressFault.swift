@@ -17,7 +17,7 @@ public enum AddressFault: Error, Equatable, Sendable {
     }
   }
 
-  /// The file has data in ranges that are too far apart for one image; each of them could be the
+  /// The file has data in ranges that are too far apart for one image; each range could be the
   /// image.
   case farApart([Place])
   /// The file has data only in regions that updates never write.
@@ -50,10 +50,10 @@ extension AddressFault: CustomStringConvertible {
     case .farApart(let places):
       "its data is in \(places.count) regions that are far apart: \(Self.list(places))"
     case .nothingElse(let places):
-      "it only has data that updates do not write: \(Self.list(places))"
+      "it contains only data that updates do not write: \(Self.list(places))"
     case .nothingIn(let region, let places):
       "it has no data in \(region); its data is in \(Self.list(places))"
-    case .noAddresses: "files of this kind have no addresses, so no region can be chosen"
+    case .noAddresses: "files of this kind have no addresses, so no region can be selected"
     case .spanTooLarge(let region, let limit): "\(region) is more than \(limit) bytes"
     }
   }

@@ -1,4 +1,4 @@
-/// The addresses in a file; the image itself has none.
+/// The addresses in a file; the image itself contains no addresses.
 public struct AddressLayout: Equatable, Sendable {
   /// The start of execution: record type 03 or 05 of Intel HEX, the entry point of an ELF file.
   public enum Start: Equatable, Sendable {

@@ -3,10 +3,10 @@ public struct AddressRegion: Hashable, Sendable {
   /// The end of the 32-bit address space.
   static let end: UInt64 = 1 << 32
 
-  /// The addresses of the region: not empty, and ending at 2^32 at the latest.
+  /// The addresses of the region. The range is not empty, and ends at or before 2^32.
   public let range: Range<UInt64>
 
-  /// Returns `nil` for an empty region, and for one outside of the 32-bit address space.
+  /// Returns `nil` if the region is empty or outside of the 32-bit address space.
   public init?(_ range: Range<UInt64>) {
     guard !range.isEmpty, range.upperBound <= Self.end else { return nil }
     self.range = range

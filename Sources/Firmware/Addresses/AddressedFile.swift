@@ -10,7 +10,7 @@ package protocol AddressedFile: Sendable {
   /// - Parameters:
   ///   - file: the complete file.
   ///   - spanLimit: the maximum number of bytes between lowest and highest address.
-  ///   - region: the part of the file to use; `nil` for all but known regions.
+  ///   - region: the part of the file to use; `nil` for all data except known regions.
   init(decoding file: [UInt8], spanLimit: Int, region: AddressRegion?) throws(Fault)
 }
 

@@ -16,8 +16,8 @@ struct AddressedMemory {
 
   /// The value of erased flash.
   static let erased: UInt8 = 0xFF
-  /// The size of a gap above which the data before and after it does not belong to one firmware: no
-  /// chip with Bluetooth LE has so much code flash.
+  /// The maximum size of a gap within one firmware image. Data on both sides of a larger gap does
+  /// not belong to one image, because no chip with Bluetooth LE has so much code flash.
   private static let gapLimit: UInt64 = 4 << 20
 
   /// A range of `data` and its addresses.
@@ -131,7 +131,7 @@ struct AddressedMemory {
   }
 }
 
-/// The addresses of a file's data: those of the image, and the excluded ones.
+/// The addresses of a file's data: the addresses of the image, and the excluded addresses.
 private struct Parts {
   /// The ranges of the data: sorted, not adjacent, never empty.
   private(set) var kept: [Range<UInt64>] = []

@@ -1,8 +1,8 @@
 /// Memory that files of complete devices contain in addition to the firmware, and that updates over
 /// the air do not write. The image excludes a file's data for this memory.
 public struct KnownRegion: Hashable, Sendable {
-  /// The data by which a file is recognized as a file for the chip families, because an address has
-  /// different meanings on different chips.
+  /// The data that identifies a file as a file for the chip families. This is necessary because an
+  /// address has different meanings on different chips.
   enum Witness: Hashable {
     /// The file has data in the first region but none in the second.
     case data(in: Range<UInt64>, butNotIn: Range<UInt64>? = nil)
@@ -10,7 +10,7 @@ public struct KnownRegion: Hashable, Sendable {
     case word(UInt32, at: UInt64)
   }
 
-  /// The name of the memory, as the maker of the chip calls it.
+  /// The name of the memory in the documents of the chip's manufacturer.
   public let name: String
   /// The names of the chips that have the memory.
   public let families: String
@@ -56,8 +56,8 @@ extension KnownRegion {
     KnownRegion(
       "UICR", of: "nRF54L", 0x00FF_D000..<0x00FF_E000, if: flashAtZero,
       source: "nrf54l15_application.h (NRF_UICR_S_BASE) of nrfx"),
-    // A SoftDevice is identified by the magic of its information structure or, for older ones of
-    // nRF51, by the length of code region 0 (UICR.CLENR0) that comes with it.
+    // A SoftDevice is identified by the magic of its information structure. An older SoftDevice for
+    // nRF51 is identified by the length of code region 0 (UICR.CLENR0) in its file.
     KnownRegion(
       "master boot record", of: "nRF51, nRF52 with a SoftDevice", 0..<0x1000,
       if: .word(0x51B1_E5DB, at: 0x3004),

@@ -2,7 +2,7 @@ import COtaflashZlib
 
 /// The CRC32 of IEEE 802.3 and zlib. Check value: `123456789` yields `0xCBF43926`.
 public struct CRC32: Hashable, Sendable {
-  /// The checksum of all bytes so far; 0 before the first.
+  /// The checksum of all bytes so far; 0 before the first byte.
   public private(set) var value: UInt32 = 0
 
   /// Creates the checksum of zero bytes.

@@ -1,5 +1,5 @@
-/// The CRC32 of every prefix of an image, computed from at most one block: the checksums at the
-/// block boundaries are stored.
+/// The CRC32 of every prefix of an image. The checksums at block boundaries are stored, so
+/// computing a CRC32 reads at most one block.
 package struct PrefixChecksums: Sendable {
   /// The number of bytes between two stored checksums.
   private static let stride = 4096

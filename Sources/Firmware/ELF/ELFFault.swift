@@ -4,7 +4,7 @@
 @nonexhaustive
 #endif
 public enum ELFFault: Error, Equatable, Sendable {
-  /// The file ends within the ELF header; `found` counts its bytes.
+  /// The file ends within the ELF header; `found` is the number of bytes in the file.
   case headerCutOff(found: Int)
   /// The file has a class other than 32 or 64 bits.
   case unknownClass(UInt8)
@@ -14,7 +14,7 @@ public enum ELFFault: Error, Equatable, Sendable {
   case notExecutable(type: UInt16)
   /// The program headers exceed the file, or do not have the size that their class requires.
   case programHeadersOutOfPlace(offset: UInt64, count: Int, size: UInt16)
-  /// The file has more segments than firmware has.
+  /// The file has more segments than any firmware.
   case tooManySegments(count: Int, limit: Int)
   /// A segment exceeds the file.
   case segmentBeyondEnd(segment: Int, offset: UInt64, size: UInt64)
@@ -33,7 +33,7 @@ public enum ELFFault: Error, Equatable, Sendable {
 extension ELFFault: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .headerCutOff(let found): "ELF: the header is cut off after \(found) bytes"
+    case .headerCutOff(let found): "ELF: the header is truncated after \(found) bytes"
     case .unknownClass(let value): "ELF: class \(value) is neither 32 nor 64 bits"
     case .bigEndian: "ELF: big-endian files are not supported"
     case .notExecutable(let type): "ELF: type \(type) is not a linked program"

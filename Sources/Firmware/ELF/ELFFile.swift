@@ -18,13 +18,13 @@ package struct ELFFile: AddressedFile, Equatable, Sendable {
   /// - Parameters:
   ///   - file: the complete file.
   ///   - spanLimit: the maximum number of bytes between lowest and highest address.
-  ///   - region: the part of the file to use; `nil` for all but known regions.
+  ///   - region: the part of the file to use; `nil` for all data except known regions.
   package init(
     decoding file: [UInt8], spanLimit: Int, region: AddressRegion? = nil
   ) throws(ELFFault) {
     let header = try Header(decoding: file)
-    // The fill value of objcopy, so that the CRC32 of the image equals that of the binary which the
-    // build creates.
+    // The fill value of objcopy, so that the CRC32 of the image equals the CRC32 of the binary
+    // which the build creates.
     var memory = AddressedMemory(fill: 0)
     for number in 0..<header.count {
       let segment = try header.segment(number, in: file)
@@ -180,7 +180,7 @@ extension ELFFile {
 }
 
 extension AddressedMemory {
-  /// - Precondition: the caller has checked the segment's place.
+  /// - Precondition: the caller has checked the position of the segment.
   fileprivate mutating func append(_ segment: ELFFile.Segment, of file: [UInt8], number: Int) {
     let start = Int(segment.offset)
     append(

@@ -1,5 +1,5 @@
-/// The id of a kind of board, by which images for other boards are rejected. The maker of the board
-/// chooses the value; 0 is `any`.
+/// The id of a kind of board. Images for boards with another id are rejected. The manufacturer of
+/// the board chooses the value; 0 is `any`.
 public struct HardwareID: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt32
 

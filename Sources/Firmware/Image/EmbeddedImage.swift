@@ -6,7 +6,7 @@ package struct EmbeddedImage: Equatable, Sendable {
   /// The embedded image.
   package let image: MCUbootImage
 
-  /// The granularity of slots. Slots start at flash pages, and the smallest pages have 512 bytes.
+  /// The alignment of slots. Slots start at flash pages, and the smallest pages have 512 bytes.
   private static let step = 512
   /// The maximum number of places with the magic that are decoded, because each decoding copies the
   /// bytes.

@@ -5,7 +5,7 @@
 public enum FirmwareFault: Error, Equatable, Sendable {
   /// A file format that can contain firmware, but is not supported.
   public enum ForeignFormat: String, Sendable, CaseIterable {
-    /// A ZIP archive that consists only of the end of its directory.
+    /// A ZIP archive that contains no files, only the end of its directory.
     case emptyZip = "a ZIP archive without files"
     /// A byte order mark, followed by text in units of two bytes.
     case utf16 = "text in UTF-16; HEX files and S-records are read in ASCII or UTF-8"
@@ -33,11 +33,11 @@ public enum FirmwareFault: Error, Equatable, Sendable {
   indirect case inFile(String, FirmwareFault)
   /// One image is required, but the package has this number of images.
   case severalImages(Int)
-  /// The magic of a descriptor without a descriptor that has the right CRC32.
+  /// The magic of a descriptor, without a descriptor that has a correct CRC32.
   case descriptorDamaged(offset: Int)
   /// A valid descriptor of a later layout (docs/image-descriptor.md).
   case descriptorLayoutUnknown(UInt8, offset: Int)
-  /// Two different descriptors in one image; the offsets are those of their first bytes.
+  /// Two different descriptors in one image; the offsets refer to their first bytes.
   case descriptorsDiffer(firstOffset: Int, secondOffset: Int)
   /// The sidecar file and the embedded descriptor contradict each other, and no override resolves
   /// the contradiction.

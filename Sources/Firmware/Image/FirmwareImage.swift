@@ -1,6 +1,6 @@
 /// An image ready to be sent: the bytes of the slot, and their metadata.
 public struct FirmwareImage: Equatable, Sendable {
-  /// The format of the bytes, as the bootloader sees it.
+  /// The format of the bytes for the bootloader.
   public enum Content: Equatable, Sendable {
     /// The bytes of a slot, which only a descriptor or a sidecar file describes.
     case plain

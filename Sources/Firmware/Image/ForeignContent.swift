@@ -1,9 +1,10 @@
-/// Content that is not firmware, in a file without addresses, as far as the bytes show. No chip
-/// with Bluetooth LE can run such bytes, but a device that only checks a CRC32 would accept them.
+/// Recognizable content that is not firmware, in a file without addresses. No chip with Bluetooth
+/// LE can run such bytes, but a device that only checks a CRC32 would accept them.
 public enum ForeignContent: String, Sendable, CaseIterable {
-  /// 0xFF in all bytes: flash was read that was not programmed.
+  /// 0xFF in all bytes: the tool read flash that was not programmed.
   case erased = "nothing but 0xFF, as erased flash"
-  /// 0x00 in all bytes: memory was read that does not exist, or the file was only preallocated.
+  /// 0x00 in all bytes: the tool read memory that does not exist, or the file was only
+  /// preallocated.
   case zeros = "nothing but zeros"
   /// The placeholder of git for a large file that was not fetched.
   case gitLFSPointer = "a git-lfs pointer"
@@ -110,9 +111,9 @@ extension ForeignContent {
   /// The instruction addresses of the ESP32 family of chips.
   private static let esp32Instructions: Range<UInt32> = 0x4000_0000..<0x5000_0000
 
-  /// Checks magic, segments and SPI settings (ESP-IDF, `esp_image_header_t`), and then that the
-  /// entry address is one of the family, or that the segments are within the file. No stack pointer
-  /// of a Cortex-M ends in E9.
+  /// Checks the magic, the segments and the SPI settings (ESP-IDF, `esp_image_header_t`). Then
+  /// checks that the entry address is an address of the family, or that the segments are within the
+  /// file. No stack pointer of a Cortex-M ends in E9.
   private static func isESP32(_ bytes: [UInt8]) -> Bool {
     guard bytes.count >= 32, bytes[0] == 0xE9, (1...16).contains(bytes[1]), bytes[2] <= 5,
       let entry: UInt32 = bytes.littleEndian(at: 4)
@@ -128,7 +129,7 @@ extension ForeignContent {
     return true
   }
 
-  /// The kind of text, if the bytes are text from the first to the last; otherwise `nil`.
+  /// The kind of text, if all bytes are text; otherwise `nil`.
   private static func text(_ bytes: [UInt8]) -> ForeignContent? {
     let blanks: [UInt8] = [0x09, 0x0A, 0x0C, 0x0D]
     guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || blanks.contains($0) }),

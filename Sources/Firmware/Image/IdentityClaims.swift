@@ -1,4 +1,4 @@
-/// Statements about an image from sources other than the image, before it is decoded.
+/// Statements about an image from other sources, before the image is decoded.
 struct IdentityClaims {
   let sidecar: ImageIdentity?
   let overrides: ImageIdentity

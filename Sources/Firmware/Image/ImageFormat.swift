@@ -42,12 +42,13 @@ extension FirmwareImage.Format {
         IntelHexFile.self, FormatFault.intelHex)
     case .sRecord:
       ImageFormat(
-        "S-records", of: "S-record", "the same in another notation",
+        "S-records", of: "S-record",
+        "records with addresses in another notation; gaps are filled with 0xFF",
         sign: .text(suffixes: [".srec", ".s19", ".s28", ".s37", ".mot"], SRecord.begins),
         SRecordFile.self, FormatFault.sRecord)
     case .uf2:
       ImageFormat(
-        "UF2", "blocks with addresses, complete and for one family of chips",
+        "UF2", "blocks with addresses; all blocks must be present and for one chip family",
         sign: .magic(UF2File.magic), UF2File.self, FormatFault.uf2)
     case .elf:
       ImageFormat(

@@ -33,17 +33,17 @@ extension ImageRemedy: CustomStringConvertible {
     switch self {
     case .chooseRegion(let regions):
       "Choose a region: \(regions.map { "\($0)" }.joined(separator: ", "))."
-    case .lookAtLine(let line): "Look at line \(line)."
+    case .lookAtLine(let line): "Check line \(line)."
     case .lookAtBytes(let range): "Look at \(range.count) bytes from offset \(range.lowerBound)."
-    case .lookAtBeginning: "Look at the start of the file."
-    case .lookAtArchive: "Look at the content of the archive."
+    case .lookAtBeginning: "Check the start of the file."
+    case .lookAtArchive: "Check the content of the archive."
     case .lookAtFileInArchive(let name): "Look at '\(name)' in the archive."
     case .inspectImage: "Inspect the images."
     case .mendSidecar: "Correct the sidecar file, or remove it."
     case .chooseAnotherFile: "Choose another file."
     case .buildAgain: "Build the image again."
     case .signImage: "Sign the image, with a key that the device knows."
-    case .chooseAnotherKey: "Check it with the key that it was signed with."
+    case .chooseAnotherKey: "Use the key that matches the signature."
     }
   }
 }

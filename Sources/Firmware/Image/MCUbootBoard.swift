@@ -1,9 +1,9 @@
-/// The devices that an image must be for, by the ids in the build of their bootloader. Devices do
-/// not report these ids over SMP, so the caller must specify them.
+/// The devices for which an image must be built, identified by the ids in the build of their
+/// bootloader. Devices do not report these ids over SMP, so the caller must specify them.
 public struct MCUbootBoard: Equatable, Sendable {
-  /// The vendor; `nil` = any.
+  /// The vendor; `nil` = any vendor.
   public let vendorID: MCUbootIdentifier?
-  /// The class; `nil` = any.
+  /// The class; `nil` = any class.
   public let classID: MCUbootIdentifier?
 
   /// Creates the requirement of an image.
@@ -12,7 +12,7 @@ public struct MCUbootBoard: Equatable, Sendable {
     self.classID = classID
   }
 
-  /// Checks an image as the bootloader would after the complete transfer.
+  /// Performs the checks that the bootloader would perform after the complete transfer.
   public func check(_ image: FirmwareImage) throws(BoardFault) {
     if let vendorID { try Self.compare(image.mcuboot?.vendorID, vendorID, .vendor) }
     if let classID { try Self.compare(image.mcuboot?.classID, classID, .class) }

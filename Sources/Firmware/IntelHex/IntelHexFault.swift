@@ -23,7 +23,7 @@ public enum IntelHexFault: Error, Equatable, Sendable {
   case recordAfterEnd(end: Int)
   /// The file ends without an end-of-file record, so it was truncated.
   case endMissing
-  /// An end-of-file record without data before it.
+  /// An end-of-file record that no data precedes.
   case noData
   /// A byte for an address that line `other` has already set.
   case overlap(address: UInt32, other: Int)
@@ -40,7 +40,8 @@ extension IntelHexFault: CustomStringConvertible {
     case .noRecordMark(nil): "is empty"
     case .notHexadecimal(let character, let column):
       "has \(character.shownCharacter) in column \(column) instead of a hexadecimal digit"
-    case .halfByte(let digits): "has an odd number of digits (\(digits)); it was cut or mangled"
+    case .halfByte(let digits):
+      "has an odd number of digits (\(digits)); the line is truncated or damaged"
     case .tooShort(let bytes): "has \(bytes) bytes; every record has at least 5"
     case .wrongLength(let stated, let found):
       "states \(stated) bytes of data but contains \(found)"
@@ -50,7 +51,7 @@ extension IntelHexFault: CustomStringConvertible {
       "ends with checksum \(stated.hexadecimal), but its bytes yield \(computed.hexadecimal)"
     case .unknownType(let type): "is of type \(type.hexadecimal); the known types are 00 to 05"
     case .recordAfterEnd(let end): "follows the end-of-file record of line \(end)"
-    case .endMissing: "is the last line, but not an end-of-file record; the file was cut off"
+    case .endMissing: "is the last line, but not an end-of-file record; the file is truncated"
     case .noData: "ends the file before any data"
     case .overlap(let address, let other):
       "contains address 0x\(address.hexadecimal) again, after line \(other)"

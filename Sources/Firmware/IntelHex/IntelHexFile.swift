@@ -6,12 +6,12 @@ package struct IntelHexFile: AddressedFile, Equatable, Sendable {
   package let layout: AddressLayout
 
   /// Decodes a complete file. Lines end with LF, CRLF or CR; blank lines, trailing blanks and a
-  /// UTF-8 byte order mark are allowed. Records may come in any order of addresses but must not
+  /// UTF-8 byte order mark are allowed. Records may be in any order of addresses, but must not
   /// overlap.
   /// - Parameters:
   ///   - text: the complete file.
   ///   - spanLimit: the maximum number of bytes between lowest and highest address.
-  ///   - region: the part of the file to use; `nil` for all but known regions.
+  ///   - region: the part of the file to use; `nil` for all data except known regions.
   /// - Throws: the error and its line.
   package init(
     decoding text: [UInt8], spanLimit: Int, region: AddressRegion? = nil

@@ -43,8 +43,8 @@ public struct InstallerContent: Equatable, Sendable {
   /// The parts in the order of the table; at least one.
   public let parts: [Part]
 
-  /// - Parameter body: the body of the image, without its header. Returns `nil` if it contains no
-  ///   table with the right CRC32, or if the CRC32 of a part is wrong.
+  /// - Parameter body: the body of the image, without its header. Returns `nil` if the body
+  ///   contains no table with a correct CRC32, or if the CRC32 of a part is wrong.
   init?(in body: ArraySlice<UInt8>) {
     let body = Array(body)
     for start in body.indices where body[start] == Self.magic[0] {

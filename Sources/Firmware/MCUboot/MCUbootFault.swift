@@ -3,7 +3,7 @@
 @nonexhaustive
 #endif
 public enum MCUbootFault: Error, Equatable, Sendable {
-  /// The file ends within the header, which has 32 bytes; `found` counts them.
+  /// The file ends within the header of 32 bytes; `found` is the number of bytes in the file.
   case headerCutOff(found: Int)
   /// The magic of the format before MCUboot 1.0.
   case oldFormat
@@ -29,9 +29,9 @@ public enum MCUbootFault: Error, Equatable, Sendable {
   case entryBeyondArea(MCUbootTLVType, length: Int, left: Int, offset: Int)
   /// The length of an entry does not match its kind of hash, key or signature.
   case wrongLength(MCUbootTLVType, expected: Int, found: Int, offset: Int)
-  /// The areas have more entries than images have.
+  /// The areas have more entries than any image.
   case tooManyEntries(limit: Int, offset: Int)
-  /// A second hash of the image; the format does not define which one the bootloader uses.
+  /// A second hash of the image; the format does not define which hash the bootloader uses.
   case secondHash(offset: Int)
 }
 
@@ -64,13 +64,13 @@ extension MCUbootFault: CustomStringConvertible {
     case .headerTooShort(let stated):
       "the header size is \(stated); the minimum is \(MCUbootHeader.size)"
     case .bodyBeyondEnd(let needed, let found):
-      "header and body have \(needed) bytes, but the file has only \(found); it was cut off"
+      "header and body have \(needed) bytes, but the file has only \(found); it is truncated"
     case .areaMissing: "the file ends before its list of hashes and signatures"
     case .wrongAreaMagic(let found, let expected, _):
       "a TLV area must start with 0x\(expected.hexadecimal), not 0x\(found.hexadecimal)"
     case .areaTooShort(let stated, _): "the TLV area's size is \(stated); the minimum is 4"
     case .areaBeyondEnd(let stated, let left, _):
-      "the TLV area has \(stated) bytes, but the file has only \(left) more; it was cut off"
+      "the TLV area has \(stated) bytes, but the file has only \(left) more; it is truncated"
     case .protectedSizesDiffer(let header, let area, _):
       "the protected TLV area has \(area) bytes, but the header states \(header)"
     case .entryCutOff: "the TLV area ends within an entry"

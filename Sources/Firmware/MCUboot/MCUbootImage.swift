@@ -1,5 +1,5 @@
-/// The structure of an MCUboot image: its header, the TLV entries after its body, and the trailer
-/// of a slot if the file is padded to one (MCUboot design, image format).
+/// The structure of an MCUboot image: its header, the TLV entries after its body, and, if the file
+/// is padded to the size of a slot, the trailer of the slot (MCUboot design, image format).
 ///
 /// Decoding only checks the structure; `FirmwareImage.checkIntegrity()` and
 /// `FirmwareImage.checkSignature(by:)` verify the hash and the signature.
@@ -112,7 +112,7 @@ public struct MCUbootImage: Equatable, Sendable {
 }
 
 extension MCUbootImage {
-  /// The images that must be present as well.
+  /// Other images that must be present.
   public var dependencies: [Dependency] {
     protectedEntries.filter { $0.type == .dependency }.compactMap { entry in
       MCUbootVersion(decoding: entry.value.suffix(8)).map {
@@ -127,8 +127,8 @@ extension MCUbootImage {
     !header.flags.isDisjoint(with: [.compressedLZMA1, .compressedLZMA2])
   }
 
-  /// The hash of the decompressed image, which the image contains after the bootloader decompressed
-  /// it; `nil` if the image is not compressed or does not state it.
+  /// The hash that the image contains after the bootloader has decompressed it; `nil` if the image
+  /// is not compressed or does not state this hash.
   public var decompressedHash: [UInt8]? {
     guard isCompressed else { return nil }
     return protectedEntries.first { $0.type == .decompressedSHA }?.value
@@ -154,10 +154,12 @@ extension MCUbootImage {
     return InstallerContent(in: bytes[start..<start + Int(header.bodySize)])
   }
 
-  /// The hash that identifies the running image: its own hash, or that of the decompressed image.
+  /// The hash that identifies the running image: the hash of the image or, if the image is
+  /// compressed, the hash of the decompressed image.
   public var runningHash: [UInt8]? { isCompressed ? decompressedHash : hash?.bytes }
 
-  /// The number below which the bootloader rejects images; only protected entries count.
+  /// The minimum security counter of images that the bootloader accepts; only protected entries are
+  /// evaluated.
   public var securityCounter: UInt32? {
     protectedEntries.first { $0.type == .securityCounter }?.value.littleEndian(at: 0)
   }

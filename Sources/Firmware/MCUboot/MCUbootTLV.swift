@@ -28,7 +28,7 @@ public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
   public static let rsa2048 = MCUbootTLVType(0x20)
   /// `IMAGE_TLV_ECDSA224`, which MCUboot no longer supports.
   public static let ecdsa224 = MCUbootTLVType(0x21)
-  /// `IMAGE_TLV_ECDSA_SIG`: P-256 or P-384, by the key.
+  /// `IMAGE_TLV_ECDSA_SIG`: P-256 or P-384; the key determines the curve.
   public static let ecdsa = MCUbootTLVType(0x22)
   /// `IMAGE_TLV_RSA3072_PSS`.
   public static let rsa3072 = MCUbootTLVType(0x23)
@@ -70,8 +70,9 @@ public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
   /// The number of the class in MCUboot's documentation.
   public static let documentedClassID = MCUbootTLVType(0x81)
 
-  /// Nordic's number, from the range for vendors, for an image that installs other images; the
-  /// value is 1 (nRF Connect SDK Bare Metal, `cmake/sysbuild/image_signing_installer.cmake`).
+  /// The type for an image that installs other images, from the range for vendors. Nordic defines
+  /// it; the value of the entry is 1 (nRF Connect SDK Bare Metal,
+  /// `cmake/sysbuild/image_signing_installer.cmake`).
   static let nordicInstaller = MCUbootTLVType(0xA0)
 
   private static let names: [MCUbootTLVType: String] = [

@@ -1,6 +1,7 @@
-/// Parses a package's manifest. The parser accepts strict JSON and rejects an object in which a key
-/// occurs twice, because readers would use different values. As an exception it accepts a
-/// hexadecimal number without quotes, which is not JSON but is written by Zephyr's build system.
+/// Parses a package's manifest. The parser accepts strict JSON. It rejects an object in which a key
+/// occurs twice, because readers would use different values. As an exception, it accepts a
+/// hexadecimal number without quotes; such a number is not valid JSON, but Zephyr's build system
+/// writes it.
 struct ManifestReader {
   /// The maximum size of a manifest in bytes; typical manifests have one or two thousand bytes.
   static let sizeMaximum = 64 << 10
@@ -78,7 +79,7 @@ struct ManifestReader {
     case "true": return .boolean(true)
     case "false": return .boolean(false)
     case "null": return .null
-    case "": throw fault(rest.isEmpty ? "the file was cut off" : "a value must follow")
+    case "": throw fault(rest.isEmpty ? "the file is truncated" : "a value must follow")
     default:
       guard Self.isNumber(word) else { throw fault("'\(text)' is not a value") }
       return .number(text)

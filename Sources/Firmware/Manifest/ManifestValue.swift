@@ -36,7 +36,7 @@ enum ManifestValue: Equatable {
 public enum ManifestFault: Error, Equatable, Sendable {
   /// The archive has no `manifest.json`.
   case missing
-  /// The manifest is larger than any real one.
+  /// The manifest is larger than any real manifest.
   case tooLarge(limit: Int)
   /// Lines count from 1.
   case notJSON(line: Int, String)
@@ -60,7 +60,7 @@ extension ManifestFault: CustomStringConvertible {
     case .missing: "the ZIP archive has no manifest.json, so it is not a firmware package"
     case .tooLarge(let limit): "manifest.json has more than \(limit) bytes"
     case .notJSON(let line, let detail): "manifest.json, line \(line): \(detail)"
-    case .unknownKind: "manifest.json is neither that of a Nordic DFU package nor of Device Manager"
+    case .unknownKind: "manifest.json is from neither a Nordic DFU package nor Device Manager"
     case .key(let path, let wanted): "manifest.json: \(path) is not \(wanted)"
     case .fileMissing(let name): "manifest.json names '\(name)', which is not in the archive"
     case .contradicted(let file, let detail): "manifest.json and '\(file)' differ: \(detail)"

@@ -5,16 +5,16 @@ public struct LegacyInitPacket: Equatable, Sendable {
   public enum Integrity: Equatable, Sendable {
     /// CRC-16-CCITT of the image.
     case crc16(UInt16)
-    /// The SHA-256 of the firmware. `signature` belongs to extension 2, 64 bytes: R and S of ECDSA
-    /// P-256 over the packet before it, each with its first byte first.
+    /// The SHA-256 of the firmware. `signature` belongs to extension 2 and has 64 bytes: R and S of
+    /// ECDSA P-256 over the preceding bytes of the packet, both big-endian.
     case sha256([UInt8], firmwareSize: UInt32, signature: [UInt8]?)
   }
 
   /// The id that matches any SoftDevice.
   public static let anySoftdevice: UInt16 = 0xFFFE
-  /// The type and the revision that match any device; they are the default of the tools.
+  /// The type and the revision that match any device; the tools use these values by default.
   public static let anyDevice: UInt16 = 0xFFFF
-  /// The version that means "not stated"; it is the default of the tools.
+  /// The version that means "not stated"; the tools use this value by default.
   public static let anyVersion: UInt32 = 0xFFFF_FFFF
   /// The maximum size of a packet in bytes that bootloaders support.
   static let bytesMaximum = 128
@@ -29,7 +29,7 @@ public struct LegacyInitPacket: Equatable, Sendable {
   public let applicationVersion: UInt32
   /// The accepted SoftDevices, by their numbers; 0xFFFE for any.
   public let softdevices: [UInt16]
-  /// The number of the extension, 0 to 2; `nil` for a packet without one.
+  /// The number of the extension, 0 to 2; `nil` if the packet has no extension.
   public let extensionNumber: UInt32?
   /// The value with which the bootloader verifies the image.
   public let integrity: Integrity

@@ -42,7 +42,8 @@ struct NordicManifest {
       role: role, binFile: binFile, datFile: datFile, sizes: try sizes(value, path: path))
   }
 
-  /// Newer tools write `info_read_only_metadata`; older ones put the sizes next to the file names.
+  /// Newer tools write `info_read_only_metadata`; older tools write the sizes next to the file
+  /// names.
   private static func sizes(
     _ value: ManifestValue, path: String
   ) throws(ManifestFault) -> NordicSizes? {

@@ -4,7 +4,7 @@ struct ProtobufMessage {
   enum Value {
     case varint(UInt64)
     case bytes(ArraySlice<UInt8>)
-    /// A field of fixed size; no known field has one.
+    /// A field of fixed size; no known field uses this type.
     case fixed
   }
 
@@ -49,7 +49,7 @@ struct ProtobufMessage {
     case 0: return .varint(try varint(&rest))
     case 1, 5:
       let size = wireType == 1 ? 8 : 4
-      guard rest.count >= size else { throw .notProtobuf(offset: offset, "the field is cut off") }
+      guard rest.count >= size else { throw .notProtobuf(offset: offset, "the field is truncated") }
       rest = rest.dropFirst(size)
       return .fixed
     case 2:
@@ -70,7 +70,7 @@ struct ProtobufMessage {
     var value: UInt64 = 0
     for shift in stride(from: UInt64(0), to: 70, by: 7) {
       guard let byte = rest.popFirst() else {
-        throw .notProtobuf(offset: offset, "a number is cut off")
+        throw .notProtobuf(offset: offset, "a number is truncated")
       }
       guard shift < 63 || byte <= 1 else { break }
       value |= UInt64(byte & 0x7F) << shift

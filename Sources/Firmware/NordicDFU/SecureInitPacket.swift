@@ -1,7 +1,7 @@
 /// The init packet of Secure DFU: a protocol-buffers message `Packet` (nRF5 SDK, `dfu-cc.proto`).
 public struct SecureInitPacket: Equatable, Sendable {
-  /// The maximum size in bytes; devices accept 512 bytes with later SDKs, and 256 with earlier
-  /// ones.
+  /// The maximum size in bytes; devices accept 512 bytes with later SDKs, and 256 bytes with
+  /// earlier SDKs.
   public static let sizeMaximum = 512
   /// The maximum number of SoftDevice ids; devices support fewer.
   static let requiredSoftdeviceMaximum = 16
@@ -18,7 +18,7 @@ public struct SecureInitPacket: Equatable, Sendable {
     case bootloader = 2
     /// SoftDevice and bootloader in sequence in one image.
     case softdeviceAndBootloader = 3
-    /// Firmware for another chip, to which the device forwards the firmware.
+    /// Firmware that the device forwards to another chip.
     case externalApplication = 4
   }
 
@@ -48,7 +48,7 @@ public struct SecureInitPacket: Equatable, Sendable {
   public struct Signature: Equatable, Sendable {
     /// The algorithm of the signature.
     public let algorithm: SignatureAlgorithm
-    /// 64 bytes; for ECDSA, R and S, each with its last byte first.
+    /// 64 bytes; for ECDSA, R and S, both little-endian.
     public let bytes: [UInt8]
   }
 
@@ -76,7 +76,7 @@ public struct SecureInitPacket: Equatable, Sendable {
   public let firmwareVersion: UInt32?
   /// `hw_version`; `nil` if the packet has none.
   public let hardwareVersion: UInt32?
-  /// The ids of the SoftDevices of which one must be installed. `0xFFFE` means any.
+  /// The ids of SoftDevices, one of which must be installed. `0xFFFE` means any SoftDevice.
   public let requiredSoftdevices: [UInt32]
   /// The type of the image.
   public let content: Content

@@ -62,7 +62,7 @@ struct DeviceManagerManifest {
       place: MCUbootPlace(imageIndex: imageIndex, slot: slot), version: version)
   }
 
-  /// The first existing one of several keys for a number, which may be a string.
+  /// Returns the number of the first existing key; the value may be a string.
   private static func number(
     _ element: ManifestValue, _ keys: [String], path: String, in range: ClosedRange<Int>
   ) throws(ManifestFault) -> Int? {

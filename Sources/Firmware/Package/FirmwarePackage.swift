@@ -8,7 +8,7 @@ public struct FirmwarePackage: Equatable, Sendable {
     case mcuboot
     /// A ZIP archive with a manifest for Nordic Secure DFU.
     case nordicSecureDFU = "nordic-secure-dfu"
-    /// The same for Legacy DFU.
+    /// A ZIP archive with a manifest for Nordic Legacy DFU.
     case nordicLegacyDFU = "nordic-legacy-dfu"
     /// A ZIP archive with MCUboot images and the manifest of nRF Connect Device Manager.
     case deviceManager = "device-manager"

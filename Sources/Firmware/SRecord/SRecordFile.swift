@@ -6,13 +6,13 @@ package struct SRecordFile: AddressedFile, Equatable, Sendable {
   package let layout: AddressLayout
 
   /// Decodes a complete file. Lines end with LF, CRLF or CR; blank lines and trailing blanks are
-  /// allowed. Records may come in any order of addresses but must not overlap. The last record is
-  /// of type 7, 8 or 9, or a correct count of all data records. A file that ends with such a count
-  /// is complete: srec_cat writes no other last record if there is no start address.
+  /// allowed. Records may be in any order of addresses, but must not overlap. The last record is of
+  /// type 7, 8 or 9, or a correct count of all data records. A file that ends with such a count is
+  /// complete, because srec_cat writes no other last record if there is no start address.
   /// - Parameters:
   ///   - text: the complete file.
   ///   - spanLimit: the maximum number of bytes between lowest and highest address.
-  ///   - region: the part of the file to use; `nil` for all but known regions.
+  ///   - region: the part of the file to use; `nil` for all data except known regions.
   /// - Throws: the error and its line.
   package init(
     decoding text: [UInt8], spanLimit: Int, region: AddressRegion? = nil
@@ -37,7 +37,7 @@ package struct SRecordFile: AddressedFile, Equatable, Sendable {
 private struct SRecordMemory {
   private enum Phase {
     case reading
-    /// The last record was a correct count of all data records so far.
+    /// Whether the last record is a correct count of all data records so far.
     case counted(line: Int)
     case ended(line: Int, start: UInt32)
   }

@@ -15,7 +15,7 @@ public enum UF2Fault: Error, Equatable, Sendable {
   case outOfOrder(block: Int, number: UInt32, count: UInt32)
   /// The blocks contain files for a storage other than flash.
   case fileContainer(block: Int)
-  /// A block for a chip other than that of the previous blocks.
+  /// A block for a chip other than the chip of the previous blocks.
   case secondFamily(UF2Family?, block: Int)
   /// The payload would exceed the 32-bit address space.
   case addressTooHigh(block: Int, address: UInt32)
@@ -30,17 +30,18 @@ public enum UF2Fault: Error, Equatable, Sendable {
 extension UF2Fault: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .cutOff(let size): "UF2: \(size) bytes are not a multiple of 512; the file was cut off"
+    case .cutOff(let size): "UF2: \(size) bytes are not a multiple of 512; the file is truncated"
     case .blocksMissing(let found, let count):
-      "UF2: only \(found) of \(count) blocks are present; the file was cut off"
+      "UF2: only \(found) of \(count) blocks are present; the file is truncated"
     case .wrongMagic(let block): "UF2 block \(block): the magic numbers are missing"
     case .payloadTooLong(let block, let size):
       "UF2 block \(block): \(size) bytes of payload; the maximum is 476"
     case .outOfOrder(let block, let number, let count):
       "UF2 block \(block): it states that it is number \(number) of \(count)"
-    case .fileContainer(let block): "UF2 block \(block): files, not the content of a flash"
+    case .fileContainer(let block):
+      "UF2 block \(block): it contains files, not the content of a flash"
     case .secondFamily(let family, let block):
-      "UF2 block \(block): it is for \(family?.description ?? "any chip"), unlike those before"
+      "UF2 block \(block): it is for \(family?.description ?? "any chip"), unlike earlier blocks"
     case .addressTooHigh(let block, let address):
       "UF2 block \(block): 0x\(address.hexadecimal) is too close to the end of the address space"
     case .overlap(let block, let other, let address):

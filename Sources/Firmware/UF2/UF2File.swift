@@ -28,7 +28,7 @@ package struct UF2File: AddressedFile, Equatable, Sendable {
   /// - Parameters:
   ///   - file: the complete file.
   ///   - spanLimit: the maximum number of bytes between lowest and highest address.
-  ///   - region: the part of the file to use; `nil` for all but known regions.
+  ///   - region: the part of the file to use; `nil` for all data except known regions.
   package init(
     decoding file: [UInt8], spanLimit: Int, region: AddressRegion? = nil
   ) throws(UF2Fault) {

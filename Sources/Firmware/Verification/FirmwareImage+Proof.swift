@@ -2,7 +2,7 @@ import Crypto
 
 /// The result of an integrity check of an image, without a key.
 public enum ImageIntegrity: Equatable, Sendable {
-  /// The image matches the hash that it contains; the name is that of the hash algorithm.
+  /// The image matches the hash that it contains; the value is the name of the hash algorithm.
   case whole(String)
   /// The image contains no hash.
   case notStated
@@ -11,7 +11,7 @@ public enum ImageIntegrity: Equatable, Sendable {
 }
 
 extension FirmwareImage {
-  /// The SHA-256 of all of `bytes`, 32 bytes.
+  /// The SHA-256 of `bytes`: 32 bytes.
   public var sha256: [UInt8] { Array(SHA256.hash(data: bytes)) }
 
   /// Compares the image with the hash in it or in its init packet.

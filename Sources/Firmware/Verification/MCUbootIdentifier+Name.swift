@@ -10,7 +10,8 @@ extension MCUbootIdentifier {
   ///
   /// - Parameters:
   ///   - name: a domain name, or a device's class.
-  ///   - namespace: that of domain names for a vendor, the vendor's UUID for a class.
+  ///   - namespace: for a vendor, the namespace of domain names; for a class, the UUID of the
+  /// vendor.
   public init(name: String, in namespace: MCUbootIdentifier) {
     var bytes = Array(Insecure.SHA1.hash(data: namespace.bytes + Array(name.utf8)).prefix(16))
     bytes[6] = bytes[6] & 0x0F | 0x50

@@ -17,7 +17,7 @@ extension MCUbootImage {
   }
 
   /// An image may be signed by several keys. Each signature is preceded by its key or the hash of
-  /// its key; bootloaders ignore a signature without either.
+  /// its key; bootloaders ignore a signature that neither of them precedes.
   func checkSignature(by key: VerificationKey, of file: [UInt8]) throws(ProofFault) {
     guard try checkIntegrity(of: file) != .encrypted else { throw .encrypted }
     guard let hash else { throw .hashMissing }
@@ -100,7 +100,7 @@ extension MCUbootImage.Hash.Algorithm {
 }
 
 extension VerificationKey.Algorithm {
-  /// Whether an entry of this type can be a signature by such a key. ECDSA has one type for both
+  /// Whether an entry of this type can be a signature with such a key. ECDSA has one type for both
   /// curves.
   fileprivate func writes(_ type: MCUbootTLVType) -> Bool {
     switch self {

@@ -4,7 +4,7 @@ extension NordicInitPacket {
   func checkIntegrity(of firmware: [UInt8]) throws(ProofFault) -> ImageIntegrity {
     switch command {
     case .secure(let packet):
-      // Bootloaders accept no other hash.
+      // Bootloaders accept only this hash.
       guard packet.hashAlgorithm == .sha256 else { throw .hashMissing }
       let stated = Array(packet.hash.reversed())
       return try Self.compare(stated, Array(SHA256.hash(data: firmware)), "SHA-256")

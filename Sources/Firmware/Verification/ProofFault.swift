@@ -9,9 +9,10 @@ public enum ProofFault: Error, Equatable, Sendable {
   case hashDiffers(stated: [UInt8], computed: [UInt8])
   /// The image has no signature.
   case unsigned
-  /// The image is signed by another key; the hashes are those of that key and of the required key.
+  /// The image is signed with another key; the values are the hashes of that key and of the
+  /// required key.
   case otherKey(stated: [UInt8], wanted: [UInt8])
-  /// The image is signed by a key of another algorithm.
+  /// The image is signed with a key of another algorithm.
   case otherAlgorithm(image: String, key: VerificationKey.Algorithm)
   /// The signature of this key does not match the image.
   case signatureWrong
@@ -51,7 +52,7 @@ extension ProofFault: CustomStringConvertible {
     case .signatureWrong: "its signature does not match"
     case .encrypted: "it is encrypted, so its hash and signature cannot be checked here"
     case .uncovered(let offset, let count):
-      "\(count) bytes from offset \(offset) on are not covered by any hash or signature"
+      "\(count) bytes from offset \(offset) onward are not covered by any hash or signature"
     case .notSignable: "files of this kind have no signature"
     }
   }

@@ -16,7 +16,7 @@ struct PublicKeyInfo: DERParseable {
     init(derEncoded node: ASN1Node) throws {
       (name, curve) = try DER.sequence(node, identifier: .sequence) { fields in
         let name = try ASN1ObjectIdentifier(derEncoded: &fields)
-        // The parameter of other algorithms is absent or NULL.
+        // For other algorithms, the parameter is absent or NULL.
         guard let parameter = fields.next(), parameter.identifier == .objectIdentifier else {
           return (name, nil)
         }

@@ -164,7 +164,7 @@ extension VerificationKeyFault: CustomStringConvertible {
     case .notAPublicKey(let label): "it contains a '\(label)', not a 'PUBLIC KEY'"
     case .malformed: "the public key in it is damaged"
     case .unknownAlgorithm(let identifier): "algorithm \(identifier) is not supported"
-    case .unusedRSASize(let bits): "RSA keys have 2048 or 3072 bits, this one \(bits)"
+    case .unusedRSASize(let bits): "RSA keys must have 2048 or 3072 bits; this key has \(bits)"
     }
   }
 }

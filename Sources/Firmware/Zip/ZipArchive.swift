@@ -137,8 +137,8 @@ package struct ZipArchive: Equatable, Sendable {
     }
   }
 
-  /// Names are only used as keys and never as paths. A name that would be an unsafe path is still
-  /// rejected, because no regular tool writes it.
+  /// Names are used only as keys, and never as paths. A name that would be an unsafe path is still
+  /// rejected, because no regular tool writes such a name.
   private static func isPlain(_ name: String) -> Bool {
     let path = name.hasSuffix("/") ? name.dropLast() : name[...]
     let hasControl = path.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }

@@ -17,9 +17,10 @@ public enum ZipFault: Error, Equatable, Sendable {
   case overlap(String, String)
   /// A file needs a later version of the format; 63 stands for 6.3.
   case laterVersion(name: String, version: Int)
-  /// The archive has more files than firmware packages have.
+  /// The archive has more files than any firmware package.
   case tooManyEntries(limit: Int)
-  /// A name leads out of the archive, is not valid UTF-8, or is ambiguous between readers.
+  /// A name refers to a path outside of the archive, is not valid UTF-8, or is ambiguous between
+  /// readers.
   case unsafeName(String)
   /// Two files have the same name, and readers do not agree on which file to use.
   case nameRepeated
@@ -40,7 +41,7 @@ extension ZipFault: CustomStringConvertible {
   public var description: String {
     switch self {
     case .notAnArchive: "it is not a ZIP archive"
-    case .cutOff: "the ZIP archive was cut off: there is no directory at its end"
+    case .cutOff: "the ZIP archive is truncated: there is no directory at its end"
     case .zip64: "the ZIP archive is in ZIP64 format, which is not supported"
     case .severalDisks: "this is one part of a ZIP archive that was split"
     case .overlap(let first, let second):

@@ -8,7 +8,8 @@ struct ZipHeader {
     fileprivate var magic: UInt32 { self == .directory ? 0x0201_4B50 : 0x0403_4B50 }
     /// The number of bytes before the name.
     fileprivate var fixedSize: Int { self == .directory ? 46 : 30 }
-    /// The number of bytes before the flags; from the flags on, both kinds have the same fields.
+    /// The number of bytes before the flags. Starting with the flags, both kinds have the same
+    /// fields.
     fileprivate var flagsOffset: Int { self == .directory ? 8 : 6 }
   }
 
@@ -67,7 +68,7 @@ struct ZipHeader {
     let isInDirectory = place == .directory
     localOffset = isInDirectory ? Int(word(42)) : 0
     end = extraEnd + (isInDirectory ? Int(half(32)) : 0)
-    guard end <= limit else { throw .damaged("the header at offset \(offset) is cut off") }
+    guard end <= limit else { throw .damaged("the header at offset \(offset) is truncated") }
     name = Array(file[(offset + place.fixedSize)..<nameEnd])
     if isInDirectory {
       guard half(34) == 0 else { throw .severalDisks }
@@ -86,7 +87,7 @@ struct ZipHeader {
     {
       let start = offset + 4
       guard Int(size) <= extra.endIndex - start else {
-        throw .damaged("an extra field at offset \(offset) is cut off")
+        throw .damaged("an extra field at offset \(offset) is truncated")
       }
       let value = extra[start..<(start + Int(size))]
       if id == Self.zip64Field { throw .zip64 }

@@ -75,9 +75,9 @@ public enum CampaignFault: Error, Hashable, Sendable {
   case duplicateDevice(id: String)
   /// Two devices have the same name, or the id of one device is the name of another.
   case ambiguousName(String)
-  /// No image is for the board of a device, or for a device without a board.
+  /// The campaign has no image for the board of a device, or for a device without a board.
   case noImage(device: String, board: String?)
-  /// No device has the board of an image.
+  /// The campaign has an image for a board that no device has.
   case imageForNoDevice(board: String)
   /// The selector matches no device.
   case noSelection
@@ -99,7 +99,7 @@ public enum CampaignFault: Error, Hashable, Sendable {
   case memberTwice(wave: String, member: String)
   /// A wave requires more devices than remain after the earlier waves.
   case tooFewDevices(wave: String, wanted: Int, left: Int)
-  /// Some devices are in no wave.
+  /// Some devices are not in any wave.
   case uncovered(count: Int)
   /// An option has a value outside of its range.
   case valueOutOfRange(what: String, value: Int, range: ClosedRange<Int>)
@@ -149,7 +149,7 @@ extension CampaignFault: CustomStringConvertible {
     }
   }
 
-  /// Returns a text with the first names and the number of the others.
+  /// Returns a text with the first names and the number of the other names.
   private static func list(_ names: [String]) -> String {
     let shown = names.prefix(3).joined(separator: ", ")
     guard names.count > 3 else { return shown }

@@ -7,7 +7,7 @@ public struct RetryPolicy: Hashable, Sendable {
   /// The range of `sameFailures`.
   package static let repeats = 1...100
 
-  /// The number of attempts on one device that may end by a lost link or without finding it.
+  /// The permitted number of attempts on one device that lose the link or do not find the device.
   public var linkAttempts: Int
   /// The number of equal failures after which a device is quarantined.
   public var sameFailures: Int
@@ -55,7 +55,7 @@ public struct FlashChoices: Hashable, Sendable {
   public var delta = DeltaPolicy.auto
   /// The requested ATT_MTU, 23…517 bytes.
   public var mtu = 512
-  /// Whether to send an image with an older version than the running one.
+  /// Whether to send an image with an older version than the running image.
   public var allowDowngrade = false
   /// Whether to send an image whose version or hardware is unknown.
   public var allowUnknown = false

@@ -25,7 +25,7 @@ public struct DeviceRequirements: Hashable, Sendable, Codable {
     }
   }
 
-  /// The lowest version that a device may be updated from.
+  /// The minimum version that a device must run before the update.
   public var version: FirmwareVersion?
   /// The required battery level; `nil` = any level.
   public var battery: Battery?
@@ -44,10 +44,10 @@ public struct DeviceRequirements: Hashable, Sendable, Codable {
   package func refusal(running: FirmwareVersion?) -> String? {
     guard let version else { return nil }
     guard let running else {
-      return "it reports no version, and the campaign requires \(version) or later"
+      return "it reports no version, but the campaign requires \(version) or later"
     }
     return running < version
-      ? "it runs \(running), and the campaign requires \(version) or later" : nil
+      ? "it runs \(running), but the campaign requires \(version) or later" : nil
   }
 
   /// Returns the reason why a device with a battery level is skipped, as a clause; `nil` = the
@@ -58,9 +58,9 @@ public struct DeviceRequirements: Hashable, Sendable, Codable {
     guard let battery else { return nil }
     guard let level else {
       return battery.unknown == .refuse
-        ? "it reports no battery level, and the campaign requires \(battery.percent) %" : nil
+        ? "it reports no battery level, but the campaign requires \(battery.percent) %" : nil
     }
     return level < battery.percent
-      ? "its battery level is \(level) %, and the campaign requires \(battery.percent) %" : nil
+      ? "its battery level is \(level) %, but the campaign requires \(battery.percent) %" : nil
   }
 }

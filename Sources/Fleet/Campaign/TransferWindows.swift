@@ -1,4 +1,4 @@
-/// The windows of a campaign: one for all devices, and those of individual sites.
+/// The windows of a campaign: one window for all devices, and the windows of individual sites.
 package struct TransferWindows: Hashable, Sendable, Codable {
   package var general: TransferWindow?
   package var sites: [String: TransferWindow]

@@ -9,7 +9,7 @@ public struct Wave: Hashable, Sendable {
     case percent(Int)
     /// Devices by id or name.
     case named([String])
-    /// All devices that are in no earlier wave.
+    /// All devices that are not in an earlier wave.
     case rest
   }
 
@@ -19,7 +19,7 @@ public struct Wave: Hashable, Sendable {
   public var members: Members
   /// The thresholds of the verdict.
   public var thresholds: WaveThresholds
-  /// The wait between the last device and the verdict, in which problems of an image may show.
+  /// The wait between the last device and the verdict, so that problems of an image become visible.
   public var soak: Duration
   /// Whether the next wave requires an operator's approval.
   public var needsApproval: Bool

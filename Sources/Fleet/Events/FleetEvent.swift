@@ -11,8 +11,8 @@ public enum FleetEvent: Hashable, Sendable, Codable {
   case runBegan(RunBeginning)
   /// The devices of a wave were assigned. `wave` is the index of the wave, from 0.
   case wavePlanned(wave: Int, name: String, devices: [RunDevice])
-  /// A hook of the wave must run. A process that continues the run before the hook ended runs it
-  /// again.
+  /// A hook of the wave must run. If a process continues the run before the hook ended, it runs the
+  /// hook again.
   case waveHookBegan(wave: Int, point: HookPoint)
   /// A hook of the wave ended.
   case waveHookEnded(wave: Int, point: HookPoint, outcome: HookOutcome)
@@ -25,14 +25,15 @@ public enum FleetEvent: Hashable, Sendable, Codable {
   case deviceClaimed(device: FleetDevice.ID, attempt: Int, worker: String)
   /// The worker chose an adapter for the attempt.
   case devicePlaced(device: FleetDevice.ID, attempt: Int, adapter: String)
-  /// The attempt started to send the image at an offset: after 0 the device receives it from the
-  /// start.
+  /// The attempt started to send the image at an offset; 0 = the device receives the complete
+  /// image.
   case transferBegan(device: FleetDevice.ID, attempt: Int, offset: Int)
   /// The activation command is about to be sent to the device.
   case deviceActivating(device: FleetDevice.ID, attempt: Int)
   /// The worker did not renew its claim in time; another worker may claim the device.
   case claimExpired(device: FleetDevice.ID, attempt: Int)
-  /// No adapter of the worker receives the device; other workers may. Does not end the attempt.
+  /// No adapter of the worker receives the device; other workers may. The event does not end the
+  /// attempt.
   case deviceNotInRange(device: FleetDevice.ID, attempt: Int, worker: String)
   /// The worker reported the outcome after its claim expired. The outcome counts if no other worker
   /// claims the device afterwards.
@@ -81,13 +82,13 @@ extension FleetEvent {
 public struct RunDevice: Hashable, Sendable, Codable {
   /// The id, as in the campaign.
   public var id: FleetDevice.ID
-  /// The name; `nil` = none.
+  /// The name; `nil` = the device has no name.
   public var name: String?
   /// The kind of board; `nil` = unspecified.
   public var board: String?
   /// The site; `nil` = any site.
   public var site: String?
-  /// The tags in order; `nil` = none.
+  /// The tags in order; `nil` = the device has no tags.
   public var tags: [String]?
   /// The image's digest.
   public var image: String
@@ -123,7 +124,7 @@ public enum PauseReason: Hashable, Sendable, Codable {
   case infrastructure(failures: Int, words: String)
   /// No adapter was present for too long; the run resumes automatically when an adapter appears.
   case noAdapter
-  /// Too few devices were seen for a verdict on the wave.
+  /// The number of devices that were seen is too small for a verdict on the wave.
   case inconclusive(wave: Int)
   /// The wave reached its failure limit, and the campaign pauses there.
   case failureLimit(wave: Int)
@@ -133,7 +134,7 @@ public enum PauseReason: Hashable, Sendable, Codable {
 
 /// The end of a run.
 public enum RunEnding: Hashable, Sendable, Codable {
-  /// Every device was settled; `failed` counts the devices that failed, were absent or were
+  /// Every device has a final outcome; `failed` counts the devices that failed, were absent or were
   /// skipped.
   case complete(failed: Int)
   /// A wave reached its failure threshold.

@@ -18,7 +18,7 @@ public struct OperatorAction: Hashable, Sendable, Codable {
   public let kind: Kind
   /// The operator, such as `anna@line-3`. The name is not authenticated.
   public let by: String
-  /// The reason that the operator gave; `nil` = none.
+  /// The reason that the operator gave; `nil` = no reason was given.
   public let reason: String?
 
   /// Creates the record of a command.

@@ -18,7 +18,7 @@ public struct RunBeginning: Hashable, Sendable, Codable {
   public var waveRules: [WaveRule]?
   /// The absolute path of the campaign file, for the next `fleet run`.
   public var file: String?
-  /// The previous run; `nil` = none. The store sets the value.
+  /// The previous run; `nil` = this is the first run. The store sets the value.
   public var former: FormerRun?
   /// The times in which transfers may start.
   package var windows: TransferWindows?
@@ -126,7 +126,7 @@ public struct RunSetting: Hashable, Sendable, Codable {
   }
 }
 
-/// The rule that decides whether the next wave follows.
+/// The rule that determines whether the next wave starts.
 public struct WaveRule: Hashable, Sendable, Codable {
   /// The thresholds of the verdict.
   public var thresholds: WaveThresholds

@@ -4,7 +4,7 @@ public enum WaveVerdict: Hashable, Sendable, Codable {
   case `continue`
   /// Too many of the devices failed.
   case stop(failures: Int, of: Int)
-  /// The number of devices that were seen or could be judged is too small for a decision.
+  /// The number of devices that were seen or have an outcome is too small for a decision.
   case inconclusive(seen: Int, of: Int)
 }
 

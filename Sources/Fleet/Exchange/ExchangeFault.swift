@@ -6,7 +6,8 @@ package enum ExchangeFault: Error, Hashable, Sendable {
   case deviceTaken(by: UpdateJob.ID)
   /// The coordinator has ended and records no more facts.
   case notRecorded
-  /// The exchange did not answer: the call took effect or not, and may be repeated.
+  /// The exchange did not answer. It is unknown whether the call took effect; the call may be
+  /// repeated.
   case unavailable(words: String)
   /// The storage of the jobs failed.
   case storage(StorageFault)

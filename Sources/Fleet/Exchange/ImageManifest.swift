@@ -1,15 +1,16 @@
 /// An image as a sequence of chunks, each of which is verified separately, so that an interrupted
-/// transfer to a site continues and a damaged chunk is requested again alone.
+/// transfer to a site can be continued, and only damaged chunks are requested again.
 package struct ImageManifest: Hashable, Sendable, Codable {
   /// Returns the SHA-256 of bytes.
   package typealias Digest = @Sendable (ArraySlice<UInt8>) -> [UInt8]
 
-  /// The default length of a chunk: a message broker accepts 1 MiB at most by default.
+  /// The default length of a chunk: by default, a message broker accepts at most 1 MiB.
   package static let chunkSize = 128 * 1024
-  /// The maximum size of an image, so that a manifest from elsewhere cannot exhaust memory.
+  /// The maximum size of an image. It ensures that a manifest from another host cannot exhaust the
+  /// memory.
   package static let sizeMaximum = 1 << 30
 
-  /// SHA-256 of the image, by which jobs refer to it.
+  /// SHA-256 of the image, by which jobs refer to the image.
   package let digest: [UInt8]
   /// The size in bytes.
   package let size: Int
@@ -36,7 +37,7 @@ package struct ImageManifest: Hashable, Sendable, Codable {
     self.chunks = chunks
   }
 
-  /// Whether sizes and chunks agree: a received manifest is checked before its first use.
+  /// Whether sizes and chunks agree. A received manifest is checked before its first use.
   package var isSound: Bool {
     (0...Self.sizeMaximum).contains(size) && (1...Self.sizeMaximum).contains(chunkSize)
       && chunks.count == (size + chunkSize - 1) / chunkSize
@@ -52,13 +53,13 @@ package struct ImageManifest: Hashable, Sendable, Codable {
 package enum ImageFault: Error, Hashable, Sendable {
   case unsoundManifest
   case noSuchChunk(Int)
-  /// The chunk has another length or content than its manifest states.
+  /// The length or the content of the chunk differs from the manifest.
   case damagedChunk(Int)
   /// Each chunk is correct, but the image is not: the manifest contradicts itself.
   case damagedImage
 }
 
-/// An image whose chunks arrive in any order, and repeatedly.
+/// An image whose chunks arrive in any order, possibly more than once.
 package struct ImageAssembly: Sendable {
   package let manifest: ImageManifest
   private let sha256: ImageManifest.Digest

@@ -1,7 +1,7 @@
 /// The interface between the coordinator, which follows `FleetRules`, and the workers, which have
 /// adapters. Workers report facts; only the coordinator records them as events of the run. A device
-/// has at most one open job; a claim ends when its lease expires; a finished job stays finished. A
-/// claim may be lost at any time, and a fact may arrive late or twice.
+/// has at most one open job; a claim ends when its lease expires; a job that has ended stays ended.
+/// A claim may be lost at any time, and a fact may arrive late or twice.
 ///
 /// No clock value crosses the interface: a lease is a duration, which the exchange measures by its
 /// clock. A worker measures its deadline by its own clock, from before the call that extended its
@@ -9,7 +9,8 @@
 /// therefore be repeated.
 ///
 /// `MemoryExchange` is for workers in the coordinator's process; `docs/engines.md` describes how to
-/// implement the protocol for workers of other sites, and the conformance suite checks it.
+/// implement the protocol for workers of other sites, and the conformance suite checks an
+/// implementation.
 package protocol JobExchange: Sendable {
   /// Whether workers and their claims outlive the coordinator. A coordinator that restarts then
   /// waits for their outcomes; otherwise it records that their attempts ended.
@@ -17,13 +18,14 @@ package protocol JobExchange: Sendable {
 
   // MARK: Workers
 
-  /// Returns the job that has waited longest for a worker of this site. Otherwise waits for
-  /// one, at most `wait`, and then returns `nil`. Cancellation ends the wait.
+  /// Returns the job that has waited longest for a worker of this site. Otherwise waits for a job,
+  /// at most `wait`, and then returns `nil`. Cancellation ends the wait.
   func claim(
     for worker: FleetWorker, lease: Duration, waitingUpTo wait: Duration
   ) async throws(ExchangeFault) -> JobClaim?
 
-  /// Returns the claims that a worker holds: it may have lost the reply to `claim`, or restarted.
+  /// Returns the claims that a worker holds. The worker may have restarted, or the reply to `claim`
+  /// may have been lost.
   func claims(of worker: FleetWorker) async throws(ExchangeFault) -> [JobClaim]
 
   /// Extends a claim to `lease` from now.
@@ -39,7 +41,7 @@ package protocol JobExchange: Sendable {
   /// Waits until all reported facts of the job are recorded, so that the next worker knows about
   /// the following step.
   ///
-  /// - Throws: `.notRecorded`; then the worker must not take the step.
+  /// - Throws: `.notRecorded`; the worker must then not execute the step.
   func recorded(_ claim: JobClaim) async throws(ExchangeFault)
 
   /// Reports the progress of a transfer. Returns immediately; any value may be lost.
@@ -71,7 +73,7 @@ package protocol JobExchange: Sendable {
   func cancel(_ jobs: [UpdateJob.ID]) async throws(ExchangeFault)
 
   /// Returns at most `limit` facts of a run after fact `number`, the oldest first. Facts up to
-  /// `number` are recorded. Expired claims are among the facts.
+  /// `number` are recorded. The facts include expired claims.
   func facts(
     of run: String, after number: Int, limit: Int
   ) async throws(ExchangeFault) -> [JobFact]

@@ -163,7 +163,7 @@ package struct JobTable: Sendable {
       put(
         row, .deviceNotInRange(device: id.device, attempt: id.attempt, worker: claim.worker))
     } catch {
-      // Another worker has the job, or the job is over.
+      // Another worker has the job, or the job has ended.
     }
   }
 
@@ -220,7 +220,8 @@ package struct JobTable: Sendable {
     return (row, isRecalled)
   }
 
-  /// Reports the outcome of a lost claim once: it is true, although it does not end the job.
+  /// Reports the outcome of a lost claim once: the outcome is true, although it does not end the
+  /// job.
   private mutating func noteLate(_ claim: JobClaim, _ ending: AttemptEnding) {
     let id = claim.job.id
     if case .returned = ending { return }
@@ -293,7 +294,8 @@ package struct JobTable: Sendable {
     return nil
   }
 
-  /// Returns the first job that other workers returned as `notHeard`, or this worker long ago.
+  /// Returns the first job that other workers returned as `notHeard`, or that this worker returned
+  /// long ago.
   private mutating func takeSearched(for worker: FleetWorker, now: Duration) -> UpdateJob.ID? {
     guard !searched.isEmpty else { return nil }
     searched.removeAll { rows[$0]?.state != .waiting }

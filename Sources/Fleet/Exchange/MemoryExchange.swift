@@ -1,8 +1,8 @@
 import OtaflashGATT
 import Synchronization
 
-/// The exchange for workers in the coordinator's process, which end with it. The events of the run
-/// determine the work of the next process.
+/// The exchange for workers in the coordinator's process, which end with this process. The events
+/// of the run determine the work of the next process.
 package final class MemoryExchange: JobExchange {
   private struct Run {
     /// The number of the last recorded fact.
@@ -67,7 +67,7 @@ package final class MemoryExchange: JobExchange {
     }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { _ = await wait.wait() }
-      // Claims of others expire without a call that would wake this worker.
+      // Claims of other workers expire without a call that would wake this worker.
       group.addTask {
         await self.clock.pause(until: min(end, self.clock.now.advanced(by: .seconds(1))))
       }

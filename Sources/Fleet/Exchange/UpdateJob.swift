@@ -16,11 +16,12 @@ package struct UpdateJob: Hashable, Sendable, Codable {
   }
 
   package let id: ID
-  /// The site whose workers can reach the device; `nil` = any.
+  /// The site whose workers can reach the device; `nil` = any site.
   package let site: String?
   /// The image's digest.
   package let image: String
-  /// Whether the device may already run the image: the worker reads it before it sends anything.
+  /// Whether the device may already run the image. If so, the worker reads the running image before
+  /// it sends anything.
   package var verifyFirst: Bool
   package let order: WorkOrder
 
@@ -64,7 +65,7 @@ package struct JobClaim: Hashable, Sendable {
   }
 }
 
-/// An event of a job that is not recorded in its run yet.
+/// An event of a job. The event is not recorded in its run yet.
 package struct JobFact: Hashable, Sendable {
   /// Increases within the run; gaps are possible.
   package let number: Int

@@ -5,14 +5,15 @@ package struct WorkOrder: Hashable, Sendable, Codable {
   package var name: String?
   package var options = FlashChoices()
   package var requirements = DeviceRequirements()
-  /// The hooks around the device; `nil` = none.
+  /// The hooks before and after the device; `nil` = the campaign has no hooks.
   package var hooks: CampaignHooks?
   /// The environment variables of the hooks.
   package var hookFacts: [String: String] = [:]
   /// `nil` = the device has no key, or the worker has it.
   package var key: SealedKey?
   /// The time for which a job may be returned by workers that do not receive the device, before the
-  /// attempt ends as `notHeard`. Zero = the first return ends it: the only worker has all adapters.
+  /// attempt ends as `notHeard`. Zero = the first return ends the attempt, because the only worker
+  /// has all adapters.
   package var search = Duration.zero
 
   package init() {}
@@ -32,6 +33,6 @@ package struct SealedKey: Hashable, Sendable, Codable {
 }
 
 extension SealedKey: CustomStringConvertible {
-  /// Without the box, so that no message or log contains it.
+  /// The description omits the box, so that no message or log contains it.
   package var description: String { "a key for site \(site)" }
 }

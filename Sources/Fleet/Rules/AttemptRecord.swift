@@ -8,18 +8,18 @@ public struct AttemptRecord: Hashable, Sendable {
   public let verifyFirst: Bool
   /// The worker that claimed the attempt.
   public let worker: String
-  /// The adapter; `nil` = none was chosen.
+  /// The adapter; `nil` = no adapter was chosen.
   public internal(set) var adapter: String?
   /// The time of the claim.
   public let began: WallClockTime
-  /// The time at which the adapter was chosen; `nil` = none was chosen.
+  /// The time at which the adapter was chosen; `nil` = no adapter was chosen.
   public internal(set) var placed: WallClockTime?
   /// The offset at which the attempt started to send the image; `nil` = nothing was sent, or an
   /// older version recorded the attempt.
   public internal(set) var transferOffset: Int?
   /// The time before the activation command.
   public internal(set) var activating: WallClockTime?
-  /// The end of the attempt; `nil` = a worker updates the device.
+  /// The end of the attempt; `nil` = a worker is updating the device.
   public internal(set) var ended: WallClockTime?
   /// The outcome of the attempt; `nil` = the attempt has not ended, or its claim expired.
   public internal(set) var ending: AttemptEnding?

@@ -15,7 +15,7 @@ public struct PendingCommand: Hashable, Sendable {
   }
 }
 
-/// Answers to commands; every other answer is the reason for a refusal.
+/// The answers to commands. Every other answer is the reason for a refusal.
 public enum CommandAnswer {
   /// The command was carried out.
   public static let done = "done"

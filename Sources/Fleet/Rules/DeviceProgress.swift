@@ -8,7 +8,7 @@ public struct DeviceProgress: Hashable, Sendable {
     case waiting
     /// The job of the device waits for a worker.
     case published
-    /// A worker updates the device.
+    /// A worker is updating the device.
     case claimed(worker: String)
     /// The device has its final outcome.
     case settled(DeviceEnding)
@@ -30,16 +30,16 @@ public struct DeviceProgress: Hashable, Sendable {
   public internal(set) var linkFailures = 0
   /// The number of failures by code.
   public internal(set) var failures: [String: Int] = [:]
-  /// The last failure; `nil` = none.
+  /// The last failure; `nil` = the device has not failed.
   public internal(set) var lastFailure: AttemptFailure?
   /// Whether an attempt received an advertisement or an answer of the device.
   public internal(set) var wasSeen = false
   /// Whether the activation command was sent or was about to be sent. If so, the next attempt reads
   /// the running image before it sends anything.
   public internal(set) var mayRunNewImage = false
-  /// The adapter of the last attempt; `nil` = none was chosen.
+  /// The adapter of the last attempt; `nil` = no adapter was chosen.
   public internal(set) var adapter: String?
-  /// The figures of the successful update; `nil` = none.
+  /// The figures of the successful update; `nil` = no update has succeeded.
   public internal(set) var figures: UpdateFigures?
   /// The running version after the last update or check.
   public internal(set) var runs: FirmwareVersion?
@@ -97,7 +97,7 @@ public struct WaveProgress: Hashable, Sendable {
   public enum Phase: Hashable, Sendable {
     /// The wave has not started.
     case planned
-    /// Devices of the wave are updated.
+    /// Devices of the wave are being updated.
     case open
     /// All devices are settled; the verdict follows at the given time.
     case soaking(until: WallClockTime)

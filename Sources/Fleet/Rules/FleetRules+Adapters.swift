@@ -3,9 +3,9 @@ extension FleetRules {
   /// within seconds.
   package static let adapterPatience = Duration.seconds(30)
 
-  /// Returns the events after the last adapter disappeared or an adapter appeared. A run pauses for
-  /// lack of adapters only if a device waits for an adapter, and resumes automatically when an
-  /// adapter appears.
+  /// Returns the events after the last adapter disappeared or an adapter appeared. A run pauses
+  /// because of missing adapters only if a device waits for an adapter, and resumes automatically
+  /// when an adapter appears.
   ///
   /// - Parameter time: the time without an adapter; `nil` if an adapter is present or the state is
   ///   unknown.

@@ -1,6 +1,6 @@
 /// A command of an operator to a run.
 public enum OperatorCommand: Hashable, Sendable, Codable {
-  /// Starts no more attempts; attempts in progress are completed.
+  /// Starts no further attempts; attempts in progress are completed.
   case pause
   /// Continues after a pause, or approves a wave that waits for approval.
   case resume
@@ -89,7 +89,7 @@ extension FleetRules {
     return events
   }
 
-  /// Returns the devices that a retry refers to; none for other commands.
+  /// Returns the devices that a retry refers to; an empty list for other commands.
   package static func devicesToRetry(
     _ command: OperatorCommand, in run: FleetRun
   ) -> [DeviceProgress] {

@@ -1,5 +1,6 @@
 extension FleetRules {
-  /// Returns the events after the end of a wave's hook; none if the run does not wait for the hook.
+  /// Returns the events after the end of a wave's hook; an empty list if the run does not wait for
+  /// the hook.
   package func events(
     afterHook point: HookPoint, of wave: Int, _ outcome: HookOutcome, in run: FleetRun
   ) -> [FleetEvent] {

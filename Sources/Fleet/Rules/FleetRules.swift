@@ -8,7 +8,8 @@ package struct FleetRules: Sendable {
   /// The time for which workers may return a device that they do not receive, before the attempt
   /// counts. Zero = one worker has all adapters.
   package var search = Duration.zero
-  /// Returns the encrypted key of a device; `nil` = none, or its workers have it.
+  /// Returns the encrypted key of a device; `nil` = the device has no key, or its workers have the
+  /// key.
   package var keys: @Sendable (RunDevice) -> SealedKey? = { _ in nil }
 
   package init(_ campaign: Campaign, publishedAhead: Int = 4) {
@@ -18,8 +19,8 @@ package struct FleetRules: Sendable {
 
   // MARK: Automatic steps
 
-  /// Returns the events of the next automatic step, or none. The caller repeats the call until the
-  /// result is empty.
+  /// Returns the events of the next automatic step, or an empty list. The caller repeats the call
+  /// until the result is empty.
   ///
   /// - Parameter wall: the wall-clock time, for windows; `nil` = the same as `now`.
   package func next(
@@ -184,8 +185,9 @@ package struct FleetRules: Sendable {
   // MARK: After facts
 
   /// Returns the event of a fact and the events that follow from it. A fact of an ended attempt or
-  /// of another run is ignored: it is a duplicate or late. So is a fact that the run already
-  /// contains: an exchange repeats facts whose record it did not learn of.
+  /// of another run is ignored, because it is a duplicate or late. A fact that the run already
+  /// contains is also ignored, because an exchange repeats a fact until it learns that the fact was
+  /// recorded.
   ///
   /// - Parameter random: 0 ..< 1, for the wait before the next attempt.
   package func events(

@@ -40,7 +40,7 @@ public struct FleetRun: Sendable {
   package private(set) var infrastructureFailures = 0
   /// The number of devices in each site whose job waits for a worker.
   package private(set) var published: [String?: Int] = [:]
-  /// The number of devices that workers update.
+  /// The number of devices that workers are updating.
   package private(set) var claimedCount = 0
   private var index: [FleetDevice.ID: Int] = [:]
   /// The devices of each site that may be published, soonest first; some entries may be stale. The

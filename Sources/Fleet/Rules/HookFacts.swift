@@ -6,7 +6,7 @@ package struct HookFacts: Sendable {
 
   package private(set) var environment: [String: String] = [:]
 
-  /// Sets a variable; `nil` = none.
+  /// Sets a variable; `nil` = the variable is not set.
   package mutating func set(_ name: String, _ value: String?) {
     if let value { environment[Self.prefix + name] = value }
   }

@@ -1,4 +1,4 @@
-/// The times of a wave. For repeated events, this is the time of the last one.
+/// The times of a wave. For repeated events, this is the time of the last event.
 public struct WaveTimes: Hashable, Sendable {
   /// The start of the wave.
   public internal(set) var began: WallClockTime?

@@ -6,9 +6,10 @@ package struct DeviceScan: Hashable, Sendable {
   /// The maximum duration; a longer value probably has the wrong unit.
   package static let longest = Duration.seconds(3600)
 
-  /// A pattern in which `*` matches any characters; `nil` = any name, or no name.
+  /// A pattern in which `*` matches any characters; `nil` = any device, with or without a name.
   package var namePattern: String?
-  /// A service UUID in the advertisement, in lower case: 4, 8 or 36 characters; `nil` = any.
+  /// A service UUID in the advertisement, in lower case: 4, 8 or 36 characters; `nil` = any
+  /// service.
   package var service: String?
   /// The minimum RSSI in dBm.
   package var rssiMinimum: Int?

@@ -27,8 +27,8 @@ public struct AdapterHearing: Hashable, Sendable {
   }
 }
 
-/// The choice of an adapter for a device: the one with the highest RSSI among those with a free
-/// place.
+/// The choice of an adapter for a device: the adapter with the highest RSSI among the adapters with
+/// a free place.
 package enum AdapterChoice: Hashable, Sendable {
   case on(String)
   /// All adapters in range of the device are in use.

@@ -11,7 +11,7 @@ package struct ParallelismLearner: Hashable, Sendable {
   }
 
   private struct Climb: Hashable {
-    /// The last limit with a gain; `nil` at the first limit.
+    /// The last limit with a gain; `nil` = the climb is at its first limit.
     var from: Int?
     /// The lowest limit that is known to have no gain, or a limit above the maximum.
     var ceiling: Int
@@ -30,8 +30,8 @@ package struct ParallelismLearner: Hashable, Sendable {
   package static let usualStart = 3
 
   /// The minimum gain from an additional link, as a share of the mean rate per link; a smaller gain
-  /// is noise. Transfers use the time in which other links connect, restart or erase flash, so
-  /// there is a gain even from more links than fill the air.
+  /// is noise. Transfers use the time in which other links connect, restart or erase flash.
+  /// Therefore, more links may still increase the rate when the air time is already full.
   private static let worthwhile = 0.1
   private static let samplesToCompare = 2
   private static let samplesSettled = 20

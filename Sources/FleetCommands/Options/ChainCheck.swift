@@ -10,7 +10,7 @@ import OtaflashFleetStore
 enum ChainCheck: ExpressibleByArgument, Equatable, Sendable, CustomStringConvertible {
   /// Compares the events only with the hashes in the store.
   case recorded
-  /// Also requires an event with a hash that was stored elsewhere.
+  /// The check also requires an event with a hash that was stored elsewhere.
   case hash([UInt8])
 
   /// The size of a SHA-256 hash, in bytes.
@@ -19,7 +19,8 @@ enum ChainCheck: ExpressibleByArgument, Equatable, Sendable, CustomStringConvert
   /// a mistyped hash.
   private static let nameMaximum = 12
 
-  /// Returns `nil` for other texts, which are left for the next argument: the name of the run.
+  /// Returns `nil` for any other text, so that the parser uses it as the next argument, the name of
+  /// the run.
   init?(argument: String) {
     guard let hash = Text.bytes(hex: argument), hash.count == Self.hashSize else { return nil }
     self = .hash(hash)
@@ -34,7 +35,7 @@ enum ChainCheck: ExpressibleByArgument, Equatable, Sendable, CustomStringConvert
     }
   }
 
-  /// Searches the events of a run, whose chain is intact, for the hash.
+  /// Searches the events of a run for the hash. The chain of the run must be intact.
   ///
   /// - Returns: the number of the event with the hash; `nil` without a given hash.
   func place(

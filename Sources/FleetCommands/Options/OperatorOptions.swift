@@ -14,7 +14,7 @@ struct OperatorOptions: ParsableArguments, Sendable {
   var name: String?
 
   @Option(
-    name: .long, help: ArgumentHelp("The reason, for the record.", valueName: "text"),
+    name: .long, help: ArgumentHelp("The reason, which is recorded.", valueName: "text"),
     transform: OperatorText.parseReason)
   var reason: String?
 

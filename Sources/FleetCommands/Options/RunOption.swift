@@ -5,7 +5,10 @@ import ArgumentParser
 struct RunOption: ParsableArguments, Sendable {
   @Argument(
     help:
-      "The run, by the first characters of its name (default: the active run, or else the newest).")
+      """
+      The run, by the first characters of its name (default: the active run, otherwise the newest \
+      run).
+      """)
   var run: String?
 }
 #endif

@@ -63,7 +63,8 @@ struct PlanReview: Sendable {
 
   // MARK: The last run
 
-  /// Returns the differences from the last run of the campaign, as sentences; `nil` = no run.
+  /// Returns the differences from the last run of the campaign, as sentences; `nil` = there is no
+  /// earlier run.
   func changesSinceLastRun(
     in store: FleetStore
   ) async throws(CommandFault) -> (run: String, words: [String])? {
@@ -109,8 +110,8 @@ struct PlanReview: Sendable {
     return words + fileChanges(since: run.beginning?.files ?? [])
   }
 
-  /// Keys and hook programs with changed content under the same name. The campaign file and its
-  /// device table are compared by their values.
+  /// The keys and hook programs whose content changed under the same name. The campaign file and
+  /// its device table are compared by their values.
   private func fileChanges(since former: [RunFile]) -> [String] {
     campaign.files.compactMap { file in
       guard file.role == .key || file.role == .hook, let digest = file.sha256,

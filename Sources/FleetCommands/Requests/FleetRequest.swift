@@ -17,7 +17,7 @@ struct FleetRequest: Sendable {
     /// The run before the request.
     let run: FleetRun
     let command: OperatorCommand
-    /// A process works on the run; it has answered.
+    /// A process is working on the run, and has answered.
     let isActive: Bool
 
     /// `run 7f3a12 (doors)`
@@ -48,7 +48,7 @@ struct FleetRequest: Sendable {
   }
 
   /// - Parameter question: asked before any change, with the run's name.
-  /// - Throws: a fault, even if the request was only refused.
+  /// - Throws: a fault, also if the request was refused.
   func put(
     for name: String?, asking question: (String) -> String?
   ) async throws(CommandFault) -> Followed {
@@ -68,7 +68,7 @@ struct FleetRequest: Sendable {
     return followed
   }
 
-  /// Carries out the request in this process, because no other process works on the run.
+  /// Carries out the request in this process, because no other process is working on the run.
   private func follow(
     _ kept: KeptRun, in store: FleetStore
   ) async throws(CommandFault) -> Followed {

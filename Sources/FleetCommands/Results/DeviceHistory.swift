@@ -6,7 +6,7 @@ import OtaflashFleetHost
 import OtaflashFleetReport
 import OtaflashFleetStore
 
-/// The campaign runs of a device, the last one first.
+/// The campaign runs of a device, newest first.
 package struct DeviceHistory: Sendable {
   private static let columns = ["RUN", "CAMPAIGN", "BEGAN", "OUTCOME", "FROM", "TO", "ATTEMPTS"]
 

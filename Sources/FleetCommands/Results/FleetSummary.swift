@@ -9,7 +9,8 @@ import OtaflashUpdate
 
 /// The result of a run, printed at the end of the command that ran it.
 package struct FleetSummary: Sendable {
-  /// The number of causes, and of devices per cause, to print; the report has them all.
+  /// The maximum number of causes to print, and the maximum number of devices per cause; the report
+  /// contains all of them.
   private static let namedMaximum = 5
 
   private let id: String

@@ -28,7 +28,8 @@ struct RunStatement: Sendable {
 
   /// The tool for a kind of key file.
   enum Tool: Sendable, Equatable {
-    /// OpenSSH's ssh-keygen(1): a private key, or a public one whose private key an agent holds.
+    /// OpenSSH's ssh-keygen(1), for a private key, or for a public key whose private key is in an
+    /// agent.
     case ssh
     /// minisign(1)
     case minisign

@@ -112,8 +112,8 @@ extension Wave {
       }
     let action = thresholds.stopAction == .pause ? "pauses" : "stops"
     var parts = [
-      "\(action) at \(stop) failed", "continues from \(thresholds.successPercent)% succeeded",
-      "judged from \(thresholds.seenPercent)% seen",
+      "\(action) at \(stop) failed", "continues at \(thresholds.successPercent)% success",
+      "verdict needs \(thresholds.seenPercent)% with an outcome",
     ]
     if let overshoot = thresholds.overshoot { parts.append("overshoot \(overshoot)") }
     parts.append("soaks \(soak.spelled)")

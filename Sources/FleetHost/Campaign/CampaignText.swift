@@ -18,7 +18,8 @@ package struct CampaignText: Sendable {
   package let path: String
   package let file: CampaignFile
   /// The digest of the campaign, its table and the devices of its aliases. An open run continues
-  /// only with the same digest. The digest excludes the results of scans, because they vary.
+  /// only if the digest is unchanged. The digest excludes the results of scans, because these
+  /// results vary.
   package let digest: String
   /// The simulated boards of the campaign, if its devices are simulated.
   package let simulation: FleetProfile?
@@ -67,7 +68,7 @@ package struct CampaignText: Sendable {
     digest = Text.hex(Array(hash.finalize()))
   }
 
-  /// The public key that must have signed the images.
+  /// The public key that matches the required signing key of the images.
   func key() throws(CommandFault) -> VerificationKey? {
     guard let name = file.campaign.keyFile else { return nil }
     return try naming({ file.fault(ofFile: name, $0) }) { () throws(CommandFault) in
@@ -147,7 +148,7 @@ package struct CampaignText: Sendable {
     }
   }
 
-  /// Errors of the campaign or its table, with their lines.
+  /// Returns errors in the campaign or its table, with their lines.
   func checking<Value>(
     _ body: () throws(CampaignFileFault) -> Value
   ) throws(CommandFault) -> Value {

@@ -7,14 +7,15 @@ import OtaflashFleetFiles
 import OtaflashSimulation
 import OtaflashState
 
-/// A campaign with all its files, read and checked before any action.
+/// A campaign with all its files, which are read and checked before any action.
 package struct LoadedCampaign: Sendable {
   package let path: String
   package let plan: CampaignPlan
   /// The images by their names in the campaign.
   package let images: [String: CampaignImage]
   package let keys: [FleetDevice.ID: [UInt8]]
-  /// The public key that must have signed every image; `nil` = no signature is required.
+  /// The public key that matches the required signing key of every image; `nil` = no signature is
+  /// required.
   let key: VerificationKey?
   /// SHA-256 of that key, in hex digits.
   private let keyDigest: String?
@@ -47,14 +48,14 @@ package struct LoadedCampaign: Sendable {
     try self.init(text, file, plan, undecided: undecided)
   }
 
-  /// Reads the files of the campaign for a run that was started before. Devices and waves are those
-  /// of the original plan; there is no new selection or scan.
+  /// Reads the files of the campaign for a run that was started earlier. The devices and waves are
+  /// the same as in the original plan, without a new selection or scan.
   package init(
     _ text: CampaignText, resuming run: FleetRun, now: WallClockTime
   ) throws(CommandFault) {
     let listed = Dictionary(text.file.campaign.devices.map { ($0.id, $0.keyFile) }) { $1 }
-    // Versions that did not record keys did not support `devices-from: known`. So in a campaign
-    // with this key, a device without a recorded key has no key.
+    // Versions that did not record keys did not support `devices-from: known`. Therefore, in a
+    // campaign with `devices-from: known`, a device without a recorded key has no key.
     let scanKey = text.file.usesKnownDevices ? nil : text.file.devicesScan?.keyFile
     let waves = run.waves.map { wave in
       run.devices[wave.devices].map { device in
@@ -135,7 +136,7 @@ package struct LoadedCampaign: Sendable {
         + "read the version with " + session.command("info", "-d", undecided[0].id))
   }
 
-  /// Each identifier must name the same device for the duration of the campaign.
+  /// Each identifier must refer to the same device for the duration of the campaign.
   private static func checkDevices(
     of plan: CampaignPlan, in file: CampaignFile, _ aliases: DeviceAliases
   ) throws(CampaignFileFault) {

@@ -4,8 +4,8 @@ import OtaflashFleet
 import OtaflashFleetReport
 import OtaflashUpdate
 
-/// The display of a run: a line for each active device, a summary line, and permanent lines.
-/// Pure, so that every line can be tested.
+/// The display of a run: a line for each active device, a summary line, and permanent lines. The
+/// type is pure, so that every line can be tested.
 struct FleetScreen: Sendable {
   /// A device with an update in progress.
   private struct Active {
@@ -26,8 +26,8 @@ struct FleetScreen: Sendable {
   private var run = FleetRun()
   private var active: [(id: FleetDevice.ID, device: Active)] = []
   private var pace: RunPace
-  /// The time of the last update, all waits at that time, and the waits that the previous update
-  /// contained as well.
+  /// The time of the last update, all waits at that time, and those of them that the previous
+  /// update also contained.
   private var looked = WallClockTime(milliseconds: 0)
   private var waits: [RunWait] = []
   private var lastingWaits: [RunWait] = []
@@ -81,8 +81,8 @@ struct FleetScreen: Sendable {
     }
   }
 
-  /// Updates the waits of the run. Most waits are short, so only waits that the previous update
-  /// contained as well are shown.
+  /// Updates the waits of the run. Most waits are short, so a wait is shown only if the previous
+  /// update also contained it.
   ///
   /// - Returns: the waits that were not shown before.
   mutating func look(at now: WallClockTime, _ windows: TransferWindows) -> [RunWait] {

@@ -49,7 +49,7 @@ extension FaultReport {
       case .held(.held(let store, let holder)):
         FaultReport(
           .fleetRunHeld,
-          "\(holder.map { "process \($0)" } ?? "another process") works on a campaign",
+          "\(holder.map { "process \($0)" } ?? "another process") is running a campaign",
           why: "Only one process at a time can use \(store).",
           help: context.command(["fleet", "status"]))
       case .refused(let words, let run):
@@ -74,13 +74,13 @@ extension FaultReport {
           help: context.again(with: "--again"))
       case .brokenChain(let run, let words):
         FaultReport(
-          .fleetChain, "the events of run \(run) differ from what was recorded: \(words)",
+          .fleetChain, "the events of run \(run) differ from the recorded events: \(words)",
           why: "Another program has changed the store; do not rely on its reports.",
           help: context.command(["fleet", "list"]))
       case .otherHash(let run, let given, let events, let head, let other):
         FaultReport(
           .fleetChain, "no event of run \(run) has the hash \(given)",
-          why: "The events were changed after the hash was noted, or the hash is of another run.",
+          why: "The events were changed after the hash was noted, or the hash is from another run.",
           help: context.command(["fleet", "report", other ?? run, "--verify"]),
           details: ["the last of \(events) events has the hash \(head)"]
             + (other.map { ["an event of run \($0) has the given hash"] } ?? []))

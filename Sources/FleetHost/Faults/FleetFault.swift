@@ -5,7 +5,7 @@ import OtaflashFleet
 import OtaflashFleetStore
 import OtaflashState
 
-/// A fault of a campaign. Faults of its devices are in its run.
+/// A fault of a campaign. The run contains the faults of the devices.
 package enum FleetFault: Error {
   /// A malformed campaign or device table.
   ///
@@ -21,11 +21,11 @@ package enum FleetFault: Error {
   case plan(path: String, words: String)
   /// A campaign that differs from a saved plan.
   case planDiffers(plan: String, campaign: String, differences: [String])
-  /// A pipe or device where a campaign names an image.
+  /// An image of the campaign is a pipe or a device.
   case notRegular(path: String)
   case store(StorageFault)
   case search(RunSearchFault)
-  /// Another process works with the store.
+  /// Another process is using the store.
   case held(RunLockFault)
   /// A request that the run refused, and the reason: a clause.
   case refused(words: String, run: String)
@@ -35,7 +35,7 @@ package enum FleetFault: Error {
   case unanswered(run: String)
   /// The campaign or one of its lists changed after the open run started.
   case changed(run: String, campaign: String)
-  /// The events of a run differ from what was recorded.
+  /// The events of a run differ from the recorded events.
   case brokenChain(run: String, words: String)
   /// No event of a run has the given hash.
   ///
@@ -44,7 +44,8 @@ package enum FleetFault: Error {
   ///   - head: the hash of the last event.
   ///   - other: the run that has an event with the given hash.
   case otherHash(run: String, given: String, events: Int, head: String, of: String?)
-  /// Other runs were deleted or rewritten: clauses. The events of this run are unchanged.
+  /// Other runs were deleted or rewritten; the values are clauses. The events of this run are
+  /// unchanged.
   case lostRuns(run: String?, [String])
   /// The head of a run was not signed, and the reason: a clause.
   case signing(key: String, words: String)

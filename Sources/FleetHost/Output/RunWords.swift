@@ -55,7 +55,7 @@ extension PauseReason {
     case .infrastructure(let failures, let words):
       "\(failures) consecutive attempts failed on the host; the last: \(words)"
     case .noAdapter: "there is no adapter; the run continues when an adapter is available"
-    case .inconclusive(let wave): "too few devices of wave \(wave + 1) could be judged"
+    case .inconclusive(let wave): "too few devices of wave \(wave + 1) have an outcome"
     case .failureLimit(let wave):
       "wave \(wave + 1) reached its failure limit; resuming accepts the failures so far"
     case .hook(_, let point, let words): "the hook \(point.rawValue) \(words)"

@@ -24,7 +24,7 @@ package struct CampaignRunner: Sendable {
   /// - Parameters:
   ///   - started: the run.
   ///   - parallel: the number of transfers per adapter; `nil` = the campaign's own.
-  ///   - adapters: the numbers of the adapters to use; `nil` = all that are on.
+  ///   - adapters: the numbers of the adapters to use; `nil` = all adapters that are on.
   package init(
     _ started: FleetStart.Started, of campaign: LoadedCampaign, in store: FleetStore,
     parallel: Int?, adapters: Set<UInt16>?, session: Session

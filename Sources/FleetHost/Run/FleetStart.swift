@@ -7,7 +7,7 @@ import OtaflashFleet
 import OtaflashFleetFiles
 import OtaflashFleetStore
 
-/// Finds the run to continue, or starts a new one.
+/// Finds the run to continue, or starts a new run.
 package struct FleetStart: Sendable {
   private let store: FleetStore
   private let again: Bool
@@ -86,7 +86,8 @@ package struct FleetStart: Sendable {
     return try await begin(campaign)
   }
 
-  /// Whether the last run has ended, and the text and images of the campaign are unchanged since.
+  /// Whether the last run has ended, and the text and images of the campaign have not changed since
+  /// then.
   package static func isDone(_ last: Found, _ campaign: LoadedCampaign) -> Bool {
     let digests = Set(campaign.images.values.map(\.blob.digest))
     return !last.isOpen && last.kept.digest == campaign.digest
@@ -95,7 +96,7 @@ package struct FleetStart: Sendable {
 
   // MARK: Continuing
 
-  /// Uses the bytes stored with the run, even if the file has changed since.
+  /// Uses the bytes that are stored with the run, even if the file has changed.
   private func packages(
     of last: Found, _ campaign: LoadedCampaign
   ) async throws(CommandFault) -> [String: FirmwarePackage] {

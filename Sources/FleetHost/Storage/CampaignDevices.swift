@@ -17,8 +17,8 @@ final class CampaignDevices: Sendable {
 
   init(_ records: StateStore) { self.records = records }
 
-  /// - Parameter events: empty at the start of a process; then all devices of the run are written,
-  ///   because the previous process may have written only some of them.
+  /// - Parameter events: empty at the start of a process. In this case, all devices of the run are
+  ///   written, because the previous process may have written only some of them.
   func observe(_ events: [FleetEvent], _ run: FleetRun) {
     let ids: [FleetDevice.ID] =
       events.isEmpty ? run.devices.map(\.device.id) : events.compactMap(\.endedDevice)
@@ -57,7 +57,7 @@ final class CampaignDevices: Sendable {
 }
 
 extension FleetEvent {
-  /// The device that the event adds information about.
+  /// The device about which the event adds information.
   fileprivate var endedDevice: FleetDevice.ID? {
     switch self {
     case .attemptEnded(let id, _, _), .deviceSettled(let id, _): id
@@ -85,7 +85,7 @@ extension DeviceRecord {
       record = reached
     }
     guard var record else { return nil }
-    // Updated by an attempt that was interrupted after the activation.
+    // The device was updated by an attempt that was interrupted after the activation.
     if progress.ending == .updated, record.lastFlashing?.outcome == .alreadyCurrent {
       record.lastFlashing?.outcome = .flashed
     }

@@ -21,14 +21,14 @@ extension DeviceAliases {
   func words(ofUnknown alias: DeviceAlias) -> String {
     let nearest = Suggestion.nearest(
       to: alias.description, among: all.map(\.alias.description))
-    return "'\(alias)' is neither a device nor one of your aliases; "
+    return "'\(alias)' is neither a device nor an alias; "
       + (nearest.map { "did you mean '\($0)'?" } ?? "write its address")
   }
 }
 
 extension OperatorCommand {
   /// Returns the command with device ids in place of aliases. Names of devices in the run take
-  /// precedence, because an alias may have moved to another device since.
+  /// precedence, because the alias may since have been assigned to another device.
   package func resolvingAliases(by aliases: DeviceAliases, in run: FleetRun) -> OperatorCommand {
     guard case .retry(let devices) = self else { return self }
     return .retry(

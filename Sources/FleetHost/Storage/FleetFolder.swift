@@ -56,7 +56,7 @@ package struct FleetFolder: Sendable {
 }
 
 extension FleetFolder {
-  /// A command that changes a run has its lock for a few milliseconds.
+  /// A command that changes a run holds the lock for a few milliseconds.
   private static let patience = (attempts: 20, interval: Duration.milliseconds(50))
 
   /// Locks a run for changes.
@@ -72,10 +72,10 @@ extension FleetFolder {
     }
   }
 
-  /// Whether a process works on the run.
+  /// Whether a process is working on the run.
   package func isActive(_ run: String) -> Bool { ActiveRunLock.isHeld(run: run, store: store) }
 
-  /// Finds the run of a command: without a name, the active one, else the newest.
+  /// Finds the run of a command: without a name, the active run, otherwise the newest run.
   package func find(_ name: String?, in store: FleetStore) throws(CommandFault) -> KeptRun {
     do throws(RunSearchFault) { return try store.run(named: name, isActive: isActive) } catch {
       if error == .none {

@@ -6,7 +6,7 @@ import OtaflashFleetStore
 extension FleetStore {
   /// Compares every event of a run with its recorded hash.
   ///
-  /// - Returns: the number of events, and the hash of the last one.
+  /// - Returns: the number of events, and the hash of the last event.
   package func checkedChain(of run: String) throws(CommandFault) -> (events: Int, head: [UInt8]) {
     let verdict: ChainVerdict
     do throws(StorageFault) { verdict = try verify(run: run) } catch { throw .fleet(.store(error)) }
@@ -28,14 +28,14 @@ extension FleetStore {
     }
   }
 
-  /// Runs that were deleted or rewritten: clauses.
+  /// Clauses about runs that were deleted or rewritten.
   package func lossWords() throws(CommandFault) -> [String] {
     do throws(StorageFault) {
       return try lostRuns().map { run in
         let name = "run \(run.id)" + (run.campaign.map { " (\($0))" } ?? "")
         return switch run.loss {
         case .deleted: name + " was deleted from the store"
-        case .rewritten: name + " has other events than when the next run was started"
+        case .rewritten: name + " does not have the same events as when the next run was started"
         }
       }
     } catch {

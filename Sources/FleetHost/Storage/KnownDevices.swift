@@ -10,7 +10,8 @@ package struct KnownDevices: Sendable {
 
   package init(_ session: Session) { self.session = session }
 
-  /// Returns the last connected devices first, then the last seen ones.
+  /// Returns the devices by the time of the last connection, newest first, and then by the time of
+  /// the last advertisement.
   package func all() throws(CommandFault) -> [DeviceRecord] {
     let listed = try StateStore.reading(session).devices()
     guard let store = try FleetFolder(of: session).look() else { return listed }

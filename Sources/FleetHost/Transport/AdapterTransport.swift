@@ -31,7 +31,7 @@ package final class AdapterTransport: DeviceTransport {
 
   /// - Parameters:
   ///   - devices: texts that `DeviceSelector` accepts.
-  ///   - adapters: the numbers of the adapters to use; `nil` = all that are on.
+  ///   - adapters: the numbers of the adapters to use; `nil` = all adapters that are on.
   package init(_ devices: [FleetDevice.ID], on adapters: Set<UInt16>?, in session: Session) {
     var kinds: [FleetDevice.ID: DeviceSelector.Kind] = [:]
     for device in devices {

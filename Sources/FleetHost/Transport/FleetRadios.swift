@@ -86,7 +86,7 @@ final class FleetRadios: Sendable {
   ) async throws(CommandFault) -> Success {
     let first = try await present()
     for number in (wanted ?? []).subtracting(first).sorted() {
-      session.console.note("note: hci\(number) is off; it is used once it is on")
+      session.console.note("note: hci\(number) is off; otaflash uses it when it is on")
     }
     take(first)
     await listen()

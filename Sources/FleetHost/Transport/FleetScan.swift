@@ -12,7 +12,7 @@ package struct FleetScan: Sendable {
 
   package init(_ scan: DeviceScan) { self.scan = scan }
 
-  /// - Parameter adapters: the numbers of the scanning adapters; `nil` = all that are on.
+  /// - Parameter adapters: the numbers of the scanning adapters; `nil` = all adapters that are on.
   package func devices(
     on adapters: Set<UInt16>?, in session: Session
   ) async throws(CommandFault) -> [FleetDevice] {

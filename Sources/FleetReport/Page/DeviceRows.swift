@@ -6,8 +6,8 @@ import OtaflashNumerals
 /// The table of devices. Columns without any value are omitted.
 struct DeviceRows {
   private static let textMaximum = 80
-  /// The number of devices above which the printed page shows only devices that did not succeed,
-  /// and at most this many of them, because no browser prints a thousand pages.
+  /// The maximum number of devices on the printed page, because no browser prints a thousand pages.
+  /// A page with more devices shows only devices that did not succeed.
   private static let paperMaximum = 600
 
   let report: RunReport

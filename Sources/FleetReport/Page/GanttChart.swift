@@ -108,7 +108,7 @@ struct GanttChart {
     let x = scale.position(stretch.from)
     let width = max(scale.position(stretch.until) - x - 1, 2)
     let name = VisibleWords.escaped(report.devices[stretch.device].label, limit: 60)
-    // Few letters of the font are wider than this.
+    // Few letters of the font exceed this width.
     let room = Int((width - 8) / 6.6)
     let scalars = name.unicodeScalars
     // A truncated name is not readable on a hatched bar.

@@ -4,7 +4,7 @@ import Mustache
 import OtaflashATT
 import OtaflashFleet
 
-/// A run's report as one HTML file that opens from disk. The file loads no other files, is complete
+/// A run's report as one HTML file that opens from disk. The file loads no other files, is readable
 /// without its script, and permits no other script.
 package enum HTMLReport {
   package static func text(

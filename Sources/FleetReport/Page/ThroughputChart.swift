@@ -7,7 +7,7 @@ struct ThroughputChart {
   private static let height = 220.0
   private static let top = 34.0
   private static let bottom = 196.0
-  /// The highest ratio of the limit to the peak for which the limit is drawn. A higher line would
+  /// The maximum ratio of the limit to the peak at which the limit is drawn. A higher line would
   /// flatten the chart. The text states the limit in any case.
   private static let drawnMaximum = 4.0
 

@@ -1,7 +1,7 @@
 import OtaflashFleet
 
 /// The mapping of moments to horizontal positions. Long times without attempts are shortened, so
-/// that the waves have enough width even if there is a night between them.
+/// that the waves are wide enough even if a night separates them.
 package struct TimeScale {
   /// A stretch of time with attempts.
   package struct Segment: Hashable {

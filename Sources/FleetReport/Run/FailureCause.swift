@@ -134,7 +134,7 @@ package struct FailureCause: Hashable, Sendable {
       "Restart one of these devices and read its version, then retry it."
     ),
     "different-image-runs": (
-      "The device runs a different image than the one sent",
+      "The device runs another image than the sent image",
       "Check whether another program updates these devices."
     ),
     "unreachable-after-activation": (
@@ -163,10 +163,10 @@ package struct FailureGroup: Hashable, Sendable {
   package let devices: [Int]
   /// The number of attempts that ended by this cause, on any device.
   package let attempts: Int
-  /// The number of devices with this cause that now run the image nevertheless.
+  /// The number of devices that had this cause, but now run the image.
   package let overcome: Int
 
-  /// Returns the groups; the cause of the most devices is first.
+  /// Returns the groups; the cause that affects the most devices is first.
   static func groups(of devices: [DeviceReport]) -> [FailureGroup] {
     var ended: [FailureCause: [Int]] = [:]
     var attempts: [FailureCause: Int] = [:]

@@ -104,7 +104,8 @@ extension RunReport.State {
     case .noAdapter: "no adapter is present"
     case .failureLimit(let wave): "wave \(name(wave)) reached its failure limit"
     case .hook(_, let point, let words): "the hook \(point.rawValue) \(words)"
-    case .inconclusive(let wave): "too few devices of wave \(name(wave)) could be judged"
+    case .inconclusive(let wave):
+      "too few devices of wave \(name(wave)) have an outcome"
     }
   }
 }
@@ -124,23 +125,23 @@ extension WaveReport {
     case (_, .stop(let failures, let size)):
       "stopped: \(failures) of \(Figures.counted(size, "device")) failed"
     case (.passed, .inconclusive(let seen, let size)):
-      "\(seen) of \(size) could be judged; \(times.approvedBy?.by ?? "an operator") approved it"
+      "\(seen) of \(size) have an outcome; \(times.approvedBy?.by ?? "an operator") approved it"
     case (_, .inconclusive(let seen, let size)):
-      "inconclusive: \(seen) of \(Figures.counted(size, "device")) could be judged"
+      "inconclusive: \(seen) of \(Figures.counted(size, "device")) have an outcome"
     case (.judged, nil), (.passed, nil): "over"
     }
   }
 
-  /// The rule of the wave: `success from 80 %, stops at 2 failures, judged from 50 % seen, soaks
-  /// 10 min`.
+  /// The rule of the wave: `success at 80 %, stops at 2 failures, verdict needs 50 % with an
+  /// outcome, soaks 10 min`.
   package var ruleWords: String? {
     guard let rule else { return nil }
     let stop = rule.thresholds.stop.devices(of: devices.count)
     var parts = [
-      "success from \(rule.thresholds.successPercent) %",
+      "success at \(rule.thresholds.successPercent) %",
       (rule.thresholds.stopAction == .pause ? "pauses at " : "stops at ")
         + Figures.counted(stop, "failure"),
-      "judged from \(rule.thresholds.seenPercent) % seen",
+      "verdict needs \(rule.thresholds.seenPercent) % with an outcome",
     ]
     if rule.soakMilliseconds > 0 {
       parts.append("soaks \(Figures.duration(rule.soakMilliseconds))")

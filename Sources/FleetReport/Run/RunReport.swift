@@ -36,8 +36,9 @@ package struct RunReport: Hashable, Sendable {
   package let savings: PatchSavings?
 
   /// - Parameter history: all events, from the first.
-  /// - Returns: `nil` if the events are not those of a run: the first event is not the start of a
-  ///   run, or an event refers to a wave that was not planned. The cause may be an edited store.
+  /// - Returns: `nil` if the events are not the events of a run: the first event is not the start
+  ///   of a run, or an event refers to a wave that was not planned. The cause may be an edited
+  ///   store.
   package init?(_ history: [RecordedEvent]) {
     guard FleetRun.fault(of: history) == nil else { return nil }
     self.init(FleetRun(history))

@@ -11,7 +11,7 @@ package struct Throughput: Hashable, Sendable {
   }
 
   package let transfers: [Transfer]
-  /// The attempts that had an adapter but no byte count.
+  /// The attempts with an adapter but without a byte count.
   package let untold: Int
 
   package var bytes: Int { transfers.reduce(0) { $0 + $1.bytes } }

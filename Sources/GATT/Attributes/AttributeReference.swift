@@ -1,6 +1,6 @@
 import OtaflashATT
 
-/// An attribute as a fault names it: its handle, and its type if the client knows the type.
+/// The attribute that a fault names: its handle, and its type if the client knows the type.
 public struct AttributeReference: Hashable, Sendable {
   /// The handle on the server, valid for one connection.
   public let handle: AttributeHandle

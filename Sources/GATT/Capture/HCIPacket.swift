@@ -16,7 +16,7 @@ struct HCIPacket: Equatable, Sendable {
   }
 
   /// LE Connection Complete (Vol 4, Part E, 7.7.65.1) at the central. Unknown parameters of the
-  /// link are 0, a value that no link uses.
+  /// link are 0, which no link uses.
   static func connected(
     _ handle: UInt16, to peer: CapturedPeer, _ facts: LinkFacts
   ) -> HCIPacket {

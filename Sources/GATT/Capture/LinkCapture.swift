@@ -17,8 +17,8 @@ public struct CapturedPeer: Equatable, Sendable {
 }
 
 /// A log of all PDUs on the attribute bearers of some links, in the BTSnoop format. For each
-/// connection the log contains its start, its PDUs and its end. Dissectors take the attribute types
-/// from the discovery.
+/// connection, the log contains the start, the PDUs and the end. Dissectors obtain the attribute
+/// types from the discovery.
 public final class LinkCapture: Sendable {
   /// The range of connection handles (Core 5.4, Vol 4, Part E, 5.4.2). Handles start at 0 and are
   /// reused, because btmon 5.66 crashes with a segmentation fault at other handles on a computer
@@ -35,7 +35,7 @@ public final class LinkCapture: Sendable {
   private let write: @Sendable ([UInt8]) -> Void
 
   /// - Parameter write: receives complete records, to be written after `BTSnoop.fileHeader`. The
-  ///   links wait for it, so it must return quickly.
+  ///   links wait for this closure, so it must return quickly.
   public init(write: @escaping @Sendable ([UInt8]) -> Void) { self.write = write }
 
   /// Returns the time in the log at which a clock starts, in microseconds since 1970, if the wall
@@ -45,7 +45,7 @@ public final class LinkCapture: Sendable {
     max(now, state.withLock { $0.latest }) - Self.microseconds(clock.now)
   }
 
-  /// Returns the link; its PDUs are captured from now to its end.
+  /// Returns the link; its PDUs are captured from this call until the link ends.
   func capturing(
     _ link: any Link, to peer: CapturedPeer, on clock: any LinkClock, epoch: Int64
   ) -> TracingLink {

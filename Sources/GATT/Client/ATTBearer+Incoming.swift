@@ -91,10 +91,10 @@ extension ATTBearer {
         (handle: AttributeHandle, recipient: ResponseRecipient)?
       ) in
       let outcome = state.slot.received(response)
-      // The slot is unusable from now on, so a request before `end` must fail. A bearer that has
-      // already ended keeps the cause of its end: a late response is not an error.
+      // The slot is now unusable, so a request before `end` must fail. A bearer that has already
+      // ended keeps the cause of its end: a late response is not an error.
       if case .disconnect(let fault) = outcome { state.ended = state.ended ?? Self.cause(fault) }
-      // The new MTU is valid from now on, even if no task waits for the response anymore.
+      // The new MTU is now valid, even if no task is still waiting for the response.
       if case .complete(.exchangeMTU(let theirs)) = outcome {
         state.mtu = .negotiated(state.receiveMTU.announce(), ATTMTU(clamping: Int(theirs)))
       }

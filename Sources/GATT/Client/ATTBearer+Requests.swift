@@ -11,7 +11,7 @@ extension ATTBearer {
     try await self.request(encoded: request.encoded, opcode: request.opcode, on: handle)
   }
 
-  /// Same as above, for a request that the caller has encoded.
+  /// Sends a request that the caller has encoded, and waits for its response.
   package func request(
     encoded: [UInt8], opcode: ATTOpcode, on handle: AttributeHandle
   ) async throws(GATTFault) -> ATTResponse {

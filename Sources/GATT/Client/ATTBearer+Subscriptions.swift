@@ -41,7 +41,7 @@ extension ATTBearer {
     _ value: AttributeHandle,
     by write: ([UInt8], AttributeHandle) async throws(GATTFault) -> ATTResponse
   ) async throws(GATTFault) {
-    // One write at a time: the written value must be current at the time of the write.
+    // Only one write at a time, because the written value must be current at the time of the write.
     do throws(GATTFault) { try await enter(settingsGate) } catch {
       abandon(value)
       throw error
@@ -71,8 +71,8 @@ extension ATTBearer {
   }
 
   /// Informs the server of observers that were removed without a write. Returns when the bearer has
-  /// ended: each write is bounded by the transaction timeout, and nothing is written to a link that
-  /// has ended.
+  /// ended. The transaction timeout limits each write, and nothing is written to a link that has
+  /// ended.
   func keepSubscriptions() async {
     while ended == nil, let value = state.withLock({ $0.subscriptions.takeUntold() }) {
       do throws(GATTFault) {
@@ -81,7 +81,7 @@ extension ATTBearer {
           try await self.exchange(encoded, .writeRequest, descriptor)
         }
       } catch .queueFull {
-        // Each waiting request is bounded in time; a place is free when the first one ends.
+        // Each waiting request has a time limit; a place becomes free when the first request ends.
         guard await clock.pause(for: Self.roomPause) else { return }
       } catch .cancelled {
         return

@@ -8,8 +8,8 @@ import Synchronization
 /// other method may be called from any task. When the link ends, every pending wait fails
 /// immediately.
 package final class ATTBearer: Sendable {
-  /// Responses and confirmations that wait to be sent. The protocol permits one of each at a time,
-  /// so a peer that causes more than that violates the protocol.
+  /// Responses and confirmations that wait to be sent. The protocol permits one response and one
+  /// confirmation at a time, so a peer that causes more violates the protocol.
   private static let answersMaximum = 16
   /// Tasks that may wait for the request slot.
   private static let requestersMaximum = 256
@@ -26,9 +26,9 @@ package final class ATTBearer: Sendable {
     var pending: (handle: AttributeHandle, recipient: ResponseRecipient)?
     var mtu = ATTMTU.default
     var ended: GATTFault?
-    /// Whether the caller of the open request no longer waits for the response.
+    /// Whether the caller of the open request has stopped waiting for the response.
     var isAbandoned = false
-    /// Whether the only exchange of the connection was sent.
+    /// Whether the MTU exchange, which a connection permits only once, was sent.
     var hasAskedMTU = false
     var subscriptions = SubscriptionLedger()
     var serviceChangedHandle: AttributeHandle?
@@ -80,7 +80,8 @@ package final class ATTBearer: Sendable {
       group.addTask { await self.sendAnswers() }
       group.addTask { await self.watchTransactions() }
       guard let first = await group.next() else { preconditionFailure("the group has children") }
-      // The end of one half ends the other; closing wakes waits that cancellation does not reach.
+      // When one half ends, the other half ends too. Closing wakes waits that cancellation does not
+      // reach.
       end(because: first)
       group.cancelAll()
       return first
@@ -127,7 +128,7 @@ package final class ATTBearer: Sendable {
     return state.withLock { $0.ended } ?? .linkLost(.closedLocally)
   }
 
-  /// Wakes at least once per timeout, so a request never lasts longer than two timeouts.
+  /// Wakes at least once per timeout, so no request lasts longer than two timeouts.
   private func watchTransactions() async -> GATTFault {
     while true {
       let deadline =
@@ -210,7 +211,7 @@ package final class ATTBearer: Sendable {
     try await transmit(encoded)
   }
 
-  /// Sends PDUs that have no response, one after the other, as long as `next` encodes one.
+  /// Sends PDUs that have no response, one after the other, until `next` encodes no further PDU.
   ///
   /// - Parameters:
   ///   - next: encodes the next PDU into the buffer, and returns `false` at the end.
@@ -275,7 +276,7 @@ package final class ATTBearer: Sendable {
       )
     }
     guard let ours else {
-      // The response to an abandoned exchange is still worth waiting for.
+      // Waiting for the response is useful even if the exchange was abandoned.
       if isUnanswered {
         try await enter(requestGate)
         requestGate.leave()

@@ -9,7 +9,7 @@ extension GATTClient {
     case indications = 0x0002
   }
 
-  /// Subscribes to a characteristic (4.10, 4.11) and returns its values from now on. The Client
+  /// Subscribes to a characteristic (4.10, 4.11), and returns its subsequent values. The Client
   /// Characteristic Configuration is written for the first subscriber only. When the last
   /// subscriber has released its stream, the connection automatically queues a write of 0 if the
   /// link still exists. A bonded device stores the configuration if the link ends before that.
@@ -17,7 +17,8 @@ extension GATTClient {
   /// - Parameters:
   ///   - characteristic: a result of `characteristics(of:)` on this connection.
   ///   - kind: `nil` uses notifications if the characteristic supports them, otherwise indications.
-  ///   - capacity: values kept for a slow reader, 1 or more; the oldest are dropped.
+  ///   - capacity: the number of values kept for a slow reader, 1 or more; the oldest values are
+  /// dropped.
   public func subscribe(
     to characteristic: DiscoveredCharacteristic, as kind: Subscription? = nil,
     buffering capacity: Int = notificationBufferDefault
@@ -79,9 +80,9 @@ extension GATTClient {
 
   // MARK: Automatic procedures of the connection
 
-  /// Runs the procedures without a waiting caller until the connection ends: informs the server of
-  /// subscribers that left, and subscribes to Service Changed. One task must run it concurrently
-  /// with the bearer.
+  /// Runs the procedures that have no waiting caller until the connection ends: informs the server
+  /// of ended subscriptions, and subscribes to Service Changed. One task must call this function
+  /// concurrently with the bearer.
   package func keepUp() async {
     while await bearer.upkeep.next() != nil {
       await watchServiceChanged()
@@ -89,8 +90,8 @@ extension GATTClient {
     }
   }
 
-  /// Service Changed (7.1), if the server has it. Otherwise the results of discovery are kept for
-  /// the connection, as for a server whose attributes never change.
+  /// Service Changed (7.1), if the server has this characteristic. Otherwise the results of
+  /// discovery are kept for the connection, as for a server whose attributes never change.
   private func watchServiceChanged() async {
     guard let service = cache.withLock({ $0.unwatched.take() }) else { return }
     do throws(GATTFault) {

@@ -9,7 +9,8 @@ import Synchronization
 public final class GATTClient: Sendable {
   /// The longest attribute value in bytes (Core 5.4, Vol 3, Part F, 3.2.9).
   public static let attributeValueMaximum = 512
-  /// Notifications kept for a subscriber that does not read them; the oldest are dropped first.
+  /// The number of notifications kept for a subscriber that does not read them; the oldest are
+  /// dropped first.
   public static let notificationBufferDefault = 256
 
   struct Cache {
@@ -70,7 +71,7 @@ public final class GATTClient: Sendable {
   public var security: AttributeSecurity { bearer.link.security }
 
   /// Pairs with the device, or uses the keys of an earlier pairing, before any attribute requires
-  /// it. A request that is refused for lack of security raises it automatically.
+  /// it. If a request is refused for lack of security, the security is raised automatically.
   public func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
     try await bearer.raiseSecurity(to: wanted)
   }
@@ -114,7 +115,7 @@ public final class GATTClient: Sendable {
     return try await bearer.exchangeMTU(wanted)
   }
 
-  /// The procedure for writing a value.
+  /// The procedure with which a value is written.
   public enum WriteKind: Sendable, CaseIterable {
     /// Write Request: the device responds to each (Core 5.4, Vol 3, Part G, 4.9.3).
     case withResponse
@@ -123,7 +124,7 @@ public final class GATTClient: Sendable {
   }
 
   /// The longest value in bytes that one write PDU of either kind can carry now: ATT_MTU − 3. Send
-  /// longer data in parts of this size, unless the device supports long writes: a longer value is
+  /// longer data in parts of this size, unless the device supports long writes. A longer value is
   /// written with response by several Prepare Write requests (4.9.4), which devices without a
   /// prepare queue refuse.
   public var singleWriteLength: Int { mtu - 3 }

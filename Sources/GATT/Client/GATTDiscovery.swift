@@ -115,8 +115,9 @@ extension GATTClient {
   }
 
   /// The characteristics with these UUIDs, in this order. Runs discovery if needed. All
-  /// characteristics belong to the first service with this UUID that has all of them: a server may
-  /// have several services with the same UUID, and related characteristics are in the same service.
+  /// characteristics belong to the first service with this UUID that contains all of them. A server
+  /// may have several services with the same UUID, and related characteristics are in the same
+  /// service.
   ///
   /// - Throws: `.notFound` with the UUID of the service, or with the first UUID that is missing in
   ///   the first service with that UUID.

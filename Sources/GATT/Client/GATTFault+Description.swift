@@ -33,7 +33,8 @@ extension GATTFault: ExplainedFault {
     case .insecure(_, let code, let fault): fault.explanation(wantedBy: code)
     case .violation(let what): "This violates the specification: \(what)."
     case .transactionTimedOut:
-      "The time limit of a request is 30 s unless a shorter one was set; then the connection ends."
+      "The connection ends when the limit of a request expires (30 s, unless a shorter limit is "
+        + "set)."
     case .linkLost(let loss): loss.sentence
     case .cancelled: "The device ends the session automatically."
     case .timedOut: "The device may be busy, or out of range."

@@ -19,7 +19,7 @@ public enum GATTFault: Error, Equatable, Sendable {
   case linkLost(LinkLoss)
   /// The waiting task was cancelled.
   case cancelled
-  /// The time limit of the procedure passed.
+  /// The time limit of the procedure expired.
   case timedOut(after: Duration)
   /// The requested attribute is not on the server.
   case notFound(BluetoothUUID)

@@ -1,8 +1,8 @@
 import OtaflashATT
 import Synchronization
 
-/// The buffer for the values of one subscription. Bounded: if the reader is slow, the oldest values
-/// are dropped and counted, so that it cannot stall the link or another observer.
+/// The bounded buffer for the values of one subscription. If the reader is slow, the oldest values
+/// are dropped and counted, so that a slow reader cannot stall the link or another observer.
 package final class NotificationObserver: Sendable {
   private struct State {
     var lost = 0
@@ -46,14 +46,15 @@ package final class NotificationObserver: Sendable {
 
 /// The notifications or indications of one characteristic, for one subscriber.
 ///
-/// Ends by throwing: `.linkLost` when the link ended, `.unsubscribed` when the subscription was
-/// ended for all subscribers, `.cancelled` when the reading task was cancelled. Only one task may
-/// iterate the stream. Releasing the stream and its iterators ends this subscriber's subscription.
+/// The stream ends by throwing `.linkLost` if the link ended, `.unsubscribed` if the subscription
+/// was ended for all subscribers, or `.cancelled` if the reading task was cancelled. Only one task
+/// may iterate the stream. Releasing the stream and its iterators ends this subscriber's
+/// subscription.
 public struct NotificationStream: AsyncSequence, Sendable {
   public struct Element: Equatable, Sendable {
     /// The characteristic's value, as sent.
     public let value: [UInt8]
-    /// The number of values before this one that were dropped because the buffer was full.
+    /// The number of values that were dropped before this value because the buffer was full.
     public let lostBefore: Int
   }
 

@@ -34,7 +34,7 @@ package struct PendingWrite: Sendable {
     self.bearer = bearer
   }
 
-  /// Returns the outcome when it is available, once.
+  /// Returns the outcome once it is available; returns it only once.
   package func poll() -> Result<Void, GATTFault>? {
     switch responses.poll() {
     case nil: nil
@@ -44,8 +44,8 @@ package struct PendingWrite: Sendable {
     }
   }
 
-  /// Waits until the outcome or a value in `values` is available; consumes neither. Bounded by the
-  /// transaction timeout.
+  /// Waits until the outcome or a value in `values` is available; consumes neither. The transaction
+  /// timeout limits the wait.
   ///
   /// - Throws: `.cancelled`.
   package func arrival(orOf values: NotificationStream) async throws(GATTFault) {
@@ -65,7 +65,7 @@ package struct PendingWrite: Sendable {
 extension GATTClient {
   /// Sends a Write Request that the caller has encoded, if no other request is open, and returns
   /// when the transport has accepted it; returns `nil` if nothing was sent. A refusal for lack of
-  /// security is reported like any other.
+  /// security is reported like any other refusal.
   package func beginWrite(
     encoded: [UInt8], to characteristic: DiscoveredCharacteristic
   ) async throws(GATTFault) -> PendingWrite? {

@@ -6,7 +6,7 @@ enum ReceiveMTU: Sendable {
   case intended(ATTMTU)
   case announced(ATTMTU)
 
-  /// Returns the value to send to the peer; it is final from now on.
+  /// Returns the value to send to the peer; this value can no longer change.
   mutating func announce(preferring preferred: ATTMTU? = nil) -> ATTMTU {
     switch self {
     case .intended(let mtu):

@@ -25,10 +25,10 @@ struct SubscriptionLedger {
   private var listeners: [AttributeHandle: [Listener]] = [:]
   private var configurations: [AttributeHandle: Configuration] = [:]
   /// Values whose observers have changed and for which no task informs the server, in the order of
-  /// the changes. A run must depend on its seed only, so a set is not suitable.
+  /// the changes. A run must depend only on its seed, so a set is not suitable.
   private var untold: [AttributeHandle] = []
 
-  /// The observers of a value; those of handle 0 wait for the end of the connection.
+  /// The observers of a value; observers of handle 0 wait for the end of the connection.
   func observers(of value: AttributeHandle) -> [NotificationObserver] {
     listeners[value]?.map(\.observer) ?? []
   }

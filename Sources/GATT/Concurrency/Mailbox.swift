@@ -47,7 +47,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
     return accepted
   }
 
-  /// Adds an element, and drops the oldest ones if the mailbox is full. Returns the number of
+  /// Adds an element, and drops the oldest elements if the mailbox is full. Returns the number of
   /// dropped elements.
   @discardableResult
   package func push(_ element: Element) -> Int {

@@ -35,7 +35,7 @@ package final class OneShot<Value: Sendable>: Sendable {
     return accepted
   }
 
-  /// Waits for the value; `nil` if the task was cancelled first. May be called once.
+  /// Waits for the value; `nil` if the task was cancelled first. May be called only once.
   package func wait() async -> Value? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Value?, Never>) in

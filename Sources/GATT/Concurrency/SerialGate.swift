@@ -2,7 +2,7 @@ import Synchronization
 
 /// Admits one task at a time, in the order of arrival.
 ///
-/// A different task may leave the gate than the one that entered: a request whose caller was
+/// The task that leaves the gate need not be the task that entered it: a request whose caller was
 /// cancelled occupies the gate until its response arrives.
 package final class SerialGate: Sendable {
   package enum Entry: Equatable, Sendable { case entered, cancelled, closed, full }

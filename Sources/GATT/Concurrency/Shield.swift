@@ -1,6 +1,7 @@
-/// Runs `body` to its end even if the calling task is cancelled, for the last messages to a device.
+/// Runs `body` to its end even if the calling task is cancelled, so that the last messages to a
+/// device are sent.
 ///
-/// The task is unstructured, like that of `HeldService`; only this file creates such tasks. The
+/// The task is unstructured, like the task of `HeldService`; only this file creates such tasks. The
 /// function awaits the task, so nothing is left running, and the task stays on the caller's
 /// executor, so a simulation stays deterministic. `body` must have its own time limit.
 package func shielded<Value: Sendable>(
@@ -35,7 +36,7 @@ package func withService<Value: Sendable, Failure: Error>(
   return try result.get()
 }
 
-/// Same as above, for a `service` that ends by cancellation.
+/// Runs `body` concurrently with `service`, and cancels `service` when `body` has ended.
 package func withService<Value: Sendable, Failure: Error>(
   _ service: @escaping @Sendable () async -> Void,
   _ body: @escaping @Sendable () async throws(Failure) -> Value

@@ -13,8 +13,8 @@ extension Command where Context == PeripheralTurn, Failure == PeripheralFault {
 }
 
 extension Command where Context == PeripheralTurn, Failure == any Error {
-  /// Same as above, for work that throws other errors. Its errors are rethrown unchanged; errors of
-  /// the connection are thrown as `PeripheralFault`.
+  /// A piece of work on a peripheral's connection that may throw any error. Errors of the work are
+  /// rethrown unchanged; errors of the connection are thrown as `PeripheralFault`.
   public init(
     onConnection name: String, _ body: @escaping @Sendable (GATTClient) async throws -> Output
   ) {
@@ -59,7 +59,8 @@ extension Command where Context == PeripheralTurn {
     followed(by: conclusion, within: limit, measuredBy: { $0.clock })
   }
 
-  /// Same as above, for a conclusion with its own type of error.
+  /// Same as `followed(by:within:on:)`, on the peripheral's clock, for a conclusion that throws its
+  /// own type of error.
   public func followed<Ignored: Sendable, Other: Error>(
     by conclusion: Command<PeripheralTurn, Ignored, Other>,
     within limit: Duration = PeripheralTurn.conclusionLimitDefault

@@ -20,8 +20,8 @@ public enum ConnectionState: String, Sendable, CaseIterable {
   case ready
 }
 
-/// The reason for a step to an earlier state: to `idle` when the connection ended, or to the last
-/// state that was reached when a procedure failed.
+/// The reason for a step to an earlier state: to `idle` if the connection ended, or to the previous
+/// state if a procedure failed.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -49,9 +49,9 @@ public enum ConnectionInput: Equatable, Sendable {
   case discoveringServices
   /// The discovery has ended; its results can be used.
   case servicesFound
-  /// A client characteristic configuration is about to be written.
+  /// A Client Characteristic Configuration is about to be written.
   case subscribing
-  /// The device has confirmed that write; values can arrive.
+  /// The device has responded to this write; values can arrive.
   case subscribed
   /// Discovery failed; the connection remains.
   case discoveryFailed(GATTFault)

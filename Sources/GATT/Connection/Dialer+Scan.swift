@@ -1,7 +1,7 @@
 import OtaflashATT
 
 extension Dialer {
-  /// The default time limit to find a device, and again to connect to it.
+  /// The default time limit to find a device, and also the default time limit to connect to it.
   public static let connectingLimitDefault = Duration.seconds(10)
 
   /// Scans for a device each time a link is needed, and connects to it: the first time to the first
@@ -11,10 +11,10 @@ extension Dialer {
   /// - Parameters:
   ///   - filter: the properties of the device.
   ///   - central: finds the device and connects to it.
-  ///   - limit: the time limit to find the device, and again to connect to it.
-  ///   - clock: for the time limit.
+  ///   - limit: the time limit to find the device, and also the time limit to connect to it.
+  ///   - clock: the clock for the time limits.
   ///   - pins: `false` connects each time to the first device that passes, for a device that
-  ///     changes its address and is the only one of its kind. Such a dialer does not follow a
+  ///     changes its address and is the only device of its kind. Such a dialer does not follow a
   ///     device to its bootloader.
   public init(
     to filter: AdvertisementFilter, from central: some Central, within limit: Duration,
@@ -45,12 +45,13 @@ extension Dialer {
     }
   }
 
-  /// Same as above, on the central's clock.
+  /// Scans for a device each time a link is needed, and connects to it, on the central's clock
+  /// (`init(to:from:within:on:pins:)`).
   ///
   /// - Parameters:
   ///   - filter: the properties of the device.
   ///   - central: finds the device and connects to it.
-  ///   - limit: the time limit to find the device, and again to connect to it.
+  ///   - limit: the time limit to find the device, and also the time limit to connect to it.
   public init(
     to filter: AdvertisementFilter, from central: some Central,
     within limit: Duration = connectingLimitDefault
@@ -58,8 +59,8 @@ extension Dialer {
     self.init(to: filter, from: central, within: limit, on: central.clock)
   }
 
-  /// Connects to one device that a scan has reported, such as the one that the user selected from a
-  /// list. If `central` knows the bootloader's address, the device is also found there.
+  /// Connects to one device that a scan has reported, such as a device that the user selected from
+  /// a list. If `central` knows the bootloader's address, the device is also found there.
   ///
   /// - Parameters:
   ///   - device: the device.
@@ -93,7 +94,7 @@ extension Dialer {
     guard pins else {
       guard request.whereabouts.isHome else {
         throw .unsupported(
-          cause: "A dialer that accepts any device of a kind cannot follow one to its bootloader.",
+          cause: "A dialer for any device of a kind cannot follow a device to its bootloader.",
           remedy: .advice("Use a dialer that pins its device (pins: true)."))
       }
       return filter

@@ -9,10 +9,10 @@ public struct Dialer: Sendable {
   let reportsItsSteps: Bool
   private(set) var observe: @Sendable (ConnectionTransition) -> Void = { _ in }
   private(set) var transactionLimit = RequestSlot.transactionTimeout
-  /// The device, if the dialer was created for one.
+  /// The device, if the dialer was created for a specific device.
   private(set) var device: KnownDevice?
 
-  /// Whether the dialer was created for a device, or finds one by a scan.
+  /// Whether the dialer was created for a specific device or finds a device by a scan.
   var knowsItsDevice: Bool { device != nil || scans }
   private var scans = false
 
@@ -106,8 +106,9 @@ public struct Dialer: Sendable {
     }
   }
 
-  /// Returns the same dialer; a connection ends if a request is not answered within `limit`: the 30
-  /// s of the specification (Core 5.4, Vol 3, Part F, 3.3.3), or less for tests and diagnosis.
+  /// Returns the same dialer; a connection ends if a request is not answered within `limit`. The
+  /// specification requires 30 s (Core 5.4, Vol 3, Part F, 3.3.3); use a shorter limit only for
+  /// tests and diagnosis.
   ///
   /// - Parameter limit: more than 0, up to 30 s.
   public func answering(within limit: Duration) -> Dialer {
@@ -135,7 +136,7 @@ public struct Dialer: Sendable {
 }
 
 extension ConnectFault {
-  /// The connection failure that an error of any type represents.
+  /// Returns the connection failure that an error of any type represents.
   fileprivate init(any error: any Error) {
     self =
       switch error {

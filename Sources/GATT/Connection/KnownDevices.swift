@@ -57,7 +57,8 @@ extension Dialer {
     return noting(devices, failed) { [device] request in request.pin.connectedDevice ?? device }
   }
 
-  /// Same as above, for a device that is known by `id`, independent of the dialer's own knowledge.
+  /// Returns the same dialer; each connection is recorded in `devices` under `id`, even if the
+  /// dialer does not know its device.
   public func remembering<Devices: KnownDevices>(
     _ id: Advertisement.ID, name: String? = nil, in devices: Devices,
     failed: @escaping @Sendable (Devices.Failure) -> Void = { _ in }

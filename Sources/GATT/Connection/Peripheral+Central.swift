@@ -3,7 +3,7 @@ extension Peripheral {
   /// (`init(_:clock:limits:)`).
   ///
   /// - Parameters:
-  ///   - device: the device, such as the one that the user selected from a list.
+  ///   - device: the device, such as a device that the user selected from a list.
   ///   - central: connects to it.
   ///   - limit: the time limit to connect.
   ///   - limits: the capacity of its queues.
@@ -22,7 +22,7 @@ extension Peripheral {
   /// - Parameters:
   ///   - filter: the properties of the device.
   ///   - central: finds the device and connects to it.
-  ///   - limit: the time limit to find the device, and again to connect to it.
+  ///   - limit: the time limit to find the device, and also the time limit to connect to it.
   ///   - limits: the capacity of its queues.
   public convenience init(
     matching filter: AdvertisementFilter, from central: some Central,
@@ -38,7 +38,7 @@ extension Peripheral {
 /// ends (`withPeripheral(_:clock:limits:_:)`). All waits use the central's clock.
 ///
 /// - Parameters:
-///   - device: the device, such as the one that the user selected from a list.
+///   - device: the device, such as a device that the user selected from a list.
 ///   - central: connects to it.
 ///   - limit: the time limit to connect.
 ///   - body: the work; the connection is closed after it.
@@ -58,7 +58,7 @@ public func withPeripheral<Value: Sendable, Failure: Error>(
 /// - Parameters:
 ///   - filter: the properties of the device.
 ///   - central: finds the device and connects to it.
-///   - limit: the time limit to find the device, and again to connect to it.
+///   - limit: the time limit to find the device, and also the time limit to connect to it.
 ///   - body: the work; the connection is closed after it.
 /// - Throws: the error of `body`.
 public func withPeripheral<Value: Sendable, Failure: Error>(

@@ -5,14 +5,14 @@ import OtaflashATT
 @nonexhaustive
 #endif
 public enum ReconnectionEvent: Equatable, Sendable {
-  /// Attempt 1, 2, … in a row starts after `wait`; `remaining` further attempts are permitted
+  /// Consecutive attempt 1, 2, … starts after `wait`; `remaining` further attempts are permitted
   /// (`Int.max`: no limit).
   case willReconnect(attempt: Int, remaining: Int, wait: Duration, cause: PeripheralFault)
   /// The adapter is off; the next attempt starts when the adapter is on.
   case waitingForAdapter(cause: PeripheralFault)
   /// The connection was established again, by the attempt with this number.
   case reconnected(attempt: Int)
-  /// No attempt is left, or no attempt can help.
+  /// No attempt is left, or another attempt cannot succeed.
   case gaveUp(attempts: Int, cause: PeripheralFault)
 }
 
@@ -22,7 +22,7 @@ extension Peripheral {
   ///
   /// `body` does not occupy the queue, so commands run concurrently with `body`, and their requests
   /// may be interleaved with its operations. Use a command for operations that must not be
-  /// interleaved with others.
+  /// interleaved with other commands.
   ///
   /// - Parameters:
   ///   - strategy: the waits, and the number of further attempts in a row. The count restarts when
@@ -49,8 +49,9 @@ extension Peripheral {
       })
   }
 
-  /// Same as above, for a body that throws other errors. Its errors end the call and are rethrown
-  /// unchanged; errors of the connection are thrown as `PeripheralFault`.
+  /// Same as the overload with `GATTFault`, for a body that throws other errors. Errors of the body
+  /// end the call and are rethrown unchanged; errors of the connection are thrown as
+  /// `PeripheralFault`.
   @_disfavoredOverload
   public func keepingConnected<Output: Sendable>(
     _ strategy: ReconnectionStrategy = .exponential(), random: (() -> Double)? = nil,

@@ -16,13 +16,13 @@ public final class Peripheral: CommandPerformer {
 
   /// A peripheral that the caller owns. The first operation connects.
   ///
-  /// A separate task serves it, on the executor of the task that creates it. When the last
-  /// reference is released, the connection is closed immediately, streams of its values end with
-  /// `.linkLost`, and waiting commands are rejected.
+  /// A separate task serves the peripheral, on the executor of the task that creates the
+  /// peripheral. When the last reference is released, the connection is closed immediately, streams
+  /// of its values end with `.linkLost`, and waiting commands are rejected.
   ///
   /// - Parameters:
   ///   - dialer: creates a link each time a connection is needed.
-  ///   - clock: for all waits of its connections.
+  ///   - clock: the clock for all waits of its connections.
   ///   - limits: the capacity of its queues.
   public init(
     _ dialer: Dialer, clock: any LinkClock, limits: PeripheralLimits = PeripheralLimits()
@@ -48,7 +48,7 @@ public final class Peripheral: CommandPerformer {
   /// The number of waiting commands.
   public var waitingCount: Int { core.queue.waitingCount }
 
-  /// All steps of the connection from now on. The buffer is bounded: a slow reader loses the oldest
+  /// All subsequent steps of the connection. The buffer is bounded: a slow reader loses the oldest
   /// steps.
   public func transitions() -> TransitionStream { core.transitions() }
 
@@ -70,8 +70,8 @@ public final class Peripheral: CommandPerformer {
     }
   }
 
-  /// Ends the connection immediately, rejects all present and future commands, and returns when no
-  /// task of the peripheral runs anymore.
+  /// Ends the connection immediately, rejects all present and future commands, and returns when all
+  /// tasks of the peripheral have ended.
   public func close() async {
     core.close()
     await service?.ended()
@@ -121,7 +121,7 @@ public final class Peripheral: CommandPerformer {
 ///
 /// - Parameters:
 ///   - dialer: creates a link each time a connection is needed.
-///   - clock: for all waits of its connections.
+///   - clock: the clock for all waits of its connections.
 ///   - limits: the capacity of its queues.
 ///   - body: the work; the peripheral is closed after it.
 public func withPeripheral<Value: Sendable, Failure: Error>(

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The capacities of a peripheral. Each bound rejects or drops the excess, and reports it.
 public struct PeripheralLimits: Equatable, Sendable {
-  /// The maximum number of waiting commands, 0 or more; the next one is rejected with
+  /// The maximum number of waiting commands, 0 or more; a further command is rejected with
   /// `QueueFault.full`.
   public var commandsWaiting = CommandQueue.waitingDefault
   /// The number of steps of the connection kept for an observer that does not read them, 1 or more.
@@ -13,8 +13,8 @@ public struct PeripheralLimits: Equatable, Sendable {
   public init() {}
 }
 
-/// The state of a `Peripheral`, and the task that serves it. A running command may keep it after
-/// the peripheral is released.
+/// The state of a `Peripheral`, and the task that serves it. A running command may retain this
+/// object after the peripheral is released.
 final class PeripheralCore: Sendable {
   private struct State {
     var machine = ConnectionMachine()
@@ -24,7 +24,8 @@ final class PeripheralCore: Sendable {
     var isClosed = false
   }
 
-  /// Clients that were handed over and are not served yet; all but the newest have ended.
+  /// The clients that were passed to the service task but are not served yet; all except the newest
+  /// have ended.
   private static let clientsMaximum = 8
 
   let clock: any LinkClock
@@ -41,7 +42,7 @@ final class PeripheralCore: Sendable {
     self.clock = clock
     self.limits = limits
     queue = CommandQueue(waitingMaximum: limits.commandsWaiting)
-    // The jobs that hold a place in the queue: the waiting ones and the running one.
+    // The jobs that hold a place in the queue: the waiting jobs and the running job.
     jobs = Mailbox(capacity: limits.commandsWaiting + 1)
   }
 

@@ -35,7 +35,7 @@ public enum PeripheralFault: Error, Equatable, Sendable {
     }
   }
 
-  /// Whether a new connection may succeed where this one failed.
+  /// Whether the operation may succeed on a new connection.
   public var isResolvedByReconnecting: Bool {
     switch self {
     case .connect(let fault): fault.isResolvedByReconnecting

@@ -1,6 +1,6 @@
 import OtaflashATT
 
-/// The operations of a peripheral, on its own queue or on a decorated one.
+/// The operations of a peripheral, on its own queue or on a decorated queue.
 extension CommandPerformer where Context == PeripheralTurn {
   /// Runs one piece of work on the connection, after the commands queued before it. Connects first
   /// if needed.
@@ -24,8 +24,8 @@ extension CommandPerformer where Context == PeripheralTurn {
     }
   }
 
-  /// Same as above, for work that throws other errors. Its errors are rethrown unchanged; errors of
-  /// the connection are thrown as `PeripheralFault`.
+  /// Runs one piece of work that may throw any error. Errors of the work are rethrown unchanged;
+  /// errors of the connection are thrown as `PeripheralFault`.
   @_disfavoredOverload
   public func perform<Output: Sendable>(
     _ name: String, within limit: Duration? = nil,
@@ -84,9 +84,10 @@ extension CommandPerformer where Context == PeripheralTurn {
   /// later commands.
   ///
   /// - Parameters:
-  ///   - characteristic: the first one with this UUID in the service.
-  ///   - service: the first one with this UUID.
-  ///   - capacity: values kept for a slow reader, 1 or more; the oldest are dropped.
+  ///   - characteristic: the first characteristic with this UUID in the service.
+  ///   - service: the first service with this UUID.
+  ///   - capacity: the number of values kept for a slow reader, 1 or more; the oldest values are
+  /// dropped.
   ///   - limit: the time limit from the start of the operation, including the time to connect.
   public func subscribe(
     to characteristic: BluetoothUUID, in service: BluetoothUUID,

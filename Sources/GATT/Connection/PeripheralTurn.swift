@@ -21,15 +21,15 @@ public struct PeripheralTurn: Sendable {
   ///   - receiveMTU: the MTU that a new connection reports to a peer that sends an Exchange MTU
   ///     Request before `GATTClient.requestMTU`; both must be equal.
   ///   - followsServiceChanges: whether a new connection subscribes to Service Changed
-  ///     automatically. Pass `false` if the device may be a different one: then nothing is written
-  ///     to it.
+  ///     automatically. Pass `false` if the device may be another device, so that nothing is
+  ///     written to it.
   public func connect(
     receiveMTU: ATTMTU = .maximum, followsServiceChanges: Bool = true
   ) async throws(ConnectFault) -> GATTClient {
     try await core.connect(receiveMTU, followsServiceChanges: followsServiceChanges)
   }
 
-  /// The current connection, if there is one.
+  /// The current connection; `nil` = not connected.
   public var connectedClient: GATTClient? { core.connectedClient }
 
   /// Waits until the peer or the radio ends the connection; `false` if the connection still exists
@@ -40,13 +40,13 @@ public struct PeripheralTurn: Sendable {
     return await client.waitUntilEnded(within: limit, on: clock)
   }
 
-  /// Ends the connection; the next `connect` creates a new one.
+  /// Ends the connection; the next `connect` creates a new connection.
   public func disconnect() { core.disconnect() }
 
   /// The location at which the next `connect` searches for the device.
   public var whereabouts: DeviceLocation { core.whereabouts }
 
-  /// Ends the connection and searches for the device at another location from now on, such as the
+  /// Ends the connection. Later connections search for the device at another location, such as the
   /// address of its bootloader.
   public func move(to whereabouts: DeviceLocation) { core.move(to: whereabouts) }
 }

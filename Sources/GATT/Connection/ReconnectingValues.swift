@@ -10,13 +10,14 @@ extension Peripheral {
   /// ```
   ///
   /// - Parameters:
-  ///   - characteristic: the first one with this UUID in the service.
-  ///   - service: the first one with this UUID.
+  ///   - characteristic: the first characteristic with this UUID in the service.
+  ///   - service: the first service with this UUID.
   ///   - strategy: the waits, and the number of attempts in a row. The count restarts when a
   ///     connection has lasted longer than the strategy's longest wait.
   ///   - adapter: the source of the adapter state. While the adapter is switched off, the sequence
   ///     waits without a limit; `nil` ends it instead.
-  ///   - capacity: values kept for a slow reader, 1 or more; the oldest are dropped and counted.
+  ///   - capacity: the number of values kept for a slow reader, 1 or more; the oldest values are
+  /// dropped and counted.
   ///   - observe: called with each attempt. It must return quickly.
   public func values(
     of characteristic: BluetoothUUID, in service: BluetoothUUID,
@@ -33,9 +34,9 @@ extension Peripheral {
 
 /// The values of a characteristic across several connections (`Peripheral.values`).
 ///
-/// Ends by throwing `PeripheralFault`: the last failure when no attempt is left, or immediately a
-/// failure that a new connection cannot fix. Each iterator subscribes separately, and only one task
-/// may use an iterator.
+/// The sequence ends by throwing `PeripheralFault`: the last failure if no attempt is left, or
+/// immediately a failure that a new connection cannot fix. Each iterator subscribes separately, and
+/// only one task may use an iterator.
 public struct ReconnectingValues: AsyncSequence, Sendable {
   /// An element of the sequence.
   public enum Element: Equatable, Sendable {

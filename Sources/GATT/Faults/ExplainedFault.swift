@@ -9,7 +9,7 @@ public protocol ExplainedFault: Error, CustomStringConvertible {
   /// The cause or the meaning: one or more complete sentences.
   var explanation: String { get }
 
-  /// The correction; `nil` if none is known.
+  /// The correction; `nil` if no correction is known.
   var remedy: Remedy? { get }
 }
 

@@ -30,7 +30,7 @@ public enum Remedy: Hashable, Sendable {
   /// The host has no Bluetooth adapter.
   case plugInAdapter
   /// This adapter does not support the operation, for example because it lacks Bluetooth LE;
-  /// another adapter may.
+  /// another adapter may support it.
   case chooseAnotherAdapter
   /// - Parameter adapter: its name, such as `hci0`; `nil` for the selected adapter.
   case turnAdapterOn(adapter: String?)
@@ -66,7 +66,7 @@ public enum Remedy: Hashable, Sendable {
   /// The information that the device reports explains the failure in more detail.
   case inspectDevice
   /// The firmware offers no update service until the device is in update mode; the device may also
-  /// be a different one than intended.
+  /// be another device than the intended device.
   case enterUpdateMode
 
   // MARK: Security
@@ -89,7 +89,7 @@ public enum Remedy: Hashable, Sendable {
 
   /// Use another file, or the same image rebuilt or signed in another way.
   case chooseAnotherImage
-  /// The image is older than the running one; permit it explicitly.
+  /// The image is older than the running image; permit it explicitly.
   case allowDowngrade
   /// The image has no version, neither in its file nor in its sidecar file.
   case sayVersion
@@ -104,7 +104,7 @@ public enum Remedy: Hashable, Sendable {
   case chooseProtocol([String])
   /// The choice of the protocol should be left to the device.
   case leaveProtocolOpen
-  /// The user must permit sending the complete image where no patch is possible.
+  /// The user must permit sending the complete image if no patch is possible.
   case allowWholeImage
   /// The device lacks the memory for requests of the length that ATT_MTU permits.
   case requestSmallerMTU
@@ -124,7 +124,7 @@ public enum Remedy: Hashable, Sendable {
   /// A restart starts the pending image.
   case restartIntoWaitingImage
 
-  /// A remedy that has no case here: a complete sentence.
+  /// A remedy without its own case: a complete sentence.
   case advice(String)
 }
 
@@ -133,7 +133,7 @@ extension Remedy: CustomStringConvertible {
   public var description: String {
     switch self {
     case .tryAgain: "Try it again."
-    case .startOver: "Start over, without the data that the device holds of an earlier transfer."
+    case .startOver: "Restart the transfer without the data of an earlier transfer."
     case .wait: "Wait until the other operation has ended."
     case .installBluetooth: "Make the kernel's Bluetooth available to this program."
     case .grantCapabilities: "Give this program the right to use Bluetooth."
@@ -147,7 +147,7 @@ extension Remedy: CustomStringConvertible {
     case .turnLowEnergyOn(let adapter):
       "Switch Bluetooth LE on for \(adapter ?? "the adapter")."
     case .unblockAdapter: "Unblock Bluetooth in the system's settings."
-    case .flipSwitch: "Flip the hardware switch of the computer's radios."
+    case .flipSwitch: "Turn on the hardware switch of the computer's radios."
     case .restartAdapter: "Switch the adapter off and on again."
     case .endOtherScan: "End the other program's scan."
     case .stopOtherServer: "Stop the other program, or use another adapter."
@@ -159,7 +159,7 @@ extension Remedy: CustomStringConvertible {
     case .startDevice(let path): "Start the device that listens at \(path) first."
     case .restartDevice: "Restart the device, then try again."
     case .inspectDevice: "Read the information that the device reports."
-    case .enterUpdateMode: "Put the device into update mode, if it is the right one."
+    case .enterUpdateMode: "If this is the right device, put it into update mode."
     case .pair: "Pair with the device."
     case .pairAgain: "Forget the device on this computer, then pair again."
     case .forgetPairing: "Forget the pairing on this computer, then try again."
@@ -171,7 +171,7 @@ extension Remedy: CustomStringConvertible {
     case .sayHardware: "State the hardware of the image."
     case .correctVersion: "State the version that the application of the image reports."
     case .chooseProtocol(let names): "Choose a protocol: \(names.joined(separator: ", "))."
-    case .leaveProtocolOpen: "Leave the choice of the protocol to the device."
+    case .leaveProtocolOpen: "Let the library select the protocol."
     case .allowWholeImage: "Allow sending the complete image."
     case .requestSmallerMTU: "A smaller ATT_MTU may help."
     case .sendSmallestPackets: "Send packets of 20 bytes, which every device accepts."

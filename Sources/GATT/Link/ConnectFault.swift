@@ -3,7 +3,7 @@
 @nonexhaustive
 #endif
 public enum ConnectFault: Error, Equatable, Hashable, Sendable {
-  /// No adapter, the adapter is off, or the kernel has no Bluetooth. `cause` is a complete
+  /// There is no adapter, the adapter is off, or the kernel has no Bluetooth. `cause` is a complete
   /// sentence.
   case adapterUnavailable(cause: String, remedy: Remedy)
   /// The device did not respond or advertise within the time limit.

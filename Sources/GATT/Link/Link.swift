@@ -22,7 +22,7 @@ public protocol Link: AnyObject, Sendable {
   func send(_ pdu: [UInt8]) async throws(LinkLoss)
 
   /// Passes one PDU to the transport if it can accept the PDU immediately. Returns `false` if
-  /// nothing was sent; use `send` to wait for space. The rule on concurrent use of `send` also
+  /// nothing was sent; use `send` to wait for space. The rule about concurrent use of `send` also
   /// applies to this function.
   func offer(_ pdu: [UInt8]) throws(LinkLoss) -> Bool
 

@@ -11,9 +11,9 @@ public struct LinkFacts: Equatable, Sendable {
   public var connectionInterval: Duration?
   /// Bytes of payload in one link-layer packet, 27…251.
   public var linkLayerPayload: Int?
-  /// Connection events that the peripheral may skip, 0…499.
+  /// The number of connection events that the peripheral may skip, 0…499.
   public var peripheralLatency: Int?
-  /// The time without a packet after which the link counts as lost, 100 ms…32 s.
+  /// The time without a packet after which the link is considered lost, 100 ms…32 s.
   public var supervisionTimeout: Duration?
   /// The number of packets that the host's controller can hold before they are sent (LE Read Buffer
   /// Size, Core 5.4, Vol 4, Part E, 7.8.2), if this number also limits the packets of one
@@ -36,7 +36,8 @@ public struct LinkFacts: Equatable, Sendable {
 }
 
 extension PDUSizing {
-  /// The known parameters of a link, with the best possible value in place of each unknown one.
+  /// The known parameters of a link, with the best possible value in place of each unknown
+  /// parameter.
   package init(_ facts: LinkFacts, isEncrypted: Bool = false) {
     self.init(
       linkLayerPayload: facts.linkLayerPayload ?? LinkFacts.linkLayerPayloads.upperBound,

@@ -3,7 +3,7 @@ import Synchronization
 /// One end of a link in memory: two bounded queues, one for each direction. The link connects a
 /// client and a `GATTServer` in one process, for tests and for systems that hide ATT.
 public final class MemoryLink: Link {
-  /// The default maximum PDU size in bytes: that of a kernel's L2CAP socket.
+  /// The default maximum PDU size in bytes: the size of the kernel's L2CAP socket.
   public static let maximumPDUSizeDefault = 672
 
   public let maximumPDUSize: Int
@@ -16,7 +16,7 @@ public final class MemoryLink: Link {
     self.maximumPDUSize = maximumPDUSize
   }
 
-  /// Two connected ends, the host's and the device's. Both behave the same.
+  /// Two connected ends, one for the host and one for the device. Both ends behave the same.
   ///
   /// - Parameters:
   ///   - capacity: the number of PDUs that each direction holds before `send` waits, 1 or more.
@@ -120,7 +120,7 @@ private final class MemoryQueue: Sendable {
     }
   }
 
-  /// The first cause is kept. A queue that its own reader closed delivers no more PDUs.
+  /// The first cause is kept. If its own reader closed a queue, the queue delivers no more PDUs.
   func end(reader: LinkLoss, writer: LinkLoss, dropsQueue: Bool) {
     let waiting = state.withLock { state in
       if state.readerLoss == nil { state.readerLoss = reader }

@@ -6,7 +6,7 @@ import OtaflashATT
 @nonexhaustive
 #endif
 public enum SecurityFault: Error, Equatable, Hashable, Sendable {
-  /// The transport has no security, such as a Unix socket.
+  /// The transport, such as a Unix socket, does not support security.
   case unsupported
   /// The devices are not paired, and pairing was not requested.
   case notPaired
@@ -28,7 +28,8 @@ public enum SecurityFault: Error, Equatable, Hashable, Sendable {
 
 extension AttributeSecurity {
   /// The security that a link with `self` needs before the host repeats a request that the device
-  /// refused with `code`; `nil` if no link security would help (Core 5.4, Vol 3, Part C, 10.3.1).
+  /// refused with `code`; `nil` if link security cannot resolve the refusal (Core 5.4, Vol 3, Part
+  /// C, 10.3.1).
   ///
   /// Some devices report Insufficient Authentication although encryption is sufficient, so
   /// encryption is tried first.

@@ -1,7 +1,7 @@
 import OtaflashATT
 import Synchronization
 
-/// A link that reports every PDU and does not change any.
+/// A link that reports every PDU and changes no PDU.
 public final class TracingLink: Link {
   /// The direction, seen from the host.
   public enum Direction: Equatable, Sendable {
@@ -36,7 +36,7 @@ public final class TracingLink: Link {
 
   /// - Parameters:
   ///   - link: the link that carries the PDUs.
-  ///   - clock: for the time of each PDU.
+  ///   - clock: the clock for the time of each PDU.
   ///   - trace: called with a PDU before it is passed to the transport, so that a response is never
   ///     reported before its request, and with a received PDU before it is passed on. It must
   ///     return quickly: the link waits for it.

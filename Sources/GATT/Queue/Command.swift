@@ -1,9 +1,9 @@
-/// A piece of work on a device that must not be interleaved with any other: one read, or a complete
-/// firmware update. `Context` is the object that it works on.
+/// A piece of work on a device that must not be interleaved with other work, such as a single read
+/// or a complete firmware update. `Context` is the object on which the command works.
 ///
-/// Decorators wrap a command in a new one: `timeLimit`, `retrying`, `preceded`, `followed`,
-/// `mapFailure`. Decorators nest; the last one is the outermost. `CommandDecorator` wraps every
-/// command of a queue.
+/// Decorators wrap a command in a new command: `timeLimit`, `retrying`, `preceded`, `followed`,
+/// `mapFailure`. Decorators nest; the last decorator is the outermost. `CommandDecorator` wraps
+/// every command of a queue.
 public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Sendable {
   /// The name in logs.
   public let name: String
@@ -29,8 +29,8 @@ public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Send
     timeLimit(duration, on: clock, turning: { _ in timeout })
   }
 
-  /// Cancels the command after `duration`; the command then fails with the result of `timeout` for
-  /// the failure it ended with.
+  /// Cancels the command after `duration`. The command then fails with the result of `timeout`,
+  /// which receives the failure of the cancelled command.
   func timeLimit(
     _ duration: Duration, on clock: any LinkClock,
     turning timeout: @escaping @Sendable (Failure) -> Failure
@@ -131,7 +131,7 @@ extension Command {
     }
   }
 
-  /// Same as above, for a preparation with its own type of error.
+  /// Runs `preparation`, which throws its own type of error, before the command.
   public func preceded<Ignored: Sendable, Other: Error>(
     by preparation: Command<Context, Ignored, Other>
   ) -> Command<Context, Output, MultipleFaults<Failure, Other>> {
@@ -155,7 +155,7 @@ extension Command {
     followed(by: conclusion, within: limit, measuredBy: { _ in clock })
   }
 
-  /// Same as above, for a conclusion with its own type of error.
+  /// Runs `conclusion`, which throws its own type of error, after the command.
   public func followed<Ignored: Sendable, Other: Error>(
     by conclusion: Command<Context, Ignored, Other>, within limit: Duration,
     on clock: any LinkClock

@@ -4,15 +4,15 @@ public protocol CommandDecorator<Context>: Sendable {
   /// The object that the commands work on.
   associatedtype Context: Sendable
 
-  /// Wraps `command` in a new one. The decorator's own failures are `.timedOut` or
+  /// Wraps `command` in a new command. The decorator's own failures are `.timedOut` or
   /// `.preparationFailed`; the command's failures are `.failed`.
   func decorate<Output, Failure>(
     _ command: Command<Context, Output, QueueFault<Failure>>
   ) -> Command<Context, Output, QueueFault<Failure>>
 }
 
-/// A queue that decorates all its commands. It shares the queue that it is based on: commands of
-/// both run one at a time, in order.
+/// A queue that decorates all its commands. It shares the underlying queue: the commands of both
+/// queues run one at a time, in order.
 public struct DecoratedPerformer<Context: Sendable>: CommandPerformer {
   private let base: any CommandPerformer<Context>
   /// The decorators, the innermost first.
@@ -158,7 +158,7 @@ struct RetryDecorator<Context: Sendable>: CommandDecorator {
   }
 }
 
-/// Runs another command before each (`CommandPerformer.preceded`).
+/// Runs another command before each command (`CommandPerformer.preceded`).
 struct PreparationDecorator<Context: Sendable>: CommandDecorator {
   private let preparation: Command<Context, Void, any Error>
 
@@ -173,7 +173,7 @@ struct PreparationDecorator<Context: Sendable>: CommandDecorator {
   }
 }
 
-/// Runs another command after each (`CommandPerformer.followed`).
+/// Runs another command after each command (`CommandPerformer.followed`).
 struct ConclusionDecorator<Context: Sendable>: CommandDecorator {
   private let conclusion: Command<Context, Void, any Error>
   private let limit: Duration

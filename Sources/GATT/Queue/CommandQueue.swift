@@ -20,7 +20,7 @@ public protocol CommandPerformer<Context>: Sendable {
 /// Commands for one device, one at a time, first in, first out.
 ///
 /// Cancelling the task that waits in `perform` removes a waiting command from the queue, or cancels
-/// a running one.
+/// a running command.
 public final class CommandQueue: Sendable {
   /// The default maximum number of waiting commands.
   public static let waitingDefault = 64

@@ -24,6 +24,7 @@ public struct EnqueuedCommand<Output: Sendable, Failure: Error>: Sendable {
     get async throws(QueueFault<Failure>) { try await result() }
   }
 
-  /// Removes a waiting command from the queue, so that it never starts, or cancels a running one.
+  /// Removes a waiting command from the queue, so that it never starts, or cancels a running
+  /// command.
   public func cancel() { cancellation() }
 }

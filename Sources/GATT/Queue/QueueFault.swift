@@ -11,7 +11,7 @@ public enum QueueFault<Failure: Error>: Error {
   case closed
   /// The command ran and failed.
   case failed(Failure)
-  /// The time limit of a decorator of the queue passed.
+  /// The time limit of a decorator of the queue expired.
   case timedOut(after: Duration)
   /// A decorator of the queue failed before or after the command.
   case preparationFailed(any Error)

@@ -24,7 +24,8 @@ public protocol AdapterMonitor: Sendable {
 }
 
 extension AdapterMonitor {
-  /// Returns when the adapter is on: immediately if it is, otherwise after it has been switched on.
+  /// Returns when the adapter is on: immediately if it is already on, otherwise after it has been
+  /// switched on.
   ///
   /// - Throws: the monitor's error; `.cancelled` if the task was cancelled.
   public func waitUntilPoweredOn() async throws(ScanFault) {
@@ -32,7 +33,7 @@ extension AdapterMonitor {
     throw Task.isCancelled ? .cancelled : .failed(reason: "Monitoring of the adapter ended.")
   }
 
-  /// Same as above, with a time limit.
+  /// Returns when the adapter is on, within a time limit.
   ///
   /// - Throws: `.adapterUnavailable` with a remedy for its state if the adapter was not on within
   ///   `limit`; otherwise as above.

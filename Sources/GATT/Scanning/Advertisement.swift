@@ -5,7 +5,7 @@ public struct Advertisement: Hashable, Identifiable, Sendable {
   /// The scanner's identifier of the device, used to connect: an address such as
   /// `C0:FF:EE:00:00:01`, or the name of a simulated device.
   public let id: String
-  /// The local name; `nil` if none has been advertised.
+  /// The local name; `nil` if no name has been advertised.
   public let name: String?
   /// The signal strength of the latest report in dBm, −127…20; `nil` if the adapter did not report
   /// it.
@@ -24,7 +24,7 @@ public struct Advertisement: Hashable, Identifiable, Sendable {
   /// Whether the device accepts connections now; `nil` if the adapter did not report it.
   public let isConnectable: Bool?
   /// The byte of flags (Core Specification Supplement, Part A, 1.3): bit 0 limited, bit 1 general
-  /// discoverable, bit 2 no BR/EDR; `nil` if none have been advertised.
+  /// discoverable, bit 2 no BR/EDR; `nil` if no flags have been advertised.
   public let flags: UInt8?
 
   /// An advertisement from a custom scanner.
@@ -46,7 +46,7 @@ public struct Advertisement: Hashable, Identifiable, Sendable {
     self.flags = flags
   }
 
-  /// Orders by signal strength, the strongest first; devices of unknown strength last.
+  /// Orders devices by signal strength, the strongest first; devices of unknown strength are last.
   static func isStronger(_ one: Advertisement, than other: Advertisement) -> Bool {
     let strengths = (one.rssi ?? .min, other.rssi ?? .min)
     return strengths.0 == strengths.1 ? one.id < other.id : strengths.0 > strengths.1

@@ -1,7 +1,7 @@
 import OtaflashATT
 import Synchronization
 
-/// A filter for the devices that a scan reports. All conditions that are set must hold.
+/// A filter for the devices that a scan reports. A device must meet all conditions that are set.
 ///
 /// ```swift
 /// AdvertisementFilter(name: /^Strap/, services: [BluetoothUUID(0x180D)], rssiMinimum: -80)
@@ -9,7 +9,7 @@ import Synchronization
 public struct AdvertisementFilter: Sendable {
   /// A condition on the name; a device without a name does not pass. `nil` accepts every device.
   public var name: (@Sendable (String) -> Bool)?
-  /// The services that a device must advertise; it must advertise all of them.
+  /// The services, all of which a device must advertise.
   public var services: [BluetoothUUID]
   /// The minimum signal strength in dBm. A device of unknown strength does not pass if a minimum is
   /// set, as in the kernel (`is_filter_match`).
@@ -33,7 +33,8 @@ public struct AdvertisementFilter: Sendable {
   ///   - pattern: matches anywhere in the name: a literal, `try Regex(text)`, or a custom
   ///     expression with or without captures, whose ownership is transferred. If the expression is
   ///     also used elsewhere, pass a `NamePattern`.
-  ///   - services: all of them must be advertised; an empty list sets no condition.
+  ///   - services: the services that a device must advertise, all of them; an empty list sets no
+  /// condition.
   ///   - rssiMinimum: in dBm; `nil` accepts every strength.
   ///   - ids: the only devices that pass; an empty set accepts every device.
   public init<Output>(
@@ -46,7 +47,8 @@ public struct AdvertisementFilter: Sendable {
 
   /// - Parameters:
   ///   - pattern: matches anywhere in the name.
-  ///   - services: all of them must be advertised; an empty list sets no condition.
+  ///   - services: the services that a device must advertise, all of them; an empty list sets no
+  /// condition.
   ///   - rssiMinimum: in dBm; `nil` accepts every strength.
   ///   - ids: the only devices that pass; an empty set accepts every device.
   public init(

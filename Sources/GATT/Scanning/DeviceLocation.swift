@@ -3,14 +3,14 @@
 public enum DeviceLocation: Hashable, Sendable {
   /// At the specified address.
   case home
-  /// At the specified address, or at a new one under which a matching device advertises: some
+  /// At the specified address, or at a new address under which a matching device advertises: some
   /// devices use another random address after each start (Core 5.4, Vol 6, Part B, 1.3.2.1). A
   /// dialer that cannot search uses the specified address.
   case homeOrNewAddress
   /// At the address whose last byte is one higher, modulo 256.
   case nextAddress
-  /// At the address whose last byte is one lower, modulo 256: for a specified address that is
-  /// already the bootloader's.
+  /// At the address whose last byte is one lower, modulo 256, for a specified address that is
+  /// already the address of the bootloader.
   case previousAddress
   /// At the address whose lowest bit is inverted: Nordic's single-slot firmware loader
   /// (sdk-nrf-bm, `applications/firmware_loader/ble_mcumgr`).

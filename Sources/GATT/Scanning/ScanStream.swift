@@ -19,7 +19,8 @@ public struct ScanStream<Element: Sendable>: AsyncSequence, Sendable {
   private let start: @Sendable (Continuation) -> Void
 
   /// - Parameters:
-  ///   - capacity: elements kept for a slow reader, 1 or more; the oldest are dropped.
+  ///   - capacity: the number of elements kept for a slow reader, 1 or more; the oldest elements
+  /// are dropped.
   ///   - start: starts a run that reports to the continuation. It must return quickly.
   public init(
     buffering capacity: Int = 256, _ start: @escaping @Sendable (Continuation) -> Void
@@ -84,7 +85,7 @@ public struct ScanStream<Element: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// Ends the run with the iterator that holds it.
+  /// Ends the run when the iterator that holds it is released.
   fileprivate final class Reader: Sendable {
     let run: Run
     init(_ run: Run) { self.run = run }

@@ -63,7 +63,8 @@ extension Central {
 public enum ScanFault: Error, Equatable, Sendable {
   /// No device passed the filter within the time limit.
   case notFound(within: Duration)
-  /// No adapter, or the adapter is off. As in the cases below, `cause` is a complete sentence.
+  /// There is no adapter, or the adapter is off. As in the cases below, `cause` is a complete
+  /// sentence.
   case adapterUnavailable(cause: String, remedy: Remedy)
   /// Another program scans.
   case busy(cause: String, remedy: Remedy)
@@ -104,7 +105,7 @@ extension Scanner {
   /// The devices that pass `filter` within `window`, each with its latest advertisement, in
   /// descending order of signal strength.
   ///
-  /// - Throws: the errors of the scan. Without any device the list is empty.
+  /// - Throws: the errors of the scan. If no device passes, the list is empty.
   public func discovered(
     for window: Duration, matching filter: AdvertisementFilter = AdvertisementFilter(),
     on clock: any LinkClock

@@ -1,8 +1,9 @@
 import OtaflashATT
 import Synchronization
 
-/// One scan with any number of readers: it starts with the first reader and ends with the last, so
-/// that two parts of a program do not start two scans on one adapter. It is itself a `Scanner`.
+/// One scan with any number of readers. The scan starts with the first reader and ends with the
+/// last reader, so that two parts of a program do not start two scans on one adapter. It is itself
+/// a `Scanner`.
 ///
 /// ```swift
 /// let scan = SharedScan(of: adapter)
@@ -18,7 +19,7 @@ public final class SharedScan: Scanner {
     var scan: HeldService?
   }
 
-  /// Reports kept for a slow reader; the oldest are dropped.
+  /// The number of reports kept for a slow reader; the oldest reports are dropped.
   private static let reportsKept = 256
 
   private let devicesMaximum: Int
@@ -29,7 +30,7 @@ public final class SharedScan: Scanner {
   ///   - scanner: an adapter, or the simulated environment.
   ///   - filter: the filter of the shared scan; readers may narrow it.
   ///   - devicesMaximum: the maximum number of devices in the list, 1 or more; a new device
-  ///     replaces the one whose latest report is oldest.
+  /// replaces the device whose latest report is the oldest.
   public init(
     of scanner: some Scanner, matching filter: AdvertisementFilter = AdvertisementFilter(),
     devicesMaximum: Int = 4096
@@ -55,7 +56,8 @@ public final class SharedScan: Scanner {
     SharedAdvertisements(scan: self, filter: filter, eachOnce: eachOnce)
   }
 
-  /// The current list, immediately and after each change; a slow reader receives only the latest.
+  /// The current list, immediately and after each change; a slow reader receives only the latest
+  /// list.
   public func lists() -> DeviceLists { DeviceLists(scan: self) }
 
   // MARK: Readers
@@ -98,7 +100,7 @@ public final class SharedScan: Scanner {
       state.nextNumber += 1
       state.readers[number] = reader
       if state.readers.count == 1 {
-        // An adapter accepts a new scan only after the previous one has ended.
+        // An adapter accepts a new scan only after the previous scan has ended.
         let former = state.scan
         state.discovered = [:]
         state.scan = HeldService { [self] in
@@ -128,7 +130,7 @@ public final class SharedScan: Scanner {
     } catch {
       cause = error
     }
-    // Readers that joined after the cancellation of this scan wait for the next one.
+    // Readers that joined after the cancellation of this scan wait for the next scan.
     guard !Task.isCancelled else { return }
     let readers = state.withLock { state in
       defer { state.readers = [:] }

@@ -1,6 +1,6 @@
 import OtaflashATT
 
-/// The identifier of one connection to a server; the same server never reuses it.
+/// The identifier of one connection to a server; a server never reuses an identifier.
 public struct ConnectionID: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt64
   public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -30,7 +30,8 @@ public struct AttributeContext: Hashable, Sendable {
 
 /// The source of an attribute's value, and the destination of writes.
 public enum AttributeValue: Sendable {
-  /// Bytes kept in the table, shared by all connections; writes are 0…`sizeMaximum` bytes long.
+  /// Bytes stored in the table and shared by all connections; a written value has 0…`sizeMaximum`
+  /// bytes.
   case stored([UInt8], sizeMaximum: Int)
   /// Bytes from and to closures, which are called on the server's task and must not block. `read`
   /// returns the complete value regardless of the offset; `write` receives a complete value,

@@ -69,7 +69,7 @@ public final class GATTServer: Sendable {
   ///   - table: the attributes; `install` replaces them.
   ///   - receiveMTU: the largest PDU that this server accepts.
   ///   - valuesMaximum: the capacity for waiting notifications and indications, 1 or more.
-  ///   - report: called on the serving task; may notify and indicate, and must not block.
+  ///   - report: called on the serving task; it may notify and indicate, and must not block.
   public init(
     table: AttributeTable = AttributeTable(services: []), receiveMTU: ATTMTU = .maximum,
     valuesMaximum: Int = defaultValuesMaximum,
@@ -99,7 +99,7 @@ public final class GATTServer: Sendable {
   }
 
   /// Queues an indication (3.4.7.2). Indications are sent one at a time, each after the previous
-  /// one was confirmed. Confirmations are reported as `.confirmed`.
+  /// indication was confirmed. Confirmations are reported as `.confirmed`.
   @discardableResult
   public func indicate(_ handle: AttributeHandle, _ value: [UInt8]) -> ValueOutcome {
     offer(.indication, handle, value)
@@ -272,7 +272,7 @@ public final class GATTServer: Sendable {
 
   // MARK: Confirmations
 
-  /// Ends when an indication stays unconfirmed for too long.
+  /// Ends when an indication has not been confirmed within the time limit.
   private func watchConfirmations(_ clock: any LinkClock) async -> LinkLoss {
     while true {
       let (deadline, turn) = state.withLock { state -> (LinkInstant?, OneShot<Void>?) in

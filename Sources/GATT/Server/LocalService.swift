@@ -4,7 +4,7 @@ import OtaflashATT
 public struct LocalService: Sendable {
   /// The service's type.
   public var uuid: BluetoothUUID
-  /// Primary, or a service that others include.
+  /// A primary service, or a service that other services include.
   public var isPrimary: Bool
   /// The indices of the included services in the table's list of services. An included service must
   /// be declared before this service (3.2).

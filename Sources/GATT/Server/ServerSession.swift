@@ -4,7 +4,7 @@ import OtaflashATT
 package enum ServerEffect: Equatable, Sendable {
   /// Send this response.
   case respond(ATTResponse)
-  /// ATT_MTU changes to this value; the preceding response still obeys the old one.
+  /// ATT_MTU changes to this value; the old ATT_MTU still applies to the preceding response.
   case mtuChanged(ATTMTU)
   /// The client configured the characteristic with this value handle.
   case configured(AttributeHandle, ClientConfiguration)
@@ -16,7 +16,7 @@ package enum ServerEffect: Equatable, Sendable {
 /// writes and subscriptions. It processes PDUs and returns effects, and has no link, no clock and
 /// no task.
 package struct ServerSession: Sendable {
-  /// The maximum number of prepared writes of one client; the next one is refused with 0x09.
+  /// The maximum number of prepared writes of one client; a further write is refused with 0x09.
   package static let preparedWritesMaximum = 64
   /// The longest attribute value (3.2.9).
   static let valueSizeMaximum = 512
@@ -50,7 +50,8 @@ package struct ServerSession: Sendable {
     configurations[value] ?? []
   }
 
-  /// Processes one PDU. A request always causes exactly one `.respond`, a command never causes one.
+  /// Processes one PDU. A request always causes exactly one `.respond`; a command never causes a
+  /// `.respond`.
   ///
   /// Processing stops at an asynchronous handler (`pendingHandler`). In this case discard the
   /// effects, run the handler, and pass the same PDU again with the previous session and table.
@@ -143,8 +144,8 @@ package struct ServerSession: Sendable {
   }
 
   /// A client sends this request once (3.4.2.1). However, Linux keeps a link for seconds after its
-  /// process has died, and the next process uses the same link. The server answers the request of
-  /// this process as well; otherwise the MTU would stay at 23.
+  /// process has died, and the next process uses the same link. The server also answers the request
+  /// of this process; otherwise the MTU would stay at 23.
   private mutating func exchangeMTU(_ clientReceiveMTU: UInt16) -> [ServerEffect] {
     mtu = .negotiated(receiveMTU, ATTMTU(clamping: Int(clientReceiveMTU)))
     return [

@@ -99,8 +99,8 @@ extension ServerSession {
     }
   }
 
-  /// A value that no longer fits completely is truncated; if not even its length field fits, it is
-  /// omitted (3.4.4.12).
+  /// A value that does not fit completely is truncated; if even its length field does not fit, the
+  /// value is omitted (3.4.4.12).
   func readMultipleVariable(
     _ handles: [AttributeHandle], in table: AttributeTable
   ) -> Result<ATTResponse, Refusal> {

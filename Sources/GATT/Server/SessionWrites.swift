@@ -77,8 +77,8 @@ extension ServerSession {
     return .success(values)
   }
 
-  /// The value that the parts are written over: that of an attribute in the table. The value of a
-  /// handler starts empty, so its parts must start at 0.
+  /// The value over which the parts are written: the value of an attribute in the table. The value
+  /// of a handler is initially empty, so its parts must start at 0.
   private func base(of attribute: AttributeTable.Attribute) -> [UInt8] {
     switch attribute.content {
     case .value(.stored(let bytes, _)): bytes
@@ -163,7 +163,7 @@ extension ServerSession {
 }
 
 extension AttributeTable.Attribute {
-  /// Whether the server stores the value itself, so that a write that was checked succeeds.
+  /// Whether the server itself stores the value, so that a write succeeds after it was checked.
   fileprivate var isKept: Bool {
     switch content {
     case .value(.dynamic), .value(.asynchronous): false

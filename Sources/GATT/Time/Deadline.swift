@@ -2,12 +2,12 @@ import OtaflashATT
 
 /// Runs `body` and cancels it at `deadline`.
 ///
-/// The function returns after `body` has ended, so nothing is left running. A result that `body`
-/// returns in spite of its cancellation is kept.
+/// The function returns after `body` has ended, so nothing is left running. If `body` returns a
+/// result despite its cancellation, the result is kept.
 ///
 /// - Parameters:
 ///   - deadline: an instant of `clock`; `body` is cancelled immediately if the instant has passed.
-///   - clock: for the deadline.
+///   - clock: the clock for the deadline.
 ///   - timeout: the error to throw at the deadline.
 ///   - body: cancelled at the deadline, and should then end quickly.
 /// - Throws: the error of `body`, or `timeout` if the deadline ended it.
@@ -18,7 +18,7 @@ public func withDeadline<Value: Sendable, Failure: Error>(
   try await withDeadline(deadline, on: clock, turning: { _ in timeout }, body)
 }
 
-/// Same as above, for a body that throws any type of error.
+/// Runs `body`, which may throw any type of error, and cancels it at `deadline`.
 @_disfavoredOverload
 public func withDeadline<Value: Sendable>(
   _ deadline: LinkInstant, on clock: any LinkClock, orThrow timeout: any Error,
@@ -29,7 +29,8 @@ public func withDeadline<Value: Sendable>(
   ) { () async throws(any Error) -> Value in try await body() }
 }
 
-/// Same as above; the error at the deadline is created from the error of `body`.
+/// Runs `body` and cancels it at `deadline`; `turning` creates the error at the deadline from the
+/// error of `body`.
 func withDeadline<Value: Sendable, Failure: Error>(
   _ deadline: LinkInstant, on clock: any LinkClock, turning: (Failure) -> Failure,
   _ body: @escaping @Sendable () async throws(Failure) -> Value

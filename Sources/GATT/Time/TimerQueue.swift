@@ -1,7 +1,7 @@
 import OtaflashATT
 
-/// Timers in the order of their deadlines. Equal deadlines fire in the order of insertion, so that
-/// a simulated run depends on its seed only.
+/// Timers in the order of their deadlines. Timers with equal deadlines fire in the order of
+/// insertion, so that a simulated run depends only on its seed.
 package struct TimerQueue<Payload> {
   package struct Token: Hashable, Sendable {
     @usableFromInline let number: UInt64
@@ -50,7 +50,7 @@ package struct TimerQueue<Payload> {
     return payloads.removeValue(forKey: first.number)
   }
 
-  /// Most timers bound a wait that succeeds: without the cleanup, cancelled timers would
+  /// Most timers limit a wait that succeeds, so without the cleanup, cancelled timers would
   /// accumulate.
   @inlinable mutating func compactIfMostlyCancelled() {
     let cancelled = order.count - payloads.count

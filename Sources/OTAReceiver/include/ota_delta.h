@@ -6,7 +6,8 @@
 /// three numbers, so a device that lost power resumes at the start of the interrupted part.
 ///
 /// The decoder consumes no more input than it can use, and creates no more output than `write`
-/// accepts. So all data that waits for flash is compressed input, which needs the least memory.
+/// accepts. Therefore, all data that waits for flash is compressed input, which needs the least
+/// memory.
 #ifndef OTA_DELTA_H
 #define OTA_DELTA_H
 
@@ -61,7 +62,7 @@ typedef enum {
   OTA_DELTA_REFUSED,
   /// The part created bytes with a wrong CRC32: the base is another image, or bytes are damaged.
   OTA_DELTA_MISMATCH,
-  /// The base could not be read.
+  /// The base was not readable.
   OTA_DELTA_BASE_FAULT
 } ota_delta_result;
 

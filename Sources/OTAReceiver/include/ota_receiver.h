@@ -5,7 +5,7 @@
 ///
 /// - Report each event of the stack with one of the functions `ota_receiver_...` below. These
 ///   functions only record the event: they neither access flash nor send data, and the slowest
-///   copies one chunk.
+///   function copies one chunk.
 /// - `ota_receiver_poll` does the work and makes every callback (`ota_receiver_init` also calls
 ///   `flash_read`). Call it after each of the other functions, and again after the number of
 ///   milliseconds that it returned.
@@ -211,8 +211,9 @@ typedef struct {
 
   /// The running image. Its `hardware_id` is the id of the hardware.
   ota_image running;
-  /// OTA_BOOT_...: the outcome of the last activation, from the boot in which the bootloader carried
-  /// it out, rejected or reverted it until the next reset; OTA_BOOT_NORMAL afterwards.
+  /// OTA_BOOT_...: the outcome of the last activation. The value applies from the boot in which the
+  /// bootloader carried out, rejected or reverted the activation until the next reset; afterwards
+  /// it is OTA_BOOT_NORMAL.
   uint8_t boot_outcome;
   /// Whether the next reset reverts the running image unless it is confirmed.
   bool trial;
@@ -317,8 +318,8 @@ typedef struct {
   uint32_t image_crc32;
 } ota_patch_point;
 
-/// The additional state of a patch session, next to `ota_session`. The row that the session creates
-/// is stored at the start of the ring.
+/// The additional state of a patch session; `ota_session` holds the rest. The row that the session
+/// creates is stored at the start of the ring.
 typedef struct {
   /// The stream that PATCH announced on this connection, and the stream of the held session.
   ota_stream announced;
@@ -357,7 +358,7 @@ typedef struct {
   bool asked;
   uint16_t control_cccd;
   uint16_t status_cccd;
-  /// The statuses that are due, and the errors that are already reported: one bit for each error.
+  /// The statuses that are due, and the errors that were already reported, one bit for each.
   uint8_t status_due;
   uint8_t status_told;
   /// The values of the last status.

@@ -33,13 +33,13 @@ extension FaultReport {
         FaultReport(
           .image, "\(name) is \(patch.name), not firmware",
           why:
-            "A patch does not name its new image. Flash that image, and add this file by --patch; "
-            + "or add the base of the patch with --base. Nothing was sent.",
+            "A patch does not identify its new image. Flash the new image, and specify this file "
+            + "with --patch, or the base of the patch with --base. Nothing was sent.",
           help: path.map { context.inspect(image: $0) } ?? context.inspectImage)
       case .readyPatch(let path, let fault):
         FaultReport(
           .image, "\(path) is not a patch for this image: \(fault)",
-          why: "Without --patch, otaflash creates a patch if it knows the device's image. "
+          why: "Without --patch, otaflash creates a patch if this host stores the running image. "
             + "Nothing was sent.", help: context.inspect(image: path))
       case .identityUnknown(let name, let version, let hardware):
         FaultReport(
@@ -75,7 +75,7 @@ extension FaultReport {
           help: context.scan, retryable: false)
       case .noDeviceNamed(let why, let suggestion):
         FaultReport(
-          .usage, "no device was named", why: why,
+          .usage, "no device was specified", why: why,
           help: suggestion.map { context.again(with: "-d", $0) } ?? context.scan)
       case .noSuchAlias(let word, let nearest, let mayBeDevice):
         FaultReport(
@@ -87,12 +87,12 @@ extension FaultReport {
       case .unknownDevice(let device):
         FaultReport(
           .deviceNotFound, "\(device) is unknown",
-          why: "No command or campaign of this user has connected to it.",
+          why: "No command or campaign of this user has connected to this device.",
           help: context.command(["devices"]), retryable: false)
       case .aliasRefused(let alias, .taken(let device)):
         FaultReport(
           .usage, "\(alias) already names \(device)",
-          why: "An alias names one device. Nothing was changed.",
+          why: "An alias can belong to only one device. Nothing was changed.",
           help: context.command(["devices", "unname", alias]) + " && " + context.again)
       case .aliasRefused(let alias, .full(let maximum)):
         FaultReport(
@@ -113,8 +113,8 @@ extension FaultReport {
         FaultReport(
           .selfTest,
           "\(names.count) of \(count) checks failed: " + names.joined(separator: ", "),
-          why: "This installation does not work as tested: files that it needs are damaged or "
-            + "missing, or it has a bug. Report it with the output of `\(context.program) "
+          why: "This installation does not work correctly: files that it needs are damaged or "
+            + "missing, or the program has a bug. Report it with the output of `\(context.program) "
             + "--version` and `uname -a`.", help: context.again)
       case .simulation(let detail, nil):
         FaultReport(

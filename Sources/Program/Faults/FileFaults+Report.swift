@@ -60,8 +60,8 @@ extension FaultReport {
           why: "A baseline is the --json output of an earlier run.", help: write)
       case .nothingInCommon(let path):
         FaultReport(
-          .baseline, "\(path) has no case in common with this run",
-          why: "Cases match if mode, MTU, window, PHY and interval are equal.",
+          .baseline, "\(path) has no measurement in common with this run",
+          why: "Measurements match if their mode, MTU, window, PHY and interval are equal.",
           help: write)
       }
   }
@@ -72,7 +72,7 @@ extension FaultReport {
       case .file(let fault): FaultReport(fault, in: context)
       case .exposed(let path, let mode):
         FaultReport(
-          .keyFileExposed, "\(path) can be read by others (mode \(String(mode, radix: 8)))",
+          .keyFileExposed, "other users can read \(path) (mode \(String(mode, radix: 8)))",
           help: "chmod 600 -- " + ShellWords.quote(path))
       case .wrongLength(let path, let bytes):
         FaultReport(
@@ -134,7 +134,7 @@ extension FaultReport {
     }
   }
 
-  /// Whether the archive itself is malformed, as opposed to an entry that is missing.
+  /// Whether the archive itself is malformed. (The alternative is a missing entry.)
   private static func isUnreadable(_ fault: FirmwareFault) -> Bool {
     if case .zip = fault { true } else { false }
   }

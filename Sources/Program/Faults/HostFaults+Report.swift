@@ -26,7 +26,7 @@ extension FaultReport {
     switch fault {
     case .isInput:
       self.init(
-        .output, "\(file.path) is not written: this run reads it or keeps its state there",
+        .output, "\(file.path) is not written: this run reads it or stores its state in it",
         why: "Its content would be lost. \(file.option) requires a separate file.",
         help: context.again(replacing: file.option, with: file.another))
     case .otherKind:
@@ -41,7 +41,7 @@ extension FaultReport {
     case .system(ENXIO):
       self.init(
         .output, "\(file.path) cannot be written: no process reads the pipe",
-        why: "Start the program that reads the recording first.", help: context.again,
+        why: "First start the program that reads the recording.", help: context.again,
         retryable: true)
     case .system(let errno):
       self.init(

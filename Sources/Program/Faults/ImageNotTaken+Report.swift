@@ -29,7 +29,8 @@ extension FaultReport {
 }
 
 extension FaultContext {
-  /// Returns this run's command with options for the unknown values, which are examples.
+  /// Returns this run's command with options for the unknown values; the values of these options
+  /// are examples.
   func againSaying(version: Bool, hardware: Bool) -> String {
     working(
       arguments.filter { $0 != "--restart" },

@@ -5,7 +5,7 @@ import OtaflashGATT
 
 /// The remedies as commands of this system and options of this program.
 extension Remedy {
-  /// Returns a command that works as printed; `nil` if no command is a remedy.
+  /// Returns a command that works as printed; `nil` if the remedy is not a command.
   package func help(in context: FaultContext) -> String? {
     switch self {
     case .tryAgain, .wait: context.again
@@ -38,7 +38,8 @@ extension Remedy {
     }
   }
 
-  /// Returns the remedy as a sentence; `nil` if the help line or the fault's text states it.
+  /// Returns the remedy as a sentence; `nil` if the help line or the text of the fault already
+  /// states the remedy.
   package func words(for program: String) -> String? {
     let program = ShellWords.quote(program)
     return switch self {
@@ -55,18 +56,18 @@ extension Remedy {
     case .turnLowEnergyOn(let adapter):
       "Run `btmgmt \(adapter.map(Self.index) ?? "")le on`."
     case .unblockAdapter: "Run `rfkill unblock bluetooth`."
-    case .flipSwitch: "Turn the switch on; see `rfkill list`."
+    case .flipSwitch: "Turn on the hardware switch; see `rfkill list`."
     case .endOtherScan: "Run `bluetoothctl scan off`."
     case .stopOtherServer:
       "Run `systemctl stop bluetooth`, or use another adapter with `--adapter`."
     case .endAConnection: "Run `bluetoothctl devices Connected` and disconnect one."
     case .disconnectElsewhere(let device): "Run `bluetoothctl disconnect \(device)`."
     case .checkAddress:
-      "Run `\(program) scan`; try the address with `/public` or `/random` at its end."
+      "Run `\(program) scan`; or append `/public` or `/random` to the address."
     case .startDevice(let path):
       "Start the device first: `\(program) simulate --listen \(ShellWords.quote(path))`."
-    case .pairAgain: "Forget the pairing here, too, then pair again."
-    case .forgetPairing: "Forget the pairing here, too, and run the same command again."
+    case .pairAgain: "Remove the pairing also on this host, and pair again."
+    case .forgetPairing: "Remove the pairing also on this host, and run the same command again."
     case .giveKey:
       "Put the key, raw or as hex digits, in a file that only you can read."
     case .sayVersion: "Set --image-version, or send it without a version with --allow-unknown."

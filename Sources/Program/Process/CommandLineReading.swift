@@ -5,9 +5,9 @@ import OtaflashDevices
 /// A parsed command line.
 package enum CommandLineReading {
   case command(any Subcommand, name: String)
-  /// `--help`, `--version`, or output of the parser for tools.
+  /// `--help`, `--version`, or the parser's output for tools.
   case text(String)
-  /// A command that only groups others.
+  /// A command that only groups other commands.
   case groupAlone(Group)
   case malformed(message: String, name: String)
 

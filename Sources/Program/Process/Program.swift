@@ -5,8 +5,8 @@ import OtaflashConsole
 
 /// The process of a program, from its arguments to its exit status.
 package enum Program {
-  // Not `async`: the runtime would then park this thread with all signals unblocked, and a signal
-  // would kill the process without a message.
+  // This function is not `async`, because the runtime would then park this thread with all signals
+  // unblocked, and a signal would kill the process without a message.
   /// Runs the program, and does not return.
   ///
   /// - Parameters:
@@ -25,8 +25,8 @@ package enum Program {
       environment: environment, interruption: interruption, queue: queue)
     if let shortage = Startup.shortage() { exit(run.refuse(shortage).code) }
     interruption.watch()
-    // Detached: a job of the main actor would never run, because this thread only writes. The task
-    // spans the complete program, so no other code waits for it or cancels it.
+    // The task is detached, because a job of the main actor would never run: this thread only
+    // writes. The task spans the complete program, so no other code waits for it or cancels it.
     Task.detached {
       let status = await run.perform()
       if let signal = status.signal { Interruption.die(by: signal) }

@@ -130,7 +130,7 @@ package struct Run: Sendable {
   }
 
   private func fail(_ fault: CommandFault, in session: Session) -> Ending {
-    // The signal may have ended the source of the input, too.
+    // The signal may also have ended the program that provides the input.
     let isCause = if case .image = fault { interruption.signal != nil } else { false }
     let report = FaultReport(isCause ? .stopped : fault, in: session.context)
       .interrupted(by: interruption.signal)

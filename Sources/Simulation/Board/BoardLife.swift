@@ -72,7 +72,7 @@ extension SimulatedBoard {
       while !Task.isCancelled { await programSignal.wait() }
       return false
     }
-    // A rejected image that is reverted needs a second boot.
+    // A rejected image that the bootloader reverts needs a second boot.
     let boots = settings.faults.contains(.reverts) ? 2 : 1
     return await clock.pause(for: settings.bootTime * boots)
   }

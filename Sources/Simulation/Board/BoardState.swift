@@ -64,9 +64,9 @@ struct BoardState: Sendable {
 public struct BoardCounters: Hashable, Sendable {
   /// PDUs that crossed the board's stack, in both directions together.
   public var pdus = 0
-  /// Data writes that the board received, including repeated ones.
+  /// Data writes that the board received, including repeated writes.
   public var dataWrites = 0
-  /// Bytes of the image in these data writes, including repeated ones.
+  /// Bytes of the image in these data writes, including repeated bytes.
   public var dataBytes = 0
   /// Connections of hosts.
   public var connections = 0

@@ -54,9 +54,9 @@ extension SimulatedBoard {
   /// The main loop: polls the program and runs its flash operations.
   private func operate(_ boot: Boot) async -> BootEnding {
     var flashReady: LinkInstant?
-    // The end of an operation during which the next one was already waiting. The next operation
-    // starts at this time, even if the process runs late, because the flash of a real device does
-    // not wait for a busy host.
+    // The end of an operation during which the next operation was already waiting. The next
+    // operation starts at this time, even if the process runs late, because the flash of a real
+    // device does not wait for a busy host.
     var flashFree: LinkInstant?
     while !Task.isCancelled {
       if state.withLock({ $0.takePowerCut() }) {

@@ -8,8 +8,8 @@ public struct DeviceAddress: Hashable, Sendable {
   /// - Parameter rawValue: bits above 48 are ignored.
   public init(rawValue: UInt64) { self.rawValue = rawValue & 0xFFFF_FFFF_FFFF }
 
-  /// The address with its last byte incremented, modulo 256. Bootloaders advertise under it, so
-  /// that their address differs from that of their application.
+  /// The address with its last byte incremented, modulo 256. Bootloaders advertise under this
+  /// address, so that it differs from the address of their application.
   public var successor: DeviceAddress { moved(by: 1) }
 
   /// The address with `offset` added to its last byte, modulo 256.
@@ -18,7 +18,7 @@ public struct DeviceAddress: Hashable, Sendable {
     return DeviceAddress(rawValue: rawValue & ~0xFF | UInt64(last))
   }
 
-  /// The address at `place`, relative to this one; `nil` for a location that is known only by a
+  /// The address at `place`, relative to this address; `nil` for a location that is known only by a
   /// name.
   func at(_ place: DeviceLocation) -> DeviceAddress? {
     place.lastByte(from: UInt8(truncatingIfNeeded: rawValue)).map {

@@ -78,7 +78,7 @@ public final class SimulatedBoard: Sendable {
     try await dial(address: address, within: limit)
   }
 
-  /// Connects to the device at its current location, as seen from its own address.
+  /// Connects to the device at its current location, relative to the device's own address.
   ///
   /// - Throws: as `dial(within:)` does.
   public func dial(
@@ -152,7 +152,7 @@ public final class SimulatedBoard: Sendable {
     connection.close()
   }
 
-  /// Interrupts the device's power for a moment: the running flash operation is left half done, and
+  /// Interrupts the device's power for a moment: the running flash operation stays incomplete, and
   /// the host detects the loss after the supervision timeout.
   public func powerCut() {
     state.withLock { $0.isPowerCut = true }

@@ -12,7 +12,7 @@ public struct SlotImage: Hashable, Sendable {
   public var hardware = HardwareID(0)
 }
 
-/// The persistent state of the bootloader: the running slot and the next one. Of two copies, the
+/// The persistent state of the bootloader: the running slot and the next slot. Of two copies, the
 /// one with the higher sequence number is valid.
 struct BootRecord: Hashable, Sendable {
   static let encodedSize = 48
@@ -68,7 +68,7 @@ struct BootRecord: Hashable, Sendable {
 
   /// Marks the image to run after the next reset.
   ///
-  /// - Parameter inPlace: whether the image replaced the previous one in its slot.
+  /// - Parameter inPlace: whether the image replaced the previous image in its slot.
   mutating func markPending(_ image: SlotImage, inPlace: Bool = false) {
     if inPlace {
       images[active] = image
@@ -83,7 +83,7 @@ struct BootRecord: Hashable, Sendable {
 }
 
 extension SlotImage {
-  /// Reads the image descriptor (docs/image-descriptor.md); an image without a valid one has
+  /// Reads the image descriptor (docs/image-descriptor.md); an image without a valid descriptor has
   /// version 0.0.0.
   init(describing bytes: [UInt8]) {
     var descriptor: ImageDescriptor?

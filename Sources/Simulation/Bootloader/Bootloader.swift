@@ -1,10 +1,10 @@
 import OtaflashFirmware
 
 /// The bootloader of a simulated board: it checks a pending image and switches to it, and reverts
-/// an unconfirmed one. Slots exchange their roles instead of their contents; `exchangeTime` returns
-/// the time that a real exchange would need.
+/// an unconfirmed image. Slots exchange their roles instead of their contents; `exchangeTime`
+/// returns the time that a real exchange would need.
 struct Bootloader: Sendable {
-  /// The result of a boot; the raw values are those of RUNNING (docs/ota-service.md, 4.2).
+  /// The result of a boot; the raw values are the values of RUNNING (docs/ota-service.md, 4.2).
   enum Outcome: UInt8, Sendable {
     case normal = 0
     case activated = 1
@@ -16,7 +16,7 @@ struct Bootloader: Sendable {
   let flash: SimulatedFlash
   let layout: FlashLayout
 
-  /// Reads the record; on a board without one, installs the factory image first.
+  /// Reads the record; on a board without a record, installs the factory image first.
   func record(
     orFactory version: FirmwareVersion, _ hardware: HardwareID, random: SeededRandom
   ) throws(FlashFault) -> BootRecord {
@@ -27,7 +27,8 @@ struct Bootloader: Sendable {
     }
   }
 
-  /// Reads the record; on a board without one, installs the image that `makeFactoryImage` creates.
+  /// Reads the record; on a board without a record, installs the image that `makeFactoryImage`
+  /// creates.
   func record(
     orFactory makeFactoryImage: () -> (
       bytes: [UInt8], version: FirmwareVersion, hardware: HardwareID
@@ -76,7 +77,7 @@ struct Bootloader: Sendable {
     return (next == record ? record : try storeNext(next), outcome)
   }
 
-  /// Stores a changed record and keeps the previous one.
+  /// Stores a changed record and keeps the previous record.
   func storeNext(_ record: BootRecord) throws(FlashFault) -> BootRecord {
     var next = record
     next.sequence += 1

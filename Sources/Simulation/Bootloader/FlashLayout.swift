@@ -1,5 +1,5 @@
-/// The flash layout of one image: two slots, two metadata pages of the receiver, two record pages
-/// of the bootloader. The areas of further images follow in the same order.
+/// The flash layout of one image: two slots, two metadata pages of the receiver, and two record
+/// pages of the bootloader. The areas of further images follow in the same order.
 struct FlashLayout: Hashable, Sendable {
   let slotSize: Int
   let pageSize: Int

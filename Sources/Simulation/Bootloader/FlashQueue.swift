@@ -1,5 +1,5 @@
-/// The flash operations that a program has started, in order: one runs, the others wait. The
-/// running operation keeps its place until it ends.
+/// The flash operations that a program has started, in order. One operation runs, and the others
+/// wait. The running operation keeps its place until it ends.
 struct FlashQueue<Purpose: Sendable>: Sendable {
   private struct Entry {
     /// The operations in execution order; together they occupy one place.

@@ -19,7 +19,7 @@ public struct SimulationProfile: Hashable, Sendable {
     set { settings[keyPath: field] = newValue }
   }
 
-  /// The name of the application: the one in the settings, or the default.
+  /// The name of the application, from the settings or by default.
   public var applicationName: String { settings.givenName ?? device.applicationName }
 
   /// The flash size of a board with this profile in bytes: the size of its `FlashMedium`.

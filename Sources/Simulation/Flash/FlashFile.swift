@@ -7,7 +7,7 @@ public final class FlashFile: FlashMedium {
   public let size: Int
   private let descriptor: Int32
 
-  /// Opens the file at `path`, or creates an erased one of `size` bytes under the temporary name
+  /// Opens the file at `path`, or creates an erased file of `size` bytes under the temporary name
   /// `path` + `.new`, which is renamed when it is complete. A process that terminates earlier
   /// leaves no incomplete flash.
   ///
@@ -33,7 +33,7 @@ public final class FlashFile: FlashMedium {
     } else if errno != ENOENT {
       throw .medium(operation: "open", errno: errno)
     }
-    // The empty file stays locked until the new one has replaced it.
+    // The empty file stays locked until the new file has replaced it.
     defer { if present >= 0 { Glibc.close(present) } }
     let draft = path + ".new"
     descriptor = open(draft, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -47,7 +47,7 @@ public final class FlashFile: FlashMedium {
       guard rename(draft, path) == 0 else { throw .medium(operation: "rename", errno: errno) }
     } catch {
       // An incomplete flash would only waste space on a full disk, so it is removed. The first
-      // error is the one to report.
+      // error is reported.
       unlink(draft)
       throw error
     }

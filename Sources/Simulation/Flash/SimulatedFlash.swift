@@ -12,7 +12,7 @@ public final class SimulatedFlash: Sendable {
     public var writes = 0
     /// The number of bytes in these write operations.
     public var bytesWritten = 0
-    /// The number of operations that a power loss left half done.
+    /// The number of operations that a power loss interrupted.
     public var torn = 0
   }
 
@@ -41,7 +41,7 @@ public final class SimulatedFlash: Sendable {
 
   package var counts: Counts { state.withLock { $0.counts } }
 
-  /// Makes the first byte of each later write to the page at `address` read back with a bit error.
+  /// Adds a bit error to the first byte of each later write to the page at `address`.
   package func weaken(pageAt address: Int) { state.withLock { _ = $0.weakPages.insert(address) } }
 
   package func read(_ range: Range<Int>) throws(FlashFault) -> [UInt8] {
@@ -66,8 +66,8 @@ public final class SimulatedFlash: Sendable {
     }
   }
 
-  /// Simulates a power loss during an operation: a page is left half erased, or a write half done,
-  /// with seeded random bits in between.
+  /// Simulates a power loss during an operation: a page stays partly erased, or a write stays
+  /// incomplete, with seeded random bits in between.
   package func tear(_ operation: FlashOperation) throws(FlashFault) {
     try state.withLock { (state) throws(FlashFault) in
       try check(operation, state)
@@ -133,12 +133,12 @@ extension SimulatedFlash.State {
     return bytes
   }
 
-  /// Returns a half erased page: erasing sets bits, of which only some are set.
+  /// Returns a partly erased page: erasing sets bits, but only some of the bits are set.
   fileprivate mutating func halfErased(_ old: [UInt8]) -> [UInt8] {
     zip(old, random.bytes(count: old.count)).map { $0 | $1 }
   }
 
-  /// Returns half written bytes: writing clears bits. The first part is written, the bits of a
+  /// Returns partly written bytes: writing clears bits. The first part is written, the bits of a
   /// stretch after it are random, and the rest is unchanged.
   fileprivate mutating func halfWritten(_ bytes: [UInt8]) -> [UInt8] {
     let done = Int.random(in: 0...bytes.count, using: &random)

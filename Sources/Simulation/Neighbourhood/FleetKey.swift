@@ -1,6 +1,6 @@
 import OtaflashFirmware
 
-/// The keys of a fleet, in addition to those of its boards.
+/// The keys of a fleet, in addition to the keys of its boards.
 enum FleetKey: String, CaseIterable, Sendable {
   case kinds, versions, adapters, adaptersInRange = "hears", away, hang, revert, brick, seed, speed
 
@@ -14,7 +14,7 @@ enum FleetKey: String, CaseIterable, Sendable {
     case .away: "the share of boards that are absent, such as 2%"
     case .hang: "the share of boards that hang while they write flash, such as 1%"
     case .revert: "the share of boards that revert the new image, such as 5%"
-    case .brick: "the share of boards that never return, such as 1%"
+    case .brick: "the share of boards that never start again after activation, such as 1%"
     case .seed: "a decimal number"
     case .speed: "simulated seconds per second, 1 to 1000"
     }

@@ -138,7 +138,7 @@ extension FleetProfile {
     guard shares.values.reduce(0, +) <= 1 else {
       throw .valueNotAllowed(
         key: "away, hang, revert and brick", value: "more than 100%",
-        allowed: "shares of one fleet, 100% together at most")
+        allowed: "shares with a sum of at most 100%")
     }
   }
 

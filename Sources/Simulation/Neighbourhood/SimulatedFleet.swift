@@ -27,7 +27,7 @@ package final class SimulatedFleet: Sendable {
   /// The true state of a board.
   package struct Truth: Hashable, Sendable {
     package internal(set) var version: FirmwareVersion?
-    /// The number of bytes of the image that the board received, including repeated ones.
+    /// The number of bytes of the image that the board received, including repeated bytes.
     package internal(set) var bytes = 0
     /// The time during which the flash of the board was busy.
     package internal(set) var flashTime = Duration.zero

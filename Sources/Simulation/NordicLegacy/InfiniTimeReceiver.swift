@@ -6,9 +6,9 @@ import OtaflashFirmware
 struct InfiniTimeReceiver: DFUMachine {
   /// The number of data packets that can wait for the flash.
   static let packetBuffers = 8
-  /// The maximum number of queued flash operations, including the running one.
+  /// The maximum number of queued flash operations, including the running operation.
   static let flashOperations = 32
-  /// The maximum length of a data packet in bytes; a longer one overflows the buffer.
+  /// The maximum length of a data packet in bytes; a longer packet overflows the buffer.
   static let packetBytesMaximum = 20
   static let initPacketBytesMaximum = 64
   /// The maximum size of an image in bytes.

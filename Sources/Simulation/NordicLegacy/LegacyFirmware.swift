@@ -142,8 +142,8 @@ final class LegacyFirmware: BoardFirmware {
       writesWholeWords: settings.variant == .adafruit, with: parts, random: random)
   }
 
-  /// The Device Information Service of Adafruit's bootloader, which differs from that of the
-  /// application.
+  /// The Device Information Service of Adafruit's bootloader, which differs from the application's
+  /// service.
   private var bootloaderInformation: LocalService? {
     guard settings.variant == .adafruit else { return nil }
     return .deviceInformation([

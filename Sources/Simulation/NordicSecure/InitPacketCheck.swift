@@ -5,7 +5,7 @@ struct InitPacketCheck: Sendable {
   /// The public key that verifies signatures, 64 bytes (X, Y); `nil` = no verification.
   let key: [UInt8]?
   let settings: SecureBootloaderSettings
-  /// The current versions, which may be newer than those of the factory.
+  /// The current versions, which may be newer than the factory versions.
   let applicationVersion: UInt32
   let bootloaderVersion: UInt32
   /// The maximum size of an image in bytes.

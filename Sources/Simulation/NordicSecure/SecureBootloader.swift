@@ -7,7 +7,7 @@ struct SecureBootloader: DFUMachine {
   /// The number of packets, regardless of their size, that the bootloader buffers until they are in
   /// flash.
   static let packetBuffers = 17
-  /// The maximum number of queued flash operations, including the running one.
+  /// The maximum number of queued flash operations, including the running operation.
   static let flashOperations = 16
   /// The maximum length of a Control Point value in bytes.
   static let controlBytesMaximum = 23

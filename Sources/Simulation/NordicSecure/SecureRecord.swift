@@ -16,7 +16,7 @@ struct SecureRecord: Equatable, Sendable {
   var pending = Pending.nothing
   /// The version after the activation.
   var pendingVersion: UInt32 = 0
-  /// The stored init packet; empty if no valid one is stored.
+  /// The stored init packet; empty if no valid init packet is stored.
   var initPacket: [UInt8] = []
 
   private static let headerBytes = 20

@@ -201,7 +201,7 @@ extension ReceiverMachine {
   }
 
   /// Sets the optional callbacks. `may_erase` always permits an erase, because the receiver itself
-  /// keeps the old image until the trial of the new one has ended.
+  /// keeps the old image until the trial of the new image has ended.
   private func setOptions() {
     config.pointee.erase_ahead = kind.erasesAhead
     config.pointee.may_erase = { _ in true }

@@ -27,10 +27,11 @@ struct ReceiverSettings: KindSettings {
   static let presets = [
     ProfilePreset(
       name: "plain",
-      summary: "a good device: 2M, 15 ms, 4 KiB pages, 85 ms to erase and 40 ms to write each",
+      summary:
+        "a device without faults: 2M, 15 ms, 4 KiB pages, 85 ms to erase and 40 ms to write each",
       device: .otaReceiver),
     ProfilePreset(
-      name: "fast", summary: "the plain device with flash without delays", device: .otaReceiver
+      name: "fast", summary: "the plain device, with flash that has no delays", device: .otaReceiver
     ) {
       $0.eraseTime = .zero
       $0.writeTimePer4KiB = .zero
@@ -49,7 +50,7 @@ struct ReceiverSettings: KindSettings {
     KindKey("delta", "the device accepts patches (yes)", \.takesPatches),
     KindKey(
       "base",
-      "the running image as a base: lost and damaged are unreadable, former is reported, spoilt "
+      "the base of patches: lost and damaged are unreadable, former is the previous image, spoilt "
         + "changes during the transfer (right)", \.base),
     KindKey(
       "flip", "one bit of the N-th data write of a boot is wrong", "a count, 1 or more",

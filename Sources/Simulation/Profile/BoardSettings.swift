@@ -11,7 +11,7 @@ public struct BoardSettings: Hashable, Sendable {
     case close
   }
 
-  /// How long the device keeps its address (Core 5.4, Vol 6, Part B, 1.3.2.1).
+  /// The time for which the device keeps its address (Core 5.4, Vol 6, Part B, 1.3.2.1).
   public enum Addressing: String, CaseIterable, Sendable {
     /// The address never changes.
     case `static`

@@ -7,13 +7,13 @@ package enum Fault: String, CaseIterable, Sendable {
   case cutAfter = "cut-after"
   /// The device resets, once, at this operation of its flash, counted from 1.
   case resetAtFlashOperation = "reset-at-flash-op"
-  /// A reset leaves the interrupted flash operation half done.
+  /// A reset leaves the interrupted flash operation incomplete.
   case torn
   /// This share of the device's notifications is lost, 0…1.
   case notificationLoss = "notification-loss"
-  /// After its first ten operations the flash never becomes ready again.
+  /// After its first ten operations, the flash never becomes ready again.
   case busyForever = "busy-forever"
-  /// One page in the middle of the slot reads back with a bit error.
+  /// One page in the middle of the slot has a bit error when it is read back.
   case badBlock = "bad-block"
   /// The first Status that reports received bytes carries a wrong CRC32.
   case wrongCRCOnce = "wrong-crc-once"
@@ -32,13 +32,13 @@ package enum Fault: String, CaseIterable, Sendable {
   /// Status stays unchanged after BEGIN, and each data write with response is answered with ATT
   /// error 0x80.
   case refusesData = "refuses-data"
-  /// After activation an image other than the sent one runs.
+  /// After activation, the device runs an image other than the sent image.
   case otherImage = "other-image"
-  /// After activation INFO reports another hardware id.
+  /// After activation, INFO reports another hardware id.
   case otherBoard = "other-board"
-  /// After activation the device never advertises again.
+  /// After activation, the device never advertises again.
   case neverReturns = "never-returns"
-  /// After activation the old version runs, and the device does not report why.
+  /// After activation, the old version runs, and the device reports no reason.
   case comesBackOld = "comes-back-old"
   /// The bootloader rejects the new image and reports the rejection.
   case reverts
@@ -54,7 +54,7 @@ package enum Fault: String, CaseIterable, Sendable {
   case wrongVerifyCRC = "wrong-verify-crc"
   /// The device reports that it holds the first part of an unknown image.
   case foreignState = "foreign-state"
-  /// After activation the new image runs under an address that the host does not search.
+  /// After activation, the new image runs under an address that the host does not search for.
   case newAddress = "new-address"
   /// One PDU of the device, whose number is counted from 1, is sent half a second before the host's
   /// timeout.
@@ -88,7 +88,7 @@ extension Fault {
     case .cutAfter: ("the link is cut once after a time (2s)", .time(.seconds(2)))
     case .resetAtFlashOperation:
       ("the device resets once at its N-th flash operation (20)", .count(20))
-    case .torn: ("resets leave flash operations half done (with a reset at operation 20)", .whole)
+    case .torn: ("resets interrupt flash operations (with a reset at operation 20)", .whole)
     case .notificationLoss: ("a share of the notifications is lost (10%)", .share(0.1))
     case .busyForever: ("the flash never becomes ready again", .whole)
     case .badBlock: ("one page of the slot cannot be written", .whole)
@@ -96,15 +96,15 @@ extension Fault {
     case .wrongCRCAlways: ("every block checksum is wrong", .whole)
     case .repeatOffset: ("the device repeats one offset indefinitely", .whole)
     case .jumpBack: ("the device goes back to offset 0 once", .whole)
-    case .beyondEnd: ("the device asks for bytes beyond the image", .whole)
+    case .beyondEnd: ("the device requests bytes beyond the end of the image", .whole)
     case .windowFlaps: ("the device's window opens and closes, and never accepts a write", .whole)
     case .durableWanders:
       ("the device accepts no data, and its durable offset goes up and down", .whole)
     case .refusesData: ("the device grants a window and answers each write with busy", .whole)
     case .otherImage: ("after activation, another image runs", .whole)
     case .otherBoard: ("after activation, a board with another hardware ID answers", .whole)
-    case .neverReturns: ("after activation, the device does not come back", .whole)
-    case .comesBackOld: ("after activation, the old version runs without a stated reason", .whole)
+    case .neverReturns: ("after activation, the device does not start again", .whole)
+    case .comesBackOld: ("after activation, the old version runs for no reported reason", .whole)
     case .reverts: ("the bootloader rejects the new image", .whole)
     case .adapterVanishes: ("the host's adapter is unplugged during the transfer", .whole)
     case .nonsense: ("control answers are random bytes", .whole)
@@ -156,7 +156,7 @@ package struct FaultPlan: Hashable, Sendable {
     let value: FaultValue
   }
 
-  /// Sorted by name. A linear search is used at every PDU: for a few entries it is faster than
+  /// Sorted by name. Each PDU needs a search; for a few entries, a linear search is faster than
   /// hashing.
   private var entries: [Entry] = []
 

@@ -123,7 +123,7 @@ extension ConnectionState {
 // MARK: - Connection events
 
 extension ConnectionState {
-  /// From now on each packet with a payload carries an integrity check.
+  /// After this call, each packet with a payload carries an integrity check.
   mutating func encrypt() { model.isEncrypted = true }
 
   mutating func beginEvent() {

@@ -1,11 +1,12 @@
 /// One direction of a connection: the L2CAP PDUs that wait to be sent, and the progress of the
-/// first one.
+/// first PDU.
 struct FragmentLane {
   private struct Waiting {
     let pdu: [UInt8]
     /// The number of connection events that had started when the host wrote the PDU.
     let writtenInEvent: Int
-    /// Whether the PDU was written while others waited: a controller is refilled during an event.
+    /// Whether the PDU was written while other PDUs waited: a controller is refilled during an
+    /// event.
     let continuesStream: Bool
 
     var bytes: Int { pdu.count + RadioModel.l2capHeaderBytes }
@@ -56,7 +57,8 @@ struct FragmentLane {
     return min(first.bytes - acknowledged, payloadMaximum)
   }
 
-  /// Whether more packets remain after the next one: the MD bit (Core 5.4, Vol 6, Part B, 4.5.6).
+  /// Whether more packets remain after the next packet: the MD bit (Core 5.4, Vol 6, Part B,
+  /// 4.5.6).
   func hasMoreData(writtenBefore event: Int?) -> Bool {
     guard let first = waiting.first, isOpen(first, event) else { return false }
     if first.bytes - acknowledged > payloadMaximum { return true }

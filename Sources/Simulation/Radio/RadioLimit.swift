@@ -1,7 +1,7 @@
 import OtaflashATT
 
 /// The highest rates of the link layer, in bytes of write payload per second. A measured rate
-/// divided by one of these is the share of the physical limit that a transfer reached.
+/// divided by one of these rates is the share of the physical limit that a transfer reached.
 extension RadioModel {
   /// The rate of Write Commands of `mtu` bytes back to back, as if an event never ended.
   public func continuousLimit(mtu: Int) -> Double {
@@ -37,9 +37,9 @@ extension RadioModel {
       / Double(cycleEvents * interval.microseconds) * 1e6
   }
 
-  /// The rate of Write Requests of `mtu` bytes, each sent after the response to the previous one:
-  /// one per event if the response arrives in the same event, otherwise one in two events (or in
-  /// more events if a PDU is longer than an event). 0 if a packet does not fit an event.
+  /// The rate of Write Requests of `mtu` bytes, each sent after the response to the previous
+  /// request: one per event if the response arrives in the same event, otherwise one in two events.
+  /// If a PDU is longer than an event, more events are needed. 0 if a packet does not fit an event.
   public func writeRequestLimit(mtu: Int) -> Double {
     let fragments = fragments(ofPDU: mtu)
     var events = 0

@@ -24,7 +24,8 @@ public struct RadioModel: Hashable, Sendable {
   public var isEncrypted = false
   /// The time between two connection events.
   public var interval = ConnectionInterval.milliseconds15
-  /// The time without a packet after which a side ends the link; the default is that of Linux.
+  /// The time without a packet after which a side ends the link; the default is the default of
+  /// Linux.
   public var supervisionTimeout: Duration = .milliseconds(420)
   /// An upper bound on the length of an event, below the interval; `nil` = the interval.
   public var eventLengthLimitMicroseconds: Int?
@@ -36,7 +37,7 @@ public struct RadioModel: Hashable, Sendable {
   public var packetErrorRate = 0.0
   /// The number of consecutive packets with a wrong CRC after which a side closes the event. The
   /// specification requires 2 (Core 5.4, Vol 6, Part B, 4.5.6); some controllers close the event
-  /// after the first.
+  /// after the first packet.
   public var errorsClosingEvent = 2
   /// The connection event in which a device answers a request.
   public var responseEvent = ResponseEvent.next

@@ -3,19 +3,20 @@ import OtaflashATT
 /// The allocation of a central's one radio to its links: each link has its own grid of anchors, and
 /// two connection events cannot overlap on the air (Core 5.4, Vol 6, Part B, 4.5.1).
 ///
-/// The specification does not define the result of a collision. The rules are those of Zephyr's
-/// controller (`lll_central.c`, `ticker.c`):
+/// The specification does not define the result of a collision. This type uses the rules of
+/// Zephyr's controller (`lll_central.c`, `ticker.c`):
 ///
 /// - An event is closed early enough for the anchor of another link that has data.
 /// - If not even its first packet pair fits before that anchor, the link that has skipped more
-///   events has priority (`ticker_resolve_collision`), and the other link skips its event. So every
-///   link is served, regardless of the number of links.
-/// - A link whose anchor falls into the packet pair of another skips its event.
+///   events has priority (`ticker_resolve_collision`), and the other link skips its event.
+///   Therefore, every link is served, regardless of the number of links.
+/// - A link whose anchor falls into the packet pair of another link skips its event.
 /// - A new link's anchors are in the middle of the largest gap.
 ///
 /// A link without data only exchanges an empty packet pair at its anchors. These pairs use air time
 /// of the other links but do not close their events, which is more favorable than in real
-/// controllers. They need no processor time. All times are microseconds of one clock.
+/// controllers. The simulation needs no processor time for them. All times are microseconds of one
+/// clock.
 struct RadioSchedule: Sendable {
   private struct Seat {
     let interval: Int

@@ -7,10 +7,9 @@ import Synchronization
 /// its own order.
 ///
 /// The links also share the controller's buffers for data packets (LE Read Buffer Size; Core 5.4,
-/// Vol 4, Part E, 7.8.2): `RadioModel.controllerBuffers` is the number of buffers per adapter, and
-/// the host assigns an equal share to each link that has data, as Linux does (`hci_quote_sent`).
-/// The host queue above them (`hostQueueBytes`) is separate for each link, as for the kernel's
-/// sockets.
+/// Vol 4, Part E, 7.8.2): `RadioModel.controllerBuffers` is the number of buffers per adapter. The
+/// host assigns an equal share to each link that has data, as Linux does (`hci_quote_sent`). The
+/// host queue above them (`hostQueueBytes`) is separate for each link, as for the kernel's sockets.
 package final class SharedRadio: Sendable {
   private struct State {
     var schedule = RadioSchedule()

@@ -113,7 +113,7 @@ package final class SimulatedConnection: Sendable {
   private func joinRadio() -> Anchors {
     guard let air else { return Anchors(start: start, interval: model.interval, link: nil) }
     let seat = air.join(self, at: clock.now.elapsed.wholeMicroseconds)
-    // The first anchor is that of event 1.
+    // The first anchor is the anchor of event 1.
     let start = LinkInstant(
       elapsed: .microseconds(seat.anchor - model.interval.microseconds))
     return Anchors(start: start, interval: model.interval, link: seat.link)
@@ -154,7 +154,7 @@ package final class SimulatedConnection: Sendable {
       let goesOn = state.withLock { $0.complete(pair, at: end) }
       signalHosts()
       guard goesOn else { return }
-      // The hosts react in this gap.
+      // The hosts react during this gap.
       elapsed += PHY.interframeSpaceMicroseconds
       pairs += 1
       guard await clock.pause(until: anchor.advanced(by: .microseconds(elapsed))) else { return }
@@ -187,7 +187,7 @@ package final class SimulatedConnection: Sendable {
   }
 }
 
-// MARK: - How a link ends
+// MARK: - The end of a link
 
 extension SimulatedConnection {
   /// Stops the radio, as if one side moved out of range: both sides detect it after the supervision

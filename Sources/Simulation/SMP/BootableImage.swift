@@ -135,7 +135,7 @@ struct BootableImage: Equatable, Sendable {
   }
 
   /// The hash of the decompressed image; `nil` if the image is not compressed or does not contain
-  /// it.
+  /// the hash.
   var decompressedHash: [UInt8]? {
     guard header.isCompressed else { return nil }
     return protected.first { $0.type == Self.decompressedHashType && $0.value.count == 32 }?.value

@@ -22,7 +22,7 @@ final class SMPProgram: BoardProgram {
   private static let loaderName = "nRF_BM_MCUmgr"
   /// The time from the answer to a reset request until the reset.
   private static let resetDelay = Duration.milliseconds(250)
-  /// The time from the arrival of a request, or the end of the previous one, until the queue's
+  /// The time from the arrival of a request, or the end of the previous request, until the queue's
   /// thread runs. The radio's threads have priority and fill buffers during this time.
   private static let turnTime = Duration.milliseconds(1)
 

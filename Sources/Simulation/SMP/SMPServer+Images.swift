@@ -31,7 +31,7 @@ extension SMPServer {
   }
 
   /// The location of the slot with this number. Slots are numbered consecutively over all images.
-  /// The first slot of each image is the running one, unless slot numbers denote positions in
+  /// The first slot of each image is the running slot, unless slot numbers denote positions in
   /// flash.
   func place(ofSlot number: Int) -> SlotPlace? {
     guard (0..<Self.slotsPerImage * images.count).contains(number) else { return nil }
@@ -62,8 +62,8 @@ extension SMPServer {
     return SMPImage.State(slots: slots + [loaderSlot], splitStatus: 0)
   }
 
-  /// The firmware loader in the second slot, which accepts no uploads: an installer or the factory
-  /// has written it.
+  /// The firmware loader in the second slot. It accepts no uploads, because an installer or the
+  /// factory has written it.
   private var loaderSlot: SMPImage.Slot {
     let installed = image(in: SlotPlace(image: 0, slot: 1))
     return SMPImage.Slot(

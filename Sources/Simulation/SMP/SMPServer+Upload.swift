@@ -129,7 +129,7 @@ extension SMPServer {
     done(SMPImage.Upload.Response(offset: misbehavior.altered(offset: offset, of: size)).body)
   }
 
-  /// Servers of 2021 report success explicitly.
+  /// Servers of 2021 report a success explicitly.
   private func done(_ body: CBORMap) -> CBORMap {
     guard is2021 else { return body }
     return CBORMap(pairs: [CBORMap.Pair(key: .text("rc"), value: .integer(0))] + body.pairs)

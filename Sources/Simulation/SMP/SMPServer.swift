@@ -23,7 +23,7 @@ struct SMPServer: Sendable {
   private struct Job: Sendable {
     let request: SMPMessage
     var work: Work
-    /// Further requests that follow this one in its buffer.
+    /// Further requests that follow this request in its buffer.
     var rest: [UInt8] = []
     /// The state that the upload had before this request.
     var uploadBefore: SMPUpload??
@@ -163,7 +163,7 @@ struct SMPServer: Sendable {
   }
 
   /// Prepares a message for decoding: a server of 2021 ignores the version, and all servers treat a
-  /// missing body as an empty one.
+  /// missing body as an empty body.
   private func readable(_ bytes: [UInt8]) -> [UInt8] {
     guard bytes.count >= SMPReassembly.headerBytes else { return bytes }
     var bytes = bytes
@@ -253,7 +253,7 @@ struct SMPServer: Sendable {
     guard bytes.count >= SMPReassembly.headerBytes else { return }
     let map = CBORItem.map(Self.body(error))
     let body = is2021 ? map.encodedIndefinitely : map.encoded
-    // The operation of a response is that of its request plus one.
+    // The operation of a response is the operation of its request plus one.
     let operation = (is2021 ? bytes[0] & 0x07 : bytes[0]) | 1
     responses.append([operation, 0, 0, UInt8(body.count)] + bytes[4..<8] + body)
   }

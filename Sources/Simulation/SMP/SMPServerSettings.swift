@@ -103,14 +103,14 @@ public struct SMPServerSettings: Hashable, Sendable {
     }
   }
 
-  /// How the bootloader activates images.
+  /// The way in which the bootloader activates images.
   public var mode = BootMode.swapMove
-  /// The number of images with two slots each: the application's, and those of other cores or
-  /// parts.
+  /// The number of images with two slots each: the application's image, and the images of other
+  /// cores or parts.
   public var imageCount = 1
   /// The core of image 1, with the special rules of its bootloader.
   public var networkCore = NetworkCore.none
-  /// Whether images other than the application's may be confirmed after they run
+  /// Whether images other than the application's image may be confirmed after they run
   /// (MCUMGR_GRP_IMG_ALLOW_CONFIRM_NON_ACTIVE_IMAGE_ANY).
   public var confirmsOtherImages = true
   /// `CONFIG_MCUMGR_TRANSPORT_NETBUF_COUNT` and `…_SIZE`.
@@ -139,7 +139,7 @@ public struct SMPServerSettings: Hashable, Sendable {
   public var hasBootloaderInformation: Bool?
   /// Whether the bootloader decompresses compressed images instead of rejecting them.
   public var decompresses = false
-  /// The key that must have signed an image; `nil` = the bootloader verifies no signature.
+  /// The key with which an image must be signed; `nil` = the bootloader verifies no signature.
   var key: ImageKey?
   /// Whether the bootloader never starts an image with a lower version.
   public var forbidsDowngrade = false
@@ -170,7 +170,7 @@ extension SMPServerSettings: KindSettings {
   ]
 
   static let keys: [KindKey<Self>] = [
-    KindKey("mode", "how MCUboot starts images", \.mode),
+    KindKey("mode", "the way in which MCUboot starts images", \.mode),
     KindKey("images", "images with two slots each", "1 or 2", \.imageCount) {
       Int($0).filter { (1...2).contains($0) }
     },
@@ -195,14 +195,14 @@ extension SMPServerSettings: KindSettings {
       yesOrNo),
     KindKey("decompress", "the bootloader decompresses images", \.decompresses),
     KindKey(
-      "signed", "the public key that must have signed images",
+      "signed", "images must be signed with the private half of this public key",
       "root-rsa-2048, root-ec-p256 or root-ed25519 (MCUboot's own), or a public key's DER in "
         + "hexadecimal digits", \.key
     ) { ImageKey($0).map { $0 } },
     KindKey("no-downgrade", "lower versions are never started", \.forbidsDowngrade),
     KindKey(
-      "busy", "the number of image writes rejected as busy at first", "a count of requests, or 0",
-      \.busyRequests
+      "busy", "the number of initial image writes that are rejected as busy",
+      "a count of requests, or 0", \.busyRequests
     ) { Int($0).filter { $0 >= 0 } },
     KindKey("loader-address", "the advertising address of the firmware loader", \.loaderAddress),
     KindKey(

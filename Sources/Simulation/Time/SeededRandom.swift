@@ -22,7 +22,7 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
   }
 
   /// Creates a generator for one part of the simulation, so that the numbers drawn by this part do
-  /// not affect the others.
+  /// not affect the other parts.
   public func forked(for part: UInt64) -> SeededRandom {
     var fork = SeededRandom(seed: generator.state ^ (part &* 0xD6E8_FEB8_6659_FD93))
     return SeededRandom(seed: fork.next())

@@ -3,7 +3,7 @@
 /// The value is passed in `UpdateOptions.delivery`. The life cycle only reads the properties below.
 /// A session reads the options of its method in `prepare`, and throws `.undeliverable` if the
 /// method fails. Unless the method is required, the life cycle then calls `prepare` once more; the
-/// session has retained the failure, and sends the image as it is.
+/// session has retained the failure, and sends the complete image.
 public protocol DeliveryOptions: Sendable {
   /// The chosen method.
   var method: DeliveryMethod { get }
@@ -15,7 +15,7 @@ public protocol DeliveryOptions: Sendable {
   /// the method reports that the content is not used.
   var providesContent: Bool { get }
 
-  /// The obstacle of a device that does not support the method.
+  /// The obstacle to report if the device does not support the method.
   var notSupported: DeliveryObstacle { get }
 }
 
@@ -23,7 +23,8 @@ extension UpdateOptions {
   /// Whether the update fails if the chosen delivery method cannot be used.
   var requiresDelivery: Bool { delivery?.isRequired ?? false }
 
-  /// The obstacle of a device that does not support the chosen method; `nil` if none was chosen.
+  /// The obstacle to report if the device does not support the chosen method; `nil` if no method
+  /// was chosen.
   func deliveryObstacle(on device: DeviceReport) -> DeliveryObstacle? {
     guard let delivery, !device.deliveryMethods.contains(delivery.method) else { return nil }
     return delivery.notSupported

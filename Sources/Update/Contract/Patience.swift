@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The time limit for a device without progress, for every protocol and for the benchmark.
+/// The time limit for a device that makes no progress, for every protocol and for the benchmark.
 ///
 /// Only a new maximum counts as progress. A window that opens and closes, an offset that
 /// oscillates, and a refusal that is withdrawn every second do not count, because such a device
@@ -13,7 +13,7 @@ public struct Patience: Sendable {
     public var acknowledged = 0
     /// The number of bytes in the device's flash.
     public var durable = 0
-    /// The end of the bytes that the device permits.
+    /// The end of the range of bytes that the device permits.
     public var granted = 0
 
     /// - Parameters:
@@ -32,7 +32,7 @@ public struct Patience: Sendable {
   static let looksMinimum = 3
 
   /// The longest time between two signs of progress, in connection intervals: four exchanges of two
-  /// intervals each. The exchanges are: execute an object, create the next one, fill it, and
+  /// intervals each. The exchanges are: execute an object, create the next object, fill it, and
   /// request its checksum.
   private static let slowLinkIntervals = 8
 
@@ -78,7 +78,7 @@ public struct Patience: Sendable {
     }
   }
 
-  /// Records that the bytes from `offset` on must be sent again, so that reaching the previous
+  /// Records that the bytes starting at `offset` must be sent again, so that reaching the previous
   /// maximum again counts as progress. The caller limits the number of these calls.
   public mutating func fellBack(to offset: Int) {
     furthest.acknowledged = min(furthest.acknowledged, offset)

@@ -1,6 +1,7 @@
 import OtaflashGATT
 
-/// An upload that a device has accepted: its start offset, and the function that sends the rest.
+/// An upload that a device has accepted: its start offset, and the function that sends the
+/// remaining bytes.
 public struct PreparedUpload: Sendable {
   /// The number of image bytes that the device already holds.
   public let offset: Int
@@ -10,9 +11,9 @@ public struct PreparedUpload: Sendable {
   let send: @Sendable () async throws(UpdateFault) -> Void
 
   /// - Parameters:
-  ///   - offset: 0 up to the size of the image. Any other offset, which only a device can have
-  ///     reported, ends the update with `.protocolViolation`.
-  ///   - send: sends the rest, and returns when the device has the complete image.
+  ///   - offset: 0 up to the size of the image. Any other offset comes from the report of a device,
+  /// and ends the update with `.protocolViolation`.
+  ///   - send: sends the remaining bytes, and returns when the device has the complete image.
   public init(from offset: Int, send: @escaping @Sendable () async throws(UpdateFault) -> Void) {
     self.init(from: offset, making: offset, send: send)
   }
@@ -39,7 +40,7 @@ public struct PreparedUpload: Sendable {
 
 /// The device's answer to the verification of a received image.
 public enum UpdateVerdict: Sendable {
-  /// The device holds the image, byte for byte.
+  /// The device holds exactly the bytes of the image.
   case verified
   /// A part is damaged in flash, so the device requests the image again from an earlier offset.
   case wanted(PreparedUpload)

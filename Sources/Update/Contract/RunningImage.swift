@@ -4,13 +4,13 @@ import OtaflashFirmware
 public struct RunningImage: Equatable, Sendable {
   /// The result of the comparison with the image of the update; later cases are weaker evidence.
   public enum Agreement: Int, Comparable, Sendable {
-    /// The running image is the same, byte for byte.
+    /// The running image is identical to the image of the update.
     case same
     /// The version is the same, but the bytes cannot be compared.
     case sameVersion
     /// The version cannot be compared, but the values that the application reports have changed.
     case changed
-    /// The device reports nothing comparable; its bootloader checked the image that it started.
+    /// The device reports no comparable value; its bootloader checked the image that it started.
     case untold
     /// The device runs another image.
     case different
@@ -28,7 +28,8 @@ public struct RunningImage: Equatable, Sendable {
   public let outcome: DeviceReport.BootOutcome
   /// Whether the image runs on trial and the host can confirm it.
   public let isOnTrial: Bool
-  /// The action that only the device's user can take to keep the image; `nil` if none is needed.
+  /// The action that only the device's user can take to keep the image; `nil` if no action is
+  /// needed.
   public let validation: String?
 
   /// Creates the state that a session read from a device.

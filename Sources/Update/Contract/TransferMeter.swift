@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// Measures where the time of an upload is spent. Only the task of the upload adds to it.
+/// Measures how the time of an upload is spent. Only the task of the upload adds measurements.
 final class TransferMeter: Sendable {
   enum Cause { case device, flash, transport, response }
 

@@ -11,7 +11,7 @@ public struct UpdateContext: Sendable {
   /// Reports events to the caller. The life cycle reports connections, stages and starts of
   /// transfers; a session reports `.deviceBusy` and `.rewound`, and its progress by `acknowledged`.
   public let observe: @Sendable (UpdateEvent) -> Void
-  /// The images of the update, if there are several; two images may have the same name.
+  /// The images of the update, if the update has several images; two images may have the same name.
   var parts: [FirmwareImage] = []
   /// The location where this connection found the device.
   public internal(set) var place = DeviceLocation.home
@@ -52,7 +52,7 @@ public struct UpdateContext: Sendable {
     observe(.progress(acknowledged: offset, total: total))
   }
 
-  /// Measures where the time of an upload is spent.
+  /// Measures how the time of an upload is spent.
   func measuring<Value>(
     _ mode: WriteMode, over client: GATTClient,
     _ upload: () async throws(UpdateFault) -> Value
@@ -79,11 +79,12 @@ public struct UpdateContext: Sendable {
     observe(.delivery(report))
   }
 
-  /// Counts the sent bytes of the image, or of the stream that replaces it; repeats included.
+  /// Counts the sent bytes of the image, or of the stream that replaces the image, including
+  /// repeated bytes.
   public func sent(_ bytes: Int) { tally.send(bytes) }
 
-  /// Records that the session restarted the device because its transfer can only start over. The
-  /// following end of the link does not count as a loss.
+  /// Records that the session restarted the device because its transfer must start over. The
+  /// resulting end of the link does not count as a loss.
   ///
   /// - Parameter reason: a clause, such as `it had dropped packets`.
   public func restarted(because reason: String) { tally.restarted(because: reason) }

@@ -12,20 +12,20 @@ public struct UpdateOptions: Sendable {
   public var mtu = 512
   /// The number of image bytes per data write; `nil` = the fastest size for the mode.
   public var chunk: Int?
-  /// The maximum number of bytes ahead of the last acknowledgement, one data write or more; `nil` =
-  /// as many as the device permits.
+  /// The maximum number of unacknowledged bytes, one data write or more; `nil` = as many as the
+  /// device permits.
   public var windowLimit: Int?
   /// The method that delivers the image, for devices that support it; `nil` = as the protocol and
   /// the device permit.
   public var delivery: (any DeliveryOptions)?
   /// The device's key, for a device that requires authorization.
   public var key: [UInt8]?
-  /// Whether to send an image with a lower version than the running one.
+  /// Whether to send an image with a lower version than the running image.
   public var allowsDowngrade = false
   /// Whether to send an image for another board.
   public var allowsOtherHardware = false
   /// Whether to send an image without a version or hardware id. The announced version is then
-  /// 0.0.0, and the announced hardware id is that of the device.
+  /// 0.0.0, and the announced hardware id is the id of the device.
   public var allowsUnknown = false
   /// Whether to discard the part of an earlier transfer that the device holds.
   public var startsOver = false
@@ -33,14 +33,14 @@ public struct UpdateOptions: Sendable {
   public var sendsAnyway = false
   /// Whether to stop before the first byte is sent.
   public var isDryRun = false
-  /// A callback for custom conditions, such as a battery level. It is awaited on each connection
-  /// that is to send data, after the comparison of device and image and before the first write. A
-  /// thrown error ends the update.
+  /// A callback for custom conditions, such as a battery level. The update awaits this callback on
+  /// each connection over which it will send data, after the comparison of device and image and
+  /// before the first write. A thrown error ends the update.
   public var beforeTransfer:
     (@Sendable (DeviceReport, GATTClient) async throws(UpdateFault) -> Void)?
-  /// A callback for a caller that must record the possible start of the image. It is awaited before
-  /// each request to start a new image. A thrown error ends the update, and the device keeps the
-  /// received data.
+  /// A callback for a caller that must record the possible start of the image. The update awaits
+  /// this callback before each request to start a new image. A thrown error ends the update, and
+  /// the device keeps the received data.
   public var beforeActivation: (@Sendable () async throws(UpdateFault) -> Void)?
 
   /// The strategy for reconnecting after a lost link. The count of attempts restarts when the
@@ -58,13 +58,13 @@ public struct UpdateOptions: Sendable {
   public var stallLimit = Duration.seconds(25)
   /// The longest time that a device may be busy with its flash before and after the upload.
   public var busyLimit = Duration.seconds(60)
-  /// The longest time for one control operation, VERIFY and ACTIVATE included.
+  /// The longest time for one control operation, including VERIFY and ACTIVATE.
   public var controlLimit = Duration.seconds(60)
-  /// The longest time from activation until the device answers again. The time that its bootloader
-  /// may need to move images between slots is added: half a second per page of 4 KiB, or three
-  /// times the time of the upload.
+  /// The longest time from activation until the device answers again. The update adds the time that
+  /// the bootloader may need to move images between slots: half a second per page of 4 KiB, or
+  /// three times the time of the upload.
   public var rebootLimit = Duration.seconds(60)
-  /// The longest time to notify the device that a cancelled update is over.
+  /// The longest time for notifying the device that the update was cancelled.
   public var abortLimit = Duration.milliseconds(1500)
 
   /// The defaults.

@@ -8,9 +8,9 @@ public struct UpdatePlan: Equatable, Sendable {
   public let version: FirmwareVersion
   /// The hardware id that is announced.
   public let hardware: HardwareID
-  /// Whether the device is informed that an image with an older or unknown version is intended.
+  /// Whether to inform the device that an image with an older or unknown version is intended.
   public let allowsDowngrade: Bool
-  /// Whether the device is informed that an image for another board is intended.
+  /// Whether to inform the device that an image for another board is intended.
   public let allowsOtherHardware: Bool
 
   /// - Parameters:
@@ -43,7 +43,7 @@ public enum Preflight: Equatable, Sendable {
   /// Compares the known properties of the image with the report of the device.
   ///
   /// - Throws: `wrongHardware`, `doesNotFit`, `downgrade`, `versionUnknown`, `hardwareUnknown`, or
-  ///   `authorizationRequired` if the device requires a key and none was given.
+  ///   `authorizationRequired` if the device requires a key and no key was specified.
   public static func check(
     _ image: FirmwareImage, against device: DeviceReport, options: UpdateOptions
   ) throws(UpdateFault) -> Preflight {

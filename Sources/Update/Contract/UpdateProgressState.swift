@@ -51,7 +51,7 @@ final class UpdateProgressState: Sendable {
 
   private let state = Mutex(State())
 
-  /// The protocol that the first connection chose; a restarted device may offer none.
+  /// The protocol that the first connection chose; a restarted device may not offer a protocol.
   var chosen: ChosenProtocol? { state.withLock { $0.chosen } }
 
   /// Whether the device was connected before, so that silence counts as a loss.
@@ -107,7 +107,8 @@ final class UpdateProgressState: Sendable {
   /// count as a loss.
   func restarted(because reason: String) { state.withLock { $0.restart = reason } }
 
-  /// Returns the reason why the host restarted the device, if it did so since the last call.
+  /// Returns the reason why the host restarted the device; `nil` if it did not restart the device
+  /// since the last call.
   func takeRestart() -> String? {
     state.withLock { state in
       defer { state.restart = nil }

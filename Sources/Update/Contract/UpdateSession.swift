@@ -53,7 +53,7 @@ public protocol UpdateSession: Sendable {
   /// Compares image and device (mostly by `Preflight.check`). Nothing is written.
   func check(_ image: FirmwareImage) async throws(UpdateFault) -> Preflight
 
-  /// Authenticates with the device's key; called if `device` requires one.
+  /// Authenticates with the device's key; called if `device` requires a key.
   func authorize(with key: [UInt8]) async throws(UpdateFault)
 
   /// Makes the device restart into its bootloader, which ends the connection.
@@ -62,7 +62,7 @@ public protocol UpdateSession: Sendable {
   /// Announces the image, and returns the remaining upload.
   ///
   /// - Parameters:
-  ///   - plan: the image, and its place among those of this update.
+  ///   - plan: the image, and its position among the images of this update.
   ///   - restart: whether the device must discard the part of an earlier transfer that it holds.
   func prepare(_ plan: UpdatePlan, restart: Bool) async throws(UpdateFault) -> PreparedUpload
 
@@ -95,7 +95,7 @@ public protocol UpdateSession: Sendable {
   /// Whether the device keeps acknowledged bytes when the connection ends, so that the next
   /// connection resumes there. If so, the reported resume offset is the acknowledged offset. OTA
   /// receivers hold the bytes in flash. SMP servers and Secure DFU bootloaders keep them only while
-  /// they run. A device with legacy DFU starts every transfer over.
+  /// they run. A device with legacy DFU restarts every transfer at the first byte.
   var keepsProgress: Bool { get }
 
   /// Notifies the device that the transfer ends here; the device keeps its resume offset.

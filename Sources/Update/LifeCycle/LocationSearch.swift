@@ -1,7 +1,7 @@
 import OtaflashGATT
 
 /// The order in which the locations of a device are searched: in one pass if the device was never
-/// found, in repeated passes after it was sent to a bootloader.
+/// found, in repeated passes after it was restarted into a bootloader.
 struct LocationSearch: Sendable {
   private var places: [DeviceLocation]
   private var index = 0
@@ -38,7 +38,7 @@ struct LocationSearch: Sendable {
     looksLeft = places.count - 1
   }
 
-  /// Moves to the next location, because the device is not at the current one. Returns `false`
+  /// Moves to the next location, because the device is not at the current location. Returns `false`
   /// after the last location; the search then restarts at the first.
   mutating func moveOn() -> Bool {
     index = (index + 1) % places.count

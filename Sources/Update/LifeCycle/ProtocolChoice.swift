@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// The protocols of one update, each known by its `UpdateProtocol`.
+/// The protocols of one update, identified by their `UpdateProtocol`.
 struct ProtocolChoice: Sendable {
   let protocols: [any UpdateSession.Type]
 

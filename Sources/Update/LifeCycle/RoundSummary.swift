@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
-/// The combined result of an update's rounds. It is flashed if any round flashed an image, with the
-/// verification grade of the last round.
+/// The combined result of an update's rounds. The result is "flashed" if any round flashed an
+/// image, and has the verification grade of the last round.
 struct RoundSummary: Sendable {
   /// The version before the first round.
   var from: FirmwareVersion?

@@ -39,7 +39,7 @@ extension UpdateLifeCycle {
     return chosen
   }
 
-  /// Sends the device to its bootloader and waits until the device has disconnected.
+  /// Restarts the device into its bootloader, and waits until the device has disconnected.
   func detach(_ session: any UpdateSession) async throws(UpdateFault) {
     try await within(.detach) { () async throws(UpdateFault) in
       try await session.detach()
@@ -146,7 +146,7 @@ extension UpdateFault {
     case .gatt(_, .transactionTimedOut) where afterConnecting,
       .couldNotConnect(.deviceNotFound) where afterConnecting:
       .supervisionTimeout
-    // An adapter comes back after a reset or after the host slept.
+    // An adapter is available again after a reset, or after the host was suspended.
     case .couldNotConnect(.adapterUnavailable(let cause, _)) where afterConnecting:
       .failed(errno: Self.noSuchDevice, reason: cause)
     case .linkLost, .couldNotConnect, .bondForgotten, .gatt, .wrongHardware, .doesNotFit,

@@ -12,7 +12,8 @@ extension UpdateLifeCycle {
   /// bootloader's inactivity timer expired, so that it restarted without accepting the image.
   private var storeLimit: Duration { context.options.rebootLimit / 20 }
 
-  /// Waits for the restart, and reads the running image; nothing else counts as success.
+  /// Waits for the restart, and reads the running image. The update succeeds only if this image is
+  /// the new image.
   ///
   /// - Parameters:
   ///   - startTime: the time in addition to `rebootLimit` for the restart.
@@ -36,8 +37,8 @@ extension UpdateLifeCycle {
       turn.disconnect()
       let deadline = context.clock.now.advanced(by: context.options.rebootLimit + startTime)
       let running = try await readAfterRestart(&looking, before: deadline)
-      // After an accidental loss, the host may reconnect before the restart. A bootloader that
-      // still stores the image then ends this new link, too.
+      // After an accidental loss, the host may reconnect before the restart. A bootloader that is
+      // still storing the image then also ends this new link.
       guard running.isInBootloader, await turn.waitUntilLost(within: storeLimit) else {
         return running
       }
@@ -105,7 +106,7 @@ extension UpdateLifeCycle {
       now != before, !images.contains(where: { $0.hardware == now })
     else { return }
     throw .protocolViolation(
-      .reconnect, "it left as hardware \(before) and came back as \(now)")
+      .reconnect, "its hardware is \(now), but it was \(before) before the restart")
   }
 
   /// Returns the state of the running images, with the weakest verification grade among them.
@@ -132,7 +133,7 @@ extension UpdateLifeCycle {
       }
       let confirmed = try await self.running(on: session)
       guard !confirmed.isOnTrial else {
-        throw .protocolViolation(.confirm, "it confirmed the image and still has it on trial")
+        throw .protocolViolation(.confirm, "it confirmed the image, but still reports a trial")
       }
       return confirmed
     }

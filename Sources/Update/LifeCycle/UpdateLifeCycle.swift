@@ -15,8 +15,8 @@ struct UpdateLifeCycle: Sendable {
   /// The maximum number of times that ACTIVATE is repeated after its answer was lost and the old
   /// version runs.
   private static let unansweredActivationsMaximum = 3
-  /// The maximum number of times that a device is sent to its bootloader: each transfer that starts
-  /// over may require this again, because the application runs in between.
+  /// The maximum number of times that a device is restarted into its bootloader. Each transfer that
+  /// starts over may require another restart, because the application runs in between.
   private static let detachmentsMaximum = 8
 
   /// The outcome of one connection.
@@ -36,7 +36,7 @@ struct UpdateLifeCycle: Sendable {
     let places: [DeviceLocation]
     /// The time in addition to `UpdateOptions.rebootLimit` for its bootloader.
     let startTime: Duration
-    /// Whether the complete content of the device was sent or compared on this connection.
+    /// Whether all of the device's content was sent or compared on this connection.
     let isProven: Bool
   }
 
@@ -70,7 +70,7 @@ struct UpdateLifeCycle: Sendable {
         detachments += 1
         guard detachments <= Self.detachmentsMaximum else {
           throw .protocolViolation(
-            .detach, "it was sent to its bootloader \(detachments - 1) times and did not stay")
+            .detach, "it entered its bootloader \(detachments - 1) times, but did not stay in it")
         }
         search = LocationSearch(places + (places.contains(.home) ? [] : [.home]))
       case .activated(let activation):
@@ -109,7 +109,7 @@ struct UpdateLifeCycle: Sendable {
     var attempt = 0
     var imageRepeats = 0
     var restart = restart
-    // Either no restart was requested yet, or its outcome is known.
+    // Either no restart was requested yet, or the outcome of the restart is known.
     context.tally.awaitRestart(of: nil)
     while true {
       var stage = UpdateStage.connect
@@ -143,10 +143,10 @@ struct UpdateLifeCycle: Sendable {
         if let places = session?.bootloaderPlaces, !places.isEmpty, stage == .detach {
           return .detached(to: places)
         }
-        // Acknowledged bytes that the device lost again were no progress.
+        // Acknowledged bytes that the device has lost do not count as progress.
         attempt = context.tally.takeProgress() ? 1 : attempt + 1
-        // The first connection has already discarded the old state, so the device may resume from
-        // now on.
+        // The first connection has already discarded the old state, so later connections may
+        // resume.
         if stage == .upload || stage == .verify { restart = false }
         try await backOff(loss, attempt, fault)
       }
@@ -330,7 +330,7 @@ extension UpdateFault {
   /// distinguished from a device that reverted the image.
   package var leavesOldVersion: Bool {
     switch self {
-    // An old image may have the version of the new one.
+    // An old image may have the version of the new image.
     case .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted, .reverted:
       true
     case .wrongHardware, .doesNotFit, .downgrade, .olderBuild, .versionUnknown, .hardwareUnknown,

@@ -47,7 +47,7 @@ struct LegacyDFUControl: Sendable {
 
   /// Waits for the response to a request, and skips receipts in flight.
   ///
-  /// - Throws: `.gatt(_, .transactionTimedOut)` without a response within `limit`.
+  /// - Throws: `.gatt(_, .transactionTimedOut)` if there is no response within `limit`.
   func status(
     of opcode: LegacyDFUOpcode, _ stage: UpdateStage, within limit: Duration
   ) async throws(UpdateFault) -> LegacyDFUStatus {

@@ -1,11 +1,13 @@
 import OtaflashFirmware
 
-/// The properties in which devices with legacy DFU differ; each value describes one kind of device.
+/// The properties that distinguish devices with legacy DFU; each value describes one kind of
+/// device.
 struct LegacyDFUDevice: Equatable, Sendable {
   let name: String
   /// The source of these properties.
   let source: String
-  /// The manufacturer in Device Information that identifies the device; `nil` for all others.
+  /// The manufacturer in Device Information that identifies the device; `nil` for all other
+  /// devices.
   var manufacturer: String?
   /// The maximum packet size in bytes that a caller may request; `nil` = the size that the ATT_MTU
   /// permits.

@@ -1,5 +1,5 @@
-/// The pace of sending: the number of packets per receipt, and the maximum number of packets ahead
-/// of the receipts.
+/// The pace of a transfer: the number of packets per receipt, and the maximum number of packets
+/// ahead of the receipts.
 struct LegacyDFUPace: Equatable, Sendable {
   /// The number of packets per receipt. It is less than 256, because some devices evaluate only the
   /// low byte.

@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// A device that receives an image by legacy DFU: a bootloader or an application.
+/// A device that receives an image over legacy DFU: a bootloader or an application.
 struct LegacyDFUReceiver: Sendable {
   let context: UpdateContext
   let retained: RetainedState<LegacyDFURetained>
@@ -11,7 +11,7 @@ struct LegacyDFUReceiver: Sendable {
   /// The version of the DFU service; `nil` for SDK 6 and earlier, which have no init packet either.
   let version: LegacyDFUVersion?
 
-  /// The maximum number of times that an init packet that did not arrive is sent again.
+  /// The maximum number of times that a lost init packet is sent again.
   private static let initPacketRepeatsMaximum = 3
 
   // MARK: Before the image

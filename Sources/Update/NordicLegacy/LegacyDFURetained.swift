@@ -1,10 +1,10 @@
-/// The state that an update by legacy DFU retains from one connection to the next.
+/// The state that an update over legacy DFU retains from one connection to the next.
 struct LegacyDFURetained: RetainedValue {
   var before = IdentityBefore()
   var losses = LegacyDFULosses()
 }
 
-/// The number of transfers that started over because the device had dropped packets.
+/// The number of transfers that were restarted because the device had dropped packets.
 struct LegacyDFULosses {
   /// The number of losses that require a slower pace.
   private(set) var dropped = 0
@@ -13,8 +13,8 @@ struct LegacyDFULosses {
 
   /// Counts a loss.
   ///
-  /// - Parameter mayBeEarly: whether the loss may be early. One such loss is counted as early
-  ///   before each loss that is not.
+  /// - Parameter mayBeEarly: whether the loss may be early. Before each loss that is not early, at
+  ///   most one loss is counted as early.
   mutating func count(mayBeEarly: Bool) {
     if mayBeEarly, early <= dropped {
       early += 1

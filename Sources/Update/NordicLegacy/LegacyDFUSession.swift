@@ -114,8 +114,8 @@ struct LegacyDFUSession: UpdateSession {
     }
   }
 
-  /// Prepares a transfer, which always starts at 0: the device keeps nothing of an interrupted
-  /// transfer.
+  /// Prepares a transfer, which always starts at 0, because the device keeps no data of an
+  /// interrupted transfer.
   func prepare(
     _ plan: UpdatePlan, restart: Bool
   ) async throws(UpdateFault) -> PreparedUpload {

@@ -11,8 +11,8 @@ extension LegacyDFUStatus {
   }
 
   private static let whatIsLeft =
-    "A bootloader with two banks starts the old application again; one with a single bank has "
-    + "erased it, and waits for a suitable package."
+    "A bootloader with two banks starts the old application again. A bootloader with a single bank "
+    + "has erased the application, and waits for a suitable package."
 
   private func words(of opcode: LegacyDFUOpcode) -> RefusalWords {
     switch opcode {
@@ -36,7 +36,8 @@ extension LegacyDFUStatus {
         .unsuitable)
     case .sizeOverLimit:
       RefusalWords(
-        "the image does not fit into its flash", "Build a smaller image, or use a larger part.",
+        "the image does not fit into its flash",
+        "Build a smaller image, or use a chip with more flash.",
         .unsuitable)
     case .success, .checksumMismatch, .operationFailed: Self.failure
     }
@@ -46,7 +47,7 @@ extension LegacyDFUStatus {
     switch self {
     case .invalidState:
       RefusalWords(
-        "the init packet did not reach it", "Try again, nearer to the device.",
+        "the init packet did not reach it", "Move closer to the device, and try again.",
         .protocolBroken, remedy: .tryAgain)
     case .sizeOverLimit:
       RefusalWords(
@@ -82,11 +83,12 @@ extension LegacyDFUStatus {
         .protocolBroken, remedy: .sendSmallestPackets)
     case .sizeOverLimit:
       RefusalWords(
-        "a packet is too long for it, or more arrived than was announced",
+        "a packet is too long, or more data arrived than was announced",
         "Every device accepts 20 bytes.", .protocolBroken, remedy: .sendSmallestPackets)
     case .invalidState:
       RefusalWords(
-        "it does not expect the image now", "Try again.", .protocolBroken, remedy: .tryAgain)
+        "it does not expect an image at this time", "Try again.", .protocolBroken,
+        remedy: .tryAgain)
     case .success, .checksumMismatch, .operationFailed: Self.failure
     }
   }

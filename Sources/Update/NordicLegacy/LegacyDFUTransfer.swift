@@ -1,14 +1,14 @@
-/// The pure logic of one transfer's window, which limits how far sending may be ahead of the
+/// The pure logic of one transfer's window, which limits the number of packets ahead of the
 /// receipts.
 ///
 /// Legacy DFU has no rewind: after a dropped packet, the transfer starts over. A device that has no
 /// buffer for a packet reports an error. A device that never received a packet cannot detect the
-/// loss: its receipts count the received bytes, so they are correct but late. The host therefore
-/// requests the number of received bytes, at intervals and after the last packet. The response
-/// covers all bytes sent before the request.
+/// loss: its receipts count only the received bytes. The host therefore requests the number of
+/// received bytes, at intervals and after the last packet. The response covers all bytes sent
+/// before the request.
 ///
-/// The window starts with the packets of one receipt. It grows by the same number with every
-/// correct receipt, up to the limit of the pace.
+/// The window initially covers the packets of one receipt. With every correct receipt, it grows by
+/// the same number of packets, up to the limit of the pace.
 struct LegacyDFUTransfer {
   /// The number of bytes between two requests for the received bytes. Each request costs one round
   /// trip in more than a second of sending.
@@ -63,7 +63,8 @@ struct LegacyDFUTransfer {
     lastReport = nil
   }
 
-  /// The bytes of the next packet, or `nil` if a receipt must come first or all bytes are sent.
+  /// The bytes of the next packet, or `nil` if a receipt must arrive first or if all bytes are
+  /// sent.
   var sendable: Range<Int>? {
     guard lastReport == nil, next < total, next - acknowledged < window * packetSize else {
       return nil
@@ -87,7 +88,7 @@ struct LegacyDFUTransfer {
   /// - Throws: `.protocolViolation` if the device reports more bytes than were sent.
   mutating func received(receipt bytes: Int) throws(UpdateFault) -> Reaction {
     try check(bytes)
-    // A receipt that a report has overtaken is outdated.
+    // A receipt is outdated if a later report has already arrived.
     guard bytes > acknowledged else { return .proceed }
     let span = pace.receiptInterval * packetSize
     guard bytes == min((acknowledged / span + 1) * span, total) else { return .lost }
@@ -125,7 +126,7 @@ struct LegacyDFUTransfer {
   private func check(_ bytes: Int) throws(UpdateFault) {
     guard bytes <= next else {
       throw .protocolViolation(
-        .upload, "the device reports \(bytes) bytes; \(next) were sent")
+        .upload, "the device reports \(bytes) bytes, but only \(next) were sent")
     }
   }
 }

@@ -2,7 +2,8 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// Sends an image by legacy DFU, in packets up to the limit of the window, which receipts advance.
+/// Sends an image over legacy DFU, in packets up to the limit of the window; receipts advance the
+/// window.
 extension LegacyDFUReceiver {
   func upload(_ image: [UInt8]) async throws(UpdateFault) {
     try await context.measuring(.withoutResponse, over: control.client) {
@@ -84,8 +85,8 @@ extension LegacyDFUReceiver {
     }
   }
 
-  /// Starts the transfer over at a slower pace after packets were dropped. If the device had no
-  /// buffer for the first packets, it may only need more time before them. A longer wait is
+  /// Restarts the transfer at a slower pace after packets were dropped. If the device had no buffer
+  /// for the first packets, it may only need more time before these packets. A longer wait is
   /// therefore tried first, and again after each reduction of the pace.
   private func lost(
     _ transfer: LegacyDFUTransfer, hadNoBuffer: Bool = false

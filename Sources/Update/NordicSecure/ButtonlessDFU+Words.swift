@@ -9,8 +9,8 @@ extension ButtonlessResponse.Status {
     case .success: RefusalWords("nothing", "No action is needed.", .protocolBroken)
     case .opcodeNotSupported, .invalidName:
       RefusalWords(
-        "its application does not know the request",
-        "Start its bootloader by a button or a reset, then try again.", .protocolBroken)
+        "its application does not support the request",
+        "Start its bootloader with a button or a reset, then try again.", .protocolBroken)
     case .operationFailed:
       RefusalWords(
         "its application could not prepare the restart", "Restart the device, and try again.",

@@ -3,8 +3,8 @@ import OtaflashWire
 
 /// The variants of the request to restart an application into its bootloader.
 package enum ButtonlessVariant: Equatable, Hashable, Sendable, CaseIterable {
-  /// The bootloader advertises from an address whose last byte is one higher than that of the
-  /// application.
+  /// The bootloader advertises from an address whose last byte is one higher than the last byte of
+  /// the application.
   case withoutBonds
   /// The bootloader keeps the address and the keys; the link must be encrypted.
   case withBonds

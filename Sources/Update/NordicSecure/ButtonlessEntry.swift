@@ -38,9 +38,9 @@ struct ButtonlessEntry: Sendable {
 
   /// Requests the restart; the application ends the connection.
   ///
-  /// - Parameter name: the bootloader's name in advertisements, if the variant supports one. It
-  ///   distinguishes the device from others nearby whose bootloaders advertise with the default
-  ///   name.
+  /// - Parameter name: the bootloader's name in advertisements, if the variant supports a name. The
+  ///   name distinguishes the device from nearby devices whose bootloaders advertise with the
+  ///   default name.
   func enter(advertisedName name: String, on clock: any LinkClock) async throws(UpdateFault) {
     let answers: NotificationStream
     do throws(GATTFault) {

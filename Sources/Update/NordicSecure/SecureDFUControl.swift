@@ -63,12 +63,12 @@ struct SecureDFUControl: Sendable {
   }
 
   static func unexpected(_ opcode: SecureDFUOpcode, _ stage: UpdateStage) -> UpdateFault {
-    .protocolViolation(stage, "its answer to \(opcode) has the fields of another")
+    .protocolViolation(stage, "its answer to \(opcode) has the fields of another answer")
   }
 
   // MARK: Exchanges
 
-  /// Performs an operation, and returns the response whatever its result.
+  /// Performs an operation, and returns the response regardless of its result.
   func exchange(
     _ request: SecureDFURequest, _ stage: UpdateStage
   ) async throws(UpdateFault) -> SecureDFUResponse {

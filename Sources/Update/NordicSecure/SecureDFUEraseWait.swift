@@ -1,6 +1,6 @@
 import OtaflashATT
 
-/// The time in which a bootloader erases and writes a page, adapted to its losses.
+/// The time in which a bootloader erases and writes a page, adapted to the observed losses.
 ///
 /// The bootloader answers the creation of a data object before it erases the object's page. Packets
 /// that exceed its queues during the erase are dropped silently. The host therefore sends only a
@@ -17,22 +17,24 @@ struct SecureDFUEraseWait: Equatable, Sendable {
   /// operations has 16 places, one of which the erase occupies.
   static let packetsInitial = 15
 
-  /// The time per byte after the erase: 100 µs per word, twice the time of an nRF51. It applies to
-  /// a device whose flash is slower than the air, because its writes fill the same queue.
+  /// The time per byte after the erase: 100 µs per word, twice the time of an nRF51. This time
+  /// applies to a device whose flash is slower than the link, because its writes fill the same
+  /// queue.
   static let paceInitial = Duration.microseconds(25)
   static let paceMaximum = paceInitial * 16
 
   private(set) var duration = initial
   private(set) var packets = packetsInitial
-  /// Zero until a bootloader is slower than the air.
+  /// Zero until a bootloader is slower than the link.
   private(set) var paceByByte = Duration.zero
 
   /// Lengthens the wait after an object did not arrive completely: the erase may have taken longer.
   mutating func missed() { duration = min(duration * 2, Self.maximum) }
 
   /// Adapts to an object that was lost despite the longer wait: the queue may be shorter, or the
-  /// flash permanently slower. From now on, no packet is sent before the end of the erase, because
-  /// writes of the abandoned object may still fill the queue when the object is created again.
+  /// flash may be permanently slower. After this point, no packet is sent before the end of the
+  /// erase, because writes of the abandoned object may still fill the queue when the object is
+  /// created again.
   mutating func overflowed() {
     packets = 0
     paceByByte = max(Self.paceInitial, min(paceByByte * 4, Self.paceMaximum))

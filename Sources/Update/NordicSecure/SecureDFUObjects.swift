@@ -20,13 +20,13 @@ struct SecureDFUObjects: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - mtu: ATT_MTU, 23…517.
-  ///   - limit: the caller's maximum packet size; less than 4 counts as 4.
+  ///   - limit: the caller's maximum packet size; a value below 4 counts as 4.
   static func packetSize(mtu: Int, limit: Int = .max) -> Int {
     max(packetAlignment, min(mtu - 3, limit) / packetAlignment * packetAlignment)
   }
 
-  /// The packet size that best fills connection events, if the interval is known. It is never so
-  /// short that it requires receipts which packets of the maximum size do not need.
+  /// The packet size that best fills connection events, if the interval is known. The size is never
+  /// so small that receipts are required that packets of the maximum size do not need.
   ///
   /// - Parameter commandSize: the fastest size of a Write Command.
   static func packetSize(mtu: Int, filling commandSize: Int) -> Int {

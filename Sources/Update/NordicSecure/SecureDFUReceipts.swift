@@ -1,10 +1,11 @@
 /// The receipts that a bootloader notifies after a number of packets. They have the format of a
 /// response to checksum; the previous requests distinguish the two.
 struct SecureDFUReceipts: Equatable, Sendable {
-  /// The packet size from which no receipts are needed: an object then has hardly more packets than
-  /// may be sent before the end of its erase.
+  /// The minimum packet size for which no receipts are needed: an object then has only slightly
+  /// more packets than may be sent before the end of its erase.
   static let packetSizeWithout = 244
-  /// The number of packets per receipt for smaller packets, which fit the queues of a bootloader.
+  /// The number of packets per receipt for smaller packets; this number of packets fits the queues
+  /// of a bootloader.
   private static let intervalDefault = 12
 
   /// The number of packets per receipt; 0 = no receipts.

@@ -23,7 +23,7 @@ extension SecureDFURefusal {
     }
   }
 
-  fileprivate static let unknownRemedy = "Look the number up in the bootloader's source."
+  fileprivate static let unknownRemedy = "Find the number in the bootloader's source."
 }
 
 extension SecureDFUResult {
@@ -34,7 +34,7 @@ extension SecureDFUResult {
         "it did not recognize the request", SecureDFURefusal.unknownRemedy, .protocolBroken)
     case .opcodeNotSupported, .unsupportedType:
       RefusalWords(
-        "its bootloader does not know the operation",
+        "its bootloader does not support the operation",
         "Its bootloader must support Secure DFU, SDK 12 or later.", .protocolBroken)
     case .invalidParameter:
       RefusalWords(
@@ -52,7 +52,7 @@ extension SecureDFUResult {
     case .operationNotPermitted:
       RefusalWords(
         "the operation is not permitted in its present state",
-        "Start the transfer over.", .protocolBroken, remedy: .startOver)
+        "Restart the transfer.", .protocolBroken, remedy: .startOver)
     case .operationFailed:
       RefusalWords(
         "the operation failed inside the device", "Restart the device, and try again.", .rejected)
@@ -64,7 +64,7 @@ extension SecureDFUExtendedError {
   fileprivate func words(of initPacket: SecureInitPacket?) -> RefusalWords {
     switch self {
     case .none, .invalidErrorCode:
-      RefusalWords("it gave no reason", SecureDFURefusal.unknownRemedy, .rejected)
+      RefusalWords("it reported no reason", SecureDFURefusal.unknownRemedy, .rejected)
     case .wrongCommandFormat, .unknownCommand, .initCommandInvalid:
       RefusalWords(
         "it cannot read the init packet, or a field is missing",
@@ -81,8 +81,9 @@ extension SecureDFUExtendedError {
         "Use the package for this board. The bootloader permits no exception.", .unsuitable)
     case .softDeviceNotListed:
       RefusalWords(
-        "its SoftDevice is not among those of the package\(Self.listed(initPacket))",
-        "Send the SoftDevice that the application needs first, or list the one it has (sd_req).",
+        "its SoftDevice is not listed in the package\(Self.listed(initPacket))",
+        "Send the SoftDevice that the application needs first, or list the installed SoftDevice in "
+          + "the package (sd_req).",
         .unsuitable)
     case .signatureMissing:
       RefusalWords(
@@ -105,7 +106,8 @@ extension SecureDFUExtendedError {
         "Init packet and image do not belong together. Generate the package again.", .rejected)
     case .insufficientSpace:
       RefusalWords(
-        "the image does not fit into its flash", "Build a smaller image, or use a larger part.",
+        "the image does not fit into its flash",
+        "Build a smaller image, or use a chip with more flash.",
         .unsuitable)
     case .alreadyPresent:
       RefusalWords(
@@ -128,8 +130,8 @@ extension ProtocolRefusal {
   static let imageNotTaken = ProtocolRefusal(
     code: "Secure DFU 5", meaning: "it does not accept the complete image",
     advice:
-      "It reports no reason: most likely the hash of the image differs from the init packet's, "
-      + "and the two do not belong together. Generate the package again.", kind: .rejected)
+      "The bootloader reports no reason. Most likely, the hash of the image differs from the hash "
+      + "in the init packet. Generate the package again.", kind: .rejected)
 
   static let initPacketDamaged = ProtocolRefusal(
     code: "CRC32", meaning: "the init packet arrives damaged each time",

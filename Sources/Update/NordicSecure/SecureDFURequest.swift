@@ -26,7 +26,7 @@ package struct SecureDFUOpcode: RawRepresentable, Hashable, Sendable {
 /// serial transports; over Bluetooth LE, object bytes go to the Packet characteristic.
 package enum SecureDFURequest: Equatable, Sendable {
   case protocolVersion
-  /// Makes an object of `size` bytes the current one, and drops unexecuted objects.
+  /// Makes an object of `size` bytes the current object, and discards unexecuted objects.
   case create(SecureDFUObjectType, size: UInt32)
   /// Requests a receipt after every `packets` packets; 0 = no receipts.
   case setReceiptNotification(packets: UInt16)

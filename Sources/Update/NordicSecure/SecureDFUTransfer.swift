@@ -114,8 +114,8 @@ struct SecureDFUTransfer {
     receipts.restart()
   }
 
-  /// Records that the bootloader could not queue the erase at `now`. Returns whether another
-  /// attempt is worthwhile.
+  /// Records that the bootloader could not queue the erase at `now`. Returns whether to make
+  /// another attempt.
   mutating func creationFailed(at now: LinkInstant) -> Bool {
     creationRepeats += 1
     guard creationRepeats <= Self.objectRepeatsMaximum else { return false }
@@ -241,8 +241,8 @@ struct SecureDFUTransfer {
     return .again(from: object.lowerBound)
   }
 
-  /// Whether a single lost packet explains the difference. Otherwise the queue was full during an
-  /// erase: then the first lost packet is the one after those that the queue holds.
+  /// Whether a single lost packet explains the difference. Otherwise, the queue was full during an
+  /// erase, and the first lost packet is the first packet that the queue could not hold.
   private func isStray(
     _ object: Range<Int>, _ found: SecureDFUProgress, sent: Int
   ) -> Bool {

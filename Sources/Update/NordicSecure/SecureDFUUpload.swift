@@ -89,8 +89,8 @@ extension SecureDFUBootloader {
   }
 
   /// Executes an object that is not the last. Its checksum matched, so the result "not permitted"
-  /// means that the object was executed before; if it was not, the checksum of the next object
-  /// shows this.
+  /// means that the object was already executed. If it was not executed, the checksum of the next
+  /// object reveals this.
   private func execute() async throws(UpdateFault) {
     switch try await control.exchange(.execute, .upload) {
     case .done, .refused(_, .result(.operationNotPermitted)): return

@@ -3,9 +3,9 @@ import OtaflashFirmware
 import OtaflashGATT
 
 /// The values that identify an application: the strings of its Device Information service
-/// (Bluetooth SIG DIS 1.1), and the hash of its attributes (Core 5.4, Vol 3, Part G, 7.3). No other
-/// values exist: neither of Nordic's bootloaders reports the running application, because the
-/// response to "firmware version" has no payload over Bluetooth LE.
+/// (Bluetooth SIG DIS 1.1), and the hash of its attributes (Core 5.4, Vol 3, Part G, 7.3). There
+/// are no other values: neither of Nordic's bootloaders reports the running application, because
+/// the response to "firmware version" has no payload over Bluetooth LE.
 struct ApplicationIdentity: Equatable, Sendable {
   private static let information = BluetoothUUID(0x180A)
   private static let manufacturerName = BluetoothUUID(0x2A29)
@@ -65,7 +65,7 @@ struct ApplicationIdentity: Equatable, Sendable {
     return before.map(differs) ?? false ? .changed : .untold
   }
 
-  /// Whether both identities have a value that differs.
+  /// Whether a value that both identities contain differs.
   private func differs(from before: ApplicationIdentity) -> Bool {
     func differ<Value: Equatable>(_ value: Value?, _ earlier: Value?) -> Bool {
       guard let value, let earlier else { return false }

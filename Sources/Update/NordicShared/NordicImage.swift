@@ -54,5 +54,5 @@ extension UpdateFault {
   static let strangerAtBootloaderAddress = UpdateFault.couldNotConnect(
     .deviceNotFound(
       cause: "The device at the bootloader's address is not a bootloader: it is another device.",
-      remedy: .advice("Bring the device nearer, or start its bootloader by hand.")))
+      remedy: .advice("Move the device closer, or start its bootloader manually.")))
 }

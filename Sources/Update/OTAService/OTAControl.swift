@@ -23,14 +23,15 @@ struct OTAControl: Sendable {
     try payload(of: try await exchange(request, stage), stage)
   }
 
-  /// Performs an operation, and returns the answer whatever its result.
+  /// Performs an operation, and returns the answer regardless of its result.
   ///
-  /// - Parameter ownLimit: the time limit of an operation that may take longer than others.
+  /// - Parameter ownLimit: the time limit of an operation that may take longer than other
+  ///   operations.
   func exchange(
     _ request: OTARequest, _ stage: UpdateStage, within ownLimit: Duration? = nil
   ) async throws(UpdateFault) -> OTAAnswer {
     let limit = ownLimit ?? self.limit
-    // A late answer to an earlier operation must not be mistaken for the answer to this one.
+    // A late answer to an earlier operation must not be mistaken for the answer to this operation.
     while answers.poll() != nil {}
     let deadline = clock.now.advanced(by: limit)
     let timeout = UpdateFault.gatt(stage, .timedOut(after: limit))

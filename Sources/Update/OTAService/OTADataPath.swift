@@ -2,8 +2,8 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// The data path to the device on one connection: the kind of writes, their size, and the limit of
-/// bytes ahead of the last acknowledgement.
+/// The data path to the device on one connection: the kind of writes, their size, and the maximum
+/// number of unacknowledged bytes.
 struct OTADataPath: Sendable {
   let client: GATTClient
   let characteristic: DiscoveredCharacteristic
@@ -48,13 +48,13 @@ struct OTADataPath: Sendable {
     return mode == .auto ? [statuses, responses] : [statuses]
   }
 
-  /// The maximum number of bytes ahead of the last acknowledgement; `nil` if only the device limits
-  /// them.
+  /// The maximum number of unacknowledged bytes; `nil` if only the device limits them.
   var windowLimit: Int? {
     [context.options.windowLimit, retained.value.windowCeiling].compactMap(\.self).min()
   }
 
-  /// Limits writes on this connection and the next ones: the device does not accept longer writes.
+  /// Limits the length of writes on this connection and later connections, because the device does
+  /// not accept longer writes.
   func limitChunks(to bytes: Int) { retained.update { $0.chunkCeiling = bytes } }
 
   /// Halves the window for the next connection: the transport may buffer more bytes than a slow
@@ -118,8 +118,8 @@ struct OTADataPath: Sendable {
       try outcome.get()
       if let began = checkpoint.began { context.meter?.answered(began) }
     } catch .refused(_, let code) where client.security.raised(after: code) != nil {
-      // Like any request, this one raises the link's security; the commands sent after the refused
-      // request are lost.
+      // Like any request, this request raises the link's security; the commands sent after the
+      // refused request are lost.
       try await client.write(encoded: request(checkpoint.range, of: bytes), to: characteristic)
     }
   }

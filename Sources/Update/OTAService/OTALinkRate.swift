@@ -11,9 +11,9 @@ struct OTALinkRate: Sendable {
   let facts: LinkFacts
   /// The number of data bytes in one write.
   let chunk: Int
-  /// The maximum number of bytes that the device accepts ahead.
+  /// The maximum number of unacknowledged bytes that the device accepts.
   let window: Int
-  /// Whether each write is answered before the next one is sent.
+  /// Whether each write is answered before the next write is sent.
   let isAnswered: Bool
   /// The measured time from a request to its answer.
   let roundTrip: Duration

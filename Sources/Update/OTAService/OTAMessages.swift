@@ -117,7 +117,7 @@ package struct OTAInfo: Equatable, Sendable {
   package let needsAuthorization: Bool
   package let isAuthorized: Bool
   package let hasSink: Bool
-  /// Whether the device knows PATCH INFO, PATCH, PATCH POINT and `OTABegin.Flags.patch`.
+  /// Whether the device supports PATCH INFO, PATCH, PATCH POINT and `OTABegin.Flags.patch`.
   package let takesPatches: Bool
   /// Whether the device erases pages of its slot before their data arrives.
   package let erasesAhead: Bool

@@ -1,6 +1,6 @@
 import OtaflashWire
 
-/// The base of a patch, by which device and host identify the same bytes.
+/// The identity of a patch's base, which device and host compare.
 package struct OTABase: Hashable, Sendable {
   /// The base value of a compressed image, which needs no base.
   package static let empty = OTABase(size: 0, crc32: 0)
@@ -74,7 +74,7 @@ package struct OTAPatchInfo: Equatable, Sendable {
   }
 }
 
-/// The answer to PATCH POINT; all values are zero if the device holds nothing of a patch session.
+/// The answer to PATCH POINT; all values are zero if the device holds no data of a patch session.
 package struct OTAPatchPoint: Equatable, Sendable {
   package let streamSize: Int
   package let streamCRC32: UInt32

@@ -7,7 +7,7 @@ struct OTAPatchNegotiation: Sendable {
   let control: OTAControl
   let info: OTAInfo
   let device: DeviceReport
-  /// `nil` = the device supports no patches, or none may be sent.
+  /// `nil` = the device supports no patches, or patches are not permitted.
   let patching: OTAPatching?
   let path: OTADataPath
 

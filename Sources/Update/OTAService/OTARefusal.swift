@@ -1,6 +1,6 @@
 /// A device's refusal of a control operation (docs/ota-service.md, 4.1).
 package enum OTARefusal: UInt8, Sendable, CaseIterable {
-  /// The device does not know the operation.
+  /// The device does not support the operation.
   case unknownOpcode = 1
   /// The request has the wrong length for its operation, or unknown flags.
   case malformedRequest = 2
@@ -12,9 +12,9 @@ package enum OTARefusal: UInt8, Sendable, CaseIterable {
   case wrongHardware = 5
   /// The image is larger than the slot, or has no bytes.
   case doesNotFit = 6
-  /// The image is older than the running one, and BEGIN did not allow that.
+  /// The image is older than the running image, and BEGIN did not permit a downgrade.
   case downgrade = 7
-  /// The CRC32 of the slot's content differs from that of the image.
+  /// The CRC32 of the slot's content differs from the CRC32 of the image.
   case checksumMismatch = 8
   /// The flash failed despite all retries; the session has ended.
   case flashFault = 9

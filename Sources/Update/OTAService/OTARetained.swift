@@ -9,8 +9,8 @@ struct OTARetained: RetainedValue {
   /// The maximum write length, for a device that did not accept the length that its ATT_MTU
   /// permits.
   var chunkCeiling: Int?
-  /// The maximum number of bytes ahead of the last acknowledgement, set when a request after more
-  /// bytes was not answered in time.
+  /// The maximum number of unacknowledged bytes; set after a request that followed more bytes was
+  /// not answered in time.
   var windowCeiling: Int?
 
   /// The stream of the device's session, as far as it is known in this update.
@@ -32,7 +32,7 @@ extension RetainedState<OTARetained> {
     case .flashFault: .declined(stage, .otaService(.flashFault))
     case .notAuthorized: .declined(stage, .otaService(.notAuthorized))
     case .patchRefused where value.sentStream != nil: givingUpPatches(.refused)
-    // An uncompressed image contains nothing that could be refused in this way.
+    // This reason cannot apply to an uncompressed image.
     case .patchRefused, .none, .gap, .overrun, .noSession:
       .declined(stage, .otaService(.wrongState))
     }

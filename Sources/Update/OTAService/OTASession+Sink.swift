@@ -6,8 +6,8 @@ import OtaflashGATT
 extension OTASession {
   /// Opens a session for transfers to the sink.
   ///
-  /// - Parameter asksForDecoder: whether to ask the device for the abilities of its patch decoder
-  ///   as well.
+  /// - Parameter asksForDecoder: whether to also request the capabilities of the device's patch
+  ///   decoder.
   static func openForSink(
     on client: GATTClient, _ clock: any LinkClock, _ options: UpdateOptions, asksForDecoder: Bool
   ) async throws(UpdateFault) -> OTASession {

@@ -27,7 +27,7 @@ struct OTASession: UpdateSession {
   let control: OTAControl
   let info: OTAInfo
   let device: DeviceReport
-  /// `nil` = the device supports no patches, or none may be sent.
+  /// `nil` = the device supports no patches, or patches are not permitted.
   let patching: OTAPatching?
 
   static func open(
@@ -160,7 +160,7 @@ struct OTASession: UpdateSession {
   ) async throws(UpdateFault) -> OTAPosition {
     var position = try await begin(restart)
     if !position.agrees(with: bytes) {
-      // The held bytes belong to other content: start over, once.
+      // The held bytes belong to other content: restart the transfer once.
       position = try await begin(true)
     }
     guard position.agrees(with: bytes) else {
@@ -191,7 +191,7 @@ struct OTASession: UpdateSession {
     }
   }
 
-  /// Sends the bytes from `offset` on, and measures where the time is spent.
+  /// Sends the bytes starting at `offset`, and measures how the time is spent.
   func send(_ payload: OTAPayload, from offset: Int) async throws(UpdateFault) {
     try await context.measuring(path.mode, over: client) { () async throws(UpdateFault) in
       var upload = OTAUpload(of: payload, from: offset, over: self)
@@ -212,7 +212,8 @@ struct OTASession: UpdateSession {
       throw .imageRejected(
         expectedCRC32: image.crc32, deviceCRC32: try crc32(of: answer.payload))
     case OTARefusal.wrongState.rawValue:
-      // The device goes back if a page does not hold its data, even while it writes the last pages.
+      // The device goes back if a page does not contain the written data, even while it writes the
+      // last pages.
       let status = try await statuses.read()
       let payload =
         sentStream.map(OTAPayload.stream) ?? .image(PrefixChecksums(image.bytes))

@@ -1,6 +1,6 @@
 import OtaflashATT
 
-/// Ends an upload without progress, and adapts the data path when sending goes back.
+/// Ends an upload that makes no progress, and adapts the data path when sending goes back.
 struct OTASetbacks {
   private let path: OTADataPath
   private var patience: Patience
@@ -18,7 +18,7 @@ struct OTASetbacks {
 
   /// Checks the transfer after a message or a wait.
   ///
-  /// - Throws: `.stalled` after too long a time without progress.
+  /// - Throws: `.stalled` if the time without progress exceeds the limit.
   mutating func look(at transfer: inout OTATransfer) throws(UpdateFault) {
     if let ceiling = transfer.takeVerifiedCeiling() { path.limitChunks(to: ceiling) }
     let now = path.context.clock.now

@@ -24,8 +24,8 @@ struct OTAStream: Sendable {
   }
 
   /// The number of image bytes that a device can create from the first `count` bytes: exact for
-  /// complete pages, proportional for the current page. An update always reports its progress in
-  /// bytes of the image.
+  /// complete pages, proportional for the current page. An update always reports progress in bytes
+  /// of the image.
   func imageBytes(ofFirst count: Int) -> Int {
     if count >= bytes.count { return image.size }
     let pages = delivery.bytesAtPages

@@ -22,7 +22,7 @@ struct OTATransfer {
   /// these writes: first for an ATT_MTU of 247, then of 23. Some stacks announce an MTU that
   /// exceeds their buffers.
   static let chunkLadder = [(rewinds: 4, chunk: 240), (rewinds: 8, chunk: smallestChunk)]
-  /// A size that fits the ATT_MTU of 23, which every device supports.
+  /// A size that fits an ATT_MTU of 23, which every device supports.
   static let smallestChunk = 16
   /// The maximum number of times that sending goes back to the same or a lower offset without
   /// progress.
@@ -35,15 +35,15 @@ struct OTATransfer {
   /// The number of image bytes per data write. It shrinks if the device does not accept the length
   /// that its ATT_MTU permits.
   private(set) var chunk: Int
-  /// The reduced size, which no later write exceeds.
+  /// The reduced size; no later write is larger.
   private var ceiling = Int.max
   /// `ceiling`, set after the device accepted a write of this size but no longer write.
   private var verifiedCeiling: Int?
   /// The next byte to send.
   private(set) var next: Int
-  /// The device has all bytes before this offset.
+  /// The offset up to which the device has all bytes.
   private(set) var acknowledged: Int
-  /// The device's CRC32 matched up to this offset.
+  /// The offset up to which the device's CRC32 matched.
   private(set) var verified: Int
   private(set) var limit: Int
   private(set) var durable = 0
@@ -53,7 +53,7 @@ struct OTATransfer {
   private var rewinds = 0
   private var verifiedEnd: Int
   private var discards = 0
-  /// The lowest offset that sending went back to since the last check.
+  /// The lowest offset to which sending went back since the last check.
   private var setback: Int?
   /// The end of the current window at the time of its first write; `nil` before that.
   private var windowEnd: Int?
@@ -106,8 +106,8 @@ struct OTATransfer {
     Patience.Marks(acknowledged: acknowledged, durable: durable, granted: limit)
   }
 
-  /// Returns the lowest offset that sending went back to since the last call; `nil` if it did not
-  /// go back.
+  /// Returns the lowest offset to which sending went back since the last call; `nil` if sending did
+  /// not go back.
   mutating func takeSetback() -> Int? { setback.take() }
 
   /// The limit to which the size of data writes was reduced; `nil` if it was not.
@@ -127,7 +127,7 @@ struct OTATransfer {
   /// The end of the bytes that may be sent now.
   private var reach: Int { min(limit, acknowledged + max(windowLimit, chunk)) }
 
-  /// Whether the write of `range` is the last one that fits the window, so that a response is
+  /// Whether the write of `range` is the last write that fits the window, so that a response is
   /// useful. The end of a window is fixed at its first write, even if the device then permits more.
   func closesWindow(_ range: Range<Int>) -> Bool {
     guard range.upperBound < total else { return true }
@@ -158,7 +158,7 @@ struct OTATransfer {
     noteProgress()
   }
 
-  /// Records that the device was busy, and discarded this write and all later ones. The host then
+  /// Records that the device was busy, and discarded this write and all later writes. The host then
   /// waits for the device.
   mutating func refused(_ range: Range<Int>) {
     next = range.lowerBound
@@ -173,17 +173,17 @@ struct OTATransfer {
     if let sent = checkpoint, offset < sent.upperBound { checkpoint = nil }
   }
 
-  /// Processes a notified or read Status. `isAnswer`: the Status was read after everything was
+  /// Processes a notified or read Status. If `isAnswer`, the Status was read after all bytes were
   /// sent, so missing bytes were lost.
   mutating func received(
     _ status: OTAStatus, isAnswer: Bool
   ) throws(UpdateFault) -> Reaction {
     guard status.nextOffset <= sentEnd else {
       throw .protocolViolation(
-        .upload, "the device reports \(status.nextOffset) bytes; \(sentEnd) were sent")
+        .upload, "the device reports \(status.nextOffset) bytes, but only \(sentEnd) were sent")
     }
     let isNews = isAnswer || status.note != .none
-    // A notification that a later read has overtaken is outdated.
+    // A notification is outdated if a later read has already been answered.
     guard isNews || status.nextOffset >= verified else { return .proceed }
     limit = isNews ? status.limit : max(limit, status.limit)
     durable = status.durableOffset

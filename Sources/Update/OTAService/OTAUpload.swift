@@ -11,7 +11,7 @@ struct OTAUpload {
     case answer(OTACheckpoint, Result<Void, GATTFault>)
     /// A Status was notified.
     case status([UInt8])
-    /// The write of this range is the last that fits its window.
+    /// The write of this range is the last write that fits the window.
     case windowCloses(Range<Int>)
     /// The write mode requires a response to this write.
     case request(Range<Int>)
@@ -88,7 +88,7 @@ struct OTAUpload {
     return event ?? .windowUsed
   }
 
-  /// The event before the next command; `nil` = none.
+  /// The event before the next command; `nil` = no event.
   private mutating func nextEvent() -> Event? {
     // The response is processed before any Status, because a later Status contains more than the
     // response.
@@ -124,7 +124,7 @@ struct OTAUpload {
     let isSent = checkpoint != nil
     transfer.sent(range, isCheckpoint: isSent)
     guard !isSent else { return }
-    // Another request is open, so this write becomes a command as well.
+    // Another request is open, so this write is also sent as a command.
     var unsent: Range<Int>? = range
     do throws(GATTFault) {
       try await path.sendCommands(of: payload.bytes) { unsent.take() }

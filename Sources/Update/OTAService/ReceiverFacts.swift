@@ -1,8 +1,8 @@
 import OtaflashDelta
 import OtaflashFirmware
 
-/// The receiver properties that a device with the OTA service reports. They are the input of a time
-/// prediction, together with the speed of the flash, which no device reports.
+/// The receiver properties that a device with the OTA service reports. A time prediction uses these
+/// properties, together with the speed of the flash, which no device reports.
 package struct ReceiverFacts: Equatable, Sendable {
   /// The number of flash bytes that are erased at a time.
   package let pageSize: Int

@@ -18,7 +18,7 @@ public struct BaseFinder: Sendable {
     self.find = find
   }
 
-  /// A source without images: the image is sent as it is, or compressed.
+  /// A source without images: the complete image is sent, compressed or not.
   public static var none: BaseFinder { BaseFinder { _ in nil } }
 
   func bytes(of image: ContentIdentity) -> [UInt8]? {

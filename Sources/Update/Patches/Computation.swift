@@ -16,7 +16,7 @@ public struct Computation: Sendable {
   public static let inline = Computation(lanes: nil)
 
   /// Runs at most `width` (1 or more) computations at the same time on threads of Swift's global
-  /// executor; others wait.
+  /// executor; further computations wait.
   public static func threads(atMost width: Int) -> Computation {
     precondition(width >= 1, "nothing is computed on no thread")
     return Computation(

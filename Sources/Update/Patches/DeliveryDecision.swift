@@ -21,7 +21,7 @@ struct DeliveryDecision {
     var unused: PatchObstacle?
   }
 
-  /// The maximum size of a base that a device reports and that is not on the host.
+  /// The maximum size of a base that a device reports but that is not stored on the host.
   private static let baseMaximum = 1 << 26
 
   var policy: DeltaPolicy
@@ -29,7 +29,7 @@ struct DeliveryDecision {
   /// creates.
   var abilities: DecoderAbilities?
   var conditions: DeliveryConditions
-  /// The base of patches that the device reports; `nil` = none.
+  /// The base of patches that the device reports; `nil` = no base.
   var running: ContentIdentity?
   /// The reason why the device reports no base.
   var absence = PatchObstacle.baseNotTold

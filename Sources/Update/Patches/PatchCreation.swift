@@ -10,7 +10,7 @@ extension UpdateContext {
 
   /// If a patch is required, checks that a patch is possible according to the device's report.
   ///
-  /// - Parameter decision: without the bytes of the base.
+  /// - Parameter decision: the decision, which does not contain the bytes of the base.
   func checkRequiredPatch(_ decision: DeliveryDecision) async throws(UpdateFault) {
     var known: DeliveryDecision? = decision
     // A prebuilt patch needs no base on the host.
@@ -23,7 +23,7 @@ extension UpdateContext {
 
   /// Searches for the base and creates the content, unless the content already exists.
   ///
-  /// - Parameter decision: without the bytes of the base.
+  /// - Parameter decision: the decision, which does not contain the bytes of the base.
   func decide(
     on image: FirmwareImage, _ decision: DeliveryDecision
   ) async throws(UpdateFault) -> DeliveryDecision.Decision {

@@ -7,14 +7,15 @@ public enum PatchObstacle: DeliveryReason {
   case notUnderstood
   /// The device does not report its running image.
   case baseNotTold
-  /// The device cannot read its running image, or its CRC32 differs from the expected one.
+  /// The device cannot read its running image, or the CRC32 of the image differs from the expected
+  /// CRC32.
   case baseUnreadable
   /// This host does not have the running image.
   case baseUnknown(ContentIdentity)
   /// The best content without a patch has this size, and a patch would save little.
   case noGain(bytes: Int)
-  /// The device holds a part of the image or stream, and the transfer of the rest is faster than
-  /// that of a patch.
+  /// The device holds a part of the image or stream, and transferring the rest is faster than
+  /// transferring a patch.
   case restIsSooner(bytes: Int)
   /// The given patch is not for the running image.
   case givenForAnother(running: ContentIdentity)
@@ -33,7 +34,8 @@ public enum PatchObstacle: DeliveryReason {
     case .notUnderstood: "the device does not support patches"
     case .baseNotTold: "the device does not report its running image"
     case .baseUnreadable: "the running image cannot be read, or is damaged"
-    case .baseUnknown(let running): "the running image (\(running.words)) is not on this host"
+    case .baseUnknown(let running):
+      "the running image (\(running.words)) is not stored on this host"
     case .noGain(let bytes): "a patch would save little: \(Numerals.grouped(bytes)) B at best"
     case .restIsSooner(let bytes):
       "the device holds a part of the image, and needs \(Numerals.grouped(bytes)) B more"
@@ -83,8 +85,8 @@ extension PatchObstacle {
 
   public var explanation: String {
     isVerdictOfDevice
-      ? "The running image is unchanged. The image was not sent: only a patch was allowed."
-      : "Only a patch was allowed; nothing was written."
+      ? "The running image is unchanged. The image was not sent, because a patch is required."
+      : "A patch is required; nothing was written."
   }
 
   public var remedy: Remedy? { .allowWholeImage }

@@ -13,10 +13,10 @@ public enum DeltaPolicy: String, Sendable, CaseIterable {
 public struct PatchOptions: DeliveryOptions {
   /// Whether the host may send a patch or a compressed image to a device that supports them.
   public var policy: DeltaPolicy
-  /// The source of base images for patches; `nil` = none.
+  /// The source of base images for patches; `nil` = no source.
   public var bases: BaseFinder?
-  /// A prebuilt patch that creates the image. If it does not suit the device, `policy` decides how
-  /// the update continues.
+  /// A prebuilt patch that creates the image. If the patch is not suitable for the device, `policy`
+  /// determines how the update continues.
   public var prebuilt: PrebuiltPatch?
 
   /// Creates options without base images and without a prebuilt patch.

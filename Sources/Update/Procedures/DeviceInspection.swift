@@ -24,7 +24,7 @@ public struct Inspection: Equatable, Sendable {
   public let deviceInformation: [BluetoothUUID: String]
   /// `nil` if the device has no known update protocol.
   public let device: DeviceReport?
-  /// The prospects of the given images, in their order.
+  /// The prospects of the specified images, in their order.
   public let prospects: [Prospect]
 
   /// The decision, before the first byte is sent, of an update to an image on this connection.
@@ -130,9 +130,9 @@ public struct DeviceInspection: Sendable {
         do throws(GATTFault) {
           strings[entry.uuid] = String(decoding: try await client.read(entry), as: UTF8.self)
         } catch .refused {
-          // A string whose reading requires a permission is omitted.
+          // A string is omitted if reading it requires a permission.
         } catch .insecure {
-          // A string whose reading requires pairing is omitted, too.
+          // A string is also omitted if reading it requires pairing.
         }
       }
     }

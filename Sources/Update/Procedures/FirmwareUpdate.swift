@@ -93,7 +93,7 @@ public struct FirmwareUpdate: Sendable {
 }
 
 extension FirmwarePackage {
-  /// MCUboot starts all of its images together, except an installer, which must start first and
+  /// MCUboot starts all images together, except for an installer, which must start first and
   /// separately. A Nordic bootloader starts each image separately, and the program that then runs
   /// receives the next image.
   fileprivate var rounds: [[FirmwareImage]] {

@@ -12,8 +12,7 @@ public struct LinkBenchmark: Sendable {
     public var mode = WriteMode.withResponse
     /// The ATT_MTU to request, 23…517 bytes.
     public var mtu = 512
-    /// The maximum number of bytes ahead of the last acknowledgement; `nil` = as the device
-    /// permits.
+    /// The maximum number of unacknowledged bytes; `nil` = as many as the device permits.
     public var window: Int?
     /// The number of bytes per transfer, 1 or more, limited to the size of the device's slot. `nil`
     /// = the size is doubled until the rate changes by less than 1 %.
@@ -58,7 +57,7 @@ public struct LinkBenchmark: Sendable {
     public var bytesPerSecond: Double { Double(bytes) / (took / .seconds(1)) }
   }
 
-  /// The announced version. A sink ignores it, and no rule refuses it.
+  /// The announced version. A sink ignores this version, and no rule refuses it.
   private static let version = FirmwareVersion(255, 255, 65535)
 
   /// The parameters.
@@ -85,8 +84,8 @@ public struct LinkBenchmark: Sendable {
   /// of time.
   ///
   /// The command fails with `.declined(.prepare, .otaService(.wrongState))` if the device has no
-  /// sink, and with `.authorizationRequired` if the device requires a key and none was given. A
-  /// lost link ends the benchmark.
+  /// sink, and with `.authorizationRequired` if the device requires a key and no key was specified.
+  /// A lost link ends the benchmark.
   public var command: Command<PeripheralTurn, [Measurement], UpdateFault> {
     Command("benchmark") { (turn) async throws(UpdateFault) -> [Measurement] in
       defer { turn.disconnect() }

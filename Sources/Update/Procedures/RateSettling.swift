@@ -1,12 +1,12 @@
 /// Finds the transfer size at which the rate settles. A transfer waits for a connection event
 /// before its first byte, and for an acknowledgement after its last byte. These waits are a large
-/// part of a short transfer, and a negligible part of a long one.
+/// part of a short transfer, and a negligible part of a long transfer.
 struct RateSettling: Equatable, Sendable {
   /// The size of the first transfer in bytes, if the device's slot is large enough.
   static let firstSize = 64 * 1024
   /// The maximum relative change of the settled rate when the size doubles.
   static let tolerance = 0.01
-  /// The maximum expected duration of a transfer; a longer one is not started.
+  /// The maximum expected duration of a transfer; a longer transfer is not started.
   static let timeLimit = Duration.seconds(20)
   /// The number of writes with response that makes both waits negligible: each write takes one
   /// round trip.

@@ -39,7 +39,7 @@ public struct SMPSlots: Sendable {
 
   /// The action.
   public let action: Action
-  /// The number of the image; 0 if the device has only one.
+  /// The number of the image; 0 if the device has only one image.
   public let image: Int
 
   /// - Parameters:

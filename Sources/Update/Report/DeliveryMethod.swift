@@ -1,5 +1,5 @@
-/// A way to deliver an image other than as it is: the device creates the image from other, usually
-/// shorter, content.
+/// A form other than the image itself in which an image is delivered: the device creates the image
+/// from other, usually shorter, content.
 ///
 /// A method is a constant in the folder of its options and reasons. Devices that support it list it
 /// in `DeviceReport.deliveryMethods`.

@@ -15,7 +15,7 @@ public protocol DeliveryReason: ExplainedFault, Equatable {
   var isVerdictOfDevice: Bool { get }
 }
 
-/// The reason, of any delivery method, why a device does not receive the method's content.
+/// The reason why a device does not receive the content of a delivery method, for any method.
 public struct DeliveryObstacle: Equatable, Sendable {
   /// The reason, with the type of its method.
   public let reason: any DeliveryReason

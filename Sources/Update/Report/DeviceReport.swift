@@ -28,7 +28,7 @@ public struct DeviceReport: Equatable, Sendable {
   public var runningCRC32: UInt32?
   /// The maximum size of an image in bytes.
   public var slotSize: Int?
-  /// The number of bytes that the device accepts ahead of its flash writes.
+  /// The number of bytes that the device accepts before it has written them to flash.
   public var bufferSize: Int?
   /// Whether an update must authenticate with a key.
   public var needsAuthorization: Bool
@@ -36,7 +36,8 @@ public struct DeviceReport: Equatable, Sendable {
   public var isOnTrial: Bool
   /// The methods by which the device can receive an image, other than the image as it is.
   public var deliveryMethods: Set<DeliveryMethod> = []
-  /// The part that only devices of this protocol report; `nil` for a protocol without such a part.
+  /// The part of the report that only devices of this protocol provide; `nil` for a protocol
+  /// without such a part.
   public var details: Details?
 
   /// The part of a report that belongs to one protocol.

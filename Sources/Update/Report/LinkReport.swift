@@ -13,7 +13,7 @@ public struct LinkReport: Equatable, Sendable {
   public var linkLayerPayload: Int?
   /// The number of connection events that the device may skip.
   public var peripheralLatency: Int?
-  /// The time without a packet after which the link counts as lost.
+  /// The time without a packet after which the link is considered lost.
   public var supervisionTimeout: Duration?
 
   /// Creates a report. A value that the transport does not report is `nil`.

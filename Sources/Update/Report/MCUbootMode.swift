@@ -7,7 +7,7 @@ public enum MCUbootMode: Int32, Sendable, CaseIterable {
   case singleApplication = 0
   /// The slots are exchanged by way of a scratch area.
   case swapUsingScratch = 1
-  /// The new image is copied over the old one.
+  /// The new image is copied over the old image.
   case overwriteOnly = 2
   /// The slots are exchanged without a scratch area, by moving sectors or with an offset of one
   /// sector.

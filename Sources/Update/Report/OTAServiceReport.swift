@@ -40,12 +40,12 @@ public struct OTAServiceReport: Equatable, Sendable {
   public var largestChunk: Int
   /// The outcome of the last start.
   public var lastBoot: DeviceReport.BootOutcome
-  /// The part of an image that the device holds; `nil` if it holds none.
+  /// The part of an image that the device holds; `nil` if it holds no part.
   public var resumePoint: ResumePoint?
-  /// The part of a stream that the device holds; `nil` if it holds none.
+  /// The part of a stream that the device holds; `nil` if it holds no part.
   public var heldStream: HeldStream?
 
-  /// Creates the report of a device that holds nothing of an earlier transfer.
+  /// Creates the report of a device that holds no data of an earlier transfer.
   public init(
     pageSize: Int, largestChunk: Int,
     lastBoot: DeviceReport.BootOutcome = .normal

@@ -10,7 +10,7 @@ public struct ProtocolRefusal: Error, Equatable, Sendable {
     case wrongHardware
     /// The image is larger than the available space; nothing was written.
     case doesNotFit
-    /// The image is older than the running one; nothing was written.
+    /// The image is older than the running image; nothing was written.
     case downgrade
     /// The device examined the sent data, and rejected it.
     case rejected
@@ -18,7 +18,8 @@ public struct ProtocolRefusal: Error, Equatable, Sendable {
     case flashFault
     /// The application does not permit an update now.
     case unwilling
-    /// Authorization is missing: pairing, a signature with the right key, or the device's own key.
+    /// Authorization is missing: pairing, a signature with the correct key, or the device's own
+    /// key.
     case forbidden
     /// The given key is not the device's key.
     case wrongKey

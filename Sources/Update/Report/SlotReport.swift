@@ -2,13 +2,13 @@ import OtaflashWire
 
 /// The content of one slot of a device with MCUboot, as the device reports it.
 public struct SlotReport: Equatable, Sendable {
-  /// The number of the image; 0 if the device has only one.
+  /// The number of the image; 0 if the device has only one image.
   public let image: Int
   /// The number of the slot, 0 or 1 for each image.
   public let slot: Int
   /// The version as the device reports it: `1.2.3`, or `1.2.3.4` with a build number.
   public let version: String
-  /// The hash in the image's trailer, 32, 48 or 64 bytes; `nil` if the device reports none.
+  /// The hash in the image's trailer, 32, 48 or 64 bytes; `nil` if the device reports no hash.
   public let hash: [UInt8]?
   /// Whether the image runs now.
   public let isActive: Bool

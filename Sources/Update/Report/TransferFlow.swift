@@ -10,7 +10,7 @@ public struct TransferFlow: Equatable, Sendable {
   /// - Parameters:
   ///   - mode: the write mode.
   ///   - link: the link at the end.
-  ///   - waits: the waits.
+  ///   - waits: the waits of all uploads.
   public init(mode: WriteMode, link: LinkReport, waits: TransferWaits) {
     self.mode = mode
     self.link = link
@@ -22,14 +22,14 @@ public struct TransferFlow: Equatable, Sendable {
 public struct TransferStretch: Equatable, Sendable {
   /// The write mode, the link and the waits of the stretch.
   public var flow: TransferFlow
-  /// The number of bytes sent, repeats included.
+  /// The number of bytes sent, including repeated bytes.
   public var bytesSent: Int
   /// The length of the stretch, one second or more.
   public var took: Duration
 
   /// - Parameters:
   ///   - flow: the flow of the stretch.
-  ///   - bytesSent: repeats included.
+  ///   - bytesSent: the number of bytes sent, including repeated bytes.
   ///   - took: the length of the stretch.
   public init(flow: TransferFlow, bytesSent: Int, took: Duration) {
     self.flow = flow
@@ -40,8 +40,8 @@ public struct TransferStretch: Equatable, Sendable {
 
 /// The waits of an upload.
 public struct TransferWaits: Equatable, Sendable {
-  /// The wait for the device's window, which permitted no data before the next message of the
-  /// device.
+  /// The time spent waiting for the device's window, while it permitted no data before the next
+  /// message of the device.
   public var device = Duration.zero
   /// The part of `device` in which more than half of the device's buffer was not yet in flash.
   public var flash = Duration.zero

@@ -36,7 +36,7 @@ public enum UpdateEvent: Equatable, Sendable {
   case rewound(to: Int, because: RewindReason)
   /// The link was lost; the next attempt to connect starts after `retryIn`.
   case linkLost(reason: String, acknowledged: Int, attempt: Int, retryIn: Duration)
-  /// The host restarted the device because its transfer can only start over; the restart ended the
+  /// The host restarted the device because its transfer must start over; the restart ended the
   /// link. `because` is a clause.
   case restarted(because: String, attempt: Int, retryIn: Duration)
   /// The update ended; nothing follows.
@@ -68,9 +68,9 @@ public enum UpdateStage: String, Sendable, CaseIterable {
 
 /// The reason why sending went back.
 public enum RewindReason: String, Equatable, Sendable {
-  /// A data PDU was lost on its way.
+  /// A data PDU was lost.
   case gap
-  /// The device had no room for a data PDU.
+  /// The device had no buffer space for a data PDU.
   case overrun
   /// The CRC32 of a block differed.
   case blockChecksum = "block-checksum"

@@ -1,7 +1,7 @@
 import OtaflashGATT
 
 extension UpdateFault {
-  /// The party responsible for a fault, for a caller that retries updates or stops those of a
+  /// The party responsible for a fault, for a caller that retries updates or stops the updates of a
   /// fleet.
   public enum Party: String, Sendable, CaseIterable {
     /// The device, its bootloader, or its flash.

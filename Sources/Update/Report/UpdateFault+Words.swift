@@ -38,13 +38,13 @@ extension UpdateFault: ExplainedFault {
     case .otherVersionRuns(let running, let expected):
       "the device runs \(running), but the image has "
         + (expected.map { "version \($0)" } ?? "no version")
-    case .nothingStarted: "the device is in its bootloader, and started no application"
-    case .unreachableAfterActivation: "the device did not come back after the restart"
+    case .nothingStarted: "the device is in its bootloader, and did not start the application"
+    case .unreachableAfterActivation: "the device was not found after the restart"
     case .stoppedAfterActivation(.cancellation, _):
       "the update was stopped after the restart was requested"
     case .stoppedAfterActivation(.timeLimit(let limit), _):
       "the time limit of \(Numerals.seconds(limit)) expired after the restart was requested"
-    case .imageRejected: "the device's flash does not hold the image that was sent"
+    case .imageRejected: "the device's flash does not contain the image that was sent"
     case .blockKeepsFailing(let offset, let attempts):
       "the block at \(Numerals.grouped(offset)) is still wrong after "
         + (attempts == 1 ? "1 attempt" : "\(attempts) attempts")
@@ -94,7 +94,7 @@ extension UpdateFault: ExplainedFault {
     case .reverted: "Its bootloader did not start the image, or started it and then reverted it."
     case .oldVersionStillRuns, .nothingStarted: "It accepted the image and did not start it."
     case .differentImageRuns:
-      "Its size or CRC32 differs; another host may have updated the device in the meantime."
+      "Its size or CRC32 differs; another host may have updated the device since then."
     case .otherVersionRuns(let running, _):
       "\(running) did not run before the update; it may be this image under another version, "
         + "or another image."
@@ -110,12 +110,13 @@ extension UpdateFault: ExplainedFault {
     case .imageRejected(let expected, let found):
       "CRC32 \(Numerals.hex(expected)) was sent, but \(Numerals.hex(found)) was read back."
     case .blockKeepsFailing:
-      "The device's memory or its receiver is at fault; the link has its own checksum."
+      "The device's memory or its receiver is faulty; the link has its own checksum."
     case .stalled(_, let waited, let requestSize):
-      "In \(Numerals.seconds(waited)) it made no progress. It keeps the bytes that it holds."
-        + (requestSize.map { " Requests of \($0) bytes were not answered; shorter ones may help." }
-          ?? "")
-    case .noProgress: "It was sent each time without progress: the receiver is at fault."
+      "In \(Numerals.seconds(waited)) it made no progress. It keeps the received bytes."
+        + (requestSize.map {
+          " Requests of \($0) bytes were not answered; shorter requests may help."
+        } ?? "")
+    case .noProgress: "The host sent it each time, without progress: the receiver is faulty."
     case .linkLost(let loss, _, let resumable, let acknowledged):
       loss.sentence + " " + Self.kept(resumable, acknowledged)
     case .cancelled(let resumable, let acknowledged),
@@ -127,7 +128,7 @@ extension UpdateFault: ExplainedFault {
       SecurityFault.bondForgotten.explanation + " "
         + (isActivated
           ? "The complete image was sent and activated. If it runs on trial, the next restart of "
-            + "the device restores the old version, unless the same command confirms it before."
+            + "the device restores the old version, unless the same command confirms it first."
           : Self.kept(resumable, acknowledged))
     case .protocolViolation(_, let detail): "This violates the protocol: \(detail)."
     case .gatt(_, let fault): fault.explanationOfUpdate

@@ -9,11 +9,11 @@ import OtaflashGATT
 #endif
 public enum UpdateFault: Error, Equatable, Sendable {
   // Refused before a byte was written.
-  /// The image is for a board other than that of the device.
+  /// The image is for a board other than the device's board.
   case wrongHardware(device: HardwareID, image: HardwareID)
   /// The image has more bytes than the slot.
   case doesNotFit(imageSize: Int, slotSize: Int)
-  /// The image is older than the running one, and a downgrade was not allowed.
+  /// The image is older than the running image, and a downgrade was not allowed.
   case downgrade(running: FirmwareVersion, image: FirmwareVersion)
   /// The image has the running version, but an older build number.
   case olderBuild(running: MCUbootVersion, image: MCUbootVersion)
@@ -33,7 +33,7 @@ public enum UpdateFault: Error, Equatable, Sendable {
   // The device refused.
   /// A device refused an operation of this stage, in the terms of its protocol.
   case declined(UpdateStage, ProtocolRefusal)
-  /// The device requires a key, but the caller gave none.
+  /// The device requires a key, but the caller did not specify a key.
   case authorizationRequired
   /// The device rejected the proof of the given key.
   case wrongKey
@@ -42,14 +42,16 @@ public enum UpdateFault: Error, Equatable, Sendable {
   /// The device supports these versions of the OTA service, and the host supports none of them.
   case unsupportedProtocolVersion(deviceLowest: Int, deviceHighest: Int)
   // After activation.
-  /// The device reports that its bootloader rejected the image, and runs the previous one.
+  /// The device reports that its bootloader rejected the image, and runs the previous image.
   case reverted(running: FirmwareVersion?, build: UInt32? = nil)
-  /// The device returned with the previous image, and reports nothing about the new one.
+  /// After the restart, the device runs the previous image, and reports nothing about the new
+  /// image.
   case oldVersionStillRuns(running: FirmwareVersion?)
-  /// The device returned with an image that is neither the new one nor the previous one.
+  /// After the restart, the device runs an image that is neither the new image nor the previous
+  /// image.
   case differentImageRuns(running: FirmwareVersion?)
-  /// The device reports a version that is neither the image's nor, as far as known, the previous
-  /// one. The device may run the image under another version, or another image.
+  /// The device reports a version that is neither the version of the image nor, as far as known,
+  /// the previous version. The device may run the image under another version, or another image.
   case otherVersionRuns(running: FirmwareVersion, expected: FirmwareVersion?)
   /// The device is in its bootloader, which started no application.
   case nothingStarted
@@ -88,7 +90,7 @@ public enum UpdateFault: Error, Equatable, Sendable {
   // The host.
   /// The task was cancelled, and the device was notified. `acknowledged` counts bytes of the image.
   case cancelled(resumable: Bool, acknowledged: Int)
-  /// The caller's time limit ran out (`Command.timeLimit`); the device was notified.
+  /// The caller's time limit expired (`Command.timeLimit`); the device was notified.
   case timedOut(after: Duration, resumable: Bool, acknowledged: Int)
 }
 
@@ -99,7 +101,7 @@ public enum UpdateFault: Error, Equatable, Sendable {
 public enum UpdateInterruption: Equatable, Sendable {
   /// The task was cancelled.
   case cancellation
-  /// The caller's time limit ran out (`Command.timeLimit`).
+  /// The caller's time limit expired (`Command.timeLimit`).
   case timeLimit(Duration)
 }
 
@@ -116,8 +118,8 @@ extension UpdateFault: TimeLimitedFault {
 }
 
 extension UpdateFault {
-  /// Whether no later update can resume the transfer, because the device rejected the received
-  /// bytes or keeps none of them.
+  /// Whether a later update cannot resume the transfer, because the device rejected the received
+  /// bytes or does not keep them.
   public var endsTransfer: Bool {
     switch self {
     case .reverted, .oldVersionStillRuns, .differentImageRuns, .otherVersionRuns, .nothingStarted,

@@ -23,11 +23,11 @@ public struct UpdateResult: Equatable, Sendable {
   public enum Proof: String, Sendable {
     /// No evidence: nothing was sent.
     case none
-    /// The device restarted from its bootloader, which had checked the image and starts no other.
-    /// The values of the application, if it reports any, are the same as before.
+    /// The device restarted from its bootloader, which had checked the image and starts no other
+    /// image. The values of the application, if it reports any, are the same as before.
     case bootloader = "boot-loader"
-    /// As `bootloader`, but the values of the application (Device Information, Database Hash)
-    /// differ from those before the update. These values do not identify the image.
+    /// The same as `bootloader`, but the values of the application (Device Information, Database
+    /// Hash) differ from those before the update. These values do not identify the image.
     case changed
     /// The application reports the image's version, which did not run before, as far as known. Only
     /// the bootloader compared the bytes.
@@ -43,8 +43,8 @@ public struct UpdateResult: Equatable, Sendable {
   public var isVerified: Bool { proof != .none }
   /// The duration of the complete run.
   public var took: Duration
-  /// The number of bytes of the image, or of the stream that replaced it, sent in this run; repeats
-  /// included.
+  /// The number of bytes of the image, or of the stream that replaced it, sent in this run,
+  /// including repeated bytes.
   public var bytesSent: Int
   /// The duration of the upload stage.
   public var uploadTook: Duration
@@ -56,7 +56,7 @@ public struct UpdateResult: Equatable, Sendable {
   /// The waits of the upload; `nil` if nothing was sent, or the protocol does not measure them.
   public var flow: TransferFlow?
   /// The action that only the device's user can take to keep the new image after the next restart,
-  /// as one complete sentence; `nil` if none is needed.
+  /// as one complete sentence; `nil` if no action is needed.
   public var validation: String?
   /// Whether the image was already on trial and this run confirmed it.
   public var confirmedTrial = false

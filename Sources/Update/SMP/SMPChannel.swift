@@ -95,8 +95,8 @@ final class SMPChannel: Sendable {
 
   /// Performs a request, and returns the server's response.
   ///
-  /// - Throws: `.declined` with the server's refusal, `.gatt(_, .timedOut)` without a response,
-  ///   `.protocolViolation`.
+  /// - Throws: `.declined` with the server's refusal, `.gatt(_, .timedOut)` if there is no
+  ///   response, `.protocolViolation`.
   func perform<Request: SMPRequest>(
     _ request: Request, _ stage: UpdateStage, within limit: Duration = answerLimit,
     tries: Int = triesDefault
@@ -265,7 +265,7 @@ final class SMPChannel: Sendable {
         return nil
       case .message(let header, let bytes):
         guard state.exchange.received(header) else { return nil }
-        // Servers of version 1 ignore the version of a request, and respond in their own.
+        // Servers of version 1 ignore the version of a request, and respond in version 1.
         if header.version == .v1 { state.version = .v1 }
         return (header.sequence, bytes)
       }

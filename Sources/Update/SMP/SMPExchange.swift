@@ -2,7 +2,8 @@ import OtaflashWire
 
 /// The outstanding requests, identified by their sequence numbers.
 ///
-/// A server processes requests in order, so after a response, earlier requests receive no response.
+/// A server processes requests in order, so a response means that earlier requests will receive no
+/// response.
 struct SMPExchange: Sendable {
   /// The maximum number of outstanding requests. It is a fraction of the 256 sequence numbers, so
   /// that no number is reused while a late response may still arrive.
@@ -53,7 +54,7 @@ struct SMPExchange: Sendable {
 
   mutating func receivedMalformed() { ignored.malformed += 1 }
 
-  /// Stops waiting for a response; one that still arrives counts as late.
+  /// Stops waiting for a response; a response that still arrives counts as late.
   mutating func forget(_ sequence: UInt8) { outstanding.removeAll { $0.sequence == sequence } }
 
   mutating func forgetAll() { outstanding = [] }

@@ -90,7 +90,7 @@ extension SMPFacts {
     parameters != nil && bytes <= channel.writeMaximum ? Self.widthMaximum : widthLimit
   }
 
-  /// The numbers of the device's images; `nil` if it has several and does not number them.
+  /// The numbers of the device's images; `nil` if it has several images and does not number them.
   var images: [Int]? {
     if let sizes { return sizes.images.map(\.image) }
     // A server with one image does not number it.
@@ -114,8 +114,8 @@ extension SMPImage.State {
       ?? (image == 0 ? nil : slots.first { $0.slot == 0 })
   }
 
-  /// Returns the slot with the received image. If both slots contain the same image, this is the
-  /// inactive one.
+  /// Returns the slot with the received image. If both slots contain the same image, returns the
+  /// inactive slot.
   func received(_ image: FirmwareImage) -> SMPImage.Slot? {
     let index = image.place.imageIndex
     let current = running(index)
@@ -172,7 +172,7 @@ extension MCUbootMode {
     }
   }
 
-  /// Whether an image is copied, or swapped with the other one, before it runs.
+  /// Whether an image is copied, or swapped with the other image, before it runs.
   var movesPages: Bool {
     switch self {
     case .unknown, .swapUsingScratch, .overwriteOnly, .swapWithoutScratch: true
@@ -183,7 +183,7 @@ extension MCUbootMode {
   /// Whether an image runs in its slot, so that it must be built for one of the slots.
   var runsInPlace: Bool { self == .directXIP || self == .directXIPWithRevert }
 
-  /// Whether the bootloader reverts an unconfirmed image to the previous one.
+  /// Whether the bootloader reverts an unconfirmed image to the previous image.
   var reverts: Bool {
     switch self {
     case .unknown, .swapUsingScratch, .swapWithoutScratch, .directXIPWithRevert: true

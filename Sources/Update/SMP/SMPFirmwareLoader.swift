@@ -5,7 +5,7 @@ import OtaflashWire
 
 /// Nordic's single-slot firmware loader, an application in slot 1 that is the only program that can
 /// write slot 0 (nRF Connect SDK Bare Metal for nRF54L, `applications/firmware_loader/ble_mcumgr`;
-/// nRF Connect SDK from July 2026 on).
+/// nRF Connect SDK since July 2026).
 enum SMPFirmwareLoader {
   /// The name under which the loader advertises.
   struct Name: Equatable, Sendable {
@@ -75,7 +75,7 @@ extension SMPImage.State {
 extension SMPChannel {
   private static let settingTries = 2
 
-  /// Returns whether the server executes a request that it may not know.
+  /// Returns whether the server executes a request that it may not support.
   fileprivate func isAccepted(_ request: some SMPRequest) async throws(UpdateFault) -> Bool {
     do throws(UpdateFault) {
       return switch try await ask(request, .detach, tries: Self.settingTries) {

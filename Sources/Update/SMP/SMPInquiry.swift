@@ -3,8 +3,8 @@ import OtaflashWire
 
 /// The requests at the start of a connection.
 extension SMPFacts {
-  /// The time limit for the response to a command that the server may not know. Lost requests are
-  /// rare at the start of a connection, so two attempts are sufficient.
+  /// The time limit for the response to a command that the server may not support. Lost requests
+  /// are rare at the start of a connection, so two attempts are sufficient.
   private static let inquiryLimit = Duration.seconds(2)
   private static let inquiryTries = 2
 
@@ -12,8 +12,8 @@ extension SMPFacts {
   /// earlier connection.
   static let triesOfBusyServer = 8
 
-  /// Reads the state of the server. The first request is the one that every server answers, because
-  /// a busy server would ignore the others.
+  /// Reads the state of the server. The first request is a request that every server answers,
+  /// because a busy server would ignore the other requests.
   ///
   /// - Throws: `.gatt(.connect, .timedOut)` if not even the slots are reported; `.declined`.
   init(

@@ -9,7 +9,7 @@ struct SMPPacketSize: Equatable, Sendable {
   /// The size in bytes of an MCUboot header, which the first request must contain completely.
   static let headOfImage = 32
 
-  /// The maximum length of a request, its header included.
+  /// The maximum length of a request, including its header.
   let bytes: Int
   /// The additional fields of the request at offset 0.
   let announcement: SMPImage.Upload.Announcement

@@ -101,8 +101,8 @@ extension ProtocolRefusal {
 
   static let inTheClear = ProtocolRefusal(
     code: "not encrypted", meaning: "the image is marked as encrypted, but its body is not",
-    advice: "It is for a programmer, which writes slot 0; MCUboot would "
-      + "decrypt plain data. For an update, encrypt it.", kind: .unsuitable)
+    advice: "It is for a flash programmer that writes slot 0; MCUboot would decrypt plain data. "
+      + "For an update, encrypt the image.", kind: .unsuitable)
 
   static func decompressedTooLarge(_ size: Int, slot: Int) -> ProtocolRefusal {
     ProtocolRefusal(

@@ -69,27 +69,27 @@ extension SMPRefusal {
     5: Entry(.rejected, "there is no such entry", list, .listSlots),
     6: Entry(
       .rejected, "its state does not permit the request",
-      "An image may be pending, or the running one may need its confirmation: confirm it, "
+      "An image may be pending, or the running image may need its confirmation: confirm it, "
         + "or restart the device.", .confirmRunningImage),
     7: Entry(
       .rejected, "the answer would not fit its buffer", "The firmware needs larger SMP buffers."),
     8: Entry(
-      .unsuitable, "it does not know the command",
+      .unsuitable, "it does not support the command",
       "The firmware must be built with this SMP command."),
     9: Entry(
       .rejected, "the data is corrupt", "Send the image again, from its start.", .startOver),
-    10: Entry(.rejected, "it is busy with something else", again, .tryAgain),
+    10: Entry(.rejected, "it is busy with another task", again, .tryAgain),
     11: Entry(.forbidden, "access is denied", "Pair with the device first.", .pair),
-    12: Entry(.protocolBroken, "its SMP is older than the request's", log),
+    12: Entry(.protocolBroken, "its SMP version is older than the version of the request", log),
     13: Entry(
-      .protocolBroken, "its SMP is newer than the request's", "Update otaflash.",
-      .updateSoftware),
+      .protocolBroken, "its SMP version is newer than the version of the request",
+      "Update otaflash.", .updateSoftware),
   ]
 
   private static let os: [Int32: Entry] = [
     1: Entry(.rejected, "an unknown error", log),
     2: Entry(.rejected, "the format is not valid", bug, .report),
-    3: Entry(.rejected, "the bootloader does not know the query", log),
+    3: Entry(.rejected, "the bootloader does not support the query", log),
     4: Entry(.rejected, "its clock is not set", "Set the device's clock."),
     5: Entry(.rejected, "the command to its real-time clock failed", log),
     6: Entry(.rejected, "the bootloader has no answer to the query", log),
@@ -107,8 +107,8 @@ extension SMPRefusal {
     8: Entry(.rejected, "no slot holds an image with this hash", list, .listSlots),
     9: Entry(
       .rejected, "no slot is free",
-      "The other image is pending, or may be needed for a revert: confirm the "
-        + "running one, or restart the device.", .confirmRunningImage),
+      "The other image is pending, or may be needed for a revert: confirm the running image, or "
+        + "restart the device.", .confirmRunningImage),
     10: Entry(.rejected, "its flash cannot be opened", worn, .restartDevice),
     11: Entry(.rejected, "its flash cannot be read", worn, .restartDevice),
     12: Entry(.rejected, "its flash cannot be written", worn, .restartDevice),
@@ -121,9 +121,9 @@ extension SMPRefusal {
     19: Entry(.rejected, "an offset is not at the start of a page", again, .tryAgain),
     20: Entry(.protocolBroken, "the request has no offset", bug, .report),
     21: Entry(.protocolBroken, "the request has no length", bug, .report),
-    22: Entry(.protocolBroken, "the first request does not hold the image's header", bug, .report),
+    22: Entry(.protocolBroken, "the first request lacks the image's header", bug, .report),
     23: Entry(
-      .unsuitable, "the sent data does not start like an MCUboot image", sign, .chooseAnotherImage),
+      .unsuitable, "the sent data has no MCUboot header", sign, .chooseAnotherImage),
     24: Entry(
       .unsuitable, "the hash has the wrong length",
       "The image must be signed with the hash algorithm that the bootloader requires."),
@@ -138,7 +138,7 @@ extension SMPRefusal {
       .rejected, "an image is already pending for the next start",
       "Restart the device, then try again.", .restartIntoWaitingImage),
     29: Entry(.unsuitable, "the image's vector table is not valid", sign, .chooseAnotherImage),
-    30: Entry(.unsuitable, "the image is too large", "It must be built smaller."),
+    30: Entry(.unsuitable, "the image is too large", "Build a smaller image."),
     31: Entry(
       .rejected, "more bytes arrived than were announced",
       "Send the image again, from its start.", .startOver),

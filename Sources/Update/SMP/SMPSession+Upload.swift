@@ -60,8 +60,8 @@ extension SMPSession {
       size: image.bytes.count, sha: Array(SHA256.hash(data: image.bytes)),
       image: index == 0 ? nil : index)
     let least = SMPPacketSize.least(for: announcement)
-    // With one request in flight, the round trip determines the rate, not the use of a connection
-    // event.
+    // With one request in flight, the rate depends on the round trip, not on the use of connection
+    // events.
     if facts.reassembles, facts.widthLimit > 1, context.options.windowLimit == nil {
       channel.fillEvents()
     }

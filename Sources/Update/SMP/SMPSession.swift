@@ -180,7 +180,7 @@ struct SMPSession: UpdateSession {
 
   private func confirm(_ image: FirmwareImage, _ stage: UpdateStage) async throws(UpdateFault) {
     let index = image.place.imageIndex
-    // The hash of a decompressed image differs from that of its file.
+    // The hash of a decompressed image differs from the hash of its file.
     let running = facts.running(index).flatMap { $0.runs(image) == .same ? $0.hash : nil }
     let hash = index == 0 ? nil : running ?? image.mcuboot?.hash?.bytes
     _ = try await channel.perform(

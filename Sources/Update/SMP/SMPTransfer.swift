@@ -2,11 +2,11 @@
 /// The session sends and waits.
 ///
 /// A server processes requests in order. Each response contains the offset that the server requests
-/// next. If this offset is the end of the answered request, this request and all earlier ones have
-/// arrived. If the offset is lower, a request was lost, and the server discarded the following
-/// ones. The host then sends nothing until the requests in flight are answered, and resumes at that
-/// offset. An offset inside the only request in flight is not a loss: the server accepted as many
-/// bytes as it could write.
+/// next. If this offset is the end of the answered request, this request and all earlier requests
+/// have arrived. If the offset is lower, a request was lost, and the server discarded the following
+/// requests. The host then sends nothing until the requests in flight are answered, and resumes at
+/// that offset. An offset inside the only request in flight is not a loss: the server accepted as
+/// many bytes as it could write.
 struct SMPTransfer {
   /// The reaction of the session to a response.
   enum Reaction: Equatable {
@@ -42,7 +42,7 @@ struct SMPTransfer {
   private(set) var unit: SMPWriteUnit
   /// The next byte to send.
   private(set) var next: Int
-  /// The server has all bytes before this offset.
+  /// The offset up to which the server has all bytes.
   private(set) var acknowledged: Int
   /// The requests in flight, in the order of sending.
   private var underWay: [Request] = []
@@ -113,7 +113,8 @@ struct SMPTransfer {
     // In response to a request at offset 0, the server may report that it already has more of this
     // image.
     guard offset <= (range.lowerBound == 0 ? total : sentEnd) else {
-      throw .protocolViolation(.upload, "it requests byte \(offset); \(sentEnd) were sent")
+      throw .protocolViolation(
+        .upload, "it requests byte \(offset), but only \(sentEnd) bytes were sent")
     }
     sentEnd = max(sentEnd, offset)
     if offset <= range.upperBound { learn(range, taken: offset) }
@@ -201,8 +202,8 @@ struct SMPTransfer {
     return .rewound(to: offset, because: reason)
   }
 
-  /// Reduces the number of requests in flight after a loss. If it exceeded the known buffers, this
-  /// number is not tried again; otherwise the number is halved.
+  /// Reduces the number of requests in flight after a loss. If the number exceeded the known
+  /// buffers, it is not tried again; otherwise it is halved.
   private mutating func narrow() {
     if width > widthLimit {
       reach = width - 1

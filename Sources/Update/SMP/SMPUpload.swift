@@ -46,7 +46,7 @@ struct SMPUpload {
   /// Sends the image, and returns when the server has all bytes. Returns `false` if the server
   /// reports that it holds other content.
   mutating func run() async throws(UpdateFault) -> Bool {
-    // With one request in flight, each request waits for the response to the previous one.
+    // With one request in flight, each request waits for the response to the previous request.
     try await context.measuring(.withoutResponse, over: channel.client) {
       () async throws(UpdateFault) -> Bool in try await sendAll()
     }

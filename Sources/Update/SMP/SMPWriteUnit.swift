@@ -31,7 +31,7 @@ enum SMPWriteUnit: Equatable, Sendable {
       self = .known(1)
       return
     }
-    // After the last complete word, less than one word remains.
+    // The bytes after the last complete word are fewer than one word.
     var word = sent - taken <= Self.probeSize ? Self.probeSize + 1 : Self.maximum
     while word > 1, sent / word * word != taken { word /= 2 }
     guard word > 1, taken > 0 else { return nil }

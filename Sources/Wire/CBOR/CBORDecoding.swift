@@ -118,7 +118,7 @@ private struct CBORDecoder {
     try take(try argument(of: head), of: head.start)
   }
 
-  /// The next chunk of an indefinite string; `nil` at its end. Every chunk is definite.
+  /// The next chunk of an indefinite string; `nil` at its end. Every chunk has a definite length.
   private mutating func chunk(of string: Head) throws(CBORFault) -> Head? {
     let part = try head()
     if part.isBreak { return nil }
@@ -149,7 +149,7 @@ private struct CBORDecoder {
     return CBORMap(pairs: pairs)
   }
 
-  /// The head of a container's next element (or key); `nil` after the last one.
+  /// The head of a container's next element (or key); `nil` after the last element.
   private mutating func element(
     _ count: Int, of container: Head
   ) throws(CBORFault) -> Head? {
@@ -209,7 +209,7 @@ private struct CBORDecoder {
     return Head(type: type, information: information, argument: argument, start: start)
   }
 
-  /// The argument of an item; a break in place of an item has none.
+  /// The argument of an item; a break in place of an item has no argument.
   private func argument(of head: Head) throws(CBORFault) -> UInt64 {
     guard let argument = head.argument else {
       throw fault(.reservedLength(head.information), at: head.start)

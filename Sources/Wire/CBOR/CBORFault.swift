@@ -36,7 +36,7 @@ extension CBORFault.Cause {
     case .reservedLength(let information): "the reserved length \(information) is used"
     case .unexpectedBreak: "unexpected break code where an item is expected"
     case .wrongChunk: "a string has a chunk of another kind"
-    case .reservedSimple(let value): "the simple value \(value) has two bytes"
+    case .reservedSimple(let value): "the simple value \(value) is encoded in two bytes"
     case .notUTF8: "a text is not UTF-8"
     case .duplicateKey: "a map has a key twice"
     case .tooDeep(let limit): "items are nested deeper than \(limit) levels"

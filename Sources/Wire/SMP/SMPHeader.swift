@@ -7,7 +7,7 @@ package struct SMPHeader: Equatable, Sendable {
 
   package var version: SMPVersion
   package var operation: SMPOperation
-  /// The flags. None are defined; the flags of a peer are kept.
+  /// The flags. The specification defines no flags; the flags of a peer are kept.
   package var flags: UInt8
   /// The length of the body after the header in bytes, 0…65535.
   package var bodyLength: Int

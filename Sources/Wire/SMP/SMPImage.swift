@@ -105,7 +105,7 @@ package enum SMPImage {
   /// Command 0, write: selects the image to start next.
   package struct WriteState: SMPRequest {
     package static let command = SMPCommand(.image, 0, .write)
-    /// The image to start; `nil` confirms the running one.
+    /// The image to start; `nil` confirms the running image.
     package var hash: [UInt8]?
     /// `true` selects the image permanently, `false` once: it must then be confirmed while it runs.
     package var isConfirmed: Bool
@@ -124,7 +124,7 @@ package enum SMPImage {
       CBORMap(["hash": hash.map(CBORItem.bytes), "confirm": .boolean(isConfirmed)])
     }
 
-    /// The new list; MCUboot's serial recovery responds without one.
+    /// The new list; MCUboot's serial recovery responds without a list.
     package struct Response: SMPResponse {
       package var state: State?
 

@@ -36,12 +36,12 @@ extension SMPImage {
     package struct Announcement: Equatable, Sendable {
       /// The size of the complete file in bytes.
       package var size: Int
-      /// The SHA-256 of the complete file, by which a server recognizes an earlier transfer.
+      /// The SHA-256 of the complete file; a server uses it to recognize an earlier transfer.
       package var sha: [UInt8]?
       /// The number of the image; `nil` stands for image 0.
       package var image: Int?
-      /// Whether the server rejects an image whose version is not higher than that of the running
-      /// image.
+      /// Whether the server rejects an image whose version is not higher than the version of the
+      /// running image.
       package var isUpgradeOnly: Bool?
 
       package init(

@@ -89,7 +89,7 @@ extension Bench {
         }
         if hasBest(mode) {
           var setting = setting(mode, window, mtu: Self.usualMTU)
-          // With an ATT_MTU as large as the device accepts, PDUs have the best size.
+          // With the largest ATT_MTU that the device accepts, PDUs have the best size.
           let whole = found.first {
             $0.setting.mtu >= Self.usualMTU || $0.link.mtu < $0.setting.mtu
           }
@@ -107,7 +107,7 @@ extension Bench {
     return rows.map { MeasuredLink(row: $0, profile: profile) }
   }
 
-  /// Whether the best size is measured. For writes with response, the longest size is the best.
+  /// Whether to measure the best size. For writes with response, the largest size is the best.
   private func hasBest(_ mode: WriteMode) -> Bool {
     mode != .withResponse && mtu.elements.contains(.best)
   }
@@ -176,7 +176,7 @@ extension Bench {
 
 extension Bench {
   /// Measures updates with an image over each link: in virtual time for a simulated device,
-  /// predicted for others.
+  /// predicted for other devices.
   func compare(
     _ pair: ImagePair, over links: [MeasuredLink], key: [UInt8]?, in session: Session
   ) throws(CommandFault) -> [ImageRow] {

@@ -180,7 +180,7 @@ struct Bench: TargetedCommand {
     let count = rows.count { $0.typical.hasSettled == false }
     guard count > 0 else { return }
     session.console.note(
-      "\(count) of \(rows.count) rates had not settled when the slot was full or a transfer would "
+      "\(count) of \(rows.count) rates did not settle before the slot was full or a transfer would "
         + "have exceeded 20 s")
   }
 

@@ -26,7 +26,7 @@ struct FleetCommand: Subcommand {
   }
 }
 
-/// The known devices of a program without campaigns: those of commands for one device.
+/// The known devices of a program without campaigns: the devices of commands for one device.
 struct KnownDevices: Sendable {
   private let session: Session
 

@@ -9,8 +9,8 @@ struct DevicesShow: Subcommand {
     commandName: "show",
     abstract: "Show the record of a device and the history of its updates.",
     discussion: """
-      The history has a row for each campaign run with the device, the last run first. Of updates \
-      outside of campaigns, only the last one is recorded.
+      The history has a row for each campaign run that included the device, newest first. For \
+      updates outside of campaigns, only the last update is recorded.
       """)
   static let words = "devices show"
 

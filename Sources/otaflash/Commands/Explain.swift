@@ -52,7 +52,7 @@ extension FaultCode {
 extension FaultRow {
   func lines(of code: FaultCode, columns: Int) -> [Line] {
     let paragraphs = [
-      "\(code.rawValue): \(meaning).", "", "Why it happens:", causes, "", "What to do:", remedy,
+      "\(code.rawValue): \(meaning).", "", "Causes:", causes, "", "Remedy:", remedy,
     ]
     return paragraphs.flatMap { Text.wrapped($0, columns: columns) }.map { Line($0) }
   }

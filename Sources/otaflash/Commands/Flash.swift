@@ -64,7 +64,7 @@ struct Flash: DeviceCommand {
     completion: .file())
   var keyFile: String?
 
-  @Flag(name: .long, help: "Send an image that is older than the running one.")
+  @Flag(name: .long, help: "Send an image that is older than the running image.")
   var allowDowngrade = false
 
   @Flag(name: .long, help: "Send an image for other hardware.")
@@ -81,7 +81,10 @@ struct Flash: DeviceCommand {
 
   @Flag(
     name: .long,
-    help: "Send the image even if the device runs it, or if it does not look like firmware.")
+    help: """
+      Send the image even if the device already runs it, or if the file does not look like \
+      firmware.
+      """)
   var force = false
 
   @Option(
@@ -186,12 +189,13 @@ struct Flash: DeviceCommand {
     _ entry: UpdateJournal.Entry?, _ firmware: FirmwarePackage, _ session: Session
   ) {
     guard let entry, !restart else { return }
-    // The bytes acknowledged at that time. The device reports the resume offset later.
+    // The number of bytes acknowledged at the time of the interruption. The device reports the
+    // resume offset later.
     let share = "about \(Text.grouped(entry.acknowledged)) of \(Text.grouped(entry.imageSize)) B"
     session.console.note(
       entry.imageCRC32 == firmware.crc32
         ? "  an earlier run was interrupted after \(share)"
-        : "  an earlier run was sending \(entry.imageName) (\(share)); this one starts over")
+        : "  an earlier run was sending \(entry.imageName) (\(share)); this run starts over")
   }
 
   private func updateOptions() throws(CommandFault) -> UpdateOptions {

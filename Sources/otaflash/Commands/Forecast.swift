@@ -23,7 +23,7 @@ enum Forecast: Equatable, Sendable {
     case .success(.alreadyCurrent): self = .alreadyCurrent
     case .success(.send):
       self = .send(
-        // The version that a device reports is that of its first image.
+        // The version that a device reports is the version of its first image.
         from: image.place.imageIndex == 0 ? device?.runningVersion : nil, to: image.version,
         change: Change(
           from: image.place.imageIndex == 0 ? device?.runningName : nil, to: image.versionName),

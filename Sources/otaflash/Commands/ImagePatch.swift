@@ -65,7 +65,8 @@ struct ImagePatch: Subcommand {
     }
   }
 
-  /// Applies the patch as a device does. Another result is an error in otaflash.
+  /// Applies the patch as a device does. If the result is not the new image, this is an error in
+  /// otaflash.
   private static func prove(_ patch: Patch, of pair: ImagePair) {
     let made: PatchReader.Result
     do throws(PatchFault) {

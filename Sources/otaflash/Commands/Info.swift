@@ -203,7 +203,7 @@ extension DeviceReport {
 }
 
 extension LinkReport {
-  /// Parameters that the headline does not contain.
+  /// The parameters that are not in the headline.
   fileprivate var rows: [[String]] {
     var rows: [[String]] = []
     if let linkLayerPayload { rows.append(["packets", "\(linkLayerPayload) B"]) }

@@ -110,7 +110,7 @@ struct Pair: TargetedCommand {
     session.console.result(
       (outcome.isNew ? "paired  " : "already paired  ") + target.device.text + "  " + protection)
     if !outcome.isKept {
-      session.console.note("note: the device keeps no keys; pair again on the next connection")
+      session.console.note("note: the device stored no keys; pair again on the next connection")
     }
     session.console.result("next:   " + session.command("info", "-d", target.device.text))
   }

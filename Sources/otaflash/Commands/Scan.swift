@@ -70,7 +70,7 @@ struct Scan: Subcommand {
   func validate() throws {
     guard image == nil || watch else {
       throw ValidationError(
-        "an image requires --watch, whose table sends it to the chosen device")
+        "an image requires --watch: the table sends the image to the selected device")
     }
     if let rssi, !Self.rssiRange.contains(rssi) {
       throw ValidationError("--rssi \(rssi) is out of range; specify -127 to 20 dBm")

@@ -18,12 +18,11 @@ struct Simulate: Subcommand {
       peripheral with that adapter's address; this requires CAP_NET_ADMIN. If bluetoothd uses the \
       adapter as well, hosts connect to the program that was started last.
 
-      A profile is a name with settings, such as \
-      'fast?seed=7&loss=1%'. The names are:
+      A profile is a name with settings, such as 'fast?seed=7&loss=1%'. These names are available:
 
       \(SimulationProfile.catalogue.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n"))
 
-      The names from cut-at-pdu on are faults. You can also use them as settings, as in \
+      The names from cut-at-pdu onward are faults. You can also use them as settings, as in \
       'smp?cut-at-pdu=300'. The other settings are:
 
       \(ProfileKey.allCases.map { "  \($0.rawValue): \($0.allowedValues)" }.joined(separator: "\n"))
@@ -52,7 +51,7 @@ struct Simulate: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The name that the device advertises (default: that of its kind).", valueName: "text"))
+      "The name that the device advertises (default: the name of its kind).", valueName: "text"))
   var name: String?
 
   @Option(
@@ -77,7 +76,7 @@ struct Simulate: Subcommand {
   func validate() throws {
     let profile = try SimulationProfile.argument(profile)
     guard listen == nil || global.adapter == nil else {
-      throw ValidationError("--listen and --adapter exclude each other")
+      throw ValidationError("--listen and --adapter cannot be combined")
     }
     guard listen != nil || global.adapter != nil || reset else {
       throw ValidationError("Missing expected argument '--listen <path>' or '--adapter <hciN>'")

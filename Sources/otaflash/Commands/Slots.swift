@@ -10,15 +10,16 @@ struct Slots: GroupCommand {
     commandName: "slots",
     abstract: "Show and change the image slots of a device with SMP.",
     discussion: """
-      A device with MCUboot holds two images: the running one, and another that its bootloader \
-      can start. flash performs all steps automatically; these commands perform single steps.
+      A device with MCUboot holds two images: the running image, and another image that its \
+      bootloader can start. flash performs all steps automatically; these commands perform \
+      single steps.
       """,
     subcommands: [SlotsList.self, SlotsTest.self, SlotsConfirm.self, SlotsErase.self])
 
   @OptionGroup var global: GlobalOptions
 }
 
-/// The image of the device that a command concerns.
+/// The number of the image that a command concerns.
 struct ImageIndexOption: ParsableArguments, Sendable {
   @Option(
     name: .customLong("image"),

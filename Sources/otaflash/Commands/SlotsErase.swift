@@ -10,7 +10,7 @@ struct SlotsErase: TargetedCommand {
     commandName: "erase",
     abstract: "Erase a slot whose image does not run.",
     discussion: """
-      The image in the slot is lost, so the device cannot return to it. Erasing a slot can take \
+      The image in the slot is lost, so the device cannot revert to it. Erasing a slot can take \
       half a minute.
       """)
 

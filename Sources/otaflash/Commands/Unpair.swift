@@ -9,8 +9,8 @@ struct Unpair: TargetedCommand {
     commandName: "unpair",
     abstract: "Forget the keys of a pairing.",
     discussion: """
-      The device is not notified; remove the pairing there separately. A device that has lost its \
-      keys can be paired again only after this command.
+      The device is not notified; also remove the pairing on the device. A device that has lost \
+      its keys can be paired again only after this command.
       """)
 
   @OptionGroup var target: DeviceOption
@@ -30,7 +30,7 @@ struct Unpair: TargetedCommand {
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let address = try await ResolvedDevice.address(of: target.device, in: session)
     let adapter = session.global.adapterNumber ?? 0
-    // Opened before the kernel removes the keys, so that a failure changes nothing.
+    // The store is opened before the kernel removes the keys, so that a failure changes nothing.
     let records = try StateStore.open(session)
     let inKernel: PairingRemoval
     do throws(MgmtFault) {

@@ -1,11 +1,11 @@
 import OtaflashFleet
 
-/// An empty exchange for one case, with its time. Coordinator and workers have connections of their
-/// own, and share nothing else.
+/// An empty exchange for one case, with its time. Coordinator and workers have separate
+/// connections, and share nothing except the exchange.
 package protocol ConformanceBench: Sendable {
   /// The connection of the coordinator.
   var coordinator: any JobExchange { get }
-  /// The length of one second of the cases: an engine with real time uses a shorter one.
+  /// The length of one second of the cases. An engine in real time uses a shorter length.
   var second: Duration { get }
   /// The time for which the exchange does not offer a job to a worker that returned it as
   /// `notHeard`, in seconds of the cases.

@@ -128,7 +128,7 @@ package final class NATSServer: Sendable {
     throw Failure(log: log)
   }
 
-  /// Ends the process as a crash does.
+  /// Ends the process without a shutdown, as in a crash.
   package func kill() { signal(SIGKILL, andWait: true) }
   /// Stops the process, and returns when all its threads have stopped.
   package func pause() throws {

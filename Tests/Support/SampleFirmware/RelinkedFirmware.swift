@@ -4,16 +4,16 @@ import OtaflashSimulation
 /// that need a pair of images and have no compiler: functions of Thumb code, each followed by its
 /// literals, and then texts and tables of pointers.
 ///
-/// It reproduces the reason for the size of patches of real releases: a function that grows moves
-/// all code after it, so the offset of each BL across the function changes, as does each pointer to
-/// code after the function. The share of functions and constants that change determines the size of
-/// a patch. The type has no side effects: the same arguments yield the same bytes.
+/// The type reproduces the reason for the size of patches of real releases: a function that grows
+/// moves all code after it, so the offset of each BL across the function changes, as does each
+/// pointer to code after the function. The share of functions and constants that change determines
+/// the size of a patch. The type has no side effects: the same arguments yield the same bytes.
 package struct RelinkedFirmware {
   package let old: [UInt8]
   package let new: [UInt8]
 
   /// - Parameters:
-  ///   - size: the approximate size of the old image in bytes; the new one may be longer.
+  ///   - size: the approximate size of the old image in bytes; the new image may be longer.
   ///   - share: the share of functions and constants that differ; with 0, only the version text
   ///   differs.
   package init(size: Int, changing share: Double, seed: UInt64 = 1) {
@@ -32,7 +32,7 @@ private struct Program {
   private static let vectorBytes = 0x200
   /// The number of common sequences of one to four instructions, as compilers emit them.
   private static let idiomCount = 400
-  /// The number of changed functions or constants per added one.
+  /// The number of changed functions or constants for each added function or constant.
   private static let changesPerAddition: UInt64 = 8
 
   private let idioms: [[UInt16]]

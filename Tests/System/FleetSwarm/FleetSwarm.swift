@@ -46,7 +46,7 @@ struct FleetSwarm {
       fleet, waves: waves, withoutResponse: true, places: scale.places)
   }
 
-  /// A campaign without limits that would stop it.
+  /// A campaign without limits at which it would stop.
   static func trial(
     _ fleet: FleetProfile, waves: [(String, Wave.Members)], withoutResponse: Bool, places: Int?,
     sending image: FirmwareImage = FleetSwarm.image

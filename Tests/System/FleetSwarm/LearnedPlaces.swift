@@ -12,7 +12,7 @@ struct LearnedPlaces {
 
     var best: (places: Int, rate: Double) { fixed.max { $0.rate < $1.rate } ?? (1, 0) }
     var learnedShare: Double { learned / best.rate }
-    /// The rate relative to that of one device after another.
+    /// The rate relative to the rate of one device after another.
     var gain: Double { learned / (fixed.first { $0.places == 1 }?.rate ?? 1) }
   }
 

@@ -7,9 +7,9 @@
 //   fleet-swarm --patches [DEVICES]
 //
 // Defaults: 10,000 devices, 20 adapters, an automatic number of PLACES (concurrent transfers) on an
-// adapter. BAD% of the devices revert the new image. Images of 64 KiB, without response, 1 % of the
-// packets lost, in virtual time; the links of an adapter share its radio. Exit code 1: the outcome
-// of a device differs from its board.
+// adapter. BAD% of the devices revert the new image. Images have 64 KiB and are sent without
+// response in virtual time; 1 % of the packets are lost, and the links of an adapter share its
+// radio. Exit code 1: the outcome of a device differs from its board.
 //
 // --learned compares the automatic number of places on one adapter with fixed numbers. Exit code 1:
 // its rate is less than nine tenths of the best.

@@ -169,7 +169,7 @@ def srecords(body):
     taken("the same with CRLF and a byte order mark", "crlf.srec", body)
     lines = text.splitlines(keepends=True)
     write("cut.srec", b"".join(lines[:-1]))
-    refused("the same without its count", "cut.srec", 65, "cut off", *SAID, then=0)
+    refused("the same without its count", "cut.srec", 65, "truncated", *SAID, then=0)
 
 
 # Data at addresses far from the image.
@@ -353,7 +353,7 @@ def foreign(body):
     write("cut.zip", (HERE / "../../Unit/FirmwareTests/Fixtures/Nordic/app-signed.zip").read_bytes()[:-40])
     run = otaflash("flash", "cut.zip", "-d", "sim:fast")
     report("a truncated ZIP archive",
-         None if run.returncode == 65 and "cut off" in run.stderr else run.stderr)
+         None if run.returncode == 65 and "truncated" in run.stderr else run.stderr)
 
 
 def main():

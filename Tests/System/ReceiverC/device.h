@@ -14,7 +14,7 @@ enum {
 
 typedef struct {
   uint8_t bytes[FLASH];
-  /// Pages that were not completely erased: they may read as blank but must not be programmed.
+  /// Pages that were not completely erased. They may read as blank, but must not be programmed.
   bool weak[PAGES];
   uint32_t operations, slot_erases;
   /// The operation (counted from 1) during which power fails; 0 = never.
@@ -60,7 +60,7 @@ void device_make(device *d, uint64_t seed, uint8_t alignment);
 /// Sets `base` as the running image, enables patch sessions, and boots.
 void device_take_patches(device *d, const uint8_t *base, uint32_t size);
 #endif
-/// A reset: RAM is lost, flash is not.
+/// A reset: the content of RAM is lost, and the content of flash is kept.
 void device_boot(device *d);
 /// Polls until the receiver is idle or power has failed.
 void device_run(device *d);

@@ -551,7 +551,7 @@ static void fuzz(uint64_t seed) {
   CHECK(d.flash.violations == 0);
 }
 
-/// The vectors of docs/ota-service.md, 11, that need no key.
+/// The test vectors of docs/ota-service.md, 11, that need no key.
 static void test_vectors(void) {
   subject = "test vectors";
   const uint8_t *nine = (const uint8_t *)"123456789";

@@ -94,7 +94,8 @@ import Testing
     #expect(often < 482 && rate(often) > 1.05 * rate(482))
   }
 
-  /// Two answers in an event take twice the time of one: a device with a receive buffer of 4 KiB.
+  /// Two answers in an event take twice the time of one answer, as for a device with a receive
+  /// buffer of 4 KiB.
   @Test func everyAnswerInAnEventCounts() {
     let best = PDUSizing(phy: .le2M).bestSize(
       mtu: ATTMTU(clamping: 247), interval: .milliseconds(15), header: 4,

@@ -22,20 +22,20 @@ import Testing
     #expect(slot.received(error) == .complete(error))
   }
 
-  @Test func anUnsolicitedResponsePoisons() {
+  @Test func anUnsolicitedResponseDisablesTheSlot() {
     var slot = RequestSlot()
     #expect(slot.received(.write) == .disconnect(.unsolicited(.writeResponse)))
     #expect(slot.received(.write) == .disconnect(.unsolicited(.writeResponse)))
   }
 
-  @Test func theWrongResponsePoisons() {
+  @Test func aWrongResponseDisablesTheSlot() {
     var slot = RequestSlot()
     slot.sent(.readRequest, deadline: deadline)
     #expect(slot.received(.write) == .disconnect(.unsolicited(.writeResponse)))
     #expect(slot.received(.read(value: [])) == .disconnect(.unsolicited(.readResponse)))
   }
 
-  @Test func expiresAtItsDeadlineAndStaysDead() {
+  @Test func aSlotExpiresPermanentlyAtItsDeadline() {
     var slot = RequestSlot()
     slot.sent(.readRequest, deadline: deadline)
     let justBefore = LinkInstant(elapsed: .seconds(30) - .nanoseconds(1))

@@ -93,7 +93,7 @@ private struct Gain {
     #expect(rows.map(\.content) == [.plain])
   }
 
-  @Test func thePlotHasALineForEachAndOneForTheFlash() throws {
+  @Test func thePlotHasALineForEachDeliveryAndForTheFlash() throws {
     let rows = try Gain(Self.slow, Self.release).rows
     let plot = ImagePlot(title: "otaflash bench -d sim:", rows: rows).document
     let check = XMLCheck(plot)

@@ -66,7 +66,7 @@ private func benchmarkRows(
       LinkLimit(LinkReport(mtu: 498, phy: .le2M, connectionInterval: .milliseconds(15))) != nil)
   }
 
-  /// If only the controller knows the coding, the limit is that of the faster coding.
+  /// If only the controller knows the coding, the limit is the limit of the faster coding.
   @Test func aCodedLinkHasALimit() throws {
     let link = LinkReport(mtu: 498, phy: .coded, connectionInterval: .milliseconds(50))
     let limit = try #require(AirLimit.bytesPerSecond(link))
@@ -77,7 +77,7 @@ private func benchmarkRows(
   }
 
   /// Three packets of 233 bytes fill an event of 50 ms on S=8 except for 12 µs. With pairs of
-  /// packets of 251 and 200 bytes, every second packet would not fit.
+  /// packets of 251 and 200 bytes, half of the packets would not fit.
   @Test(arguments: [("S8", 229), ("2M", 245)])
   func writesAreSizedForThePHY(_ phy: String, _ pdu: Int) throws {
     let row = try benchmarkRows(

@@ -74,7 +74,7 @@ private func named(_ name: String) -> [UInt8] {
     #expect(NamePattern("(") == nil)
   }
 
-  @Test func timeLimitEndsItAndSendsStop() async throws {
+  @Test func theTimeLimitEndsTheDiscoveryAndSendsStop() async throws {
     let kernel = try FakeKernel()
     let discovery = discovery(kernel, within: .milliseconds(20))
     async let end = fault(discovery)
@@ -124,7 +124,7 @@ private func named(_ name: String) -> [UInt8] {
     if case .permissionDenied(_, let remedy)? = fault { #expect(remedy == .grantCapabilities) }
   }
 
-  @Test func unpluggedAdapterEndsIt() async throws {
+  @Test func anUnpluggedAdapterEndsTheDiscovery() async throws {
     let kernel = try FakeKernel()
     let discovery = discovery(kernel)
     async let end = fault(discovery)

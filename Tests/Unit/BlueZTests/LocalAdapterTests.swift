@@ -85,7 +85,7 @@ import Testing
     #expect(expected.services.map(\.description) == ["12345678-0000-1000-8000-00805f9b34fb"])
   }
 
-  @Test func aBootloaderIsLookedForAtTheNextAddress() throws {
+  @Test func aBootloaderIsSearchedForAtTheNextAddress() throws {
     let device = Advertisement(id: "C0:FF:EE:00:00:FF", name: nil, rssi: nil, services: [])
     let adapter = LocalAdapter()
     #expect(
@@ -113,8 +113,8 @@ import Testing
 
   private static let readConfiguration: [UInt8] = [0x4B, 0, 0, 0, 0, 0]
   /// Discoveries listen for 11.25 ms in every 22.5 ms; the command must also contain the other
-  /// entries. Without an address, the connection uses the adapter that scans and not the first
-  /// adapter, so the address of this adapter is read.
+  /// entries. Without an address, the connection uses the adapter that scans instead of the first
+  /// adapter, so the address of the scanning adapter is read.
   @Test func anAdapterConnectsByItsOwnAddress() async throws {
     let kernel = try FakeKernel()
     let session = kernel.session

@@ -147,7 +147,7 @@ import Testing
     #expect(data.manufacturerData.first?.data == [7])
   }
 
-  @Test func shortenedNameDoesNotReplaceTheCompleteOne() {
+  @Test func aShortenedNameDoesNotReplaceTheCompleteName() {
     #expect(AdvertisingData(decoding: [2, 9, 0x41, 2, 8, 0x42]).name == "A")
     #expect(AdvertisingData(decoding: [2, 8, 0x42]).name == "B")
   }

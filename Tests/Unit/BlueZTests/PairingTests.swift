@@ -176,7 +176,7 @@ import Testing
       try await kernel.receive() == [0x1E, 0, 0, 0, 11, 0] + Self.device + [2, 0x40, 0xE2, 1, 0])
     try await kernel.send(event: 0x000F, Self.device + [2, 1, 0, 0, 0, 0])
     #expect(try await kernel.receive() == [0x1C, 0, 0, 0, 7, 0] + Self.device + [2])
-    // The first key must not be stored, the second must be.
+    // The first key must not be stored; the second key must be stored.
     try await kernel.send(event: 0x000A, [0] + Self.key)
     try await kernel.send(event: 0x000A, [1] + Self.key)
     let made = await agent.newBond(with: try Self.address(), within: .seconds(3600))
@@ -341,7 +341,7 @@ import Testing
   }
 
   /// The identity address of this device takes precedence over an address that another device used.
-  @Test func aDeviceIsRecognizedAlthoughAnotherUsedItsAddress() throws {
+  @Test func aDeviceIsRecognizedEvenIfAnotherDeviceUsedItsAddress() throws {
     var ledger = PairingLedger()
     let address = try Self.address()
     let stranger = try #require(BluetoothAddress("C1:02:03:04:05:06/random"))

@@ -49,8 +49,8 @@ import Testing
     #expect(
       try HCIEvent(decoding: Self.connected)
         == .connected(Self.handle, to: Self.peer(), timing))
-    // The enhanced event contains two resolvable addresses in between, that of the host and that of
-    // the peer.
+    // The enhanced event contains two more fields: the resolvable addresses of the host and of the
+    // peer.
     let enhanced: [UInt8] =
       [0x04, 0x3E, 0x1F, 0x0A, 0x00, 0x40, 0x00, 0x00, 0x01] + Self.peerBytes
       + [UInt8](repeating: 0, count: 12) + [0x28, 0x00, 0x00, 0x00, 0x2A, 0x00, 0x00]

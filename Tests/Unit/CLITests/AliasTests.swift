@@ -71,7 +71,7 @@ import Testing
     #expect(gone.status == 78 && gone.code == "E-CAMPAIGN", "\(gone.errors)")
     #expect(gone.errors.contains("line 3, column 11"), "\(gone.errors)")
     #expect(
-      gone.errors.contains("neither a device nor one of your aliases; did you mean 'door-02'?"),
+      gone.errors.contains("is neither a device nor an alias; did you mean 'door-02'?"),
       "\(gone.errors)")
     #expect(try program.run(["devices", "name", "sim:smp", "door-01"]).status == 0)
     let other = try program.run(["fleet", "run", file])

@@ -251,7 +251,7 @@ import Testing
     let outcome = try program.run(
       Self.flash("firmware-samples/app-1.3.0.bin", "sim:fast", "--mode", "without-response"))
     #expect(outcome.status == 0, "\(outcome.errors)")
-    let hints = outcome.errors.components(separatedBy: "the resume hint was not kept").count - 1
+    let hints = outcome.errors.components(separatedBy: "the resume hint was not stored").count - 1
     #expect(hints == 1, "\(outcome.errors)")
   }
 
@@ -289,7 +289,7 @@ import Testing
     device.send(SIGTERM)
     _ = device.end()
     #expect(outcome.status == 0, "\(outcome.errors)")
-    let hints = outcome.errors.components(separatedBy: "the resume hint was not kept").count - 1
+    let hints = outcome.errors.components(separatedBy: "the resume hint was not stored").count - 1
     #expect(hints == 1, "\(outcome.errors)")
     #expect(outcome.errors.contains("the disk or the quota is full"), "\(outcome.errors)")
   }

@@ -46,7 +46,7 @@ import Testing
     #expect(
       compressed.sentence
         == "sending 90,000 B for 132,472, compressed: the running image "
-        + "(130,000 B, CRC32 5121c8ff) is not on this host")
+        + "(130,000 B, CRC32 5121c8ff) is not stored on this host")
   }
 
   @Test func aPrebuiltPatchThatIsNotSentIsReported() {

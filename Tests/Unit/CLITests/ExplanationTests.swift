@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  /// A row states each exit status of its faults, and no other.
+  /// A row states each exit status of its faults, and no other exit status.
   @Test func theRowsStateTheExitStatuses() {
     let context = FaultContext(
       program: "otaflash", arguments: ["flash", "app.hex", "-d", "name:door-01"],
@@ -47,7 +47,8 @@ import Testing
     }
   }
 
-  /// EXIT STATUS lists the exit statuses of the rows. In addition, 0 and 3 are ends without an error.
+  /// EXIT STATUS lists the exit statuses of the rows. In addition, 0 and 3 are ends without an
+  /// error.
   @Test func theManualListsTheExitStatuses() throws {
     let manual = try String(
       contentsOf: Program.root.appending(path: ManualDiagnostics.path), encoding: .utf8)

@@ -67,7 +67,7 @@ enum FaultSamples {
   private static let readyPatches: [CommandFault] =
     [.file(.missing(path: "it's a.patch"))]
     + [
-      PrebuiltPatchFault.empty, .damaged("offset 3: it was cut off"), .kind("an in-place patch"),
+      PrebuiltPatchFault.empty, .damaged("offset 3: it is truncated"), .kind("an in-place patch"),
       .makesAnotherSize(3, image: 4), .makesAnother(of: ContentIdentity(size: 3, crc32: 1)),
     ].map { .readyPatch(path: "it's a.patch", $0) }
 

@@ -43,7 +43,7 @@ import Testing
     let plan = try plan(text, "--live", "--json")
     #expect(plan.status == 0, "\(plan.errors)")
     #expect(plan.output.contains("its battery level is 20 %"), "\(plan.output)")
-    #expect(plan.output.contains("it runs 1.0.0, and the campaign requires 1.2.0"))
+    #expect(plan.output.contains("it runs 1.0.0, but the campaign requires 1.2.0"))
     #expect(plan.output.components(separatedBy: #""prospect":"skipped""#).count == 3)
     try Program.checkEvents(of: plan)
   }

@@ -121,7 +121,7 @@ import Testing
     #expect(again.errors.contains("is left unchanged"), "\(again.errors)")
   }
 
-  @Test func anImpossibleStoreIsAFaultAndNotACrash() throws {
+  @Test func anInvalidStoreIsAFaultAndNotACrash() throws {
     try edit("db.execute('PRAGMA user_version = -1')\ndb.commit()")
     let devices = try program.run(["devices"])
     #expect(devices.status == 78, "\(devices.errors)")

@@ -88,7 +88,7 @@ import Testing
     #expect(block.last?.text.hasPrefix("1/2 done  1 failed") == true, "\(block)")
   }
 
-  @Test func aWaitIsShownAfterTwoLooks() {
+  @Test func aWaitIsShownAfterTwoPolls() {
     let (run, _) = Self.busy(1)
     var waiting = run
     let noon = WallClockTime(milliseconds: 43_200_000)

@@ -84,7 +84,7 @@ import Testing
     #expect(other.errors.contains("an event of run \(runs[1]) has the given hash"))
   }
 
-  /// A value of `--verify` that is not a hash is the name of a run.
+  /// If the value of `--verify` is not a hash, it is the name of a run.
   @Test func aRunMayBeNamedAfterVerify() throws {
     #expect(try report("--verify", runs[0]).output.contains("run \(runs[0])"))
     for words in [["--verify", String(Self.zeros.dropLast())], [runs[0], "--verify", runs[0]]] {

@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test(arguments: ["100ms", "30s"])
-  func aTransactionMayBeShorterAndNotLonger(_ text: String) {
+  func theTransactionTimeoutCanOnlyBeShortened(_ text: String) {
     let words = ["info", "-d", "sim:", "--transaction-limit", text]
     guard case .command(let command, _) = CommandLineReading(words, environment: [:]) else {
       Issue.record("not read")

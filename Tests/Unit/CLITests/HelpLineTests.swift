@@ -59,7 +59,7 @@ import Testing
     ["fleet", "report", "--html", "r.html"], ["fleet", "retry", "7f", "door"], ["fleet", "list"],
   ]
 
-  /// The programs other than otaflash that a command line may start with.
+  /// Other programs with which a command line may start.
   static let tools: Set = [
     "ls", "cat", "head", "sed", "od", "wc", "unzip", "chmod", "sudo", "rfkill", "swift",
   ]

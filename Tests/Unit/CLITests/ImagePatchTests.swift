@@ -88,7 +88,8 @@ import Testing
     #expect(other.output.contains("heatshrink 9,"), "\(other.output)")
   }
 
-  /// For random bytes with a few zeros, a delivery that is only slightly shorter is not sent.
+  /// For random bytes with a few zeros, the compressed image is only slightly shorter, so it is not
+  /// sent.
   @Test func onlyDeliveriesOfFlashArePredicted() throws {
     let program = try Program()
     var state: UInt64 = 9
@@ -187,7 +188,7 @@ import Testing
     let base = try program.file("other.bin", try Self.bytes(Self.new).reversed())
     for (file, words, reason) in [
       (try program.file("empty", []), [], "it is empty"),
-      (try program.file("short", bytes.dropLast(5)), [], "it was cut off"),
+      (try program.file("short", bytes.dropLast(5)), [], "it is truncated"),
       (Self.old, [], "it is not a complete patch"),
       (patch, ["--base", base], "applied to the base"),
     ] {
@@ -247,7 +248,7 @@ import Testing
     ])
     let message = #/app-1\.2\.0\.bin \(262,144 B, CRC32 f49b0379\) is not the running image \(/#
     #expect(outcome.errors.contains(message), "\(outcome.errors)")
-    #expect(outcome.errors.contains(" is not on this host"))
+    #expect(outcome.errors.contains(" is not stored on this host"))
     #expect(outcome.status == (policy == "auto" ? 0 : 5), "\(outcome.errors)")
     #expect(outcome.code == (policy == "auto" ? nil : "E-NO-PATCH"))
   }

@@ -23,12 +23,12 @@ import Testing
     #expect(outcome.status == 0, "\(outcome.errors)")
   }
 
-  @Test func aFrameReplacesThePreviousOne() {
+  @Test func aFrameReplacesThePreviousFrame() {
     var frame = FrameRenderer()
     #expect(frame.erase(columns: 80) == "" && frame.showCursor() == "")
     #expect(frame.draw(["a", "b"], columns: 80) == "\u{1B}[?25l\ra\u{1B}[K\nb\u{1B}[K\u{1B}[J")
     #expect(frame.draw(["c"], columns: 80) == "\r\u{1B}[1Ac\u{1B}[K\u{1B}[J")
-    // The terminal has wrapped a line since then.
+    // The terminal has wrapped a line since the last frame.
     _ = frame.draw([Line(String(repeating: "x", count: 50))], columns: 80)
     #expect(frame.erase(columns: 20) == "\r\u{1B}[2A\u{1B}[J")
     #expect(frame.showCursor() == "\u{1B}[?25h" && frame.showCursor() == "")

@@ -40,7 +40,7 @@ import Testing
     ["info", "-d", "last"], ["flash", "firmware-samples/app-1.3.0.bin", "-d", "last"],
     ["bench", "-d", "last"], ["reset", "-d", "last"],
   ])
-  func withoutOneTheErrorIsClear(_ words: [String]) throws {
+  func withoutALastDeviceTheErrorIsClear(_ words: [String]) throws {
     let outcome = try Program().run(words)
     #expect(outcome.status == 69 && outcome.code == "E-DEVICE-NOT-FOUND", "\(outcome.errors)")
     #expect(outcome.errors.contains("there is no last device"))
@@ -61,8 +61,8 @@ import Testing
     #expect(words == ["flash", "last", "-d", "sim:smp", "--device=sim:smp", "-q"])
   }
 
-  /// A simulated device has no radio to tune; that the device is simulated is known only after
-  /// `last` is resolved.
+  /// A simulated device has no radio to tune. The program learns that the device is simulated only
+  /// after it has resolved `last`.
   @Test func linkOptionsOfASimulatedDeviceAreRefused() throws {
     let program = try Program()
     #expect(try program.run(["info", "-d", "sim:fast"]).status == 0)

@@ -126,7 +126,7 @@ import Testing
   // MARK: Lines
 
   /// Lines must fit into a terminal of any size.
-  @Test func everySizeIsKept() {
+  @Test func linesFitEveryTerminalSize() {
     let devices = (1...40).map { number in
       Self.device(
         "C0:FF:EE:00:00:\(number + 10)", -40 - number,
@@ -200,7 +200,7 @@ import Testing
     ("\n", .enter), ("q", .leave), ("\u{03}", .leave), ("\u{04}", .leave), ("7", .digit(7)),
     ("0", .other), ("x", .other), ("\u{1B}[1;5C", .other), ("\u{1B}x", .other),
   ])
-  func aSequenceIsAKeyHoweverItArrives(_ text: String, _ key: Key) {
+  func aSequenceInAnyPiecesIsAKey(_ text: String, _ key: Key) {
     var whole = KeyDecoder()
     #expect(whole.take(text.utf8) == [key])
     #expect(whole.pause().isEmpty)
@@ -208,7 +208,7 @@ import Testing
     #expect(text.utf8.flatMap { parts.take([$0]) } == [key])
   }
 
-  @Test func anEscapeIsAKeyWhereNothingFollows() {
+  @Test func anEscapeWithoutAContinuationIsAKey() {
     var decoder = KeyDecoder()
     #expect(decoder.take([0x1B]).isEmpty)
     #expect(decoder.pause() == [.leave])

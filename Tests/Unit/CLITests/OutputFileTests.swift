@@ -146,7 +146,7 @@ import Testing
     try #require(mkfifo(pipe, 0o600) == 0)
     for option in ["--key-file", "--key"] {
       let run = try program.start(Self.flash(Self.image, option, pipe, "--json"))
-      // When the pipe can be opened for writing, the program has opened it for reading.
+      // The pipe can be opened for writing only after the program has opened it for reading.
       let writer = try #require(Self.writer(of: pipe))
       run.send(SIGINT)
       let outcome = run.end()

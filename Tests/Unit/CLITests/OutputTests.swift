@@ -139,7 +139,7 @@ import Testing
   }
 
   /// A restart that otaflash requested is not a lost link.
-  @Test func aRequestedRestartIsReportedAsOne() {
+  @Test func aRequestedRestartIsReportedAsARestart() {
     var transcript = HumanTranscript(
       device: "d", targetVersion: nil, progress: .plain, style: .plain)
     let restarted = UpdateEvent.restarted(

@@ -29,5 +29,5 @@ import Testing
     #expect(ProcessorWait.wait(in: "") == nil)
   }
 
-  @Test func aNewStartHasWaitedForNothing() { #expect(ProcessorWait().note() == nil) }
+  @Test func aNewMeasurementStartsWithoutWaits() { #expect(ProcessorWait().note() == nil) }
 }

@@ -164,7 +164,7 @@ import Testing
   }
 
   @Test(arguments: lines)
-  func exitCodesAreThoseOfTheManual(_ words: [String], _ status: Int32) throws {
+  func exitCodesMatchTheManual(_ words: [String], _ status: Int32) throws {
     let outcome = try Program().run(words)
     #expect(outcome.status == status, "\(outcome.errors)")
   }

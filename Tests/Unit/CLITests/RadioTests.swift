@@ -36,7 +36,7 @@ import Testing
     #expect(PairingDialogue.digits(42) == "000042")
   }
 
-  @Test func everySecurityFaultHasACommandThatHelps() {
+  @Test func everySecurityFaultHasACommandAsRemedy() {
     let context = FaultContext(
       program: "otaflash",
       arguments: ["--adapter", "hci1", "flash", "a.bin", "-d", "C0:FF:EE:00:00:01"],

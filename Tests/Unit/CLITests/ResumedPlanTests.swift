@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Tests of `fleet run --plan` for an open run: its devices are those of the plan, with the same
+/// Tests of `fleet run --plan` for an open run: the run has the devices of the plan, with the same
 /// keys.
 @Suite(.waitsForPrograms) struct ResumedPlanTests {
   private let program: Program

@@ -82,7 +82,7 @@ import Testing
   }
 
   /// A failed hook does not affect the run, and a hook may ignore its input.
-  @Test func aHookThatFailsIsReportedAndChangesNothing() throws {
+  @Test func aFailedHookIsReportedAndHasNoOtherEffect() throws {
     let run = try fleet("run", try campaign("run-ended: 'echo no chat; exit 3'"))
     #expect(run.status == 0, "\(run.errors)")
     #expect(run.errors.contains("hook run-ended exited with code 3: no chat"), "\(run.errors)")

@@ -118,7 +118,7 @@ import Testing
     #expect(ended.errors.isEmpty, "\(ended.errors)")
   }
 
-  @Test func withJSONTheResultIsThatOfTheSignal() throws {
+  @Test func withJSONTheResultNamesTheSignal() throws {
     let program = try Program()
     let run = try program.start(["simulate", "--listen", program.home.path + "/d", "--json"])
     // Standard error is empty, so the socket shows whether the device listens.

@@ -22,7 +22,7 @@ enum TroubleshootingPage {
       With `--json`, the event `error` contains the code; its member `retryable` states whether \
       the same command can succeed unchanged. The manual, otaflash(1), lists the exit codes.
 
-      | code | what happened | exit |
+      | code | meaning | exit code |
       |---|---|---|
       """
     let rows = FaultCode.allCases.map { code in
@@ -52,16 +52,16 @@ enum TroubleshootingPage {
 
       \(meaning). Exit code \(exits(of: code)).
 
-      **Why it happens.** \(row.causes)
+      **Causes.** \(row.causes)
 
-      **What to do.** \(row.remedy)
+      **Remedy.** \(row.remedy)
 
       """
   }
 
   private static func exits(of code: FaultCode) -> String {
     // In any state, the signal ends the process.
-    if code == .interrupted { return "128 and the signal's number, as 130 by Ctrl-C" }
+    if code == .interrupted { return "128 and the signal's number, such as 130 for Ctrl-C" }
     let codes = code.row.exits.map(\.code).sorted().map(String.init)
     return codes.count < 2
       ? codes.joined() : codes.dropLast().joined(separator: ", ") + " or " + codes[codes.count - 1]

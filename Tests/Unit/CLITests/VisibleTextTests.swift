@@ -52,7 +52,7 @@ import Testing
   }
 }
 
-/// Tests of external text with the built program, from each source that needs no adapter.
+/// Tests of external text with the built program, for each source that needs no adapter.
 @Suite(.waitsForPrograms) struct HostileTextTests {
   private static let hostile = "a\u{1B}[31m\u{7F}\u{9B}2J\u{202E}"
   private static let image = "firmware-samples/blink-1.0.0.bin"

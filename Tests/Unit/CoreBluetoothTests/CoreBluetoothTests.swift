@@ -290,7 +290,7 @@ import Testing
     #expect(value == [87])
   }
 
-  /// A computer without Bluetooth; the manager is that of the mock, as an app creates it.
+  /// A computer without Bluetooth. The mock provides the manager, which is created as in an app.
   @Test func aComputerWithoutBluetoothIsReported() async throws {
     let central = CoreBluetoothCentral()
     await #expect(throws: ScanFault.self) { try await central.first(within: .seconds(60)) }

@@ -132,7 +132,7 @@ final class SimulatedSystem: MockSystem {
     }
     session.state.withLock { $0.isCancelled = true }
     session.operations.finish()
-    // Earlier requests are still sent on a connection, but an attempt ends immediately.
+    // Earlier requests are still sent on a connection, but a connection attempt ends immediately.
     if peripheral.mtu == 0 { task.cancel() }
   }
 

@@ -112,7 +112,7 @@ import Testing
 
   /// One file has 29 bytes that expand to 2^31 bytes; in the other, each byte of the memory is a
   /// segment.
-  @Test func aFewBytesDoNotKeepItBusy() {
+  @Test func smallFilesAreReadInBoundedTime() {
     #expect(PatchFile(of: bytes("02 BF FF FF FF 07 01 FF FF FF FF 07 00")) == nil)
     let segments = bytes("12 BF FF FF 1F 01 00 00 BF FF FF 1F 01 FF FF FF FF 07 00")
     #expect(PatchFile(of: segments) == nil)

@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func everyCutIsRefused() {
+  @Test func everyTruncatedPatchIsRefused() {
     for digits in Example.patches.values {
       let patch = bytes(digits)
       for count in patch.indices {
@@ -134,7 +134,7 @@ import Testing
     #expect(try PatchReader.apply(patch[...], to: Example.base, limit: 1).image == [0x55])
   }
 
-  /// Offsets are those of the byte that was read last, even in a slice of a file.
+  /// An offset refers to the byte that was read last, even in a slice of a file.
   @Test func offsetsCountFromTheSlice() {
     let file = [1, 2, 3] + bytes("00 83 01 01 00")
     #expect(throws: PatchFault(.dataFormat, at: 3)) {

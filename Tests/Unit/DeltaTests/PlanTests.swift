@@ -82,7 +82,8 @@ import Testing
     #expect(delivery.partSize == 65_536 && delivery.partCount == 4)
   }
 
-  /// If the flash is the limit, all deliveries take the same time, and the shortest one is sent.
+  /// If the flash is the limit, all deliveries take the same time, and the shortest delivery is
+  /// sent.
   @Test func theShortestOfEquallyFastDeliveriesIsUsed() {
     let (base, image) = release()
     let delivery = best(image, base: base, conditions(1e6, erasedAhead: false))

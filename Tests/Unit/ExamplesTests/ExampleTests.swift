@@ -36,14 +36,14 @@ import Testing
       ])
   }
 
-  @Test func batteryShowsThatASlowObserverDelaysNoOther() throws {
+  @Test func batteryShowsThatASlowObserverDelaysNoOtherObserver() throws {
     let run = try Program(name: "Battery").run()
     #expect(run.status == 0)
     #expect(run.lines.first == "now: 100%")
     #expect(
       run.lines.filter { $0.hasPrefix("display") }
         == (80...99).reversed().map { "display: \($0)%" })
-    // The logger keeps the newest two, and every level is either shown or counted as missed.
+    // The logger keeps the two newest levels, and every level is either shown or counted as missed.
     #expect(
       run.lines.filter { $0.hasPrefix("logger") } == [
         "logger: 99%", "logger: 95% (3 missed)", "logger: 91% (3 missed)",
@@ -51,7 +51,7 @@ import Testing
       ])
   }
 
-  @Test func thermostatReachesItsTargetAndRefusesAnother() throws {
+  @Test func thermostatReachesItsTargetAndRefusesAnInvalidTarget() throws {
     let run = try Program(name: "Thermostat").run()
     #expect(run.status == 0)
     #expect(

@@ -25,7 +25,7 @@ struct AddressRegionTests {
     try FirmwareImage.decode(name: "a.hex", bytes: hex(places), region: region)
   }
 
-  @Test("a region is written as two addresses, of which the second is exclusive")
+  @Test("a region is written as two addresses; the second address is exclusive")
   func text() throws {
     #expect(try Self.region("0x1000..0x12ECC").range == 0x1000..<0x12ECC)
     #expect(try Self.region("0X1000..8192").description == "0x00001000..0x00002000")
@@ -46,7 +46,7 @@ struct AddressRegionTests {
     (0, 0x4E02_0000, "CCFG"),
   ]
 
-  @Test("data that updates do not write is excluded and reported", arguments: known)
+  @Test("data that updates never write is excluded and reported", arguments: known)
   func leftOut(firmware: UInt32, other: UInt32, name: String) throws {
     let image = try Self.image([(other, [9, 9]), (firmware, [1, 2])])
     #expect(image.bytes == [1, 2])
@@ -90,7 +90,7 @@ struct AddressRegionTests {
     #expect(image.layout?.leftOut == [])
   }
 
-  @Test("unknown data far apart is refused with its regions, and each can be selected")
+  @Test("unknown data in distant regions is refused, and each region can be selected")
   func farApart() throws {
     let places: [(UInt32, [UInt8])] = [(0x1000, [1, 2]), (0x6000_0000, [3, 4, 5])]
     let first = try Self.region("0x1000..0x1002")
@@ -110,7 +110,7 @@ struct AddressRegionTests {
     }
   }
 
-  @Test("only data that updates do not write is not an image; a binary has no region")
+  @Test("a file of only excluded data is not an image; a binary has no region")
   func nothingElse() throws {
     let own = try Self.region("0..0x1000")
     #expect(throws: FirmwareFault.addresses(.noAddresses)) {

@@ -7,7 +7,7 @@ import Testing
     ("lzma2", ["compressed with LZMA2"]),
     ("lzma2armthumb", ["compressed with LZMA2", "compressed through the ARM Thumb filter"]),
   ])
-  func theRunningHashIsThatOfTheUncompressedImage(_ name: String, _ flags: [String]) throws {
+  func theRunningHashIsTheHashOfTheUncompressedImage(_ name: String, _ flags: [String]) throws {
     let plain = try #require(try Fixture.image("Compressed/plain.bin").mcuboot)
     let image = try Fixture.image("Compressed/\(name).bin")
     let mcuboot = try #require(image.mcuboot)

@@ -23,7 +23,7 @@ struct FirmwareImageTests {
     #expect(try FirmwareImage.decode(name: "a", bytes: Array("\r\n".utf8) + Self.hex).bytes == [1])
   }
 
-  @Test("a file with content or name of HEX is never sent as a binary")
+  @Test("a file with the content or the name of a HEX file is never sent as a binary")
   func damagedHex() {
     #expect(throws: FirmwareFault.malformed(.intelHex(.line(1, .notHexadecimal(0x7A, column: 2)))))
     {
@@ -67,7 +67,7 @@ struct FirmwareImageTests {
   }
 
   @Test(
-    "a damaged first line of S-records is reported for every name",
+    "a damaged first line of S-records is reported for every file name",
     arguments: [
       ("S0G600004844521B\n", SRecordFault.notHexadecimal(UInt8(ascii: "G"), column: 3)),
       ("S4030000FC\n", .unknownType(UInt8(ascii: "4"))),
@@ -79,7 +79,7 @@ struct FirmwareImageTests {
     }
   }
 
-  @Test("files that start as ELF, UF2 or ZIP are never sent as a binary")
+  @Test("files that start like ELF, UF2 or ZIP files are never sent as a binary")
   func damagedFormats() {
     #expect(throws: FirmwareFault.malformed(.elf(.headerCutOff(found: 7)))) {
       try FirmwareImage.decode(name: "a.bin", bytes: [0x7F, 0x45, 0x4C, 0x46, 1, 1, 1])
@@ -116,7 +116,7 @@ struct FirmwareImageTests {
     }
   }
 
-  @Test("empty and too large are refused, the limit itself is not")
+  @Test("empty and too large images are refused; an image at the limit is accepted")
   func limits() throws {
     #expect(throws: FirmwareFault.empty) { try FirmwareImage.decode(name: "a", bytes: []) }
     #expect(try FirmwareImage.decode(name: "a", bytes: [1, 2], limit: 2).bytes.count == 2)
@@ -125,7 +125,7 @@ struct FirmwareImageTests {
     }
   }
 
-  @Test("the command line has priority over the sidecar, the sidecar over the descriptor")
+  @Test("the command line has priority over the sidecar, and the sidecar over the descriptor")
   func precedence() throws {
     let sidecar = ImageIdentity(version: FirmwareVersion(1, 3, 0))
     let image = try FirmwareImage.decode(name: "a", bytes: Self.described, sidecar: sidecar)
@@ -142,7 +142,7 @@ struct FirmwareImageTests {
     #expect(overridden.hardware == HardwareID(0xA001))
   }
 
-  @Test("an image for any board can be restricted to one, and states any itself")
+  @Test("an image for any board can be restricted to one board")
   func anyBoard() throws {
     let bytes = ImageDescriptor(version: FirmwareVersion(1, 3, 0), hardware: nil).encoded
     #expect(try FirmwareImage.decode(name: "a", bytes: bytes).hardware == .any)

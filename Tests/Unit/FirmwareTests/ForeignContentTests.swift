@@ -58,8 +58,8 @@ struct ForeignContentTests {
     #expect(region.range == 0x8400..<UInt64(0x8400 + found.image.size))
     #expect(EmbeddedImage(in: Self.image([UInt8](repeating: 1, count: 4096))) == nil)
     #expect(EmbeddedImage(in: Self.image(bytes))?.region(in: Self.image(bytes)) == nil)
-    // The file contains the magic everywhere and nothing else; the work must be limited, and no
-    // image is found.
+    // The file consists only of repeated magics. The search must end in limited time, and must find
+    // no image.
     let magic: [UInt8] = [0x3D, 0xB8, 0xF3, 0x96] + [UInt8](repeating: 0, count: 508)
     let many = [[UInt8]](repeating: magic, count: 2000).flatMap { $0 }
     #expect(EmbeddedImage(in: Self.image([1] + many.dropFirst())) == nil)

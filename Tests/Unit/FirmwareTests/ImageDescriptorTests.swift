@@ -43,7 +43,7 @@ struct ImageDescriptorTests {
     }
   }
 
-  @Test("a descriptor across the end of the image or of the 64 KiB is damaged")
+  @Test("a descriptor that crosses the end of the image or of the 64 KiB is damaged")
   func cut() {
     #expect(throws: FirmwareFault.descriptorDamaged(offset: 0)) {
       try ImageDescriptor.find(in: Array(Self.block.dropLast()))
@@ -54,7 +54,7 @@ struct ImageDescriptorTests {
     }
   }
 
-  @Test("two equal descriptors count as one, two different ones are a fault")
+  @Test("two equal descriptors count as one; two different descriptors are a fault")
   func several() throws {
     #expect(try ImageDescriptor.find(in: Self.block + Self.block) == Self.descriptor)
     let other = ImageDescriptor(version: FirmwareVersion(1, 3, 1), hardware: nil)
@@ -63,7 +63,7 @@ struct ImageDescriptorTests {
     }
   }
 
-  @Test("a later layout with a right CRC32 is reported as such")
+  @Test("a later layout with a correct CRC32 is reported as a later layout")
   func laterLayout() {
     var block = Array(Self.block.dropLast(4))
     block[8] = 2

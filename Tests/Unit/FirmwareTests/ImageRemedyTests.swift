@@ -2,7 +2,7 @@ import OtaflashFirmware
 import Testing
 
 @Suite struct ImageRemedyTests {
-  @Test func aFaultPointsToItsPlace() throws {
+  @Test func aFaultStatesItsLocation() throws {
     let small = AddressFault.Place(region: try #require(AddressRegion("0..8")), dataCount: 3)
     let large = AddressFault.Place(region: try #require(AddressRegion("16..32")), dataCount: 9)
     let pairs: [(FirmwareFault, ImageRemedy)] = [

@@ -30,7 +30,7 @@ import Testing
     #expect(content.firmwareLoader?.hash == nil, "these bytes are not an MCUboot image")
   }
 
-  @Test func theHashOfTheLoaderIsThatOfItsImage() throws {
+  @Test func theHashOfTheLoaderIsTheHashOfItsImage() throws {
     let image = try Fixture.bytes("MCUboot/ed25519.bin")
     let content = try #require(try installer(installerTable([(2, image)])))
     #expect(content.firmwareLoader?.hash == (try MCUbootImage(decoding: image).hash))
@@ -49,7 +49,7 @@ import Testing
     for size in 0..<Self.body.count { #expect(try installer(Array(Self.body[..<size])) == nil) }
   }
 
-  @Test("an installer and an application may share a place; the installer is first")
+  @Test("an installer and an application may share a location; the installer is first")
   func package() throws {
     let application = try Fixture.bytes("MCUboot/ed25519.bin")
     let first = Self.file(Self.body, entry: [0xA0, 0, 1, 0, 1])

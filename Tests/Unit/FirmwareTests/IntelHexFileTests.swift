@@ -54,7 +54,7 @@ struct IntelHexFileTests {
     #expect(segment.bytes.last == 1)
   }
 
-  @Test("segments of the 8086 may overlap; bytes must not")
+  @Test("segments of the 8086 may overlap, but their bytes must not")
   func segments() throws {
     let file = try Self.decode([
       .extendedSegmentAddress(base: 0x0001), .data(loadOffset: 0, [2]),
@@ -108,7 +108,7 @@ struct IntelHexFileTests {
     }
   }
 
-  @Test("a Universal Hex is reported as such")
+  @Test("a Universal Hex file is reported as a Universal Hex file")
   func universal() {
     let text = Array(":0400000A9900C0DEBB\n".utf8)
     #expect(throws: TextFault<IntelHexFault>.line(1, .universalHex(type: 0x0A))) {
@@ -124,7 +124,7 @@ struct IntelHexFileTests {
     ) { try IntelHexFile(decoding: text, spanLimit: 100) }
   }
 
-  @Test("a span of exactly the limit is allowed")
+  @Test("a span equal to the limit is allowed")
   func spanAtLimit() throws {
     let file = try Self.decode(
       [.data(loadOffset: 0, [1]), .data(loadOffset: 99, [2]), .endOfFile], spanLimit: 100)

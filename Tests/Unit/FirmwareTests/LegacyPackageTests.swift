@@ -41,7 +41,7 @@ struct LegacyPackageTests {
     return try FirmwarePackage.decode(name: "a.zip", bytes: archive.bytes)
   }
 
-  @Test("init packets of every version are decoded as by the tool that created them")
+  @Test("init packets of every version are decoded as in the tool that created them")
   func display() throws {
     let said: [String: Said] = try Fixture.json("Nordic/adafruit.json")
     #expect(said.count == 10)
@@ -135,7 +135,7 @@ struct LegacyPackageTests {
     }
   }
 
-  @Test("a packet for a firmware of another size is refused")
+  @Test("a packet for firmware of another size is refused")
   func size() throws {
     let part = try Fixture.image("Nordic/legacy-0.7.zip")
     let dat = try #require(part.initPacket).bytes

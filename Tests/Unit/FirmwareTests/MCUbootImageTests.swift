@@ -45,7 +45,7 @@ struct MCUbootImageTests {
       .littleEndian(UInt16(protected.count), at: 10) + protected + entries
   }
 
-  @Test("are decoded as by imgtool")
+  @Test("are decoded as in imgtool")
   func dumpinfo() throws {
     let dumps: [String: Dump] = try Fixture.json("MCUboot/dumpinfo.json")
     #expect(dumps.count == 16)
@@ -106,7 +106,7 @@ struct MCUbootImageTests {
   }
 
   /// imgtool was called with `--vid example.com --cid door`.
-  @Test("vendor and class match those of imgtool, and others are refused")
+  @Test("vendor and class match the values of imgtool, and other values are refused")
   func board() throws {
     let image = try Fixture.image("MCUboot/every-entry.bin")
     let vendor = MCUbootIdentifier(name: "example.com", in: .domainNames)

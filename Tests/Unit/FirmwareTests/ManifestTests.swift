@@ -23,7 +23,7 @@ struct ManifestTests {
     return line
   }
 
-  @Test("a Device Manager package contains images with their places")
+  @Test("a Device Manager package contains images with their locations")
   func deviceManager() throws {
     let package = try Fixture.package("DeviceManager/two-images.zip")
     #expect(package.kind == .deviceManager)
@@ -37,9 +37,9 @@ struct ManifestTests {
     #expect(try one.onlyImage().bytes == Fixture.bytes("MCUboot/ed25519.bin"))
   }
 
-  /// The format is that of nRF Connect SDK for the nRF54H20.
+  /// nRF Connect SDK uses this format for the nRF54H20.
   @Test(
-    "a package of SUIT envelopes is reported as such",
+    "a package of SUIT envelopes is reported as a SUIT package",
     arguments: [
       "{\"type\": \"suit-envelope\", \"image\": \"app.suit\", \"file\": \"root.suit\"}",
       "{\"file\": \"root.suit\", \"size\": \"3\"}",

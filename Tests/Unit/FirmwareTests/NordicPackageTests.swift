@@ -39,7 +39,7 @@ struct NordicPackageTests {
     return try FirmwarePackage.decode(name: "a.zip", bytes: archive.bytes)
   }
 
-  @Test("init packets are decoded as by nrfutil")
+  @Test("init packets are decoded as in nrfutil")
   func display() throws {
     let said: [String: [String: Said]] = try Fixture.json("Nordic/nrfutil.json")
     #expect(said.count == 6)
@@ -137,7 +137,7 @@ struct NordicPackageTests {
     "malformed packets are refused with the offset",
     arguments: [
       ("", .empty),
-      ("08", .notProtobuf(offset: 1, "a number is cut off")),
+      ("08", .notProtobuf(offset: 1, "a number is truncated")),
       ("00 00", .notProtobuf(offset: 0, "the field number 0 is not possible")),
       ("0B", .notProtobuf(offset: 0, "wire type 3 is not used")),
       ("0A FF 01", .notProtobuf(offset: 0, "the field has 255 bytes, only 0 are left")),
@@ -149,7 +149,7 @@ struct NordicPackageTests {
         "0A FF FF FF FF FF FF FF FF FF 02",
         .notProtobuf(offset: 1, "a number has more than 64 bits")
       ),
-      ("09 00", .notProtobuf(offset: 0, "the field is cut off")),
+      ("09 00", .notProtobuf(offset: 0, "the field is truncated")),
       ("08 01", .field("command", offset: 0, "is not a byte string")),
       ("0A 00 0A 00", .field("command", offset: 2, "occurs twice")),
       ("0A 00 12 00", .field("signed_command", offset: 0, "occurs next to an unsigned command")),

@@ -37,7 +37,7 @@ struct ProgramFileTests {
     #expect(try Self.uf2(anyone).family == nil)
   }
 
-  @Test("the block that picotool puts first for an RP2350 is not flashed")
+  @Test("the first block that picotool adds for an RP2350 is not flashed")
   func rp2350() throws {
     let page = [UInt8](repeating: 0xEF, count: 256)
     let tag: [UInt8] = [0x04, 0xE3, 0x57, 0x99]
@@ -104,7 +104,7 @@ struct ProgramFileTests {
   }
 
   /// The file as lld links it without `--nmagic`, if flash starts at a page boundary: the first
-  /// segment is the file from its first byte on.
+  /// segment starts at the first byte of the file.
   @Test(
     "the sections are the firmware of a segment with the file's own headers",
     arguments: [false, true])

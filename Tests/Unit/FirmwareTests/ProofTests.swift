@@ -101,7 +101,7 @@ struct ProofTests {
     #expect(throws: ProofFault.encrypted) { try image.checkSignature(by: Self.key("ed25519")) }
   }
 
-  @Test("bytes after the image are refused, fill is not")
+  @Test("bytes after the image are refused, but padding is accepted")
   func rest() throws {
     let bytes = try Fixture.bytes("MCUboot/ed25519.bin")
     let key = try Self.key("ed25519")

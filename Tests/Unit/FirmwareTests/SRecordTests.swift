@@ -113,7 +113,7 @@ struct SRecordTests {
     }
   }
 
-  @Test("one changed character is refused, or changes nothing")
+  @Test("one changed character is refused, or does not change the image")
   func everyCharacter() throws {
     let text = Array(Self.hello.utf8)
     let whole = try SRecordFile(decoding: text, spanLimit: 1000)

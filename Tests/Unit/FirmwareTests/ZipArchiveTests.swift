@@ -29,7 +29,7 @@ struct ZipArchiveTests {
     #expect(archive["c"] == nil)
   }
 
-  @Test("archives that unpack to too many bytes are refused, with true or false sizes")
+  @Test("archives that unpack to too many bytes are refused, with correct or wrong sizes")
   func bombs() throws {
     #expect(
       Self.fault(of: try Fixture.bytes("Hostile/bomb.zip"))
@@ -53,7 +53,7 @@ struct ZipArchiveTests {
   }
 
   @Test(
-    "names that lead out of the archive are refused",
+    "names of paths outside the archive are refused",
     arguments: [
       "../a", "/etc/passwd", "a/../../b", "a//b", "./a", "..", "C:a", "a\\b", "a\u{7F}", "a\nb", "",
     ])

@@ -20,7 +20,7 @@ import Testing
     [days], [.zero - days], [days, .zero - days], [.zero - days, days],
     [.seconds(-3600), .seconds(-3600), .seconds(-3600)],
   ])
-  func aRunIsWholeWhateverTheClockShows(_ jumps: [Duration]) throws {
+  func aRunIsCompletedDespiteChangesOfTheClock(_ jumps: [Duration]) throws {
     let calm = try Self.scene().run()
     var scene = Self.scene()
     scene.jumps = jumps.enumerated().map {
@@ -48,7 +48,7 @@ import Testing
 
   /// If the clock is set back, a soak takes no longer. If the clock is set forward, the soak ends,
   /// as after sleep.
-  @Test func aSoakIsNoLongerForAClockThatIsPutBack() throws {
+  @Test func aClockThatIsSetBackDoesNotExtendASoak() throws {
     let waves = [Wave("canary", .count(1), soak: .seconds(600)), Wave("all", .rest)]
     let calm = try Scene(3, waves: waves).run()
     var scene = Scene(3, waves: waves)
@@ -60,7 +60,7 @@ import Testing
   }
 
   /// A window is a time of day, so the time of the clock decides, even if the clock was set back.
-  @Test func windowsGoByWhatTheClockShows() throws {
+  @Test func windowsUseTheCurrentClock() throws {
     var scene = Scene(2)
     // A scene starts on 2027-01-15 at 08:00 UTC.
     scene.campaign.window = TransferWindow(opens: 9 * 60, closes: 10 * 60)
@@ -72,7 +72,7 @@ import Testing
 
   /// The process that resumes the run finds a clock that was set back; this must not delay
   /// anything.
-  @Test func aProcessThatGoesOnWithAClockThatWasPutBackWaitsForNothing() throws {
+  @Test func aResumedRunIsNotDelayedByAClockThatWasSetBack() throws {
     let calm = try Self.scene().run()
     var scene = Self.scene()
     scene.killsAfter = [20]

@@ -11,19 +11,19 @@ import Testing
     return scene
   }
 
-  @Test func aDeviceThatRunsAnOlderVersionThanRequiredIsSkippedUnharmed() throws {
+  @Test func aDeviceBelowTheRequiredVersionIsSkippedWithoutAWrite() throws {
     var scene = Self.scene("fast?version=1.1.0&seed=1", "fast?version=1.2.0&seed=2")
     scene.campaign.requirements.version = FirmwareVersion(1, 2, 0)
     let outcome = try scene.run()
     #expect(
       outcome.run["other0"]?.ending
-        == .skipped(words: "it runs 1.1.0, and the campaign requires 1.2.0 or later"))
+        == .skipped(words: "it runs 1.1.0, but the campaign requires 1.2.0 or later"))
     #expect(outcome.run["other0"]?.attempts == 1)
     #expect(outcome.sent["other0"] == 0)
     #expect(outcome.run["other1"]?.ending == .updated)
   }
 
-  @Test func aDeviceWithALowBatteryIsSkippedAndOneWithoutTheServiceAsTheCampaignSays() throws {
+  @Test func devicesWithALowOrUnknownBatteryLevelAreTreatedAsConfigured() throws {
     let profiles = [
       "fast?battery=20&seed=1", "fast?battery=30&seed=2", "fast?seed=3",
       "fast?battery=0&seed=4&version=1.3.0",
@@ -34,7 +34,7 @@ import Testing
     let outcome = try scene.run()
     #expect(
       outcome.run["other0"]?.ending
-        == .skipped(words: "its battery level is 20 %, and the campaign requires 30 %"))
+        == .skipped(words: "its battery level is 20 %, but the campaign requires 30 %"))
     #expect(outcome.sent["other0"] == 0)
     #expect(outcome.run["other1"]?.ending == .updated)
     #expect(outcome.run["other2"]?.ending == .updated, "unknown proceeds")
@@ -42,7 +42,7 @@ import Testing
     let strict = try scene.run()
     #expect(
       strict.run["other2"]?.ending
-        == .skipped(words: "it reports no battery level, and the campaign requires 30 %"))
+        == .skipped(words: "it reports no battery level, but the campaign requires 30 %"))
     #expect(strict.sent["other2"] == 0)
   }
 
@@ -57,7 +57,7 @@ import Testing
   /// Boards of all vendors report a level. If a board has been sent to its bootloader, its update
   /// is completed there.
   @Test(arguments: [0, 100])
-  func boardsOfAllMakesAreAsked(level: Int) throws {
+  func boardsOfAllVendorsReportTheLevel(level: Int) throws {
     var scene = try MixedFleetTests.scene(each: 1)
     scene.boards = scene.boards.map { ($0.id, $0.profile + "&battery=\(level)") }
     scene.campaign.waves[0].thresholds = FleetEngineTests.lenient

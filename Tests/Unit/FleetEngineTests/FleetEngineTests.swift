@@ -11,7 +11,7 @@ import Testing
   static let new: FirmwareVersion? = FirmwareVersion(1, 3, 0)
   static let lenient = WaveThresholds(successPercent: 0, stop: .count(1000), seenPercent: 0)
 
-  @Test func aFleetIsUpdatedWhole() throws {
+  @Test func aCompleteFleetIsUpdated() throws {
     let outcome = try Scene(12).run()
     #expect(outcome.run.control == .ended(.complete(failed: 0)))
     #expect(outcome.truth.values.allSatisfy { $0 == Self.new })
@@ -20,7 +20,7 @@ import Testing
   }
 
   /// Intents are recorded before outcomes, in the order claimed, placed, activating, ended.
-  @Test func whatIsBegunIsRecordedFirst() throws {
+  @Test func intentsAreRecordedBeforeTheyAreExecuted() throws {
     let outcome = try Scene(1).run()
     let names = outcome.history.compactMap { recorded -> String? in
       switch recorded.event {
@@ -36,7 +36,7 @@ import Testing
     #expect(names == ["published", "claimed", "placed", "activating", "ended", "settled"])
   }
 
-  @Test func connectionsAreMadeOneAtATimeOnAnAdapterAndTransfersSideBySide() throws {
+  @Test func connectionsAreSequentialOnAnAdapterAndTransfersAreConcurrent() throws {
     let outcome = try Scene(16).run()
     #expect(outcome.connectingMost == 1)
     #expect(outcome.made.keys.sorted() == ["hci0", "hci1"])
@@ -48,7 +48,7 @@ import Testing
 
   /// For boards that misbehave, lose links, revert, fail permanently, or are absent, each outcome
   /// must be correct.
-  @Test func everyDeviceEndsAsItSays() throws {
+  @Test func everyOutcomeMatchesTheStateOfItsDevice() throws {
     var scene = Scene(
       10,
       and: [
@@ -84,10 +84,10 @@ import Testing
     "durable-wanders", "wrong-crc-always", "wrong-verify-crc", "never-returns", "comes-back-old",
     "new-address",
   ])
-  func aHangingDeviceDelaysNoOther(_ fault: String) throws {
+  func aHangingDeviceDelaysNoOtherDevice(_ fault: String) throws {
     func others(_ scene: Scene) throws -> Duration {
       var scene = scene
-      // The transfers take as long as real ones: a wait for the adapter, which one device may
+      // The transfers take as long as real transfers. A wait for the adapter, which one device may
       // cause, takes a second.
       scene.packages[nil] = FirmwarePackage(
         name: "app", kind: .raw, parts: [Scene.image(bytes: 120_000)])
@@ -111,7 +111,7 @@ import Testing
     #expect(with <= without * 1.05, "\(with) instead of \(without)")
   }
 
-  @Test func aBadImageIsStoppedAfterTheCanary() throws {
+  @Test func anInvalidImageStopsTheRunAfterTheCanary() throws {
     var scene = Scene(
       0, and: (0..<10).map { "fast?reverts&seed=\($0 + 1)" },
       waves: [Wave("canary", .count(2)), Wave("all", .rest)])
@@ -123,7 +123,7 @@ import Testing
     #expect(outcome.sent.values.count { $0 > 0 } <= 2)
   }
 
-  @Test func anAdapterThatVanishesIsNoFailureAndItsDevicesMove() throws {
+  @Test func devicesOfAMissingAdapterMoveToAnotherWithoutAFailure() throws {
     var scene = Scene(12)
     scene.campaign.waves[0].thresholds.stop = .count(1)
     scene.meanwhile = { transport, clock in
@@ -145,7 +145,7 @@ import Testing
   }
 
   /// An adapter whose connections all fail immediately always has a free place.
-  @Test func anAdapterThatOnlyFailsIsNotGivenEveryDevice() throws {
+  @Test func aFailingAdapterDoesNotReceiveEveryDevice() throws {
     var scene = Scene(12)
     scene.campaign.retries.infrastructureFailures = 1000
     scene.meanwhile = { transport, _ in transport.broken.withLock { $0 = ["hci0"] } }
@@ -159,7 +159,7 @@ import Testing
   }
 
   /// The run reports that it has no adapter, pauses, and resumes automatically.
-  @Test func withoutAnyAdapterTheRunWaitsForOne() throws {
+  @Test func withoutAnAdapterTheRunWaitsForAnAdapter() throws {
     var scene = Scene(3)
     scene.adapters = []
     scene.meanwhile = { transport, clock in
@@ -188,7 +188,7 @@ import Testing
 
   /// All adapters disappear during the run: no device fails, and no device is forgotten.
   @Test(arguments: [1, 20])
-  func allAdaptersVanishAndComeBack(_ infrastructureFailures: Int) throws {
+  func aRunSurvivesTheLossOfAllAdapters(_ infrastructureFailures: Int) throws {
     var scene = Scene(12)
     scene.campaign.waves[0].thresholds.stop = .count(1)
     scene.campaign.retries.infrastructureFailures = infrastructureFailures
@@ -213,7 +213,7 @@ import Testing
   }
 
   /// A missing adapter does not delay steps that need no adapter.
-  @Test func aSoakingWaveDoesNotPauseForWantOfAnAdapter() throws {
+  @Test func aMissingAdapterDoesNotPauseASoakingWave() throws {
     var scene = Scene(
       2, waves: [Wave("canary", .count(1), soak: .seconds(7200)), Wave("all", .rest)])
     scene.meanwhile = { transport, clock in
@@ -244,7 +244,7 @@ import Testing
   ]
 
   /// The process dies before each of the events is recorded, and another process continues.
-  @Test func killedAtAnyEventItComesToTheSameReport() throws {
+  @Test func aKillAtAnyEventLeadsToTheSameReport() throws {
     var scene = Scene(3, and: Self.hurt)
     scene.campaign.waves[0].thresholds = Self.lenient
     let whole = try scene.run()
@@ -256,7 +256,7 @@ import Testing
     }
   }
 
-  @Test func killedAgainAndAgainItComesToTheSameReport() throws {
+  @Test func repeatedKillsLeadToTheSameReport() throws {
     var scene = Scene(6, and: Self.hurt)
     scene.campaign.waves[0].thresholds = Self.lenient
     let whole = try scene.run()
@@ -266,13 +266,13 @@ import Testing
     #expect(Report(outcome.run) == Report(whole.run))
     #expect(outcome.truth == whole.truth)
     for device in scene.boards where device.id.hasPrefix("board") {
-      // Each image is sent once, and the data that was in flight when a process died at most once
+      // Each image is sent once. Data that was in flight when a process died is sent at most once
       // more.
       #expect((outcome.sent[device.id] ?? 0) < 3 * Scene.image.bytes.count)
     }
   }
 
-  @Test func aRunThatIsGoneOnWithAfterItsEndDoesNothing() throws {
+  @Test func continuingACompletedRunHasNoEffect() throws {
     var scene = Scene(2)
     scene.killsAfter = [10_000]
     let outcome = try scene.run()

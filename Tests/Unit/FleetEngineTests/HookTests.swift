@@ -71,7 +71,7 @@ final class ScriptedHooks: HookRunner {
     return found
   }
 
-  @Test func hooksOfADeviceAreToldWhatIsKnown() throws {
+  @Test func hooksOfADeviceReceiveTheKnownFacts() throws {
     var (scene, hooks) = Self.scene(1, [.beforeDevice, .afterDevice])
     scene.campaign.devices = [
       FleetDevice(id: "board0", name: "front", board: "door", site: nil, tags: ["b", "a"])
@@ -102,7 +102,7 @@ final class ScriptedHooks: HookRunner {
     #expect(first < activating && activating < last && last < ended)
   }
 
-  @Test func aDeviceThatItsHookLeavesOutIsSkippedAndNeverConnectedTo() throws {
+  @Test func aDeviceThatItsHookExcludesIsSkippedWithoutAConnection() throws {
     var (scene, _) = Self.scene(6, [.beforeDevice]) { call in
       (.exited(code: call["DEVICE"] == "board2" ? 3 : 0), .milliseconds(10))
     }
@@ -120,7 +120,7 @@ final class ScriptedHooks: HookRunner {
   }
 
   /// A wave in which nearly all devices are skipped has no verdict.
-  @Test func aWaveWithTooManySkippedHasNoVerdict() throws {
+  @Test func aWaveWithTooManySkippedDevicesHasNoVerdict() throws {
     let waves = [Wave("canary", .count(4)), Wave("all", .rest)]
     let (scene, _) = Self.scene(8, [.beforeDevice], waves: waves) { _ in
       (.exited(code: 1), .zero)
@@ -130,7 +130,7 @@ final class ScriptedHooks: HookRunner {
     #expect(outcome.run.waves[0].verdict == .inconclusive(seen: 0, of: 4))
   }
 
-  @Test func aHookMayFailItsDevice() throws {
+  @Test func aHookMayMarkItsDeviceAsFailed() throws {
     var (scene, hooks) = Self.scene(4, [.beforeDevice, .afterDevice]) { call in
       let isBad = call["DEVICE"] == "board1" && call["POINT"] == "before-device"
       return (.exited(code: isBad ? 1 : 0), .zero)
@@ -147,7 +147,7 @@ final class ScriptedHooks: HookRunner {
   }
 
   @Test(arguments: [CampaignHooks.AfterFailure.note, .fail])
-  func whatAHookBehindADeviceMeansIsChosen(_ choice: CampaignHooks.AfterFailure) throws {
+  func theEffectOfAHookAfterADeviceIsConfigurable(_ choice: CampaignHooks.AfterFailure) throws {
     var (scene, _) = Self.scene(2, [.afterDevice]) { call in
       (.exited(code: call["DEVICE"] == "board1" ? 1 : 0), .zero)
     }
@@ -163,8 +163,8 @@ final class ScriptedHooks: HookRunner {
     #expect(Self.outcomes(outcome.history)[.afterDevice]?.contains(.exited(code: 1)) == true)
   }
 
-  /// If a command does not exist, this is no evidence about the devices.
-  @Test func aHookThatCannotBeRunPausesTheRun() throws {
+  /// A missing command is not evidence about the devices.
+  @Test func aHookThatCannotBeExecutedPausesTheRun() throws {
     var (scene, _) = Self.scene(3, [.beforeDevice]) { _ in
       (.notRun(words: "there is no program 'hook'"), .zero)
     }
@@ -180,7 +180,7 @@ final class ScriptedHooks: HookRunner {
     #expect(try scene.run().run.devices.allSatisfy { $0.ending == nil }, "nothing runs it")
   }
 
-  @Test func aForecastLeavesHooksOut() throws {
+  @Test func aForecastRunsNoHooks() throws {
     var (scene, _) = Self.scene(3, HookPoint.allCases)
     scene.hooks = HooksLeftOut()
     let outcome = try scene.run()
@@ -202,7 +202,7 @@ final class ScriptedHooks: HookRunner {
     #expect(others.count == 5 && others.allSatisfy { $0.duration(to: slow) > .seconds(150) })
   }
 
-  @Test func aHookThatHangsIsSkippedInTime() throws {
+  @Test func aHangingHookEndsAtItsTimeLimit() throws {
     var (scene, _) = Self.scene(3, [.beforeDevice]) { call in
       (.exited(code: 0), call["DEVICE"] == "board0" ? .seconds(100_000) : .zero)
     }
@@ -219,7 +219,7 @@ final class ScriptedHooks: HookRunner {
 
   static let two = [Wave("canary", .count(1)), Wave("all", .rest)]
 
-  @Test func hooksOfWavesRunAroundThem() throws {
+  @Test func hooksOfWavesRunBeforeAndAfterThem() throws {
     let (scene, hooks) = Self.scene(4, [.beforeWave, .afterWave], waves: Self.two) { _ in
       (.exited(code: 0), .seconds(30))
     }
@@ -237,7 +237,7 @@ final class ScriptedHooks: HookRunner {
     }
   }
 
-  @Test func aWaveWhoseHookFailsDoesNotBeginUntilAPersonAgrees() throws {
+  @Test func aWaveWithAFailedHookWaitsForAnOperator() throws {
     let (scene, hooks) = Self.scene(3, [.beforeWave], waves: Self.two) { call in
       (.exited(code: call["WAVE"] == "all" && call.at < .seconds(100) ? 1 : 0), .seconds(1))
     }
@@ -255,7 +255,7 @@ final class ScriptedHooks: HookRunner {
   }
 
   @Test(arguments: [CampaignHooks.AfterFailure.note, .fail])
-  func aHookBehindAWaveMayHoldTheNextBack(_ choice: CampaignHooks.AfterFailure) throws {
+  func aHookAfterAWaveMayDelayTheNextWave(_ choice: CampaignHooks.AfterFailure) throws {
     var (scene, hooks) = Self.scene(3, [.afterWave], waves: Self.two) { _ in
       (.exited(code: 1), .seconds(1))
     }
@@ -267,7 +267,7 @@ final class ScriptedHooks: HookRunner {
   }
 
   /// The hook after a stopped wave runs after all workers have finished.
-  @Test func aStoppedWaveHasItsHookToo() throws {
+  @Test func aStoppedWaveAlsoRunsItsHook() throws {
     var (scene, hooks) = Self.scene(0, [.afterWave])
     scene.boards = (0..<6).map { ("bad\($0)", "fast?reverts&seed=\($0 + 1)") }
     scene.campaign.devices = scene.boards.map { FleetDevice(id: $0.id) }
@@ -284,7 +284,7 @@ final class ScriptedHooks: HookRunner {
 
   /// The process dies before each of the events. Each hook must run at least once for each attempt,
   /// and the run must have the same outcome.
-  @Test func killedAtAnyEventItComesToTheSameReport() throws {
+  @Test func aKillAtAnyEventKeepsHooksAndReport() throws {
     var (scene, _) = Self.scene(
       2, [.beforeDevice, .afterDevice, .beforeWave, .afterWave], waves: Self.two)
     let whole = try scene.run()
@@ -301,7 +301,7 @@ final class ScriptedHooks: HookRunner {
     }
   }
 
-  @Test func whoCancelsEndsTheHookThatRuns() throws {
+  @Test func cancellationEndsTheRunningHook() throws {
     let (scene, _) = Self.scene(2, [.beforeWave]) { _ in (.exited(code: 0), .seconds(50)) }
     let outcome = try scene.run(asking: Requests([(10, .cancel)]))
     #expect(outcome.run.control == .ended(.cancelled) && outcome.took < .seconds(15))

@@ -33,7 +33,7 @@ import Testing
     return scene
   }
 
-  @Test func boardsOfAllMakesAreUpdatedByOneCampaign() throws {
+  @Test func boardsOfAllVendorsAreUpdatedByOneCampaign() throws {
     let outcome = try Self.scene(each: 4).run()
     #expect(outcome.run.control == .ended(.complete(failed: 0)))
     #expect(outcome.run.devices.count == 16)
@@ -48,7 +48,7 @@ import Testing
 
   /// An image of another vendor does not fit the device: the device fails, and nothing is sent to
   /// it.
-  @Test func aDeviceThatIsSaidToBeOfAnotherMakeFailsUnharmed() throws {
+  @Test func aDeviceListedWithAWrongVendorFailsWithoutAWrite() throws {
     var scene = try Self.scene(each: 2)
     scene.campaign.waves[0].thresholds = FleetEngineTests.lenient
     let index = try #require(scene.campaign.devices.firstIndex { $0.id == "zephyr-1" })

@@ -36,9 +36,9 @@ import Testing
 
   private static let partition = 40..<100
 
-  /// The exchange answers nothing for 60 s: the worker stops 30 s after its last renewal, which is
+  /// The exchange does not answer for 60 s: the worker stops 30 s after its last renewal, which is
   /// 15 s before another worker may receive the job, and continues afterwards.
-  @Test func aWorkerWithoutAnswersStopsBeforeItsLeaseEnds() throws {
+  @Test func aWorkerWithoutRepliesStopsBeforeItsLeaseEnds() throws {
     var scene = Self.slowScene()
     let samples = Samples()
     scene.meanwhile = { await samples.watch($0, $1) }
@@ -126,7 +126,7 @@ import Testing
     let time = Mutex<Duration?>(nil)
   }
 
-  /// From the first result on, the exchange answers nothing for 100 s.
+  /// After the first result, the exchange does not answer for 100 s.
   private static func losing(began: Began) -> FlakyExchange.Script {
     { (call, _, at) in
       began.time.withLock { began in

@@ -5,7 +5,7 @@ import Testing
 
 /// Tests of the report of complete runs over simulated boards, whose process dies a hundred times.
 @Suite struct ReportOfKillsTests {
-  @Test func killedAHundredTimesTheReportIsTheSame() throws {
+  @Test func aHundredKillsDoNotChangeTheReport() throws {
     var scene = Scene(
       40, and: FleetEngineTests.hurt,
       waves: [

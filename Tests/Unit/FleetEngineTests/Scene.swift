@@ -100,7 +100,7 @@ final class BoardTransport: DeviceTransport {
   var heldTwice: Int { held.withLock { $0.twice } }
 }
 
-/// A ledger that keeps a given number of events and no more, like a process that dies.
+/// A ledger that keeps only a given number of events, as if the process died afterwards.
 final class MortalLedger: EventLedger {
   private let inner: any EventLedger
   private let left: Mutex<Int>

@@ -87,7 +87,7 @@ import Testing
     preconditionFailure("the last process lives")
   }
 
-  @Test func aRunOnDiskIsWholeAfterManyDeaths() throws {
+  @Test func aStoredRunIsCompletedDespiteManyKills() throws {
     var scene = Scene(4, and: FleetEngineTests.hurt)
     scene.campaign.waves[0].thresholds = FleetEngineTests.lenient
     let undisturbed = try Folder()
@@ -106,8 +106,7 @@ import Testing
   }
 
   /// The newest events of the store are lost, so devices run images that no event mentions.
-  @Test(arguments: [1, 3, 5, 8]) func aJobThatEndedWithoutAnEventIsAskedForAgain(_ lost: Int) throws
-  {
+  @Test(arguments: [1, 3, 5, 8]) func aDeviceIsQueriedAgainAfterALostEvent(_ lost: Int) throws {
     var scene = Scene(4)
     scene.killsAfter = [16]
     scene.forgets = lost
@@ -120,7 +119,7 @@ import Testing
   }
 
   /// Requests from another terminal are executed and answered.
-  @Test func peoplePauseResumeAndCancel() throws {
+  @Test func operatorsPauseResumeAndCancel() throws {
     var scene = Scene(12)
     scene.campaign.parallel = 1
     let commands = Requests([(2, .pause), (60, .resume), (61, .resume), (62, .cancel)])

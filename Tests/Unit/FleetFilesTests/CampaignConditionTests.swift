@@ -11,7 +11,7 @@ import Testing
     try CampaignFileTests.read(CampaignFileTests.minimal + text + "\n").campaign
   }
 
-  @Test func conditionsAreRead() throws {
+  @Test func conditionsAreParsed() throws {
     let campaign = try Self.read("key: keys/release.pem\nrequires: 1.2.0\nmin-battery: 30%")
     #expect(campaign.keyFile == "keys/release.pem")
     #expect(
@@ -24,7 +24,7 @@ import Testing
     #expect(try Self.read("").requirements.isEmpty)
   }
 
-  @Test func aFailureLimitMayPauseAndBoundWhatIsInFlight() throws {
+  @Test func aFailureLimitMayPauseAndLimitDevicesInFlight() throws {
     let campaign = try Self.read(
       "waves: [{devices: rest, stop: {failures: 2, then: pause, overshoot: 0}}]")
     #expect(
@@ -35,7 +35,7 @@ import Testing
         == WaveThresholds(stopAction: .end))
   }
 
-  @Test func aSiteHasTheValuesOfTheWindowForKeysThatItLeavesOut() throws {
+  @Test func aSiteInheritsOmittedKeysOfTheWindow() throws {
     let file = try CampaignFileTests.read(
       """
       campaign: c
@@ -73,7 +73,7 @@ import Testing
     ("sites: {tokyo: {zone: Asia/Atlantis}}", 4, 23, "is not a valid zone"),
     ("sites: {tokyo: {from: 8}}", 4, 23, "'8' is not a valid from"),
   ])
-  func mistakesAreReportedWithTheirPlace(
+  func mistakesInKeysAreReportedWithTheirPosition(
     _ text: String, _ line: Int, _ column: Int, _ words: String
   ) {
     do {
@@ -92,7 +92,7 @@ import Testing
     ("waves: [{devices: rest, stop: 3}]", 4, 31, "stops at 3 failed devices, but has only 2"),
     ("waves: [{devices: 1, stop: 1}, {devices: rest, stop: {failures: 2}}]", 4, 54, "has only 1"),
   ])
-  func mistakesOfTheWholeAreReportedWithTheirPlace(
+  func mistakesInTheCompleteCampaignHaveAPosition(
     _ text: String, _ line: Int, _ column: Int, _ words: String
   ) throws {
     let file = try CampaignFileTests.read(CampaignFileTests.minimal + text + "\n")

@@ -16,7 +16,7 @@ import Testing
 
   // MARK: Accepted files
 
-  @Test func theLeastCampaignIsOneWaveOfAll() throws {
+  @Test func aMinimalCampaignHasOneWaveWithAllDevices() throws {
     let campaign = try Self.read(Self.minimal).campaign
     #expect(
       campaign
@@ -25,7 +25,7 @@ import Testing
           images: [nil: "a.bin"]))
   }
 
-  @Test func everyKeyIsTaken() throws {
+  @Test func everyKeyIsParsed() throws {
     let file = try Self.read(
       """
       campaign: all of it
@@ -146,12 +146,12 @@ import Testing
   }
 
   /// A time of day needs no quotation marks, because base-60 numbers of YAML 1.1 are not used.
-  @Test func aTimeOfDayIsATextWithoutQuotationMarks() throws {
+  @Test func aTimeOfDayNeedsNoQuotationMarks() throws {
     let file = try Self.read(Self.minimal + "window: {from: 22:00, to: 24:00}\n")
     #expect(file.campaign.window?.opens == 22 * 60 && file.campaign.window?.closes == 24 * 60)
   }
 
-  @Test func aZoneByNameKnowsItsSummer() throws {
+  @Test func aNamedZoneHasItsDaylightSavingTime() throws {
     let file = try Self.read(
       Self.minimal + "window: {from: 22:00, to: 23:00, zone: Europe/Berlin}\n")
     let zone = try #require(file.campaign.window?.zone)
@@ -160,7 +160,7 @@ import Testing
     #expect(zone.minutes(at: Self.now.advanced(by: .seconds(735 * 86_400))) == 60)
   }
 
-  @Test func devicesOfATableComeBehindItsOwn() throws {
+  @Test func devicesOfATableFollowTheListedDevices() throws {
     let file = try Self.read(Self.minimal + "devices-file: d.csv\n")
     let table = try DeviceTable(path: "d.csv", bytes: Array("id,name\nsim:3,three\n".utf8))
     let whole = file.adding(table, path: "d.csv")
@@ -168,7 +168,7 @@ import Testing
     #expect(try whole.plan(now: Self.now).deviceCount == 3)
   }
 
-  @Test func aScanAloneIsEnoughAndItsDevicesAreAdded() throws {
+  @Test func aCampaignMayHaveOnlyScannedDevices() throws {
     let file = try Self.read(
       "campaign: c\nimage: a\ndevices-scan: {name: Door*, rssi: -70, board: b, tags: [x]}\n")
     let scan = try #require(file.devicesScan)
@@ -224,7 +224,7 @@ import Testing
     #expect(plan.leftOut.map(\.name) == ["cellar"])
   }
 
-  @Test func oneDeviceUnderTwoNamesIsToldWhereItIsListed() throws {
+  @Test func aDeviceWithTwoNamesIsReportedWithItsPosition() throws {
     let file = try Self.read(
       "campaign: c\nimage: a\ndevices:\n- c0:ff:ee:00:00:01\n- door-01\n")
     let (resolved, _) = file.resolvingAliases { $0 == "door-01" ? "C0:FF:EE:00:00:01" : nil }
@@ -236,7 +236,7 @@ import Testing
     }
   }
 
-  @Test func whatIsListedStaysAsItIsListed() throws {
+  @Test func knownAndScannedDevicesDoNotChangeListedDevices() throws {
     let file = try Self.read(
       "campaign: c\nimage: a\ndevices: [{id: A, site: berlin}]\ndevices-scan: {service: fe59}\n")
     let found = ["A", "B"].map { FleetDevice(id: $0, name: "Door \($0)") }
@@ -244,7 +244,7 @@ import Testing
     #expect(whole == [FleetDevice(id: "A", site: "berlin"), found[1]])
   }
 
-  @Test func aSimulatedFleetIsLeftToWhoHasTheSimulation() throws {
+  @Test func aSimulatedFleetIsResolvedByTheCaller() throws {
     let file = try Self.read("campaign: c\nimage: a\ndevices: [sim:1, 'sim-fleet:24?seed=3']\n")
     #expect(file.simulatedFleet == "sim-fleet:24?seed=3")
     #expect(file.campaign.devices.map(\.id) == ["sim:1"])
@@ -322,7 +322,7 @@ import Testing
     ("<<: {a: b}", 4, 1, "a campaign has no key '<<'"),
     ("? [a]\n: b", 4, 3, "a key must be a string"),
   ])
-  func whatIsWrongIsToldWithItsPlace(
+  func errorsAreReportedWithTheirPosition(
     _ text: String, _ line: Int, _ column: Int, _ words: String
   ) {
     expectFault(Self.minimal + text + "\n", line, column, words)
@@ -342,7 +342,7 @@ import Testing
     ("campaign: c\nimages: []\ndevices: [a]", 2, 9, "write images as"),
     ("campaign: c\nimage: a\ndevices: [{id: a, tags: ['x,y']}]", 3, 26, "several tags as [x, y]"),
   ])
-  func whatIsMissingIsTold(_ text: String, _ line: Int, _ column: Int, _ words: String) {
+  func missingKeysAreReported(_ text: String, _ line: Int, _ column: Int, _ words: String) {
     expectFault(text, line, column, words)
   }
 
@@ -369,7 +369,7 @@ import Testing
     ("devices: [a]\nimages: {b: c}", 4, 1, "there is an image for board 'b'"),
     ("devices: [a]\nwindow: {not-after: 2020-01-01T00:00:00Z}", 4, 1, "is over"),
   ])
-  func whatIsWrongAsAWholeIsToldWithItsPlace(
+  func errorsOfTheCompleteCampaignHaveAPosition(
     _ text: String, _ line: Int, _ column: Int, _ words: String
   ) throws {
     let file = try Self.read("campaign: c\nimage: i\n" + text + "\n")
@@ -382,7 +382,7 @@ import Testing
     }
   }
 
-  @Test func aBoardWithoutAnImageIsToldWhereItsDeviceStands() throws {
+  @Test func aBoardWithoutAnImageIsReportedAtItsDevice() throws {
     let file = try Self.read(
       "campaign: c\nimages: {door: d.bin}\ndevices:\n  - {id: a, board: door}\n"
         + "  - {id: b, board: gate}\n")

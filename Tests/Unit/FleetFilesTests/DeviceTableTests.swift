@@ -9,7 +9,7 @@ import Testing
     try DeviceTable(path: "d.csv", bytes: Array(text.utf8)).rows.map(\.device)
   }
 
-  @Test func everyColumnIsRead() throws {
+  @Test func everyColumnIsParsed() throws {
     let devices = try Self.read(
       "id,name,board,site,tags,key-file,version\na,one,door,berlin,x y,keys/a,1.2.0\nb,,,,,,\n")
     var one = FleetDevice(id: "a", name: "one", board: "door", site: "berlin")
@@ -24,20 +24,20 @@ import Testing
     "name,id\nx,a\ny,b\n", "\"id\",\"name\"\n\"a\",\"x\"\n\"b\",\"y\"\n",
     "id,name\n\n\na,x\n\nb,y\n\n",
   ])
-  func lineEndsMarksAndOrderDoNotMatter(_ text: String) throws {
+  func lineEndsByteOrderMarksAndColumnOrderAreIrrelevant(_ text: String) throws {
     #expect(
       try Self.read(text) == [
         FleetDevice(id: "a", name: "x"), FleetDevice(id: "b", name: "y"),
       ])
   }
 
-  @Test func quotedFieldsHoldWhatEndsOthers() throws {
+  @Test func quotedFieldsMayContainSeparators() throws {
     let devices = try Self.read("id,name\na,\"x, \"\"y\"\"\nz\"\n\"sim:?a=1,2\",\"\"\n")
     #expect(devices.map(\.id) == ["a", "sim:?a=1,2"])
     #expect(devices.map(\.name) == ["x, \"y\"\nz", nil])
   }
 
-  @Test func placesCountLinesWithinQuotedFields() throws {
+  @Test func positionsCountLinesWithinQuotedFields() throws {
     let rows = try DeviceTable(path: "d", bytes: Array("id,name\na,\"1\n2\"\nb,x\n".utf8)).rows
     #expect(rows.map(\.place.line) == [2, 4])
   }
@@ -60,7 +60,7 @@ import Testing
     ("id\na\rb", 2, 2, "control character"), ("id\na\u{0}", 2, 2, "control character"),
     ("id\na\tb", 2, 2, "control character"),
   ])
-  func whatIsWrongIsToldWithItsPlace(
+  func errorsInATableHaveAPosition(
     _ text: String, _ line: Int, _ column: Int, _ words: String
   ) {
     do throws(CampaignFileFault) {
@@ -73,19 +73,19 @@ import Testing
     }
   }
 
-  @Test func aQuotationMarkThatIsNeverClosedReadsNoWholeFile() {
+  @Test func anUnclosedQuotationMarkDoesNotConsumeTheFile() {
     let text = "id\n\"" + String(repeating: "a\n", count: 1_000_000)
     #expect(throws: CampaignFileFault.self) { try Self.read(text) }
   }
 
-  @Test func aHundredThousandDevicesAreReadAndOneMoreIsNot() throws {
+  @Test func theMaximumNumberOfTableRowsIsAHundredThousand() throws {
     let text = "id\n" + (0..<100_000).map { "d\($0)\n" }.joined()
     #expect(try Self.read(text).count == 100_000)
     #expect(throws: CampaignFileFault.self) { try Self.read(text + "x\n") }
   }
 
   /// Found by the fuzzer: 16 MB of long fields took minutes, and 30 MB of commas needed 1.5 GB.
-  @Test func longFieldsAndManyOfThemTakeNoMoreThanTheirLength() throws {
+  @Test func theCostOfFieldsIsProportionalToTheirLength() throws {
     let name = String(repeating: "x", count: 4000)
     for field in [name, "\"\(name)\""] {
       let text = "id,name\n" + (0..<1000).map { "d\($0),\(field)\n" }.joined()

@@ -8,14 +8,14 @@ import Testing
 /// Tests of files that are designed to cost time or memory, of files that are not text, and of
 /// files of maximum size.
 @Suite struct HostileCampaignTests {
-  /// Small files with complex keys that expand to thousands of nodes, which Yams would hash one by
-  /// one; every two additional aliases double the number. The test covers all possible positions of
-  /// aliases.
+  /// Small files with complex keys that expand to thousands of nodes, each of which Yams would
+  /// hash. Every two additional aliases double the number of nodes. The test covers all possible
+  /// positions of aliases.
   @Test(arguments: [
     ("[", "*", "]"), ("[", "\u{85}*", "]"), ("[", "\u{2028}*", "]"), ("[", "\u{2029}*", "]"),
     ("{1: x, ? ", "\u{2028}*", "}"), ("{\"1\"", ":*", "}"), ("{1: x, ", "?*", "}"),
   ])
-  func aBombOfAliasesIsRefusedAtOnce(open: String, alias: String, close: String) throws {
+  func anAliasBombIsRefusedImmediately(open: String, alias: String, close: String) throws {
     var text = "a: [&a0 [x]"
     for level in 1...12 {
       let one = open + alias + "a\(level - 1)" + close
@@ -33,7 +33,7 @@ import Testing
     #expect(throws: CampaignFileFault.self) { try CampaignFileTests.read(nested) }
   }
 
-  @Test func bytesThatAreNoTextAreRefused() {
+  @Test func bytesThatAreNotTextAreRefused() {
     #expect {
       try CampaignFile(bytes: [0x63, 0x0A, 0x63, 0xE9, 0x3A], now: CampaignFileTests.now)
     } throws: {
@@ -45,7 +45,7 @@ import Testing
   }
 
   /// Reading, checking and assigning devices to waves use bounded memory.
-  @Test func aHundredThousandDevicesAreDealtToWaves() throws {
+  @Test func aHundredThousandDevicesAreAssignedToWaves() throws {
     let lines = (0..<100_000).map {
       "  - {id: d\($0), name: door \($0), board: b, tags: [x, y]}\n"
     }
@@ -65,7 +65,7 @@ import Testing
     return try #require(Int(text.split(separator: " ")[1])) * 4096
   }
 
-  @Test func aHundredThousandDevicesAreReadAndOneMoreIsNot() throws {
+  @Test func theMaximumNumberOfDevicesIsAHundredThousand() throws {
     let head = "campaign: c\nimage: a\ndevices:\n"
     let lines = (0..<100_000).map { "  - d\($0)\n" }.joined()
     #expect(try CampaignFileTests.read(head + lines).campaign.devices.count == 100_000)
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func aDocumentOfTooManyPartsIsRefusedBeforeItTakesTheMemory() {
+  @Test func aDocumentWithTooManyNodesIsRefusedBeforeItFillsTheMemory() {
     let text = "campaign: c\ndevices: [" + String(repeating: "a,", count: 2_000_000) + "]"
     #expect {
       try CampaignFile(bytes: Array(text.utf8), now: WallClockTime(milliseconds: 0))

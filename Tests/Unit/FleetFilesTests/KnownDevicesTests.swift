@@ -26,7 +26,7 @@ import Testing
     #expect(undecided.map(\.id) == ["C0:FF:EE:00:00:03"])
   }
 
-  @Test func listedDevicesHaveTheVersionThatWasReadUnlessTheListGivesOne() throws {
+  @Test func listedDevicesHaveTheKnownVersionUnlessTheListStatesAVersion() throws {
     let file = try Self.read(
       """
       devices:
@@ -51,7 +51,7 @@ import Testing
       "'file' is not a valid devices-from; expected known"
     ),
   ])
-  func mistakesAreReportedWithTheirPlace(
+  func mistakesInDevicesFromHaveAPosition(
     _ lines: String, line: Int, column: Int, words: String
   ) throws {
     do throws(CampaignFileFault) {
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func noKnownDeviceIsReportedAtTheKey() throws {
+  @Test func missingKnownDevicesAreReportedAtTheKey() throws {
     let file = try Self.read("devices-from: known\nselect: version<1.4.0\n").knowing([]).file
     do throws(CampaignFileFault) {
       _ = try file.plan(now: CampaignFileTests.now)

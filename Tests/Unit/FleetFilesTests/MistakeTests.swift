@@ -39,7 +39,7 @@ import Testing
     #expect(found.map(\.place) == found.map(\.place).sorted())
   }
 
-  @Test func theirNumberIsBounded() throws {
+  @Test func theNumberOfMistakesIsLimited() throws {
     let devices = String(repeating: "{id: a, color: b}, ", count: 50)
     do throws(CampaignFileFault) {
       _ = try CampaignFileTests.read("campaign: c\nimage: a\ndevices: [\(devices)]")
@@ -61,7 +61,7 @@ import Testing
 
   /// The same devices in each encoding and with each separator.
   @Test(arguments: [",", ";", "\t"])
-  func aTableIsReadAsSpreadsheetsWriteIt(separator: String) throws {
+  func tablesOfSpreadsheetsAreParsed(separator: String) throws {
     let lines = ["id,name,tags,site", "a,Tür,\"outside,heavy\",x", "b,,indoors dry,"]
     var text = lines.joined(separator: "\r\n")
     if separator != "," {
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func latin1IsNamedAtItsPlace() {
+  @Test func latin1IsReportedWithItsPosition() {
     let bytes = Array("id,name\na,x\nb,T".utf8) + [0xFC] + Array("r\n".utf8)
     #expect {
       _ = try DeviceTable(path: "d.csv", bytes: bytes)

@@ -15,7 +15,7 @@ import Testing
       images: [SavedPlan.Image(file: "a.bin", sha256: image, identity: image)])
   }
 
-  @Test func aSavedPlanIsReadAsItWasWritten() throws {
+  @Test func aSavedPlanIsReadBackUnchanged() throws {
     let plan = try Self.plan()
     let json = try plan.json()
     #expect(try SavedPlan(json: json) == plan)
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: ["", "{}", "[1]", "{\"_otaflash_plan\": 1}"])
-  func whatIsNoPlanIsRefused(_ text: String) {
+  func otherFilesAreRefused(_ text: String) {
     #expect(throws: SavedPlanFault.self) { try SavedPlan(json: Array(text.utf8)) }
   }
 

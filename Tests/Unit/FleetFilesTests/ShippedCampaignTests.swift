@@ -12,7 +12,7 @@ import Testing
 
   /// Every example campaign is valid, and its files exist.
   @Test(arguments: ["campaign-sim", "campaign-canary", "campaign-boards"])
-  func theExamplesAreGood(_ name: String) throws {
+  func theExamplesAreValid(_ name: String) throws {
     let folder = Self.root.appending(path: "Examples")
     let bytes = [UInt8](try Data(contentsOf: folder.appending(path: name + ".yaml")))
     var file = try CampaignFile(bytes: bytes, now: CampaignFileTests.now)

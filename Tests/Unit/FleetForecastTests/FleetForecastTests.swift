@@ -25,7 +25,7 @@ import Testing
       sizes: ["app.bin": bytes])
   }
 
-  @Test func theSameSeedsGiveTheSameForecast() async throws {
+  @Test func theSameSeedsYieldTheSameForecast() async throws {
     let trial = try Self.trial("12?adapters=2&loss=2%&revert=10%&away=10%")
     let first = try await trial.forecast(seeds: 4)
     let second = try await trial.forecast(seeds: 4)
@@ -36,7 +36,7 @@ import Testing
 
   /// The first run is completed regardless of the time limit; runs that have not ended by then are
   /// omitted.
-  @Test func aForecastEndsWhenItsTimeIsOver() async throws {
+  @Test func aForecastEndsAtItsTimeLimit() async throws {
     let trial = try Self.trial("12?adapters=2&loss=2%")
     let whole = try await trial.forecast(seeds: 1, changes: [])
     let shares = Mutex<[Double]>([])
@@ -61,7 +61,7 @@ import Testing
 
   /// The frequency with which another run is outside of the range of 20 runs: two of 21 cases,
   /// counted over all positions that the other run may have among them.
-  @Test func theRangeIsExceededAsOftenAsItSays() {
+  @Test func theRangeIsExceededWithItsStatedFrequency() {
     let outside = (1...21).count { other in
       let runs = (1...21).filter { $0 != other }.map { Duration.seconds($0) }
       return !(FleetForecast.Spread(runs).range?.contains(.seconds(other)) ?? true)
@@ -83,14 +83,14 @@ import Testing
 
   /// Complete images are counted if the sizes of patches are unknown, even if patches are required.
   @Test(arguments: DeltaPolicy.allCases)
-  func whatIsCountedWholeIsSaidSo(_ delta: DeltaPolicy) async throws {
+  func completeImagesInTheCountAreReported(_ delta: DeltaPolicy) async throws {
     let trial = try Self.trial("3?kinds=fast") { $0.flash.delta = delta }
     #expect(trial.countsWholeImages == (delta != .never))
     let forecast = try await trial.forecast(seeds: 1, changes: [])
     #expect(forecast.expected.map(\.ending) == [.updated] && forecast.savings.devices == 0)
   }
 
-  @Test func howDevicesEndIsForecast() async throws {
+  @Test func theOutcomesOfDevicesAreForecast() async throws {
     let trial = try Self.trial("20?adapters=2&revert=10%&away=5%&hang=5%&brick=5%")
     let forecast = try await trial.forecast(seeds: 3, changes: [])
     let expected = Dictionary(
@@ -103,7 +103,7 @@ import Testing
     #expect(forecast.stoppedShare == 0 && forecast.pausedShare == 0)
   }
 
-  @Test func aCampaignThatWillBeStoppedIsToldOf() async throws {
+  @Test func aStopOfTheCampaignIsForecast() async throws {
     let trial = try Self.trial(
       "10?revert=50%", waves: [Wave("canary", .count(4)), Wave("rest", .rest)])
     let forecast = try await trial.forecast(seeds: 5, changes: [])
@@ -112,7 +112,7 @@ import Testing
 
   // MARK: Changes
 
-  @Test func whatWouldChangeItPointsTheRightWay() async throws {
+  @Test func changesHaveTheExpectedEffect() async throws {
     let trial = try Self.trial("24?kinds=fast&adapters=2&loss=4%&phy=1M&mtu=247", bytes: 40_000) {
       $0.flash.writing = .withoutResponse
     }
@@ -128,14 +128,14 @@ import Testing
     #expect(try #require(ratios[.loss(0.02)]) < 1.05)
   }
 
-  @Test func atLeastFiveThingsAreAsked() async throws {
+  @Test func atLeastFiveChangesAreSimulated() async throws {
     let trial = try Self.trial("2?kinds=fast")
     #expect(try await trial.forecast(seeds: 1).whatIf.count >= 5)
   }
 
   // MARK: Bottlenecks
 
-  @Test func whatHoldsBackIsSaid() async throws {
+  @Test func theBottleneckIsReported() async throws {
     func limit(
       _ fleet: String, bytes: Int = 20_000,
       waves: [Wave] = [Wave("all", .rest, thresholds: Self.lenient)],
@@ -161,7 +161,7 @@ import Testing
   }
 
   /// No task polls during the soak time.
-  @Test func aSoakOfWeeksTakesNoTimeToForecast() throws {
+  @Test func aLongSoakDoesNotDelayTheForecast() throws {
     let waves = [
       Wave("first", .count(1), thresholds: Self.lenient, soak: .seconds(30 * 86_400)),
       Wave("all", .rest, thresholds: Self.lenient),
@@ -196,7 +196,7 @@ import Testing
     #expect(versions.count { $0 == FirmwareVersion(255, 0, 0) } == 4)
   }
 
-  @Test func whoMustAgreeIsCountedAndNotWaitedFor() async throws {
+  @Test func approvalsAreCountedWithoutWaits() async throws {
     let waves = [
       Wave("first", .count(2), needsApproval: true), Wave("all", .rest, needsApproval: true),
     ]
@@ -204,8 +204,8 @@ import Testing
     #expect(forecast.approvals == 2 && forecast.successes == 6)
   }
 
-  /// Devices that are not boards of the fleet and of which only the number is known.
-  @Test func devicesOfTheRealWorldHaveStandIns() async throws {
+  /// Devices that are not boards of the fleet. Only their number is known.
+  @Test func realDevicesHaveSubstitutes() async throws {
     var campaign = Campaign(
       name: "test", devices: (0..<5).map { FleetDevice(id: "C0:FF:EE:00:00:0\($0)", site: "lab") },
       images: [nil: "app.bin"])

@@ -5,7 +5,8 @@ import Testing
 
 @testable import OtaflashFleetHooks
 
-/// Tests with real processes: none may hang, fill the memory, or be left running.
+/// Tests with real processes. No process may hang, fill the memory, or continue to run after its
+/// test.
 @Suite struct ProcessHooksTests {
   static let grace = Duration.milliseconds(300)
   static let ample = Duration.seconds(120)
@@ -38,12 +39,12 @@ import Testing
       .run(hook, environment: environment, timeLimit: limit)
   }
 
-  @Test func wordsAreRunWithoutAShell() async {
+  @Test func aListOfWordsRunsWithoutAShell() async {
     let outcome = await Self.run(.words(["printf", "%s|", "a b", "$HOME", "*"]))
     #expect(outcome.isSuccess && outcome.output == "a b|$HOME|*|" && outcome.dropped == 0)
   }
 
-  @Test func aTextIsRunByTheShell() async throws {
+  @Test func aTextRunsInTheShell() async throws {
     let folder = try Folder()
     let outcome = await Self.run(
       .shell("echo \"$OTAFLASH_HOOK_DEVICE\"; pwd; echo wrong >&2; exit 3"), in: folder.url.path,
@@ -64,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func aPathBeginsAtTheFolder() async throws {
+  @Test func aRelativePathStartsAtTheFolder() async throws {
     let folder = try Folder()
     try folder.write("hook", "#!/bin/sh\necho here $1\n", mode: 0o755)
     #expect(await Self.run(.words(["./hook", "x"]), in: folder.url.path).output == "here x\n")
@@ -75,19 +76,19 @@ import Testing
     #expect(outcome.output == "1\n")
   }
 
-  @Test func whoEndsBySignalSaysSo() async {
+  @Test func theSignalThatEndedAHookIsReported() async {
     #expect(await Self.run(.shell("kill -9 $$")).end == .killed(signal: 9))
   }
 
   // MARK: Time
 
-  @Test func atTheTimeLimitItIsEnded() async {
+  @Test func aHookEndsAtItsTimeLimit() async {
     let outcome = await Self.run(.words(["sleep", "3600"]), limit: .milliseconds(200))
     #expect(outcome.end == .timedOut)
     #expect(outcome.milliseconds < 3_000_000)
   }
 
-  @Test func whoIgnoresTheRequestIsKilled() async {
+  @Test func aHookThatIgnoresTheSignalIsKilled() async {
     let outcome = await Self.run(
       .shell("trap '' TERM; echo began; while :; do sleep 0.05; done"), limit: .milliseconds(300))
     #expect(outcome.end == .timedOut && outcome.output == "began\n")
@@ -96,7 +97,7 @@ import Testing
 
   /// The shell ends at the first signal. The process that it started ignores the signal, and must
   /// be killed nevertheless.
-  @Test func atTheTimeLimitTheWholeGroupIsEnded() async throws {
+  @Test func theTimeLimitEndsTheCompleteProcessGroup() async throws {
     let outcome = await Self.run(
       .shell("(trap '' TERM; while :; do sleep 0.05; done) & echo $!; wait"),
       limit: .milliseconds(300))
@@ -125,13 +126,13 @@ import Testing
     }
   }
 
-  @Test func aClosedOutputIsNoEnd() async {
+  @Test func aClosedOutputDoesNotEndAHook() async {
     let outcome = await Self.run(
       .shell("exec >&- 2>&-; sleep 3600"), limit: .milliseconds(200))
     #expect(outcome.end == .timedOut && outcome.milliseconds < 3_000_000)
   }
 
-  @Test func whoIsInterruptedLeavesNothingBehind() async throws {
+  @Test func anInterruptedHookLeavesNoProcessRunning() async throws {
     let folder = try Folder()
     let path = folder.url.path
     let task = Task {
@@ -153,7 +154,7 @@ import Testing
 
   // MARK: Output
 
-  @Test func outputIsBoundedAndItsEndIsKept() async {
+  @Test func outputIsLimitedAndItsEndIsKept() async {
     let outcome = await Self.run(.shell("head -c 50000000 /dev/zero | tr '\\0' x; echo end"))
     #expect(outcome.isSuccess)
     #expect(outcome.output.utf8.count == HookOutcome.outputMaximum)
@@ -161,7 +162,7 @@ import Testing
     #expect(outcome.dropped == 50_000_004 - HookOutcome.outputMaximum)
   }
 
-  @Test func aCharacterThatWasCutIsDroppedWhole() async {
+  @Test func aTruncatedCharacterIsDroppedCompletely() async {
     // The characters have 3 bytes each, so the cut is within a character.
     let outcome = await Self.run(
       .shell("i=0; while [ $i -lt 2000 ]; do printf €; i=$((i+1)); done"))
@@ -169,13 +170,13 @@ import Testing
     #expect(outcome.output.utf8.count + outcome.dropped == 6000)
   }
 
-  @Test func bytesThatAreNoTextAreKeptAsSigns() async {
+  @Test func bytesThatAreNotTextAreReplaced() async {
     #expect(await Self.run(.shell("printf 'a\\377b'")).output == "a\u{FFFD}b")
   }
 
   /// The hook has ended; another process that keeps its output open is ignored. The time limit is
   /// longer than all tests together need on a busy machine.
-  @Test func aGrandchildThatKeepsThePipeHoldsUpNothing() async {
+  @Test func aGrandchildWithTheOpenPipeCausesNoDelay() async {
     let outcome = await Self.run(.shell("sleep 1000 & echo begun"))
     #expect(outcome.isSuccess && outcome.output == "begun\n")
     #expect(outcome.milliseconds < 900_000)
@@ -183,7 +184,7 @@ import Testing
 
   // MARK: Programs that cannot run
 
-  @Test func aProgramThatIsNotThereIsTold() async throws {
+  @Test func aMissingProgramIsReported() async throws {
     let folder = try Folder()
     for words in [["no-such-program-at-all"], [folder.url.path + "/none"], ["./no-such"]] {
       let outcome = await Self.run(.words(words))
@@ -192,35 +193,35 @@ import Testing
     }
   }
 
-  @Test func aFileThatMayNotBeExecutedIsTold() async throws {
+  @Test func aFileThatIsNotExecutableIsReported() async throws {
     let folder = try Folder()
     try folder.write("hook", "#!/bin/sh\n", mode: 0o644)
     let outcome = await Self.run(.words(["./hook"]), in: folder.url.path)
     #expect(outcome.end == .notRun(words: "'./hook' is not executable"))
   }
 
-  @Test func aFileThatIsNoProgramIsTold() async throws {
+  @Test func aFileThatIsNotAProgramIsReported() async throws {
     let folder = try Folder()
     try folder.write("hook", "echo\n", mode: 0o755)
     let outcome = await Self.run(.words(["./hook"]), in: folder.url.path)
     #expect(outcome.end == .notRun(words: "'./hook' is not a program, and does not start with #!"))
   }
 
-  @Test func aScriptWhoseProgramIsNotThereIsTold() async throws {
+  @Test func aScriptWithAMissingInterpreterIsReported() async throws {
     let folder = try Folder()
     try folder.write("hook", "#!\(folder.url.path)/none\n", mode: 0o755)
     let outcome = await Self.run(.words(["./hook"]), in: folder.url.path)
     #expect(outcome.words.contains("check that the interpreter in its first line exists"))
   }
 
-  @Test func aFolderThatIsNotThereIsTold() async throws {
+  @Test func aMissingFolderIsReported() async throws {
     let folder = try Folder()
     let path = folder.url.path + "/none"
     let outcome = await Self.run(.words(["true"]), in: path)
     #expect(outcome.end == .notRun(words: "there is no folder \(path)"))
   }
 
-  @Test func manyRunSideBySide() async {
+  @Test func manyHooksRunConcurrently() async {
     let outcomes = await withTaskGroup(of: HookOutcome.self) { group in
       for index in 0..<40 { group.addTask { await Self.run(.shell("echo \(index)")) } }
       return await group.reduce(into: []) { $0.append($1) }

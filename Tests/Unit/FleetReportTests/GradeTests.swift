@@ -39,7 +39,7 @@ import Testing
 
   /// 33 devices report the version of their image. 3 devices report no version, but their
   /// bootloader accepted the image.
-  @Test func devicesWithoutTheVersionAreCountedApart() throws {
+  @Test func devicesWithoutTheVersionAreCountedSeparately() throws {
     let devices =
       Array(repeating: (proof: "read-back", version: Self.new), count: 33)
       + Array(repeating: (proof: "boot-loader", version: FirmwareVersion?.none), count: 3)
@@ -61,9 +61,9 @@ import Testing
     #expect(report.grades.weakest == VerificationGrade.none)
   }
 
-  /// `1.3.0+7` in the file corresponds to `1.3.0` on the device; any other version is not that of
-  /// the image.
-  @Test func aBuildNumberIsNoDifferenceAndAnotherVersionIs() throws {
+  /// `1.3.0+7` in the file corresponds to `1.3.0` on the device; any other version differs from the
+  /// image's version.
+  @Test func aBuildNumberIsIgnoredAndAnotherVersionIsNot() throws {
     let same = try Self.report([(proof: "read-back", version: Self.new)], image: "1.3.0+7")
     #expect(same.headline == "1 of 1 device runs 1.3.0, verified by read-back")
     let other = try Self.report([

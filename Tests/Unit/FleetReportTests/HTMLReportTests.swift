@@ -21,7 +21,7 @@ import Testing
     HTMLReport.text(try #require(RunReport(sample.history())), in: surroundings)
   }
 
-  @Test func whatAManagerWantsToKnowStandsFirst() throws {
+  @Test func theSummaryIsFirst() throws {
     let page = try Self.page(SampleRun(devices: 60, adapters: 2))
     let order = [
       "<h1>58 of 60 devices run 1.3.0, verified by read-back; 1 failed, 1 was not found</h1>",
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func itAsksForNothingFromAnywhere() throws {
+  @Test func thePageLoadsNoOtherFiles() throws {
     let page = try Self.page(SampleRun(devices: 60, adapters: 2))
     for word in ["http:", "https:", "href=", "src=", "@import", "url(h", "<link", "<img", "//"] {
       #expect(!page.contains(word), "\(word)")
@@ -49,7 +49,7 @@ import Testing
     #expect(page.components(separatedBy: "<script").count == 2)
   }
 
-  @Test func whatDevicesSayStaysText() throws {
+  @Test func textFromDevicesIsEscaped() throws {
     var sample = SampleRun(devices: 60, adapters: 2)
     sample.names = SampleRun.hostileNames
     sample.campaign = SampleRun.hostileNames[1]
@@ -95,7 +95,7 @@ import Testing
     #expect(page.components(separatedBy: "class=\"load\"").count - 1 == 20)
   }
 
-  @Test func aRunThatGoesOnSaysSo() throws {
+  @Test func anUnfinishedRunIsMarked() throws {
     let history = SampleRun(devices: 60, adapters: 2).history()
     let report = try #require(RunReport(Array(history.prefix(history.count / 2))))
     let page = HTMLReport.text(report, in: Self.surroundings)
@@ -104,14 +104,14 @@ import Testing
     #expect(!page.contains(">Ended</dt>"))
   }
 
-  @Test func aRunThatHasDoneNothingYetHasAPage() throws {
+  @Test func aRunWithoutAttemptsHasAPage() throws {
     let history = SampleRun(devices: 60, adapters: 2).history()
     let report = try #require(RunReport(Array(history.prefix(1))))
     let page = HTMLReport.text(report, in: Self.surroundings)
     #expect(page.contains("<h1>0 of 0 devices run 1.3.0</h1>") && !page.contains("Throughput"))
   }
 
-  @Test func theLimitOfTheAirIsDrawnWhereItIsNearAndToldAlways() throws {
+  @Test func theAirLimitIsDrawnIfItIsNearAndAlwaysStated() throws {
     var surroundings = Self.surroundings
     let sample = SampleRun(devices: 60, adapters: 2)
     #expect(!(try Self.page(sample, surroundings)).contains("The air limit of"))
@@ -124,7 +124,7 @@ import Testing
     #expect(far.contains("is 20.0 MB/s (") && !far.contains("air limit,"))
   }
 
-  @Test func timesAreThoseOfTheZone() throws {
+  @Test func timesUseTheTimeZone() throws {
     var surroundings = Self.surroundings
     surroundings.zone = ZoneOffsets(minutes: 60)
     surroundings.zoneName = "CET"

@@ -28,7 +28,7 @@ import Testing
     HTMLReport.text(report, in: HTMLReportTests.surroundings)
   }
 
-  @Test func whoeverApprovesIsNamedWithReasonAndTime() throws {
+  @Test func anApprovalStatesOperatorReasonAndTime() throws {
     let report = try #require(
       RunReport(
         Self.history([
@@ -38,7 +38,7 @@ import Testing
     #expect(report.operators.map(\.action.kind) == [.approve, .pause])
     #expect(report.operators[0].at == RunReportTests.time(9))
     #expect(report.waves[0].times.approvedBy == Self.approval)
-    #expect(report.waves[0].verdictWords == "0 of 1 could be judged; anna@line-3 approved it")
+    #expect(report.waves[0].verdictWords == "0 of 1 have an outcome; anna@line-3 approved it")
     let page = Self.page(report)
     #expect(page.contains("by anna@line-3 (&lt;b&gt;the canary&lt;/b&gt; looks good)"))
     #expect(page.contains("Operator commands"))
@@ -47,7 +47,7 @@ import Testing
 
   /// Former versions recorded no operator. The approval of another wave must not count for this
   /// wave.
-  @Test func anApprovalThatWasNotRecordedIsNobodys() throws {
+  @Test func anUnrecordedApprovalHasNoOperator() throws {
     let report = try #require(
       RunReport(
         Self.history([
@@ -57,7 +57,7 @@ import Testing
     #expect(report.waves[1].times.approved != nil && report.waves[1].times.approvedBy == nil)
     let former = try #require(
       RunReport(Self.history([(9, .runResumed), (9, .waveApproved(wave: 0))])))
-    #expect(former.waves[0].verdictWords == "0 of 1 could be judged; an operator approved it")
+    #expect(former.waves[0].verdictWords == "0 of 1 have an outcome; an operator approved it")
     #expect(!Self.page(former).contains("Operator commands"))
   }
 
@@ -124,7 +124,7 @@ import Testing
     (RunWait(.noFreePlace, devices: 4), "all adapters are in use (4 devices wait)"),
     (RunWait(.hook(.beforeWave), devices: 4), "the hook before-wave is running"),
   ])
-  func aWaitIsOneClauseWithItsTime(_ wait: RunWait, _ words: String) {
+  func aWaitIsAClauseWithItsEnd(_ wait: RunWait, _ words: String) {
     #expect(wait.words(in: Self.run, at: Self.evening) == words)
   }
 }

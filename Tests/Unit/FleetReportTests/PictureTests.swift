@@ -10,7 +10,7 @@ import Testing
   }
 
   /// A wave of ten minutes, a night, and a wave of ten minutes: each wave has half of the chart.
-  @Test func aNightBetweenTwoWavesTakesLittleRoom() {
+  @Test func aNightBetweenTwoWavesIsShortened() {
     let scale = TimeScale(
       busy: [Self.time(50_000)..<Self.time(50_600), Self.time(0)..<Self.time(600)],
       whole: Self.time(0)..<Self.time(50_600), left: 100, width: 900)
@@ -21,7 +21,7 @@ import Testing
     #expect(scale.position(Self.time(50_600)) == 1000 && scale.position(Self.time(99_999)) == 1000)
   }
 
-  @Test func shortWaitsAreDrawnAsTheyWere() {
+  @Test func shortWaitsAreDrawnToScale() {
     let scale = TimeScale(
       busy: [Self.time(0)..<Self.time(100), Self.time(110)..<Self.time(200)],
       whole: Self.time(0)..<Self.time(200), left: 0, width: 1000)
@@ -29,7 +29,7 @@ import Testing
   }
 
   /// Of a hundred nights, the longest eight are omitted.
-  @Test func aPictureHasFewBreaks() {
+  @Test func aChartHasFewBreaks() {
     let busy = (0..<100).map { night in
       Self.time(Int64(night) * 90_000 + Int64(night % 7))..<Self.time(Int64(night) * 90_000 + 600)
     }
@@ -39,7 +39,7 @@ import Testing
     #expect(abs((scale.segments.last?.end ?? 0) - 1000) < 0.001)
   }
 
-  @Test func ticksAreRoundTimesOfTheZone() {
+  @Test func ticksAreRoundLocalTimes() {
     let scale = TimeScale(
       busy: [Self.time(0)..<Self.time(3600)], whole: Self.time(0)..<Self.time(3600), left: 0,
       width: 720)
@@ -50,7 +50,7 @@ import Testing
     #expect(zip(ticks, ticks.dropFirst()).allSatisfy { $1.x - $0.x >= 54 })
   }
 
-  @Test func aRunWithoutWorkHasAPicture() {
+  @Test func aRunWithoutAttemptsHasAChart() {
     let scale = TimeScale(
       busy: [], whole: Self.time(0)..<Self.time(0), left: 0, width: 100)
     #expect(scale.segments.count == 1 && scale.breaks.isEmpty)
@@ -80,7 +80,7 @@ import Testing
     (0, "1970-01-01T00:00:00Z"), (-1, "1969-12-31T23:59:59Z"),
     (4_107_542_399, "2100-02-28T23:59:59Z"), (4_107_542_400, "2100-03-01T00:00:00Z"),
   ])
-  func momentsAreThoseOfTheCalendar(_ seconds: Int64, _ text: String) {
+  func momentsMatchTheCalendar(_ seconds: Int64, _ text: String) {
     #expect(CalendarTime.text(WallClockTime(milliseconds: seconds * 1000)) == text)
   }
 }

@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func aRunThatIsNotOverHasItsState() throws {
+  @Test func anUnfinishedRunHasAState() throws {
     let history = SampleRun(devices: 60, adapters: 2).history()
     let report = try #require(RunReport(Array(history.prefix(history.count / 2))))
     #expect(PrometheusReport.text(report).contains(#"state="running"} 1"#))

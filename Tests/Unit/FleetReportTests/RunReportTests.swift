@@ -23,7 +23,7 @@ import Testing
 
   /// The bytes of patches are added up. Figures in stores without this value count as complete
   /// images.
-  @Test func whatPatchesSavedIsTold() throws {
+  @Test func theSavingsFromPatchesAreReported() throws {
     var patched = Self.figures
     patched.made = 262_144
     func report(_ endings: [UpdateFigures]) throws -> RunReport {
@@ -90,7 +90,7 @@ import Testing
     #expect(report.state == .running && report.events == 16 && report.milliseconds == 21_000)
   }
 
-  @Test func anAdapterKnowsWhenItWasBusyAndHowManyItHadAtOnce() throws {
+  @Test func anAdapterHasItsBusyTimesAndItsMaximumOfAttempts() throws {
     let report = try #require(RunReport(Self.history(Self.twoDevices)))
     #expect(report.adapters.map(\.name) == ["hci0", "hci1"])
     #expect(report.adapters[0].busyMilliseconds == 4000 && report.adapters[0].mostAtOnce == 1)
@@ -101,7 +101,7 @@ import Testing
 
   /// 40,000 bytes are distributed over the four seconds before the activation, or before the end if
   /// there is no activation.
-  @Test func bytesAreSpreadOverTheUpload() throws {
+  @Test func bytesAreDistributedOverTheUpload() throws {
     var events = Self.twoDevices
     events.insert((15, .deviceActivating(device: "a", attempt: 2)), at: events.count - 2)
     let report = try #require(RunReport(Self.history(events)))
@@ -114,7 +114,7 @@ import Testing
     #expect(abs(all.reduce(0, +) * 3 - 40_000) < 1, "nothing is lost in the last part")
   }
 
-  @Test func failuresAreGroupedByCauseAndWhatWasOvercomeIsToldApart() throws {
+  @Test func failuresAreGroupedByCauseAndResolvedFailuresAreSeparate() throws {
     let rejected = AttemptFailure(.device, code: "image-rejected", words: "rejected")
     let other = AttemptFailure(.device, code: "moon", words: "the moon was full")
     var events = Self.beginning(["a", "b", "c", "d", "e"])
@@ -137,7 +137,7 @@ import Testing
     #expect(report.failures.allSatisfy { $0.cause.remedy.hasSuffix(".") })
   }
 
-  @Test func theHeadlineCountsAndSaysWhatIsKnown() throws {
+  @Test func theHeadlineStatesCountsAndEvidence() throws {
     func headline(_ endings: [DeviceEnding]) throws -> String {
       var events = Self.beginning(endings.indices.map { "d\($0)" })
       for (index, ending) in endings.enumerated() {
@@ -159,7 +159,7 @@ import Testing
     #expect(report.headline == "1 of 2 devices runs 1.3.0, verified by read-back; 1 is in progress")
   }
 
-  @Test func aWaveSaysWhatWasDecidedAndBy() throws {
+  @Test func aWaveStatesItsDecisionAndOperator() throws {
     let events =
       Self.beginning(["a"]) + [
         (5, .deviceSettled(device: "a", ending: .failed(Self.lost))),
@@ -170,11 +170,11 @@ import Testing
     #expect(report.waves[0].verdictWords == "stopped: 1 of 1 device failed")
     #expect(
       report.waves[0].ruleWords
-        == "success from 80 %, stops at 1 failure, judged from 50 % seen")
+        == "success at 80 %, stops at 1 failure, verdict needs 50 % with an outcome")
     #expect(report.stateWords == "stopped by failures in wave all")
   }
 
-  @Test func pausesHaveTheirReasonAndTheirTime() throws {
+  @Test func pausesHaveAReasonAndATime() throws {
     let reason = PauseReason.infrastructure(failures: 20, words: "the adapter was disconnected")
     let events =
       Self.beginning(["a"]) + [
@@ -190,7 +190,7 @@ import Testing
   }
 
   /// An expired claim is a separate attempt; a process that died leaves no cause.
-  @Test func whatADeadProcessCutShortIsNoFailure() throws {
+  @Test func anAttemptOfAKilledProcessIsNotAFailure() throws {
     var events = Self.beginning(["a"])
     events += [
       (0, .devicePublished(device: "a", attempt: 1, verifyFirst: false)),
@@ -207,14 +207,14 @@ import Testing
     #expect(report.devices[0].outcome == .waiting)
   }
 
-  @Test func aDeviceThatTheRunDidNotComeToIsNotDone() throws {
+  @Test func aDeviceThatTheRunDidNotReachIsNotComplete() throws {
     let events = Self.beginning(["a"]) + [(5, .runCancelled), (5, .runEnded(.cancelled))]
     let report = try #require(RunReport(Self.history(events)))
     #expect(report.devices[0].outcome == .leftOut && report.stateWords == "cancelled")
     #expect(report.headline == "0 of 1 device run the new image; 1 was not completed")
   }
 
-  @Test func theSamplesAreRunsAsTheRulesKnowThem() throws {
+  @Test func theSamplesAreValidRuns() throws {
     for devices in [3, 60, 1000] {
       let report = try #require(RunReport(SampleRun(devices: devices, adapters: 3).history()))
       #expect(report.devices.count == devices && report.counts[.waiting] == 0)

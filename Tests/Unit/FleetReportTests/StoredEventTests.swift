@@ -7,7 +7,7 @@ import Testing
   private static let old =
     #"{"runBegan":{"_0":{"campaign":"c","devices":2,"digest":"d","id":"r","waves":1}}}"#
 
-  @Test func aBeginningWithoutTheLaterFieldsIsReadAndWrittenAsItWas() throws {
+  @Test func aStartWithoutLaterFieldsIsReadAndWrittenUnchanged() throws {
     let event = try JSONDecoder().decode(FleetEvent.self, from: Data(Self.old.utf8))
     #expect(
       event
@@ -17,7 +17,7 @@ import Testing
     #expect(String(decoding: try encoder.encode(event), as: UTF8.self) == Self.old)
   }
 
-  @Test func whatWasAddedComesBack() throws {
+  @Test func laterFieldsAreReadBack() throws {
     var beginning = RunBeginning(
       id: "r", campaign: "c", digest: "d", devices: 2, waves: 1, startedBy: "anna@line-3")
     beginning.images = [

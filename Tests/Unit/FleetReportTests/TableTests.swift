@@ -91,7 +91,7 @@ import Testing
     #expect(Set(read.found) == [[], ["failure"], ["error"]])
   }
 
-  @Test func whatIsNotSettledIsSkipped() throws {
+  @Test func devicesWithoutAnOutcomeAreSkipped() throws {
     let history = SampleRun(devices: 60, adapters: 2).history()
     let report = try #require(RunReport(Array(history.prefix(history.count / 2))))
     let open = report.counts[.waiting] + report.counts[.running]

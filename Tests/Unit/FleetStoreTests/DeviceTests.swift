@@ -41,7 +41,7 @@ import Testing
 
   /// The table of devices of former versions is removed after the registry has imported it, and a
   /// new store has no such table.
-  @Test func theFormerTableStaysUntilItIsTakenOver() async throws {
+  @Test func theFormerTableIsKeptUntilItIsImported() async throws {
     let folder = try StoreFolder()
     #expect(try !folder.store().hasFormerDevices())
     try await Self.record(try folder.store())
@@ -55,7 +55,7 @@ import Testing
   }
 
   /// A store exactly as the first version wrote it.
-  @Test func aStoreOfTheFirstVersionIsReadAndGoneOnWith() async throws {
+  @Test func aStoreOfTheFirstVersionIsReadAndContinued() async throws {
     let folder = try StoreFolder()
     let hash = try FirstVersion.write(to: folder)
     let store = try folder.store()

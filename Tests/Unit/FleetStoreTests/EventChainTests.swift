@@ -8,7 +8,7 @@ import Testing
 @testable import OtaflashFleetStore
 
 @Suite struct EventChainTests {
-  @Test func anUntouchedChainIsWhole() async throws {
+  @Test func anUnchangedChainIsValid() async throws {
     let folder = try StoreFolder()
     let store = try folder.store()
     try await Sample.record(store)
@@ -43,7 +43,7 @@ import Testing
         + "UPDATE event SET number = 6 WHERE number = 99", .changed(event: 5)
     ),
   ])
-  func aHandInTheFileIsFound(_ sql: String, _ verdict: ChainVerdict) async throws {
+  func aChangeByAnotherProgramIsDetected(_ sql: String, _ verdict: ChainVerdict) async throws {
     let folder = try StoreFolder()
     try await Sample.record(try folder.store())
     try folder.sql("DROP TRIGGER event_stays; DROP TRIGGER event_remains; " + sql)
@@ -51,13 +51,13 @@ import Testing
   }
 
   @Test(arguments: ["UPDATE event SET at = 0", "DELETE FROM event"])
-  func theStoreItselfOnlyAdds(_ sql: String) async throws {
+  func theStoreOnlyAppendsEvents(_ sql: String) async throws {
     let folder = try StoreFolder()
     try await Sample.record(try folder.store())
     #expect(throws: DatabaseError.self) { try folder.sql(sql) }
   }
 
-  @Test func historyComesBackAsItWasRecorded() async throws {
+  @Test func eventsAreReadBackUnchanged() async throws {
     let folder = try StoreFolder()
     try await Sample.record(try folder.store())
     let events = try await folder.store().ledger(of: "r1").history()
@@ -67,7 +67,7 @@ import Testing
     #expect(run.control == .ended(.complete(failed: 0)) && run.eventCount == 10)
   }
 
-  @Test func aRunThatHasNotBegunTakesNoEvents() async throws {
+  @Test func aRunWithoutAStartAcceptsNoEvents() async throws {
     let folder = try StoreFolder()
     let ledger = try folder.store().ledger(of: "unknown")
     await #expect(throws: StorageFault.self) {
@@ -75,8 +75,8 @@ import Testing
     }
   }
 
-  /// Either all events are added or none: the second start is refused together with its other
-  /// events.
+  /// All events are added, or no event is added: the second start is refused together with its
+  /// other events.
   @Test func aRefusedAppendAddsNothing() async throws {
     let folder = try StoreFolder()
     let store = try folder.store()
@@ -166,7 +166,7 @@ import Testing
     (.runResumed, #"{"runResumed":{}}"#), (.runCancelled, #"{"runCancelled":{}}"#),
     (.runEnded(.stopped(wave: 1)), #"{"runEnded":{"_0":{"stopped":{"wave":1}}}}"#),
   ])
-  func eventsAreWrittenAsTheyEverWere(_ event: FleetEvent, _ text: String) throws {
+  func theStoredFormOfEventsIsPermanent(_ event: FleetEvent, _ text: String) throws {
     #expect(try StoredValue.text(event) == text)
     #expect(try StoredValue.value(FleetEvent.self, text) == event)
   }
@@ -200,7 +200,7 @@ import Testing
     #expect(pending.map(\.action) == [action, nil])
   }
 
-  @Test func aRunIsFoundByTheBeginningOfItsName() async throws {
+  @Test func aRunIsFoundByAPrefixOfItsName() async throws {
     let folder = try StoreFolder()
     let store = try folder.store()
     #expect(throws: RunSearchFault.none) { try store.run(named: nil) }

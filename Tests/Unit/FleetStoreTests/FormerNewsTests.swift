@@ -27,7 +27,7 @@ import Testing
     "to":"1.3.0","uploadMilliseconds":1}}}}}
     """
 
-  @Test func whatWasReportedAndNotReadIsRecordedOnce() async throws {
+  @Test func unreadReportsAreRecordedOnce() async throws {
     let folder = try Self.folder([
       ("a", 1, Self.activating), ("a", 2, Self.activating), ("a", 1, Self.updated),
       ("a", 1, Self.updated), ("b", 1, Self.updated),
@@ -49,7 +49,7 @@ import Testing
   }
 
   /// The device is queried for its running image, and the run continues.
-  @Test func theRunGoesOn() async throws {
+  @Test func theRunContinues() async throws {
     let store = try Self.folder([("a", 1, Self.activating), ("a", 1, Self.updated)]).store()
     var run = FleetRun(try await store.ledger(of: "r1").history())
     let rules = FleetRules(

@@ -25,7 +25,7 @@ import Testing
     return folder
   }
 
-  @Test func noRunIsMissingInAnUntouchedStore() async throws {
+  @Test func anUnchangedStoreHasNoMissingRuns() async throws {
     let store = try await Self.runs().store()
     #expect(try store.lostRuns().isEmpty)
     let first = try await store.ledger(of: "r2").history()[0].event
@@ -36,7 +36,8 @@ import Testing
   @Test(arguments: [
     (deletion(of: "r1"), ["r1"]), (deletion(of: "r2"), ["r2"]), (deletion(of: "r3"), ["r3"]),
     (deletion(of: "r2") + deletion(of: "r3"), ["r2", "r3"]),
-    // If another run refers to a run, its absence is detected even without its row.
+    // If another run refers to the deleted run, the deletion is detected even without the row of
+    // the run.
     (deletion(of: "r1") + "DELETE FROM started WHERE run = 'r1'", ["r1"]),
     // The store contains no trace of this run.
     (deletion(of: "r3") + "DELETE FROM started WHERE run = 'r3'", []),

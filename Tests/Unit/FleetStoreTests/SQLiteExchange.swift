@@ -6,9 +6,9 @@ import OtaflashFleet
 import OtaflashGATT
 
 /// An exchange in an SQLite file, of which every process has a connection: the example for an
-/// engine on a database, such as PostgreSQL. The database rejects a second open job of a device, and
-/// each call is one transaction. Nothing is shared but the file and the clock, which would be the
-/// server's.
+/// engine on a database, such as PostgreSQL. The database rejects a second open job of a device,
+/// and each call is one transaction. The processes share only the file and the clock. An engine on
+/// a database server would use the server's clock.
 final class SQLiteExchange: JobExchange {
   private static let pollInterval = Duration.milliseconds(200)
   /// In seconds.
@@ -158,7 +158,7 @@ final class SQLiteExchange: JobExchange {
         return .success(())
       }
     } catch {
-      // It may be lost.
+      // The progress may be lost.
     }
   }
 

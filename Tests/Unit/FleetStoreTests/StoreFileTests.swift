@@ -27,7 +27,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.path + "-wal"))
   }
 
-  @Test func aDamagedStoreIsPutAsideAndBegunAnew() async throws {
+  @Test func aDamagedStoreIsRenamedAndReplaced() async throws {
     let folder = try StoreFolder()
     try Data("this is no database, but long enough to be looked at as one".utf8)
       .write(to: URL(filePath: folder.path))
@@ -39,7 +39,7 @@ import Testing
   }
 
   /// SQLite would wait for a process that writes to the pipe.
-  @Test(arguments: [true, false]) func aPipeIsNoStore(_ isReadOnly: Bool) throws {
+  @Test(arguments: [true, false]) func aPipeIsNotAStore(_ isReadOnly: Bool) throws {
     let folder = try StoreFolder()
     #expect(mkfifo(folder.path, 0o600) == 0)
     let fault = #expect(throws: StorageFault.self) {
@@ -50,7 +50,7 @@ import Testing
 
   /// Each page is filled with noise, one at a time. The store must report this, or return the
   /// recorded events.
-  @Test func noiseInAnyPageIsFound() async throws {
+  @Test func noiseInAnyPageIsDetected() async throws {
     let folder = try StoreFolder()
     try await Sample.record(try folder.store())
     let whole = try Data(contentsOf: URL(filePath: folder.path))
@@ -80,7 +80,7 @@ import Testing
     return head
   }
 
-  @Test func whatWasPutAsideBeforeStays() throws {
+  @Test func filesRenamedEarlierAreKept() throws {
     let folder = try StoreFolder()
     for expected in [".damaged", ".damaged-2", ".damaged-3"] {
       try Data(repeating: 7, count: 5000).write(to: URL(filePath: folder.path))
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func aStoreOfALaterVersionIsLeftAlone() throws {
+  @Test func aStoreOfALaterVersionIsNotChanged() throws {
     let folder = try StoreFolder()
     _ = try folder.store()
     try folder.sql("PRAGMA user_version = 99")
@@ -97,7 +97,7 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: folder.path)) == before)
   }
 
-  @Test func anotherProgramsDatabaseIsLeftAlone() throws {
+  @Test func aDatabaseOfAnotherProgramIsNotChanged() throws {
     let folder = try StoreFolder()
     try folder.sql("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)")
     expectFault(.system) { () throws(StorageFault) in try FleetStore(path: folder.path) }
@@ -106,7 +106,7 @@ import Testing
 
   /// Several processes open a file that does not exist yet, or that an earlier version wrote.
   @Test(arguments: ["", StoreFolder.backToFirstVersion])
-  func manyMayOpenItForTheFirstTime(_ sql: String) async throws {
+  func manyProcessesMayCreateTheStoreConcurrently(_ sql: String) async throws {
     for _ in 0..<20 {
       let folder = try StoreFolder()
       if !sql.isEmpty {
@@ -121,14 +121,14 @@ import Testing
     }
   }
 
-  @Test func aFolderThatIsNotThereIsAFault() throws {
+  @Test func aMissingFolderIsAFault() throws {
     let folder = try StoreFolder()
     expectFault(.system) { () throws(StorageFault) in
       try FleetStore(path: folder.path + ".none/fleet.sqlite")
     }
   }
 
-  @Test func aStoreThatAnotherProcessHoldsIsToldAfterItsPatience() throws {
+  @Test func aLockedStoreIsReportedAfterTheTimeLimit() throws {
     let folder = try StoreFolder()
     _ = try folder.store()
     let other = try DatabaseQueue(path: folder.path)
@@ -143,7 +143,7 @@ import Testing
     _ = try folder.store()
   }
 
-  @Test func whoOnlyLooksChangesNothing() async throws {
+  @Test func aReaderChangesNothing() async throws {
     let folder = try StoreFolder()
     try await Sample.record(try folder.store())
     let store = try folder.store(isReadOnly: true)
@@ -200,7 +200,7 @@ import Testing
     "UPDATE event SET payload = (SELECT payload FROM event WHERE number = 3) WHERE number = 1",
     "DELETE FROM event",
   ])
-  func aNumberThatCannotBeIsAFault(_ sql: String) async throws {
+  func anInvalidNumberIsAFault(_ sql: String) async throws {
     let folder = try StoreFolder()
     try await Sample.record(try folder.store())
     try folder.sql("DROP TRIGGER event_stays; DROP TRIGGER event_remains; " + sql)
@@ -232,7 +232,7 @@ import Testing
     #expect(try store.run(named: nil, isActive: { $0 == "ahead" }).id == "ahead")
   }
 
-  @Test func whoOnlyLooksDoesNotMakeAFile() throws {
+  @Test func aReaderDoesNotCreateAFile() throws {
     let folder = try StoreFolder()
     #expect(throws: StorageFault.self) { try folder.store(isReadOnly: true) }
     #expect(!FileManager.default.fileExists(atPath: folder.path))
@@ -240,7 +240,7 @@ import Testing
 
   /// The disk becomes full at every size of the growing file: a refused append must have no effect,
   /// and all former events must be readable.
-  @Test func aFullDiskLosesNothing() async throws {
+  @Test func aFullDiskLosesNoEvents() async throws {
     let folder = try StoreFolder()
     let store = try folder.store()
     let ledger = store.ledger(of: "r1")
@@ -278,7 +278,7 @@ import Testing
 
   /// A disk that is really full, and then a disk that is read-only.
   @Test(.enabled(if: canMount, "mount(2) may not be called here"))
-  func aDiskThatIsFullOrReadOnlyLosesNothing() async throws {
+  func aFullOrReadOnlyDiskLosesNoEvents() async throws {
     let disk = try SmallDisk.mount(bytes: 256 * 1024)
     defer { #expect(disk.unmount()) }
     let path = disk.path + "/fleet.sqlite"

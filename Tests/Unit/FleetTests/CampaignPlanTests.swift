@@ -17,7 +17,7 @@ import Testing
     try CampaignPlan(campaign(count, waves: waves), now: now).waves.map(\.devices.count)
   }
 
-  @Test func sharesAreOfAllDevicesAndReachedTogether() throws {
+  @Test func sharesReferToAllDevicesAndAreCumulative() throws {
     #expect(
       try Self.sizes(
         Wave("canary", .count(3)), Wave("a", .percent(10)), Wave("b", .percent(50)),
@@ -44,7 +44,7 @@ import Testing
   }
 
   /// A canary wave of the first three devices in a list would contain three devices of one site.
-  @Test func theOrderIsDrawnFromTheSeedAndStaysTheSame() throws {
+  @Test func theOrderDependsOnlyOnTheSeed() throws {
     var campaign = Self.campaign(50, waves: [Wave("canary", .count(5)), Wave("all", .rest)])
     let first = try CampaignPlan(campaign, now: Self.now)
     #expect(try CampaignPlan(campaign, now: Self.now) == first)
@@ -55,7 +55,7 @@ import Testing
 
   /// Each device must be equally likely to be in the canary wave: with 2,000 seeds and 10 devices,
   /// within 5 % of the expected 200.
-  @Test func everyDeviceIsACanaryAsOften() throws {
+  @Test func everyDeviceIsEquallyLikelyToBeACanary() throws {
     var campaign = Self.campaign(10, waves: [Wave("canary", .count(1)), Wave("all", .rest)])
     var counts: [String: Int] = [:]
     for seed in UInt64(0)..<2000 {
@@ -65,14 +65,14 @@ import Testing
     #expect(counts.count == 10 && counts.values.allSatisfy { (140...260).contains($0) })
   }
 
-  @Test func theImageIsThatOfTheBoard() throws {
+  @Test func theBoardDeterminesTheImage() throws {
     var campaign = Self.campaign(2)
     campaign.devices[0].board = "door"
     campaign.images = ["door": "door.bin", nil: "other.bin"]
     #expect(campaign.devices.map { campaign.image(for: $0) } == ["door.bin", "other.bin"])
   }
 
-  @Test func whatTheSelectorLeavesOutIsTold() throws {
+  @Test func excludedDevicesAreReported() throws {
     var campaign = Self.campaign(4)
     campaign.selector = try DeviceExpression(parsing: "not name=n2")
     let plan = try CampaignPlan(campaign, now: Self.now)
@@ -156,7 +156,7 @@ import Testing
   ]
 
   @Test(arguments: refusals)
-  func whatCannotBeIsRefused(_ refusal: Refusal) {
+  func impossibleCampaignsAreRefused(_ refusal: Refusal) {
     var campaign = Self.campaign(4)
     refusal.change(&campaign)
     #expect(throws: refusal.fault) { try CampaignPlan(campaign, now: Self.now) }

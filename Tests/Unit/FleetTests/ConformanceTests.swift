@@ -30,12 +30,12 @@ import Testing
     }.get()
   }
 
-  @Test func noTwoCasesHaveOneName() {
+  @Test func caseNamesAreUnique() {
     let names = ExchangeConformance.cases.map(\.name)
     #expect(Set(names).count == names.count && names.count >= 80)
   }
 
-  /// A run of many attempts keeps one job for each device, and none after its end.
+  /// A run of many attempts keeps one job for each device, and no job after its end.
   @Test func jobsOfEarlierAttemptsAreRemoved() throws {
     var table = JobTable()
     for attempt in 1...50 {

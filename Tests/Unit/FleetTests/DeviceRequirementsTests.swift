@@ -13,7 +13,7 @@ import Testing
       (FirmwareVersion(1, 2, 0), FirmwareVersion(1, 1, 9), false),
       (FirmwareVersion(1, 2, 0), nil, false),
     ] as [Pair])
-  func aVersionIsRequiredOrALaterOne(
+  func aMinimumVersionIsRequired(
     _ required: FirmwareVersion?, _ running: FirmwareVersion?, _ isMet: Bool
   ) {
     let refusal = DeviceRequirements(version: required).refusal(running: running)

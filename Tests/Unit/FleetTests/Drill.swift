@@ -14,8 +14,8 @@ struct Drill {
     var infrastructure = 0.0
   }
 
-  /// The maximum number of steps, which is a hundred times what the longest drill needs, so that a
-  /// hang is detected early.
+  /// The maximum number of steps: a hundred times the steps of the longest drill. The limit detects
+  /// a hang early.
   private static let stepsMaximum = 200_000
   private static let lease = Duration.seconds(45)
 
@@ -33,7 +33,7 @@ struct Drill {
   private let slots: Int
   private(set) var begunAfterStop = 0
   private(set) var failedWhenStopped: Int?
-  /// The numbers of events after which the process ends and another one starts, in order.
+  /// The numbers of events after which the process ends and another process starts, in order.
   var killsAt: [Int] = []
 
   init(

@@ -40,7 +40,7 @@ import Testing
     #expect(play.settle() == [.waveJudged(wave: 0, verdict: .stop(failures: 4, of: 8))])
   }
 
-  @Test func aRunThatWasPausedAtItsLimitEndsWhenAllAreSettled() throws {
+  @Test func aRunPausedAtItsLimitEndsWhenAllDevicesAreSettled() throws {
     var play = try Self.play(3, stop: 1, then: .pause)
     play.settle()
     play.attempt(Self.published(play)[0], 1, .failed(Self.failure))
@@ -78,7 +78,7 @@ import Testing
   /// Regardless of how the attempts end, no more devices can fail than the limit and the overshoot
   /// permit.
   @Test(arguments: [(1, 0), (1, 2), (3, 0), (3, 1), (5, 3)])
-  func whatIsInFlightCannotExceedTheLimitByMoreThanTheOvershoot(
+  func devicesInFlightCannotExceedLimitAndOvershoot(
     stop: Int, overshoot: Int
   ) throws {
     var play = try Self.play(30, stop: stop, overshoot: overshoot)

@@ -26,7 +26,7 @@ import Testing
     #expect(try assembly.image() == Self.image)
   }
 
-  @Test func aDamagedChunkIsRejectedAlone() throws {
+  @Test func onlyADamagedChunkIsRejected() throws {
     let manifest = ImageManifest(of: Self.image, sha256: Self.sha256)
     var assembly = try ImageAssembly(manifest, sha256: Self.sha256)
     var chunk = Self.chunk(4, of: manifest)

@@ -44,14 +44,14 @@ import Testing
   }
 
   /// The claim of another worker shows that the former expired, although that fact was lost.
-  @Test func aClaimOfAnotherWorkerEndsTheFormer() throws {
+  @Test func aClaimOfAnotherWorkerEndsTheFormerClaim() throws {
     let play = try Self.play()
     let claim = FleetEvent.deviceClaimed(device: "d0", attempt: 1, worker: "v")
     #expect(Self.events(claim, in: play) == [.claimExpired(device: "d0", attempt: 1), claim])
   }
 
-  /// The outcome of an expired claim recalls the waiting job, whose end has this outcome: the device
-  /// is not read again.
+  /// The outcome of an expired claim recalls the waiting job, whose end has this outcome. The
+  /// device is not read again.
   @Test func aLateOutcomeEndsAWaitingJob() throws {
     var play = try Self.play()
     Self.apply(Self.events(.deviceActivating(device: "d0", attempt: 1), in: play), to: &play)
@@ -69,7 +69,7 @@ import Testing
   }
 
   /// The next worker may have changed the device since.
-  @Test func aLateOutcomeBeforeAnotherClaimDecidesNothing() throws {
+  @Test func aLateOutcomeBeforeAnotherClaimHasNoEffect() throws {
     var play = try Self.play()
     Self.apply(Self.events(.claimExpired(device: "d0", attempt: 1), in: play), to: &play)
     let late = FleetEvent.outcomeReportedLate(
@@ -81,7 +81,7 @@ import Testing
     #expect(play.run["d0"]?.phase == .waiting)
   }
 
-  @Test func aLateOutcomeAfterAnotherClaimDecidesNothing() throws {
+  @Test func aLateOutcomeAfterAnotherClaimHasNoEffect() throws {
     var play = try Self.play()
     Self.apply(Self.events(.claimExpired(device: "d0", attempt: 1), in: play), to: &play)
     play.hear(.claimed(worker: "v"), of: "d0")
@@ -106,7 +106,7 @@ import Testing
   }
 
   /// Workers in other processes keep their claims; the exchange may have lost their jobs.
-  @Test func aRestartTakesNoClaimOfLivingWorkers() throws {
+  @Test func aRestartKeepsTheClaimsOfRunningWorkers() throws {
     let play = try Self.play()
     #expect(
       play.rules.eventsOfRestart(in: play.run, now: play.now).contains(

@@ -7,7 +7,7 @@ import Testing
   /// Randomness is drawn only per device, because randomness per attempt would differ after a kill.
   private static let luck = Drill.Luck(bad: 0.15, away: 0.1)
 
-  @Test func killedAHundredTimesTheReportIsTheSame() throws {
+  @Test func aHundredKillsDoNotChangeTheReport() throws {
     for seed in UInt64(1)...40 {
       var whole = try Drill(RulesDrillTests.plan(40), seed: seed, luck: Self.luck)
       try whole.drive()
@@ -31,7 +31,7 @@ import Testing
 
   /// A report can be created from every prefix of the events. Its counts include all devices, and
   /// open devices reach an outcome later.
-  @Test func aRunThatGoesOnHasAReportAtEveryEvent() throws {
+  @Test func anUnfinishedRunHasAReportAtEveryEvent() throws {
     var drill = try Drill(RulesDrillTests.plan(12), seed: 7, luck: Self.luck)
     try drill.drive()
     var settled = 0
@@ -46,7 +46,7 @@ import Testing
     #expect(settled == 12)
   }
 
-  @Test func beforeItsFirstEventARunHasNone() throws {
+  @Test func beforeItsFirstEventARunHasNoReport() throws {
     #expect(RunReport([]) == nil)
     var drill = try Drill(RulesDrillTests.plan(3), seed: 1)
     try drill.drive()

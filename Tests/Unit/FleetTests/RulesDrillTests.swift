@@ -20,7 +20,7 @@ import Testing
 
   static let seeds = UInt64(1)...200
 
-  @Test func aGoodFleetIsUpdatedWhole() throws {
+  @Test func aFleetWithoutFaultsIsUpdatedCompletely() throws {
     var drill = try Drill(Self.plan(50), seed: 1)
     try drill.drive()
     #expect(drill.run.control == .ended(.complete(failed: 0)))
@@ -28,7 +28,7 @@ import Testing
     #expect(drill.truth.count == 50)
   }
 
-  @Test func everyDeviceEndsAsItsOwnTruthSays() throws {
+  @Test func everyOutcomeMatchesTheRealState() throws {
     for seed in Self.seeds {
       var drill = try Drill(
         Self.plan(40), seed: seed,
@@ -48,7 +48,7 @@ import Testing
 
   /// Requirement P14: when the threshold is reached, running attempts end, and no further attempt
   /// starts.
-  @Test func aBadFleetIsStoppedWithinItsThreshold() throws {
+  @Test func aFleetWithManyFailuresStopsAtItsThreshold() throws {
     var stops = 0
     for seed in UInt64(1)...1000 {
       let stop = Int(seed % 5) + 1
@@ -66,7 +66,7 @@ import Testing
     #expect(stops > 900)
   }
 
-  @Test func killedAtAnyEventItComesToTheSameReport() throws {
+  @Test func aKillAtAnyEventLeadsToTheSameReport() throws {
     let luck = Drill.Luck(bad: 0.1, away: 0.05)
     var whole = try Drill(Self.plan(12), seed: 5, luck: luck)
     try whole.drive()
@@ -94,7 +94,7 @@ import Testing
     #expect(folded.control == drill.run.control && folded.openCount == 0)
   }
 
-  @Test func noDeviceIsTriedForEver() throws {
+  @Test func theAttemptsOfADeviceAreLimited() throws {
     for seed in Self.seeds {
       var drill = try Drill(
         Self.plan(10), seed: seed, luck: Drill.Luck(bad: 0.4, away: 0.4, linkLoss: 0.9))
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  /// A worker that has disappeared keeps its devices until the lease expires, and no longer.
+  /// A worker that has disappeared keeps its devices only until the lease expires.
   @Test func aSilentWorkerIsReplaced() throws {
     var drill = try Drill(Self.plan(20), seed: 3, luck: Drill.Luck(silence: 0.4))
     try drill.drive()

@@ -4,7 +4,7 @@ import Testing
 
 /// The rules of operator commands and of transfer windows.
 extension RulesTests {
-  @Test func pausingCallsBackWhatWaits() throws {
+  @Test func aPauseRecallsWaitingJobs() throws {
     var play = try Play(Self.campaign(6))
     play.settle()
     play.hear(.claimed(worker: "w"), of: "d0")
@@ -20,7 +20,7 @@ extension RulesTests {
     #expect(!play.settle().isEmpty)
   }
 
-  @Test func cancellingEndsWhenNobodyIsAtWork() throws {
+  @Test func aCancelledRunEndsWhenNoWorkerIsActive() throws {
     var play = try Play(Self.campaign(2))
     play.settle()
     play.hear(.claimed(worker: "w"), of: "d0")
@@ -31,7 +31,7 @@ extension RulesTests {
     #expect(play.settle() == [.runEnded(.cancelled)])
   }
 
-  @Test func retryingOpensTheWaveAnew() throws {
+  @Test func aRetryReopensTheWave() throws {
     var campaign = Self.campaign(2)
     campaign.retries.sameFailures = 1
     campaign.waves[0].thresholds = WaveThresholds(
@@ -48,7 +48,7 @@ extension RulesTests {
     #expect(play.settle().last == .runEnded(.complete(failed: 0)))
   }
 
-  @Test func ordersThatMakeNoSenseAreRefused() throws {
+  @Test func impossibleCommandsAreRefused() throws {
     var play = try Play(Self.campaign(1))
     play.settle()
     #expect(throws: CommandRefusal.nothingToResume) { try play.order(.resume) }
@@ -65,7 +65,7 @@ extension RulesTests {
     #expect(throws: CommandRefusal.hasEnded) { try play.order(.cancel) }
   }
 
-  @Test func nothingBeginsOutsideTheWindow() throws {
+  @Test func noAttemptStartsOutsideTheWindow() throws {
     var campaign = Self.campaign(1)
     let opens = Self.start.advanced(by: .seconds(3600))
     campaign.window = TransferWindow(

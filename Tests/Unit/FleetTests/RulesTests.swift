@@ -87,7 +87,7 @@ import Testing
 
   // MARK: Attempts
 
-  @Test func aLostLinkIsTriedAgainLaterAndLater() throws {
+  @Test func retriesAfterALostLinkHaveGrowingDelays() throws {
     var play = try Play(Self.campaign(1))
     var waits: [Duration] = []
     for number in 1...4 {
@@ -103,7 +103,7 @@ import Testing
     #expect(play.run["d0"]?.ending == .failed(Self.lost))
   }
 
-  @Test func aDeviceThatNobodyHeardIsAbsentAndOneThatWasHeardHasFailed() throws {
+  @Test func anUnseenDeviceIsAbsentAndASeenDeviceHasFailed() throws {
     var campaign = Self.campaign(2)
     campaign.retries.linkAttempts = 2
     var play = try Play(campaign)
@@ -117,7 +117,7 @@ import Testing
     #expect(play.run["d1"]?.ending?.count == .failed)
   }
 
-  @Test func theSameFailureAgainIsQuarantined() throws {
+  @Test func aRepeatedFailureIsQuarantined() throws {
     var play = try Play(Self.campaign(1))
     play.settle()
     play.attempt("d0", 1, .failed(Self.failure))
@@ -128,7 +128,7 @@ import Testing
     #expect(play.run["d0"]?.ending == .quarantined(Self.failure))
   }
 
-  @Test func whatCannotGetBetterIsNotTriedAgain() throws {
+  @Test func aFinalFailureIsNotRetried() throws {
     var play = try Play(Self.campaign(1))
     play.settle()
     var refused = Self.failure
@@ -140,7 +140,7 @@ import Testing
   @Test(arguments: [
     ReturnReason.recalled, .stopping, .holderGone,
   ])
-  func whatWasGivenBackCountsAgainstNobody(_ reason: ReturnReason) throws {
+  func aReturnedJobDoesNotCountAsAnAttempt(_ reason: ReturnReason) throws {
     var play = try Play(Self.campaign(1))
     for number in 1...50 {
       play.settle()
@@ -150,7 +150,7 @@ import Testing
   }
 
   /// A process died after it had sent the activation command and before it received the answer.
-  @Test func aDeviceThatMayRunTheNewImageIsLookedAtFirst() throws {
+  @Test func aDeviceThatMayRunTheNewImageIsReadFirst() throws {
     var play = try Play(Self.campaign(1))
     play.settle()
     play.hear(.claimed(worker: "w"), of: "d0")
@@ -167,7 +167,7 @@ import Testing
     #expect(play.run["d0"]?.runs == FirmwareVersion(1, 3, 0))
   }
 
-  @Test func factsOfAnotherAttemptOrRunMeanNothing() throws {
+  @Test func factsOfAnotherAttemptOrRunAreIgnored() throws {
     var play = try Play(Self.campaign(2))
     play.settle()
     #expect(play.hear(.claimed(worker: "w"), of: "d0", attempt: 2).isEmpty)
@@ -179,7 +179,7 @@ import Testing
   }
 
   /// A clock that is set back by an hour delays nothing; a clock that jumps ahead ends waits early.
-  @Test func aClockThatJumpsStopsNothing() throws {
+  @Test func aClockChangeStopsNoRun() throws {
     var play = try Play(Self.campaign(1))
     play.settle()
     play.attempt("d0", 1, .failed(Self.lost))
@@ -193,7 +193,7 @@ import Testing
 
   // MARK: Order of devices
 
-  @Test func aDeviceThatWaitsHoldsUpNoOther() throws {
+  @Test func aWaitingDeviceDelaysNoOtherDevice() throws {
     var play = try Play(Self.campaign(6))
     let first = play.settle().compactMap { event -> String? in
       if case .devicePublished(let id, _, _) = event { id } else { nil }
@@ -203,7 +203,7 @@ import Testing
     #expect(play.settle().count == 1, "the fifth takes its turn")
   }
 
-  @Test func aPlaceWithoutWorkersHoldsUpNoOther() throws {
+  @Test func aSiteWithoutWorkersDelaysNoOtherSite() throws {
     var campaign = Self.campaign(20)
     for index in 0..<10 { campaign.devices[index].site = "berlin" }
     var play = try Play(campaign)
@@ -215,7 +215,7 @@ import Testing
 
   static let two = [Wave("canary", .count(1)), Wave("all", .rest)]
 
-  @Test func aWaveBeginsWhenTheOneBeforeItIsGood() throws {
+  @Test func aWaveStartsAfterTheSuccessOfThePreviousWave() throws {
     var play = try Play(Self.campaign(3, Self.two))
     play.settle()
     let canary = try #require(play.run.devices.first).device.id
@@ -231,7 +231,7 @@ import Testing
       ])
   }
 
-  @Test func soakingHoldsTheVerdictBack() throws {
+  @Test func theSoakTimeDelaysTheVerdict() throws {
     var waves = Self.two
     waves[0].soak = .seconds(3600)
     var play = try Play(Self.campaign(3, waves))
@@ -246,7 +246,7 @@ import Testing
     #expect(play.settle().first == .waveJudged(wave: 0, verdict: .continue))
   }
 
-  @Test func approvalWaitsForAPerson() throws {
+  @Test func approvalWaitsForAnOperator() throws {
     var waves = Self.two
     waves[0].needsApproval = true
     waves[1].needsApproval = true
@@ -262,7 +262,7 @@ import Testing
     #expect(play.settle().last == .runEnded(.complete(failed: 0)), "nothing follows the last")
   }
 
-  @Test func tooFewSeenPausesInsteadOfGuessing() throws {
+  @Test func tooFewSeenDevicesPauseTheRun() throws {
     var campaign = Self.campaign(5, [Wave("canary", .count(2)), Wave("all", .rest)])
     campaign.retries.linkAttempts = 1
     campaign.waves[0].thresholds.seenPercent = 60
@@ -279,7 +279,7 @@ import Testing
     #expect(play.settle().first == .waveBegan(wave: 1))
   }
 
-  @Test func theThresholdStopsWhatHasNotBegun() throws {
+  @Test func theThresholdStopsWaitingDevices() throws {
     var campaign = Self.campaign(9, [Wave("some", .count(8)), Wave("all", .rest)])
     campaign.retries.sameFailures = 1
     campaign.waves[0].thresholds.stop = .count(2)

@@ -110,7 +110,7 @@ import Testing
   }
 
   /// A run that an earlier version started has no windows in its events.
-  @Test func windowsCanBeGiven() throws {
+  @Test func windowsCanBeSpecified() throws {
     var play = try RulesTests.Play(RulesTests.campaign(2), at: Self.hour(12))
     play.run.apply(.waveBegan(wave: 0), at: play.now)
     #expect(Self.waits(play).isEmpty)

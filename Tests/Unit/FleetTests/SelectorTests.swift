@@ -21,7 +21,7 @@ import Testing
     ("(tag:lab or tag:none) and tag:none", false), ("not (tag:lab and tag:none)", true),
     ("not tag:none and tag:lab", true), ("((((tag:lab))))", true), ("  tag:lab  ", true),
   ])
-  func aSelectorAsksWhatItSays(_ text: String, _ isMeant: Bool) throws {
+  func aSelectorComparesTheStatedFacts(_ text: String, _ isMeant: Bool) throws {
     let truth = try DeviceExpression(parsing: text).truth(of: Self.door)
     #expect(truth == (isMeant ? .yes : .no))
   }
@@ -36,7 +36,7 @@ import Testing
     ("board=x", .undecided), ("board!=x", .undecided), ("rssi>-200", .undecided),
     ("version<1.3.0 or not version<1.3.0", .undecided),
   ])
-  func whatIsNotKnownIsNeitherTrueNorFalse(
+  func anUnknownFactIsNeitherTrueNorFalse(
     _ text: String, _ truth: DeviceExpression.Truth
   ) throws {
     let stranger = FleetDevice(id: "a", tags: ["lab"])
@@ -57,7 +57,7 @@ import Testing
     ("tag:", 5, .expected("the name of the tag")),
     ("\"board\"=x", 1, .expected("a fact such as board")),
   ])
-  func aFaultSaysWhere(_ text: String, _ column: Int, _ reason: SelectorFault.Reason) {
+  func aFaultStatesItsColumn(_ text: String, _ column: Int, _ reason: SelectorFault.Reason) {
     do throws(SelectorFault) {
       _ = try DeviceExpression(parsing: text)
       Issue.record("'\(text)' was read")
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func nestingAndLengthAreBounded() {
+  @Test func nestingAndLengthAreLimited() {
     let deep = String(repeating: "not ", count: 100) + "tag:x"
     #expect(throws: SelectorFault(reason: .tooDeep(limit: 32), column: 129)) {
       try DeviceExpression(parsing: deep)
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func itTellsWhichFactsItNeeds() throws {
+  @Test func aSelectorListsItsFacts() throws {
     let selector = try DeviceExpression(
       parsing: "not (version<1.3.0 or tag:x) and board=y or version=1.0.0")
     #expect(selector.facts == [.board, .version])

@@ -28,7 +28,7 @@ import Testing
     events.compactMap { if case .devicePublished(let id, _, _) = $0 { id } else { nil } }
   }
 
-  @Test func eachSiteIsUpdatedByItsOwnClock() throws {
+  @Test func eachSiteIsUpdatedInItsTimeZone() throws {
     // The windows in UTC: Tokyo 17:00 to 19:00, Berlin 01:00 to 03:00, the others 02:00 to 04:00.
     var play = try RulesTests.Play(Self.campaign(), at: Self.hour(12))
     #expect(Self.published(play.settle()) == [])
@@ -42,7 +42,7 @@ import Testing
     #expect(Self.published(play.settle()) == ["n"])
   }
 
-  @Test func aWindowThatClosesCallsBackTheDevicesOfItsSite() throws {
+  @Test func aClosingWindowRecallsTheDevicesOfItsSite() throws {
     var campaign = Self.campaign()
     campaign.siteWindows["berlin"]?.atEnd = .breakOff
     var play = try RulesTests.Play(campaign, at: Self.hour(26))
@@ -70,7 +70,7 @@ import Testing
 
   /// A run is not continued if remaining devices can never be updated. Devices with an outcome need
   /// no window.
-  @Test func aResumedRunNeedsTheWindowsOfTheDevicesThatAreLeft() throws {
+  @Test func aResumedRunNeedsTheWindowsOfTheRemainingDevices() throws {
     var campaign = Self.campaign()
     campaign.siteWindows["berlin"]?.notAfter = Self.hour(0)
     func resume(_ unsettled: Set<FleetDevice.ID>) throws(CampaignFault) -> CampaignPlan {

@@ -11,11 +11,11 @@ import Testing
 
   static let night = TransferWindow(opens: 22 * 60, closes: 4 * 60)
 
-  @Test func withoutHoursItIsAlwaysOpen() {
+  @Test func aWindowWithoutHoursIsAlwaysOpen() {
     #expect(TransferWindow().standing(at: Self.monday(12)) == .open(until: nil))
   }
 
-  @Test func hoursOfOneDay() {
+  @Test func aWindowOpensAndClosesOnOneDay() {
     let window = TransferWindow(opens: 9 * 60, closes: 17 * 60 + 30)
     #expect(window.standing(at: Self.monday(8, 59)) == .closed(until: Self.monday(9)))
     #expect(window.standing(at: Self.monday(9)) == .open(until: Self.monday(17, 30)))
@@ -23,7 +23,7 @@ import Testing
     #expect(window.standing(at: Self.monday(17, 30)) == .closed(until: Self.monday(9, days: 1)))
   }
 
-  @Test func hoursOverMidnightBelongToTheDayOnWhichTheyBegin() {
+  @Test func hoursAcrossMidnightBelongToTheirFirstDay() {
     #expect(Self.night.standing(at: Self.monday(3)) == .open(until: Self.monday(4)))
     #expect(Self.night.standing(at: Self.monday(23)) == .open(until: Self.monday(4, days: 1)))
     #expect(Self.night.standing(at: Self.monday(4)) == .closed(until: Self.monday(22)))
@@ -35,14 +35,14 @@ import Testing
       mondays.standing(at: Self.monday(5, days: 1)) == .closed(until: Self.monday(22, days: 7)))
   }
 
-  @Test func wholeDaysInARowAreOneOpening() {
+  @Test func consecutiveCompleteDaysAreOneOpening() {
     let window = TransferWindow(days: [.saturday, .sunday])
     #expect(window.standing(at: Self.monday(12)) == .closed(until: Self.monday(0, days: 5)))
     #expect(
       window.standing(at: Self.monday(12, days: 5)) == .open(until: Self.monday(0, days: 7)))
   }
 
-  @Test func theHoursAreThoseOfTheZone() {
+  @Test func theHoursUseTheTimeZone() {
     let window = TransferWindow(
       opens: 9 * 60, closes: 10 * 60, zone: ZoneOffsets(minutes: 330))
     #expect(window.standing(at: Self.monday(3, 30)) == .open(until: Self.monday(4, 30)))
@@ -50,7 +50,7 @@ import Testing
   }
 
   /// Clocks are set back from 03:00 to 02:00, and forward from 02:00 to 03:00.
-  @Test func hoursStayWhereTheyAreWhenClocksChange() {
+  @Test func clockChangesDoNotMoveTheHours() {
     let change = Self.monday(1, days: 3)
     let back = ZoneOffsets(minutes: 120, changes: [.init(at: change, minutes: 60)])
     let window = TransferWindow(opens: 9 * 60, closes: 10 * 60, zone: back)
@@ -70,7 +70,7 @@ import Testing
         == .closed(until: Self.monday(1, 30, days: 3)))
   }
 
-  @Test func absoluteMomentsBoundIt() {
+  @Test func datesLimitAWindow() {
     var window = Self.night
     window.notBefore = Self.monday(23)
     window.notAfter = Self.monday(3, days: 1)
@@ -86,7 +86,7 @@ import Testing
 
   /// A window that reports to be closed until a moment must be open at that moment, for every
   /// window of a thousand.
-  @Test func whatIsClosedOpensWhenItSays() {
+  @Test func aClosedWindowOpensAtTheReportedTime() {
     var state: UInt64 = 7
     func draw(_ bound: Int) -> Int {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

@@ -31,7 +31,7 @@ import Testing
     #expect(tally.verdict(by: WaveThresholds()) == verdict)
   }
 
-  @Test func successIsAShareOfThoseThatWereJudged() {
+  @Test func successIsAShareOfTheDevicesWithAnOutcome() {
     let thresholds = WaveThresholds(successPercent: 90, stop: .count(50), seenPercent: 10)
     #expect(Self.tally(100, 18, 2, 80, 0).verdict(by: thresholds) == .continue)
     #expect(
@@ -45,7 +45,7 @@ import Testing
   }
 
   /// A verdict to stop is final, which is tested for 5,000 orders of outcomes.
-  @Test func whatStoppedStaysStopped() {
+  @Test func aVerdictToStopIsFinal() {
     var state: UInt64 = 3
     func draw(_ bound: Int) -> Int {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func delaysGrowWithinTheirBounds() {
+  @Test func delaysGrowWithinTheirLimits() {
     let retries = RetryPolicy(
       firstDelay: .seconds(4), longestDelay: .seconds(60), jitter: 0.5)
     let whole = (1...8).map { retries.delay(afterFailure: $0, random: 0) }

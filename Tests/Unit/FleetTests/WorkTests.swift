@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func lostLinksLowerTheNumberAtOnce() {
+  @Test func lostLinksLowerTheNumberImmediately() {
     var learner = ParallelismLearner(start: 5, maximum: 16)
     learner.sampled(rate: 50_000, losses: 1)
     #expect(learner.limit == 4)
@@ -59,7 +59,7 @@ import Testing
     #expect(learner.limit == 1, "and never below one")
   }
 
-  @Test func theNumberStaysWithinItsBounds() {
+  @Test func theNumberStaysWithinItsLimits() {
     var learner = ParallelismLearner(maximum: 3)
     for rate in 1...200 {
       learner.sampled(rate: Double(rate) * 10_000, losses: rate % 31 == 0 ? 1 : 0)
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func theAdapterThatHearsBestAndHasAPlaceIsTaken() {
+  @Test func theAdapterWithTheBestSignalAndAFreePlaceIsChosen() {
     let loads = [
       AdapterLoad(id: "a", busy: 0, places: 2), AdapterLoad(id: "b", busy: 1, places: 2),
       AdapterLoad(id: "c", busy: 2, places: 2),

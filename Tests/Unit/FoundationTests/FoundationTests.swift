@@ -8,7 +8,7 @@ import OtaflashUpdate
 import Testing
 
 @Suite struct FoundationTests {
-  @Test func theMessageOfAnAlertIsTheOneOfTheLibrary() {
+  @Test func anAlertShowsTheMessageOfTheLibrary() {
     let fault: any Error = PeripheralFault.gatt(.timedOut(after: .seconds(1)))
     #expect(fault.localizedDescription == "The device took longer than 1.0 s.")
     let localized = fault as? any LocalizedError

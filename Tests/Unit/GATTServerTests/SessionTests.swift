@@ -215,7 +215,7 @@ import Testing
     #expect(peer.session.mtu.bytes == 185)
   }
 
-  /// The host's process has died, and the next process uses the link that the kernel has kept.
+  /// The host's process has died, and the next process uses the link that the kernel kept open.
   @Test func theMTUCanBeExchangedAgain() {
     var peer = Peer(exampleTable())
     peer.run([("02 B9 00", "03 05 02"), ("02 B9 00", "03 05 02")])

@@ -11,8 +11,8 @@ import Testing
       .unasked("02 9E 00"), .on("03 05 02", "10 01 00 FF FF 00 28"),
       .on("01 10 01 00 0A", "0A 03 00"), .on("01 0A 03 00 01", "3F"),
       .on("01 3F 00 00 06", "1D 04 00 01"), .on("1E"),
-      // The host sends the same value again as it sent to the peer, because both directions use one
-      // value (3.4.2.2).
+      // The host answers with the same value that it sent to the peer, because both directions use
+      // one value (3.4.2.2).
       .on("02 05 02", "03 00 02"),
     ]) { client, _, clock in
       await clock.pause(for: .seconds(1))

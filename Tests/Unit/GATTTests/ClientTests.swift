@@ -56,8 +56,8 @@ import Testing
     #expect(value == .success([UInt8](repeating: 0xAA, count: 22)))
   }
 
-  /// The first part was full at the MTU of its request, even if the peer's Exchange MTU Request
-  /// raises the MTU before the reader checks the length.
+  /// The first part was full at the MTU of its request. This is true even if the peer's Exchange
+  /// MTU Request raises the MTU before the reader checks the length.
   @Test func aValueIsReadToItsEndWhenTheMTUGrowsMeanwhile() throws {
     let first = "0B" + String(repeating: " AA", count: 22)
     let value = try withScript([

@@ -15,7 +15,7 @@ import Testing
     return machine
   }
 
-  @Test func aFailedProcedureReturnsToThePreviousState() throws {
+  @Test func aFailedProcedureRestoresThePreviousState() throws {
     let discovery = ConnectionInput.discoveryFailed(Self.refusal)
     let subscription = ConnectionInput.subscriptionFailed(Self.refusal)
     let cases: [([ConnectionInput], ConnectionInput, ConnectionState)] = [

@@ -4,7 +4,7 @@ import OtaflashSimulation
 import Testing
 
 @Suite struct ConnectionTests {
-  @Test func theMachineWalksFromIdleToReady() throws {
+  @Test func theMachineGoesFromIdleToReady() throws {
     var machine = ConnectionMachine()
     let inputs: [ConnectionInput] = [
       .scanStarted, .deviceFound, .connectStarted, .linkUp, .discoveringServices, .servicesFound,
@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: ConnectionState.allCases)
-  func aFailureLeadsToIdleFromEverywhereAndIsReported(_ state: ConnectionState) throws {
+  func aFailureInAnyStateLeadsToIdleAndIsReported(_ state: ConnectionState) throws {
     var machine = ConnectionMachine()
     let path: [ConnectionInput] = [
       .scanStarted, .deviceFound, .connectStarted, .linkUp, .discoveringServices, .servicesFound,

@@ -120,7 +120,7 @@ private final class TwoStraps: Central {
       let first = await Self.connect(turn)
       straps.takeFirstAway()
       let moved = await Self.connect(turn, at: .homeOrNewAddress)
-      // From then on this device is the pinned one.
+      // After the connection, the dialer is pinned to this device.
       let again = await Self.connect(turn)
       seen.withLock { $0 = straps.connections }
       return [first, moved, again]
@@ -164,7 +164,7 @@ private final class TwoStraps: Central {
       switch faults.first {
       case .adapterUnavailable(let cause, _)?? where knowsDevice:
         #expect(cause.contains("bootloader"))
-      // That no device was found takes precedence.
+      // The fault that no device was found takes precedence.
       case .deviceNotFound?? where !knowsDevice: continue
       default: Issue.record("\(faults)")
       }

@@ -31,7 +31,7 @@ import Testing
     try await sent
   }
 
-  @Test func eachEndLearnsWhichOneClosed() async throws {
+  @Test func eachEndLearnsWhichEndClosedTheLink() async throws {
     let (host, device) = MemoryLink.pair()
     try await host.send([1])
     host.close()
@@ -63,7 +63,7 @@ import Testing
     #expect(try await host.receive() == [5])
   }
 
-  @Test func bothEndsNoticeALostRadio() async throws {
+  @Test func bothEndsDetectALostRadio() async throws {
     let (host, device) = MemoryLink.pair()
     device.loseSupervision()
     device.close()

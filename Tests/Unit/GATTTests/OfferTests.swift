@@ -4,8 +4,8 @@ import OtaflashSimulation
 import Synchronization
 import Testing
 
-/// Tests that PDUs which the transport can accept immediately are sent without a suspension, and in
-/// order.
+/// Tests that PDUs are sent without a suspension and in order if the transport can accept them
+/// immediately.
 @Suite struct OfferTests {
   @Test func offeredAndAwaitedPDUsKeepTheirOrder() throws {
     let received = try VirtualTimeline().run { clock -> [[UInt8]] in

@@ -24,7 +24,7 @@ import Testing
   }
 
   /// Core 5.4, Vol 3, Part F, 3.3.2: a command may be sent while a request is outstanding.
-  @Test func commandsFlowWhileItIsOpen() throws {
+  @Test func commandsAreSentDuringAPendingWrite() throws {
     let found = try withScript([
       .on("12 03 00 01"), .on("52 03 00 02"), .on("52 03 00 03", "13"), .on("12 03 00 04", "13"),
     ]) { client, _, clock in
@@ -77,7 +77,7 @@ import Testing
     #expect(found == .success([true, pdu == "13", pdu != "13"]))
   }
 
-  @Test func aLostLinkEndsIt() throws {
+  @Test func aLostLinkEndsAPendingWrite() throws {
     let found = try withScript([.on("12 03 00 01")]) { client, far, clock in
       await outcome { () async throws(GATTFault) -> Seen in
         let write = try await client.beginWrite(encoded: hex("12 03 00 01"), to: Self.data)

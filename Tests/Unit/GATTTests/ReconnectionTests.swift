@@ -8,7 +8,7 @@ import Testing
   /// The behavior of the device at each connection attempt, in order; the last entry is repeated.
   private enum Attempt: Sendable {
     case answers
-    /// The link exists for this time, and then the radio goes silent.
+    /// The link exists for this time, and then the radio sends nothing more.
     case loses(after: Duration)
     case notFound
     case noRight
@@ -31,7 +31,7 @@ import Testing
     #expect(run == Run(bodies: 2, attempts: 3, took: .seconds(2 + 1 + 2)))
   }
 
-  @Test func attemptsInARowAreBounded() throws {
+  @Test func consecutiveAttemptsAreLimited() throws {
     let run = try run([.loses(after: .seconds(2)), .notFound])
     #expect(
       run == Run(bodies: 1, attempts: 4, fault: .connect(Self.notFound), took: .seconds(2 + 7)))
@@ -62,7 +62,7 @@ import Testing
       refused.fault == .gatt(.refused(AttributeReference(AttributeHandle(1)), .readNotPermitted)))
   }
 
-  @Test func eachAttemptIsReportedWithItsNumberItsWaitAndTheRemainingOnes() throws {
+  @Test func eachAttemptIsReportedWithItsNumberItsWaitAndTheRemainingAttempts() throws {
     let lost = PeripheralFault.gatt(.linkLost(.supervisionTimeout))
     let events = try events(of: [.loses(after: .seconds(2)), .notFound])
     #expect(
@@ -98,7 +98,7 @@ import Testing
     #expect(took == .seconds(10))
   }
 
-  @Test func anAdapterThatWasSwitchedOffIsWaitedFor() throws {
+  @Test func theHostWaitsForAnAdapterThatWasSwitchedOff() throws {
     let (events, took) = try VirtualTimeline().run { clock -> ([String], Duration) in
       let seen = Mutex<[String]>([])
       let off = ConnectFault.adapterUnavailable(

@@ -136,7 +136,7 @@ private func device(
     return (found, at.elapsed)
   }
 
-  @Test func theKnownAddressWinsAsSoonAsItIsReceived() throws {
+  @Test func theKnownAddressEndsTheSearchImmediately() throws {
     let search = try Self.search([("two", "Strap"), ("ONE", nil), ("three", "Strap")])
     #expect(search.found == .success("ONE"))
     #expect(search.took == .seconds(2))

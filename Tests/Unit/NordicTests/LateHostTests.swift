@@ -5,7 +5,7 @@ import Testing
 @testable import OtaflashUpdate
 
 /// Tests with timers that fire late, as on a busy host. The flash of a real device does not depend
-/// on the host, so the flash of a simulated device must not depend on it either.
+/// on the host, so the flash of a simulated device must also be independent of the host.
 @Suite struct LateHostTests {
   @Test(arguments: [Duration.microseconds(200), .milliseconds(1), .milliseconds(5)], ["50", "51"])
   func aLateProcessCostsNoRestart(_ lateness: Duration, _ seed: String) throws {

@@ -12,7 +12,7 @@ import Testing
   ]
 
   @Test(arguments: requests)
-  func aRequest(_ request: LegacyDFURequest, _ bytes: String) throws {
+  func aRequestIsEncodedAndDecoded(_ request: LegacyDFURequest, _ bytes: String) throws {
     #expect(request.encoded == hex(bytes))
     #expect(try LegacyDFURequest(decoding: hex(bytes)) == request)
   }
@@ -23,7 +23,7 @@ import Testing
     ("02 02", .unknownValue("init packet phase", 2)),
     ("08 0A", .wrongLength("set receipt notification", bytes: 1, expected: 2)),
   ])
-  func aBadRequest(_ bytes: String, _ fault: DFUDecodeFault) {
+  func anInvalidRequestIsRefused(_ bytes: String, _ fault: DFUDecodeFault) {
     #expect(throws: fault) { try LegacyDFURequest(decoding: hex(bytes)) }
   }
 
@@ -35,7 +35,7 @@ import Testing
   ]
 
   @Test(arguments: notices)
-  func aNotice(_ notice: LegacyDFUNotice, _ bytes: String) throws {
+  func aNotificationIsEncodedAndDecoded(_ notice: LegacyDFUNotice, _ bytes: String) throws {
     #expect(notice.encoded == hex(bytes))
     #expect(try LegacyDFUNotice(decoding: hex(bytes)) == notice)
   }
@@ -47,11 +47,11 @@ import Testing
     ("10 07 01", .wrongLength("report of what was received", bytes: 0, expected: 4)),
     ("11 C8 00", .wrongLength("receipt", bytes: 2, expected: 4)),
   ])
-  func aBadNotice(_ bytes: String, _ fault: DFUDecodeFault) {
+  func anInvalidNotificationIsRefused(_ bytes: String, _ fault: DFUDecodeFault) {
     #expect(throws: fault) { try LegacyDFUNotice(decoding: hex(bytes)) }
   }
 
-  @Test func sizesAndVersion() throws {
+  @Test func sizesAndVersionAreEncoded() throws {
     let sizes = LegacyDFUSizes(softDevice: 1, bootloader: 0x0200, application: 0x0003_0000)
     #expect(sizes.encoded == hex("01 00 00 00 00 02 00 00 00 00 03 00"))
     #expect(try LegacyDFUSizes(decoding: sizes.encoded) == sizes)

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [(1, 10), (2, 4), (3, 1), (9, 1)])
-  func everyLossSlowsItDown(_ losses: Int, _ interval: Int) throws {
+  func everyLossSlowsTheTransferDown(_ losses: Int, _ interval: Int) throws {
     var transfer = Self.transfer(10_000, afterLosses: losses)
     for receipt in 1...20 {
       #expect(Self.sendAll(&transfer) == interval)
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func theCallersWindowIsKeptDownToAReceiptsWorth() {
+  @Test func theCallersWindowIsNeverLessThanOneReceipt() {
     #expect(LegacyDFUPace(afterLosses: 0, limit: 40).window == 40)
     #expect(LegacyDFUPace(afterLosses: 0, limit: 3).window == 10)
     #expect(LegacyDFUPace(afterLosses: 0).receiptInterval == 10)
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: [180, 190, 220])
-  func aReceiptThatIsNotOfItsTurnMeansLoss(_ bytes: Int) throws {
+  func anUnexpectedReceiptIndicatesALoss(_ bytes: Int) throws {
     var transfer = Self.transfer(10_000)
     _ = Self.sendAll(&transfer)
     if bytes <= 200 {
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func theLastReceiptMayBeShort() throws {
+  @Test func theLastReceiptMayCoverFewerPackets() throws {
     var transfer = Self.transfer(195)
     #expect(Self.sendAll(&transfer) == 10)
     #expect(try transfer.received(receipt: 195) == .proceed)
@@ -66,7 +66,7 @@ import Testing
     #expect(transfer.isWhole && transfer.acknowledged == 195)
   }
 
-  @Test func aDeviceThatIsAskedMayBeBusyOrHaveLostSomething() throws {
+  @Test func aQueriedDeviceMayBeBusyOrHaveLostPackets() throws {
     var transfer = Self.transfer(10_000)
     _ = Self.sendAll(&transfer)
     #expect(try transfer.reported(40) == .proceed)
@@ -80,7 +80,7 @@ import Testing
     #expect(try transfer.received(receipt: 400) == .proceed)
   }
 
-  @Test func aDeviceCannotHaveWhatWasNotSent() throws {
+  @Test func aDeviceCannotHaveBytesThatWereNotSent() throws {
     var transfer = Self.transfer(10_000)
     _ = Self.sendAll(&transfer)
     #expect(throws: UpdateFault.self) { try transfer.reported(220) }
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: 0..<100)
-  func noReceiptLeadsAstray(_ seed: Int) {
+  func noReceiptCausesAWrongTransfer(_ seed: Int) {
     var random = SeededRandom(seed: UInt64(seed))
     var transfer = Self.transfer(
       Int.random(in: 1...20_000, using: &random))
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func aRowForEachDeviceThatDiffers() {
+  @Test func knownDevicesHaveTheirPacketSizes() {
     let watch = LegacyDFUDevice(
       ApplicationIdentity(manufacturer: "PINE64", firmwareRevision: "1.14.0"))
     #expect(watch == .infiniTime && watch.updatesInApplication)

@@ -19,7 +19,7 @@ import Testing
   }
 
   /// The next restart would revert the image, and only the user can prevent this.
-  @Test func theWatchsUserIsTold() throws {
+  @Test func theUserOfTheWatchIsInformed() throws {
     let new = FirmwareVersion(1, 3, 0)
     let image = try legacy(firmware(20_000, new), version: new)
     let watch = try flash([image], onto: "sim:infinitime").last.get()
@@ -29,7 +29,7 @@ import Testing
     #expect(board.validation == nil && board.proof == .version)
   }
 
-  @Test func noPacketIsLongerThanTheWatchTakes() throws {
+  @Test func noPacketExceedsTheLimitOfTheWatch() throws {
     let outcome = try flash([legacy(Self.bytes)], onto: "sim:infinitime?mtu=247") {
       $0.chunk = 244
     }
@@ -38,14 +38,14 @@ import Testing
     #expect(writes.allSatisfy { $0.pdu.count <= 3 + 20 })
   }
 
-  @Test func theWatchSaysWhatItHasNoRoomFor() throws {
+  @Test func theWatchRefusesAnImageThatDoesNotFit() throws {
     let outcome = try flash([legacy(firmware(475_140))], onto: "sim:infinitime?slot=1M")
     #expect(
       throws: UpdateFault.doesNotFit(imageSize: 475_140, slotSize: 475_136)
     ) { try outcome.last.get() }
   }
 
-  @Test func updatesThatAreSwitchedOffAreToldSo() throws {
+  @Test func disabledUpdatesAreReported() throws {
     let outcome = try flash([legacy(Self.bytes)], onto: "sim:infinitime?disabled=yes")
     guard case .failure(.declined(_, let refusal)) = outcome.last else {
       Issue.record("\(outcome.last)")
@@ -65,13 +65,13 @@ import Testing
       return
     }
     #expect(refusal.code == "legacy DFU 2/6" && refusal.kind == .rejected)
-    #expect(refusal.advice.contains("a single bank has erased it"))
+    #expect(refusal.advice.contains("a single bank has erased the application"))
     #expect(outcome.runningImage.isEmpty == (banks == "single"))
   }
 
   /// After any refusal, the bootloader must not wait for its two minutes.
   @Test(arguments: ["type", "size", "checksum"])
-  func afterARefusalTheApplicationRunsAgainAtOnce(_ what: String) throws {
+  func afterARefusalTheApplicationRunsAgainImmediately(_ what: String) throws {
     let wrong =
       switch what {
       case "type": try legacy(Self.bytes, deviceType: 7)
@@ -87,7 +87,7 @@ import Testing
 
   /// A device with a single bank has no application to run, but the next transfer starts
   /// immediately.
-  @Test func afterARefusalABootloaderWithOneBankTakesTheNextPackage() throws {
+  @Test func afterARefusalABootloaderWithOneBankAcceptsTheNextPackage() throws {
     let outcome = try flash(
       [legacy(Self.bytes, checksum: 0xBAD), legacy(Self.bytes)],
       onto: "sim:nordic-legacy?erase=0")
@@ -113,7 +113,7 @@ import Testing
 
   /// The host did not observe this version before, so it must not report that the version "still"
   /// runs.
-  @Test func aVersionThatWasNotSeenBeforeIsNotCalledTheOldOne() throws {
+  @Test func anUnobservedVersionIsNotReportedAsTheOldVersion() throws {
     let image = try legacy(
       firmware(20_000, FirmwareVersion(1, 3, 0)), version: FirmwareVersion(0, 1, 0))
     let outcome = try flash([image], onto: "sim:nordic-legacy?entry=button")
@@ -123,8 +123,8 @@ import Testing
     ) { try outcome.last.get() }
   }
 
-  /// If the previous application runs again, this must be reported.
-  @Test func aVersionThatComesBackIsCalledTheOldOne() throws {
+  /// The report must state that the previous application runs again.
+  @Test func aRevertedVersionIsReportedAsTheOldVersion() throws {
     let image = try legacy(
       firmware(20_000, FirmwareVersion(1, 3, 0)), version: FirmwareVersion(1, 3, 0))
     let outcome = try flash([image], onto: "sim:nordic-legacy?banks=dual&comes-back-old")
@@ -135,9 +135,10 @@ import Testing
 
   // MARK: Losses
 
-  /// A packet takes 1.5 or 10 ms to write, while one arrives every 0.7 ms and there are 8 buffers.
+  /// Writing a packet takes 1.5 or 10 ms. A packet arrives every 0.7 ms, and the device has 8
+  /// buffers.
   @Test(arguments: ["300ms", "2s"])
-  func flashThatIsSlowerThanTheAirIsWaitedFor(_ write: String) throws {
+  func theHostWaitsForAFlashThatIsSlowerThanTheAir(_ write: String) throws {
     let outcome = try flash([legacy(Self.bytes)], onto: "sim:nordic-legacy?write=\(write)")
     #expect(try outcome.last.get().outcome == .flashed)
     #expect(outcome.runningImage == Self.bytes)
@@ -146,7 +147,7 @@ import Testing
 
   /// The bootloader keeps its state and answers "invalid state" until a reset.
   @Test(arguments: ["cut-at-pdu=60", "cut-at-pdu=400", "cut-after=2s"], ["single", "dual"])
-  func aLostLinkMeansToStartOver(_ fault: String, _ banks: String) throws {
+  func aLostLinkRestartsTheTransfer(_ fault: String, _ banks: String) throws {
     let outcome = try flash(
       [legacy(Self.bytes)], onto: "sim:nordic-legacy?banks=\(banks)&\(fault)")
     #expect(try outcome.last.get().outcome == .flashed)
@@ -155,7 +156,7 @@ import Testing
   }
 
   /// The host's own reset is not a lost link: only the host ended the connection.
-  @Test func ourOwnResetIsToldAsOne() throws {
+  @Test func aResetByTheHostIsReportedAsAReset() throws {
     let outcome = try flash([legacy(Self.bytes)], onto: "sim:nordic-legacy?cut-at-pdu=400")
     #expect(try outcome.last.get().outcome == .flashed)
     #expect(outcome.log.restarts == ["it was still in the middle of an earlier transfer"])
@@ -163,7 +164,7 @@ import Testing
   }
 
   /// The device keeps nothing, so no resume offset is reported.
-  @Test func aTransferThatIsCancelledLeavesNothingToGoOnFrom() throws {
+  @Test func aCancelledTransferCannotBeResumed() throws {
     let outcome = try flash(
       [legacy(firmware(200_000))], onto: "sim:nordic-legacy", cancelAfter: .seconds(6))
     guard case .failure(.cancelled(resumable: false, let acknowledged)) = outcome.last else {
@@ -173,7 +174,7 @@ import Testing
     #expect(acknowledged > 10_000)
   }
 
-  @Test func aLinkThatStaysLostLeavesNothingToGoOnFrom() throws {
+  @Test func aTransferOverALostLinkCannotBeResumed() throws {
     let outcome = try flash(
       [legacy(firmware(60_000))], onto: "sim:nordic-legacy?write=0&cut-at-pdu=1200"
     ) { $0.reconnection = .none }
@@ -195,7 +196,7 @@ import Testing
     #expect(outcome.log.restarts == [] && outcome.log.rewinds == 0)
   }
 
-  @Test func anInitPacketThatNeverArrivesIsToldSo() throws {
+  @Test func anInitPacketThatNeverArrivesIsReported() throws {
     let outcome = try flash([legacy(Self.bytes)], onto: "sim:nordic-legacy") { _ in
     } losing: { number, bytes in
       number > 1 && bytes.count < 20
@@ -208,7 +209,7 @@ import Testing
   }
 
   /// Receipts cannot reveal the loss. The query after every 16 KiB reveals it, long before the end.
-  @Test func aLostPacketIsNoticedBeforeTheRestIsSent() throws {
+  @Test func aLostPacketIsDetectedBeforeTheRestIsSent() throws {
     let outcome = try flash([legacy(firmware(100_000))], onto: "sim:nordic-legacy") { _ in
     } losing: { number, _ in
       number == 100
@@ -223,7 +224,7 @@ import Testing
   /// The erase takes 85 ms, in which packets only fill the buffers.
   @Test(
     arguments: ["", "&pool=16x600", "&variant=adafruit"], ["response=same", "response=next"])
-  func noPacketFallsIntoTheEraseOfTheSettings(_ device: String, _ response: String) throws {
+  func noPacketIsSentDuringTheEraseOfTheSettings(_ device: String, _ response: String) throws {
     let outcome = try flash(
       [legacy(Self.bytes)],
       onto: "sim:nordic-legacy?interval=7.5ms&erase=85ms&\(response)\(device)")
@@ -233,7 +234,7 @@ import Testing
 
   /// The erase takes 400 ms, which is longer than the first wait. The adaptation must not reduce
   /// the pace.
-  @Test func aLongerEraseIsLearned() throws {
+  @Test func theHostAdaptsToALongerErase() throws {
     let profile = "sim:nordic-legacy?interval=7.5ms&erase=200ms"
     let outcome = try flash([legacy(firmware(60_000))], onto: profile)
     let result = try outcome.last.get()
@@ -243,7 +244,7 @@ import Testing
   }
 
   /// The Device Information of a bootloader does not describe the application.
-  @Test func theVersionOfABootloaderIsNotTakenForTheApplications() throws {
+  @Test func theVersionOfABootloaderIsNotUsedAsTheApplicationsVersion() throws {
     let image = try legacy(
       firmware(20_000, FirmwareVersion(0, 9, 2)), version: FirmwareVersion(0, 9, 2))
     let outcome = try flash([image], onto: "sim:nordic-legacy?variant=adafruit&entry=button") {

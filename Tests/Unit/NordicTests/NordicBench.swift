@@ -73,7 +73,7 @@ func flash(
     losing: losing)
 }
 
-/// Same as above, with complete packages.
+/// Sends complete packages instead of single images.
 func flash(
   packages: [FirmwarePackage], onto profile: String, cancelAfter: Duration? = nil,
   late: Duration = .zero, stall: Duration = .zero,

@@ -16,7 +16,7 @@ import Testing
   ]
 
   @Test(arguments: requests)
-  func aRequest(_ request: SecureDFURequest, _ bytes: String) throws {
+  func aSecureDFURequestIsEncodedAndDecoded(_ request: SecureDFURequest, _ bytes: String) throws {
     #expect(request.encoded == hex(bytes))
     #expect(try SecureDFURequest(decoding: hex(bytes)) == request)
     #expect(request.opcode.rawValue == hex(bytes)[0])
@@ -31,11 +31,11 @@ import Testing
     ("06 00", .unknownValue("object type", 0)),
     ("04 00", .wrongLength("execute", bytes: 1, expected: 0)),
   ])
-  func aBadRequest(_ bytes: String, _ fault: DFUDecodeFault) {
+  func anInvalidSecureDFURequestIsRefused(_ bytes: String, _ fault: DFUDecodeFault) {
     #expect(throws: fault) { try SecureDFURequest(decoding: hex(bytes)) }
   }
 
-  /// The CRC32s are those of the bytes 00…FF, repeated.
+  /// The CRC32s are calculated over the bytes 00…FF, repeated.
   static let responses: [(SecureDFUResponse, String)] = [
     (.done(.create), "60 01 01"), (.done(.execute), "60 04 01"),
     (
@@ -55,19 +55,19 @@ import Testing
   ]
 
   @Test(arguments: responses)
-  func aResponse(_ response: SecureDFUResponse, _ bytes: String) throws {
+  func aResponseIsDecoded(_ response: SecureDFUResponse, _ bytes: String) throws {
     #expect(response.encoded == hex(bytes))
     #expect(try SecureDFUResponse(decoding: hex(bytes)) == response)
     #expect(response.opcode.rawValue == hex(bytes)[1])
   }
 
-  @Test func theProgressOfTheExampleIsTheImages() {
+  @Test func theProgressOfTheExampleMatchesTheImage() {
     let image = PrefixChecksums((0..<8192).map { UInt8(truncatingIfNeeded: $0) })
     #expect(image.checksum(ofFirst: 4096) == 0xA291_2082)
     #expect(image.checksum(ofFirst: 8192) == 0xB667_5307)
   }
 
-  @Test func aVersionThatAnotherTransportWouldTellIsLeftAlone() throws {
+  @Test func aVersionOfAnotherTransportIsIgnored() throws {
     #expect(try SecureDFUResponse(decoding: hex("60 00 01 01")) == .done(.protocolVersion))
   }
 
@@ -80,14 +80,14 @@ import Testing
     ),
     ("60 04 0B", .wrongLength("extended error", bytes: 0, expected: 1)),
   ])
-  func aBadResponse(_ bytes: String, _ fault: DFUDecodeFault) {
+  func anInvalidResponseIsRefused(_ bytes: String, _ fault: DFUDecodeFault) {
     #expect(throws: fault) { try SecureDFUResponse(decoding: hex(bytes)) }
   }
 
   /// Values that were not sent are not displayed, and a guess is marked as a guess.
-  @Test func aGuessIsNoNumber() {
+  @Test func aGuessIsNotReportedAsANumber() {
     #expect(ProtocolRefusal.imageNotTaken.code == "Secure DFU 5")
-    #expect(ProtocolRefusal.imageNotTaken.advice.contains("most likely"))
+    #expect(ProtocolRefusal.imageNotTaken.advice.contains("Most likely"))
     #expect(SecureDFURefusal.result(.operationNotPermitted).inWords().remedy == .startOver)
     #expect(!SecureDFURefusal.result(.insufficientResources).inWords().advice.contains("init"))
   }
@@ -111,7 +111,7 @@ import Testing
 }
 
 @Suite struct ButtonlessDFUTests {
-  @Test func requests() throws {
+  @Test func buttonlessRequestsAreEncodedAndDecoded() throws {
     #expect(ButtonlessRequest.enterBootloader.encoded == hex("01"))
     let name = ButtonlessRequest.setAdvertisedName("Dfu00042")
     #expect(name.encoded == hex("02 08 44 66 75 30 30 30 34 32"))
@@ -126,11 +126,11 @@ import Testing
     ("02 00", .wrongLength("set advertised name", bytes: 2, expected: 2)),
     ("02 02 41", .wrongLength("set advertised name", bytes: 3, expected: 4)),
   ])
-  func aBadRequest(_ bytes: String, _ fault: DFUDecodeFault) {
+  func anInvalidButtonlessRequestIsRefused(_ bytes: String, _ fault: DFUDecodeFault) {
     #expect(throws: fault) { try ButtonlessRequest(decoding: hex(bytes)) }
   }
 
-  @Test func answers() throws {
+  @Test func buttonlessAnswersAreEncodedAndDecoded() throws {
     for status in ButtonlessResponse.Status.allCases {
       let response = ButtonlessResponse(opcode: 1, status: status)
       #expect(response.encoded == [0x20, 0x01, status.rawValue])
@@ -143,7 +143,7 @@ import Testing
     ("20 01", DFUDecodeFault.wrongLength("buttonless response", bytes: 2, expected: 3)),
     ("60 01 01", .unknownOpcode(0x60)), ("20 01 03", .unknownValue("status", 3)),
   ])
-  func aBadAnswer(_ bytes: String, _ fault: DFUDecodeFault) {
+  func anInvalidButtonlessAnswerIsRefused(_ bytes: String, _ fault: DFUDecodeFault) {
     #expect(throws: fault) { try ButtonlessResponse(decoding: hex(bytes)) }
   }
 }

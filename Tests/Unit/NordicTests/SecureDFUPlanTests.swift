@@ -18,12 +18,12 @@ extension SecureDFUProgress {
 
 @Suite struct SecureDFUObjectsTests {
   @Test(arguments: [(23, 20), (26, 20), (27, 24), (185, 180), (247, 244), (498, 492), (517, 512)])
-  func aPacketIsAWriteInWholeWords(_ mtu: Int, _ size: Int) {
+  func aPacketIsAWriteOfCompleteWords(_ mtu: Int, _ size: Int) {
     #expect(SecureDFUObjects.packetSize(mtu: mtu) == size)
   }
 
   @Test(arguments: [(100, 100), (103, 100), (3, 4), (1000, 244)])
-  func aPacketIsNoLongerThanWasAskedFor(_ limit: Int, _ size: Int) {
+  func aPacketDoesNotExceedTheRequestedLength(_ limit: Int, _ size: Int) {
     #expect(SecureDFUObjects.packetSize(mtu: 247, limit: limit) == size)
   }
 
@@ -35,7 +35,7 @@ extension SecureDFUProgress {
     #expect(SecureDFUObjects.packetSize(mtu: mtu, filling: commandSize) == size)
   }
 
-  @Test func anImageIsCutIntoObjectsAndPackets() {
+  @Test func anImageIsDividedIntoObjectsAndPackets() {
     let objects = SecureDFUObjects(total: 10_000, objectSize: 4096, packetSize: 244)
     #expect(objects.object(holding: 0) == 0..<4096)
     #expect(objects.object(holding: 4095) == 0..<4096)
@@ -47,14 +47,14 @@ extension SecureDFUProgress {
 }
 
 @Suite struct SecureDFUReceiptsTests {
-  @Test func receiptsAreWantedForShortPacketsOnly() {
+  @Test func receiptsAreRequiredOnlyForShortPackets() {
     #expect(SecureDFUReceipts(packetSize: 244).interval == 0)
     #expect(SecureDFUReceipts(packetSize: 492).interval == 0)
     #expect(SecureDFUReceipts(packetSize: 240).interval == 12)
     #expect(SecureDFUReceipts(packetSize: 20).interval == 12)
   }
 
-  @Test func oneIsDueAfterEveryInterval() {
+  @Test func aReceiptIsDueAfterEveryInterval() {
     var receipts = SecureDFUReceipts(interval: 3)
     for _ in 0..<2 { receipts.packetSent() }
     #expect(!receipts.isDue)
@@ -72,7 +72,7 @@ extension SecureDFUProgress {
     #expect(!receipts.isDue)
   }
 
-  @Test func noneIsEverDueWhenNoneIsWanted() {
+  @Test func withoutReceiptsNoReceiptIsDue() {
     var receipts = SecureDFUReceipts(interval: 0)
     for _ in 0..<100 { receipts.packetSent() }
     #expect(!receipts.isDue)
@@ -82,7 +82,7 @@ extension SecureDFUProgress {
 }
 
 @Suite struct SecureDFUEraseWaitTests {
-  @Test func aLossDoublesItAndSuccessGivesItBackSlowly() {
+  @Test func aLossDoublesTheWaitAndSuccessReducesItSlowly() {
     var wait = SecureDFUEraseWait()
     #expect(wait.duration == .milliseconds(90))
     wait.missed()
@@ -96,7 +96,7 @@ extension SecureDFUProgress {
     #expect(wait.duration == SecureDFUEraseWait.maximum)
   }
 
-  @Test func aShorterQueueIsLearnedForGood() {
+  @Test func aShorterQueueIsRememberedPermanently() {
     var wait = SecureDFUEraseWait()
     #expect(wait.packets == 15)
     wait.overflowed()
@@ -106,7 +106,7 @@ extension SecureDFUProgress {
     #expect(wait.opening(behind: 0, of: 20, erased: erased) == erased)
   }
 
-  @Test func packetsWaitForFlashThatIsSlowerThanTheAir() {
+  @Test func packetsWaitForAFlashThatIsSlowerThanTheAir() {
     var wait = SecureDFUEraseWait()
     let erased = LinkInstant(elapsed: .seconds(1))
     #expect(wait.opening(behind: 14, of: 20, erased: erased) == nil)
@@ -136,7 +136,7 @@ extension SecureDFUProgress {
     (4096, .behind(4096)), (8192, .behind(8192)), (9996, .inside(9996)),
     (10_000, .behind(10_000)),
   ])
-  func theSameImageGoesOn(_ offset: Int, _ expected: SecureDFUResumeState) {
+  func theSameImageIsResumed(_ offset: Int, _ expected: SecureDFUResumeState) {
     #expect(Self.standing(offset) == expected)
     #expect(expected.offset == offset)
   }
@@ -144,20 +144,20 @@ extension SecureDFUProgress {
   @Test(arguments: [
     (4, 0), (4096, 0), (4100, 4096), (8192, 4096), (9996, 8192), (10_000, 8192),
   ])
-  func otherBytesDropTheObjectInDoubt(_ offset: Int, _ start: Int) {
+  func differentBytesDiscardTheUncertainObject(_ offset: Int, _ start: Int) {
     #expect(Self.standing(offset, 0xBAD) == .differing(from: start))
   }
 
-  @Test func halfAWordDropsTheObject() {
+  @Test func anIncompleteWordDiscardsTheObject() {
     #expect(Self.standing(4098) == .before(4096))
   }
 
   @Test(arguments: [10_001, 1 << 31])
-  func moreThanTheImageIsOfNoUse(_ offset: Int) {
+  func moreBytesThanTheImageAreNotResumed(_ offset: Int) {
     #expect(Self.standing(offset, 0) == .differing(from: 0))
   }
 
-  @Test func anInitPacket() {
+  @Test func anInitPacketIsComparedAndSent() {
     let packet = ramp(141)
     func standing(_ offset: Int, _ crc32: UInt32) -> SecureDFUInitStanding {
       SecureDFUInitStanding(SecureDFUProgress(offset: offset, crc32: crc32), of: packet)

@@ -86,7 +86,7 @@ private struct PageOfFlash {
   /// Regardless of the answers of a bootloader, the transfer must end, and must send only bytes of
   /// the image.
   @Test(arguments: 0..<200)
-  func noAnswerLeadsAstray(_ seed: Int) {
+  func noAnswerCausesAWrongTransfer(_ seed: Int) {
     var random = SeededRandom(seed: UInt64(seed))
     let image = ramp(Int.random(in: 1...20_000, using: &random))
     let packetSize = 4 * Int.random(in: 1...61, using: &random)
@@ -143,7 +143,7 @@ private struct PageOfFlash {
     }
   }
 
-  @Test func anHonestWaitLosesNothingAndAShortOneDoes() {
+  @Test func aSufficientWaitLosesNoPacketsAndAShortWaitDoes() {
     // Only the wait prevents an overflow of the queue: without it, packets are lost.
     var device = PageOfFlash()
     device.create(at: .start, erasing: .milliseconds(85))

@@ -44,7 +44,7 @@ import Testing
     try transfer.checked(SecureDFUProgress(of: image, upTo: offset))
   }
 
-  @Test func twoObjectsFromTheBeginning() throws {
+  @Test func twoObjectsAreSentFromTheStart() throws {
     var transfer = Self.transfer()
     #expect(transfer.step(at: Self.start) == .create(size: 4096))
     transfer.created(at: Self.start)
@@ -65,7 +65,7 @@ import Testing
     #expect(transfer.acknowledged == 5096)
   }
 
-  @Test func anObjectThatDidNotArriveIsSentAgainMoreSlowly() throws {
+  @Test func aLostObjectIsSentAgainMoreSlowly() throws {
     var transfer = Self.transfer()
     var now = Self.start
     for attempt in 0..<3 {
@@ -91,7 +91,7 @@ import Testing
     ) { try Self.check(&transfer, 3660) }
   }
 
-  @Test func aQueueThatIsFullIsGivenTime() throws {
+  @Test func theHostWaitsForAFullQueue() throws {
     var transfer = Self.transfer()
     var now = Self.start
     for wait in [180, 360, 720] {
@@ -106,7 +106,7 @@ import Testing
     #expect(!isWorthMore)
   }
 
-  @Test func theCountOfRepeatsIsAnObjects() throws {
+  @Test func theRepetitionsAreCountedForEachObject() throws {
     var transfer = Self.transfer()
     let later = Self.start.advanced(by: .seconds(2))
     for object in [4096, 5096] {
@@ -132,14 +132,14 @@ import Testing
     #expect(transfer.step(at: Self.start) == .execute)
   }
 
-  @Test func onABoundaryTheObjectBeforeMayBeDone() {
+  @Test func atABoundaryThePreviousObjectMayBeComplete() {
     var transfer = Self.transfer(standing: .behind(4096))
     #expect(transfer.step(at: Self.start) == .execute)
     transfer.executed()
     #expect(transfer.step(at: Self.start) == .create(size: 1000))
   }
 
-  @Test func anotherImageIsGoneBackFromWhereItCanBe() throws {
+  @Test func anotherImageIsReplacedFromItsLastBoundary() throws {
     var transfer = Self.transfer(standing: .differing(from: 4096))
     #expect(transfer.step(at: Self.start) == .create(size: 1000))
     transfer.created(at: Self.start)
@@ -148,7 +148,7 @@ import Testing
     #expect(transfer.step(at: Self.start) == .send(4096..<4340))
   }
 
-  @Test func anotherImageThatWasExecutedIsForgottenByTheInitPacket() {
+  @Test func anInitPacketDiscardsAnExecutedImage() {
     var transfer = Self.transfer(standing: .differing(from: 4096))
     transfer.created(at: Self.start)
     #expect(
@@ -156,7 +156,7 @@ import Testing
     ) { try transfer.checked(SecureDFUProgress(offset: 4096, crc32: 0xBAD)) }
   }
 
-  @Test func behindTheImageOnlyActivationIsLeft() {
+  @Test func afterTheImageOnlyTheActivationRemains() {
     #expect(Self.transfer(standing: .behind(5096)).step(at: Self.start) == .complete)
   }
 
@@ -168,13 +168,13 @@ import Testing
     #expect(try transfer.received(receipt: receipt) == .proceed)
     #expect(transfer.acknowledged == 640)
     #expect(Self.sendAll(&transfer, at: Self.start) == 12)
-    // A receipt that lacks a packet immediately shows that the object is lost.
+    // A receipt that does not count a packet shows immediately that the object is lost.
     let short = SecureDFUProgress(of: Self.image, upTo: 860)
     #expect(try transfer.received(receipt: short) == .again(from: 0))
     #expect(transfer.step(at: Self.start) == .create(size: 4096))
   }
 
-  @Test func aReceiptThatIsMissingIsAskedFor() throws {
+  @Test func theHostQueriesForAMissingReceipt() throws {
     var transfer = Self.transfer(packetSize: 20, standing: .inside(400))
     _ = Self.sendAll(&transfer, at: Self.start)
     transfer.doubt()
@@ -189,7 +189,7 @@ import Testing
 
   /// On a slow link, the receipt arrives while the query is in flight, and serves as its answer.
   /// The real answer arrives when the next receipt is due.
-  @Test func anAnswerThatTellsNothingNewIsNotTakenForTheNextReceipt() throws {
+  @Test func anAnswerWithoutNewInformationIsNotTheNextReceipt() throws {
     var transfer = Self.transfer(packetSize: 20, standing: .inside(400))
     _ = Self.sendAll(&transfer, at: Self.start)
     transfer.doubt()
@@ -204,7 +204,7 @@ import Testing
     #expect(try transfer.checked(late) == .again(from: 0), "all that was sent is lost")
   }
 
-  @Test func theHoldCountsPacketsHoweverShort() throws {
+  @Test func theWaitCountsPacketsOfAnyLength() throws {
     var transfer = Self.transfer(packetSize: 20)
     transfer.created(at: Self.start)
     #expect(Self.sendAll(&transfer, at: Self.start) == 12)
@@ -214,7 +214,7 @@ import Testing
     #expect(transfer.step(at: Self.start) == .waitForErase(until: erased))
   }
 
-  @Test func aReceiptBetweenObjectsTellsNothing() throws {
+  @Test func aReceiptBetweenObjectsHasNoEffect() throws {
     var transfer = Self.transfer()
     #expect(
       try transfer.received(receipt: SecureDFUProgress(offset: 7, crc32: 7)) == .proceed)

@@ -19,14 +19,14 @@ import Testing
     #expect(outcome.log.rewinds == 0, "nothing was lost")
   }
 
-  @Test func whatCannotBeReadIsNotClaimed() throws {
+  @Test func unreadableValuesAreNotReported() throws {
     let silent = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?information=no")
     #expect(try silent.last.get().proof == .bootloader)
     #expect(try silent.last.get().to == nil)
   }
 
   @Test(arguments: [23, 27, 65, 185, 247, 498])
-  func everyMTUWillDo(_ mtu: Int) throws {
+  func everyMTUIsSupported(_ mtu: Int) throws {
     let outcome = try flash(
       [secure(Self.bytes)], onto: "sim:nordic-dfu?mtu=\(mtu)")
     #expect(try outcome.last.get().outcome == .flashed)
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: [1, 243, 244, 4095, 4096, 4097, 8192])
-  func everySizeWillDo(_ size: Int) throws {
+  func everySizeIsSupported(_ size: Int) throws {
     let bytes = firmware(size)
     let outcome = try flash([secure(bytes)], onto: "sim:nordic-dfu")
     #expect(try outcome.last.get().outcome == .flashed)
@@ -55,7 +55,7 @@ import Testing
     #expect(outcome.log.offsets == [0, 0])
   }
 
-  @Test func aSlowEraseIsLearned() throws {
+  @Test func theHostAdaptsToASlowErase() throws {
     let outcome = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?erase=200ms")
     #expect(try outcome.last.get().outcome == .flashed)
     #expect(outcome.runningImage == Self.bytes)
@@ -69,7 +69,7 @@ import Testing
   ]
 
   @Test(arguments: refusals)
-  func aRefusedInitPacketIsToldInWords(
+  func aRefusedInitPacketHasAMessage(
     _ command: InitCommand, _ code: String, _ kind: ProtocolRefusal.Kind
   ) throws {
     let outcome = try flash([secure(Self.bytes, command)], onto: "sim:nordic-dfu")
@@ -110,7 +110,7 @@ import Testing
     #expect(try flash([image], onto: "sim:nordic-dfu?key=none").last.get().outcome == .flashed)
   }
 
-  @Test func anInitPacketThatIsDamagedEachTimeIsNotCalledAnImage() throws {
+  @Test func aRepeatedlyDamagedInitPacketIsNotReportedAsAnImage() throws {
     let outcome = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?mtu=65") { _ in
     } losing: { number, _ in
       number.isMultiple(of: 2)
@@ -118,7 +118,7 @@ import Testing
     #expect(throws: UpdateFault.declined(.prepare, .initPacketDamaged)) { try outcome.last.get() }
   }
 
-  @Test func theBondedEntryIsPairedWithOnTheWay() throws {
+  @Test func bondedButtonlessDFUPairsAutomatically() throws {
     let outcome = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?entry=bonded")
     #expect(try outcome.last.get().outcome == .flashed)
     #expect(outcome.runningImage == Self.bytes)
@@ -128,14 +128,14 @@ import Testing
     "wrong-crc-once", "jump-back", "foreign-state", "cut-at-pdu=40", "cut-at-pdu=90",
     "cut-after=1s", "notification-loss=1%",
   ])
-  func aFaultIsOvercome(_ fault: String) throws {
+  func aTemporaryFaultDoesNotEndTheUpdate(_ fault: String) throws {
     let outcome = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?\(fault)")
     #expect(try outcome.last.get().outcome == .flashed)
     #expect(outcome.runningImage == Self.bytes)
   }
 
   @Test(arguments: ["wrong-crc-always", "repeat-offset", "beyond-end"])
-  func aDeviceThatKeepsLyingIsGivenUp(_ fault: String) throws {
+  func theUpdateEndsIfTheDeviceRepeatedlyReportsWrongValues(_ fault: String) throws {
     let outcome = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?\(fault)")
     #expect(throws: UpdateFault.self) { try outcome.last.get() }
     #expect(outcome.runningImage != Self.bytes)
@@ -143,7 +143,7 @@ import Testing
 
   // MARK: Resume
 
-  @Test func aLostLinkGoesOnWithTheObject() throws {
+  @Test func anUpdateResumesWithTheObjectAfterALostLink() throws {
     let bytes = firmware(60_000)
     let outcome = try flash([secure(bytes)], onto: "sim:nordic-dfu?cut-after=3s")
     let result = try outcome.last.get()
@@ -153,7 +153,7 @@ import Testing
     #expect(result.bytesSent < bytes.count + 4096, "no more than an object twice")
   }
 
-  @Test func aCancelledUpdateIsTakenUpByTheNext() throws {
+  @Test func aCancelledUpdateIsResumedByTheNext() throws {
     let bytes = firmware(60_000)
     let part = try secure(bytes)
     let outcome = try flash([part, part], onto: "sim:nordic-dfu", cancelAfter: .seconds(3))
@@ -166,7 +166,7 @@ import Testing
     #expect(outcome.runningImage == bytes)
   }
 
-  @Test func aRestartDropsWhatIsHeld() throws {
+  @Test func aRestartDiscardsTheHeldData() throws {
     let part = try secure(Self.bytes)
     let outcome = try flash(
       [part, part], onto: "sim:nordic-dfu", cancelAfter: .milliseconds(2500)
@@ -178,7 +178,7 @@ import Testing
   }
 
   @Test(arguments: [2, 9, 30, 60, 100])
-  func aResetOfTheDeviceIsOvercome(_ operation: Int) throws {
+  func anUpdateSurvivesAResetOfTheDevice(_ operation: Int) throws {
     let outcome = try flash(
       [secure(Self.bytes)], onto: "sim:nordic-dfu?reset-at-flash-op=\(operation)")
     #expect(try outcome.last.get().outcome == .flashed)
@@ -189,7 +189,7 @@ import Testing
 
   static let new = FirmwareVersion(1, 3, 0)
 
-  @Test func theVersionIsComparedWhereItIsTold() throws {
+  @Test func theVersionIsComparedIfItIsReported() throws {
     let image = try secure(firmware(20_000, Self.new), version: Self.new)
     let result = try flash([image], onto: "sim:nordic-dfu").last.get()
     #expect(result.proof == .version)
@@ -207,13 +207,13 @@ import Testing
     #expect(try allowed.last.get().to == old)
   }
 
-  /// Without a version, only the values of the application before and after the update remain. They
-  /// are no evidence if they are equal, or if the device was first found in its bootloader.
+  /// Without a version, only the values of the application before and after the update remain. If
+  /// they are equal, or if the device was first found in its bootloader, they are not evidence.
   @Test(arguments: [
     ("nordic-dfu", UpdateResult.Proof.changed), ("nordic-dfu?comes-back-old", .bootloader),
     ("nordic-dfu?entry=button", .bootloader), ("nordic-dfu?information=no", .bootloader),
   ])
-  func withoutAVersionTheProofSaysWhatItIsWorth(
+  func withoutAVersionTheReportStatesTheWeakerEvidence(
     _ device: String, _ proof: UpdateResult.Proof
   ) throws {
     let result = try flash([secure(Self.bytes)], onto: "sim:" + device).last.get()
@@ -222,7 +222,7 @@ import Testing
     #expect(result.validation == nil)
   }
 
-  @Test func theVersionThatRanBeforeProvesNothing() throws {
+  @Test func thePreviousVersionIsNotEvidence() throws {
     let old = FirmwareVersion(1, 2, 0)
     let image = try secure(firmware(20_000, old), version: old)
     let result = try flash([image], onto: "sim:nordic-dfu").last.get()
@@ -230,7 +230,7 @@ import Testing
     #expect(result.proof == .bootloader)
   }
 
-  @Test func theVersionThatRunsIsNotSentAgainUnlessAskedFor() throws {
+  @Test func theRunningVersionIsSentAgainOnlyOnRequest() throws {
     let old = FirmwareVersion(1, 2, 0)
     let image = try secure(firmware(20_000, old), version: old)
     let outcome = try flash([image], onto: "sim:nordic-dfu") { $0.sendsAnyway = false }
@@ -242,7 +242,7 @@ import Testing
   }
 
   /// A version that the user specifies for a package applies to the application.
-  @Test func aSystemHasNoVersionThatAnApplicationCouldTell() throws {
+  @Test func anApplicationDoesNotReportTheVersionOfASystem() throws {
     let old = FirmwareVersion(1, 2, 0)
     let system = try secure(
       firmware(20_000, seed: 2), InitCommand(type: 3), role: .softdeviceAndBootloader, version: old)
@@ -256,7 +256,7 @@ import Testing
     #expect(outcome.log.offsets == [0, 0])
   }
 
-  @Test func afterARefusalTheApplicationRunsAgainAtOnce() throws {
+  @Test func afterARefusedPackageTheApplicationRunsAgainImmediately() throws {
     let refused = try secure(Self.bytes, InitCommand(hardwareVersion: 51))
     let outcome = try flash([refused, try secure(Self.bytes)], onto: "sim:nordic-dfu")
     #expect(throws: UpdateFault.self) { try outcome.results[0].get() }
@@ -266,13 +266,13 @@ import Testing
   }
 
   @Test(arguments: ["comes-back-old", "reverts", "other-image"])
-  func whatDoesNotRunIsNotCalledDone(_ fault: String) throws {
+  func anImageThatDoesNotRunIsNotReportedAsSuccess(_ fault: String) throws {
     let image = try secure(firmware(20_000, Self.new), version: Self.new)
     let outcome = try flash([image], onto: "sim:nordic-dfu?\(fault)")
     #expect(throws: UpdateFault.self) { try outcome.last.get() }
   }
 
-  @Test func aDeviceThatDoesNotComeBackIsNotCalledDone() throws {
+  @Test func aMissingDeviceIsNotReportedAsSuccess() throws {
     let outcome = try flash([secure(Self.bytes)], onto: "sim:nordic-dfu?never-returns")
     guard case .failure(.unreachableAfterActivation) = outcome.last else {
       Issue.record("\(outcome.last)")

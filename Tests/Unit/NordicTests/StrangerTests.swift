@@ -6,8 +6,8 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Tests that a bootloader is searched at its own address, and that another device at this address
-/// is not changed.
+/// Tests that the host searches for a bootloader at the bootloader's address, and does not change
+/// another device at this address.
 @Suite struct StrangerTests {
   @Test(arguments: ["nordic-dfu", "nordic-legacy"])
   func anApplicationAtTheNextAddressIsAnotherDevice(_ device: String) throws {

@@ -16,7 +16,7 @@ import Testing
   /// The times of an nRF52: 85 ms to erase a page, 41 µs to write a word. A host that waits 400 ms
   /// per object reaches less than 8 kB/s, and a host that waits for receipts 9 to 10 kB/s.
   @Test(arguments: ["1M", "2M"])
-  func aSecureTransferIsBoundByTheFlash(_ phy: String) throws {
+  func theFlashLimitsASecureTransfer(_ phy: String) throws {
     let outcome = try flash(
       [secure(firmware(131_072))],
       onto: "sim:nordic-dfu?mtu=247&interval=15ms&erase=85ms&phy=\(phy)")
@@ -38,10 +38,10 @@ import Testing
     #expect(try #require(try old.last.get().flow).mode == .withoutResponse)
   }
 
-  /// The flash is five times as slow as that of an nRF52, so no queue can hold the packets that
-  /// arrive during a write.
+  /// The flash is five times as slow as the flash of an nRF52, so no queue can hold the packets
+  /// that arrive during a write.
   @Test(arguments: [23, 100, 247])
-  func flashThatIsSlowerThanTheAirIsWaitedFor(mtu: Int) throws {
+  func theHostWaitsForASlowFlash(mtu: Int) throws {
     let outcome = try flash(
       [secure(firmware(20_000))],
       onto: "sim:nordic-dfu?mtu=\(mtu)&interval=7.5ms&erase=20ms&write=200ms&phy=2M")
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(arguments: ["1M", "2M"])
-  func aLegacyTransferIsBoundByTheAir(_ phy: String) throws {
+  func theAirLimitsALegacyTransfer(_ phy: String) throws {
     let profile = "sim:nordic-legacy?mtu=23&interval=15ms&phy=\(phy)"
     let outcome = try flash([legacy(firmware(131_072))], onto: profile)
     let limit = try SimulationProfile(parsing: profile).radio.eventPackedLimit(mtu: 23)
@@ -61,7 +61,7 @@ import Testing
   /// Packets that fill connection events must be at least as fast as the longest packets, and
   /// faster at 1M.
   @Test(arguments: [("1M", "15ms", 1.1), ("2M", "15ms", 1), ("1M", "7.5ms", 1.1)])
-  func packetsThatFillEventsAreNoSlowerThanTheLongest(
+  func packetsThatFillEventsAreAtLeastAsFastAsTheLongestPackets(
     _ phy: String, _ interval: String, _ gain: Double
   ) throws {
     let image = try secure(firmware(65_536))
@@ -72,7 +72,7 @@ import Testing
   }
 
   /// Single packet losses do not change the assumed erase time; each loss costs only its object.
-  @Test func strayLossesDoNotSlowTheRest() throws {
+  @Test func singleLossesDoNotSlowTheRemainingTransfer() throws {
     let image = try secure(firmware(98_304))
     let profile = "sim:nordic-dfu?mtu=247&interval=15ms&erase=85ms"
     let clean = try flash([image], onto: profile).last.get()
@@ -88,7 +88,7 @@ import Testing
 
   /// During a slow erase, the first packet that does not fit the queue is dropped, and the wait is
   /// extended.
-  @Test func anEraseThatIsLongerThanTheWaitIsLearned() throws {
+  @Test func theWaitAdaptsToALongerErase() throws {
     let outcome = try flash(
       [secure(firmware(98_304))], onto: "sim:nordic-dfu?mtu=247&interval=7.5ms&erase=300ms")
     #expect(try outcome.last.get().outcome == .flashed)

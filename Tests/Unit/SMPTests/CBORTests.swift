@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test("keys are written in the order of their bytes, shorter ones first")
+  @Test("keys are written in the order of their bytes, and shorter keys come first")
   func keyOrder() {
     let map = CBORMap(["sha": .null, "off": .null, "data": .null, "z": .null])
     #expect(hex(CBORItem.map(map).encoded) == "a4617af6636f6666f663736861f66464617461f6")
@@ -178,7 +178,7 @@ import Testing
     #expect(throws: wrong.fault) { try CBORItem(decoding: hex(wrong.bytes)) }
   }
 
-  @Test("depth has a limit")
+  @Test("the depth is limited")
   func depth() throws {
     var limits = CBORLimits()
     limits.depth = 3
@@ -192,7 +192,7 @@ import Testing
   }
 
   @Test(
-    "the number of items has a limit, tags and parts of strings included",
+    "the number of items is limited, including tags and parts of strings",
     arguments: ["84010203", "c1c1c1c101", "5f40404040ff"])
   func items(bytes: String) {
     var limits = CBORLimits()

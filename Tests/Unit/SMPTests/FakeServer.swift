@@ -16,7 +16,7 @@ final class FakeServer: Sendable {
     var mode: MCUbootMode? = .swapUsingScratch
     var forbidsDowngrade: Bool?
     var slotSize: Int? = 0x10000
-    /// The size of slot 1, if it differs from that of slot 0.
+    /// The size of slot 1, if it differs from the size of slot 0.
     var secondSlotSize: Int?
     var tellsHashes = true
     /// The unit of accepted data in every upload request except the last.
@@ -34,7 +34,8 @@ final class FakeServer: Sendable {
     var forgetsAfter: Int?
     /// The number of busy responses to upload requests before the first accepted request.
     var busyAnswers = 0
-    /// The number of the upload request from which on every response is "busy".
+    /// The number of the first upload request to which the response is "busy"; all later responses
+    /// are also "busy".
     var busyFrom: Int?
     /// The number of uploads that arrive damaged.
     var damagedUploads = 0
@@ -165,7 +166,7 @@ final class FakeServer: Sendable {
     }
   }
 
-  /// A server without reassembly treats each write as a message, and refuses a truncated one.
+  /// A server without reassembly treats each write as a message, and refuses a truncated message.
   private func message(from bytes: [UInt8], _ state: inout State) -> SMPMessage? {
     if settings.reassembles {
       guard case .message(_, let whole) = state.reassembly.received(bytes),

@@ -23,7 +23,7 @@ extension SMPBoardTests {
   }
 
   @Test(
-    "both images of a package run at the end, and stay",
+    "both images of a package run at the end, and are permanent",
     arguments: ["", "&mode=overwrite", "&mode=direct-xip", "&mode=direct-xip-revert", "&params=no"])
   func twoImages(settings: String) throws {
     let package = try Self.package([0, 1])
@@ -41,7 +41,7 @@ extension SMPBoardTests {
   }
 
   @Test(
-    "the application is marked last, so that the network core is updated too",
+    "the application is marked last, so that the network core is also updated",
     arguments: [[0, 1], [1, 0]])
   func networkCore(order: [Int]) throws {
     let package = try Self.package(order)
@@ -53,7 +53,7 @@ extension SMPBoardTests {
     #expect(try result.imagesAfterReset() == sent)
   }
 
-  @Test("a device that can mark no image automatically starts the higher version")
+  @Test("a device that cannot mark an image automatically starts the higher version")
   func ramLoadWithoutInformation() throws {
     let image = try Self.image()
     let settings = "slot=64K&mode=ram-load&bootinfo=no"
@@ -83,7 +83,7 @@ extension SMPBoardTests {
     #expect(result.runningImages[1] == package.parts[0].bytes)
   }
 
-  @Test("a server that permits no confirmation of other images reports it, and so does the host")
+  @Test("server and host report that other images cannot be confirmed")
   func confirmationDenied() throws {
     let result = try Self.flash(
       try Self.package([0, 1]), onto: "slot=64K&images=2&confirm-others=no")
@@ -94,7 +94,7 @@ extension SMPBoardTests {
   }
 
   /// The power fails when one of two images is marked, so the device runs one new image on trial.
-  /// The restart into the other image must not revert the first.
+  /// The restart into the other image must not revert the first image.
   @Test("a device that restarts between two marks ends with both images", arguments: 6...13)
   func restartBetweenMarks(operation: Int) throws {
     let package = try Self.package([0, 1])

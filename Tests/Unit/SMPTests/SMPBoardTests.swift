@@ -109,7 +109,7 @@ import Testing
   }
 
   /// Each connection after the restart ends with HCI reason 0x06.
-  @Test func keysThatAreLostInTheRestartAreReportedAtTheFirstConnection() throws {
+  @Test func keysLostInTheRestartAreReportedAtTheFirstConnection() throws {
     let timeline = VirtualTimeline()
     let board = try SimulatedBoard(
       profile: try SimulationProfile(parsing: "smp?slot=64K"), clock: timeline.clock)
@@ -181,7 +181,7 @@ import Testing
     try expectFlashed(try Self.flash(image, onto: slot + settings), image)
   }
 
-  @Test("a bad radio costs time, not bytes", arguments: 1...10)
+  @Test("a bad radio increases the time, but not the number of bytes", arguments: 1...10)
   func badRadio(seed: Int) throws {
     let image = try Self.image()
     try expectFlashed(try Self.flash(image, onto: "slot=64K&loss=10%&seed=\(seed)"), image)
@@ -229,7 +229,7 @@ import Testing
   }
 
   @Test(
-    "complete flash words have no measurable cost, and no byte is sent twice",
+    "complete flash words cost no measurable time, and no byte is sent twice",
     arguments: ["&netbufs=4x2475", "&netbufs=4x512&reassembly=no"])
   func flashWords(settings: String) throws {
     let image = try bootable(MCUbootVersion(2, 0, 0), size: 200_001)
@@ -267,7 +267,7 @@ import Testing
     #expect(again.counters.flashOperations == 0)
   }
 
-  @Test("a bootloader without decompression refuses them, as a real one does")
+  @Test("a bootloader without decompression refuses them, like a real bootloader")
   func noDecompression() throws {
     let result = try Self.flash(try Self.compressed(), onto: "slot=64K&mode=overwrite")
     #expect(result.outcome == .failure(.reverted(running: FirmwareVersion(1, 2, 0))))

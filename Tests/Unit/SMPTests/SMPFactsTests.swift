@@ -20,7 +20,7 @@ import Testing
     SMPImage.SlotInfo.Response(images: images.map { SMPImage.SlotInfo.Image(image: $0, slots: []) })
   }
 
-  @Test("the images of a device follow from its slots, else from their numbering")
+  @Test("the images of a device follow from its slots, otherwise from their numbering")
   func images() {
     let only = SMPImage.State(slots: [Self.slot(nil, 0, hash: 1, .active)])
     let numbered = SMPImage.State(slots: [Self.slot(0, 0, hash: 1, .active)])

@@ -77,7 +77,7 @@ extension SMPFirmwareLoaderTests {
   }
 
   @Test(
-    "a link lost at any PDU of both stages leads to the application running",
+    "if the link is lost at any PDU of either stage, the application still runs at the end",
     arguments: Array(stride(from: 3, through: 320, by: 11)))
   func cutInStages(pdu: Int) throws {
     let image = try Self.image()
@@ -88,7 +88,7 @@ extension SMPFirmwareLoaderTests {
   }
 
   /// The previous loader answers, so nothing was installed; the installer's header is cleared.
-  @Test func aLoaderThatIsNotTheInstalledOneIsNoSuccess() throws {
+  @Test func anotherLoaderThanTheInstalledLoaderIsNotASuccess() throws {
     let installer = try Self.installer()
     func agreement(_ slots: [SMPImage.Slot]) -> RunningImage.Agreement {
       SMPImage.State(slots: slots, splitStatus: 0).loaderAgreement(with: installer)

@@ -117,7 +117,7 @@ import Testing
 
   /// The order that bare metal requires: the name is set and saved before the restart, and no data
   /// is uploaded before the loader has reported its mode.
-  @Test func theLoaderIsNamedFoundAskedAndUsed() throws {
+  @Test func theLoaderIsNamedFoundIdentifiedAndUsed() throws {
     let image = try Self.image()
     let ending = try Self.flash(image, onto: Self.settings)
     #expect(try ending.outcome.get().proof == .readBack)
@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test(
-    "a link lost at any PDU leads to the image running",
+    "if the link is lost at any PDU, the image still runs at the end",
     arguments: Array(stride(from: 2, through: 200, by: 9)))
   func cut(pdu: Int) throws {
     let image = try Self.image()

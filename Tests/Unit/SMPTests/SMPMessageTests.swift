@@ -6,7 +6,7 @@ import Testing
 /// Tests that compare messages with known bytes, and with Zephyr's encoding (maps of indefinite
 /// length).
 @Suite struct SMPMessageTests {
-  @Test("known requests have these bytes")
+  @Test("known requests have the expected bytes")
   func requests() {
     #expect(
       SMPMessage(SMPOS.Echo("hi"), sequence: 0x42, version: .v2).encoded
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("a refusal takes the form of its request's version")
+  @Test("a refusal has the form of its request's version")
   func encodedRefusals() throws {
     let refusal = SMPRefusal(.group(.image, 9))
     let v2 = SMPMessage(SMPImage.Erase(slot: 1), sequence: 9, version: .v2)
@@ -108,7 +108,7 @@ import Testing
     #expect(header.group == SMPGroup(rawValue: 64) && header.bodyLength == 6)
   }
 
-  @Test("fields of a wrong kind are named by their place")
+  @Test("fields of a wrong kind are named by their location")
   func wrongFields() throws {
     func call(_ number: UInt8, _ operation: SMPOperation, _ body: CBORMap) throws -> SMPCall {
       var message = SMPMessage(SMPImage.ReadState(), sequence: 0)

@@ -19,7 +19,7 @@ import Testing
     #expect(size.data(at: 0) == first)
   }
 
-  @Test("no request is longer than permitted, and one byte more would be")
+  @Test("no request exceeds the limit, and one more byte would exceed it")
   func exact() {
     for bytes in 60...700 {
       let size = SMPPacketSize(bytes: bytes, announcement: Self.announcement)
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "a short last fragment is omitted if that is faster",
+    "a short last fragment is omitted if the transfer is then faster",
     arguments: [
       // The sizes are five complete fragments; ten fragments and a part; one fragment and a half,
       // where the half is worthwhile.

@@ -34,10 +34,10 @@ extension SMPSessionTests {
     #expect(server.state.uploadRequests == sent)
   }
 
-  /// Compressed bytes cannot run, so a server that reports the file's hash as running is as wrong
-  /// as with any other hash.
+  /// Compressed bytes cannot run. The file's hash, reported as running, is therefore as wrong as
+  /// any other hash.
   @Test(
-    "the update fails if the running hash is not that of the decompressed image",
+    "the update fails if the running hash is not the hash of the decompressed image",
     arguments: [MCUbootMode.overwriteOnly, .swapWithoutScratch], [true, false])
   func notDecompressed(mode: MCUbootMode, tellsFile: Bool) throws {
     let image = try Self.compressed()
@@ -68,7 +68,7 @@ extension SMPSessionTests {
     guard case .failure = result.outcome else { throw Mismatch(result.outcome) }
   }
 
-  @Test("a compressed image must fit slot 1, the decompressed one slot 0")
+  @Test("a compressed image must fit slot 1, and the decompressed image slot 0")
   func compressedSizes() throws {
     let image = try Self.compressed()
     let decompressed = try #require(image.mcuboot?.decompressedSize)

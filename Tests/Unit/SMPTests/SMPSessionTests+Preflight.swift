@@ -9,7 +9,7 @@ import Testing
 
 /// Tests of refusals before the first byte, and of their messages.
 extension SMPSessionTests {
-  @Test("an older image is refused, with its build number counted")
+  @Test("an older image is refused; the build number is compared")
   func downgrade() throws {
     let running = bootableBytes(MCUbootVersion(1, 0, 0, build: 7))
     let server = FakeServer(running: running)
@@ -44,7 +44,7 @@ extension SMPSessionTests {
       let server = Self.server()
       var bytes = bootableBytes(MCUbootVersion(1, 1, 0))
       bytes[16] = flag
-      // The hash, which follows magic, size, type and length, covers header and body as they are.
+      // The hash follows magic, size, type and length. It covers the unchanged header and body.
       let covered = bytes.count - 40
       bytes.replaceSubrange(
         (covered + 8)..., with: Array(SHA256.hash(data: bytes[..<covered])))
@@ -57,7 +57,7 @@ extension SMPSessionTests {
     }
   }
 
-  @Test("an image for the active slot is not sent to the other")
+  @Test("an image for the active slot is not sent to the other slot")
   func wrongSlot() throws {
     let server = Self.server { $0.mode = .directXIP }
     let image = try bootable(MCUbootVersion(1, 1, 0), place: MCUbootPlace(slot: 0))

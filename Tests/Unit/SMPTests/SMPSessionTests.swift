@@ -54,7 +54,7 @@ import Testing
     #expect(tests == mode.needsTest)
   }
 
-  @Test("a server with only the image group is updated too, with one request per write")
+  @Test("a server with only the image group is also updated, with one request per write")
   func bareServer() throws {
     let server = Self.server { settings in
       settings.bufferSize = nil
@@ -245,7 +245,7 @@ import Testing
     #expect(server.runningImage == Self.old && server.state.pending == nil)
   }
 
-  @Test("a restart erases, even if the server remembers the erased upload")
+  @Test("a restart erases the slot, even if the server remembers the erased upload")
   func restart() throws {
     let image = try Self.image()
     for (remembers, unit, after) in [(false, 1, 8), (true, 1, 8), (true, 8, 8), (true, 8, 2)] {

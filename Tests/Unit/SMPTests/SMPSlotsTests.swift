@@ -86,7 +86,7 @@ import Testing
     #expect(pending.slots.contains { $0.hash == hash && $0.isPending })
   }
 
-  @Test("a slot is erased, but never the active one")
+  @Test("a slot is erased, but never the active slot")
   func erase() throws {
     let (server, _) = try twoImages()
     #expect(

@@ -57,7 +57,7 @@ import Testing
     #expect(bench.window.acknowledged == 100 + 12 * 100)
   }
 
-  @Test("more requests than buffers are tried until one is lost, then permanently fewer")
+  @Test("more requests than buffers are tried until one is lost; then the number stays lower")
   func reach() throws {
     var bench = Bench(from: 100, reach: 6)
     var widths: [Int] = []
@@ -94,7 +94,7 @@ import Testing
     #expect(bench.window.isComplete)
   }
 
-  @Test("silence at a wide window reduces it to the server's buffers")
+  @Test("silence reduces a wide window to the server's buffers")
   func silenceWhenWide() throws {
     var bench = Bench(from: 100, reach: 6)
     for _ in 0..<5 { try bench.answerWell(bench.fill()) }
@@ -147,7 +147,7 @@ import Testing
     #expect(bench.window.isComplete && bench.window.unit == .unknown)
   }
 
-  @Test("a lost request rewinds after the later ones were answered, and halves the window")
+  @Test("after a lost request and the later answers, the upload rewinds and halves the window")
   func loss() throws {
     var bench = Bench(from: 100)
     for _ in 0..<3 { try bench.answerWell(bench.fill()) }
@@ -165,14 +165,14 @@ import Testing
     #expect(bench.window.width == 2)
   }
 
-  @Test("the next answer compensates a lost one")
+  @Test("the next answer compensates a lost answer")
   func lostAnswer() throws {
     var bench = Bench(from: 100)
     try bench.answerWell(bench.fill())
     #expect(bench.fill() == [1, 2])
     #expect(try bench.window.answered(2, requesting: 400) == .proceed)
     #expect(bench.window.acknowledged == 400)
-    // The answer to request 1 is late now.
+    // The answer to request 1 is now late.
     #expect(try bench.window.answered(1, requesting: 300) == .proceed)
     #expect(bench.window.acknowledged == 400)
   }
@@ -284,7 +284,7 @@ import Testing
       steps += 1
       try #require(steps < 5_000, "seed \(seed)")
       for number in bench.fill() {
-        // One request in twenty is lost, and the server discards unexpected ones.
+        // One request in twenty is lost, and the server discards unexpected requests.
         if Int.random(in: 0..<20, using: &random) == 0 { continue }
         let range = try #require(bench.sent[number])
         if range.lowerBound == server { server = range.upperBound }

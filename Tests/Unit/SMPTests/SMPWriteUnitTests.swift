@@ -18,7 +18,7 @@ import Testing
   /// If a length is compatible with 32, the word may also be larger, but no known device has a
   /// larger word.
   @Test(
-    "a larger word is determined if no smaller one matches", arguments: [64, 128, 256, 512])
+    "a larger word is determined if no smaller word matches", arguments: [64, 128, 256, 512])
   func large(word: Int) throws {
     for most in word...2_500 {
       let sent = SMPWriteUnit.unknown.cut(most)
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("a number that no word explains determines none")
+  @Test("a number that no word explains determines no word")
   func unexplained() {
     #expect(SMPWriteUnit(sent: 447, taken: 400) == nil)
     #expect(SMPWriteUnit(sent: 447, taken: 0) == nil)
@@ -61,7 +61,7 @@ import Testing
     #expect(size.data(at: 69_599, of: 70_000, to: .unknown) == 401)
   }
 
-  @Test("the caller's limit is rounded down to words too, but never to 0")
+  @Test("the caller's limit is also rounded down to words, but never to 0")
   func wish() {
     let size = SMPPacketSize(
       bytes: 495, announcement: .init(size: 70_000, sha: nil), dataLimit: 12)

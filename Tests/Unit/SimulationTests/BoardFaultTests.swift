@@ -151,7 +151,7 @@ import Testing
     #expect(jumps.count == 1 && jumps.first?.1 == 0)
   }
 
-  @Test func theDeviceAsksForMoreThanTheImage() throws {
+  @Test func theDeviceRequestsMoreThanTheImage() throws {
     #expect(try offsets("beyond-end").last == 41_000)
   }
 

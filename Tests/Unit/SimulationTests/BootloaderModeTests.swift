@@ -155,7 +155,7 @@ import Testing
         return begun.duration(to: clock.now)
       }
     }
-    // Three pages are moved twice, three times, once, or not at all.
+    // Depending on the mode, three pages are moved twice, three times, once, or never.
     let page = Duration.milliseconds(125)
     let expected = ["swap": 6, "swap-scratch": 9, "overwrite": 3, "direct-xip": 0]
     for (mode, moves) in expected {

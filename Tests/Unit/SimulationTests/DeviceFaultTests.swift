@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func anotherImageRunsThanWasSent() throws {
+  @Test func anImageOtherThanTheSentImageRuns() throws {
     try withBoard("nordic-dfu?other-image") { board, clock in
       let packet = InitPacketBuilder(for: Self.image).signed
       try await SecureDFUHost.flash(Self.image, initPacket: packet, to: board, on: clock)

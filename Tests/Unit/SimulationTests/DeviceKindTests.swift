@@ -68,7 +68,7 @@ import Testing
     #expect(!allowed.isEmpty)
   }
 
-  /// Unsupported keys are rejected with a list of the supported ones.
+  /// Unsupported keys are rejected with a list of the supported keys.
   @Test(arguments: [
     ("smp", "ring=8K"), ("smp", "key=00"), ("smp", "wrong-verify-crc"), ("nordic-dfu", "trial=yes"),
     ("nordic-dfu", "mode=swap"), ("nordic-legacy", "key=00"), ("plain", "netbufs=4x384"),

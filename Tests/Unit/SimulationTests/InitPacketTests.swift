@@ -139,7 +139,7 @@ import Testing
       let packet = InitPacketBuilder(for: Self.image).signed
       #expect(try await dfu.sendInit(packet) == "60 04 01")
       #expect(try await dfu.ask("04") == "60 04 01")
-      // A part of an init packet is invalid. A new object discards the previous one.
+      // A part of an init packet is invalid. A new object discards the previous object.
       #expect(try await dfu.ask("01 01 40 00 00 00") == "60 01 01")
       try await dfu.send(packet.prefix(20))
       #expect(try await dfu.ask("04") == "60 04 08")

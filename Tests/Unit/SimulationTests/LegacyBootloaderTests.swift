@@ -8,7 +8,7 @@ import Testing
 @Suite struct LegacyBootloaderTests {
   static let image = makeImage(5000, version: FirmwareVersion(1, 3, 0))
 
-  @Test func theChecksumIsThatOfTheSpecification() {
+  @Test func theChecksumMatchesTheSpecification() {
     #expect(LegacyDFUHost.crc16(Array("123456789".utf8)) == 0x29B1)
   }
 
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: [("02 00", "10 02 02"), ("03", "10 03 02")])
-  func itsPacketIsAnswered(request: String, answer: String) throws {
+  func aRequestIsAnsweredAfterItsPacket(request: String, answer: String) throws {
     try withBoard("nordic-legacy") { board, _ in
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
       try await dfu.write(request)
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func withTwoBanksARefusedImageKeepsTheOldOne() throws {
+  @Test func withTwoBanksARefusedImageKeepsTheOldImage() throws {
     try withBoard("nordic-legacy?banks=dual") { board, _ in
       let factory = try board.runningImage()
       var dfu = try await LegacyDFUHost.inBootloader(of: board)
@@ -316,7 +316,7 @@ import Testing
   }
 
   @Test(arguments: Array(1...30).filter { $0.isMultiple(of: 3) }, ["single", "dual"])
-  func aResetInAnyFlashOperationLeavesACompleteImageOrNone(operation: Int, banks: String) throws {
+  func aResetInAnyFlashOperationNeverLeavesAnIncompleteImage(operation: Int, banks: String) throws {
     let image = Array(Self.image.prefix(400))
     try withBoard("nordic-legacy?banks=\(banks)&torn&reset-at-flash-op=\(operation)") {
       board, _ in

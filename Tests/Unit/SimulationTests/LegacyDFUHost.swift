@@ -83,8 +83,7 @@ struct LegacyDFUHost {
       ? await atBootloader(of: board) : await inBootloader(of: board)
     _ = try await dfu.begin(image.count)
     _ = try await dfu.sendInit(initPacket(for: image))
-    // From the second buffer on, one packet per receipt is slower than the erase of any settings
-    // page.
+    // After the first buffer, one packet per receipt is slower than the erase of any settings page.
     try await dfu.write("08 01 00")
     try await dfu.write("03")
     for start in stride(from: 0, to: image.count, by: 20) {

@@ -30,8 +30,8 @@ struct OTAHost {
     }
   }
 
-  // The attribute table of the board: GAP at 1…5, Device Information at 6…18, the OTA service from
-  // 19 on.
+  // The attribute table of the board: GAP at 1…5, Device Information at 6…18, the OTA service at 19
+  // and above.
   static let control = AttributeHandle(21)
   static let data = AttributeHandle(24)
   static let status = AttributeHandle(26)
@@ -86,7 +86,7 @@ struct OTAHost {
     return Int(littleEndian(try await operate(0x06, payload)[0..<4]))
   }
 
-  /// Sends the image from `offset` on, with write commands within the window.
+  /// Sends the image, starting at `offset`, with write commands within the window.
   mutating func upload(_ image: [UInt8], from offset: Int) async throws {
     guard case .read(let bytes) = try await request(.read(Self.status)) else { return }
     statuses.append(Status(bytes))
@@ -105,7 +105,7 @@ struct OTAHost {
     while statuses[statuses.count - 1].next < image.count { _ = try await receive() }
   }
 
-  /// Sends the bytes from `offset` on, with write commands; they must fit the window.
+  /// Sends the bytes, starting at `offset`, with write commands; they must fit the window.
   mutating func write(_ bytes: [UInt8], from offset: Int) async throws {
     for start in stride(from: offset, to: bytes.count, by: mtu - 7) {
       let piece = bytes[start..<min(start + mtu - 7, bytes.count)]

@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: ["plain", "fast", "plain?erase-ahead=yes", "plain?ring=2K&mtu=23&seed=4"])
-  func aPatchCreatesTheImageFromTheRunningOne(profile: String) throws {
+  func aPatchCreatesTheImageFromTheRunningImage(profile: String) throws {
     try withBoard(profile) { board, _ in
       let session = try Self.session(on: board)
       var host = try await OTAHost.connected(to: board)
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func anotherBaseIsRefusedAndTheRightOneReported() throws {
+  @Test func anotherBaseIsRefusedAndTheCorrectBaseIsReported() throws {
     try withBoard("fast") { board, _ in
       var host = try await OTAHost.connected(to: board)
       let session = try Self.session(on: board)

@@ -11,7 +11,7 @@ import Testing
     (.codedS8, 0, false, 720), (.codedS8, 251, true, 17_040),
     (.codedS2, 0, false, 462), (.codedS2, 251, true, 4_542),
   ])
-  func airTimeIsThatOfTheSpecification(
+  func airTimeMatchesTheSpecification(
     phy: PHY, payload: Int, encrypted: Bool, microseconds: Int
   ) {
     #expect(phy.airTimeMicroseconds(payload: payload, encrypted: encrypted) == microseconds)
@@ -95,7 +95,7 @@ import Testing
   ]
 
   @Test(arguments: table)
-  func limitsAreThoseOfTheReference(row: Row) throws {
+  func limitsMatchTheReference(row: Row) throws {
     var model = RadioModel()
     model.phy = row.phy
     model.payloadMaximum = row.payload
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func bothCountTheSamePacketsInAnEvent() throws {
+  @Test func planAndModelCountTheSamePacketsInAnEvent() throws {
     for model in try Self.models() {
       let sizing = sizing(of: model)
       for size in stride(from: 23, through: 517, by: 7) {

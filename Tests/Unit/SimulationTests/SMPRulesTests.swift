@@ -102,15 +102,15 @@ import Testing
     }
   }
 
-  /// Servers of 2021 do not compare the size with that of the slot, but the size of the flash still
-  /// limits it.
+  /// Servers of 2021 do not compare the size with the size of the slot, but the size of the flash
+  /// still limits it.
   @Test func aServerOf2021IgnoresTheSize() throws {
     try withServer(Self.old) { (host, _) async throws in
       #expect(try await host.call(Self.first { $0.size = 1_000_000 }).get().offset == 400)
     }
   }
 
-  @Test func aPartThatIsNotWrittenStopsAServerOf2021() throws {
+  @Test func aFailedWriteStopsAServerOf2021() throws {
     try withBoard("smp?slot=16K&bad-block&erase=0&write=0&check=no&server=2021") { board, _ in
       var host = try await SMPHost.connected(to: board)
       let bytes = BootableFile(body: makeImage(11_000)).bytes

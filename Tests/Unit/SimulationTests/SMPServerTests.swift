@@ -145,12 +145,13 @@ import Testing
       // The erase occupies two of the four buffers, for its request and its response.
       _ = try await host.answer(to: SMPImage.Erase.self)
       for _ in 0..<2 { #expect(try await host.answer(to: SMPOS.Echo.self).get().text == "hi") }
-      // The other requests have no answer, so the next answer is that to the next request.
+      // The other requests have no answer, so the next answer belongs to the next request.
       #expect(try await host.call(SMPOS.Echo("there")).get().text == "there")
     }
   }
 
-  /// There is one buffer for reassembly, so a write between fragments is treated as a fragment.
+  /// The server has one buffer for reassembly, so it treats a write between fragments as a
+  /// fragment.
   @Test func aWriteBetweenFragmentsSpoilsTheMessage() throws {
     try withServer { (host, _, _) async throws in
       // The writes contain the first 9 of 28 bytes, then a complete echo of 14 bytes, then the
@@ -234,7 +235,7 @@ import Testing
     }
   }
 
-  @Test func anotherOffsetIsAnsweredWithTheExpectedOne() throws {
+  @Test func anotherOffsetIsAnsweredWithTheExpectedOffset() throws {
     try withServer { (host, _, _) async throws in
       #expect(
         try await host.call(SMPImage.Upload(offset: 800, data: [1, 2, 3])).get().offset == 0)

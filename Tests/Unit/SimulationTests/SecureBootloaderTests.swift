@@ -74,7 +74,7 @@ import Testing
 
   // MARK: The Control Point
 
-  @Test func withoutNotificationsItRefusesWrites() throws {
+  @Test func withoutNotificationsTheControlPointRefusesWrites() throws {
     try withBoard("nordic-dfu?entry=button") { board, _ in
       var host = try await BareHost.connected(to: board)
       await #expect(throws: BareHost.Fault.refused(ATTErrorCode(0xFD))) {
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func itsValueHas23BytesAtMost() throws {
+  @Test func aControlPointValueHas23BytesAtMost() throws {
     try inBootloader { (dfu, _, _) async throws in
       await #expect(throws: BareHost.Fault.refused(.invalidAttributeValueLength)) {
         try await dfu.host.write(SecureDFUHost.control, [UInt8](repeating: 0x09, count: 24))
@@ -102,7 +102,7 @@ import Testing
     ("01 01 00 00 00 00", "60 01 03"), ("01 01 01 02 00 00", "60 01 04"),
     ("01 01 00 02 00 00", "60 01 01"), ("01 02 00 10 00 00", "60 01 08"),
   ])
-  func aFreshBootloaderAnswers(request: String, answer: String) throws {
+  func requestsWithoutAnInitPacketAreAnswered(request: String, answer: String) throws {
     try inBootloader { (dfu, _, _) async throws in #expect(try await dfu.ask(request) == answer) }
   }
 
@@ -111,7 +111,7 @@ import Testing
     ("01 02 00 20 00 00", "60 01 04"), ("01 02 00 10 00 00", "60 01 01"),
     ("01 02 10 27 00 00", "60 01 04"), ("04", "60 04 01"),
   ])
-  func withAValidInitPacketItAnswers(request: String, answer: String) throws {
+  func requestsAfterAValidInitPacketAreAnswered(request: String, answer: String) throws {
     try inBootloader(image: Self.counting) { (dfu, _, _) async throws in
       #expect(try await dfu.ask(request) == answer)
     }
@@ -295,8 +295,8 @@ import Testing
     }
   }
 
-  /// With two banks, the old application runs until the new one is complete, regardless of the time
-  /// at which the device resets.
+  /// With two banks, the old application runs until the new application is complete, regardless of
+  /// the time at which the device resets.
   @Test(arguments: Array(1...34))
   func aResetInAnyFlashOperationLeavesOneOfTheTwoImages(operation: Int) throws {
     let image = makeImage(9000, version: Self.newVersion)

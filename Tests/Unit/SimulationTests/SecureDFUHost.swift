@@ -52,8 +52,8 @@ struct SecureDFUHost {
     return try await ask("04")
   }
 
-  /// Sends the image from an offset at an object boundary on; waits for each erase. Returns the
-  /// last answer.
+  /// Sends the image, starting at an offset at an object boundary; waits for each erase. Returns
+  /// the last answer.
   mutating func sendImage(
     _ image: [UInt8], from offset: Int = 0, on clock: VirtualClock
   ) async throws -> String {

@@ -113,7 +113,7 @@ import Testing
   /// A streaming link uses its complete interval, so several streaming links share the same total
   /// rate.
   @Test(arguments: [1, 2, 4, 8, 20], [7_500, 15_000, 50_000])
-  func streamsShareTheRateOfOne(_ count: Int, interval: Int) throws {
+  func streamsShareTheRateOfOneStream(_ count: Int, interval: Int) throws {
     let model = Self.model(interval)
     let one = try Self.rates([model]).rates[0]
     let (rates, airUse) = try Self.rates(Array(repeating: model, count: count))

@@ -79,7 +79,7 @@ import Testing
     try flash.perform(.write([0, 0, 0, 0], at: 100))
   }
 
-  @Test func aWeakPageReadsBackWrong() throws {
+  @Test func aWeakPageHasABitErrorWhenReadBack() throws {
     let flash = try makeFlash()
     flash.weaken(pageAt: 4096)
     try flash.perform(.write([1, 2, 3, 4], at: 4096))
@@ -93,7 +93,7 @@ import Testing
       geometry.duration(of: .write([UInt8](repeating: 0, count: 1024), at: 0)) == .milliseconds(10))
   }
 
-  @Test func aFileKeepsWhatWasWritten() throws {
+  @Test func aFileKeepsTheWrittenBytes() throws {
     let path = "/tmp/otaflash-flash-test-\(getpid())"
     defer { unlink(path) }
     do {

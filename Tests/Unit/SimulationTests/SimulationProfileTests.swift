@@ -64,7 +64,7 @@ import Testing
     #expect(!allowed.isEmpty)
   }
 
-  @Test func unknownNamesListTheKnownOnes() {
+  @Test func anUnknownNameListsTheKnownNames() {
     #expect(
       throws: ProfileFault.unknownProfile(
         name: "plane", allowed: SimulationProfile.catalogue.map(\.name))

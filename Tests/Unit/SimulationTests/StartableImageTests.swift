@@ -25,7 +25,7 @@ import Testing
       + SHA256.hash(data: der) + hex("24 00 40 00") + signature
   }
 
-  /// Whether the image runs after it was sent and put on trial and the device was reset.
+  /// Whether the image runs after it was sent and put on trial, and the device was reset.
   private func runs(_ bytes: [UInt8], hash: [UInt8], on settings: String) throws -> Bool {
     try withBoard("smp?slot=64K&erase=0&write=0" + settings) { board, _ in
       var host = try await SMPHost.connected(to: board)

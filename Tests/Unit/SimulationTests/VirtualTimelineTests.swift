@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func anEndlessPollMeetsTheLimit() {
+  @Test func anEndlessPollReachesTheLimit() {
     #expect(throws: SimulationFault.timeLimitExceeded(limit: .seconds(60))) {
       try VirtualTimeline().run(limit: .seconds(60)) { clock in
         while !Task.isCancelled { await clock.pause(for: .seconds(1)) }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Atomic file")
 struct AtomicFileTests {
-  @Test("no file is no content; what was written is read")
+  @Test("a missing file has no content; written content is read back")
   func roundTrip() throws {
     let temporary = try TemporaryDirectory()
     let file = AtomicFile(path: temporary.path + "/a", limit: 3)
@@ -21,7 +21,7 @@ struct AtomicFileTests {
     #expect(try names(in: temporary.path) == [])
   }
 
-  @Test("a full disk leaves the former content and no draft", arguments: [0, 1])
+  @Test("a full disk keeps the former content and leaves no temporary file", arguments: [0, 1])
   func fullDisk(capacity: Int) throws {
     let temporary = try TemporaryDirectory()
     let path = try temporary.file("a", [7])
@@ -31,7 +31,7 @@ struct AtomicFileTests {
     #expect(try names(in: temporary.path) == ["a"])
   }
 
-  @Test("a disk that turns out full only at the flush is as full")
+  @Test("a disk that reports only at the flush that it is full has the same effect")
   func fullAtFlush() throws {
     let temporary = try TemporaryDirectory()
     let path = try temporary.file("a", [7])
@@ -47,7 +47,7 @@ struct AtomicFileTests {
     #expect(try names(in: temporary.path) == ["a"])
   }
 
-  @Test("short and interrupted writes go on")
+  @Test("short and interrupted writes are continued")
   func shortWrites() throws {
     let temporary = try TemporaryDirectory()
     let calls = Mutex(0)
@@ -70,7 +70,7 @@ struct AtomicFileTests {
     #expect(calls.withLock { $0 } == 19)
   }
 
-  @Test("a file beyond its limit is refused, not read to its end")
+  @Test("a file that exceeds its limit is refused before its end is read")
   func limit() throws {
     let temporary = try TemporaryDirectory()
     let path = try temporary.file("a", [1, 2, 3, 4])
@@ -82,7 +82,7 @@ struct AtomicFileTests {
     }
   }
 
-  @Test("without its directory the fault names the file")
+  @Test("if the directory is missing, the fault names the file")
   func noDirectory() throws {
     let temporary = try TemporaryDirectory()
     let path = temporary.path + "/none/a"

@@ -44,7 +44,7 @@ import Testing
     try store.find(size: UInt32(bytes.count), crc32: CRC32.checksum(bytes))
   }
 
-  @Test func anImageIsFoundByWhatADeviceTells() throws {
+  @Test func anImageIsFoundByItsReportedSizeAndChecksum() throws {
     let temporary = try TemporaryDirectory()
     defer { extendLifetime(temporary) }
     let place = try Place(temporary)
@@ -63,7 +63,7 @@ import Testing
     #expect(try store.find(size: 9, crc32: 0xCBF4_3927) == nil)
   }
 
-  @Test func whatWasNotUsedForLongestGoesFirst() throws {
+  @Test func theLeastRecentlyUsedImageIsRemovedFirst() throws {
     let temporary = try TemporaryDirectory()
     defer { extendLifetime(temporary) }
     let place = try Place(temporary)
@@ -79,7 +79,7 @@ import Testing
     for kept in [0, 1, 3] { #expect(try Self.find(images[kept], in: store) == images[kept]) }
   }
 
-  @Test func anImageThatIsLargerThanAllMayBeIsNotKept() throws {
+  @Test func anImageThatExceedsTheLimitIsNotStored() throws {
     let temporary = try TemporaryDirectory()
     defer { extendLifetime(temporary) }
     let place = try Place(temporary)
@@ -92,7 +92,7 @@ import Testing
     #expect(try place.files.count == 1)
   }
 
-  @Test func thereAreNotTooManySmallOnes() throws {
+  @Test func theNumberOfSmallImagesIsLimited() throws {
     let temporary = try TemporaryDirectory()
     defer { extendLifetime(temporary) }
     let place = try Place(temporary)
@@ -108,7 +108,7 @@ import Testing
 
   /// The second argument has the same size and the same CRC32 as the image.
   @Test(arguments: ["plumlest", "buckeroo", "plumles", "plumless!", ""])
-  func aDamagedFileIsNotBelieved(_ damage: String) throws {
+  func aDamagedFileIsNotUsed(_ damage: String) throws {
     let temporary = try TemporaryDirectory()
     defer { extendLifetime(temporary) }
     let place = try Place(temporary)
@@ -127,7 +127,7 @@ import Testing
     #expect(try place.files == [BaseImageName(of: image.reversed()).text])
   }
 
-  @Test func aDamagedFileIsReplacedByWhatIsKept() throws {
+  @Test func storingAnImageReplacesItsDamagedFile() throws {
     let temporary = try TemporaryDirectory()
     defer { extendLifetime(temporary) }
     let place = try Place(temporary)
@@ -141,7 +141,7 @@ import Testing
     #expect(try Self.find(image, in: store) == image)
   }
 
-  @Test func ofTwoThatADeviceCannotTellApartTheLastOneIsFound() throws {
+  @Test func theNewerOfTwoIndistinguishableImagesIsFound() throws {
     let temporary = try TemporaryDirectory()
     defer { extendLifetime(temporary) }
     let store = try Place(temporary).store()
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func aFullDiskIsTold() throws {
+  @Test func aFullDiskIsReported() throws {
     let temporary = try TemporaryDirectory()
     defer { extendLifetime(temporary) }
     let place = try Place(temporary)
@@ -165,7 +165,7 @@ import Testing
     #expect(try Self.find([1, 2, 3], in: place.store()) == [1, 2, 3])
   }
 
-  @Test func whatAProcessLeftHalfWrittenGoesAndWhatIsNotOursStays() throws {
+  @Test func incompleteFilesAreRemovedAndForeignFilesAreKept() throws {
     let temporary = try TemporaryDirectory()
     defer { extendLifetime(temporary) }
     let place = try Place(temporary)
@@ -177,7 +177,7 @@ import Testing
     #expect(try place.files == [BaseImageName(of: [1]).text, "README", "a.new"])
   }
 
-  @Test func severalAtOnceDoNotMeet() async throws {
+  @Test func concurrentProcessesDoNotConflict() async throws {
     let temporary = try TemporaryDirectory()
     defer { extendLifetime(temporary) }
     let place = try Place(temporary)
@@ -197,7 +197,7 @@ import Testing
     #expect(try place.files.count == 3)
   }
 
-  @Test func whoHoldsTheImagesForLongIsNotWaitedForForEver() throws {
+  @Test func theWaitForALockedDirectoryEnds() throws {
     let temporary = try TemporaryDirectory()
     defer { extendLifetime(temporary) }
     let place = try Place(temporary)
@@ -217,5 +217,5 @@ import Testing
     "0000000009--cbf43926-" + String(repeating: "a", count: 64),
     "9999999999-cbf43926-" + String(repeating: "a", count: 64),
   ])
-  func aNameThatWeDoNotWriteIsNone(_ name: String) { #expect(BaseImageName(name) == nil) }
+  func filesWithOtherNamesAreIgnored(_ name: String) { #expect(BaseImageName(name) == nil) }
 }

@@ -32,7 +32,7 @@ import Testing
       BondFiles(in: directory, writing: .system, now: { 1_700_000_000 }, setAside), directory)
   }
 
-  @Test func aBondIsKeptForItsOwnerAloneAndForgotten() throws {
+  @Test func aBondIsPrivateAndCanBeRemoved() throws {
     try Self.withStore { store, directory in
       let (home, other) = (try Self.adapter(), try Self.adapter("07"))
       #expect(try store.bonds(of: home) == [])

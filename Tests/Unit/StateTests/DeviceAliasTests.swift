@@ -6,7 +6,7 @@ import Testing
 /// Tests of device aliases: the valid names, their assignment to devices, and their storage.
 @Suite struct DeviceAliasTests {
   @Test(arguments: ["door-01", "a", "7", "Tür_2.b", String(repeating: "x", count: 64)])
-  func namesAreTaken(_ text: String) throws {
+  func validNamesAreAccepted(_ text: String) throws {
     #expect(try DeviceAlias(text).description == text)
   }
 
@@ -19,7 +19,7 @@ import Testing
     #expect(throws: DeviceAlias.Fault.self) { try DeviceAlias(text) }
   }
 
-  @Test func anAliasIsOneDevicesAndADeviceHasOne() throws {
+  @Test func anAliasAndADeviceBelongToEachOther() throws {
     var aliases = DeviceAliases()
     let (door, gate) = (try DeviceAlias("door"), try DeviceAlias("gate"))
     #expect(try aliases.name("A", door) == nil)
@@ -30,7 +30,7 @@ import Testing
     #expect(aliases.remove(gate) == "A" && aliases.remove(gate) == nil && aliases.all.isEmpty)
   }
 
-  @Test func theyAreKept() throws {
+  @Test func aliasesAreStored() throws {
     let home = FileManager.default.temporaryDirectory.appending(path: "aliases-\(UUID())")
     defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: home) } }
     let directory = try StateDirectory.locate(environment: ["XDG_STATE_HOME": home.path])

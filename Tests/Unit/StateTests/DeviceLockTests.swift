@@ -12,7 +12,7 @@ struct DeviceLockTests {
     DeviceIdentity(path: path, device: "unix:" + path)
   }
 
-  @Test("is held by one at a time and names the holder")
+  @Test("has one holder at a time and names it")
   func exclusive() throws {
     let temporary = try TemporaryDirectory()
     defer { withExtendedLifetime(temporary) {} }
@@ -27,7 +27,7 @@ struct DeviceLockTests {
   }
 
   /// A child process has copies of all descriptors until it executes its program.
-  @Test("a released name is free as soon as the last copy of its descriptor is closed")
+  @Test("a released lock is free when the last copy of its descriptor is closed")
   func releasedWithCopy() throws {
     let name = "otaflash/test/\(UUID())"
     let lock = try NameLock(name)
@@ -41,7 +41,7 @@ struct DeviceLockTests {
     next.release()
   }
 
-  @Test("one device is one, however its path is written")
+  @Test("every spelling of a device's path refers to the same lock")
   func spellings() throws {
     let temporary = try TemporaryDirectory()
     defer { withExtendedLifetime(temporary) {} }
@@ -64,7 +64,7 @@ struct DeviceLockTests {
     lock.release()
   }
 
-  @Test("a device that restarted, with a new file at the same place, is the same")
+  @Test("a restarted device with a new file at the same path has the same lock")
   func restarted() throws {
     let temporary = try TemporaryDirectory()
     defer { withExtendedLifetime(temporary) {} }
@@ -77,7 +77,7 @@ struct DeviceLockTests {
     lock.release()
   }
 
-  @Test("an address is one device, whatever type it was given and however it was written")
+  @Test("every type and spelling of an address refers to the same device")
   func addresses() throws {
     let texts = ["D7:31:00:5A:C3:01", "d7:31:00:5a:c3:01", "D7:31:00:5A:C3:01/public"]
     let addresses = try texts.map { try #require(BluetoothAddress($0)) }
@@ -96,7 +96,7 @@ struct DeviceLockTests {
     defer { withExtendedLifetime(temporary) {} }
     let device = Self.identity(try temporary.file("device", []))
     let lock = try DeviceLock(device)
-    // Other tests open descriptors at the same time, but never this many.
+    // Other tests also open descriptors at the same time, but fewer than this number.
     let refusals = 1000
     let before = try openDescriptors()
     for _ in 0..<refusals {

@@ -10,7 +10,7 @@ struct DeviceRegistryTests {
   private static let flashing = DeviceRecord.Flashing(
     outcome: .flashed, version: FirmwareVersion(1, 3, 0), at: 50)
 
-  @Test("lists the last connected first, then the last seen")
+  @Test("lists the most recently connected devices first, then the most recently seen devices")
   func order() {
     var registry = DeviceRegistry()
     registry.seen("a", name: nil, address: nil, at: 100)
@@ -26,7 +26,7 @@ struct DeviceRegistryTests {
   }
 
   @Test(
-    "a file written by a wrong clock is read again",
+    "a file that was written with a wrong clock is readable",
     arguments: [253_402_300_800.0, 9e15, -0.25, -1e12, .infinity])
   func wrongClock(_ now: Double) throws {
     let directory = try TemporaryDirectory()
@@ -41,7 +41,7 @@ struct DeviceRegistryTests {
     #expect(found.content?["a"]?.name == "door")
   }
 
-  @Test("an advertisement without a name does not take the name away")
+  @Test("an advertisement without a name does not remove the name")
   func nameStays() {
     var registry = DeviceRegistry()
     registry.connected("a", name: "door", address: "C0:FF:EE:00:00:01", at: 1)
@@ -52,7 +52,7 @@ struct DeviceRegistryTests {
     #expect(registry["a"]?.lastConnected == 1)
   }
 
-  @Test("two records of a device become one, each field by its own time")
+  @Test("two records of a device are merged; each field has the newer value")
   func merged() {
     var campaign = DeviceRecord(id: "a", lastSeen: 50)
     campaign.name = "door"
@@ -71,7 +71,7 @@ struct DeviceRegistryTests {
     #expect(merged.lastVersion?.version == FirmwareVersion(1, 2, 0) && merged.name == "gate")
   }
 
-  @Test("keeps the version that was read last, and not that of an image that failed")
+  @Test("keeps the version that was read last, not the version of a failed image")
   func version() {
     var registry = DeviceRegistry()
     registry.connected("a", name: nil, address: nil, version: FirmwareVersion(1, 2, 0), at: 10)
@@ -84,7 +84,7 @@ struct DeviceRegistryTests {
     #expect(registry["a"]?.lastVersion == .init(version: FirmwareVersion(1, 3, 0), at: 50))
   }
 
-  @Test("keeps 1000 devices and forgets those not met for longest")
+  @Test("keeps 1000 devices and removes the devices that were not seen for the longest time")
   func capacity() {
     var registry = DeviceRegistry()
     for number in 0..<1100 {
@@ -97,7 +97,7 @@ struct DeviceRegistryTests {
         == 1000)
   }
 
-  @Test("forgets no device that was connected to, and takes in ten thousand at once")
+  @Test("removes no device that was connected, and accepts ten thousand devices at once")
   func campaigns() throws {
     let temporary = try TemporaryDirectory()
     let file = RegistryFile(in: try temporary.state())
@@ -121,7 +121,7 @@ struct DeviceRegistryTests {
     #expect(kept["device 8"]?.tags == ["lab"])
   }
 
-  @Test("survives a run, and processes change it in turn")
+  @Test("persists after a run, and processes change it one after the other")
   func file() throws {
     let temporary = try TemporaryDirectory()
     let directory = try temporary.state()
@@ -137,7 +137,7 @@ struct DeviceRegistryTests {
   }
 
   @Test(
-    "a damaged file is set aside and reported, and does not stop the next run",
+    "a damaged file is renamed and reported, and does not prevent the next run",
     arguments: [
       "", "{", "[]", "{\"format\":0}", "{\"format\":1}", "{\"format\":1,\"devices\":[{}]}",
       // The numbers are not valid times: too large for a calendar, or negative.
@@ -158,7 +158,7 @@ struct DeviceRegistryTests {
     #expect(try file.load().content?.records.map(\.id) == ["a"])
   }
 
-  @Test("what a later version added to the format is written back as it was")
+  @Test("additions of a later version are written back unchanged")
   func unknownMembers() throws {
     let temporary = try TemporaryDirectory()
     let directory = try temporary.state()
@@ -191,7 +191,7 @@ struct DeviceRegistryTests {
     }
   }
 
-  @Test("a file of a later version is left as it is")
+  @Test("a file of a later version is not changed")
   func newerFormat() throws {
     let temporary = try TemporaryDirectory()
     let directory = try temporary.state()
@@ -216,7 +216,7 @@ struct DeviceRegistryTests {
     #expect(try file.load().content?.records.map(\.id) == ["a"])
   }
 
-  @Test("a process that hangs with the lock ends the wait, not the next process")
+  @Test("if a process hangs with the lock, the wait of the next process ends")
   func lockHeldForEver() throws {
     let temporary = try TemporaryDirectory()
     let directory = try temporary.state()

@@ -10,7 +10,7 @@ struct ImageFileTests {
   private static let described: [UInt8] =
     ImageDescriptor(version: FirmwareVersion(1, 3, 0), hardware: HardwareID(0xA001)).encoded
 
-  @Test("are read with their sidecar, and the command line wins")
+  @Test("are read with their sidecar, and the command line has priority")
   func load() throws {
     let temporary = try TemporaryDirectory()
     let path = try temporary.file("a.bin", [1, 2, 3])
@@ -27,7 +27,7 @@ struct ImageFileTests {
     #expect(overridden.version == FirmwareVersion(9, 0, 0))
   }
 
-  @Test("may have a name behind which no sidecar's has room")
+  @Test("may have a name that is too long for the name of a sidecar")
   func longName() throws {
     let temporary = try TemporaryDirectory()
     defer { withExtendedLifetime(temporary) {} }
@@ -35,7 +35,7 @@ struct ImageFileTests {
     #expect(try ImageFile.load(path).bytes == [1, 2])
   }
 
-  @Test("a package is read as a whole, and is no single image")
+  @Test("a package is read completely, and is not a single image")
   func package() throws {
     let fixtures = URL(filePath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().appending(path: "FirmwareTests/Fixtures/DeviceManager")
@@ -51,7 +51,7 @@ struct ImageFileTests {
     #expect(try ImageFile.load(one) == ImageFile.loadPackage(one).parts[0])
   }
 
-  @Test("a path that gives none says why")
+  @Test("a path without an image file causes an error with the reason")
   func unreadable() throws {
     let temporary = try TemporaryDirectory()
     let missing = temporary.path + "/none.bin"
@@ -63,7 +63,7 @@ struct ImageFileTests {
     #expect(throws: ImageFileFault.missing(path: file + "/x")) { try ImageFile.load(file + "/x") }
   }
 
-  @Test("no more is read than the limit allows, of an endless file too")
+  @Test("reading stops at the limit, also for an endless file")
   func limit() throws {
     #expect(throws: ImageFileFault.malformed(path: "/dev/zero", .tooLarge(limit: 100_000))) {
       try ImageFile.load("/dev/zero", limit: 100_000)
@@ -87,7 +87,7 @@ struct ImageFileTests {
   }
 
   @Test(
-    "a sidecar that is not understood is refused",
+    "a sidecar with unknown content is refused",
     arguments: [
       ("{", .notAnObjectOfStrings),
       ("[]", .notAnObjectOfStrings),

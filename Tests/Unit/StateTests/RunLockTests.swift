@@ -6,11 +6,11 @@ import Testing
 
 @Suite("Run lock")
 struct RunLockTests {
-  @Test("is held by one at a time and names the holder")
+  @Test("has one holder at a time and names it")
   func exclusive() throws {
     let temporary = try TemporaryDirectory()
-    // If the directory was removed while its store is locked, another store could receive its
-    // inode, and with it the lock.
+    // If the directory was removed while its store is locked, another store could receive its inode
+    // and therefore its lock.
     defer { withExtendedLifetime(temporary) {} }
     let store = try temporary.file("fleet.sqlite", [])
     let lock = try RunLock(store: store)
@@ -22,7 +22,7 @@ struct RunLockTests {
     try RunLock(store: store).release()
   }
 
-  @Test("counts for a store that is only made once it is held")
+  @Test("applies to a store that is created after the lock is held")
   func beforeTheFile() throws {
     let temporary = try TemporaryDirectory()
     defer { withExtendedLifetime(temporary) {} }
@@ -35,7 +35,7 @@ struct RunLockTests {
     lock.release()
   }
 
-  @Test("is one, however the path is written")
+  @Test("is the same for every spelling of the path")
   func spellings() throws {
     let temporary = try TemporaryDirectory()
     defer { withExtendedLifetime(temporary) {} }
@@ -51,7 +51,7 @@ struct RunLockTests {
     lock.release()
   }
 
-  @Test("is another than a device's")
+  @Test("is independent of the lock of a device")
   func kinds() throws {
     let temporary = try TemporaryDirectory()
     defer { withExtendedLifetime(temporary) {} }
@@ -61,13 +61,14 @@ struct RunLockTests {
     device.release()
   }
 
-  @Test("says who has it")
+  @Test("names its holder")
   func words() {
     #expect(
-      RunLockFault.held(store: "/s", by: 12).description == "process 12 works on the runs in /s")
+      RunLockFault.held(store: "/s", by: 12).description
+        == "process 12 is working on the runs in /s")
     #expect(
       RunLockFault.held(store: "/s", by: nil).description
-        == "another process works on the runs in /s")
+        == "another process is working on the runs in /s")
     #expect(RunLockFault.state(.noPlace).description == StateFault.noPlace.description)
   }
 }

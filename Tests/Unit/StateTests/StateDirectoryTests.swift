@@ -20,7 +20,7 @@ struct StateDirectoryTests {
     #expect(throws: StateFault.noPlace) { try StateDirectory.locate(environment: ["HOME": "h"]) }
   }
 
-  @Test("is created for the user alone, and a second time")
+  @Test("is created only for the user, and creating it again succeeds")
   func create() throws {
     let temporary = try TemporaryDirectory()
     let directory = try temporary.state()
@@ -33,7 +33,7 @@ struct StateDirectoryTests {
     }
   }
 
-  @Test("a file in the way is named")
+  @Test("a file at the path of the directory is named")
   func fileInTheWay() throws {
     let temporary = try TemporaryDirectory()
     let file = try temporary.file("state", [])
@@ -59,7 +59,7 @@ struct StateDirectoryTests {
         == "write /p: Input/output error")
   }
 
-  @Test("a path on which mkdir fails reports the path and the cause")
+  @Test("a failure of mkdir is reported with the path and the cause")
   func noDirectoryPossible() {
     #expect(throws: StateFault.impossiblePlace(path: "/proc/self/otaflash", .noEntry)) {
       try StateDirectory.locate(environment: ["XDG_STATE_HOME": "/proc/self"]).create()
@@ -69,7 +69,7 @@ struct StateDirectoryTests {
 
 @Suite("Device file names")
 struct DeviceFileNameTests {
-  @Test("escape what a file name must not hold")
+  @Test("escape the characters that a file name must not contain")
   func escaping() {
     #expect(DeviceFileName.escaped("C0:FF:EE:00:00:01") == "C0%3AFF%3AEE%3A00%3A00%3A01")
     #expect(DeviceFileName.escaped("unix:/run/door") == "unix%3A%2Frun%2Fdoor")

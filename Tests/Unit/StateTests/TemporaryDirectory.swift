@@ -46,7 +46,7 @@ func names(in path: String) throws -> [String] {
 }
 
 extension FileWriting {
-  /// A disk on which at most `capacity` bytes fit in the first write, and none afterwards.
+  /// A disk that accepts at most `capacity` bytes in the first write, and no bytes afterwards.
   static func full(after capacity: Int) -> FileWriting {
     FileWriting(
       write: { descriptor, bytes in

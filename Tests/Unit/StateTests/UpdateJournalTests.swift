@@ -10,7 +10,7 @@ struct UpdateJournalTests {
       acknowledged: 98_304, started: 1000.5, updated: 1002)
   }
 
-  @Test("is one file a device, gone when the update has ended")
+  @Test("is one file for each device, and is removed when the update has ended")
   func roundTrip() throws {
     let temporary = try TemporaryDirectory()
     let directory = try temporary.state()
@@ -30,7 +30,7 @@ struct UpdateJournalTests {
     #expect(try names(in: directory.journalPath) == [])
   }
 
-  @Test("a damaged entry is set aside; one of another device is no entry")
+  @Test("a damaged entry is renamed; an entry of another device is ignored")
   func damaged() throws {
     let temporary = try TemporaryDirectory()
     let directory = try temporary.state()

@@ -83,8 +83,8 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
-  /// Seed 14000098492: the link was lost before the answer to ACTIVATE, and the simulated board did
-  /// not report another hardware id although it should.
+  /// Seed 14000098492: the link was lost before the answer to ACTIVATE, and the simulated board
+  /// wrongly did not report another hardware id.
   @Test(arguments: Array(stride(from: 5200, through: 8200, by: 100)))
   func anotherBoardIsDetectedWheneverTheLinkIsLost(milliseconds: Int) throws {
     let found = try Self.violations(
@@ -115,7 +115,7 @@ import Testing
 
   /// The flash hangs after the answer to the activation. The inactivity timer restarts the old
   /// application, which does not report its version.
-  @Test func aRestartByTheInactivityTimerIsNoActivation() throws {
+  @Test func aRestartByTheInactivityTimerIsNotAnActivation() throws {
     let found = try Self.violations(
       "nordic-dfu?slot=64K&entry=bonded&banks=dual&object=8K&mtu=247&inactivity=5s"
         + "&information=no&erase=0&write=200ms&boot=300ms&drop=close&busy-forever", size: 1148)
@@ -144,7 +144,7 @@ import Testing
   /// An earlier update leaves an image that has not started yet, or is on trial. The new image is
   /// older, so it is refused.
   @Test(arguments: ["never-returns", "trial=yes&cut-at-pdu=75"])
-  func anImageOfAnEarlierUpdateIsNoMixedImage(_ fault: String) throws {
+  func anImageOfAnEarlierUpdateIsNotAMixedImage(_ fault: String) throws {
     let found = try Self.violations("plain?slot=64K&boot=300ms&\(fault)", size: 369) {
       $0.image = .drawn(size: 369, version: FirmwareVersion(1, 1, 9))
       $0.earlier = [
@@ -220,7 +220,7 @@ import Testing
 
   /// The size of writes that such a device accepts must be kept when a patch is abandoned because
   /// the base in the device's flash is damaged.
-  @Test func theSizeOfWritesIsKeptWhenAPatchIsGivenUp() throws {
+  @Test func theSizeOfWritesIsKeptWhenAPatchIsAbandoned() throws {
     let profile =
       "plain?slot=32K&erase=0&write=0&ring=4K&mtu=185&boot=0&drop=close&ll=27&phy=1M&loss=0%"
       + "&mtu-lie&base=spoilt&delta=yes"

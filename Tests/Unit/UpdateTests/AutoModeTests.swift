@@ -23,7 +23,7 @@ import Testing
   // MARK: PDUs of the link
 
   @Test(arguments: ["plain", "fast", "fast?ring=60K", "plain?mtu=23", "fast?response=same"])
-  func theImageGoesOutOnceInOrderWithARequestAWindow(_ profile: String) throws {
+  func theImageIsSentOnceInOrderWithOneRequestPerWindow(_ profile: String) throws {
     let (result, writes) = try Self.flash(onto: profile)
     #expect(try result.get().isVerified)
     #expect(writes.first?.bytes.lowerBound == 0)
@@ -45,7 +45,7 @@ import Testing
     #expect(requests.count < writes.count / 2)
   }
 
-  @Test func aRequestIsOpenWhileCommandsFlow() throws {
+  @Test func commandsContinueDuringARequest() throws {
     let crossings = Mutex<[UInt8]>([])
     let (result, _) = try Self.flash(onto: "fast") { pdu in
       crossings.withLock { $0.append(pdu[0]) }
@@ -68,7 +68,7 @@ import Testing
   ]
 
   @Test(arguments: kinds)
-  func aDeviceThatTakesOneKindGetsThatKind(
+  func aDeviceReceivesOnlyTheWritesThatItSupports(
     _ properties: CharacteristicProperties, _ mode: WriteMode, _ areRequests: Bool
   ) throws {
     let (result, writes) = try Self.flash(onto: "fast", mode, properties)
@@ -79,7 +79,7 @@ import Testing
   // MARK: Gain and limits
 
   /// Flash takes 125 ms per page, which is twice the rate of one write in two intervals of 15 ms.
-  @Test func toFlashOfUsualSpeedItIsTwiceAsFast() throws {
+  @Test func autoIsTwiceAsFastWithATypicalFlash() throws {
     let image = UpdateTests.image(size: 200_000)
     let times = try [WriteMode.auto, .withResponse].map { mode in
       try UpdateTests.flash(image, onto: "plain") { $0.mode = mode }.outcome.get().uploadTook
@@ -87,7 +87,7 @@ import Testing
     #expect(times[1] > times[0] * 1.9)
   }
 
-  @Test func whatIsWaitedForIsTold() throws {
+  @Test func theReasonOfAWaitIsReported() throws {
     func waits(_ profile: String) throws -> TransferWaits {
       let result = try UpdateTests.flash(UpdateTests.image(size: 200_000), onto: profile)
       let flow = try #require(try result.outcome.get().flow)
@@ -105,12 +105,12 @@ import Testing
   /// Each response to a request is replaced once on its way to the host. Sending must continue at
   /// the device's offset, or end as in the other modes.
   @Test(arguments: [0x80, 0x81] as [UInt8])
-  func aRefusedRequestIsMended(_ code: UInt8) throws {
+  func aRefusedRequestIsSentAgain(_ code: UInt8) throws {
     let (result, _) = try Self.flash(onto: "fast", refusing: code)
     #expect(try result.get().isVerified)
   }
 
-  @Test func aRequestThatWantsAuthorizationEndsTheUpdate() throws {
+  @Test func aMissingAuthorizationEndsTheUpdate() throws {
     let (result, _) = try Self.flash(onto: "fast", refusing: 0x83)
     #expect(throws: UpdateFault.declined(.upload, .otaService(.notAuthorized))) { try result.get() }
   }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ChanceTests {
   /// By default the clock provides random values, so that several hosts do not reconnect at the
   /// same time.
-  @Test func whatIsDrawnComesFromTheClockUnlessToldOtherwise() {
+  @Test func randomValuesComeFromTheClockByDefault() {
     let clock = VirtualTimeline(chance: SeededRandom(seed: 1)).clock
     var options = UpdateOptions()
     func drawn() -> Double {

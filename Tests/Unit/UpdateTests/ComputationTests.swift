@@ -25,7 +25,7 @@ import Testing
     static var isHere: Bool { DispatchQueue.getSpecific(key: key) ?? false }
   }
 
-  @Test func inlineStaysWhereTheTaskIsAndThreadsDoNot() async {
+  @Test func onlyInlineComputationsStayOnTheExecutorOfTheTask() async {
     let found = await withTaskExecutorPreference(Queue()) {
       let inline = await Computation.inline.run { Queue.isHere }
       let threads = await Computation.threads(atMost: 2).run { Queue.isHere }
@@ -36,7 +36,7 @@ import Testing
   }
 
   /// The second computation waits for the first; if it is cancelled, it never starts.
-  @Test func noMoreThanSoManyAtATime() async {
+  @Test func theNumberOfConcurrentComputationsIsLimited() async {
     let computation = Computation.threads(atMost: 1)
     let (began, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let first = Task {
@@ -72,7 +72,7 @@ import Testing
 
   /// If a patch is required, the base is searched in files before anything is sent.
   @Test(arguments: [false, true])
-  func theBaseOfARequiredPatchIsLookedForThere(_ isBeside: Bool) async throws {
+  func theBaseOfARequiredPatchIsSearchedOnTheConfiguredExecutor(_ isBeside: Bool) async throws {
     let old = UpdateTests.image(size: 20_000, version: FirmwareVersion(1, 2, 0), seed: 7).bytes
     let found = FoundPlaces()
     var options = UpdateOptions()

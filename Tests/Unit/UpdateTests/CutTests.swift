@@ -25,7 +25,7 @@ import Testing
       #expect(update.isVerified && result.runningImage == Self.image.bytes, "cut at PDU \(cut)")
       wasCut = result.counters.connections > clean.counters.connections
     }
-    // Each PDU of the run without faults was the last one once.
+    // Each PDU of the run without faults was the last PDU once.
     #expect(cut > 100)
   }
 
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func aCancelledUpdateTellsTheDeviceAndTheNextOneGoesOn() throws {
+  @Test func aCancelledUpdateNotifiesTheDeviceAndIsResumed() throws {
     let storage = FlashMemory(size: try SimulationProfile(parsing: "plain").flashSize)
     let image = UpdateTests.image(size: 60_000)
     let first = try flash(image, onto: "plain", storage: storage, cancelAfter: .milliseconds(1200))
@@ -67,8 +67,8 @@ import Testing
     let second = try flash(image, onto: "plain", storage: storage)
     let update = try second.outcome.get()
     #expect(update.resumes == 1)
-    // The second board is the first one after a reset, which lost a page and the content of its
-    // receive buffer.
+    // The second board is the first board after a reset, in which it lost a page and the content of
+    // its receive buffer.
     #expect(update.bytesSent <= image.bytes.count - acknowledged + 4096 + 8192)
     #expect(second.runningImage == image.bytes)
   }

@@ -6,8 +6,8 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Tests of the content, and of the reason if the content is not a patch. Each row has one
-/// obstacle.
+/// Tests of the choice of the content, and of the reason if the content is not a patch. Each row
+/// has one obstacle.
 @Suite struct DeliveryDecisionTests {
   private static let old = image(size: 12_000, seed: 3).bytes
   private static let new = old.enumerated().map { $0 % 7 == 3 ? $1 &+ UInt8($0 % 251) : $1 }
@@ -80,7 +80,7 @@ import Testing
     #expect(Self.words(decision.verdict(for: Self.new)) == row.expected)
   }
 
-  @Test func anImageThatShrinksIsCompressedWhereThereIsNoBase() {
+  @Test func aCompressibleImageIsCompressedWithoutABase() {
     var decision = Self.decision()
     decision.base = nil
     let text = (0..<9_000).map { UInt8($0 / 5 % 11) }
@@ -89,9 +89,9 @@ import Testing
     #expect(Self.words(decision.verdict(for: text)) == "refuse: base-unknown")
   }
 
-  /// The base was found in the meantime, and a patch is faster than the rest of the compressed
-  /// image.
-  @Test func aCompressedImageThatWasHardlyBegunMakesWayForAPatch() throws {
+  /// The base was found after the interruption, and a patch is faster than the rest of the
+  /// compressed image.
+  @Test func aPatchReplacesACompressedImageThatHasJustStarted() throws {
     let text = (0..<12_000).map { UInt8($0 / 5 % 11) ^ UInt8($0 % 3) }
     var decision = Self.decision()
     decision.base = nil
@@ -108,7 +108,7 @@ import Testing
   }
 
   /// The resumed run has another link, for which the parts would have another size.
-  @Test func aStreamThatIsUnderWayIsMadeAgainUnderOtherConditions() throws {
+  @Test func aPartlySentStreamIsCreatedAgainUnderOtherConditions() throws {
     var decision = Self.decision()
     decision.conditions = DeliveryConditions(
       bytesPerSecond: 20, pageSize: 1024, secondsBetweenResets: 30)
@@ -132,7 +132,7 @@ import Testing
   }
 
   /// Two devices in sequence: the second receives the stream of the first.
-  @Test func whatWasMadeIsKept() throws {
+  @Test func aCreatedStreamIsStored() throws {
     let made = PatchCache()
     var decision = Self.decision()
     let pair = PatchCache.Pair(
@@ -165,7 +165,7 @@ import Testing
   }
 
   /// Resuming a stream costs as much time as creating it.
-  @Test func aBegunStreamIsMadeAndNoOther() throws {
+  @Test func onlyThePartlySentStreamIsCreated() throws {
     let old = image(size: 150_000, seed: 3).bytes
     let new = old.enumerated().map { $0 % 7 == 3 ? $1 &+ UInt8($0 % 251) : $1 }
     var planner = DeliveryPlanner(
@@ -184,7 +184,7 @@ import Testing
   }
 
   /// A stream for which no task waits is neither created nor stored.
-  @Test func whatIsCancelledIsNeitherMadeNorKept() throws {
+  @Test func aCancelledStreamIsNeitherCreatedNorStored() throws {
     let shelf = PatchCache().shelf(
       for: PatchCache.Pair(
         image: ContentIdentity(of: Self.new), base: Self.running,
@@ -215,7 +215,7 @@ import Testing
 
 /// Tests of the conversion of stream bytes to image bytes.
 @Suite struct StreamProgressTests {
-  @Test func theWholeImageIsMadeByTheWholeStreamAndNothingByNone() {
+  @Test func streamBytesAreConvertedToImageBytes() {
     let old = image(size: 9_000, seed: 3).bytes
     let new = Array(old[..<2_000] + image(size: 3_000, seed: 8).bytes + old[4_000...])
     let planner = DeliveryPlanner(

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: WriteMode.allCases, ["plain", "plain?erase-ahead=yes"])
-  func theNextImageGoesAsAPatch(_ mode: WriteMode, _ profile: String) throws {
+  func theNextImageIsSentAsAPatch(_ mode: WriteMode, _ profile: String) throws {
     let storage = try board("plain")
     let result = try flash(Self.new, onto: profile, storage: storage) {
       ($0.mode, $0.patches.bases) = (mode, Self.bases)
@@ -42,7 +42,7 @@ import Testing
     #expect(update.bytesSent < 8_000 && result.flashFaults.isEmpty)
   }
 
-  @Test func aBoardWithoutPatchesGetsTheImage() throws {
+  @Test func aBoardWithoutPatchesReceivesTheImage() throws {
     let storage = try board("plain?delta=no")
     let result = try flash(Self.new, onto: "plain?delta=no", storage: storage) {
       $0.patches.bases = Self.bases
@@ -87,7 +87,7 @@ import Testing
 
   /// The board was restarted, so the transfer resumes at the start of a part. A slow link has many
   /// parts.
-  @Test func aCancelledPatchIsTakenUpByTheNextRun() throws {
+  @Test func aCancelledPatchIsResumedByTheNextRun() throws {
     let storage = try board("plain")
     let slow: (inout UpdateOptions) -> Void = {
       ($0.mode, $0.chunk, $0.patches.bases) = (.withResponse, 2, Self.bases)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import OtaflashUpdate
 
-/// Tests of patches that the real receiver refuses, or from which it creates another image. The
-/// complete image must follow once, and the report must contain the reason.
+/// Tests of patches that the real receiver refuses, or that yield another image. The complete image
+/// must follow once, and the report must contain the reason.
 @Suite struct DeltaFaultTests {
   private let factory: [UInt8]
   private let old: FirmwareImage
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: ["lost", "former", "damaged", "spoilt"], WriteMode.allCases)
-  func theImageFollowsOnceAndTheReportSaysWhy(_ base: String, _ mode: WriteMode) throws {
+  func theImageFollowsOnceAndTheReportStatesTheReason(_ base: String, _ mode: WriteMode) throws {
     let storage = try board()
     let obstacle = self.obstacle(base)
     let result = try flash(new, onto: "fast?base=\(base)", storage: storage) {
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: ["lost", "former", "damaged", "spoilt"])
-  func aRequiredPatchLeavesWhatRuns(_ base: String) throws {
+  func aFailedRequiredPatchKeepsTheRunningImage(_ base: String) throws {
     let storage = try board()
     let result = try flash(new, onto: "fast?base=\(base)", storage: storage) {
       ($0.patches.policy, $0.patches.bases) = (.require, Self.finder([old.bytes, factory]))
@@ -81,7 +81,7 @@ import Testing
 
   /// The error is in the flash, and not in the patch or the receiver.
   @Test(arguments: WriteMode.allCases)
-  func aPageThatNeverHoldsIsToldOfAsThat(_ mode: WriteMode) throws {
+  func aPageThatNeverHoldsItsDataIsReported(_ mode: WriteMode) throws {
     let result = try flash(new, onto: "fast?bad-block", storage: board()) {
       ($0.mode, $0.patches.bases) = (mode, Self.finder([old.bytes]))
     }
@@ -92,9 +92,10 @@ import Testing
   }
 
   /// Bytes that change in transit must be detected: they are sent again, or the complete image
-  /// follows. Sometimes the device has already gone back before the request.
+  /// follows. In some cases, the device has already returned to an earlier offset before the
+  /// request.
   @Test(arguments: WriteMode.allCases)
-  func aWrongBitInAnyWriteIsMended(_ mode: WriteMode) throws {
+  func aWrongBitInAnyWriteIsCorrected(_ mode: WriteMode) throws {
     for number in 1...40 {
       let storage = try board()
       let profile = "fast?mtu=185&seed=\(number)&flip=\(number)"
@@ -109,7 +110,7 @@ import Testing
   /// A few bytes in the device's buffer create many pages, and each erase takes as long as the
   /// document permits. During this time no number in Status rises.
   @Test(arguments: WriteMode.allCases, ["2K", "8K"])
-  func theSlowestFlashIsWaitedFor(_ mode: WriteMode, _ ring: String) throws {
+  func theHostWaitsForTheSlowestFlash(_ mode: WriteMode, _ ring: String) throws {
     let storage = try board()
     let image = FirmwareImage(
       name: "new.bin", format: .binary, bytes: Array(old.bytes.dropLast(7)),
@@ -128,7 +129,7 @@ import Testing
     ["patch", "image", "patch"], ["image", "patch", "image"], ["patch", "other", "patch"],
     ["other", "image", "other", "patch"],
   ])
-  func whatOthersLeaveBehindIsDropped(_ runs: [String]) throws {
+  func dataOfOtherHostsIsDiscarded(_ runs: [String]) throws {
     let storage = try board()
     let other = FirmwareImage(
       name: "other.bin", format: .binary, bytes: Array(old.bytes.dropFirst(40).reversed()),

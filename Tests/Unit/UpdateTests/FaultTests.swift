@@ -36,7 +36,7 @@ import Testing
       "wrong-crc-once", "jump-back", "mtu-lie", "foreign-state", "late-pdu", "slow-observer",
       "erase-400ms",
     ], WriteMode.allCases)
-  func aPassingFaultEndsInTheNewImage(_ fault: String, _ mode: WriteMode) throws {
+  func aTemporaryFaultEndsWithTheNewImage(_ fault: String, _ mode: WriteMode) throws {
     let result = try run(fault) { $0.mode = mode }
     expectTruth(result)
     let update = try result.outcome.get()
@@ -45,7 +45,7 @@ import Testing
 
   /// The erase for the content of the receive buffer takes longer than any other answer may take.
   @Test(arguments: WriteMode.allCases)
-  func aDeviceThatErasesForTwentySecondsIsWaitedFor(_ mode: WriteMode) throws {
+  func theHostWaitsForAnEraseOfTwentySeconds(_ mode: WriteMode) throws {
     let result = try run("erase-20s?ring=24K") { $0.mode = mode }
     expectTruth(result)
     #expect(try result.outcome.get().isVerified)
@@ -54,7 +54,7 @@ import Testing
   /// Random bytes between the device's own PDUs may end an update, but must never cause a wrong
   /// result.
   @Test(arguments: ["0.5%", "5%"], WriteMode.allCases)
-  func randomPDUsNeverLeadToALie(_ share: String, _ mode: WriteMode) throws {
+  func randomPDUsNeverCauseAWrongResult(_ share: String, _ mode: WriteMode) throws {
     expectTruth(try run("plain?nonsense-pdus=\(share)") { $0.mode = mode })
   }
 
@@ -62,7 +62,7 @@ import Testing
   @Test(
     arguments: ["busy-forever", "window-flaps", "durable-wanders", "refuses-data"],
     WriteMode.allCases)
-  func aDeviceThatTakesNothingMoreIsLeftInTime(_ fault: String, _ mode: WriteMode) throws {
+  func theUpdateEndsInTimeIfTheDeviceAcceptsNoData(_ fault: String, _ mode: WriteMode) throws {
     let result = try run(fault) { $0.mode = mode }
     expectTruth(result)
     #expect(result.elapsed < .seconds(45))
@@ -81,7 +81,7 @@ import Testing
       "other-image", "never-returns", "comes-back-old", "reverts", "adapter-vanishes", "nonsense",
       "silent", "wrong-verify-crc", "new-address", "other-board",
     ], WriteMode.allCases)
-  func aLastingFaultEndsInTheTruth(_ fault: String, _ mode: WriteMode) throws {
+  func aPermanentFaultIsReportedCorrectly(_ fault: String, _ mode: WriteMode) throws {
     let result = try run(fault) { $0.mode = mode }
     expectTruth(result)
     #expect(throws: UpdateFault.self) { try result.outcome.get() as UpdateResult }

@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func oneTurnWhereNobodyAnswers() {
+  @Test func eachLocationWithoutAnAnswerIsSearchedInTurn() {
     var search = LocationSearch([.home, .nextAddress])
     #expect(search.place == .home)
     #expect(
@@ -26,12 +26,12 @@ import Testing
       ])
   }
 
-  @Test func onlyOnePlaceIsNoSearch() {
+  @Test func aSingleLocationNeedsNoSearch() {
     var search = LocationSearch([.home])
     #expect(looks(&search, 1) == [Look(goesOn: false, place: .home)])
   }
 
-  @Test func aFoundDeviceIsLookedForEverywhereAgain() {
+  @Test func aFoundDeviceIsSearchedForAtAllLocationsAgain() {
     var search = LocationSearch([.home, .nextAddress])
     #expect(looks(&search, 1) == [Look(goesOn: true, place: .nextAddress)])
     search.found()
@@ -42,7 +42,7 @@ import Testing
   }
 
   /// An ordinary SMP device that is lost is searched at one address.
-  @Test func anApplicationThatWasFoundIsNotSearchedAtALoadersAddress() {
+  @Test func aFoundApplicationIsNotSearchedForAtALoadersAddress() {
     var search = LocationSearch([.home, .flippedAddress], settlesAtHome: true)
     search.found()
     #expect(looks(&search, 2) == Array(repeating: Look(goesOn: false, place: .home), count: 2))

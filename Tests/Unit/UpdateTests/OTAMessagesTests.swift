@@ -42,13 +42,13 @@ extension OTABegin {
     "Data, bytes 5 ..< 9 while next offset is 4, as a Write Command",
   ]
 
-  @Test func noVectorOfTheDocumentIsLeftOut() throws {
+  @Test func everyVectorOfTheDocumentIsTested() throws {
     let known = Set(Self.exchanges.map(\.what)).union(Self.others)
     #expect(Set(try ServiceDocument.rows(of: "## 11.").map { $0[0] }) == known)
   }
 
   @Test(arguments: exchanges)
-  func aRequestAndItsAnswer(_ what: String, _ request: OTARequest, _ result: UInt8) throws {
+  func aRequestHasItsAnswer(_ what: String, _ request: OTARequest, _ result: UInt8) throws {
     let bytes = try ServiceDocument.vector(what)
     #expect(request.encoded == bytes[0])
     let answer = try OTAAnswer(decoding: bytes[1])
@@ -63,7 +63,7 @@ extension OTABegin {
     #expect(OTARefusal(rawValue: answer.result) == .unknownOpcode)
   }
 
-  @Test func infoTellsOfTheDevice() throws {
+  @Test func infoDescribesTheDevice() throws {
     let info = try OTAInfo(decoding: payload("INFO, host knows version 1"))
     #expect(info.version == 1)
     #expect(info.needsAuthorization && !info.isAuthorized && info.hasSink)
@@ -75,7 +75,7 @@ extension OTABegin {
     #expect(info.bufferSize == 1024)
   }
 
-  @Test func runningTellsOfTheRunningImage() throws {
+  @Test func runningDescribesTheRunningImage() throws {
     let running = try OTARunning(decoding: payload("RUNNING, after a normal boot"))
     #expect(running.version == FirmwareVersion(1, 2, 3))
     #expect(running.imageSize == 1000)
@@ -84,7 +84,7 @@ extension OTABegin {
     #expect(!running.isOnTrial)
   }
 
-  @Test func theResumePointTellsWhatIsHeld() throws {
+  @Test func theResumePointDescribesTheHeldData() throws {
     let nothing = try OTAResumePoint(decoding: payload("RESUME POINT, nothing held"))
     #expect(nothing == (try OTAResumePoint(decoding: Self.zeros)))
     #expect(nothing.imageSize == 0 && nothing.nextOffset == 0)
@@ -126,13 +126,13 @@ extension OTABegin {
   ]
 
   @Test(arguments: statuses)
-  func aStatusBothWays(_ what: String, _ status: OTAStatus) throws {
+  func aStatusIsEncodedAndDecoded(_ what: String, _ status: OTAStatus) throws {
     let bytes = try #require(try ServiceDocument.vector(what).last)
     #expect(try OTAStatus(decoding: bytes) == status)
     #expect(status.encoded == bytes)
   }
 
-  @Test func aStatusAtItsLimitsBothWays() throws {
+  @Test func aStatusAtItsLimitsIsEncodedAndDecoded() throws {
     let bytes: [UInt8] =
       [4, 5, 0xFF, 0xFF] + [UInt8](repeating: 0xFF, count: 8) + [0xFE, 0xFF, 0xFF, 0xFF]
     let status = try OTAStatus(decoding: bytes)
@@ -156,7 +156,7 @@ extension OTABegin {
     #expect(OTARequest.begin(begin).encoded[1] == byte)
   }
 
-  @Test func abortKeepsWhatIsHeldUnlessToldOtherwise() {
+  @Test func abortKeepsTheHeldDataByDefault() {
     #expect(OTARequest.abort(discard: false).encoded == [0x0B, 0])
   }
 

@@ -41,13 +41,13 @@ extension OTABase {
     ("Data, bytes 20 ..< 46 of the stream", 20..<46),
   ]
 
-  @Test func noVectorOfTheDocumentIsLeftOut() throws {
+  @Test func everyPatchVectorOfTheDocumentIsTested() throws {
     let known = Set(Self.exchanges.map(\.what)).union(Self.data.map(\.what))
     #expect(Set(try ServiceDocument.rows(of: Self.section).map { $0[0] }) == known)
   }
 
   @Test(arguments: exchanges)
-  func aRequestAndItsAnswer(_ what: String, _ request: OTARequest, _ result: UInt8) throws {
+  func aPatchRequestHasItsAnswer(_ what: String, _ request: OTARequest, _ result: UInt8) throws {
     let bytes = try ServiceDocument.vector(what, in: Self.section)
     #expect(request.encoded == bytes[0])
     #expect(bytes[0].count <= 18 && bytes[1].count <= 20)
@@ -56,7 +56,7 @@ extension OTABase {
     #expect(answer.result == result)
   }
 
-  @Test func theStreamIsTheOneAnnounced() throws {
+  @Test func theStreamIsTheAnnouncedStream() throws {
     var stream: [UInt8] = []
     for (what, bytes) in Self.data {
       let value = try #require(try ServiceDocument.vector(what, in: Self.section).first)
@@ -69,13 +69,13 @@ extension OTABase {
     #expect(CRC32.checksum(Array(0..<64)) == OTABase.vector.crc32)
   }
 
-  @Test func infoTellsOfPatchesAndOfPagesErasedAhead() throws {
+  @Test func infoReportsPatchesAndPagesErasedAhead() throws {
     let info = try OTAInfo(decoding: payload("INFO of a device with patches"))
     #expect(info.takesPatches && info.erasesAhead && info.hasSink)
     #expect(!info.needsAuthorization && !info.isAuthorized)
   }
 
-  @Test func patchInfoTellsOfTheDecoder() throws {
+  @Test func patchInfoDescribesTheDecoder() throws {
     let info = try OTAPatchInfo(decoding: payload("PATCH INFO"))
     #expect(info.takesParts)
     #expect(info.codecs == 0b1_0101)
@@ -85,7 +85,7 @@ extension OTABase {
     #expect(try !OTAPatchInfo(decoding: [5] + payload("PATCH INFO").dropFirst()).takesParts)
   }
 
-  @Test func thePatchPointTellsWhatIsHeld() throws {
+  @Test func thePatchPointDescribesTheHeldData() throws {
     let nothing = try OTAPatchPoint(decoding: payload("PATCH POINT, nothing held"))
     #expect(nothing.streamSize == 0 && nothing.nextOffset == 0)
     let held = try OTAPatchPoint(decoding: payload("PATCH POINT, 20 bytes held"))
@@ -95,7 +95,7 @@ extension OTABase {
     #expect(held.imageOffset == 0)
   }
 
-  @Test func aRefusalTellsTheBaseThatItHas() throws {
+  @Test func aRefusalReportsTheBaseOfTheDevice() throws {
     #expect(try OTABase(decoding: payload("PATCH for another base")) == .vector)
   }
 

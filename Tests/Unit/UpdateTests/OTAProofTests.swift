@@ -13,7 +13,7 @@ import Testing
     0xB8, 0x4A, 0x17, 0xFE, 0xBF, 0x50, 0x4C, 0x51, 0xA9, 0x6F, 0xD8, 0xE9, 0x50, 0x57, 0x31, 0x89,
   ]
 
-  @Test func theProofIsTheDocuments() throws {
+  @Test func theProofMatchesTheDocument() throws {
     let bytes = try ServiceDocument.vector("AUTHORIZE, key = 32 bytes `00 01 … 1F`")
     #expect([0x05] + proof == bytes[0])
     #expect(OTAProof.proof(key: key, challenge: challenge, hardware: hardware) == proof)

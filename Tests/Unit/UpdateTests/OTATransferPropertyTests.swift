@@ -8,8 +8,8 @@ import Testing
 /// Tests of uploads to random devices that lose, damage and delay data. An upload must always end,
 /// and must report completion only if the device holds the image.
 @Suite struct OTATransferPropertyTests {
-  /// The maximum number of steps, far above that of any upload below; a run that reaches it does
-  /// not terminate.
+  /// The maximum number of steps, far above the steps of any upload below. A run that reaches the
+  /// maximum would never end.
   private static let stepsMaximum = 50_000
 
   @Test(arguments: 0..<200)
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: 0..<200)
-  func anUploadToADeviceThatSpoilsDataEndsAndNeverClaimsAWrongPrefix(_ seed: Int) throws {
+  func anUploadToADeviceThatDamagesDataEndsWithoutAWrongPrefix(_ seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed) << 32)
     let spoils = random.unit() * 0.1
     var device = RandomDevice(random: random.next(), losses: random.unit() * 0.5, spoils: spoils)
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func anUploadToADeviceThatTakesNothingEnds() throws {
+  @Test func anUploadToADeviceThatAcceptsNoDataEnds() throws {
     var random = SeededRandom(seed: 1)
     var device = RandomDevice(random: 1, losses: 1, spoils: 0)
     #expect(
@@ -43,7 +43,7 @@ import Testing
     ) { try upload(&random, to: &device) }
   }
 
-  @Test func anUploadToADeviceThatSpoilsEverythingEnds() throws {
+  @Test func anUploadToADeviceThatDamagesAllDataEnds() throws {
     var random = SeededRandom(seed: 2)
     var device = RandomDevice(random: 2, losses: 0, spoils: 1)
     let attempts = OTATransfer.blockRepeatsMaximum + 1
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  /// The limits that an upload to a device which damages data may reach.
+  /// The limits that an upload may reach if the device damages data.
   private func isGivingUp(_ fault: UpdateFault) -> Bool {
     switch fault {
     case .blockKeepsFailing, .noProgress: true
@@ -106,7 +106,7 @@ import Testing
 
 /// A minimal device: a buffer, pages, losses before the device and notifications after it.
 private struct RandomDevice {
-  /// The chunk size, from that of ATT_MTU 23 (docs/ota-service.md, 9) up.
+  /// The chunk size, at least the chunk size of ATT_MTU 23 (docs/ota-service.md, 9).
   static let chunks = 16...200
   private static let pageSize = 512
   private static let bufferSize = 1024

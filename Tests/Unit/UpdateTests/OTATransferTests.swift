@@ -19,7 +19,7 @@ import Testing
     #expect(transfer.sendable == nil, "a window of 50 bytes does not fit a chunk of 100")
   }
 
-  @Test func theLastChunkIsWhatIsLeft() throws {
+  @Test func theLastChunkContainsTheRemainingBytes() throws {
     var transfer = start(at: 850)
     _ = try transfer.received(status(850, window: 1024), isAnswer: true)
     #expect(sendAll(&transfer) == [850..<950, 950..<1000])
@@ -29,7 +29,7 @@ import Testing
     #expect(transfer.acknowledged == 1000)
   }
 
-  @Test func aNotificationMovesTheWindowOnButNotBack() throws {
+  @Test func aNotificationMovesTheWindowOnlyForward() throws {
     var transfer = start()
     _ = try transfer.received(status(0, window: 400), isAnswer: true)
     #expect(sendAll(&transfer).count == 4)
@@ -40,14 +40,14 @@ import Testing
     #expect(sendAll(&transfer) == [400..<500, 500..<600])
   }
 
-  @Test func anAnswerMovesTheWindowBackToo() throws {
+  @Test func anAnswerMayMoveTheWindowBack() throws {
     var transfer = start()
     _ = try transfer.received(status(0, window: 400), isAnswer: true)
     _ = try transfer.received(status(0, window: 0), isAnswer: true)
     #expect(transfer.sendable == nil)
   }
 
-  @Test func aBusyDeviceIsWaitedForAndGetsTheSameBytesAgain() throws {
+  @Test func aBusyDeviceReceivesTheSameBytesLater() throws {
     var transfer = start()
     _ = try transfer.received(status(0, window: 300), isAnswer: true)
     let range = try #require(transfer.sendable)
@@ -79,7 +79,7 @@ import Testing
   }
 
   /// A window that moves is closed once at its former end, regardless of its new end.
-  @Test func aWindowThatMovesOnIsClosedWhereItEndedFirst() throws {
+  @Test func aMovedWindowIsClosedAtItsFirstEnd() throws {
     var transfer = start()
     _ = try transfer.received(status(0, window: 400), isAnswer: true)
     var closing: [Int] = []
@@ -92,7 +92,7 @@ import Testing
     #expect(closing == [400, 800, 1000])
   }
 
-  @Test func aCheckpointThatCouldNotGoOutStaysDue() throws {
+  @Test func aCheckpointThatCouldNotBeSentStaysDue() throws {
     var transfer = start()
     _ = try transfer.received(status(0, window: 300), isAnswer: true)
     for _ in 0..<3 { transfer.sent(try #require(transfer.sendable)) }
@@ -101,14 +101,14 @@ import Testing
     #expect(transfer.closesWindow(next))
   }
 
-  @Test func aWindowOfOurOwnIsClosedToo() throws {
+  @Test func aWindowOfTheHostIsAlsoClosed() throws {
     var transfer = OTATransfer(
       prefixes: Self.image, startingAt: 0, chunk: 100, windowLimit: 200)
     _ = try transfer.received(status(0, window: 1000), isAnswer: true)
     #expect(fill(&transfer) == [false, true])
   }
 
-  @Test func anAnswerFromBehindASetbackTellsNothing() throws {
+  @Test func anAnswerFromBeforeASetbackIsIgnored() throws {
     var transfer = start()
     _ = try transfer.received(status(0, window: 300), isAnswer: true)
     #expect(fill(&transfer) == [false, false, true])
@@ -132,7 +132,7 @@ import Testing
   // MARK: Losses
 
   @Test(arguments: [(OTAStatus.Note.gap, RewindReason.gap), (.overrun, .overrun)])
-  func aLossThatTheDeviceTellsIsSentAgain(
+  func bytesThatTheDeviceReportsAsLostAreSentAgain(
     _ note: OTAStatus.Note, _ reason: RewindReason
   ) throws {
     var transfer = try startAndSend(window: 500)
@@ -143,7 +143,7 @@ import Testing
     #expect(transfer.next == 700)
   }
 
-  @Test func aLossThatNobodyToldIsSeenWhenTheDeviceIsAsked() throws {
+  @Test func anUnreportedLossIsDetectedByAQuery() throws {
     var transfer = try startAndSend(window: 500)
     #expect(try transfer.received(status(300, window: 500), isAnswer: false) == .proceed)
     let reaction = try transfer.received(status(300, window: 500), isAnswer: true)
@@ -151,7 +151,7 @@ import Testing
     #expect(transfer.sendable == 300..<400)
   }
 
-  @Test func aSecondStatusOfTheSameLossChangesNothing() throws {
+  @Test func aSecondStatusOfTheSameLossHasNoEffect() throws {
     var transfer = try startAndSend(window: 500)
     let gap = status(200, window: 500, .gap)
     #expect(try transfer.received(gap, isAnswer: false) == .resend(from: 200, because: .gap))
@@ -159,7 +159,7 @@ import Testing
     #expect(transfer.next == 200)
   }
 
-  @Test func aStaleNotificationTellsNothing() throws {
+  @Test func aStaleNotificationIsIgnored() throws {
     var transfer = try startAndSend(window: 500)
     _ = try transfer.received(status(400, window: 300), isAnswer: true)
     let before = (transfer.next, transfer.acknowledged, transfer.limit, transfer.verified)
@@ -170,7 +170,7 @@ import Testing
     #expect((transfer.next, transfer.acknowledged, transfer.limit, transfer.verified) == before)
   }
 
-  @Test func whatTheDeviceHasAlreadyIsNotSentAgain() throws {
+  @Test func bytesThatTheDeviceHoldsAreNotSentAgain() throws {
     var transfer = try startAndSend(window: 500)
     _ = try transfer.received(status(200, window: 500), isAnswer: true)
     #expect(transfer.next == 200)
@@ -178,7 +178,7 @@ import Testing
     #expect(transfer.sendable == 500..<600)
   }
 
-  @Test func moreThanWasEverSentIsABrokenProtocol() throws {
+  @Test func anOffsetBeyondTheSentBytesViolatesTheProtocol() throws {
     var transfer = try startAndSend(window: 500)
     #expect {
       try transfer.received(status(501, window: 0), isAnswer: false)
@@ -188,7 +188,7 @@ import Testing
     }
   }
 
-  @Test func aSinglePlaceThatIsNeverTakenEndsTheUpload() throws {
+  @Test func anOffsetThatIsNeverAcceptedEndsTheUpload() throws {
     var transfer = start()
     let refusal = status(0, window: 300)
     _ = try transfer.received(refusal, isAnswer: true)
@@ -203,7 +203,7 @@ import Testing
     }
   }
 
-  @Test func progressStartsTheCountOfRewindsAnew() throws {
+  @Test func progressResetsTheCountOfRewinds() throws {
     var transfer = start()
     _ = try transfer.received(status(0, window: 200), isAnswer: true)
     for offset in stride(from: 0, to: 900, by: 100) {
@@ -219,7 +219,7 @@ import Testing
 
   // MARK: Checksums
 
-  @Test func aBlockWithAnotherChecksumIsDiscardedFromTheLastThatAgreed() throws {
+  @Test func aWrongChecksumDiscardsTheBytesAfterTheLastMatch() throws {
     var transfer = try startAndSend(window: 500)
     _ = try transfer.received(status(200, window: 500), isAnswer: false)
     #expect(
@@ -245,7 +245,7 @@ import Testing
     #expect([before, found, again] == [nil, OTATransfer.chunkLadder[0].chunk, nil])
   }
 
-  @Test func aBlockThatKeepsFailingEndsTheUpload() throws {
+  @Test func aRepeatedlyDamagedBlockEndsTheUpload() throws {
     var transfer = try startAndSend(window: 500)
     for _ in 0..<OTATransfer.blockRepeatsMaximum {
       #expect(try transfer.received(spoilt(300), isAnswer: true) == .discard(from: 0))
@@ -259,7 +259,7 @@ import Testing
     }
   }
 
-  @Test func blocksThatFailAtChangingPlacesEndTheUpload() throws {
+  @Test func damagedBlocksAtDifferentOffsetsEndTheUpload() throws {
     var transfer = try startAndSend(window: 500)
     #expect(throws: UpdateFault.self) {
       for round in 0..<1000 {
@@ -273,7 +273,7 @@ import Testing
     }
   }
 
-  @Test func aRewindThatGoesAheadOrHoldsSomethingElseEndsTheUpload() throws {
+  @Test func anInvalidAnswerToRewindEndsTheUpload() throws {
     for position in [try position(300), try position(0, crc32: 1)] {
       var transfer = try startAndSend(window: 500)
       _ = try transfer.received(status(200, window: 500), isAnswer: false)
@@ -287,7 +287,7 @@ import Testing
     }
   }
 
-  @Test func theWholeImageWithAWrongChecksumIsNotComplete() throws {
+  @Test func anImageWithAWrongChecksumIsNotComplete() throws {
     var transfer = start(at: 900)
     _ = try transfer.received(status(900, window: 500), isAnswer: true)
     _ = sendAll(&transfer)

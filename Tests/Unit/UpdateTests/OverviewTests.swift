@@ -20,7 +20,7 @@ import Testing
     #expect(log.all.last == "100 %")
   }
 
-  @Test func theOverviewsUpdateTakesItsTurnInAQueue() throws {
+  @Test func theOverviewsUpdateRunsInAQueue() throws {
     let update = FirmwareUpdate(image: image(size: 20_000))
     let result = try onBoard { dialer, clock in
       await Self.outcome { () async throws(QueueFault<UpdateFault>) -> UpdateResult in

@@ -3,8 +3,8 @@ import OtaflashGATT
 import OtaflashUpdate
 import Testing
 
-/// A delivery method that this package does not contain: an image of one value is described, not
-/// sent. The life cycle knows it only as `UpdateOptions.delivery`.
+/// A delivery method that this package does not contain: an image of one value is described instead
+/// of sent. The life cycle knows the method only as `UpdateOptions.delivery`.
 private struct FillOptions: DeliveryOptions {
   var isRequired = false
   var providesContent: Bool { false }
@@ -131,7 +131,7 @@ private struct FillingSession: UpdateSession {
     #expect(result.delivery?.content == .compressed && result.delivery?.obstacle == nil)
   }
 
-  /// No method was chosen, or another one, or the device does not support it.
+  /// No method was chosen, another method was chosen, or the device does not support the method.
   @Test(arguments: ["none", "patches", "features"])
   func theImageIsSentWithoutTheMethod(_ reason: String) throws {
     let run = try DropDevice(features: reason == "features" ? 0 : 1).update(
@@ -160,7 +160,7 @@ private struct FillingSession: UpdateSession {
     #expect(given.count == 1)
   }
 
-  @Test func anImageOfSeveralValuesIsSentAsItIs() throws {
+  @Test func anImageOfSeveralValuesIsSentUnchanged() throws {
     let run = try DropDevice(features: 1).update(to: image(size: 1_000), by: [FillingSession.self])
     {
       $0.delivery = FillOptions()

@@ -17,7 +17,7 @@ enum Drop {
     case begin = 1
     case beginAnew
     case start
-    /// The image has one value only: the value, and its size.
+    /// The image has only one value: the value, and the size of the image.
     case fill
   }
 }
@@ -319,7 +319,7 @@ extension DropDevice {
     #expect(try DropDevice().perform(update).get().isVerified)
   }
 
-  @Test func aProtocolOfOnesOwnUpdatesADevice() throws {
+  @Test func aCustomProtocolUpdatesADevice() throws {
     let run = try DropDevice().update(to: image(size: 20_000))
     let result = try run.outcome.get()
     #expect(result.outcome == .flashed && result.proof == .readBack)
@@ -327,7 +327,7 @@ extension DropDevice {
     #expect(run.log.acknowledged == 20_000)
   }
 
-  @Test func aLostLinkLeadsBackToWhereTheDeviceStands() throws {
+  @Test func anUpdateResumesAtTheDevicesOffsetAfterALostLink() throws {
     let run = try DropDevice(cuts: [5_000, 12_000]).update(to: image(size: 20_000))
     let result = try run.outcome.get()
     #expect(result.isVerified && result.resumes == 2)
@@ -339,7 +339,7 @@ extension DropDevice {
     #expect(beginnings.count == 2 && beginnings[0] >= 5_000 && beginnings[1] >= 12_000)
   }
 
-  @Test func theNextRunGoesOnAndTheOneAfterHasNothingToDo() throws {
+  @Test func theNextRunResumesAndTheRunAfterItSendsNothing() throws {
     let device = DropDevice(cuts: [5_000])
     let broken = try device.update(to: image(size: 20_000)) { $0.reconnection = .none }
     guard case .failure(.linkLost(_, .upload, resumable: true, _)) = broken.outcome else {
@@ -352,7 +352,7 @@ extension DropDevice {
     #expect(third.outcome == .alreadyCurrent)
   }
 
-  @Test func aDeviceThatHoldsMoreThanThereIsBreaksItsProtocol() throws {
+  @Test func aDeviceThatReportsTooManyBytesViolatesItsProtocol() throws {
     let run = try DropDevice(boast: 1_000).update(to: image(size: 100))
     #expect(
       run.outcome
@@ -361,7 +361,7 @@ extension DropDevice {
 
   /// If no protocol is specified, the device is unknown. If another protocol is specified, the
   /// fault lists the supported protocols.
-  @Test func onlyTheProtocolsThatWereGivenAreKnown() throws {
+  @Test func onlyTheSpecifiedProtocolsAreKnown() throws {
     let unknown = try DropDevice().update(to: image(size: 100), by: UpdateProtocol.all)
     #expect(unknown.outcome == .failure(.noUpdateService))
     let other = try DropDevice().update(to: image(size: 100)) { $0.updateProtocol = .smp }

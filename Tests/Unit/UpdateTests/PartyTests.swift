@@ -25,7 +25,7 @@ import Testing
     (.gatt(.connect, .transactionTimedOut), .device),
     (.gatt(.connect, .mtuOutOfRange(22)), .host),
   ])
-  func thePartyAtFaultIsNamed(_ fault: UpdateFault, _ party: UpdateFault.Party) {
+  func theResponsiblePartyIsNamed(_ fault: UpdateFault, _ party: UpdateFault.Party) {
     #expect(fault.party == party)
   }
 }

@@ -63,7 +63,7 @@ import Testing
     return Run(outcome: outcome, events: log.all, device: device)
   }
 
-  @Test func aKnownBaseMakesAPatchByItself() throws {
+  @Test func aKnownBaseLeadsToAPatchAutomatically() throws {
     let run = try update()
     let result = try run.outcome.get()
     #expect(result.isVerified && run.device.running == Self.new.bytes)
@@ -74,7 +74,7 @@ import Testing
   }
 
   /// The requests and their order in docs/ota-service.md, 13, and the content of PATCH and BEGIN.
-  @Test func theRequestsAreTheDocuments() throws {
+  @Test func theRequestsMatchTheDocument() throws {
     let run = try update()
     #expect(
       Array(run.device.opcodes.prefix(9)) == [
@@ -97,9 +97,9 @@ import Testing
     #expect(plain.device.requests[3] == OTARequest.begin(begin).encoded)
   }
 
-  /// For a device or a caller without patches, no flag or command of version 1 changes.
+  /// Without patches on the device or in the caller, no flag or command of version 1 changes.
   @Test(arguments: [DeltaPolicy.auto, .never])
-  func whoTakesNoPatchesNeverMeetsThem(_ policy: DeltaPolicy) throws {
+  func withoutSupportNothingAboutPatchesIsSent(_ policy: DeltaPolicy) throws {
     let run = try update(.init(takesPatches: policy == .never)) { $0.patches.policy = policy }
     let result = try run.outcome.get()
     #expect(Array(run.device.opcodes.prefix(6)) == [0x01, 0x02, 0x03, 0x06, 0x08, 0x09])
@@ -107,7 +107,7 @@ import Testing
     #expect(result.delivery == nil && result.bytesSent == Self.new.bytes.count)
   }
 
-  @Test func withoutABaseTheImageIsSentAndTheReportSaysWhy() throws {
+  @Test func withoutABaseTheImageIsSentAndTheReportStatesTheReason() throws {
     let run = try update(bases: [])
     let result = try run.outcome.get()
     // Random bytes cannot be compressed.
@@ -116,7 +116,7 @@ import Testing
     #expect(run.device.running == Self.new.bytes)
   }
 
-  @Test func withoutABaseAnImageThatShrinksIsCompressed() throws {
+  @Test func withoutABaseACompressibleImageIsCompressed() throws {
     let bytes = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 / 9 % 7) }
     let image = FirmwareImage(
       name: "x", format: .binary, bytes: bytes, version: FirmwareVersion(1, 3, 0),
@@ -129,7 +129,7 @@ import Testing
 
   /// PATCH INFO reports no data about an image that RUNNING reports, so the image cannot be read.
   @Test(arguments: [false, true])
-  func aDeviceThatTellsNoBaseGetsNoPatch(_ namesRunning: Bool) throws {
+  func aDeviceThatReportsNoBaseReceivesNoPatch(_ namesRunning: Bool) throws {
     let run = try update(.init(tellsBase: false, namesRunning: namesRunning))
     #expect(
       try run.outcome.get().delivery?.obstacle
@@ -140,7 +140,7 @@ import Testing
   /// After result 0F, after error 6, and after a wrong image at the end, the complete image follows
   /// once.
   @Test(arguments: ["other base", "refused", "other image"])
-  func aPatchThatFailsIsFollowedByTheImage(_ what: String) throws {
+  func theImageFollowsAFailedPatch(_ what: String) throws {
     var script = PatchDevice.Script()
     let obstacle: PatchObstacle
     switch what {
@@ -162,12 +162,12 @@ import Testing
     #expect(run.events.contains(.deliveryGivenUp(because: .patch(obstacle))))
     #expect(run.device.opcodes.count { $0 == 0x0E } == 1, "a patch is tried once")
     #expect(run.device.dataBytes < Self.new.bytes.count + 5_000)
-    // The update uses one connection; the second one is for the verification.
+    // The update uses one connection; the second connection is for the verification.
     #expect(run.device.opcodes.count { $0 == 0x01 } == 2)
   }
 
   @Test(arguments: [false, true])
-  func aRequiredPatchIsSentOrNothing(_ isThere: Bool) throws {
+  func onlyTheRequiredPatchMayBeSent(_ isThere: Bool) throws {
     let run = try update(bases: isThere ? [Self.old] : []) { $0.patches.policy = .require }
     if isThere {
       #expect(try run.outcome.get().delivery?.obstacle == nil)
@@ -179,20 +179,20 @@ import Testing
   }
 
   @Test(arguments: [PatchDevice.Script(refusesAt: 200), PatchDevice.Script(spoils: true)])
-  func aRequiredPatchThatFailsEndsTheUpdate(_ script: PatchDevice.Script) throws {
+  func aFailedRequiredPatchEndsTheUpdate(_ script: PatchDevice.Script) throws {
     let run = try update(script) { $0.patches.policy = .require }
     let obstacle: PatchObstacle = script.spoils ? .madeOtherImage : .refused
     #expect(throws: UpdateFault.noPatch(obstacle)) { try run.outcome.get() as UpdateResult }
     #expect(run.device.running == Self.old)
   }
 
-  @Test func aRequiredPatchIsNoneForADeviceThatKnowsNone() throws {
+  @Test func aRequiredPatchIsRefusedForADeviceWithoutPatches() throws {
     let run = try update(.init(takesPatches: false)) { $0.patches.policy = .require }
     #expect(throws: UpdateFault.noPatch(.notUnderstood)) { try run.outcome.get() as UpdateResult }
   }
 
   /// A lost link costs no byte of a stream. The progress is reported in bytes of the image.
-  @Test func aLostLinkGoesOnInTheStream() throws {
+  @Test func aStreamResumesAfterALostLink() throws {
     let run = try update(.init(cuts: [150, 400]))
     let result = try run.outcome.get()
     #expect(result.resumes == 2 && run.device.running == Self.new.bytes)
@@ -200,8 +200,8 @@ import Testing
     let beginnings = run.beginnings
     try #require(beginnings.count == 3 && beginnings[0] == 0)
     #expect(beginnings[0] < beginnings[1] && beginnings[1] < beginnings[2])
-    // The offset reported after an interruption is at most that of the next connection, and is at a
-    // page boundary.
+    // The offset reported after an interruption is at most the offset of the next connection, and
+    // is at a page boundary.
     let kept = run.events.compactMap { event -> Int? in
       if case .linkLost(_, let acknowledged, _, _) = event { acknowledged } else { nil }
     }
@@ -211,14 +211,14 @@ import Testing
   }
 
   /// The decision applies to the complete update: the image resumes at its offset.
-  @Test func aLostLinkGoesOnInTheImage() throws {
+  @Test func theImageResumesAfterALostLink() throws {
     let run = try update(.init(cuts: [12_000]), bases: [])
     let result = try run.outcome.get()
     #expect(result.resumes == 1 && run.device.dataBytes == Self.new.bytes.count)
     #expect(!run.device.opcodes.contains(0x0E))
   }
 
-  @Test func aDeviceThatRestartsGetsThePartAgain() throws {
+  @Test func aRestartedDeviceReceivesThePartAgain() throws {
     let run = try update(.init(cuts: [400], restarts: true))
     let result = try run.outcome.get()
     #expect(run.device.running == Self.new.bytes && result.delivery?.obstacle == nil)
@@ -227,7 +227,7 @@ import Testing
 
   /// Acknowledged bytes that the device has lost again do not count as progress, regardless of
   /// their number.
-  @Test func aDeviceThatRestartsAgainAndAgainIsGivenUp() throws {
+  @Test func repeatedRestartsOfTheDeviceEndTheUpdate() throws {
     let cuts = (0..<60).map { $0 % 2 == 0 ? 200 : 400 }
     let run = try update(.init(cuts: cuts, restarts: true))
     guard case .failure(.linkLost) = run.outcome else {
@@ -239,7 +239,7 @@ import Testing
 
   /// Regardless of the speed and the losses of a link, an update that makes progress on each
   /// connection ends.
-  @Test func aLinkThatIsLostAgainAndAgainIsNotGivenUp() throws {
+  @Test func repeatedLossesWithProgressDoNotEndTheUpdate() throws {
     let run = try update(.init(cuts: (1...40).map { $0 * 12 })) { $0.chunk = 12 }
     let result = try run.outcome.get()
     #expect(run.beginnings.count == 41 && run.device.running == Self.new.bytes)
@@ -248,7 +248,7 @@ import Testing
 
   /// Missing answers about patches do not affect updates without patches.
   @Test(arguments: [0x0D, 0x0E, 0x0F] as [UInt8])
-  func aDeviceThatDeclinesWhatItOffersGetsTheImage(_ opcode: UInt8) throws {
+  func aDeviceThatRefusesItsOfferReceivesTheImage(_ opcode: UInt8) throws {
     let run = try update(.init(declines: [opcode: 1]))
     let result = try run.outcome.get()
     #expect(run.device.running == Self.new.bytes && result.delivery?.obstacle == .patch(.refused))
@@ -262,7 +262,7 @@ import Testing
   /// The end of a session is reported after late data, or by an answer; only a read of Status
   /// returns the reason.
   @Test(arguments: [false, true])
-  func aFlashFaultIsNoRefusalOfThePatch(_ tellsLateData: Bool) throws {
+  func aFlashFaultIsNotARefusalOfThePatch(_ tellsLateData: Bool) throws {
     let run = try update(
       .init(refusesAt: 200, refusal: .flashFault, tellsLateData: tellsLateData))
     #expect(throws: UpdateFault.declined(.upload, .otaService(.flashFault))) {
@@ -270,14 +270,14 @@ import Testing
     }
   }
 
-  @Test func aRefusalThatIsNotToldIsFoundOut() throws {
+  @Test func anUnreportedRefusalIsDetected() throws {
     let run = try update(.init(refusesAt: 200, tellsLateData: true))
     #expect(try run.outcome.get().delivery?.obstacle == .patch(.refused))
     #expect(run.device.running == Self.new.bytes)
   }
 
   /// The next process creates the same stream, and the device is in the middle of it.
-  @Test func anotherRunMakesTheSameStreamAgain() throws {
+  @Test func anotherRunCreatesTheSameStream() throws {
     let device = PatchDevice(running: Self.old, .init(cuts: [300]))
     let first = try update(device, bases: [Self.old]) { $0.reconnection = .none }
     #expect(throws: UpdateFault.self) { try first.outcome.get() as UpdateResult }
@@ -291,7 +291,7 @@ import Testing
 
   /// Another image is in transfer, so its stream is useless, and the device is requested to start
   /// from the beginning.
-  @Test func theStreamOfAnotherImageIsDropped() throws {
+  @Test func theStreamOfAnotherImageIsDiscarded() throws {
     let other = FirmwareImage(
       name: "other.bin", format: .binary, bytes: Array(Self.old.dropFirst(40)),
       version: FirmwareVersion(1, 4, 0), hardware: HardwareID(0xA001))
@@ -303,7 +303,7 @@ import Testing
   }
 
   /// The base is missing in the next run, so the complete image follows from its start.
-  @Test func aRunWithoutTheBaseStartsOverWithTheImage() throws {
+  @Test func aRunWithoutTheBaseSendsTheImageFromItsStart() throws {
     let device = PatchDevice(running: Self.old, .init(cuts: [300]))
     let first = try update(device, bases: [Self.old]) { $0.reconnection = .none }
     #expect(throws: UpdateFault.self) { try first.outcome.get() as UpdateResult }
@@ -312,7 +312,7 @@ import Testing
     #expect(device.running == Self.new.bytes && second.beginnings == [0])
   }
 
-  @Test func aFinderThatGivesOtherBytesFindsNothing() throws {
+  @Test func aFinderWithWrongBytesFindsNoBase() throws {
     let run = try update(bases: []) { $0.patches.bases = BaseFinder { _ in [1, 2, 3] } }
     #expect(
       try run.outcome.get().delivery?.obstacle

@@ -22,24 +22,24 @@ import Testing
     return nil
   }
 
-  @Test func nothingAtAllEndsAfterTheLimit() {
+  @Test func noProgressEndsAfterTheLimit() {
     #expect(looks { _ in Patience.Marks() } == 26)
   }
 
-  @Test func whatGoesUpAndDownIsNoProgress() {
+  @Test func aFluctuatingValueIsNotProgress() {
     #expect(looks { Patience.Marks(granted: $0 % 2) } == 27)
     #expect(looks { Patience.Marks(granted: 49 - $0 % 50) } == 26)
     #expect(looks { Patience.Marks(durable: $0 * 7 % 5) } == 28)
     #expect(looks { Patience.Marks(acknowledged: 100 + $0 % 3) } == 28)
   }
 
-  @Test func whateverRisesIsProgress() {
+  @Test func everyRisingValueIsProgress() {
     #expect(looks { Patience.Marks(acknowledged: $0 / 24) } == nil)
     #expect(looks { Patience.Marks(durable: $0 / 24) } == nil)
     #expect(looks { Patience.Marks(granted: $0 / 24) } == nil)
   }
 
-  @Test func aHostThatWasStoppedLooksAgainBeforeItBlamesTheDevice() throws {
+  @Test func aStoppedHostChecksAgainBeforeATimeout() throws {
     var patience = Patience(limit: .seconds(25), at: Self.start)
     try patience.check(Patience.Marks(acknowledged: 10), at: Self.start)
     let later = Self.start.advanced(by: .seconds(3600))
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func theWayBackAfterASetbackIsProgress() throws {
+  @Test func recoveryFromASetbackIsProgress() throws {
     var patience = Patience(limit: .seconds(25), at: Self.start)
     try patience.check(Patience.Marks(acknowledged: 1000), at: Self.start)
     patience.fellBack(to: 0)
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func theLimitStartsAgainWhenBytesAreSentAgain() throws {
+  @Test func repeatedBytesRestartTheLimit() throws {
     var patience = Patience(limit: .seconds(25), at: Self.start)
     for _ in 0..<Patience.looksMinimum { try patience.check(Patience.Marks(), at: Self.start) }
     patience.resends(at: Self.start.advanced(by: .seconds(20)))

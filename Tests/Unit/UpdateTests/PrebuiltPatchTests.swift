@@ -49,7 +49,7 @@ import Testing
 
   /// Only the device knows whether the patch matches its base.
   @Test(arguments: [PatchCodec.crle, .heatshrink(HeatshrinkParameters(window: 8, lookahead: 7)!)])
-  func itIsSentWithoutItsBase(_ codec: PatchCodec) throws {
+  func aPrebuiltPatchNeedsNoBase(_ codec: PatchCodec) throws {
     let file = Self.file(codec: codec)
     for policy in [DeltaPolicy.auto, .require] {
       let result = try update(try board(), with: try PrebuiltPatch(file), policy)
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func theHeaderOfESPIsLeftOut() throws {
+  @Test func theHeaderOfESPIsNotSent() throws {
     let file = [0x10, 0xDE, 0xCD, 0xFC] + [UInt8](repeating: 7, count: 60) + Self.file()
     let result = try update(try board(), with: try PrebuiltPatch(file))
     #expect(try result.outcome.get().bytesSent == file.count - 64 + 16)
@@ -71,7 +71,7 @@ import Testing
   }
 
   /// Only the device can detect the mismatch. Then the complete image follows, or nothing.
-  @Test func onePatchForAnotherBaseMakesNoImage() throws {
+  @Test func aPatchForAnotherBaseCreatesNoImage() throws {
     let patch = try PrebuiltPatch(Self.file(from: Self.other))
     let result = try update(try board(), with: patch)
     let update = try result.outcome.get()
@@ -83,7 +83,7 @@ import Testing
   }
 
   /// If the host has the base, it detects the mismatch, and sends no byte of the patch.
-  @Test func aPatchForAnotherBaseIsFoundOutBefore() throws {
+  @Test func aPatchForAnotherBaseIsDetectedBeforeTheTransfer() throws {
     let patch = try PrebuiltPatch(Self.file(from: Self.other))
     let obstacle = PatchObstacle.givenForAnother(running: ContentIdentity(of: Self.old.bytes))
     let result = try update(try board(), with: patch, bases: [Self.old])
@@ -95,7 +95,7 @@ import Testing
   }
 
   /// The patch was applied to a base that the device does not run.
-  @Test func aBaseThatDoesNotRunIsToldBefore() throws {
+  @Test func aBaseThatDoesNotRunIsReportedBeforeTheTransfer() throws {
     var patch = try PrebuiltPatch(Self.file(from: Self.other))
     try patch.check(makes: Self.new.bytes, of: Self.other.bytes)
     let obstacle = PatchObstacle.otherBase(
@@ -107,7 +107,7 @@ import Testing
     #expect(result.runningImage == Self.new.bytes)
   }
 
-  @Test func aDeviceThatHasNoSuchDecoderGetsAnother() throws {
+  @Test func aDeviceWithoutTheDecoderReceivesAnotherDelivery() throws {
     let codec = PatchCodec.heatshrink(HeatshrinkParameters(window: 12, lookahead: 8)!)
     let patch = try PrebuiltPatch(Self.file(codec: codec))
     let obstacle = PatchObstacle.givenNotUnderstood("heatshrink 12,8")
@@ -119,7 +119,7 @@ import Testing
     #expect(result.runningImage == Self.new.bytes)
   }
 
-  @Test func aDeviceWithoutPatchesGetsTheImageAndItIsTold() throws {
+  @Test func aDeviceWithoutPatchesReceivesTheImageWithAReport() throws {
     let result = try update(
       try board("plain?delta=no"), with: try PrebuiltPatch(Self.file()), profile: "plain?delta=no")
     let update = try result.outcome.get()
@@ -127,7 +127,7 @@ import Testing
     #expect(result.runningImage == Self.new.bytes)
   }
 
-  @Test func itIsTakenUpInTheMiddle() throws {
+  @Test func aPrebuiltPatchIsResumed() throws {
     let patch = try PrebuiltPatch(Self.file())
     let storage = try board("fast")
     let result = try update(storage, with: patch, profile: "fast?cut-at-pdu=40")
@@ -138,7 +138,7 @@ import Testing
 
   /// One bit is changed anywhere: the file is not a patch, or the device detects the change. At the
   /// end the given image must run.
-  @Test func aWrongBitNeverMakesAnotherImageRun() throws {
+  @Test func aWrongBitNeverStartsAnotherImage() throws {
     let file = Self.file()
     let storage = try board("fast")
     func copy() -> FlashMemory {
@@ -169,7 +169,7 @@ import Testing
 
   // MARK: Files
 
-  @Test func whatIsNoPatchIsToldWithItsReason() throws {
+  @Test func aFileThatIsNotAPatchIsReportedWithTheReason() throws {
     let file = Self.file()
     func fault(_ bytes: [UInt8], image: [UInt8] = Self.new.bytes, base: [UInt8]? = nil) -> String {
       do throws(PrebuiltPatchFault) {
@@ -182,7 +182,7 @@ import Testing
     }
     #expect(fault(file) == "" && fault(file, base: Self.old.bytes) == "")
     #expect(fault([]) == "it is empty")
-    #expect(fault(Array(file.dropLast(9))).hasSuffix("it was cut off: the image is not complete"))
+    #expect(fault(Array(file.dropLast(9))).hasSuffix("it is truncated: the image is not complete"))
     #expect(fault(file + [0]).contains("after the end of the patch"))
     #expect(fault(Self.new.bytes).hasPrefix("it is not a complete patch: offset "))
     #expect(

@@ -7,7 +7,7 @@ import Testing
   private static let otherBoard = HardwareID(0xB002)
   private static let running = FirmwareVersion(1, 2, 0)
 
-  @Test func anImageForTheBoardIsSentAsItIs() throws {
+  @Test func anImageForTheBoardIsSentUnchanged() throws {
     let image = makeImage()
     let plan = try plan(image)
     #expect(plan.image == image)
@@ -30,7 +30,7 @@ import Testing
     #expect(plan.allowsOtherHardware && !plan.allowsDowngrade)
   }
 
-  @Test func anImageOfTheSlotsSizeFitsAndOneByteMoreDoesNot() throws {
+  @Test func anImageMayFillTheSlotButNotExceedIt() throws {
     #expect(try plan(makeImage(size: 0x4000)).image.bytes.count == 0x4000)
     #expect(throws: UpdateFault.doesNotFit(imageSize: 0x4001, slotSize: 0x4000)) {
       try Preflight.check(makeImage(size: 0x4001), against: device(), options: permissive)
@@ -48,7 +48,7 @@ import Testing
     #expect(plan.allowsDowngrade && !plan.allowsOtherHardware)
   }
 
-  @Test func anUnknownVersionIsRefusedUnlessAllowedAndThenAnnouncedAsTheLowest() throws {
+  @Test func anAllowedUnknownVersionIsAnnouncedAsTheLowest() throws {
     let image = makeImage(version: nil)
     #expect(throws: UpdateFault.versionUnknown) {
       try Preflight.check(image, against: device(), options: UpdateOptions())
@@ -58,7 +58,7 @@ import Testing
     #expect(plan.allowsDowngrade, "or the device would refuse version 0.0.0")
   }
 
-  @Test func unknownHardwareIsRefusedUnlessAllowedAndThenAnnouncedAsTheBoards() throws {
+  @Test func allowedUnknownHardwareIsAnnouncedAsTheHardwareOfTheBoard() throws {
     let image = makeImage(hardware: nil)
     #expect(throws: UpdateFault.hardwareUnknown) {
       try Preflight.check(image, against: device(), options: UpdateOptions())
@@ -68,7 +68,7 @@ import Testing
     #expect(!plan.allowsOtherHardware && !plan.allowsDowngrade)
   }
 
-  @Test func anImageForAnyBoardIsSentUnderTheBoardsOwnID() throws {
+  @Test func anImageForAnyBoardIsAnnouncedWithTheBoardsID() throws {
     let plan = try plan(makeImage(hardware: .any))
     #expect(plan.hardware == Self.board)
     #expect(!plan.allowsOtherHardware && !plan.allowsDowngrade)
@@ -76,7 +76,7 @@ import Testing
     #expect(try self.plan(makeImage(hardware: .any), onto: silent).hardware == .any)
   }
 
-  @Test func theRunningImageIsNotSentAgainUnlessAskedFor() throws {
+  @Test func theRunningImageIsSentAgainOnlyOnRequest() throws {
     let image = makeImage(version: Self.running)
     var device = device()
     device.runningCRC32 = image.crc32
@@ -96,7 +96,7 @@ import Testing
       try Preflight.check(image, against: device, options: UpdateOptions()) == .alreadyCurrent)
   }
 
-  @Test func aDeviceThatAsksForAKeyGetsNothingWithoutOne() throws {
+  @Test func aDeviceThatRequiresAKeyReceivesNothingWithoutAKey() throws {
     var device = device()
     device.needsAuthorization = true
     #expect(throws: UpdateFault.authorizationRequired) {
@@ -105,12 +105,12 @@ import Testing
     #expect(try plan(makeImage(), onto: device) { $0.key = [1] }.hardware == Self.board)
   }
 
-  @Test func aDeviceThatTellsNothingOfItselfIsSentTheImage() throws {
+  @Test func aDeviceWithoutInformationReceivesTheImage() throws {
     let silent = DeviceReport(.otaflash, protocolVersion: 1)
     #expect(try plan(makeImage(size: 0x10000), onto: silent).hardware == Self.board)
   }
 
-  @Test func noOverrideReachesFurtherThanItsName() {
+  @Test func eachOverrideAffectsOnlyItsCheck() {
     let image = makeImage(
       size: 0x4001, version: FirmwareVersion(1, 0, 0), hardware: Self.otherBoard)
     var options = UpdateOptions()

@@ -15,7 +15,7 @@ private final class Order: Sendable {
 @Suite struct QueueTests {
   /// Another operation waits while a flash runs in the queue, and then uses the connection that the
   /// flash left.
-  @Test func anUnrelatedReadDuringAFlashWaitsItsTurn() throws {
+  @Test func anUnrelatedReadWaitsForTheUpdate() throws {
     let order = Order()
     let timeline = VirtualTimeline()
     let board = try SimulatedBoard(
@@ -61,10 +61,10 @@ private final class Order: Sendable {
     #expect(firmware == "flashed 1.3.0 ")
   }
 
-  /// For a time limit of the command and for one of the queue, the device is notified in time and
-  /// keeps its bytes, and the fault contains their number.
+  /// Both for a time limit of the command and for a time limit of the queue, the device is notified
+  /// in time and keeps its bytes, and the fault contains their number.
   @Test(arguments: [false, true])
-  func aTimeLimitKeepsWhatTheUpdateKnows(ofTheQueue: Bool) throws {
+  func aTimeLimitKeepsTheStateOfTheUpdate(ofTheQueue: Bool) throws {
     let timeline = VirtualTimeline()
     let board = try SimulatedBoard(
       profile: SimulationProfile(parsing: "plain"), clock: timeline.clock)

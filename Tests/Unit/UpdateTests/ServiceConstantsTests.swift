@@ -6,7 +6,7 @@ import Testing
 
 /// Tests that the constants of the host, the document and the C receiver are the same.
 @Suite struct ServiceConstantsTests {
-  @Test func theUUIDsAreTheDocuments() throws {
+  @Test func theUUIDsMatchTheDocument() throws {
     let table = try ServiceDocument.rows(of: "## 1.").map { row in
       (row[0], BluetoothUUID(row[1].filter { $0 != "`" }))
     }
@@ -35,7 +35,7 @@ import Testing
     (.patchPoint, "PATCH POINT", "OTA_OP_PATCH_POINT"),
   ]
 
-  @Test func theOpcodesAreTheDocumentsAndTheHeaders() throws {
+  @Test func theOpcodesMatchTheDocumentAndTheHeader() throws {
     let table = try ServiceDocument.rows(of: "## 4.").map { $0[0] }
     #expect(
       table == Self.operations.map { "\(twoDigits($0.request.opcode)) \($0.name)" })
@@ -64,7 +64,7 @@ import Testing
     (.otherBase, "other base", "OTHER_BASE"),
   ]
 
-  @Test func theResultsAreTheDocumentsAndTheHeaders() throws {
+  @Test func theResultsMatchTheDocumentAndTheHeader() throws {
     #expect(Self.refusals.map(\.refusal) == OTARefusal.allCases)
     let results = try listed(in: "### 4.1")
     let header = try ServiceDocument.headerConstants()
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func theStatesAndErrorsOfStatusAreTheDocumentsAndTheHeaders() throws {
+  @Test func theStatesAndErrorsOfStatusMatchTheDocumentAndTheHeader() throws {
     let header = try ServiceDocument.headerConstants()
     let states: [(OTAStatus.State, String)] = [
       (.idle, "IDLE"), (.receiving, "RECEIVING"), (.verifying, "VERIFYING"),
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func theFlagsSizesAndErrorCodesAreTheHeaders() throws {
+  @Test func theFlagsSizesAndErrorCodesMatchTheHeader() throws {
     let header = try ServiceDocument.headerConstants()
     let expected: [String: UInt32] = [
       "OTA_PROTOCOL_VERSION": UInt32(OTAService.protocolVersion),

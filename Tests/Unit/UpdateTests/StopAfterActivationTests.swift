@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: Stop.allCases)
-  func theFaultSaysWhetherARestartWasRequested(_ stop: Stop) throws {
+  func theFaultStatesWhetherARestartWasRequested(_ stop: Stop) throws {
     let whole = try simulate("sim:") { board, clock in
       _ = try await FirmwareUpdate(image: Self.update).run(on: board.dialer, clock: clock)
       return clock.now.elapsed
@@ -94,7 +94,7 @@ import Testing
     #expect(afterActivation >= 5, "the restart takes about a second")
   }
 
-  @Test func theMessageSaysWhatWasNotChecked() throws {
+  @Test func theMessageStatesTheMissingChecks() throws {
     let fault = UpdateFault.stoppedAfterActivation(
       by: .cancellation, expected: FirmwareVersion(1, 3, 0))
     #expect(fault.explanation.contains("asked to restart into 1.3.0"))
@@ -106,7 +106,7 @@ import Testing
 
   /// A firmware loader, or a bootloader with one bank, keeps no data and has overwritten the
   /// application.
-  @Test func aStopThatLeavesNothingNamesTheMissingApplication() {
+  @Test func aStopWithoutAnApplicationNamesTheMissingApplication() {
     for fault in [
       UpdateFault.cancelled(resumable: false, acknowledged: 100),
       .timedOut(after: .seconds(1), resumable: false, acknowledged: 100),

@@ -2,7 +2,7 @@
 /// NSError is the ATT error code, which may be an application code.
 public let CBATTErrorDomain = "CBATTErrorDomain"
 
-/// The domain of the errors of the system's Bluetooth; the codes are those of `CBError.Code`.
+/// The domain of the errors of the system's Bluetooth; the codes are the values of `CBError.Code`.
 public let CBErrorDomain = "CBErrorDomain"
 
 /// An error of the system's Bluetooth (CBError).

@@ -80,7 +80,8 @@ open class CBCentralManager: CBManager {
   }
 }
 
-/// The events of a central manager (CBCentralManagerDelegate). All but the first are optional.
+/// The events of a central manager (CBCentralManagerDelegate). All methods except the first are
+/// optional.
 public protocol CBCentralManagerDelegate: NSObjectProtocol {
   func centralManagerDidUpdateState(_ central: CBCentralManager)
 

@@ -63,7 +63,7 @@ open class CBPeripheral: CBPeer {
   }
 }
 
-/// The events of a peripheral (CBPeripheralDelegate). All are optional.
+/// The events of a peripheral (CBPeripheralDelegate). All methods are optional.
 public protocol CBPeripheralDelegate: NSObjectProtocol {
   func peripheral(_ peripheral: CBPeripheral, didDiscoverServices error: (any Error)?)
 

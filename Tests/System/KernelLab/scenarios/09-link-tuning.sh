@@ -68,7 +68,7 @@ echo "== without a capability the reason is reported"
 link_ends
 expect 0 "${as_nobody[@]}" --inh-caps=-all env "${paths[@]}" \
   "$OTAFLASH" --adapter hci0 -v info -d "$DEVICE_ADDRESS" --interval 15ms
-says 'interval 15 ms requested, not granted: it needs CAP_NET_RAW'
+says 'interval 15 ms requested, not granted: it requires CAP_NET_RAW'
 
 echo "== each interval of a benchmark is measured"
 link_ends

@@ -24,7 +24,7 @@ enum {
 
 static struct {
   uint8_t bytes[FLASH];
-  /// Pages that were not completely erased: they may read as blank but must not be programmed.
+  /// Pages that were not completely erased. They may read as blank, but must not be programmed.
   bool weak[FLASH / PAGE];
   uint32_t operations, cut_at;
   uint32_t bad_writes;
@@ -167,7 +167,7 @@ static bool result_of(bool (*work)(void)) { return setjmp(flash.power_loss) == 0
 
 static bool start(void) { return boot_run(&board); }
 
-/// Starts the bootloader until it starts the application. False: it never does.
+/// Starts the bootloader until it starts the application. False: it never starts the application.
 static bool boot(void) {
   for (int attempts = 0; attempts < FOREVER; attempts++) {
     if (result_of(start)) return true;
@@ -193,7 +193,7 @@ static bool runs_new(void) { return reports(&new, 3, OTA_BOOT_NORMAL, false, tru
 static bool activation(uint32_t cut) {
   make_board(board.write_unit);
   flash.cut_at = cut;
-  // The request may be incomplete or complete; a complete one is executed.
+  // The request may be incomplete or complete; a complete request is executed.
   result_of(activate);
   uint32_t of_request = flash.operations;
   CHECK(boot());
@@ -252,7 +252,7 @@ static void test_power_losses(void) {
   }
 }
 
-/// Power fails again and again, after a random number of operations.
+/// Power fails repeatedly, after a random number of operations.
 static void test_repeated_power_losses(void) {
   for (int round = 0; round < 300; round++) {
     make(&old, 2 * PAGE + random_below(PAGE), 2);

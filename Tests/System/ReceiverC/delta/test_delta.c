@@ -318,8 +318,8 @@ static void test_sizes_of_minus_zero(void) {
   REFUSED("a block size of six bytes", 2, 0x83, 1, 1, 0x81, 0x80, 0x80, 0x80, 0x80, 0, 0);
 }
 
-/// The maximum number of empty triples before one triple with the complete image, and one more than
-/// the maximum.
+/// The maximum number of empty triples before a triple with the complete image, and then one empty
+/// triple too many.
 static void test_empty_triples(void) {
   uint8_t patch[3 * (OTA_DELTA_EMPTY_MAXIMUM + 1) + 80] = {0, 0x83, 1, 0};
   subject = "empty triples";
@@ -337,7 +337,7 @@ static void test_empty_triples(void) {
   }
 }
 
-/// Patches that would be valid if the sign of one size was not checked.
+/// Patches that a decoder would accept if it did not check the sign of one size.
 static void test_negative_sizes(void) {
   static const uint8_t places[] = {1, 4, 5};
   for (uint32_t i = 0; i <= sizeof places; i++) {

@@ -125,7 +125,7 @@ static void test_mismatch(void) {
   CHECK(send_stream(p.stream_size) && request_op(&d, OTA_OP_VERIFY) == 0 && slot_is_image());
 }
 
-/// Every part is correct, but the image is not the one that BEGIN announced. VERIFY detects this,
+/// Every part is correct, but the image is not the image that BEGIN announced. VERIFY detects this,
 /// and the session is discarded.
 static void test_other_image(void) {
   subject = "an image of another CRC32 from correct parts";

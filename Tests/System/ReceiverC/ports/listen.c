@@ -1,7 +1,7 @@
 /// A port as a program that listens on a Unix socket, for `otaflash … -d unix:SOCKET`. A packet of
 /// the socket is one ATT PDU (Core 5.4, Vol 3, Part F). The flash is a file, and a reset restarts
-/// this program, so the device keeps its images. Radio and bootloader take no time, and neither does
-/// flash, except with `--slow`: 85 ms to erase and 40 ms to write a page.
+/// this program, so the device keeps its images. Radio, bootloader and flash take no time. With
+/// `--slow`, flash needs 85 ms to erase a page and 40 ms to write it.
 ///
 ///     device_nrf5 [--slow] SOCKET FLASH [IMAGE]
 ///
@@ -66,7 +66,7 @@ static void put_uuid(uint8_t *to, uint8_t number) {
 }
 
 static void send_pdu(const uint8_t *pdu, uint32_t size) {
-  // A host that is gone is noticed by the next receive.
+  // The next receive detects that the host has disconnected.
   if (send(host, pdu, size, MSG_NOSIGNAL) < 0 && errno != EPIPE) perror("send");
 }
 
@@ -228,7 +228,8 @@ static void serve(void) {
   port_connect();
   while (work_until_readable(host) && (size = recv(host, pdu, sizeof pdu, 0)) > 0)
     handle_pdu(pdu, (uint32_t)size);
-  // Unread PDUs at the close would discard the values that the host has not read yet.
+  // If PDUs are unread when the socket is closed, the kernel discards the values that the host has
+  // not read yet.
   struct timeval limit = {.tv_sec = 1};
   setsockopt(host, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   shutdown(host, SHUT_WR);

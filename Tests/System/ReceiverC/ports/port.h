@@ -35,8 +35,8 @@ extern const bool port_reports_reversals;
 extern void (*port_sent)(port_value value, const uint8_t *bytes, uint32_t size);
 /// Called for each erase (`size` 0) and write of the application's flash. Null: flash takes no time.
 extern void (*port_flash_works)(uint32_t size);
-/// Called once after the device has waited for a buffer of the host stack for 100 ms. Everything
-/// that does not need a buffer has been done by then.
+/// Called once after the device has waited for a buffer of the host stack for 100 ms. At that time,
+/// all work that needs no buffer is done.
 extern void (*port_waits_for_buffer)(void);
 
 /// Writes the factory state: `image` runs, and the slot contains other data.
@@ -63,7 +63,7 @@ void port_read_status(uint8_t *to);
 void port_confirm(void);
 /// Runs until the device is idle. If it waits for a buffer, it runs for 100 ms.
 void port_run(void);
-/// Does one step of the work that is due. False: the device is idle.
+/// Performs one step of the work that is due. False: the device is idle.
 bool port_step(void);
 
 #endif

@@ -1,5 +1,5 @@
 /// Tests of a port on the stub of its SDK: connections, a host stack without buffers, complete
-/// updates by an image and by a patch, and the restarts after them. The bytes are those of
+/// updates by an image and by a patch, and the restarts after them. The bytes are taken from
 /// docs/ota-service.md.
 #include <stdio.h>
 #include <string.h>
@@ -109,7 +109,7 @@ static bool runs(
          seen.answer[15] == trial;
 }
 
-// Scenarios. Each starts a device with the flash that the previous one left.
+// Scenarios. Each scenario starts a device with the flash content of the previous scenario.
 
 /// The device advertises again after each of many connections.
 static int connect_often(void) {

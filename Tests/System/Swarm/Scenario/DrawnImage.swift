@@ -20,7 +20,7 @@ extension FirmwareImage {
     return try kind?.image(plain, version: version, index: index) ?? plain
   }
 
-  /// The bytes with an image descriptor, in which an application finds its version.
+  /// The bytes with an image descriptor, from which an application reads its version.
   func describing(_ version: FirmwareVersion) -> [UInt8] {
     var bytes = self.bytes
     let descriptor = ImageDescriptor(version: version, hardware: nil).encoded

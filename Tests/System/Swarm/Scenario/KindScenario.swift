@@ -41,9 +41,9 @@ struct DrawnDevice {
   var hostMTUs = [23, 100, 185, 247, 498, 512, 517]
   /// Faults that an update must detect.
   var lies: Set<Fault> = [.neverReturns, .newAddress, .comesBackOld, .reverts, .silent]
-  /// Temporary faults, in spite of which an update must succeed.
+  /// Temporary faults. An update must succeed despite them.
   var passing: Set<Fault> = [.cutAtPDU, .cutAfter, .slowObserver]
-  /// Faults that this device is not given, because its reports could not reveal them.
+  /// Faults that this device does not have, because its reports could not reveal them.
   var hidden: Set<Fault> = []
   /// Whether the device accepts every image that fits.
   var takesEveryImage = true
@@ -115,7 +115,7 @@ struct KindDraw {
     return settings
   }
 
-  /// Whether losses on the air, which the link layer repeats, do not end the link.
+  /// Whether the link survives losses on the air, because the link layer repeats lost packets.
   static func isSteady(_ link: [String]) -> Bool {
     link.contains("loss=0%") || link.contains("loss=1%")
   }

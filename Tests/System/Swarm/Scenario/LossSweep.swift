@@ -23,7 +23,8 @@ public struct LossSweep: Sendable {
     lossy.losses.commands = commands
     lossy.losses.commandsSkipped = skipped
     lossy.losses.notifications = notifications
-    // The notification of the first window, and one more, arrive before the losses start.
+    // The notification of the first window and one more notification arrive before the losses
+    // start.
     lossy.losses.notificationsSkipped = 2
     return Judgement(of: lossy).violations
   }

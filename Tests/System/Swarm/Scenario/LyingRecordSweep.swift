@@ -79,8 +79,8 @@ public struct LyingRecordSweep: Sendable {
   }
 }
 
-/// Records every write to a device's flash during a run, so that the content after any of them can
-/// be restored.
+/// Records every write to a device's flash during a run, so that the content after any write can be
+/// restored.
 private final class FlashHistory: FlashMedium {
   private let memory: FlashMemory
   private let factory: FlashMemory

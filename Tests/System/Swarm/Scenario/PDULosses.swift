@@ -4,7 +4,7 @@ import OtaflashSimulation
 import Synchronization
 
 /// The PDUs of a run that are lost between a stack and its application. Bit i of a mask stands for
-/// the i-th PDU of its kind after the first `skipped` ones, counted over all connections.
+/// the i-th PDU of its kind after the first `skipped` PDUs, counted over all connections.
 public struct PDULosses: Hashable, Sendable {
   /// The mask of the lost Write Commands of the host.
   public var commands: UInt32 = 0

@@ -3,7 +3,7 @@ import OtaflashSimulation
 import OtaflashUpdate
 
 extension Scenario {
-  /// Adds patches to a scenario: an image related to the running one, the images that the host
+  /// Adds patches to a scenario: an image related to the running image, the images that the host
   /// stores, the state of the base, and earlier updates.
   ///
   /// - Parameter seed: the seed of the scenario.

@@ -14,13 +14,13 @@ extension Scenario {
       + (hasPatches ? ["patches"] : [])).joined(separator: " ")
   }
 
-  /// Whether the image is related to the running one, so that patches are possible.
+  /// Whether the image is related to the running image, so that patches are possible.
   var hasPatches: Bool { profile.contains("base=") }
 
   /// Whether the bootloader starts only while a button is held.
   var hasButton: Bool { profile.contains("entry=button&") || profile.hasSuffix("entry=button") }
 
-  /// Whether the device writes a new image over the running one.
+  /// Whether the device writes a new image over the running image.
   var overwritesWhatRuns: Bool {
     do throws(ScenarioFault) {
       return try settings().device.ofSwarm?.overwritesWhatRuns ?? false

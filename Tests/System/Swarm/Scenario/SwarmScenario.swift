@@ -3,7 +3,7 @@ import OtaflashSimulation
 import OtaflashUpdate
 
 extension Scenario {
-  /// One of this number of seeds yields a scenario of the OTA service.
+  /// One in this number of seeds yields a scenario of the OTA service.
   private static let seedsPerOTAService: UInt64 = 4
 
   /// The scenario of a seed: a device, a link, an image and several faults, all drawn. The same
@@ -13,7 +13,7 @@ extension Scenario {
       ? try swarmOfOTAService(seed: seed) : try swarmOfKinds(seed: seed)
   }
 
-  /// One update by the OTA service. Every second image is related to the running one.
+  /// One update by the OTA service. Every second image is related to the running image.
   public static func swarmOfOTAService(seed: UInt64) throws(ScenarioFault) -> Scenario {
     var draw = SwarmDraw(seed: seed)
     let size = draw.imageSize()
@@ -66,7 +66,7 @@ extension [Fault] {
 /// Draws the parts of a scenario.
 private struct SwarmDraw {
   private static let faultsMaximum = 4
-  /// Temporary faults, in spite of which an update must succeed.
+  /// Temporary faults. An update must succeed despite them.
   static let passing: Set<Fault> = [
     .cutAtPDU, .cutAfter, .notificationLoss, .wrongCRCOnce, .jumpBack, .mtuLie, .foreignState,
     .latePDU, .slowObserver,

@@ -31,7 +31,7 @@ public enum Violation: Equatable, Sendable, CustomStringConvertible {
 
   public var description: String {
     switch self {
-    case .mixedImage: "the running image is neither the old nor the new one"
+    case .mixedImage: "the running image is neither the old image nor the new image"
     case .falseSuccess: "success was reported, but the new image does not run"
     case .hang(let cause): "the update never ended: \(cause)"
     case .flashRule(let fault): "the device violated a rule of flash: \(fault)"
@@ -48,7 +48,7 @@ public enum Violation: Equatable, Sendable, CustomStringConvertible {
 
 extension ScenarioEnding {
   /// The maximum number of connections in one update: 9 attempts after each stop of progress, and
-  /// those of the verification. The limit is far above the need of any drawn scenario.
+  /// the attempts of the verification. No drawn scenario needs a number near the limit.
   static let connectionsMaximum = 400
   /// The maximum number of times that each byte of an image is sent, on average.
   static let repetitionsMaximum = 40
@@ -95,7 +95,7 @@ extension ScenarioEnding {
   }
 
   /// Whether each running image is the old image, the new image, or the image of an earlier update.
-  /// A device that writes a new image over the running one may also have no image.
+  /// A device that writes a new image over the running image may also have no image.
   private func isWhole(_ scenario: Scenario, _ former: [[UInt8]]) -> Bool {
     zip(zip(running, before), scenario.images).allSatisfy { images, sent in
       let (running, before) = images
@@ -157,7 +157,8 @@ extension ScenarioEnding {
   public var outcomeName: String {
     switch outcome {
     case .success(let result): result.outcome.rawValue
-    // As before the fault had other delivery methods: digests of builds can be compared.
+    // The text is the same as before the fault had other delivery methods, so that digests of
+    // builds can be compared.
     case .failure(.undeliverable(let obstacle)) where obstacle.patch != nil: "noPatch"
     // A case without a payload has no label; its description is a short sentence.
     case .failure(let fault): Mirror(reflecting: fault).children.first?.label ?? "\(fault)"
@@ -165,7 +166,8 @@ extension ScenarioEnding {
   }
 }
 
-/// The violations of a scenario. After a failure, those of an update without faults are included.
+/// The violations of a scenario. After a failure, they include the violations of an update without
+/// faults.
 public struct Judgement: Sendable {
   private static let eventsOfHangShown = 40
 

@@ -2,9 +2,9 @@ import FoundationEssentials
 import Glibc
 import OtaflashFirmware
 
-/// Reads the archives whose paths are on standard input, one per line, and prints one line for
-/// each: `ok` and for every file its name in hexadecimal digits, size and CRC32, or `refused` and
-/// the reason.
+/// Reads the archives whose paths are on standard input, one per line, and prints one line for each
+/// archive: `ok` and, for every file, its name in hexadecimal digits, its size and its CRC32; or
+/// `refused` and the reason.
 @main
 enum ZipReader {
   private static let limit = 1 << 22

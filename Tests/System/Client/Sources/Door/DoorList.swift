@@ -1,7 +1,7 @@
 import OtaflashGATT
 import Synchronization
 
-/// The doors that the app has connected to, the last one first. A real app stores them in its
+/// The doors that the app has connected to, the most recent first. A real app stores them in its
 /// settings.
 public final class DoorList: KnownDevices {
   private let known = Mutex<[KnownDevice]>([])

@@ -59,7 +59,7 @@ private final class Lane: Sendable {
     var pdus: [[UInt8]] = []
     var reader: Waiter?
     var writer: Waiter?
-    /// The loss for each side from now on; the first cause is kept.
+    /// The loss that each side detects after the end of the link; the first cause is kept.
     var readerLoss: LinkLoss?
     var writerLoss: LinkLoss?
   }

@@ -1,7 +1,7 @@
 import OtaflashGATT
 
-/// Lists the devices that are in range within two seconds, connects to the strongest one, and
-/// reads a value.
+/// Lists the devices that are in range within two seconds, connects to the device with the
+/// strongest signal, and reads a value.
 public func readStrongest(
   _ characteristic: BluetoothUUID, in service: BluetoothUUID, from central: some Central
 ) async throws -> [UInt8]? {

@@ -3,7 +3,7 @@ import OtaflashSimulation
 import OtaflashUpdate
 import Testing
 
-/// Needs no product but `OtaflashSimulation`.
+/// This test needs no product except `OtaflashSimulation`.
 @Test func aSimulatedBoardIsFlashed() throws {
   let image = FirmwareImage(
     name: "app", format: .binary, bytes: [UInt8](repeating: 7, count: 40_000),

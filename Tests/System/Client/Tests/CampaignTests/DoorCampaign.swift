@@ -27,7 +27,7 @@ struct DoorCampaign: Sendable {
   ) async throws -> (run: FleetRun, events: [RecordedEvent]) {
     let ledger = MemoryLedger()
     let package = FirmwarePackage(name: "app", kind: .raw, parts: [Self.image])
-    // An app uses the wall clock; a test has none.
+    // An app uses the wall clock. A test has no wall clock.
     let now: @Sendable () -> WallClockTime = {
       WallClockTime(milliseconds: 1_800_000_000_000).advanced(by: clock.now.elapsed)
     }

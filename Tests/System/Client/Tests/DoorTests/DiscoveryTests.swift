@@ -4,7 +4,7 @@ import OtaflashSimulation
 import Synchronization
 import Testing
 
-/// Tests of finding devices, the first time and again.
+/// Tests of finding devices, for the first time and again.
 @Suite struct DiscoveryTests {
   private func near<Value: Sendable>(
     _ doors: [(name: String, rssi: Int)],

@@ -14,7 +14,7 @@ import Testing
     let door = Peripheral(dialer, clock: clock)
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
-        // The function ends with its task.
+        // The function returns when its task ends.
         await #expect(throws: PeripheralFault.self) {
           try await followDoor(door, reporting: note)
         }

@@ -2,7 +2,8 @@ import Elsewhere
 import OtaflashGATT
 import Testing
 
-/// The requirements of `Link`, one test each. To test a custom link, use it in place of this one.
+/// The requirements of `Link`, with one test for each. To test a custom link, use it in place of
+/// this link.
 @Suite struct OwnLinkTests {
   @Test func pdusArriveCompleteAndInOrder() async throws {
     let (host, device) = OwnLink.pair()

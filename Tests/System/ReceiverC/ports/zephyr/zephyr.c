@@ -259,7 +259,7 @@ static void swap(void) {
   }
 }
 
-/// MCUboot after a reset: it starts a requested image on trial, and reverts an unconfirmed one.
+/// MCUboot after a reset: it starts a requested image on trial, and reverts an unconfirmed image.
 static void start_mcuboot(void) {
   static const uint8_t magic[4] = {0x3D, 0xB8, 0xF3, 0x96};
   bool is_requested = state()->is_requested && memcmp(port_flash + SLOT, magic, 4) == 0;

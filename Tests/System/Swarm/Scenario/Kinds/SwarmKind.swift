@@ -15,7 +15,7 @@ protocol SwarmKind: Sendable {
   /// Draws a device with one of the names.
   static func device(_ name: String, _ draw: inout KindDraw) -> DrawnDevice
 
-  /// Whether the device writes a new image over the running one.
+  /// Whether the device writes a new image over the running image.
   var overwritesWhatRuns: Bool { get }
 
   /// A plain image in the format that the device accepts.
@@ -31,7 +31,8 @@ enum SwarmKinds {
 }
 
 extension Scenario {
-  /// The profiles of a kind that are drawn; empty for the OTA service, which has a separate swarm.
+  /// The profiles of a kind that the swarm draws; empty for the OTA service, which has a separate
+  /// swarm.
   public static func names(of device: DeviceKind) -> [String] {
     device.ofSwarm.map { type(of: $0).days } ?? []
   }
