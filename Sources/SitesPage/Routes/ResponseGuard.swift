@@ -18,7 +18,7 @@ struct ResponseGuard: RouterMiddleware {
     // `no-referrer` would also remove the origin of forms.
     ("Referrer-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Resource-Policy", "same-origin"), ("X-Frame-Options", "DENY"),
-    ("Permissions-Policy", "camera=(), geolocation=(), microphone=(), usb=(), bluetooth=()"),
+    ("Permissions-Policy", "camera=(), geolocation=(), microphone=(), usb=()"),
   ]
 
   func handle(

@@ -101,7 +101,7 @@ struct RunView: Sendable {
     return """
       <p class="state">\(Elements.badge(index.state.sign, index.stateWords)) \
       <span class="when">\(grouped: index.run.settledCount) of \(grouped: index.deviceCount) \
-      devices have an outcome; last event \(clock: index.run.lastAt)</span></p>
+      devices have an outcome; last event \(time: index.run.lastAt)</span></p>
       \(reasons)
       """
   }

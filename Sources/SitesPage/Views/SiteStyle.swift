@@ -76,7 +76,12 @@ enum SiteStyle {
     [aria-sort=descending] a::after { content: " ↓"; }
     .site table .key { font-size: .7rem; vertical-align: 0; }
     .site progress { width: 6rem; accent-color: var(--running); vertical-align: middle; }
-    .site .chart { min-width: 34rem; }
+    .site .chart { min-width: 46rem; }
+    .scroll { position: relative; }
+    .site .scroll table { min-width: 34rem; }
+    /* Names with many combining marks must not cover other rows. */
+    .site bdi { display: inline-block; max-width: 100%; overflow: hidden; vertical-align: bottom; }
+    .legend { margin-bottom: .7rem; }
     .chart path.succeeded { opacity: .85; }
     .chart path.failed { fill: url(#hatch); }
     .chart path.unseen { fill: url(#dots); }
@@ -84,7 +89,7 @@ enum SiteStyle {
     .wave h3 a { color: inherit; }
     @media (max-width: 40rem) {
       .user { margin-left: 0; }
-      .controls label { flex: 1 1 100%; display: flex; align-items: center; gap: .5rem; }
+      .controls label { flex: 1 1 100%; min-width: 0; display: flex; align-items: center; gap: .5rem; }
       .controls input, .controls select { flex: 1; max-width: none; min-width: 0; }
     }
     @media (forced-colors: active) {
