@@ -101,14 +101,15 @@ package struct SitesPage: Sendable {
 
   private var router: Router<PageContext> {
     let router = Router(context: PageContext.self, options: [.autoGenerateHeadEndpoints])
-    router.add(middleware: ResponseGuard(services: services))
+    let api = APIRoutes(services: services)
+    router.add(middleware: ResponseGuard(services: services, methods: api.methods))
     let open = router.group()
     let service = ServiceRoutes(services: services)
     service.addFiles(to: open)
     LoginRoutes(services: services).add(to: open)
     service.addMetrics(
       to: router.group().add(middleware: Authentication(services: services, kind: .metrics)))
-    APIRoutes(services: services).add(
+    api.add(
       to: router.group().add(middleware: Authentication(services: services, kind: .api)),
       openTo: open)
     let pages = router.group()

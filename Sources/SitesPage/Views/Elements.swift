@@ -49,7 +49,7 @@ enum Elements {
   static func table(_ label: String, head: [HTML], rows: [HTML]) -> HTML {
     guard !rows.isEmpty else { return "<p class=\"small\">None.</p>\n" }
     return """
-      <div class="scroll" role="region" aria-label="\(label)" tabindex="0"><table>
+      <div class="scroll" role="region" aria-label="Table: \(label)" tabindex="0"><table>
       <thead><tr>\(head)</tr></thead>
       <tbody>
       \(rows)</tbody></table></div>

@@ -4,7 +4,10 @@ enum SiteStyle {
   static let text =
     #"""
 
+    :root { --wait: #875700; }
+    @media screen and (prefers-color-scheme: dark) { :root { --wait: #dcab52; } }
     .site { padding-top: 0; }
+    .site .wait { color: var(--wait); }
     .skip { position: absolute; left: -999rem; }
     .skip:focus { left: 1rem; top: .5rem; z-index: 1; padding: .4rem .8rem; background: var(--ground); }
     .hidden {
