@@ -98,7 +98,8 @@ package struct CommandEffect: Hashable, Sendable {
   private static func resumption(in index: borrowing RunIndex) -> [String] {
     let left = index.counts[.waiting]
     return [
-      "Attempts start again as the campaign permits; \(devices(left)) \(left == 1 ? "waits" : "wait").",
+      "Attempts start again as the campaign permits; \(devices(left)) "
+        + "\(left == 1 ? "waits" : "wait").",
       "A hook that failed before a wave runs again.",
     ]
   }

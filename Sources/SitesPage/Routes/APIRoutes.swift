@@ -155,7 +155,7 @@ struct APIRoutes: Sendable {
     }
     let text = try await services.reports.text(
       format, of: try await model.record(of: try context.part("run")),
-      by: services.configuration.program, at: services.environment.wall())
+      in: services.configuration, at: services.environment.wall())
     var response = Response.text(text, type: format.contentType)
     if format == .html {
       response.headers[.contentSecurityPolicy] = HTMLReport.policy + "; frame-ancestors 'none'"

@@ -25,6 +25,9 @@ package struct PageConfiguration: Sendable {
   package var submissionMaximum = 64 << 20
   /// The program that serves the page, such as `otaflash-coordinator 1.4.0`.
   package var program = "otaflash-coordinator"
+  /// Returns the command that verifies the events of a run by the hash of its last event, for the
+  /// report; `nil` = the report names no command.
+  package var verification: (@Sendable (_ run: String, _ head: String) -> String)?
 
   package init() {}
 
@@ -73,7 +76,7 @@ extension PageFault: CustomStringConvertible {
       "cannot listen on \(address), port \(port): \(words); choose another port, or end the "
         + "process that uses it"
     case .noAccounts(let path):
-      "\(path) has no accounts, so nobody could log in: add an account first"
+      "\(path) has no accounts, so no user could log in: add an account first"
     case .accounts(let fault): fault.description
     }
   }

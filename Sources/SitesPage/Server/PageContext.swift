@@ -3,7 +3,7 @@ import FoundationEssentials
 import Hummingbird
 
 /// The user of a request.
-struct Identity: Sendable {
+struct PageUser: Sendable {
   let account: String
   let role: AccountRole
   /// The session of a browser; `nil` = the request has a token.
@@ -16,7 +16,7 @@ package struct PageContext: RequestContext {
   /// The IP address of the client; `nil` = unknown.
   let address: String?
   /// The user; `nil` = not authenticated.
-  var identity: Identity?
+  var identity: PageUser?
 
   package init(source: ApplicationRequestContextSource) {
     coreContext = .init(source: source)
@@ -32,14 +32,14 @@ package struct PageContext: RequestContext {
   }
 
   /// Returns the user.
-  func user() throws(PageError) -> Identity {
+  func user() throws(PageError) -> PageUser {
     guard let identity else { throw .unauthenticated }
     return identity
   }
 
   /// Checks that the user has a role.
   @discardableResult
-  func require(_ role: AccountRole) throws(PageError) -> Identity {
+  func require(_ role: AccountRole) throws(PageError) -> PageUser {
     let identity = try user()
     guard identity.role >= role else { throw .forbidden(needs: role) }
     return identity

@@ -114,7 +114,8 @@ enum Elements {
       isCurrent
       ? (isDescending ? " aria-sort=\"descending\"" : " aria-sort=\"ascending\"") : ""
     return """
-      <th scope="col"\(alignment(of: words))\(state)><a href="\(link)">\(HTML(stringLiteral: words))</a></th>
+      <th scope="col"\(alignment(of: words))\(state)>\
+      <a href="\(link)">\(HTML(stringLiteral: words))</a></th>
       """
   }
 

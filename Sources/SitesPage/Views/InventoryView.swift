@@ -7,7 +7,7 @@ import OtaflashFleetReport
 enum InventoryView {
   private static let path = "/devices"
 
-  static func page(_ inventory: DeviceInventory, _ query: InventoryQuery, for user: Identity)
+  static func page(_ inventory: DeviceInventory, _ query: InventoryQuery, for user: PageUser)
     -> HTML
   {
     let page = inventory.page(query)
@@ -99,7 +99,7 @@ enum InventoryView {
   }
 
   /// The history of a device.
-  static func page(_ device: KnownDevice, for user: Identity) -> HTML {
+  static func page(_ device: KnownDevice, for user: PageUser) -> HTML {
     let rows = device.entries.map { entry -> HTML in
       let report = entry.report
       let cause: HTML = report.cause.map { "<small>\(cut: $0)</small>" } ?? ""

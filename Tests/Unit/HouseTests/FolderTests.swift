@@ -42,7 +42,7 @@ import Testing
     "FleetHooks": [""],
     "NATS": ["Connection", "JetStream", "KeyValue"],
     "SitesPage": [
-      "Accounts", "Model", "Security", "Server", "Text", "Views", "Routes", "",
+      "Accounts", "Model", "Security", "Text", "Server", "Views", "Routes", "",
     ],
     "FleetForecast": [""],
     "FleetReport": ["Text", "Run", "Tables", "Page"],

@@ -103,6 +103,18 @@ import Testing
     }
   }
 
+  @Test func passwordsAndRolesAreChanged() throws {
+    try Self.inFolder { file, _ in
+      try file.add("anna", role: .viewer, password: "the first password", cost: .test)
+      try file.setPassword("the second password", of: "anna", cost: .test)
+      try file.setRole(.admin, of: "anna")
+      let account = try #require(try file.read().first)
+      #expect(account.role == .admin)
+      #expect(account.password?.matches("the second password") == true)
+      #expect(account.password?.matches("the first password") == false)
+    }
+  }
+
   @Test func passwordsAreSaltedAndChecked() throws {
     let (one, two) = (
       PasswordHash(of: "secret words", cost: .test), PasswordHash(of: "secret words", cost: .test)

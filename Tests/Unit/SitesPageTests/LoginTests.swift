@@ -27,7 +27,7 @@ import Testing
     try await PageFixture().test { client in
       var (one, two) = (client, client)
       let wrong = try await one.tryLogin("viewer", "a wrong password")
-      let unknown = try await two.tryLogin("nobody", "a wrong password")
+      let unknown = try await two.tryLogin("unknown", "a wrong password")
       let pattern = /value="[^"]*"/
       #expect(wrong.status == unknown.status)
       #expect(wrong.text.replacing(pattern, with: "") == unknown.text.replacing(pattern, with: ""))
