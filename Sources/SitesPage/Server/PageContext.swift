@@ -23,6 +23,15 @@ package struct PageContext: RequestContext {
     address = source.channel.remoteAddress?.ipAddress
   }
 
+  /// Returns the address of the client, which a proxy on this machine states.
+  func client(of request: Request, in configuration: PageConfiguration) -> String {
+    guard configuration.isBehindProxy,
+      let field = request.headers.last(where: { $0.name.canonicalName == "x-forwarded-for" }),
+      let last = field.value.split(separator: ",").last
+    else { return address ?? "" }
+    return last.filter { $0 != " " }
+  }
+
   /// Returns a part of the path, decoded.
   func part(_ name: String) throws(PageError) -> String {
     guard let raw = parameters.get(name), let text = Address.decoded(raw) else {

@@ -45,16 +45,17 @@ enum InventoryView {
   }
 
   private static func filters(_ inventory: DeviceInventory, _ query: InventoryQuery) -> HTML {
-    let versions = Set(inventory.groups.map { VersionGroup.words($0.key.version) }).sorted()
+    let summary = inventory.summary
+    let versions = Set(summary.groups.map { VersionGroup.words($0.key.version) }).sorted()
     return """
       <form method="get" action="/devices" class="controls" role="search" aria-label="Devices">
       <label>Name or id <input type="search" name="q" value="\(query.text)" maxlength="100">\
       </label>
       \(Elements.select(
-        "site", "Site", all: "all", options: inventory.sites.map { ($0, $0) },
+        "site", "Site", all: "all", options: summary.sites.map { ($0, $0) },
         selected: query.site))\
       \(Elements.select(
-        "board", "Board", all: "all", options: inventory.boards.map { ($0, $0) },
+        "board", "Board", all: "all", options: summary.boards.map { ($0, $0) },
         selected: query.board))\
       \(Elements.select(
         "version", "Version", all: "all", options: versions.map { ($0, $0) },

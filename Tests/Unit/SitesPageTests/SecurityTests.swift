@@ -23,6 +23,36 @@ import Testing
     try configuration.check()
   }
 
+  @Test func aProxyIsOnThisMachine() throws {
+    var configuration = PageConfiguration()
+    configuration.isBehindProxy = true
+    try configuration.check()
+    configuration.address = "192.0.2.1"
+    configuration.tls = .init(certificates: "/c.pem", privateKey: "/k.pem")
+    #expect(throws: PageFault.openProxyAddress("192.0.2.1")) { try configuration.check() }
+  }
+
+  @Test func behindAProxyTheClientIsLimited() async throws {
+    try await PageFixture { $0.isBehindProxy = true }.test { client in
+      let name = try #require(HTTPField.Name("X-Forwarded-For"))
+      var client = client
+      let form = try await client.get("/login")
+      client.keep(form)
+      let cookies = form.headers[values: .setCookie]
+      #expect(cookies.allSatisfy { $0.hasPrefix("__Host-") && $0.hasSuffix("; Secure") })
+      for attempt in 0...LoginLimiter.freeForAddress {
+        let values = [
+          ("form-token", try form.formToken), ("account", "name\(attempt)"), ("password", "x"),
+        ]
+        // The client can only prepend addresses.
+        let headers: HTTPFields = [name: "198.51.100.\(attempt), 192.0.2.7"]
+        let status = try await client.post("/login", values, headers: headers).status
+        let isLast = attempt == LoginLimiter.freeForAddress
+        #expect(status == (isLast ? .tooManyRequests : .unauthorized))
+      }
+    }
+  }
+
   @Test(arguments: ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
   func aLoopbackAddressDoesNot(_ address: String) throws {
     var configuration = PageConfiguration()
