@@ -5,7 +5,7 @@ override SHELL := /bin/bash
 SWIFT ?= swift
 
 .PHONY: demo demo-fleet build test kill-test fleet-kill-test test-receiver compare-receivers smp-oracle lab \
-  bench swarm replay sweep fleet-swarm fleet-patches report-page fuzz format style lint man clean deps client docs site-pages \
+  bench swarm replay sweep fleet-swarm fleet-patches report-page sites-page fuzz format style lint man clean deps client docs site-pages \
   troubleshooting picture soak real-files zip-oracle \
   delta-oracle help release-program install package package-test package-twice release
 
@@ -126,6 +126,12 @@ report-page:
 	$(SWIFT) build --traits Fleet -c release --product report-samples
 	PICTURES='$(PICTURES)' Tests/System/FleetReportPage/run .build/release/report-samples
 
+# Checks the page of many sites in Chromium, and its API with schemathesis. PICTURES=folder stores screenshots.
+sites-page:
+	@tools/deps chromium fonts-dejavu-core libnats-dev python3-venv
+	$(SWIFT) build --traits Sites -c release --product sites-page-samples
+	PICTURES='$(PICTURES)' Tests/System/SitesPage/run .build/release/sites-page-samples
+
 # Cuts the update of every sample and kind of device at every PDU, and resumes with damaged journals on the host.
 sweep: build
 	$(SWIFT) build -c release --product otaflash-swarm
@@ -159,7 +165,7 @@ style:
 
 # Runs `style`, and checks the scripts with shellcheck.
 lint: style
-	shellcheck --severity=warning tools/deps tools/docs tools/site/make tools/build-release tools/install tools/package tools/release tools/nats-servers Tests/System/Package/{run,twice} Tests/run Tests/swift Tests/System/Client/run Tests/System/FleetReportPage/run Examples/*.sh Benchmarks/run .ci/run \
+	shellcheck --severity=warning tools/deps tools/docs tools/site/make tools/build-release tools/install tools/package tools/release tools/nats-servers Tests/System/Package/{run,twice} Tests/run Tests/swift Tests/System/Client/run Tests/System/FleetReportPage/run Tests/System/SitesPage/run Examples/*.sh Benchmarks/run .ci/run \
 	  Tests/System/KernelLab/{run,prepare,guest/session,guest/*.sh,peers/loaded}
 	shellcheck --severity=warning --shell=bash --exclude=SC2034,SC2154 Tests/System/KernelLab/scenarios/*.sh
 

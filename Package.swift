@@ -246,14 +246,28 @@ let package = Package(
         sitesOnly("Logging", package: "swift-log"),
       ],
       path: "Sources/SitesPage", exclude: ["README.md"], swiftSettings: strict),
+    .target(
+      name: "OtaflashSitesSamples",
+      dependencies: [
+        "OtaflashFleet", "OtaflashFleetStore", "OtaflashFleetSamples", "OtaflashSitesPage",
+      ],
+      path: "Tests/System/SitesPage/Samples", swiftSettings: strict),
+    .executableTarget(
+      name: "sites-page-samples",
+      dependencies: [
+        "OtaflashFleet", "OtaflashFleetSamples", "OtaflashSitesPage", "OtaflashSitesSamples",
+        sitesOnly("Logging", package: "swift-log"),
+      ],
+      path: "Tests/System/SitesPage/Server", swiftSettings: strict),
     .unitTests(
       name: "SitesPageTests",
       dependencies: [
         "OtaflashConsole", "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetStore",
         "OtaflashFleetReport", "OtaflashFleetHost", "OtaflashFleetSamples", "OtaflashSitesPage",
-        crypto,
+        "OtaflashSitesSamples", crypto,
         sitesOnly("Hummingbird", package: "hummingbird"),
         sitesOnly("HummingbirdTesting", package: "hummingbird"),
+        sitesOnly("HTTPTypes", package: "swift-http-types"),
         sitesOnly("Logging", package: "swift-log"),
       ]),
     .target(

@@ -13,10 +13,12 @@ import Logging
 package struct SitesPage: Sendable {
   /// The time after which a connection without a request is closed.
   private static let idleSeconds: Int64 = 75
+  /// The maximum number of open connections; further ones wait.
+  private static let connectionMaximum = 1000
   /// The maximum size of the header of a request, in bytes.
   private static let headerMaximum = 16 << 10
 
-  private let services: PageServices
+  let services: PageServices
   private let configuration: PageConfiguration
 
   /// - Parameters:
@@ -58,7 +60,9 @@ package struct SitesPage: Sendable {
     Application(
       router: router, server: try server,
       configuration: ApplicationConfiguration(
-        address: .hostname(configuration.address, port: configuration.port)),
+        address: .hostname(configuration.address, port: configuration.port),
+        availableConnectionsDelegate: MaximumAvailableConnections(
+          Self.connectionMaximum, logger: services.logger)),
       onServerRunning: { channel in await onListening(channel.localAddress?.port ?? 0) },
       logger: services.logger)
   }
@@ -101,14 +105,15 @@ package struct SitesPage: Sendable {
 
   private var router: Router<PageContext> {
     let router = Router(context: PageContext.self, options: [.autoGenerateHeadEndpoints])
-    router.add(middleware: ResponseGuard(services: services))
+    let api = APIRoutes(services: services)
+    router.add(middleware: ResponseGuard(services: services, methods: api.methods))
     let open = router.group()
     let service = ServiceRoutes(services: services)
     service.addFiles(to: open)
     LoginRoutes(services: services).add(to: open)
     service.addMetrics(
       to: router.group().add(middleware: Authentication(services: services, kind: .metrics)))
-    APIRoutes(services: services).add(
+    api.add(
       to: router.group().add(middleware: Authentication(services: services, kind: .api)),
       openTo: open)
     let pages = router.group()

@@ -154,7 +154,8 @@ package struct OutcomeCounts: Hashable, Sendable {
 
   /// Counts a device; `change` = −1 removes it.
   package mutating func count(_ outcome: Outcome, by change: Int = 1) {
-    counts[outcome, default: 0] += change
+    let count = self[outcome] + change
+    counts[outcome] = count == 0 ? nil : count
   }
 
   package subscript(outcome: Outcome) -> Int { counts[outcome] ?? 0 }

@@ -13,8 +13,8 @@ package struct PasswordHash: Hashable, Sendable {
     package let logarithm: Int
     package let parallelism: Int
 
-    /// The memory of a derivation is 128 · r · 2^ln bytes: here 32 MiB (OWASP Password Storage Cheat
-    /// Sheet, scrypt: N = 2^15, r = 8, p = 3).
+    /// The memory of a derivation is 128 · r · 2^ln bytes: here 32 MiB. OWASP recommends these
+    /// values (Password Storage Cheat Sheet, scrypt: N = 2^15, r = 8, p = 3).
     package static let standard = Cost(logarithm: 15, parallelism: 3)
     /// For tests only: the library is compiled without optimization there.
     package static let test = Cost(logarithm: 4, parallelism: 1)

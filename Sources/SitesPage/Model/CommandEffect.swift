@@ -66,6 +66,16 @@ package struct CommandEffect: Hashable, Sendable {
   private static func approval(in index: borrowing RunIndex) -> [String] {
     guard let current = index.run.currentWave else { return [] }
     let wave = index.run.waves[current]
+    if case .paused = index.run.control {
+      return ["The run is resumed."] + steps(after: current, wave, in: index)
+    }
+    return steps(after: current, wave, in: index)
+  }
+
+  /// The effect of an approval on the waves.
+  private static func steps(
+    after current: Int, _ wave: WaveProgress, in index: borrowing RunIndex
+  ) -> [String] {
     if case .stop = wave.verdict, !wave.isSettled {
       return [
         "Wave \(wave.name) continues with its remaining "
@@ -88,7 +98,8 @@ package struct CommandEffect: Hashable, Sendable {
   private static func resumption(in index: borrowing RunIndex) -> [String] {
     let left = index.counts[.waiting]
     return [
-      "Attempts start again as the campaign permits; \(devices(left)) \(left == 1 ? "waits" : "wait").",
+      "Attempts start again as the campaign permits; \(devices(left)) "
+        + "\(left == 1 ? "waits" : "wait").",
       "A hook that failed before a wave runs again.",
     ]
   }

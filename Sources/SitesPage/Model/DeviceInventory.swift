@@ -65,6 +65,13 @@ package struct VersionGroup: Hashable, Sendable {
   package let devices: Int
 }
 
+/// The versions of all devices, and the names for filters.
+package struct InventorySummary: Hashable, Sendable {
+  package let groups: [VersionGroup]
+  package let sites: [String]
+  package let boards: [String]
+}
+
 /// A part of the table of all devices.
 package struct InventoryQuery: Hashable, Sendable {
   package enum Order: String, Hashable, Sendable, CaseIterable {
@@ -110,9 +117,8 @@ package final class DeviceInventory: Sendable {
   }
 
   /// The groups, by board and version.
-  package var groups: [VersionGroup] { state.withLock { $0.groups } }
-  package var sites: [String] { state.withLock { $0.sites } }
-  package var boards: [String] { state.withLock { $0.boards } }
+  package var groups: [VersionGroup] { summary.groups }
+  package var summary: InventorySummary { state.withLock { $0.summary() } }
 
   /// Records the results of devices in a run.
   func record(_ reports: [DeviceReport], of run: RunBeginning, began: WallClockTime) {

@@ -14,18 +14,27 @@ struct InventoryTable: Sendable {
   private var siteCounts: [String: Int] = [:]
   private var boardCounts: [String: Int] = [:]
   private var orders: [InventoryQuery.Order: (revision: Int, places: [Int])] = [:]
+  private var latest: (revision: Int, summary: InventorySummary)?
   /// Increases when a device is added or renamed.
   private var identityRevision = 0
 
   subscript(id: FleetDevice.ID) -> KnownDevice? { places[id].map { devices[$0] } }
 
-  var sites: [String] { siteCounts.keys.sorted() }
-  var boards: [String] { boardCounts.keys.sorted() }
+  /// The groups, sites and boards, which are sorted once per change.
+  mutating func summary() -> InventorySummary {
+    if let latest, latest.revision == revision { return latest.summary }
+    let groups = counts.map { VersionGroup(key: $0, devices: $1) }
+    let summary = InventorySummary(
+      groups: groups.sorted {
+        (NaturalText($0.key.board ?? ""), $0.key.sortVersion)
+          < (NaturalText($1.key.board ?? ""), $1.key.sortVersion)
+      }, sites: Self.sorted(siteCounts), boards: Self.sorted(boardCounts))
+    latest = (revision, summary)
+    return summary
+  }
 
-  var groups: [VersionGroup] {
-    counts.map { VersionGroup(key: $0, devices: $1) }.sorted { left, right in
-      (left.key.board ?? "", left.key.sortVersion) < (right.key.board ?? "", right.key.sortVersion)
-    }
+  private static func sorted(_ names: [String: Int]) -> [String] {
+    names.keys.map { (NaturalText($0), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
   }
 
   // MARK: Changes
@@ -86,18 +95,19 @@ struct InventoryTable: Sendable {
   mutating func page(_ query: InventoryQuery) -> TablePage<KnownDevice> {
     let text = SearchText(query.text)
     var found: [Int] = []
-    for place in order(query.order) {
-      let device = devices[place]
-      guard query.site.map({ $0 == device.site }) ?? true,
-        query.board.map({ $0 == device.board }) ?? true,
-        query.version.map({ $0 == VersionGroup.words(device.version) }) ?? true,
-        text.isEmpty || texts[place].contains(text)
-      else { continue }
-      found.append(place)
-    }
+    for place in order(query.order) where matches(place, query, text) { found.append(place) }
     if query.isDescending { found.reverse() }
     let devices = devices
     return TablePage(of: found, page: query.page, size: query.size).map { devices[$0] }
+  }
+
+  private func matches(_ place: Int, _ query: InventoryQuery, _ text: SearchText) -> Bool {
+    if let site = query.site, devices[place].site != site { return false }
+    if let board = query.board, devices[place].board != board { return false }
+    if let version = query.version, VersionGroup.words(devices[place].version) != version {
+      return false
+    }
+    return text.isEmpty || texts[place].contains(text)
   }
 
   private mutating func order(_ order: InventoryQuery.Order) -> [Int] {

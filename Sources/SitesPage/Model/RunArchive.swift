@@ -65,7 +65,7 @@ actor RunArchive {
 
   /// Returns the state of a stored run. Its events are read in parts, so that the coordinator can
   /// record events meanwhile.
-  func run(_ id: String) throws(SitesFault) -> FleetRun {
+  nonisolated func run(_ id: String) throws(SitesFault) -> FleetRun {
     var history: [RecordedEvent] = []
     while true {
       let part = try stored { () throws(StorageFault) in
@@ -89,7 +89,15 @@ actor RunArchive {
     return state
   }
 
-  private func stored<Value>(
+  /// Keeps a run on which the coordinator no longer works.
+  func keep(_ book: RunBook) {
+    list = nil
+    books.removeAll { $0.book.id == book.id }
+    books.append((book.read { $0.run.eventCount }, book))
+    if books.count > Self.booksMaximum { books.removeFirst() }
+  }
+
+  private nonisolated func stored<Value>(
     _ body: () throws(StorageFault) -> Value
   ) throws(SitesFault) -> Value {
     do throws(StorageFault) { return try body() } catch { throw .storage(error) }

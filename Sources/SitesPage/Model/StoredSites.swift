@@ -85,11 +85,11 @@ package final class StoredSites: SitesModel, Sendable {
 
   /// Ends the observation of a run, after the coordinator has stopped working on it.
   package func release(run: String) async {
-    live.withLock { live in
-      live.books[run] = nil
-      for job in live.transfers.keys where job.run == run { live.transfers[job] = nil }
+    let book = live.withLock { live in
+      live.transfers = live.transfers.filter { $0.key.run != run }
+      return live.books.removeValue(forKey: run)
     }
-    await archive.forgetList()
+    if let book { await archive.keep(book) }
   }
 
   /// Records the progress of a transfer.
@@ -108,7 +108,7 @@ package final class StoredSites: SitesModel, Sendable {
         break
       }
       guard live.withLock({ $0.books[kept.id] }) == nil else { continue }
-      let run = try await archive.run(kept.id)
+      let run = try archive.run(kept.id)
       guard let beginning = run.beginning else { continue }
       count += run.devices.count
       devices.record(

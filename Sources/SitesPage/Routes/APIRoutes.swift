@@ -26,11 +26,7 @@ struct APIRoute: Sendable {
 /// The REST API. Its JSON has the names of `otaflash fleet … --json`.
 struct APIRoutes: Sendable {
   static let prefix = "/api/v1"
-  /// The methods to which a path without them answers 405.
-  private static let methods: [HTTPRequest.Method] = [
-    .get, .post, .put, .delete, .patch, .options, .trace,
-  ]
-
+  private static let document = "/openapi.json"
   let services: PageServices
 
   var routes: [APIRoute] {
@@ -48,35 +44,20 @@ struct APIRoutes: Sendable {
   }
 
   func add(to router: RouterGroup<PageContext>, openTo open: RouterGroup<PageContext>) {
-    let document = Self.prefix + "/openapi.json"
-    open.get(RouterPath(document)) { _, _ in
+    open.get(RouterPath(Self.prefix + Self.document)) { _, _ in
       Response.text(OpenAPIDocument.text, type: "application/json")
     }
-    refuseOthers(than: [.get, .head], at: document, on: open)
     for route in routes {
       router.on(RouterPath(Self.prefix + route.path), method: route.method) { request, context in
         try context.require(route.role)
         return try await route.answer(request, context)
       }
     }
-    for path in Set(routes.map(\.path)) {
-      let known = routes.filter { $0.path == path }.map(\.method)
-      refuseOthers(
-        than: known + (known.contains(.get) ? [.head] : []), at: Self.prefix + path, on: router)
-    }
   }
 
-  private func refuseOthers(
-    than known: [HTTPRequest.Method], at path: String, on router: RouterGroup<PageContext>
-  ) {
-    let allowed = known.map(\.rawValue).joined(separator: ", ")
-    for method in Self.methods where !known.contains(method) {
-      router.on(RouterPath(path), method: method) { _, _ -> Response in
-        throw PageError(
-          status: .methodNotAllowed, code: "method-not-allowed",
-          words: "this address supports only \(allowed)", headers: [.allow: allowed])
-      }
-    }
+  /// The methods of each path.
+  var methods: APIMethods {
+    APIMethods(routes.map { ($0.path, $0.method) } + [(Self.document, .get)])
   }
 
   private var model: any SitesModel { services.model }
@@ -174,7 +155,7 @@ struct APIRoutes: Sendable {
     }
     let text = try await services.reports.text(
       format, of: try await model.record(of: try context.part("run")),
-      by: services.configuration.program, at: services.environment.wall())
+      in: services.configuration, at: services.environment.wall())
     var response = Response.text(text, type: format.contentType)
     if format == .html {
       response.headers[.contentSecurityPolicy] = HTMLReport.policy + "; frame-ancestors 'none'"
@@ -237,4 +218,31 @@ struct APIRoutes: Sendable {
 }
 
 extension RunAction: Decodable {}
+
+/// The methods of the paths of the API, for requests with other methods.
+struct APIMethods: Sendable {
+  private let paths: [(parts: [Substring], methods: [HTTPRequest.Method])]
+
+  init(_ routes: [(path: String, method: HTTPRequest.Method)]) {
+    paths = Dictionary(grouping: routes) { $0.path }.map { path, routes in
+      let methods = routes.map(\.method)
+      return (path.split(separator: "/"), methods + (methods.contains(.get) ? [.head] : []))
+    }
+  }
+
+  /// Returns the error for a path without a matching route: 405 if it has other methods.
+  func error(for path: String) -> PageError {
+    guard path.hasPrefix(APIRoutes.prefix + "/") else { return .notFound }
+    let parts = path.dropFirst(APIRoutes.prefix.count).split(separator: "/")
+    let found = paths.first { known in
+      known.parts.count == parts.count
+        && zip(known.parts, parts).allSatisfy { $0.hasPrefix("{") || $0 == $1 }
+    }
+    guard let found else { return .notFound }
+    let allowed = found.methods.map(\.rawValue).joined(separator: ", ")
+    return PageError(
+      status: .methodNotAllowed, code: "method-not-allowed",
+      words: "this address supports only \(allowed)", headers: [.allow: allowed])
+  }
+}
 #endif

@@ -101,7 +101,7 @@ struct CommandRoutes: Sendable {
 
   @discardableResult
   func command(
-    _ command: OperatorCommand, to run: String, by user: Identity, because reason: String
+    _ command: OperatorCommand, to run: String, by user: PageUser, because reason: String
   ) async throws(SitesFault) -> OperatorAction {
     let action = try await services.model.command(
       command, to: run, by: user.account, because: reason)
@@ -133,7 +133,7 @@ struct CommandRoutes: Sendable {
   /// Starts a campaign.
   ///
   /// - Returns: the id of the run.
-  func submit(_ body: Multipart, by user: Identity) async throws -> String {
+  func submit(_ body: Multipart, by user: PageUser) async throws -> String {
     let submission = try SubmittedFiles.submission(body, by: user)
     let run = try await services.model.submit(submission)
     services.logger.info(
@@ -146,7 +146,7 @@ struct CommandRoutes: Sendable {
 enum SubmittedFiles {
   private static let nameMaximum = 200
 
-  static func submission(_ body: Multipart, by user: Identity) throws(PageError)
+  static func submission(_ body: Multipart, by user: PageUser) throws(PageError)
     -> CampaignSubmission
   {
     guard let campaign = body.parts.first(where: { $0.name == "campaign" }),

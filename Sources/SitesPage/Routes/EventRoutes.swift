@@ -86,7 +86,7 @@ struct EventRoutes: Sendable {
 
   /// Whether the session is still valid, and its account has the same role.
   private static func isValid(
-    _ key: SessionKey, _ user: Identity, _ services: PageServices
+    _ key: SessionKey, _ user: PageUser, _ services: PageServices
   ) -> Bool {
     let now = services.environment.uptime()
     let session = services.sessions.withLock { $0.session(of: key, at: now, isPassive: true) }

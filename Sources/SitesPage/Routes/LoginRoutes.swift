@@ -54,7 +54,7 @@ struct LoginRoutes: Sendable {
       services.loginToken.isValid(values[FormCheck.fieldName] ?? "", for: nonce)
     else { throw PageError.foreignForm }
     let name = values["account"] ?? ""
-    let address = context.address ?? ""
+    let address = context.client(of: request, in: services.configuration)
     let now = services.environment.uptime()
     if let wait = services.limiter.withLock({
       $0.admit(account: name, address: address, at: now)

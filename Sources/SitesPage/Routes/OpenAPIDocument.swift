@@ -1,6 +1,6 @@
 #if Sites
-/// The description of the API: OpenAPI 3.1 (spec.openapis.org/oas/v3.1.0). A test compares its paths
-/// with the routes.
+/// The description of the API: OpenAPI 3.1 (spec.openapis.org/oas/v3.1.0). A test compares its
+/// paths with the routes.
 enum OpenAPIDocument {
   static let text =
     "{\(head),\n\"paths\": {\(sites),\n\(runs),\n\(devices)},\n\(OpenAPISchemas.text)}\n"
@@ -10,7 +10,7 @@ enum OpenAPIDocument {
     "openapi": "3.1.0",
     "info": {
       "title": "otaflash coordinator", "version": "1",
-      "description": "Campaigns over many sites. Names are those of 'otaflash fleet … --json'."
+      "description": "Campaigns over many sites. Names are those of the JSON Lines of campaigns."
     },
     "servers": [{ "url": "/api/v1" }],
     "security": [{ "token": [] }]
@@ -97,7 +97,8 @@ enum OpenAPIDocument {
         "parameters": [{ "$ref": "#/components/parameters/run" },
           { "$ref": "#/components/parameters/q" }, { "$ref": "#/components/parameters/site" },
           { "$ref": "#/components/parameters/board" },
-          { "name": "outcome", "in": "query", "schema": { "$ref": "#/components/schemas/outcome" } },
+          { "name": "outcome", "in": "query",
+            "schema": { "$ref": "#/components/schemas/outcome" } },
           { "name": "wave", "in": "query", "description": "The number of the wave, from 1.",
             "schema": { "type": "integer", "minimum": 1, "maximum": 100 } },
           { "name": "sort", "in": "query", "schema": { "enum": ["name", "device", "wave", "site",

@@ -2,7 +2,8 @@
 /// The components of the description of the API.
 enum OpenAPISchemas {
   static let text =
-    "\"components\": {\(security),\n\(parameters),\n\(responses),\n\"schemas\": {\(schemas),\n\(runs)}}"
+    "\"components\": {\(security),\n\(parameters),\n\(responses),\n"
+    + "\"schemas\": {\(schemas),\n\(runs)}}"
 
   private static let security = #"""
 
@@ -198,6 +199,7 @@ enum OpenAPISchemas {
   private static let reasonPattern =
     #"^[^\\s\#(hidden)][^\#(hidden)]{0,499}$"#
   private static let hidden =
-    #"\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069"#
+    #"\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\u061c\\u200e\\u200f"#
+    + #"\\u202a-\\u202e\\u2066-\\u2069"#
 }
 #endif

@@ -91,11 +91,11 @@ struct PageRoutes: Sendable {
   ) async throws -> Response {
     let run = try context.part("run")
     let text = try await services.reports.text(
-      format, of: try await model.record(of: run), by: services.configuration.program,
+      format, of: try await model.record(of: run), in: services.configuration,
       at: services.environment.wall())
     var response = Response.text(text, type: format.contentType)
     if format == .html {
-      // The report is a file of its own: its script and style are permitted by their hashes.
+      // The report is a separate file: its script and style are permitted by their hashes.
       response.headers[.contentSecurityPolicy] = HTMLReport.policy + "; frame-ancestors 'none'"
     }
     if isDownload {

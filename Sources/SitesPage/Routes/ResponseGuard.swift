@@ -7,6 +7,7 @@ import Logging
 /// hosts.
 struct ResponseGuard: RouterMiddleware {
   let services: PageServices
+  let methods: APIMethods
 
   /// No content from other hosts, and no script or style within a page.
   static let policy =
@@ -18,7 +19,7 @@ struct ResponseGuard: RouterMiddleware {
     // `no-referrer` would also remove the origin of forms.
     ("Referrer-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Resource-Policy", "same-origin"), ("X-Frame-Options", "DENY"),
-    ("Permissions-Policy", "camera=(), geolocation=(), microphone=(), usb=(), bluetooth=()"),
+    ("Permissions-Policy", "camera=(), geolocation=(), microphone=(), usb=()"),
   ]
 
   func handle(
@@ -48,7 +49,9 @@ struct ResponseGuard: RouterMiddleware {
   }
 
   private func response(to error: any Error, _ request: Request) -> Response {
-    let page = PageError(error)
+    // The router has no route for the method or the path.
+    let isUnrouted = (error as? HTTPError)?.status == .notFound
+    let page = isUnrouted ? methods.error(for: request.uri.path) : PageError(error)
     if page.status.kind == .serverError {
       services.logger.error(
         "request failed",

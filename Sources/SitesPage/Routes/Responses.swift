@@ -43,7 +43,7 @@ extension PageError {
     return Response.json(members, status: status).adding(headers)
   }
 
-  func page(for user: Identity?) -> Response {
+  func page(for user: PageUser?) -> Response {
     Response.html(ErrorView.page(self, for: user), status: status).adding(headers)
   }
 }

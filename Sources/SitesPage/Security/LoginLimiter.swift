@@ -2,8 +2,8 @@
 /// The limit of failed logins, per account and per address of the client.
 ///
 /// Both tables have a fixed number of slots, which are selected by a hash with a random key, so the
-/// memory is bounded and nothing is evicted: an attacker cannot reset a count by causing others. Two
-/// accounts or addresses that share a slot share its limit.
+/// memory is bounded and nothing is evicted: an attacker cannot reset a count by causing others.
+/// Two accounts or addresses that share a slot share its limit.
 struct LoginLimiter: Sendable {
   private struct Slot: Sendable {
     var failures = 0

@@ -28,13 +28,13 @@ struct Authentication: RouterMiddleware {
       } else if let address = context.address, LoopbackAddress.contains(address),
         !isForwarded(request)
       {
-        context.identity = Identity(account: "", role: .viewer, session: nil)
+        context.identity = PageUser(account: "", role: .viewer, session: nil)
       }
     }
     return try await next(request, context)
   }
 
-  private func session(of request: Request) -> Identity? {
+  private func session(of request: Request) -> PageUser? {
     let cookies = PageCookies(hasTLS: services.hasTLS)
     guard let key = cookies.key(cookies.sessionName, in: request) else { return nil }
     let now = services.environment.uptime()
@@ -44,10 +44,10 @@ struct Authentication: RouterMiddleware {
       $0.session(of: key, at: now, isPassive: isPassive)
     }
     guard let session, let account = services.accounts[session.account] else { return nil }
-    return Identity(account: account.name, role: account.role, session: session)
+    return PageUser(account: account.name, role: account.role, session: session)
   }
 
-  private func token(of request: Request) throws(PageError) -> Identity? {
+  private func token(of request: Request) throws(PageError) -> PageUser? {
     guard let field = request.headers[.authorization] else { return nil }
     let parts = field.split(separator: " ", omittingEmptySubsequences: true)
     guard parts.count == 2, parts[0].lowercased() == "bearer",
@@ -57,7 +57,7 @@ struct Authentication: RouterMiddleware {
       services.counters.withLock { $0.failedLogins += 1 }
       throw .unauthenticated
     }
-    return Identity(account: account.name, role: account.role, session: nil)
+    return PageUser(account: account.name, role: account.role, session: nil)
   }
 
   /// Whether a proxy on this machine forwards the request of another client.
@@ -82,7 +82,7 @@ enum FormCheck {
   }
 
   /// Checks the token of the session in a form.
-  static func token(_ form: FormValues, of identity: Identity) throws(PageError) {
+  static func token(_ form: FormValues, of identity: PageUser) throws(PageError) {
     guard let session = identity.session, let token = form[fieldName],
       SecretBytes.areEqual(Array(token.utf8), Array(session.formToken.utf8))
     else { throw .foreignForm }

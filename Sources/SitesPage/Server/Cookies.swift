@@ -1,8 +1,8 @@
 #if Sites
 import Hummingbird
 
-/// The cookies of the page. With TLS their names have the prefix `__Host-`, so that no other host of
-/// the domain can set them.
+/// The cookies of the page. With TLS their names have the prefix `__Host-`, so that no other host
+/// of the domain can set them.
 struct PageCookies: Sendable {
   let hasTLS: Bool
 

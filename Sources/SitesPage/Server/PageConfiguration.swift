@@ -18,6 +18,9 @@ package struct PageConfiguration: Sendable {
   package var port = 8080
   /// The TLS files; required for addresses other than loopback.
   package var tls: TLSFiles?
+  /// Whether a proxy with TLS on this machine forwards all requests. The last address in
+  /// `X-Forwarded-For` is then that of the client, and cookies are marked as secure.
+  package var isBehindProxy = false
   /// The names by which browsers reach the page, such as `flash.example.com`; empty = any name with
   /// TLS, and only names of this machine without TLS.
   package var hosts: [String] = []
@@ -25,17 +28,24 @@ package struct PageConfiguration: Sendable {
   package var submissionMaximum = 64 << 20
   /// The program that serves the page, such as `otaflash-coordinator 1.4.0`.
   package var program = "otaflash-coordinator"
+  /// Returns the command that verifies the events of a run by the hash of its last event, for the
+  /// report; `nil` = the report names no command.
+  package var verification: (@Sendable (_ run: String, _ head: String) -> String)?
 
   package init() {}
+
+  /// Whether browsers use TLS.
+  var isSecure: Bool { tls != nil || isBehindProxy }
 
   /// Whether only programs on this machine can connect.
   var isLoopback: Bool { LoopbackAddress.contains(address) }
 
   /// Checks that an address that other machines can reach uses TLS.
   ///
-  /// - Throws: `plainAddress`.
+  /// - Throws: `plainAddress`, `openProxyAddress`.
   package func check() throws(PageFault) {
     guard tls != nil || isLoopback else { throw .plainAddress(address) }
+    guard !isBehindProxy || isLoopback else { throw .openProxyAddress(address) }
   }
 }
 
@@ -53,6 +63,8 @@ enum LoopbackAddress {
 package enum PageFault: Error, Hashable, Sendable {
   /// An address that other machines can reach requires TLS.
   case plainAddress(String)
+  /// Only a proxy on this machine may state the address of a client.
+  case openProxyAddress(String)
   case tls(path: String, words: String)
   case address(String, port: Int, words: String)
   /// There are no accounts, so no user could log in.
@@ -67,13 +79,16 @@ extension PageFault: CustomStringConvertible {
     case .plainAddress(let address):
       "without TLS, passwords and tokens would be readable on the network of \(address): configure "
         + "a certificate and its private key, or listen on 127.0.0.1 behind a proxy with TLS"
+    case .openProxyAddress(let address):
+      "behind a proxy, the page must listen on a loopback address, not on \(address): otherwise "
+        + "every client could state the address of another one"
     case .tls(let path, let words):
       "the TLS file \(path) cannot be used: \(words); a PEM file is required"
     case .address(let address, let port, let words):
       "cannot listen on \(address), port \(port): \(words); choose another port, or end the "
         + "process that uses it"
     case .noAccounts(let path):
-      "\(path) has no accounts, so nobody could log in: add an account first"
+      "\(path) has no accounts, so no user could log in: add an account first"
     case .accounts(let fault): fault.description
     }
   }

@@ -29,7 +29,7 @@ final class PageServices: Sendable {
     checker = PasswordChecker(cost: cost)
   }
 
-  var hasTLS: Bool { configuration.tls != nil }
+  var hasTLS: Bool { configuration.isSecure }
 }
 
 /// Counts for metrics.

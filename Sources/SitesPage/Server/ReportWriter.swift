@@ -1,4 +1,5 @@
 #if Sites
+import OtaflashConsole
 import OtaflashFleet
 import OtaflashFleetReport
 
@@ -31,17 +32,20 @@ actor ReportWriter {
   }
 
   func text(
-    _ format: Format, of record: RunRecord, by program: String, at moment: WallClockTime
+    _ format: Format, of record: RunRecord, in configuration: PageConfiguration,
+    at moment: WallClockTime
   ) throws(SitesFault) -> String {
     guard let report = RunReport(record.run) else {
       throw .refused(words: "the run has no events yet")
     }
     switch format {
     case .html:
-      var surroundings = ReportSurroundings(program: program, written: moment)
+      var surroundings = ReportSurroundings(program: configuration.program, written: moment)
       if let head = record.head {
         surroundings.chain = .init(events: report.events, head: head)
-        surroundings.verification = "otaflash fleet report \(report.beginning.id) --verify"
+        surroundings.verification = configuration.verification.map {
+          $0(report.beginning.id, Text.hex(head))
+        }
       }
       return HTMLReport.text(report, in: surroundings)
     case .csv: return CSVReport.text(report)

@@ -55,8 +55,8 @@ struct Multipart: Sendable {
     return nil
   }
 
-  /// Returns the quoted values: `form-data; name="campaign"; filename="a.yaml"`. Browsers encode `"`
-  /// and line breaks in a name as `%22`, `%0D` and `%0A`.
+  /// Returns the quoted values: `form-data; name="campaign"; filename="a.yaml"`. Browsers encode
+  /// `"` and line breaks in a name as `%22`, `%0D` and `%0A`.
   private static func parameters(of text: String) -> [String: String] {
     var values: [String: String] = [:]
     for match in text.matches(of: /;\s*([A-Za-z]+)="([^"]*)"/) {

@@ -28,7 +28,7 @@ enum LoginView {
 /// The accounts and their sessions, for administrators.
 enum AccountsView {
   static func page(
-    _ accounts: [(account: Account, sessions: Int)], fault: AccountsFault?, for user: Identity
+    _ accounts: [(account: Account, sessions: Int)], fault: AccountsFault?, for user: PageUser
   ) -> HTML {
     let rows = accounts.map { account, sessions -> HTML in
       let password = account.password == nil ? "none" : "set"
@@ -58,8 +58,8 @@ enum AccountsView {
     return PageFrame(title: "Accounts", section: .accounts, user: user).page(
       """
       <h1>Accounts</h1>
-      \(problem)<p>Accounts are added, changed and removed with the command line of the coordinator. \
-      A change applies within a second.</p>
+      \(problem)<p>Accounts are added, changed and removed with the command line of the \
+      coordinator. A change applies within a second.</p>
       \(Elements.table(
         "Accounts",
         head: Elements.heads("Account", "Role", "Password", "Tokens", "Sessions", "Command"),
@@ -70,11 +70,12 @@ enum AccountsView {
 
 /// A refusal or a failure.
 enum ErrorView {
-  static func page(_ error: PageError, for user: Identity?) -> HTML {
+  static func page(_ error: PageError, for user: PageUser?) -> HTML {
+    let items = error.details.map { detail -> HTML in "<li>\(detail)</li>\n" }
     let details: HTML =
       error.details.isEmpty
       ? ""
-      : "<ul class=\"plain\">\n\(error.details.map { detail -> HTML in "<li>\(detail)</li>\n" })</ul>\n"
+      : "<ul class=\"plain\">\n\(items)</ul>\n"
     return PageFrame(title: error.status.reasonPhrase, user: user).page(
       """
       <h1>\(error.status.reasonPhrase)</h1>

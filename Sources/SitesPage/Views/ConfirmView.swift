@@ -13,7 +13,7 @@ struct ConfirmView: Sendable {
 
   static let reasonMaximum = 500
 
-  func page(for user: Identity) -> HTML {
+  func page(for user: PageUser) -> HTML {
     let path = "/runs/" + Address.encoded(run)
     let sentences = effect.sentences.map { sentence -> HTML in "<li>\(sentence)</li>\n" }
     let changed: HTML =

@@ -25,7 +25,7 @@ struct DevicesView: Sendable {
 
   private var path: String { "/runs/\(Address.encoded(run))/devices" }
 
-  func html(for user: Identity) -> HTML {
+  func html(for user: PageUser) -> HTML {
     PageFrame(title: "Devices of \(campaign)", section: .runs, user: user).page(
       """
       <p class="kicker"><a href="/runs/\(path: run)">Run \(cut: run) of <bdi>\(cut: campaign)\
@@ -94,7 +94,7 @@ struct DevicesView: Sendable {
 enum RunDeviceView {
   static func page(
     _ device: DeviceReport, run: String, campaign: String, wave: String, canRetry: Bool,
-    for user: Identity
+    for user: PageUser
   ) -> HTML {
     let path = "/runs/" + Address.encoded(run)
     let rows = device.attempts.map { attempt -> HTML in

@@ -49,7 +49,7 @@ enum Elements {
   static func table(_ label: String, head: [HTML], rows: [HTML]) -> HTML {
     guard !rows.isEmpty else { return "<p class=\"small\">None.</p>\n" }
     return """
-      <div class="scroll" role="region" aria-label="\(label)" tabindex="0"><table>
+      <div class="scroll" role="region" aria-label="Table: \(label)" tabindex="0"><table>
       <thead><tr>\(head)</tr></thead>
       <tbody>
       \(rows)</tbody></table></div>
@@ -58,7 +58,16 @@ enum Elements {
   }
 
   static func heads(_ names: StaticString...) -> [HTML] {
-    names.map { "<th scope=\"col\">\(HTML(stringLiteral: $0))</th>" }
+    names.map { "<th scope=\"col\"\(alignment(of: $0))>\(HTML(stringLiteral: $0))</th>" }
+  }
+
+  /// The columns of numbers, which are aligned to the right.
+  private static let numbers: Set = [
+    "Attempt", "Attempts", "Devices", "Events", "Number", "Sessions", "Tokens",
+  ]
+
+  private static func alignment(of name: StaticString) -> HTML {
+    numbers.contains(name.description) ? " class=\"r\"" : ""
   }
 
   /// Links to the other pages of a table.
@@ -105,7 +114,8 @@ enum Elements {
       isCurrent
       ? (isDescending ? " aria-sort=\"descending\"" : " aria-sort=\"ascending\"") : ""
     return """
-      <th scope="col"\(state)><a href="\(link)">\(HTML(stringLiteral: words))</a></th>
+      <th scope="col"\(alignment(of: words))\(state)>\
+      <a href="\(link)">\(HTML(stringLiteral: words))</a></th>
       """
   }
 

@@ -7,7 +7,7 @@ import OtaflashFleetReport
 enum InventoryView {
   private static let path = "/devices"
 
-  static func page(_ inventory: DeviceInventory, _ query: InventoryQuery, for user: Identity)
+  static func page(_ inventory: DeviceInventory, _ query: InventoryQuery, for user: PageUser)
     -> HTML
   {
     let page = inventory.page(query)
@@ -45,16 +45,17 @@ enum InventoryView {
   }
 
   private static func filters(_ inventory: DeviceInventory, _ query: InventoryQuery) -> HTML {
-    let versions = Set(inventory.groups.map { VersionGroup.words($0.key.version) }).sorted()
+    let summary = inventory.summary
+    let versions = Set(summary.groups.map { VersionGroup.words($0.key.version) }).sorted()
     return """
       <form method="get" action="/devices" class="controls" role="search" aria-label="Devices">
       <label>Name or id <input type="search" name="q" value="\(query.text)" maxlength="100">\
       </label>
       \(Elements.select(
-        "site", "Site", all: "all", options: inventory.sites.map { ($0, $0) },
+        "site", "Site", all: "all", options: summary.sites.map { ($0, $0) },
         selected: query.site))\
       \(Elements.select(
-        "board", "Board", all: "all", options: inventory.boards.map { ($0, $0) },
+        "board", "Board", all: "all", options: summary.boards.map { ($0, $0) },
         selected: query.board))\
       \(Elements.select(
         "version", "Version", all: "all", options: versions.map { ($0, $0) },
@@ -99,7 +100,7 @@ enum InventoryView {
   }
 
   /// The history of a device.
-  static func page(_ device: KnownDevice, for user: Identity) -> HTML {
+  static func page(_ device: KnownDevice, for user: PageUser) -> HTML {
     let rows = device.entries.map { entry -> HTML in
       let report = entry.report
       let cause: HTML = report.cause.map { "<small>\(cut: $0)</small>" } ?? ""

@@ -26,7 +26,7 @@ struct PageFrame: Sendable {
   let title: String
   var section: Section?
   /// The user; `nil` = none has logged in.
-  var user: Identity?
+  var user: PageUser?
   /// The address of a stream with new parts of the page.
   var stream: String?
 

@@ -45,7 +45,7 @@ struct RunView: Sendable {
     facts = Self.facts(beginning, devices: index.deviceCount)
   }
 
-  func page(for user: Identity, hasEnded: Bool) -> HTML {
+  func page(for user: PageUser, hasEnded: Bool) -> HTML {
     let path = "/runs/" + Address.encoded(id)
     let frame = PageFrame(
       title: title, section: .runs, user: user, stream: hasEnded ? nil : path + "/events")
@@ -58,7 +58,7 @@ struct RunView: Sendable {
       \(facts)
       </section>
       <section aria-labelledby="report"><h2 id="report">Report</h2>
-      <p>The report contains every device and attempt, and the evidence that no event is missing.</p>
+      <p>The report contains every device and attempt.</p>
       <ul class="links">
       <li><a href="\(path)/report">Open the report</a></li>
       <li><a href="\(path)/report.html" download>Download (HTML)</a></li>
@@ -101,7 +101,7 @@ struct RunView: Sendable {
     return """
       <p class="state">\(Elements.badge(index.state.sign, index.stateWords)) \
       <span class="when">\(grouped: index.run.settledCount) of \(grouped: index.deviceCount) \
-      devices have an outcome; last event \(clock: index.run.lastAt)</span></p>
+      devices have an outcome; last event \(time: index.run.lastAt)</span></p>
       \(reasons)
       """
   }
@@ -109,7 +109,11 @@ struct RunView: Sendable {
   private static func actions(_ actions: [RunAction], _ path: String) -> HTML {
     guard !actions.isEmpty else { return "" }
     let links = actions.map { action -> HTML in
-      "<li><a class=\"button \(action.rawValue)\" href=\"\(path)/\(action.rawValue)\">\(action.label)…</a></li>\n"
+      """
+      <li><a class="button \(action.rawValue)" href="\(path)/\(action.rawValue)">\(action.label)…\
+      </a></li>
+
+      """
     }
     return "<ul class=\"actions\" aria-label=\"Commands\">\n\(links)</ul>\n"
   }

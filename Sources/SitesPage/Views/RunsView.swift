@@ -19,7 +19,7 @@ enum RunsView {
       rows: runs.map(row))
   }
 
-  static func page(_ runs: TablePage<RunSummary>, for user: Identity) -> HTML {
+  static func page(_ runs: TablePage<RunSummary>, for user: PageUser) -> HTML {
     let new: HTML =
       user.role >= .op
       ? "<p><a class=\"button\" href=\"/runs/new\">New campaign…</a></p>\n" : ""
@@ -31,20 +31,20 @@ enum RunsView {
       """)
   }
 
-  static func newPage(for user: Identity, limit: Int) -> HTML {
+  static func newPage(for user: PageUser, limit: Int) -> HTML {
     PageFrame(title: "New campaign", section: .runs, user: user).page(
       """
       <h1>New campaign</h1>
-      <p>The run starts after the campaign file and its images are checked. It then updates devices \
-      without further questions, as its waves permit.</p>
+      <p>The run starts after the campaign file and its images are checked. It then updates \
+      devices without further questions, as its waves permit.</p>
       <form method="post" action="/runs" enctype="multipart/form-data" class="stack">
       <input type="hidden" name="\(FormCheck.fieldName)" value="\(user.session?.formToken ?? "")">
       <label for="campaign">Campaign file (YAML)</label>
       <input id="campaign" name="campaign" type="file" accept=".yaml,.yml" required>
       <label for="files">Images, device tables and keys that the file names</label>
       <input id="files" name="files" type="file" multiple aria-describedby="files-hint">
-      <p class="small" id="files-hint">At most \(limit >> 20) MiB in total. The file refers to them \
-      by name, without a folder.</p>
+      <p class="small" id="files-hint">At most \(limit >> 20) MiB in total. The file refers to \
+      them by name, without a folder.</p>
       <button>Check and start</button>
       </form>
 

@@ -4,9 +4,14 @@ enum SiteStyle {
   static let text =
     #"""
 
+    :root { --wait: #875700; }
+    @media screen and (prefers-color-scheme: dark) { :root { --wait: #dcab52; } }
     .site { padding-top: 0; }
+    .site .wait { color: var(--wait); }
     .skip { position: absolute; left: -999rem; }
-    .skip:focus { left: 1rem; top: .5rem; z-index: 1; padding: .4rem .8rem; background: var(--ground); }
+    .skip:focus {
+      left: 1rem; top: .5rem; z-index: 1; padding: .4rem .8rem; background: var(--ground);
+    }
     .hidden {
       position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
       white-space: nowrap;
@@ -76,7 +81,13 @@ enum SiteStyle {
     [aria-sort=descending] a::after { content: " ↓"; }
     .site table .key { font-size: .7rem; vertical-align: 0; }
     .site progress { width: 6rem; accent-color: var(--running); vertical-align: middle; }
-    .site .chart { min-width: 34rem; }
+    .site .chart { min-width: 46rem; }
+    .scroll { position: relative; }
+    .site .scroll table { min-width: 34rem; }
+    /* Names with many combining marks must not cover other rows. */
+    a > bdi { text-decoration: inherit; }
+    .site bdi { display: inline-block; max-width: 100%; overflow: hidden; vertical-align: bottom; }
+    .legend { margin-bottom: .7rem; }
     .chart path.succeeded { opacity: .85; }
     .chart path.failed { fill: url(#hatch); }
     .chart path.unseen { fill: url(#dots); }
@@ -84,7 +95,9 @@ enum SiteStyle {
     .wave h3 a { color: inherit; }
     @media (max-width: 40rem) {
       .user { margin-left: 0; }
-      .controls label { flex: 1 1 100%; display: flex; align-items: center; gap: .5rem; }
+      .controls label {
+        flex: 1 1 100%; min-width: 0; display: flex; align-items: center; gap: .5rem;
+      }
       .controls input, .controls select { flex: 1; max-width: none; min-width: 0; }
     }
     @media (forced-colors: active) {

@@ -6,7 +6,7 @@ import OtaflashFleetReport
 enum SitesView {
   private static let runsMaximum = 5
 
-  static func page(_ gateways: [GatewayState], at now: WallClockTime, for user: Identity) -> HTML {
+  static func page(_ gateways: [GatewayState], at now: WallClockTime, for user: PageUser) -> HTML {
     PageFrame(title: "Sites", section: .sites, user: user, stream: "/events").page(
       """
       <h1>Sites</h1>
@@ -41,7 +41,11 @@ enum SitesView {
       ? "<span class=\"good\"><span aria-hidden=\"true\">✓ </span>running</span>"
       : "<span class=\"bad\"><span aria-hidden=\"true\">✕ </span>silent</span>"
     let jobs = gateway.jobs.prefix(3).map { job -> HTML in
-      "<a href=\"/runs/\(path: job.run)/devices/\(path: job.device)\"><bdi>\(cut: job.device)</bdi></a> "
+      """
+      <a href="/runs/\(path: job.run)/devices/\(path: job.device)"><bdi>\(cut: job.device)</bdi>\
+      </a>
+
+      """
     }
     let more: HTML = gateway.jobs.count > 3 ? "and \(gateway.jobs.count - 3) more" : ""
     return """
@@ -56,7 +60,7 @@ enum SitesView {
   /// The first page: runs that need an operator, active runs, and sites.
   static func overview(
     _ runs: [RunSummary], _ gateways: [GatewayState], _ extent: (devices: Int, isComplete: Bool),
-    at now: WallClockTime, for user: Identity
+    at now: WallClockTime, for user: PageUser
   ) -> HTML {
     PageFrame(title: "Overview", section: .overview, user: user, stream: "/events").page(
       """

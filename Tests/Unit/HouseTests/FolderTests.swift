@@ -46,7 +46,7 @@ import Testing
       "Exchange",
     ],
     "SitesPage": [
-      "Accounts", "Model", "Security", "Server", "Text", "Views", "Routes", "",
+      "Accounts", "Model", "Security", "Text", "Server", "Views", "Routes", "",
     ],
     "SiteHost": ["Connection", "Gateway", "Coordinator"],
     "FleetForecast": [""],

@@ -18,6 +18,8 @@ package struct SampleRun {
   package var sites: [String?] = [nil]
   /// The rate of a link in bytes per second.
   package var rate = 14_000.0
+  /// The id of the run.
+  package var id = "k3f9"
   package var campaign = "doors-2026-11"
   package var startedBy: String? = "anna@line-3"
 
@@ -89,7 +91,7 @@ package struct SampleRun {
     let start = Self.began.milliseconds
     let waves = self.waves()
     var beginning = RunBeginning(
-      id: "k3f9", campaign: campaign, digest: "d", devices: devices, waves: waves.count,
+      id: id, campaign: campaign, digest: "d", devices: devices, waves: waves.count,
       startedBy: startedBy)
     beginning.images = [
       RunImage(
