@@ -16,6 +16,10 @@ SUCCEEDED = "succeeded"
 COUNTS = {"updated": SUCCEEDED, "current": SUCCEEDED, "failed": "failed", "quarantined": "failed", "absent": "absent"}
 
 
+# A gateway writes for 30 s after the start of its last renewal, and the lease lasts 45 s.
+SILENCE = 15.0
+
+
 @dataclasses.dataclass
 class Verdict:
     """The end states, and the violations of what must hold."""
@@ -27,6 +31,7 @@ class Verdict:
     sent_again: int = 0  # bytes
     lost_images: int = 0  # complete images that a device lost
     late_writes: int = 0
+    early_claims: int = 0  # connections before the lease of an earlier gateway can have expired
 
 
 def events(state: pathlib.Path) -> list[tuple[str, dict[str, typing.Any]]]:
@@ -55,7 +60,11 @@ def outcomes(log: list[tuple[str, dict[str, typing.Any]]]) -> dict[str, str]:
     return found
 
 
-def judge(log: list[tuple[str, dict[str, typing.Any]]], boards: list[Board], checksum: int) -> Verdict:
+def judge(
+    log: list[tuple[str, dict[str, typing.Any]]], boards: list[Board], checksum: int, gateways: dict[int, str],
+    killed: set[int],
+) -> Verdict:  # fmt: skip
+    """`gateways` are the names of the gateways by process, and `killed` the killed processes."""
     verdict = Verdict()
     endings = [next(iter(fields.values())) for name, fields in log if name == "runEnded"]
     if len(endings) != 1 or "complete" not in endings[0]:
@@ -63,7 +72,7 @@ def judge(log: list[tuple[str, dict[str, typing.Any]]], boards: list[Board], che
     settled = outcomes(log)
     for board in boards:
         judge_end(board, settled.get(f"unix:{board['path']}", "nothing"), checksum, verdict)
-        judge_writers(board, verdict)
+        judge_writers(board, gateways, killed, verdict)
         judge_passes(board, verdict)
     return verdict
 
@@ -83,19 +92,28 @@ def judge_end(board: Board, outcome: str, checksum: int, verdict: Verdict) -> No
         verdict.violations.append(f"{board['board']} ({board['fate']}): {outcome} instead of {expected}")
 
 
-def judge_writers(board: Board, verdict: Verdict) -> None:
-    """A host that lost the device writes nothing more."""
+def judge_writers(board: Board, gateways: dict[int, str], killed: set[int], verdict: Verdict) -> None:
+    """A host that lost the device writes nothing more, and another host waits until this is certain."""
     connections = board["log"]["connections"]
     for late in board["log"]["lateWrites"]:
+        former, newer = connections[late["connection"] - 1], connections[late["newer"] - 1]
         verdict.late_writes += 1
         verdict.violations.append(
-            f"{board['board']}: process {connections[late['connection'] - 1]['process']} sent PDU "
-            f"0x{late['opcode']:02x} at {late['time']:.3f}, after process "
-            f"{connections[late['newer'] - 1]['process']} had written"
+            f"{board['board']}: {gateways.get(former['process'])} sent PDU 0x{late['opcode']:02x} "
+            f"{late['time'] - newer['firstWrite']:.2f} s after the first write of {gateways.get(newer['process'])}"
         )
     for former, later in zip(connections, connections[1:]):
+        if gateways.get(former["process"]) == gateways.get(later["process"]):
+            continue
         is_open = former.get("end") is None or former["end"] > later["start"]
-        verdict.taken_over += is_open and former["process"] != later["process"]
+        verdict.taken_over += is_open
+        written = former.get("lastWrite", former["start"])
+        if (is_open or former["process"] in killed) and later["start"] < written + SILENCE:
+            verdict.early_claims += 1
+            verdict.violations.append(
+                f"{board['board']}: {gateways.get(later['process'])} connected {later['start'] - written:.2f} s after "
+                f"the last write of {gateways.get(former['process'])}, which had not returned the device"
+            )
 
 
 def judge_passes(board: Board, verdict: Verdict) -> None:
