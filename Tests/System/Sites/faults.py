@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 """Runs a campaign over several sites, and kills, stops and disconnects its processes.
 
     faults.py [--long] [--seed N] [--server VERSION] PROGRAMS
@@ -127,7 +127,7 @@ class FaultRun:
             heapq.heappop(self.actions)[2]()
 
     def is_over(self) -> bool:
-        """Whether the coordinator ended by itself."""
+        """Whether the coordinator ended without a kill."""
         coordinator = self.deployment.coordinator
         code = coordinator.exit_code()
         if code is None or coordinator.life.is_killed:
@@ -161,7 +161,7 @@ class FaultRun:
             time.sleep(TICK)
             self.carry_out()
         for number in self.away:
-            self.networks.mend(number)
+            self.networks.restore(number)
 
     # Faults
 
@@ -206,7 +206,7 @@ class FaultRun:
             self.after(fault, lambda: self.come_back(number, gateway.proceed))
         else:
             self.networks.cut(number)
-            self.after(fault, lambda: self.come_back(number, lambda: self.networks.mend(number)))
+            self.after(fault, lambda: self.come_back(number, lambda: self.networks.restore(number)))
 
     def come_back(self, number: int, action: collections.abc.Callable[[], None]) -> None:
         action()

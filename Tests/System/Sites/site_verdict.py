@@ -10,6 +10,16 @@ import tempfile
 import typing
 
 Board = dict[str, typing.Any]
+
+
+class Event(typing.NamedTuple):
+    """An event of a run. `at` is the wall clock time in milliseconds."""
+
+    name: str
+    fields: dict[str, typing.Any]
+    at: int
+
+
 SUCCEEDED = "succeeded"
 # The counts of an outcome in its wave. An attempt with an unexpected fault on the host is not an outcome of the
 # device.
@@ -34,7 +44,7 @@ class Verdict:
     early_claims: int = 0  # connections before the lease of an earlier gateway can have expired
 
 
-def events(state: pathlib.Path) -> list[tuple[str, dict[str, typing.Any]]]:
+def events(state: pathlib.Path) -> list[Event]:
     """The events of all runs in a state directory. The copy is rolled back as by the next process."""
     for store in state.rglob("*.sqlite"):
         with tempfile.TemporaryDirectory() as folder:
@@ -43,15 +53,15 @@ def events(state: pathlib.Path) -> list[tuple[str, dict[str, typing.Any]]]:
             with contextlib.closing(sqlite3.connect(pathlib.Path(folder) / store.name)) as connection:
                 if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'event'").fetchone():
                     continue
-                rows = connection.execute("SELECT payload FROM event ORDER BY run, number").fetchall()
-        return [next(iter(json.loads(payload).items())) for (payload,) in rows]
+                rows = connection.execute("SELECT payload, at FROM event ORDER BY run, number").fetchall()
+        return [Event(*next(iter(json.loads(payload).items())), at) for payload, at in rows]
     return []
 
 
-def outcomes(log: list[tuple[str, dict[str, typing.Any]]]) -> dict[str, str]:
+def outcomes(log: list[Event]) -> dict[str, str]:
     """The final outcome by device."""
     found = {}
-    for name, fields in log:
+    for name, fields, _ in log:
         if name == "deviceSettled":
             ending = fields["ending"]
             found[fields["device"]] = next(iter(ending)) if isinstance(ending, dict) else ending
@@ -61,12 +71,12 @@ def outcomes(log: list[tuple[str, dict[str, typing.Any]]]) -> dict[str, str]:
 
 
 def judge(
-    log: list[tuple[str, dict[str, typing.Any]]], boards: list[Board], checksum: int, gateways: dict[int, str],
+    log: list[Event], boards: list[Board], checksum: int, gateways: dict[int, str],
     killed: set[int],
 ) -> Verdict:  # fmt: skip
     """`gateways` are the names of the gateways by process, and `killed` the killed processes."""
     verdict = Verdict()
-    endings = [next(iter(fields.values())) for name, fields in log if name == "runEnded"]
+    endings = [next(iter(fields.values())) for name, fields, _ in log if name == "runEnded"]
     if len(endings) != 1 or "complete" not in endings[0]:
         verdict.violations.append(f"the run did not complete: {endings}")
     settled = outcomes(log)
