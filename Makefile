@@ -4,7 +4,7 @@ SHELL_IN_GUEST := $(if $(filter command line,$(origin SHELL)),$(SHELL))
 override SHELL := /bin/bash
 SWIFT ?= swift
 
-.PHONY: demo demo-fleet build test kill-test fleet-kill-test test-receiver compare-receivers smp-oracle lab \
+.PHONY: demo demo-fleet build test kill-test fleet-kill-test site-faults site-scale test-receiver compare-receivers smp-oracle lab \
   bench swarm replay sweep fleet-swarm fleet-patches report-page sites-page fuzz format style lint man clean deps client docs site-pages \
   troubleshooting picture soak real-files zip-oracle \
   delta-oracle help release-program install package package-test package-twice release
@@ -49,6 +49,23 @@ kill-test: build
 # Checks that the result equals that of an undisturbed campaign, and that the record is complete.
 fleet-kill-test: build
 	Tests/System/Kill/fleet-kill --kills 200 .build/debug/otaflash
+
+# Runs a campaign of 2,000 devices on each version of the server, and kills, stops and disconnects its processes.
+# SEED determines boards and faults. One run takes about half an hour.
+site-faults: deps
+	@tools/deps libnats-dev libsqlite3-dev iproute2
+	tools/nats-servers
+	for product in otaflash-coordinator otaflash-gateway site-boards; do \
+	  $(SWIFT) build -c release --traits Sites --product "$$product" || exit; done
+	Tests/System/Sites/faults.py --long --seed $(or $(SEED),1) .build/release
+
+# Runs a campaign of 10,000 simulated devices over 100 gateways, and measures the coordinator.
+site-scale: deps
+	@tools/deps libnats-dev libsqlite3-dev
+	tools/nats-servers
+	for product in otaflash-coordinator site-gateways site-dispatch; do \
+	  $(SWIFT) build -c release --traits Sites --product "$$product" || exit; done
+	Tests/System/Sites/scale.py .build/release
 
 # Runs hostile devices against the program, and hostile hosts against its simulated device, for MINUTES.
 # FIRST is the first seed.

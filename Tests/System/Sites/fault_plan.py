@@ -64,7 +64,7 @@ def short(seed: int) -> Scenario:
     """A tenth of the long form."""
     counts = {Kind.KILL: 20, Kind.STOP: 10, Kind.PARTITION: 5, Kind.SERVER: 1, Kind.COORDINATOR: 2}
     return Scenario(
-        seed=seed, devices=200, sites=5, gateways_per_site=4, parallel=2, counts=counts, span=55, erase_ms=900,
+        seed=seed, devices=200, sites=5, gateways_per_site=4, parallel=2, counts=counts, span=36, erase_ms=800,
         image_size=32_768, fates="&revert=3%&away=1%", cuts=0.1, power_cuts=0.05,
     )  # fmt: skip
 

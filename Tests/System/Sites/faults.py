@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -B
 """Runs a campaign over several sites, and kills, stops and disconnects its processes.
 
     faults.py [--long] [--seed N] [--server VERSION] PROGRAMS
@@ -127,7 +127,7 @@ class FaultRun:
             heapq.heappop(self.actions)[2]()
 
     def is_over(self) -> bool:
-        """Whether the coordinator ended by itself."""
+        """Whether the coordinator ended without a kill."""
         coordinator = self.deployment.coordinator
         code = coordinator.exit_code()
         if code is None or coordinator.life.is_killed:
@@ -161,7 +161,7 @@ class FaultRun:
             time.sleep(TICK)
             self.carry_out()
         for number in self.away:
-            self.networks.mend(number)
+            self.networks.restore(number)
 
     # Faults
 
@@ -206,7 +206,7 @@ class FaultRun:
             self.after(fault, lambda: self.come_back(number, gateway.proceed))
         else:
             self.networks.cut(number)
-            self.after(fault, lambda: self.come_back(number, lambda: self.networks.mend(number)))
+            self.after(fault, lambda: self.come_back(number, lambda: self.networks.restore(number)))
 
     def come_back(self, number: int, action: collections.abc.Callable[[], None]) -> None:
         action()
@@ -231,7 +231,11 @@ class FaultRun:
     def verdict(self) -> Verdict:
         reports = self.boards.report()
         log = events(self.deployment.coordinator.folder / "state")
-        verdict = judge(log, reports, self.checksum)
+        names = {
+            life.process.pid: gateway.name for gateway in self.deployment.gateways for life in gateway.lives
+        }
+        killed = {pid for kind, _, pid in self.injected if kind is Kind.KILL}
+        verdict = judge(log, reports, self.checksum, names, killed)
         verdict.violations = self.violations + verdict.violations
         self.hits = {kind: sum(self.hit_transfer(reports, entry) for entry in self.injected if entry[0] is kind) for kind in Kind}
         return verdict
@@ -263,6 +267,7 @@ class FaultRun:
             ("transfers resumed", str(verdict.resumed)),
             ("bytes sent again", str(verdict.sent_again)),
             ("images that a device lost", str(verdict.lost_images)),
+            ("claims before the end of a lease", str(verdict.early_claims)),
             ("late writes", str(verdict.late_writes)),
             ("time", f"{self.took:.0f} s"),
             ("violations", str(len(verdict.violations))),
@@ -286,7 +291,7 @@ def run_all(options: argparse.Namespace) -> int:
         rows.append(fault_run.row(verdict))
         ends.append(verdict.ends)
         violations += [f"{version}: {words}" for words in verdict.violations]
-        if verdict.violations:
+        if verdict.violations or options.keep:
             print(f"the logs are in {folder}", file=sys.stderr)
         else:
             shutil.rmtree(folder)
@@ -313,6 +318,7 @@ def main() -> int:
     parser.add_argument("--long", action="store_true", help="the complete numbers of faults")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--server", choices=SERVERS, help="one version of the server instead of both")
+    parser.add_argument("--keep", action="store_true", help="keep the logs of a run without violations")
     parser.add_argument("--repeat", type=int, default=1, help="runs on each version, with the same seed")
     for name, kind in {"devices": int, "sites": int, "span": float, "erase-ms": int, "parallel": int, "stop-seconds": float}.items():
         parser.add_argument(f"--{name}", type=kind, help=argparse.SUPPRESS)

@@ -1,8 +1,7 @@
 """The processes of a deployment with several sites: server, coordinator, gateways and boards. Each
-gateway has a network namespace, which is a machine of its own for the network."""
+gateway has a network namespace, like a separate machine."""
 
 import dataclasses
-import itertools
 import json
 import os
 import pathlib
@@ -62,7 +61,7 @@ class Networks:
     def cut(self, number: int) -> None:
         run("ip", "-n", self.gateways[number], "link", "set", "uplink", "down")
 
-    def mend(self, number: int) -> None:
+    def restore(self, number: int) -> None:
         run("ip", "-n", self.gateways[number], "link", "set", "uplink", "up")
 
     def remove(self) -> None:
@@ -153,6 +152,15 @@ class Program:
         return "\n".join(text.splitlines()[-lines:])
 
 
+def wait_for_server(server: Program) -> None:
+    """Waits until a server accepts connections. Its log is the only trace without a client."""
+    log = server.log(len(server.lives))
+    while "Server is ready" not in log.read_text(errors="replace"):
+        if server.exit_code() is not None or time.monotonic() - server.life.start > START_LIMIT:
+            raise RuntimeError(f"the server did not start:\n{server.tail()}")
+        time.sleep(0.02)
+
+
 class Boards:
     """The process with the boards, which survives all faults."""
 
@@ -226,20 +234,10 @@ class Deployment:
 
     def start(self) -> None:
         self.server.start()
-        self.wait_for_server()
+        wait_for_server(self.server)
         self.coordinator.start()
         for gateway in self.gateways:
             gateway.start()
-
-    def wait_for_server(self) -> None:
-        """Waits until the server accepts connections. Its log is the only trace without a client."""
-        log = self.server.log(len(self.server.lives))
-        for _ in itertools.count():
-            if "Server is ready" in log.read_text(errors="replace"):
-                return
-            if self.server.exit_code() is not None or time.monotonic() - self.server.life.start > START_LIMIT:
-                raise RuntimeError(f"the server did not start:\n{self.server.tail()}")
-            time.sleep(0.02)
 
     def end(self) -> None:
         for program in self.programs:

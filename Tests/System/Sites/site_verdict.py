@@ -10,10 +10,24 @@ import tempfile
 import typing
 
 Board = dict[str, typing.Any]
+
+
+class Event(typing.NamedTuple):
+    """An event of a run. `at` is the wall clock time in milliseconds."""
+
+    name: str
+    fields: dict[str, typing.Any]
+    at: int
+
+
 SUCCEEDED = "succeeded"
 # The counts of an outcome in its wave. An attempt with an unexpected fault on the host is not an outcome of the
 # device.
 COUNTS = {"updated": SUCCEEDED, "current": SUCCEEDED, "failed": "failed", "quarantined": "failed", "absent": "absent"}
+
+
+# A gateway writes for 30 s after the start of its last renewal, and the lease lasts 45 s.
+SILENCE = 15.0
 
 
 @dataclasses.dataclass
@@ -27,9 +41,10 @@ class Verdict:
     sent_again: int = 0  # bytes
     lost_images: int = 0  # complete images that a device lost
     late_writes: int = 0
+    early_claims: int = 0  # connections before the lease of an earlier gateway can have expired
 
 
-def events(state: pathlib.Path) -> list[tuple[str, dict[str, typing.Any]]]:
+def events(state: pathlib.Path) -> list[Event]:
     """The events of all runs in a state directory. The copy is rolled back as by the next process."""
     for store in state.rglob("*.sqlite"):
         with tempfile.TemporaryDirectory() as folder:
@@ -38,15 +53,15 @@ def events(state: pathlib.Path) -> list[tuple[str, dict[str, typing.Any]]]:
             with contextlib.closing(sqlite3.connect(pathlib.Path(folder) / store.name)) as connection:
                 if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'event'").fetchone():
                     continue
-                rows = connection.execute("SELECT payload FROM event ORDER BY run, number").fetchall()
-        return [next(iter(json.loads(payload).items())) for (payload,) in rows]
+                rows = connection.execute("SELECT payload, at FROM event ORDER BY run, number").fetchall()
+        return [Event(*next(iter(json.loads(payload).items())), at) for payload, at in rows]
     return []
 
 
-def outcomes(log: list[tuple[str, dict[str, typing.Any]]]) -> dict[str, str]:
+def outcomes(log: list[Event]) -> dict[str, str]:
     """The final outcome by device."""
     found = {}
-    for name, fields in log:
+    for name, fields, _ in log:
         if name == "deviceSettled":
             ending = fields["ending"]
             found[fields["device"]] = next(iter(ending)) if isinstance(ending, dict) else ending
@@ -55,15 +70,19 @@ def outcomes(log: list[tuple[str, dict[str, typing.Any]]]) -> dict[str, str]:
     return found
 
 
-def judge(log: list[tuple[str, dict[str, typing.Any]]], boards: list[Board], checksum: int) -> Verdict:
+def judge(
+    log: list[Event], boards: list[Board], checksum: int, gateways: dict[int, str],
+    killed: set[int],
+) -> Verdict:  # fmt: skip
+    """`gateways` are the names of the gateways by process, and `killed` the killed processes."""
     verdict = Verdict()
-    endings = [next(iter(fields.values())) for name, fields in log if name == "runEnded"]
+    endings = [next(iter(fields.values())) for name, fields, _ in log if name == "runEnded"]
     if len(endings) != 1 or "complete" not in endings[0]:
         verdict.violations.append(f"the run did not complete: {endings}")
     settled = outcomes(log)
     for board in boards:
         judge_end(board, settled.get(f"unix:{board['path']}", "nothing"), checksum, verdict)
-        judge_writers(board, verdict)
+        judge_writers(board, gateways, killed, verdict)
         judge_passes(board, verdict)
     return verdict
 
@@ -83,19 +102,28 @@ def judge_end(board: Board, outcome: str, checksum: int, verdict: Verdict) -> No
         verdict.violations.append(f"{board['board']} ({board['fate']}): {outcome} instead of {expected}")
 
 
-def judge_writers(board: Board, verdict: Verdict) -> None:
-    """A host that lost the device writes nothing more."""
+def judge_writers(board: Board, gateways: dict[int, str], killed: set[int], verdict: Verdict) -> None:
+    """A host that lost the device writes nothing more, and another host waits until this is certain."""
     connections = board["log"]["connections"]
     for late in board["log"]["lateWrites"]:
+        former, newer = connections[late["connection"] - 1], connections[late["newer"] - 1]
         verdict.late_writes += 1
         verdict.violations.append(
-            f"{board['board']}: process {connections[late['connection'] - 1]['process']} sent PDU "
-            f"0x{late['opcode']:02x} at {late['time']:.3f}, after process "
-            f"{connections[late['newer'] - 1]['process']} had written"
+            f"{board['board']}: {gateways.get(former['process'])} sent PDU 0x{late['opcode']:02x} "
+            f"{late['time'] - newer['firstWrite']:.2f} s after the first write of {gateways.get(newer['process'])}"
         )
     for former, later in zip(connections, connections[1:]):
+        if gateways.get(former["process"]) == gateways.get(later["process"]):
+            continue
         is_open = former.get("end") is None or former["end"] > later["start"]
-        verdict.taken_over += is_open and former["process"] != later["process"]
+        verdict.taken_over += is_open
+        written = former.get("lastWrite", former["start"])
+        if (is_open or former["process"] in killed) and later["start"] < written + SILENCE:
+            verdict.early_claims += 1
+            verdict.violations.append(
+                f"{board['board']}: {gateways.get(later['process'])} connected {later['start'] - written:.2f} s after "
+                f"the last write of {gateways.get(former['process'])}, which had not returned the device"
+            )
 
 
 def judge_passes(board: Board, verdict: Verdict) -> None:

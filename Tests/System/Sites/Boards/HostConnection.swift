@@ -55,12 +55,15 @@ final class HostConnection: Link {
     throw state.withLock { $0.loss } ?? (Task.isCancelled ? .cancelled : .closedByPeer)
   }
 
-  /// Ends the link for the host as well.
+  /// Ends the link for the host as well, unless the board lost the link before: then the host detects
+  /// nothing.
   func close() {
-    lose(.closedLocally)
     state.withLock { state in
+      guard state.loss == nil else { return }
+      state.loss = .closedLocally
       if state.isOpen { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
     }
+    inbox.finish()
   }
 
   /// Ends the link for the board only: the host detects nothing.

@@ -133,7 +133,6 @@ final class HostedBoard: Sendable {
       while let connection = await self.incoming.next() {
         guard connection.isServed else { continue }
         await self.board.serve(connection)
-        connection.lose(.closedLocally)
       }
       group.cancelAll()
     }

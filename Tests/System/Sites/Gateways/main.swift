@@ -43,8 +43,8 @@ let fleet = try GatewayFleet(
   boards: number("--boards"), settings: options["--settings"] ?? "", speed: number("--speed"),
   parallel: number("--parallel"),
   image: FirmwareImage(
-    name: "app.bin", format: .binary, bytes: bytes, version: FirmwareVersion(1, 3, 0), hardware: nil
-  ))
+    name: "app.bin", format: .binary, bytes: bytes, version: FirmwareVersion(1, 3, 0),
+    hardware: HardwareID(0x0000_A001)))
 let ended = OneShot<Void>()
 Thread.detachNewThread {
   while readLine() != nil {}

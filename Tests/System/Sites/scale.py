@@ -1,0 +1,200 @@
+#!/usr/bin/env -S python3 -B
+"""Runs one campaign over many simulated devices and gateways, and measures the coordinator.
+
+    scale.py [--devices N] [--gateways N] [--sites N] [--server VERSION] PROGRAMS
+
+PROGRAMS is the folder of otaflash-coordinator and site-gateways. All gateways are in one process, each
+with its own connection to the server. The goals for 10,000 devices and 100 gateways: the campaign
+completes, the coordinator uses at most 200 MB and one processor, and no device has two writers at a
+time. Exit code 1: a goal is missed. All traffic is on loopback.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import typing
+
+from site_processes import Program, wait_for_server
+from site_verdict import COUNTS, SUCCEEDED, Event, events, outcomes
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+MEMORY_MAXIMUM = 200  # MB
+PROCESSOR_MAXIMUM = 1.0
+SAMPLE_INTERVAL = 0.25
+IMAGE_SIZE = 16_384
+
+
+class Usage:
+    """The memory and processor time of a process."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid, self.start = pid, time.monotonic()
+        self.memory, self.processor, self.elapsed = 0.0, 0.0, 0.0
+
+    def sample(self) -> None:
+        """A process that has ended keeps its last sample."""
+        try:
+            status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
+            fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return
+        peak = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")]
+        if peak:
+            self.memory = int(peak[0]) * 1024 / 1e6
+            self.processor = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+            self.elapsed = time.monotonic() - self.start
+
+    @property
+    def cores(self) -> float:
+        return self.processor / self.elapsed if self.elapsed else 0.0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def write_campaign(folder: pathlib.Path, devices: int, sites: int) -> pathlib.Path:
+    (folder / "app.bin").write_bytes(random.Random(1).randbytes(IMAGE_SIZE))
+    (folder / "app.bin.json").write_text(json.dumps({"version": "1.3.0", "hardware": "0x0000A001"}))
+    campaign = {
+        "campaign": "scale",
+        "image": "app.bin",
+        "devices": [
+            {"id": f"unix:/site-{number % sites + 1}/board-{number // sites + 1:04}", "site": f"site-{number % sites + 1}"}
+            for number in range(devices)
+        ],
+        "waves": [{"name": "all", "devices": "rest"}],
+        "flash": {"delta": "never"},
+    }  # fmt: skip
+    path = folder / "campaign.yaml"
+    path.write_text(json.dumps(campaign))
+    return path
+
+
+class Scale:
+    """One campaign, from an empty folder to its table."""
+
+    def __init__(self, options: argparse.Namespace, folder: pathlib.Path) -> None:
+        self.options, self.folder = options, folder
+        port = free_port()
+        self.url = f"nats://127.0.0.1:{port}"
+        server = ROOT / ".build" / "nats-servers" / options.server / "nats-server"
+        configuration = folder / "server.conf"
+        configuration.write_text(
+            f'listen: "127.0.0.1:{port}"\nmax_payload: 8MB\njetstream {{ store_dir: "{folder}/jetstream" }}\n'
+        )
+        self.server = Program("server", [str(server), "--config", str(configuration)], folder)
+        campaign = write_campaign(folder, options.devices, options.sites)
+        self.coordinator = Program(
+            "coordinator",
+            [
+                str(options.programs.resolve() / "otaflash-coordinator"), "serve", "--nats", self.url,
+                "--listen", "127.0.0.1:0", "--run", str(campaign),
+            ],
+            folder,
+        )  # fmt: skip
+
+    def start_gateways(self) -> subprocess.Popen[str]:
+        options = self.options
+        words = {
+            "nats": self.url, "gateways": options.gateways, "sites": options.sites,
+            "boards": -(-options.devices // options.sites), "parallel": options.parallel, "speed": options.speed,
+        }  # fmt: skip
+        command = [word for name, value in words.items() for word in (f"--{name}", str(value))]
+        return subprocess.Popen(
+            [str(options.programs.resolve() / "site-gateways"), *command, str(self.folder / "app.bin")],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def run(self) -> tuple[list[tuple[str, str]], list[str]]:
+        self.server.start()
+        wait_for_server(self.server)
+        self.coordinator.start()
+        usage = Usage(self.coordinator.pid)
+        gateways = self.start_gateways()
+        try:
+            while (code := self.coordinator.exit_code()) is None:
+                usage.sample()
+                time.sleep(SAMPLE_INTERVAL)
+            summary = self.end_gateways(gateways)
+        finally:
+            for program in (self.coordinator, self.server):
+                if program.life.end is None:
+                    program.kill()
+            if gateways.poll() is None:
+                gateways.kill()
+        if code != 0:
+            return [], [f"the coordinator ended with {code}:\n{self.coordinator.tail()}"]
+        return self.result(usage, summary)
+
+    @staticmethod
+    def end_gateways(gateways: subprocess.Popen[str]) -> dict[str, typing.Any]:
+        """Returns the last line of the gateways; earlier lines are their failures."""
+        output, _ = gateways.communicate(timeout=60)
+        lines = output.splitlines()
+        for line in lines[:-1]:
+            print(line)
+        return json.loads(lines[-1])
+
+    def result(self, usage: Usage, summary: dict[str, typing.Any]) -> tuple[list[tuple[str, str]], list[str]]:
+        log = events(self.coordinator.folder / "state")
+        succeeded = sum(COUNTS.get(outcome) == SUCCEEDED for outcome in outcomes(log).values())
+        rate = jobs_per_second(log)
+        rows = [
+            ("server", self.options.server),
+            ("devices, sites, gateways", f"{self.options.devices}, {self.options.sites}, {self.options.gateways}"),
+            ("succeeded; boards that run the image", f"{succeeded}; {summary['updated']}"),
+            ("devices with several gateways", str(summary["shared"])),
+            ("devices with overlapping writers", str(summary["overlaps"])),
+            ("time", f"{usage.elapsed:.0f} s"),
+            ("jobs per second", f"{rate:.0f}"),
+            ("peak memory of the coordinator", f"{usage.memory:.0f} MB"),
+            ("processors of the coordinator", f"{usage.cores:.2f}"),
+        ]
+        checks = {
+            f"{succeeded} devices succeeded": succeeded == self.options.devices,
+            f"{summary['updated']} boards run the image": summary["updated"] == self.options.devices,
+            f"{summary['overlaps']} devices had overlapping writers": not summary["overlaps"],
+            f"the coordinator used {usage.memory:.0f} MB": usage.memory <= MEMORY_MAXIMUM,
+            f"the coordinator used {usage.cores:.2f} processors": usage.cores <= PROCESSOR_MAXIMUM,
+        }
+        return rows, [words for words, is_met in checks.items() if not is_met]
+
+
+def jobs_per_second(log: list[Event]) -> float:
+    """The rate from the first job to the last outcome."""
+    ends = [event.at for event in log if event.name == "attemptEnded"]
+    starts = [event.at for event in log if event.name == "devicePublished"]
+    return len(ends) / max(0.001, (max(ends) - min(starts)) / 1000) if ends else 0.0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("programs", type=pathlib.Path, metavar="PROGRAMS")
+    parser.add_argument("--server", default="2.14.0", help="the version of the server")
+    numbers = {"devices": 10_000, "gateways": 100, "sites": 50, "parallel": 2, "speed": 1}
+    for name, default in numbers.items():
+        parser.add_argument(f"--{name}", type=int, default=default)
+    options = parser.parse_args()
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="scale-"))
+    rows, misses = Scale(options, folder).run()
+    shutil.rmtree(folder)
+    for name, value in rows:
+        print(f"{name:<40}{value}")
+    for words in misses:
+        print(f"missed: {words}")
+    return 1 if misses else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
