@@ -90,6 +90,7 @@ let package = Package(
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
   ],
   targets: [
     .systemLibrary(
@@ -296,6 +297,7 @@ let package = Package(
         .target(name: "OtaflashSiteHost", condition: .when(traits: ["Sites"])),
         .target(name: "OtaflashSitesPage", condition: .when(traits: ["Sites"])),
         sitesOnly("Logging", package: "swift-log"),
+        sitesOnly("AsyncHTTPClient", package: "async-http-client"),
       ],
       path: "Sources/otaflash-coordinator", swiftSettings: strict),
     .unitTests(name: "NATSTests", dependencies: ["OtaflashNATS", "OtaflashNATSServer"]),

@@ -200,6 +200,12 @@ struct Attempt: Sendable {
     case .success(let found): package = found
     case .failure(let failure): return .failed(failure)
     }
+    if claim.job.order.key != nil, key == nil {
+      return .failed(
+        AttemptFailure(
+          .infrastructure, code: "no-key",
+          words: "the key of the device is not encrypted for this worker", wasSeen: false))
+    }
     let (device, transport, lane, environment) = (device, transport, lane, environment)
     let transfer = transfer
     let meter = LinkMeter(lane: lane)

@@ -11,7 +11,11 @@ struct Coordinator: GroupCommand, Sendable {
     abstract: "Run campaigns over many sites.",
     discussion: "docs/sites.md describes a deployment step by step.",
     version: Release.version,
-    subcommands: [ServeCommand.self])
+    subcommands: [
+      ServeCommand.self, CredentialsCommand.self, AccountsCommand.self, RunCommand.self,
+      StatusCommand.self, ApproveCommand.self, PauseCommand.self, ResumeCommand.self,
+      CancelCommand.self, RetryCommand.self,
+    ])
 
   @OptionGroup var global: GlobalOptions
 }

@@ -66,22 +66,14 @@ struct SubmissionFolder: Sendable {
 
   /// The files that the campaign names.
   private func references(of submission: CampaignSubmission) throws(SitesFault) -> Set<String> {
-    do throws(CampaignFileFault) {
-      let file = try CampaignFile(bytes: Array(submission.text.utf8), now: .now)
-      let campaign = file.campaign
-      var names = Set(campaign.images.values)
-      names.formUnion([campaign.keyFile, file.devicesFile].compactMap(\.self))
-      names.formUnion(campaign.devices.compactMap(\.keyFile))
-      if let name = file.devicesFile,
-        let content = submission.files.first(where: { $0.name == name })
-      {
-        let complete = try file.adding(
-          try DeviceTable(path: name, bytes: content.bytes), path: name)
-        names.formUnion(complete.campaign.devices.compactMap(\.keyFile))
+    do {
+      return try CampaignReferences.names(in: Array(submission.text.utf8)) { name in
+        submission.files.first { $0.name == name }?.bytes
       }
-      return names
+    } catch let fault as CampaignFileFault {
+      throw .invalidCampaign(["line \(fault.place.line): \(fault.words)"])
     } catch {
-      throw .invalidCampaign(["line \(error.place.line): \(error.words)"])
+      throw .invalidCampaign(["\(error)"])
     }
   }
 

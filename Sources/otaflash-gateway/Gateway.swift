@@ -73,6 +73,14 @@ struct GatewayRun: Subcommand {
     completion: .directory)
   var hooks: String?
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Accept only images with a signature of this public key (PEM; default: any image).",
+      valueName: "path"),
+    completion: .file())
+  var key: String?
+
   @OptionGroup var global: GlobalOptions
 
   func validate() throws {
@@ -97,6 +105,9 @@ struct GatewayRun: Subcommand {
     settings.parallel = parallel?.value
     settings.adapters = adapters.map { Set($0.elements.map(\.number)) }
     settings.hooks = hooks
+    settings.key = try key.map { path throws(CommandFault) in
+      try VerificationKeyFile.load(path)
+    }
     let options = broker.options(
       credentials, client: "otaflash-gateway \(site)/\(name)",
       inbox: SiteLayout.inbox(site: site, gateway: name))

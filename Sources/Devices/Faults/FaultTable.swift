@@ -449,7 +449,8 @@ extension FaultCode {
           + "command again: the run continues.")
     case .sites:
       FaultRow(
-        .deviceUnavailable, or: [.configuration, .malformedInput, .permissionDenied],
+        .deviceUnavailable,
+        or: [.configuration, .malformedInput, .permissionDenied, .refusedBeforeWriting],
         "the coordinator or a gateway of many sites cannot work",
         causes: "The message broker cannot be reached or refuses the credentials, another "
           + "coordinator is running, or the credentials or accounts are damaged.",

@@ -15,6 +15,12 @@ package enum SiteHostFault: Error {
   case campaign(path: String, words: String)
   /// The page cannot be served, or its accounts cannot be used: a clause.
   case page(words: String)
+  /// The coordinator refused a request of a client: a clause.
+  case refused(words: String)
+  /// No coordinator answers a client: a clause.
+  case noAnswer(words: String)
+  /// A file with a token that cannot be used: a clause.
+  case token(words: String)
 }
 
 extension CommandFault {
@@ -36,7 +42,8 @@ extension SiteHostFault: ReportedFault {
         exit: .configuration)
     case .otherCredentials(let path, let isGateway):
       FaultReport(
-        .sites, "\(path) contains the credentials of \(isGateway ? "a gateway" : "the coordinator")",
+        .sites,
+        "\(path) contains the credentials of \(isGateway ? "a gateway" : "the coordinator")",
         why: "A gateway may only read and write the entries of its site.", help: credentials,
         exit: .configuration)
     case .leadership(let fault):
@@ -55,6 +62,20 @@ extension SiteHostFault: ReportedFault {
       FaultReport(
         .sites, words, why: "The coordinator does not start without its page.",
         help: "otaflash-coordinator(1) describes its options.", exit: .configuration)
+    case .refused(let words):
+      FaultReport(
+        .sites, words, why: "The coordinator refused the request; nothing was changed.",
+        help: "The page of the coordinator shows the state of the run.",
+        exit: .refusedBeforeWriting)
+    case .noAnswer(let words):
+      FaultReport(
+        .sites, words, why: "The request may have taken effect.",
+        help: "Check the URL, and look at the run before you repeat the command.")
+    case .token(let words):
+      FaultReport(
+        .sites, words, why: "The coordinator requires the token of an account.",
+        help: "Create one on the coordinator with `otaflash-coordinator accounts token`.",
+        exit: .configuration)
     }
   }
 }

@@ -12,12 +12,15 @@ actor GatewayImages {
 
   private let cache: ImageCache
   private let records: StateStore
+  /// The key that must have signed each image; `nil` = no signature is required.
+  private let key: VerificationKey?
   /// The decoded images, the last used one at the end.
   private var decoded: [(digest: String, package: FirmwarePackage)] = []
 
-  init(_ cache: ImageCache, records: StateStore) {
+  init(_ cache: ImageCache, records: StateStore, signedBy key: VerificationKey?) {
     self.cache = cache
     self.records = records
+    self.key = key
   }
 
   func package(_ digest: String) async throws(ImageUnavailable) -> FirmwarePackage {
@@ -31,7 +34,7 @@ actor GatewayImages {
       throw ImageUnavailable(words: "image \(digest) is not available: \(error)")
     }
     await cache.release(digest)
-    let package = try Self.decode(bytes, digest)
+    let package = try decode(bytes, digest)
     decoded.removeAll { $0.digest == digest }
     decoded.append((digest, package))
     if decoded.count > Self.decodedMaximum { decoded.removeFirst() }
@@ -40,11 +43,15 @@ actor GatewayImages {
     return package
   }
 
-  private static func decode(
+  private func decode(
     _ bytes: [UInt8], _ digest: String
   ) throws(ImageUnavailable) -> FirmwarePackage {
     do {
-      return try ImageBlob(bytes: bytes).package()
+      let package = try ImageBlob(bytes: bytes).package()
+      try ImageSource.prove(package, by: key)
+      return package
+    } catch CommandFault.unproved(_, let part) {
+      throw ImageUnavailable(words: "image \(digest) is refused: \(part)")
     } catch {
       throw ImageUnavailable(words: "image \(digest) cannot be read: \(error)")
     }

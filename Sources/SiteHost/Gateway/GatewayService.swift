@@ -3,6 +3,7 @@ import Logging
 import OtaflashBlueZ
 import OtaflashConsole
 import OtaflashDevices
+import OtaflashFirmware
 import OtaflashFleet
 import OtaflashFleetEngine
 import OtaflashFleetHooks
@@ -26,6 +27,8 @@ package struct GatewayService: Sendable {
     package var cacheMaximum: Int
     /// The folder of the programs of hooks; `nil` = hooks are not run.
     package var hooks: String?
+    /// The key that must have signed each image; `nil` = no signature is required.
+    package var key: VerificationKey?
 
     package init(site: String, name: String, cacheMaximum: Int) {
       self.site = site
@@ -53,8 +56,8 @@ package struct GatewayService: Sendable {
     self.log = log
   }
 
-  /// Works until the task is cancelled; updates in progress then end at a safe point, and their jobs
-  /// are returned.
+  /// Works until the task is cancelled; updates in progress then end at a safe point, and their
+  /// jobs are returned.
   package func run() async throws(CommandFault) {
     let records = try StateStore.open(session)
     let log = log
@@ -87,7 +90,8 @@ package struct GatewayService: Sendable {
         try KeyValueBucket(SiteLayout.presence, of: stream), site: settings.site,
         gateway: settings.name, clock: clock)
       images = GatewayImages(
-        try cache(try KeyValueBucket(SiteLayout.images, of: stream), records), records: records)
+        try cache(try KeyValueBucket(SiteLayout.images, of: stream), records), records: records,
+        signedBy: settings.key)
     } catch let fault as NATSFault {
       throw .sites(.broker(fault))
     } catch let fault as SiteImageFault {

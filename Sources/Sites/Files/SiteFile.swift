@@ -50,6 +50,11 @@ struct FolderLock: ~Copyable {
 
 /// Files that are written completely or not at all.
 package enum SiteFile {
+  /// Creates a folder that only its owner may use; an existing one is kept.
+  package static func makeFolder(_ path: String) throws(SiteFileFault) {
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SiteFileFault(path) }
+  }
+
   /// Reads a file; `nil` if it does not exist.
   ///
   /// - Parameter isSecret: whether only the owner may have access to the file.

@@ -67,7 +67,9 @@ struct LoginRoutes: Sendable {
       return response
     }
     let account = services.accounts[name]
-    guard await services.checker.matches(values["password"] ?? "", of: account), let account else {
+    let answer = await services.checker.matches(values["password"] ?? "", of: account)
+    guard let isRight = answer else { throw PageError.busy }
+    guard isRight, let account else {
       services.counters.withLock { $0.failedLogins += 1 }
       services.logger.warning(
         "login failed", metadata: ["account": "\(name.prefix(64))", "address": "\(address)"])

@@ -70,6 +70,8 @@ struct LoginLimiter: Sendable {
 
   /// Users have a complete /64 network of IPv6 addresses.
   private static func network(of address: String) -> String {
+    // An IPv4 address in the form of IPv6 (RFC 4291, 2.5.5.2).
+    if address.hasPrefix("::ffff:"), address.contains(".") { return String(address.dropFirst(7)) }
     guard address.contains(":") else { return address }
     let halves = address.components(separatedByDoubleColon: ())
     guard halves.count == 2 else {

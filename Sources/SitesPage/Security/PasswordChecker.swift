@@ -1,6 +1,19 @@
 #if Sites
+import Synchronization
+
 /// Verifies passwords one after another: each derivation uses 32 MiB.
-actor PasswordChecker {
+final class PasswordChecker: Sendable {
+  /// The maximum number of waiting derivations; more are refused, so that a flood of logins cannot
+  /// occupy the page for minutes.
+  static let waitingMaximum = 16
+
+  /// Executes one derivation at a time.
+  private actor Derivation {
+    func matches(_ password: String, _ hash: PasswordHash) -> Bool { hash.matches(password) }
+  }
+
+  private let derivation = Derivation()
+  private let waiting = Mutex(0)
   /// Compared with passwords of unknown accounts, so that the answer takes equally long.
   private let substitute: PasswordHash
 
@@ -8,13 +21,28 @@ actor PasswordChecker {
     substitute = PasswordHash(of: SessionKey().text, cost: cost)
   }
 
-  func matches(_ password: String, of account: Account?) -> Bool {
-    guard PasswordHash.lengths.upperBound >= password.utf8.count else { return false }
+  /// Whether the password is that of the account.
+  ///
+  /// - Returns: `nil` = too many passwords wait.
+  func matches(_ password: String, of account: Account?) async -> Bool? {
+    guard password.utf8.count <= PasswordHash.lengths.upperBound else { return false }
+    guard admit() else { return nil }
+    defer { release() }
     guard let hash = account?.password else {
-      _ = substitute.matches(password)
+      _ = await derivation.matches(password, substitute)
       return false
     }
-    return hash.matches(password)
+    return await derivation.matches(password, hash)
   }
+
+  func admit() -> Bool {
+    waiting.withLock { count in
+      guard count < Self.waitingMaximum else { return false }
+      count += 1
+      return true
+    }
+  }
+
+  func release() { waiting.withLock { $0 -= 1 } }
 }
 #endif

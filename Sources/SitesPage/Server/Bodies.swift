@@ -12,6 +12,9 @@ enum Bodies {
       throw .tooLarge(limit: limit)
     }
     var bytes: [UInt8] = []
+    if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > 0 {
+      bytes.reserveCapacity(length)
+    }
     do {
       for try await part in request.body {
         guard bytes.count + part.readableBytes <= limit else {

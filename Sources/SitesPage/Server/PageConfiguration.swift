@@ -25,7 +25,7 @@ package struct PageConfiguration: Sendable {
   /// TLS, and only names of this machine without TLS.
   package var hosts: [String] = []
   /// The maximum size of a submitted campaign with its files, in bytes.
-  package var submissionMaximum = 64 << 20
+  package var submissionMaximum = 16 << 20
   /// The program that serves the page, such as `otaflash-coordinator 1.4.0`.
   package var program = "otaflash-coordinator"
   /// Returns the command that verifies the events of a run by the hash of its last event, for the

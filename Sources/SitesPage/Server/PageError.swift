@@ -55,6 +55,11 @@ extension PageError {
       headers: [.retryAfter: "\(seconds)"])
   }
 
+  static let busy = PageError(
+    status: .serviceUnavailable, code: "busy",
+    words: "too many users log in at the same time; try again in a minute",
+    headers: [.retryAfter: "60"])
+
   init(_ fault: SitesFault) {
     let words = fault.description
     switch fault {

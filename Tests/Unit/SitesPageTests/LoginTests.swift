@@ -189,6 +189,26 @@ import Testing
     #expect(limiter.admit(account: "x", address: "2001:db8:0:1::1", at: .seconds(1)) == nil)
   }
 
+  @Test func anIPv4AddressInIPv6FormIsItsOwnAddress() {
+    var limiter = LoginLimiter()
+    for number in 0..<LoginLimiter.freeForAddress {
+      let address = number.isMultiple(of: 2) ? "192.0.2.1" : "::ffff:192.0.2.1"
+      #expect(limiter.admit(account: "n\(number)", address: address, at: .seconds(1)) == nil)
+    }
+    #expect(limiter.admit(account: "x", address: "::ffff:192.0.2.1", at: .seconds(1)) != nil)
+    #expect(limiter.admit(account: "x", address: "::ffff:192.0.2.2", at: .seconds(1)) == nil)
+  }
+
+  @Test func aFloodOfLoginsIsRefused() async throws {
+    let checker = PasswordChecker(cost: .test)
+    for _ in 0..<PasswordChecker.waitingMaximum { #expect(checker.admit()) }
+    #expect(await checker.matches("a password", of: nil) == nil)
+    checker.release()
+    #expect(await checker.matches("a password", of: nil) == false)
+    #expect(checker.admit())
+    #expect(PageError.busy.status == .serviceUnavailable)
+  }
+
   /// Attempts that start before the first one has failed also count.
   @Test func concurrentAttemptsCount() {
     var limiter = LoginLimiter()

@@ -71,6 +71,25 @@ import Testing
     }
   }
 
+  @Test func aUsedPortIsReported() async throws {
+    let fixture = try await PageFixture()
+    var configuration = PageConfiguration()
+    configuration.port = 0
+    let accounts = try AccountBook(fixture.accounts)
+    let page = try SitesPage(
+      model: fixture.coordinator.sites, accounts: accounts, configuration: configuration,
+      cost: .test)
+    try await Self.serve(page) { port in
+      var configuration = PageConfiguration()
+      configuration.port = port
+      let second = try SitesPage(
+        model: fixture.coordinator.sites, accounts: accounts, configuration: configuration,
+        cost: .test)
+      let fault = await #expect(throws: PageFault.self) { try await second.run() }
+      #expect("\(try #require(fault))".contains("cannot listen on 127.0.0.1, port \(port)"))
+    }
+  }
+
   @Test func thePageEndsByCancellationWithAnOpenStream() async throws {
     let fixture = try await PageFixture()
     let clocks = fixture.clocks

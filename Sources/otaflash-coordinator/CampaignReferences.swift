@@ -1,0 +1,25 @@
+#if Sites
+import OtaflashFleet
+import OtaflashFleetFiles
+import OtaflashFleetHost
+
+/// The files that a campaign names, which are submitted with it.
+enum CampaignReferences {
+  /// - Parameter read: returns the content of the campaign's table of devices; `nil` = the table is
+  ///   missing.
+  static func names<Failure>(
+    in text: [UInt8], table read: (String) throws(Failure) -> [UInt8]?
+  ) throws -> Set<String> {
+    let file = try CampaignFile(bytes: text, now: .now)
+    let campaign = file.campaign
+    var names = Set(campaign.images.values)
+    names.formUnion([campaign.keyFile, file.devicesFile].compactMap(\.self))
+    names.formUnion(campaign.devices.compactMap(\.keyFile))
+    if let name = file.devicesFile, let content = try read(name) {
+      let complete = try file.adding(try DeviceTable(path: name, bytes: content), path: name)
+      names.formUnion(complete.campaign.devices.compactMap(\.keyFile))
+    }
+    return names
+  }
+}
+#endif
