@@ -113,7 +113,7 @@ struct CoordinatorServer: Sendable {
   private func functions(
     _ held: ServiceHolder, _ submissions: SubmissionFolder
   ) -> StoredSites.Functions {
-    let (context, log) = (session.context, log)
+    let context = session.context
     return StoredSites.Functions(
       gateways: { () async throws(SitesFault) in
         (held.service?.gateways ?? []).map { GatewayState($0.gateway, age: $0.age) }
@@ -128,14 +128,7 @@ struct CoordinatorServer: Sendable {
           throw .invalidCampaign([report.what] + report.passages.map(\.what))
         }
       },
-      commanded: { run in
-        guard let service = held.service else { return }
-        Task {
-          do throws(CommandFault) { try await service.resume(run) } catch {
-            log.error("run \(run) cannot be continued: \(context.report(error).what)")
-          }
-        }
-      })
+      commanded: { held.service?.requestWork(on: $0) })
   }
 }
 

@@ -32,7 +32,7 @@ package struct BrokerOptions: ParsableArguments, Sendable {
     }
   }
 
-  /// Reads the credentials; `nil` = there are none.
+  /// Reads the credentials; `nil` = the option is not given.
   package func read() throws(CommandFault) -> GatewayCredentials? {
     guard let credentials else { return nil }
     do throws(CredentialsFault) { return try GatewayCredentials(contentsOf: credentials) } catch {

@@ -53,6 +53,8 @@ package final class CoordinatorService: Sendable {
   private let log: Logger
   private let state = Mutex(State())
   private let waiting = Mailbox<SiteRun>(capacity: CoordinatorService.waitingMaximum)
+  /// The runs that received a command.
+  private let requested = Mailbox<String>(capacity: CoordinatorService.waitingMaximum)
   private let ended = Mutex<[String: OneShot<Void>]>([:])
   /// Called with the recorded events of each run.
   private let observe: @Sendable ([FleetEvent], FleetRun) -> Void
@@ -138,6 +140,10 @@ package final class CoordinatorService: Sendable {
       }
       group.addTask {
         await self.workOnRuns(clock)
+        return .other
+      }
+      group.addTask {
+        await self.resumeRequested()
         return .other
       }
       group.addTask {
@@ -246,7 +252,17 @@ package final class CoordinatorService: Sendable {
   }
 
   /// Works on a run again, for example after a command for a run that had ended its work.
-  package func resume(_ id: String) async throws(CommandFault) {
+  package func requestWork(on id: String) { _ = requested.offer(id) }
+
+  private func resumeRequested() async {
+    while let id = await requested.next() {
+      do throws(CommandFault) { try await resume(id) } catch {
+        report(error, of: id, "the run cannot be continued")
+      }
+    }
+  }
+
+  private func resume(_ id: String) async throws(CommandFault) {
     guard !state.withLock({ $0.active.contains(id) }) else { return }
     for kept in try await campaigns.open() where kept.id == id {
       _ = enqueue(try await campaigns.resume(kept))

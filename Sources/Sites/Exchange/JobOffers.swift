@@ -24,8 +24,6 @@ struct JobOffer: Hashable, Sendable, Codable {
 
 /// The offers of the coordinator. A lost offer is published again by `restoreLost`.
 final class JobOffers: Sendable {
-  private static let lengthOfPrefix = SiteLayout.offer("").utf8.count
-
   private let stream: JetStream
   private let consumers = Mutex<Set<String>>([])
 

@@ -1,7 +1,7 @@
 #if Sites
 import OtaflashFleet
 
-/// What the coordinator does with an open job after a time of its own clock.
+/// The change of an open job that is due after a time of the coordinator's clock.
 enum DueChange: Hashable, Sendable {
   /// The entry had no new revision for a complete lease.
   case expire

@@ -59,7 +59,10 @@ import Testing
     "Bench": ["Benchmark", "SelfTest"],
     "FleetHost": ["Faults", "Output", "Display", "Storage", "Campaign", "Transport", "Run"],
     "FleetCommands": ["Options", "Plan", "Requests", "Results", ""],
-    "otaflash": ["Faults", "Commands", "Process"],
+    "Program": ["Faults", "Process"],
+    "otaflash": ["Commands", "Process"],
+    "otaflash-gateway": [""],
+    "otaflash-coordinator": [""],
   ]
 
   /// Folders of a target that must be independent of each other, regardless of their order: the

@@ -32,6 +32,18 @@ import Testing
       "OtaflashGATT", "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetEngine", "OtaflashNATS",
       "Crypto", "FoundationEssentials", "Glibc",
     ],
+    "SiteHost": campaigns.union([
+      "OtaflashFleetHost", "OtaflashNATS", "OtaflashSites", "Logging",
+    ]),
+    "otaflash-gateway": [
+      "OtaflashConsole", "OtaflashDevices", "OtaflashProgram", "OtaflashSiteHost",
+      "OtaflashSites", "ArgumentParser", "Logging", "Glibc",
+    ],
+    "otaflash-coordinator": campaigns.union([
+      "OtaflashProgram", "OtaflashFleetHost", "OtaflashFleetCommands", "OtaflashNATS",
+      "OtaflashSites", "OtaflashSiteHost", "OtaflashSitesPage", "AsyncHTTPClient", "NIOCore",
+      "NIOSSL", "Logging",
+    ]),
     "SitesPage": [
       "OtaflashConsole", "OtaflashATT", "OtaflashFirmware", "OtaflashFleet", "OtaflashFleetStore",
       "OtaflashFleetReport", "OtaflashFleetHost", "Crypto", "CryptoExtras", "Hummingbird",

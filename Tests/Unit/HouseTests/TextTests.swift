@@ -28,7 +28,8 @@ import Testing
 
   /// The parts of the command line, in which messages may mention the command line.
   static let program: Set = [
-    "Console", "Devices", "Bench", "FleetHost", "FleetCommands", "Program", "otaflash",
+    "Console", "Devices", "Bench", "FleetHost", "FleetCommands", "Program", "otaflash", "SiteHost",
+    "otaflash-coordinator", "otaflash-gateway",
   ]
 
   @Test(arguments: Set(ImportTests.permitted.keys).subtracting(program).sorted())

@@ -4,7 +4,7 @@ import OtaflashNATSServer
 import Synchronization
 import Testing
 
-/// A server for all tests of a suite, each of which uses an account of its own.
+/// A server for all tests of a suite, each of which uses a separate account.
 struct SharedServer: SuiteTrait, TestScoping {
   private static let accounts = 128
   @TaskLocal private static var current: (server: NATSServer, next: Counter)?
