@@ -7,7 +7,7 @@ SWIFT ?= swift
 .PHONY: demo demo-fleet build test kill-test fleet-kill-test site-faults site-scale test-receiver compare-receivers smp-oracle lab \
   bench swarm replay sweep fleet-swarm fleet-patches report-page sites-page fuzz format style lint man clean deps client docs site-pages \
   troubleshooting picture soak real-files zip-oracle \
-  delta-oracle help release-program install package package-test package-twice release
+  delta-oracle help release-program install package package-test package-twice package-sites package-sites-test three-sites release
 
 # Lists the commands with the first line of their comments in this file.
 help:
@@ -26,6 +26,10 @@ demo-fleet: deps
 	@tools/deps libsqlite3-dev
 	$(SWIFT) build -c release --traits Fleet --product otaflash
 	Examples/demo-fleet.sh
+
+# Runs a campaign over three sites on this computer, with simulated boards; the page stays open until Ctrl-C.
+three-sites:
+	Examples/three-sites/run
 
 # Builds the debug configuration, which is fast to rebuild, with campaigns (the trait Fleet).
 build: deps
@@ -182,7 +186,7 @@ style:
 
 # Runs `style`, and checks the scripts with shellcheck.
 lint: style
-	shellcheck --severity=warning tools/deps tools/docs tools/site/make tools/build-release tools/install tools/package tools/release tools/nats-servers Tests/System/Package/{run,twice} Tests/run Tests/swift Tests/System/Client/run Tests/System/FleetReportPage/run Tests/System/SitesPage/run Examples/*.sh Benchmarks/run .ci/run \
+	shellcheck --severity=warning tools/deps tools/docs tools/site/make tools/build-release tools/install tools/package tools/release tools/nats-servers Tests/System/Package/{run,twice,sites} Examples/three-sites/run Tests/run Tests/swift Tests/System/Client/run Tests/System/FleetReportPage/run Tests/System/SitesPage/run Examples/*.sh Benchmarks/run .ci/run \
 	  Tests/System/KernelLab/{run,prepare,guest/session,guest/*.sh,peers/loaded}
 	shellcheck --severity=warning --shell=bash --exclude=SC2034,SC2154 Tests/System/KernelLab/scenarios/*.sh
 
@@ -235,6 +239,16 @@ package: deps
 package-test:
 	@tools/deps debootstrap lintian tmux
 	Tests/System/Package/run .build-release/package
+
+# Builds the Debian package of the programs for many sites in .build-release-sites/package.
+package-sites: deps
+	@tools/deps debhelper fakeroot libnats-dev
+	tools/package sites
+
+# Checks this package with lintian, and tests it in a minimal Debian without Swift: install, services, purge.
+package-sites-test:
+	@tools/deps debootstrap lintian
+	Tests/System/Package/sites .build-release-sites/package
 
 # Builds the package twice from scratch, in two folders, and compares all bytes.
 package-twice: deps
