@@ -58,13 +58,16 @@ struct EntryBucket: Sendable {
   /// Returns the entry of a revision; `nil` = it is not an entry of this version, or names another
   /// device than its key.
   static func decode(_ stored: KeyValueEntry) -> DeviceEntry? {
-    guard !stored.isDeleted else { return DeviceEntry() }
+    stored.isDeleted ? DeviceEntry() : decode(stored.value, of: stored.key)
+  }
+
+  static func decode(_ bytes: [UInt8], of key: String) -> DeviceEntry? {
     do {
-      let entry = try JSONDecoder().decode(DeviceEntry.self, from: Data(stored.value))
+      let entry = try JSONDecoder().decode(DeviceEntry.self, from: Data(bytes))
       let isSound = entry.jobs.allSatisfy { run, row in
         let id = row.job.id
         return id.run == run
-          && SiteLayout.key(site: row.job.site, device: id.device) == stored.key
+          && SiteLayout.key(site: row.job.site, device: id.device) == key
           && row.facts.allSatisfy { fact in
             fact.event.subject.map { $0.device == id.device && $0.attempt <= id.attempt } ?? false
           }
@@ -75,7 +78,7 @@ struct EntryBucket: Sendable {
     }
   }
 
-  private static func encode(_ entry: DeviceEntry) -> [UInt8] {
+  static func encode(_ entry: DeviceEntry) -> [UInt8] {
     do { return Array(try JSONEncoder().encode(entry)) } catch {
       preconditionFailure("an entry cannot be encoded: \(error)")
     }
