@@ -26,6 +26,7 @@ import json
 import pathlib
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -91,7 +92,7 @@ class FaultRun:
                 for number in range(self.scenario.devices)
             ],
             "waves": [{"name": "all", "devices": "rest", "success": "0%", "stop": "100%", "seen": "0%"}],
-            "retries": {"link": 12, "same": 2, "first-delay": "500ms", "longest-delay": "2s", "infrastructure": 1000},
+            "retries": {"link": 3, "same": 2, "first-delay": "500ms", "longest-delay": "2s", "infrastructure": 1000},
             "flash": {"delta": "never"},
         }
         path = self.folder / "campaign.yaml"
@@ -109,7 +110,7 @@ class FaultRun:
                 self.at(time.monotonic() + fault.at, lambda fault=fault: self.inject(fault))
             while not self.is_over():
                 self.carry_out()
-                self.check_gateways()
+                self.check_programs()
                 time.sleep(TICK)
             self.took = time.monotonic() - began
             self.end_gateways()
@@ -139,7 +140,10 @@ class FaultRun:
             self.violations.append(f"the campaign ended before {left} of the faults")
         return True
 
-    def check_gateways(self) -> None:
+    def check_programs(self) -> None:
+        """Only a fault ends a gateway or the server before the end of the campaign."""
+        if not self.deployment.server.life.is_killed and self.deployment.server.exit_code() is not None:
+            raise RuntimeError(f"the server ended:\n{self.deployment.server.tail()}")
         for number, gateway in enumerate(self.deployment.gateways):
             if number not in self.away and (code := gateway.exit_code()) is not None:
                 self.violations.append(f"{gateway.name} ended with {code}:\n{gateway.tail()}")
@@ -323,6 +327,8 @@ def main() -> int:
     for name, kind in {"devices": int, "sites": int, "span": float, "erase-ms": int, "parallel": int, "stop-seconds": float}.items():
         parser.add_argument(f"--{name}", type=kind, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    # The processes and namespaces are removed even if this process is terminated.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         return run_all(options)
     except Unavailable as error:
