@@ -20,6 +20,7 @@ import argparse
 import collections
 import collections.abc
 import dataclasses
+import functools
 import heapq
 import itertools
 import json
@@ -31,11 +32,12 @@ import subprocess
 import sys
 import tempfile
 import time
+import typing
 import zlib
 
 from fault_plan import Fault, Kind, Scenario, faults, long, short
 from site_processes import Boards, Deployment, Networks, Program, Unavailable
-from site_verdict import Verdict, events, judge
+from site_verdict import Board, Verdict, events, judge
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SERVERS = ["2.9.10", "2.14.0"]
@@ -107,7 +109,7 @@ class FaultRun:
             self.networks.create()
             self.deployment.start()
             for fault in faults(self.scenario):
-                self.at(time.monotonic() + fault.at, lambda fault=fault: self.inject(fault))
+                self.at(time.monotonic() + fault.at, functools.partial(self.inject, fault))
             while not self.is_over():
                 self.carry_out()
                 self.check_programs()
@@ -235,17 +237,17 @@ class FaultRun:
     def verdict(self) -> Verdict:
         reports = self.boards.report()
         log = events(self.deployment.coordinator.folder / "state")
-        names = {
-            life.process.pid: gateway.name for gateway in self.deployment.gateways for life in gateway.lives
-        }
+        names = {life.process.pid: gateway.name for gateway in self.deployment.gateways for life in gateway.lives}
         killed = {pid for kind, _, pid in self.injected if kind is Kind.KILL}
         verdict = judge(log, reports, self.checksum, names, killed)
         verdict.violations = self.violations + verdict.violations
-        self.hits = {kind: sum(self.hit_transfer(reports, entry) for entry in self.injected if entry[0] is kind) for kind in Kind}
+        self.hits = {
+            kind: sum(self.hit_transfer(reports, entry) for entry in self.injected if entry[0] is kind) for kind in Kind
+        }
         return verdict
 
     @staticmethod
-    def hit_transfer(reports: list[dict], entry: tuple[Kind, float, int]) -> bool:
+    def hit_transfer(reports: list[Board], entry: tuple[Kind, float, int]) -> bool:
         """Whether the process was connected to a board at the time of a fault."""
         _, moment, pid = entry
         return any(
@@ -310,7 +312,7 @@ def run_all(options: argparse.Namespace) -> int:
     return 1 if violations else 0
 
 
-def changes(options: argparse.Namespace) -> dict[str, object]:
+def changes(options: argparse.Namespace) -> dict[str, typing.Any]:
     """The members of the scenario that the command line replaces."""
     names = ("devices", "sites", "span", "erase_ms", "parallel", "stop_seconds")
     return {name: value for name in names if (value := getattr(options, name)) is not None}
@@ -324,7 +326,14 @@ def main() -> int:
     parser.add_argument("--server", choices=SERVERS, help="one version of the server instead of both")
     parser.add_argument("--keep", action="store_true", help="keep the logs of a run without violations")
     parser.add_argument("--repeat", type=int, default=1, help="runs on each version, with the same seed")
-    for name, kind in {"devices": int, "sites": int, "span": float, "erase-ms": int, "parallel": int, "stop-seconds": float}.items():
+    for name, kind in {
+        "devices": int,
+        "sites": int,
+        "span": float,
+        "erase-ms": int,
+        "parallel": int,
+        "stop-seconds": float,
+    }.items():
         parser.add_argument(f"--{name}", type=kind, help=argparse.SUPPRESS)
     options = parser.parse_args()
     # The processes and namespaces are removed even if this process is terminated.

@@ -144,7 +144,7 @@ class Scale:
         lines = output.splitlines()
         for line in lines[:-1]:
             print(line)
-        return json.loads(lines[-1])
+        return typing.cast(dict[str, typing.Any], json.loads(lines[-1]))
 
     def result(self, usage: Usage, summary: dict[str, typing.Any]) -> tuple[list[tuple[str, str]], list[str]]:
         log = events(self.coordinator.folder / "state")
