@@ -213,8 +213,20 @@ package final class CoordinatorService: Sendable {
         state.withLock { $0.roster.update(with: entries, at: BootTime.elapsed) }
       } catch {
         log.debug("gateways cannot be read", metadata: ["cause": "\(error)"])
+        await restoreBuckets(after: error)
       }
     } while await clock.pause(for: Self.rosterInterval)
+  }
+
+  /// Creates the buckets in memory again, which a server loses when it restarts.
+  private func restoreBuckets(after fault: NATSFault) async {
+    guard case .refused(let refusal) = fault, refusal.number == JetStreamRefusal.streamNotFound
+    else { return }
+    do throws(NATSFault) {
+      try await SiteStreams.create(on: stream, replicas: settings.replicas)
+    } catch {
+      log.warning("buckets cannot be created", metadata: ["cause": "\(error)"])
+    }
   }
 
   // MARK: Gateways

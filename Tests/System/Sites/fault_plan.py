@@ -72,7 +72,7 @@ def short(seed: int) -> Scenario:
 def long(seed: int) -> Scenario:
     counts = {Kind.KILL: 200, Kind.STOP: 100, Kind.PARTITION: 50, Kind.SERVER: 10, Kind.COORDINATOR: 20}
     return Scenario(
-        seed=seed, devices=2000, sites=10, gateways_per_site=4, parallel=2, counts=counts, span=900,
+        seed=seed, devices=2000, sites=10, gateways_per_site=4, parallel=1, counts=counts, span=700,
         erase_ms=1500, image_size=32_768, fates="&revert=3%&away=1%&brick=0.2%", cuts=0.1, power_cuts=0.05,
     )  # fmt: skip
 

@@ -20,21 +20,24 @@ import argparse
 import collections
 import collections.abc
 import dataclasses
+import functools
 import heapq
 import itertools
 import json
 import pathlib
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+import typing
 import zlib
 
 from fault_plan import Fault, Kind, Scenario, faults, long, short
 from site_processes import Boards, Deployment, Networks, Program, Unavailable
-from site_verdict import Verdict, events, judge
+from site_verdict import Board, Verdict, events, judge
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SERVERS = ["2.9.10", "2.14.0"]
@@ -91,7 +94,7 @@ class FaultRun:
                 for number in range(self.scenario.devices)
             ],
             "waves": [{"name": "all", "devices": "rest", "success": "0%", "stop": "100%", "seen": "0%"}],
-            "retries": {"link": 12, "same": 2, "first-delay": "500ms", "longest-delay": "2s", "infrastructure": 1000},
+            "retries": {"link": 3, "same": 2, "first-delay": "500ms", "longest-delay": "2s", "infrastructure": 1000},
             "flash": {"delta": "never"},
         }
         path = self.folder / "campaign.yaml"
@@ -106,10 +109,10 @@ class FaultRun:
             self.networks.create()
             self.deployment.start()
             for fault in faults(self.scenario):
-                self.at(time.monotonic() + fault.at, lambda fault=fault: self.inject(fault))
+                self.at(time.monotonic() + fault.at, functools.partial(self.inject, fault))
             while not self.is_over():
                 self.carry_out()
-                self.check_gateways()
+                self.check_programs()
                 time.sleep(TICK)
             self.took = time.monotonic() - began
             self.end_gateways()
@@ -139,7 +142,10 @@ class FaultRun:
             self.violations.append(f"the campaign ended before {left} of the faults")
         return True
 
-    def check_gateways(self) -> None:
+    def check_programs(self) -> None:
+        """Only a fault ends a gateway or the server before the end of the campaign."""
+        if not self.deployment.server.life.is_killed and self.deployment.server.exit_code() is not None:
+            raise RuntimeError(f"the server ended:\n{self.deployment.server.tail()}")
         for number, gateway in enumerate(self.deployment.gateways):
             if number not in self.away and (code := gateway.exit_code()) is not None:
                 self.violations.append(f"{gateway.name} ended with {code}:\n{gateway.tail()}")
@@ -231,17 +237,17 @@ class FaultRun:
     def verdict(self) -> Verdict:
         reports = self.boards.report()
         log = events(self.deployment.coordinator.folder / "state")
-        names = {
-            life.process.pid: gateway.name for gateway in self.deployment.gateways for life in gateway.lives
-        }
+        names = {life.process.pid: gateway.name for gateway in self.deployment.gateways for life in gateway.lives}
         killed = {pid for kind, _, pid in self.injected if kind is Kind.KILL}
         verdict = judge(log, reports, self.checksum, names, killed)
         verdict.violations = self.violations + verdict.violations
-        self.hits = {kind: sum(self.hit_transfer(reports, entry) for entry in self.injected if entry[0] is kind) for kind in Kind}
+        self.hits = {
+            kind: sum(self.hit_transfer(reports, entry) for entry in self.injected if entry[0] is kind) for kind in Kind
+        }
         return verdict
 
     @staticmethod
-    def hit_transfer(reports: list[dict], entry: tuple[Kind, float, int]) -> bool:
+    def hit_transfer(reports: list[Board], entry: tuple[Kind, float, int]) -> bool:
         """Whether the process was connected to a board at the time of a fault."""
         _, moment, pid = entry
         return any(
@@ -306,7 +312,7 @@ def run_all(options: argparse.Namespace) -> int:
     return 1 if violations else 0
 
 
-def changes(options: argparse.Namespace) -> dict[str, object]:
+def changes(options: argparse.Namespace) -> dict[str, typing.Any]:
     """The members of the scenario that the command line replaces."""
     names = ("devices", "sites", "span", "erase_ms", "parallel", "stop_seconds")
     return {name: value for name in names if (value := getattr(options, name)) is not None}
@@ -320,9 +326,18 @@ def main() -> int:
     parser.add_argument("--server", choices=SERVERS, help="one version of the server instead of both")
     parser.add_argument("--keep", action="store_true", help="keep the logs of a run without violations")
     parser.add_argument("--repeat", type=int, default=1, help="runs on each version, with the same seed")
-    for name, kind in {"devices": int, "sites": int, "span": float, "erase-ms": int, "parallel": int, "stop-seconds": float}.items():
+    for name, kind in {
+        "devices": int,
+        "sites": int,
+        "span": float,
+        "erase-ms": int,
+        "parallel": int,
+        "stop-seconds": float,
+    }.items():
         parser.add_argument(f"--{name}", type=kind, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    # The processes and namespaces are removed even if this process is terminated.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         return run_all(options)
     except Unavailable as error:

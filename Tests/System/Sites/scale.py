@@ -29,7 +29,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 MEMORY_MAXIMUM = 200  # MB
 PROCESSOR_MAXIMUM = 1.0
 SAMPLE_INTERVAL = 0.25
-IMAGE_SIZE = 16_384
+IMAGE_SIZE = 4096
 
 
 class Usage:
@@ -144,7 +144,7 @@ class Scale:
         lines = output.splitlines()
         for line in lines[:-1]:
             print(line)
-        return json.loads(lines[-1])
+        return typing.cast(dict[str, typing.Any], json.loads(lines[-1]))
 
     def result(self, usage: Usage, summary: dict[str, typing.Any]) -> tuple[list[tuple[str, str]], list[str]]:
         log = events(self.coordinator.folder / "state")
@@ -182,7 +182,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("programs", type=pathlib.Path, metavar="PROGRAMS")
     parser.add_argument("--server", default="2.14.0", help="the version of the server")
-    numbers = {"devices": 10_000, "gateways": 100, "sites": 50, "parallel": 2, "speed": 1}
+    numbers = {"devices": 10_000, "gateways": 100, "sites": 50, "parallel": 2, "speed": 4}
     for name, default in numbers.items():
         parser.add_argument(f"--{name}", type=int, default=default)
     options = parser.parse_args()

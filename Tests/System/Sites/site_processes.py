@@ -13,6 +13,8 @@ import typing
 PORT = 4222
 START_LIMIT = 30.0
 STOP_LIMIT = 15.0
+# The time for which the gateways of a site search for a device; absent boards are searched repeatedly.
+SEARCH = "3s"
 NAMESPACE_PREFIX = "otaflash-"
 
 
@@ -212,7 +214,7 @@ class Deployment:
             "coordinator",
             [
                 str(programs / "otaflash-coordinator"), "serve", "--nats", f"nats://127.0.0.1:{PORT}",
-                "--listen", "127.0.0.1:0", "--run", str(campaign),
+                "--listen", "127.0.0.1:0", "--search", SEARCH, "--run", str(campaign),
             ],
             folder, networks.hub,
         )  # fmt: skip

@@ -54,7 +54,11 @@ def events(state: pathlib.Path) -> list[Event]:
                 if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'event'").fetchone():
                     continue
                 rows = connection.execute("SELECT payload, at FROM event ORDER BY run, number").fetchall()
-        return [Event(*next(iter(json.loads(payload).items())), at) for payload, at in rows]
+        found = []
+        for payload, at in rows:
+            name, fields = next(iter(json.loads(payload).items()))
+            found.append(Event(name, fields, at))
+        return found
     return []
 
 
