@@ -5,9 +5,9 @@ import OtaflashFleet
 
 /// The SQLite file of a store, opened with durable commits.
 ///
-/// A process has one connection, with a rollback journal, because SQLite before 3.51.3 may damage a
-/// file in WAL mode that two connections write to (sqlite.org/wal.html, "The WAL-Reset Bug"), and
-/// Debian 12 has version 3.40. Each commit is flushed (`synchronous=FULL`). The setting is read
+/// A process has one connection, with a rollback journal. In WAL mode, SQLite before 3.51.3 may
+/// damage a file if two connections write to it (sqlite.org/wal.html, "The WAL-Reset Bug"), and
+/// Debian 12 has SQLite 3.40. Each commit is flushed (`synchronous=FULL`). The setting is read
 /// back, because GRDB changes it in some modes, and the loss of commits would not be noticed.
 struct StoreFile {
   /// The application id of the file (`PRAGMA application_id`): "OTAF".

@@ -25,7 +25,7 @@ struct ClientOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The trusted certificates of the page (PEM; default: those of the system).",
+      "The CA certificates that verify the server (PEM; default: the system's certificates).",
       valueName: "path"),
     completion: .file())
   var ca: String?

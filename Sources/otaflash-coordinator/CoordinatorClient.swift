@@ -100,7 +100,7 @@ struct CoordinatorClient: Sendable {
       throw fault
     } catch {
       throw .sites(
-        .noAnswer(words: "\(server) answered with status \(status), not as a coordinator does"))
+        .noAnswer(words: "\(server) returned status \(status), but no response of a coordinator"))
     }
   }
 

@@ -5,7 +5,7 @@ extension Dialer {
   /// bootloader there.
   ///
   /// - Parameters:
-  ///   - address: the device's own address; its bootloader is searched at the next address.
+  ///   - address: the device's own address; its bootloader is expected at the next address.
   ///   - adapter: the adapter's own address; with `nil` the kernel chooses the adapter.
   ///   - limit: the time limit to connect.
   ///   - security: the minimum security of the link from its first PDU on.

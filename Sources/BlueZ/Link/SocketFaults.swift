@@ -83,8 +83,8 @@ extension ConnectFault {
     switch (stage, number) {
     case (.completion, ECONNREFUSED):
       self = .deviceNotFound(
-        cause: "\(device) did not advertise within the time limit, or its address has the other "
-          + "type.",
+        cause: "\(device) did not advertise within the time limit, or its address type (public or "
+          + "random) is wrong.",
         remedy: .checkAddress)
     case (.completion, ETIMEDOUT), (.completion, ECONNRESET), (.completion, ECONNABORTED),
       (.completion, ENOSYS), (.completion, EPROTO), (.completion, EPIPE), (.completion, EACCES),

@@ -1,6 +1,6 @@
 import OtaflashATT
 
-/// The user who answers the questions of a pairing: an operator at a terminal, or a fixed rule.
+/// The source of the answers to pairing questions: an operator at a terminal, or a fixed rule.
 public struct PairingUser: Sendable {
   /// A question of a device to the user.
   public enum Question: Equatable, Sendable {

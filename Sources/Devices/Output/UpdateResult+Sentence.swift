@@ -58,7 +58,8 @@ extension UpdateResult {
     case .none: ""
     case .readBack: to == nil ? " that was sent, verified; its version is unknown" : ", verified"
     case .version: ", verified by its version"
-    case .changed: " (checked by the bootloader; the application reports other values than before)"
+    case .changed:
+      " (checked by the bootloader; the Device Information or the Database Hash has changed)"
     case .bootloader where from != nil && from == to:
       " (checked by the bootloader; the application reports the same version as before)"
     case .bootloader: " (checked by the bootloader; no versions to compare)"

@@ -20,8 +20,10 @@ extension RunReport {
     var sentence = "\(subject) \(main.count == 1 ? "runs" : "run") \(label)"
     sentence += GradeCounts(main).clause
     if !others.isEmpty {
-      sentence += "; \(Numerals.grouped(others.count)) \(others.count == 1 ? "runs" : "run") "
-      sentence += "the new image without this version" + GradeCounts(others).clause
+      let isOne = others.count == 1
+      sentence += "; \(Numerals.grouped(others.count)) that \(isOne ? "does" : "do") not report "
+      sentence += "the image's version \(isOne ? "runs" : "run") the new image"
+      sentence += GradeCounts(others).clause
     }
     return sentence + failureClauses(counts)
   }

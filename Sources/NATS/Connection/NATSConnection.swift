@@ -57,8 +57,8 @@ package final class NATSConnection: Sendable {
     try await request(message, within: options.callLimit)
   }
 
-  /// Sends a request and waits for at most `limit`: for its reply or, with `name`, for a job of
-  /// that consumer.
+  /// Sends a request and returns its reply or, with `name`, a job of that consumer. Waits at most
+  /// `limit`.
   func request(
     _ message: NATSMessage, within limit: Duration, pulling name: ConsumerName? = nil
   ) async throws(NATSFault) -> NATSMessage {

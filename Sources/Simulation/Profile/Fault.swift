@@ -44,7 +44,7 @@ package enum Fault: String, CaseIterable, Sendable {
   case reverts
   /// The host's adapter is unplugged in the middle of the transfer.
   case adapterVanishes = "adapter-vanishes"
-  /// Control answers with seeded random bytes.
+  /// The responses to control requests are seeded random bytes.
   case nonsense
   /// The device connects and never answers.
   case silent
@@ -107,7 +107,7 @@ extension Fault {
     case .comesBackOld: ("after activation, the old version runs for no reported reason", .whole)
     case .reverts: ("the bootloader rejects the new image", .whole)
     case .adapterVanishes: ("the host's adapter is unplugged during the transfer", .whole)
-    case .nonsense: ("control answers are random bytes", .whole)
+    case .nonsense: ("the responses to control requests are random bytes", .whole)
     case .silent: ("the device connects and never answers", .whole)
     case .mtuLie: ("the device drops PDUs that its ATT_MTU permits", .whole)
     case .wrongVerifyCRC: ("the device reports success with the checksum of another image", .whole)

@@ -35,7 +35,7 @@ struct OTATransfer {
   /// The number of image bytes per data write. It shrinks if the device does not accept the length
   /// that its ATT_MTU permits.
   private(set) var chunk: Int
-  /// The reduced size; no later write is larger.
+  /// The maximum size of data writes since the last reduction; `.max` before the first reduction.
   private var ceiling = Int.max
   /// `ceiling`, set after the device accepted a write of this size but no longer write.
   private var verifiedCeiling: Int?

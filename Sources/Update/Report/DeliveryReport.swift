@@ -1,6 +1,6 @@
 /// The content that is sent to a device that supports a delivery method.
 public struct DeliveryReport: Equatable, Sendable {
-  /// The kind of content on air.
+  /// The kind of content that is sent.
   public enum Content: Equatable, Sendable {
     /// The uncompressed image.
     case image
@@ -10,7 +10,7 @@ public struct DeliveryReport: Equatable, Sendable {
     case difference(base: ContentIdentity)
   }
 
-  /// The kind of content on air.
+  /// The kind of content that is sent.
   public var content: Content
   /// The size of the content.
   public var bytes: Int

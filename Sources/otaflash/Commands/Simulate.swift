@@ -22,8 +22,8 @@ struct Simulate: Subcommand {
 
       \(SimulationProfile.catalogue.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n"))
 
-      The names from cut-at-pdu onward are faults. You can also use them as settings, as in \
-      'smp?cut-at-pdu=300'. The other settings are:
+      The names from cut-at-pdu onward are faults. A value in parentheses is the fault's default. \
+      You can also use faults as settings, as in 'smp?cut-at-pdu=300'. The other settings are:
 
       \(ProfileKey.allCases.map { "  \($0.rawValue): \($0.allowedValues)" }.joined(separator: "\n"))
 

@@ -32,7 +32,7 @@ import Testing
       #expect(row[1] == "`\(isText ? characters : hexadecimal.joined(separator: " "))`")
     case .text(let suffixes, _):
       let list = suffixes.map { "`\($0)`" }.joined(separator: ", ")
-      #expect(row[1].hasPrefix("name (\(list)), or a line that begins with"))
+      #expect(row[1].hasPrefix("name (\(list)), or a first non-blank line that starts with"))
     case .noOther: #expect(row[1] == "anything else")
     }
   }
