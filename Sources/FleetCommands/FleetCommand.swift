@@ -8,8 +8,8 @@ package struct FleetCommand: GroupCommand {
     commandName: "fleet",
     abstract: "Update many devices: plan, run, monitor and report a campaign.",
     discussion: """
-      RUN is the first characters of a run's name (default: the last run). A campaign is a file; \
-      see otaflash-campaign(5).
+      RUN: the first characters of a run's name (default: the active run, otherwise the newest \
+      run). A campaign is a file; see otaflash-campaign(5).
       """,
     subcommands: [
       FleetPlanCommand.self, FleetRunCommand.self, FleetStatusCommand.self,

@@ -10,8 +10,8 @@ package final class HostLink: Link {
 
   package init(_ link: any Link) { self.link = link }
 
-  /// Whether the device has noticed that the radio link ended. `close()` does not end the radio
-  /// link.
+  /// Whether an operation on the link reported that the host ended the radio link, or that the
+  /// supervision timeout expired. `close()` does not end the radio link.
   package var isEndedByHost: Bool { isEnded.load(ordering: .relaxed) }
 
   package var maximumPDUSize: Int { link.maximumPDUSize }

@@ -115,7 +115,7 @@ public enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
     switch self {
     case .notHeard: "the device was not found"
     case .deviceBusy: "another process uses the device"
-    case .recalled: "the attempt was recalled"
+    case .recalled: "the run cancelled the attempt"
     case .stopping: "the run was interrupted"
     case .holderGone: "the process that updated the device ended"
     case .adapterLost: "the adapter was disconnected"

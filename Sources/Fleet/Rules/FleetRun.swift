@@ -97,7 +97,7 @@ public struct FleetRun: Sendable {
       .map(\.device.id)
   }
 
-  /// Returns the wall-clock time, which never goes back.
+  /// Returns the wall-clock time, or the time of the last event if the clock was set back.
   package func time(_ wall: WallClockTime) -> WallClockTime { max(wall, lastAt) }
 
   // MARK: The fold

@@ -30,7 +30,7 @@ enum ChainCheck: ExpressibleByArgument, Equatable, Sendable, CustomStringConvert
 
   var description: String {
     switch self {
-    case .recorded: "no hash"
+    case .recorded: "the stored hashes only"
     case .hash(let hash): Text.hex(hash)
     }
   }

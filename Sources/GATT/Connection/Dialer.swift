@@ -16,8 +16,11 @@ public struct Dialer: Sendable {
   var knowsItsDevice: Bool { device != nil || scans }
   private var scans = false
 
-  /// A dialer that reports several steps. It reports `.scanStarted` or `.connectStarted` before it
-  /// waits for anything, and `.deviceFound` and `.connectStarted` when it has found the device.
+  /// A dialer whose closure reports its steps.
+  ///
+  /// - Parameter dial: reports each step before it waits. With a scan, the steps are
+  ///   `.scanStarted`, `.deviceFound` and `.connectStarted`; without a scan, only
+  ///   `.connectStarted`.
   public init(
     reporting dial:
       @escaping @Sendable (@Sendable (ConnectionInput) -> Void) async throws(ConnectFault)

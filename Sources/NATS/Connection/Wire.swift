@@ -18,7 +18,8 @@ actor Wire {
     }
   }
 
-  /// The time limit of a write to the socket. After it, the connection counts as lost.
+  /// The time limit of a write to the socket. If a write takes longer, the connection counts as
+  /// lost.
   private static let writeLimitMilliseconds: Int64 = 2000
   private static let pingIntervalMilliseconds: Int64 = 10_000
   private static let unansweredPingsMaximum: Int32 = 2

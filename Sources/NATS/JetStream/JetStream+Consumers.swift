@@ -7,7 +7,7 @@ package struct ConsumerConfiguration: Hashable, Sendable {
   package var filter: String
   /// The time after which the server repeats a delivery that was neither acknowledged nor renewed.
   package var acknowledgementLimit: Duration
-  /// The maximum number of deliveries without an acknowledgement.
+  /// The maximum number of delivered messages that are not yet acknowledged.
   package var openMaximum: Int
   /// The maximum number of waiting pull requests.
   package var waitingMaximum: Int

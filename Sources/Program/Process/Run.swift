@@ -38,7 +38,7 @@ package struct Run: Sendable {
   private func begin(_ command: any Subcommand, called name: String) async -> ExitStatus {
     guard command.global.simulatedAir == nil || type(of: command).takesSimulatedAir else {
       return refuse(
-        "--adapter sim requires scan, or a command for one device without pairing", in: name)
+        "'\(name)' does not support --adapter sim; scan, info and flash do, for example", in: name)
     }
     guard let deviceCommand = command as? any DeviceCommand, let device = deviceCommand.device
     else { return await run(command, called: name) }

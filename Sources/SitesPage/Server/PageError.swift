@@ -20,7 +20,8 @@ extension PageError {
 
   static let unauthenticated = PageError(
     status: .unauthorized, code: "unauthenticated",
-    words: "this address requires an account", headers: [.wwwAuthenticate: "Bearer"])
+    words: "this request requires a login or an access token",
+    headers: [.wwwAuthenticate: "Bearer"])
 
   static func forbidden(needs role: AccountRole) -> PageError {
     PageError(

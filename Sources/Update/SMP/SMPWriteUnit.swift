@@ -38,7 +38,9 @@ enum SMPWriteUnit: Equatable, Sendable {
     self = .known(word)
   }
 
-  /// The length of a request of at most `most` bytes that is not the last of the image.
+  /// Returns the length in bytes of a request that is not the last request of an image.
+  ///
+  /// - Parameter most: the maximum length in bytes.
   func cut(_ most: Int) -> Int {
     switch self {
     case .known(let word): return most < word ? most : most / word * word

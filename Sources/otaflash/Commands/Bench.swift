@@ -60,8 +60,8 @@ struct Bench: TargetedCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Bytes per transfer, at most the size of the device's slot (default: enough that doubling it "
-        + "changes the rate by less than 1%).", valueName: "size"),
+      "Bytes per transfer, at most the size of the device's slot (default: doubled until the rate "
+        + "changes by less than 1%).", valueName: "size"),
     transform: ByteCount.parse)
   var size: ByteCount?
 

@@ -5,7 +5,7 @@ import OtaflashNATSServer
 import OtaflashSites
 import Testing
 
-/// Each forbidden operation, by a client that has the key of a gateway and sends what it likes.
+/// Tests of each forbidden operation. The client has the key of a gateway and can send any request.
 @Suite(.enabled(if: NATSServer.areInstalled, "\(NATSServer.note)")) struct StolenGatewayTests {
   let folders = TemporaryFolders()
 

@@ -166,8 +166,8 @@ extension ScenarioEnding {
   }
 }
 
-/// The violations of a scenario. After a failure, they include the violations of an update without
-/// faults.
+/// The violations of a scenario. If its update fails, the update is repeated without simulated
+/// faults, and the violations of the repetition are included.
 public struct Judgement: Sendable {
   private static let eventsOfHangShown = 40
 
