@@ -15,6 +15,8 @@ struct Dispatch {
     var sites = 20
     /// The number of concurrent jobs of each site.
     var workers = 4
+    /// The number of jobs that may wait at one site, for workers of other processes.
+    var ahead = 16
   }
 
   struct Result {
@@ -40,14 +42,13 @@ struct Dispatch {
 
   func run() async throws -> Result {
     let clock = EventLoopClock()
-    let engine = FleetEngine(
-      campaign: campaign, exchange: WithoutWorkers(base: exchange, clock: clock), ledger: ledger,
-      transport: NoDevices(),
-      environment: FleetEnvironment(clock: clock, wall: { .sample }, image: { _ in nil }))
-    try await engine.begin(CampaignPlan(campaign, now: .sample), id: "dispatch")
+    let environment = FleetEnvironment(clock: clock, wall: { .sample }, image: { _ in nil })
+    try await ledger.append(
+      CampaignPlan(campaign, now: .sample).beginning(
+        id: "dispatch", digest: "", imageDigests: ["app.bin": "app.bin"]), at: .sample)
     let began = clock.now
     let run = try await withThrowingTaskGroup(of: Part.self, returning: FleetRun?.self) { group in
-      group.addTask { .run(try await engine.run()) }
+      group.addTask { .run(try await coordinate(environment)) }
       for site in 0..<scale.sites {
         for number in 0..<scale.workers {
           group.addTask {
@@ -67,6 +68,22 @@ struct Dispatch {
       succeeded == scale.devices,
       "\(succeeded) devices succeeded: \(String(describing: run?.control))")
     return Result(jobs: succeeded, took: began.duration(to: clock.now))
+  }
+
+  /// Coordinates the run as the programs do: with workers in the same process, or in others.
+  private func coordinate(_ environment: FleetEnvironment) async throws -> FleetRun {
+    guard exchange.outlivesCoordinator else {
+      return try await FleetEngine(
+        campaign: campaign,
+        exchange: WithoutWorkers(base: exchange, clock: environment.clock), ledger: ledger,
+        transport: NoDevices(), environment: environment
+      ).run()
+    }
+    return try await RunCoordinator(
+      campaign: campaign, exchange: exchange, ledger: ledger, environment: environment,
+      limits: RunCoordinator.Limits(publishedAhead: scale.ahead, search: .seconds(60)),
+      commands: nil
+    ).run()
   }
 
   private var campaign: Campaign {

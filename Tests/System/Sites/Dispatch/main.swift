@@ -1,7 +1,7 @@
 // Measures how many jobs per second a coordinator dispatches, with a flush of its event log for each
 // commit. The workers end each job immediately.
 //
-//   site-dispatch [--devices N] [--sites N] [--workers N] [--nats URL] STORE
+//   site-dispatch [--devices N] [--sites N] [--workers N] [--ahead N] [--nats URL] STORE
 //
 // STORE is the event log, a new file. Without --nats, the workers are in the process of the
 // coordinator. Prints the number of jobs per second.
@@ -14,7 +14,8 @@ import OtaflashFleetStore
 import OtaflashGATT
 
 func usage() -> Never {
-  print("usage: site-dispatch [--devices N] [--sites N] [--workers N] [--nats URL] STORE")
+  print(
+    "usage: site-dispatch [--devices N] [--sites N] [--workers N] [--ahead N] [--nats URL] STORE")
   exit(64)
 }
 
@@ -27,6 +28,7 @@ while let word = words.popFirst() {
   case "--devices": scale.devices = words.popFirst().flatMap { Int($0) } ?? 0
   case "--sites": scale.sites = words.popFirst().flatMap { Int($0) } ?? 0
   case "--workers": scale.workers = words.popFirst().flatMap { Int($0) } ?? 0
+  case "--ahead": scale.ahead = words.popFirst().flatMap { Int($0) } ?? 0
   case "--nats": server = words.popFirst()
   default: store = word
   }
