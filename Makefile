@@ -194,6 +194,9 @@ lint: style
 man:
 	$(SWIFT) build --traits Fleet --product otaflash
 	man/generate .build/debug/otaflash man
+	@tools/deps libnats-dev
+	for name in otaflash-coordinator otaflash-gateway; do \
+	  $(SWIFT) build --traits Sites --product "$$name" && man/generate ".build/debug/$$name" man || exit; done
 
 # Builds and tests an app that uses only the products of the package (Tests/System/Client).
 client: deps
