@@ -200,9 +200,12 @@ public struct FleetRun: Sendable {
         $0.placed = lastAt
       }
     case .deviceActivating:
+      // The attempt may have no outcome that shows it: its worker may have ended.
+      devices[index].wasSeen = true
       devices[index].mayRunNewImage = true
       devices[index].updateLastRecord { $0.activating = lastAt }
     case .transferBegan(_, _, let offset):
+      devices[index].wasSeen = true
       devices[index].updateLastRecord { $0.transferOffset = $0.transferOffset ?? offset }
     case .deviceHookEnded: break
     case .claimExpired:

@@ -15,6 +15,8 @@ START_LIMIT = 30.0
 STOP_LIMIT = 15.0
 # The time for which the gateways of a site search for a device; absent boards are searched repeatedly.
 SEARCH = "3s"
+# A short queue, so that another gateway claims the device of a stopped gateway before that continues.
+AHEAD = "4"
 NAMESPACE_PREFIX = "otaflash-"
 
 
@@ -214,7 +216,7 @@ class Deployment:
             "coordinator",
             [
                 str(programs / "otaflash-coordinator"), "serve", "--nats", f"nats://127.0.0.1:{PORT}",
-                "--listen", "127.0.0.1:0", "--search", SEARCH, "--run", str(campaign),
+                "--listen", "127.0.0.1:0", "--search", SEARCH, "--ahead", AHEAD, "--run", str(campaign),
             ],
             folder, networks.hub,
         )  # fmt: skip

@@ -117,6 +117,20 @@ import Testing
     #expect(play.run["d1"]?.ending?.count == .failed)
   }
 
+  /// The worker ended, so the attempt has no outcome that shows that the device was in range.
+  @Test func aDeviceThatDoesNotReturnFromAnInterruptedActivationHasFailed() throws {
+    var campaign = Self.campaign(1)
+    campaign.retries.linkAttempts = 1
+    var play = try Play(campaign)
+    play.settle()
+    play.hear(.claimed(worker: "w"), of: "d0")
+    play.hear(.activating, of: "d0")
+    play.hear(.expired, of: "d0")
+    play.attempt("d0", 1, .returned(.notHeard))
+    play.settle()
+    #expect(play.run["d0"]?.ending?.count == .failed)
+  }
+
   @Test func aRepeatedFailureIsQuarantined() throws {
     var play = try Play(Self.campaign(1))
     play.settle()

@@ -20,7 +20,8 @@ import Testing
   private static func claimed(search: Duration = .zero) throws -> (DeviceEntry, JobClaim) {
     var entry = DeviceEntry()
     try entry.publish(job(search: search), recorded: 0)
-    return (entry, try #require(entry.claim(for: worker, lease: lease)))
+    let claim = entry.claim(for: worker, lease: lease)
+    return (entry, try #require(claim))
   }
 
   /// The changes that are due at a time, without their keys.
@@ -64,7 +65,8 @@ import Testing
     #expect(Self.changes(timers, .seconds(109)).isEmpty)
     #expect(Self.changes(timers, .seconds(110)) == [.offerAgain])
     entry.offerAgain(Self.job().id)
-    claim = try #require(entry.claim(for: Self.worker, lease: Self.lease))
+    let second = entry.claim(for: Self.worker, lease: Self.lease)
+    claim = try #require(second)
     timers.observe("k", entry.open, revision: 5, now: .seconds(111))
     // The search started with the first return, not with this claim.
     #expect(Self.changes(timers, .seconds(130)) == [.endSearch])
@@ -76,10 +78,13 @@ import Testing
   @Test func anOutcomeOfAnExpiredClaimIsAFactAndChangesNothingElse() throws {
     var (entry, claim) = try Self.claimed()
     entry.expire(Self.job().id)
-    let next = try #require(entry.claim(for: FleetWorker(name: "b", site: "s"), lease: Self.lease))
-    #expect(!entry.finish(claim, .current(version: nil)))
+    let second = entry.claim(for: FleetWorker(name: "b", site: "s"), lease: Self.lease)
+    let next = try #require(second)
+    let isHeld = entry.finish(claim, .current(version: nil))
+    #expect(!isHeld)
     #expect(entry.open?.state == .claimed(worker: "b"))
-    #expect(entry.finish(next, .current(version: nil)))
+    let isEnded = entry.finish(next, .current(version: nil))
+    #expect(isEnded)
     #expect(entry.open == nil)
     let late = entry.jobs["r"]?.facts.count { fact in
       if case .outcomeReportedLate = fact.event { true } else { false }
@@ -101,15 +106,18 @@ import Testing
   @Test func aRevisionIsRecordedWhenAllEarlierFactsAre() throws {
     var book = FactBook()
     var (entry, claim) = try Self.claimed()
-    #expect(book.receive(try #require(entry.open), of: "k", revision: 5))
+    let isFirst = book.receive(try #require(entry.open), of: "k", revision: 5)
+    #expect(isFirst)
     try entry.report(claim, .devicePlaced(device: "d", attempt: 1, adapter: "hci0"))
-    #expect(book.receive(try #require(entry.open), of: "k", revision: 9))
+    let isSecond = book.receive(try #require(entry.open), of: "k", revision: 9)
+    #expect(isSecond)
     #expect(book.recordedRevision(at: 20) == 4)
     book.record(upTo: 1)
     #expect(book.recordedRevision(at: 20) == 8)
     book.record(upTo: 2)
     #expect(book.recordedRevision(at: 20) == 20)
-    #expect(!book.receive(try #require(entry.open), of: "k", revision: 21))
+    let isThird = book.receive(try #require(entry.open), of: "k", revision: 21)
+    #expect(!isThird)
   }
 
   @Test func theNextCoordinatorContinuesAfterTheRecordedRevision() throws {
