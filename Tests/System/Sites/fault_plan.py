@@ -94,14 +94,16 @@ def faults(scenario: Scenario) -> list[Fault]:
 
 def moment(kind: Kind, scenario: Scenario, chance: random.Random) -> float:
     """The first seconds belong to the first updates. Stops and partitions start early, so that they end
-    before the campaign does. A coordinator that starts measures all leases again; the short form
-    therefore ends it early, so that other gateways claim the devices of stopped ones in time."""
+    before the campaign does. A coordinator that starts measures all leases again; in the short form it
+    starts before the stops, so that other gateways claim the devices of stopped ones in time."""
     first, last = 4.0, scenario.span
+    is_short = scenario.span < 2 * scenario.stop_seconds
     match kind:
         case Kind.STOP | Kind.PARTITION:
-            last = max(first + 12, scenario.span - scenario.stop_seconds)
-        case Kind.COORDINATOR | Kind.SERVER if scenario.span < 2 * scenario.stop_seconds:
-            last = first + 12
+            first += 4 if is_short else 0
+            last = max(first + 8, scenario.span - scenario.stop_seconds)
+        case Kind.COORDINATOR | Kind.SERVER if is_short:
+            last = first + 4
         case _:
             pass
     return chance.uniform(first, last)
