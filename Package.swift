@@ -443,6 +443,9 @@ let package = Package(
         "OtaflashState", "OtaflashATT", "OtaflashGATT",
         "OtaflashFirmware", "OtaflashDelta", "OtaflashUpdate", "OtaflashTestSupport",
         "OtaflashFleet", "OtaflashFleetStore", "OtaflashFleetHost", "OtaflashFleetCommands",
+        .target(name: "OtaflashNATS", condition: .when(traits: ["Sites"])),
+        .target(name: "OtaflashSites", condition: .when(traits: ["Sites"])),
+        .target(name: "OtaflashSiteHost", condition: .when(traits: ["Sites"])),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .unitTests(

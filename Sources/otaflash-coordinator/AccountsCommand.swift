@@ -59,23 +59,25 @@ struct AccountsAdd: Subcommand {
   @OptionGroup var global: GlobalOptions
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
-    var password: String?
-    if let passwordFile {
-      do throws(FileFault) {
-        let path = passwordFile == "-" ? "/dev/stdin" : passwordFile
-        let bytes = try InputFile(path: path, limit: Self.passwordMaximum).read()
-        password = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-      } catch {
-        throw .file(error)
-      }
-    }
+    let password = try passwordFile.map { path throws(CommandFault) in try Self.password(path) }
     let file = try accounts(session)
-    let given = password
     try checked { () throws(AccountsFault) in
-      try file.add(name, role: role, password: given)
+      try file.add(name, role: role, password: password)
     }
     session.console.result("account \(name) (\(role.rawValue)) added")
     return .done("added")
+  }
+
+  /// Returns the first line of a file or of standard input, which may belong to another user and
+  /// can therefore not be opened again.
+  private static func password(_ path: String) throws(CommandFault) -> String {
+    if path == "-" { return readLine() ?? "" }
+    do throws(FileFault) {
+      let bytes = try InputFile(path: path, limit: passwordMaximum).read()
+      return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    } catch {
+      throw .file(error)
+    }
   }
 }
 

@@ -28,7 +28,7 @@ struct ReceiverSettings: KindSettings {
     ProfilePreset(
       name: "plain",
       summary:
-        "a device without faults: 2M, 15 ms, 4 KiB pages, 85 ms to erase and 40 ms to write each",
+        "no faults; 2M, 15 ms; 4 KiB pages with 85 ms to erase and 40 ms to write",
       device: .otaReceiver),
     ProfilePreset(
       name: "fast", summary: "the plain device, with flash that has no delays", device: .otaReceiver

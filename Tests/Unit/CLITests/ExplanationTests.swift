@@ -21,12 +21,17 @@ import Testing
     let context = FaultContext(
       program: "otaflash", arguments: ["flash", "app.hex", "-d", "name:door-01"],
       subject: Subject(device: "name:door-01", image: "app.hex"))
-    let exits: [FaultCode: Set<Int32>] = FaultSamples.commands.reduce(into: [:]) {
-      exits, fault in
-      let report = FaultReport(fault, in: context)
+    var reports = FaultSamples.commands.map { FaultReport($0, in: context) }
+    #if Sites
+    reports += FaultSamples.sites.map { $0.report(in: context) }
+    let codes = FaultCode.allCases
+    #else
+    let codes = FaultCode.allCases.filter { $0 != .sites }
+    #endif
+    let exits: [FaultCode: Set<Int32>] = reports.reduce(into: [:]) { exits, report in
       exits[report.code, default: []].insert(report.exit.code)
     }
-    for code in FaultCode.allCases {
+    for code in codes {
       #expect(exits[code] == Set(code.row.exits.map(\.code)), "\(code)")
     }
   }

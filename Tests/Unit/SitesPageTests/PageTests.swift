@@ -92,7 +92,7 @@ import Testing
       #expect(text.contains("wave canary needs an operator&#39;s approval"))
       #expect(text.contains("href=\"/runs/a11fe0/approve\""))
       #expect(text.contains("data-stream=\"/runs/a11fe0/events\""))
-      #expect(text.contains("success from 70 %"))
+      #expect(text.contains("success at 70 %"))
       let overview = try await user.get("/").text
       #expect(overview.contains("needs an operator"))
       #expect(overview.contains("1 gateway silent"))

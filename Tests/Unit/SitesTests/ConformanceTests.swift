@@ -16,14 +16,14 @@ struct ConformanceTests {
     try result.get()
   }
 
-  @Suite(SharedServer(version: .debian)) struct DebianTests {
+  @Suite(SharedServer(version: .debian), .serialized) struct DebianTests {
     @Test(arguments: ExchangeConformance.cases)
     func theExchangeConforms(_ conformance: ExchangeConformance) async throws {
       try await ConformanceTests.check(conformance)
     }
   }
 
-  @Suite(SharedServer(version: .newer)) struct NewerTests {
+  @Suite(SharedServer(version: .newer), .serialized) struct NewerTests {
     @Test(arguments: ExchangeConformance.cases)
     func theExchangeConforms(_ conformance: ExchangeConformance) async throws {
       try await ConformanceTests.check(conformance)

@@ -54,7 +54,7 @@ import Testing
       try deployment.raw()
     }
     for client in clients { #expect(try client.flush() == []) }
-    let lines = try deployment.raw().flush()
+    let lines = try withExtendedLifetime(clients) { try deployment.raw().flush() }
     #expect(lines.map(\.text) == ["-ERR 'maximum account active connections exceeded'"])
     let other = try await deployment.connect(
       try GatewayCredentials(
