@@ -16,7 +16,8 @@ enum CampaignReferences {
     names.formUnion([campaign.keyFile, file.devicesFile].compactMap(\.self))
     names.formUnion(campaign.devices.compactMap(\.keyFile))
     if let name = file.devicesFile, let content = try read(name) {
-      let complete = try file.adding(try DeviceTable(path: name, bytes: content), path: name)
+      let table = try DeviceTable(path: name, bytes: content)
+      let complete = file.adding(table, path: name)
       names.formUnion(complete.campaign.devices.compactMap(\.keyFile))
     }
     return names

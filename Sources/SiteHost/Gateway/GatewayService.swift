@@ -80,8 +80,8 @@ package struct GatewayService: Sendable {
     let clock = EventLoopClock()
     let exchange: JetStreamExchange
     let reporter: PresenceReporter
-    let images: GatewayImages
-    do {
+    let bucket: KeyValueBucket
+    do throws(NATSFault) {
       let stream = try JetStream(connection)
       exchange = try JetStreamExchange(
         stream, clock: clock,
@@ -89,15 +89,16 @@ package struct GatewayService: Sendable {
       reporter = PresenceReporter(
         try KeyValueBucket(SiteLayout.presence, of: stream), site: settings.site,
         gateway: settings.name, clock: clock)
-      images = GatewayImages(
-        try cache(try KeyValueBucket(SiteLayout.images, of: stream), records), records: records,
-        signedBy: settings.key)
-    } catch let fault as NATSFault {
-      throw .sites(.broker(fault))
-    } catch let fault as SiteImageFault {
-      throw .sites(.images(fault))
+      bucket = try KeyValueBucket(SiteLayout.images, of: stream)
     } catch {
-      preconditionFailure("an unknown fault: \(error)")
+      throw .sites(.broker(error))
+    }
+    let images: GatewayImages
+    do throws(SiteImageFault) {
+      images = GatewayImages(
+        try cache(bucket, records), records: records, signedBy: settings.key)
+    } catch {
+      throw .sites(.images(error))
     }
     let transport = AdapterTransport(
       forAnyDeviceOn: settings.adapters, usesRadios: await hasAdapter(), in: session)
