@@ -29,7 +29,7 @@ package struct CampaignFile: Sendable {
   /// - Parameters:
   ///   - bytes: the content of the file.
   ///   - now: the current time; time zones are converted for the period from one year before this
-  /// time to three years after it.
+  ///     time to three years after it.
   /// - Throws: the mistakes in the file, with their positions.
   package init(bytes: [UInt8], now: WallClockTime) throws(CampaignFileFault) {
     let mistakes = MistakeList()

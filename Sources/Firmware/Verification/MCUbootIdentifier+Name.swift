@@ -11,7 +11,7 @@ extension MCUbootIdentifier {
   /// - Parameters:
   ///   - name: a domain name, or a device's class.
   ///   - namespace: for a vendor, the namespace of domain names; for a class, the UUID of the
-  /// vendor.
+  ///     vendor.
   public init(name: String, in namespace: MCUbootIdentifier) {
     var bytes = Array(Insecure.SHA1.hash(data: namespace.bytes + Array(name.utf8)).prefix(16))
     bytes[6] = bytes[6] & 0x0F | 0x50

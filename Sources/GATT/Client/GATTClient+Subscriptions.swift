@@ -18,7 +18,7 @@ extension GATTClient {
   ///   - characteristic: a result of `characteristics(of:)` on this connection.
   ///   - kind: `nil` uses notifications if the characteristic supports them, otherwise indications.
   ///   - capacity: the number of values kept for a slow reader, 1 or more; the oldest values are
-  /// dropped.
+  ///     dropped.
   public func subscribe(
     to characteristic: DiscoveredCharacteristic, as kind: Subscription? = nil,
     buffering capacity: Int = notificationBufferDefault

@@ -87,7 +87,7 @@ extension CommandPerformer where Context == PeripheralTurn {
   ///   - characteristic: the first characteristic with this UUID in the service.
   ///   - service: the first service with this UUID.
   ///   - capacity: the number of values kept for a slow reader, 1 or more; the oldest values are
-  /// dropped.
+  ///     dropped.
   ///   - limit: the time limit from the start of the operation, including the time to connect.
   public func subscribe(
     to characteristic: BluetoothUUID, in service: BluetoothUUID,

@@ -17,7 +17,7 @@ extension Peripheral {
   ///   - adapter: the source of the adapter state. While the adapter is switched off, the sequence
   ///     waits without a limit; `nil` ends it instead.
   ///   - capacity: the number of values kept for a slow reader, 1 or more; the oldest values are
-  /// dropped and counted.
+  ///     dropped and counted.
   ///   - observe: called with each attempt. It must return quickly.
   public func values(
     of characteristic: BluetoothUUID, in service: BluetoothUUID,

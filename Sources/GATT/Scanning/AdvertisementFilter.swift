@@ -34,7 +34,7 @@ public struct AdvertisementFilter: Sendable {
   ///     expression with or without captures, whose ownership is transferred. If the expression is
   ///     also used elsewhere, pass a `NamePattern`.
   ///   - services: the services that a device must advertise, all of them; an empty list sets no
-  /// condition.
+  ///     condition.
   ///   - rssiMinimum: in dBm; `nil` accepts every strength.
   ///   - ids: the only devices that pass; an empty set accepts every device.
   public init<Output>(
@@ -48,7 +48,7 @@ public struct AdvertisementFilter: Sendable {
   /// - Parameters:
   ///   - pattern: matches anywhere in the name.
   ///   - services: the services that a device must advertise, all of them; an empty list sets no
-  /// condition.
+  ///     condition.
   ///   - rssiMinimum: in dBm; `nil` accepts every strength.
   ///   - ids: the only devices that pass; an empty set accepts every device.
   public init(

@@ -20,7 +20,7 @@ public struct ScanStream<Element: Sendable>: AsyncSequence, Sendable {
 
   /// - Parameters:
   ///   - capacity: the number of elements kept for a slow reader, 1 or more; the oldest elements
-  /// are dropped.
+  ///     are dropped.
   ///   - start: starts a run that reports to the continuation. It must return quickly.
   public init(
     buffering capacity: Int = 256, _ start: @escaping @Sendable (Continuation) -> Void

@@ -30,7 +30,7 @@ public final class SharedScan: Scanner {
   ///   - scanner: an adapter, or the simulated environment.
   ///   - filter: the filter of the shared scan; readers may narrow it.
   ///   - devicesMaximum: the maximum number of devices in the list, 1 or more; a new device
-  /// replaces the device whose latest report is the oldest.
+  ///     replaces the device whose latest report is the oldest.
   public init(
     of scanner: some Scanner, matching filter: AdvertisementFilter = AdvertisementFilter(),
     devicesMaximum: Int = 4096

@@ -12,7 +12,7 @@ public struct PreparedUpload: Sendable {
 
   /// - Parameters:
   ///   - offset: 0 up to the size of the image. Any other offset comes from the report of a device,
-  /// and ends the update with `.protocolViolation`.
+  ///     and ends the update with `.protocolViolation`.
   ///   - send: sends the remaining bytes, and returns when the device has the complete image.
   public init(from offset: Int, send: @escaping @Sendable () async throws(UpdateFault) -> Void) {
     self.init(from: offset, making: offset, send: send)
