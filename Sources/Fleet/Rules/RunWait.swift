@@ -12,7 +12,8 @@ package struct RunWait: Hashable, Sendable {
     case paused
     case noAdapter
     case hook(HookPoint)
-    /// The devices are published, but all adapters are in use.
+    /// The devices are published, but no worker has claimed one: no adapter is free, or no worker
+    /// is running.
     case noFreePlace
   }
 

@@ -22,7 +22,7 @@ extension RunWait {
     case .paused: return "an operator must resume the run"
     case .noAdapter: return "no adapter is present (\(count))"
     case .hook(let point): return "the hook \(point.rawValue) is running"
-    case .noFreePlace: return "all adapters are in use (\(count))"
+    case .noFreePlace: return "no adapter is free (\(count))"
     }
   }
 

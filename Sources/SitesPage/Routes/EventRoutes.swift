@@ -35,10 +35,12 @@ struct EventRoutes: Sendable {
       return try stream(request, context) { () async throws(SitesFault) in
         let book = try await services.model.run(run)
         let transfers = try await services.model.transfers()
+        let gateways = try await services.model.gateways()
         let now = services.environment.wall()
         return book.read { index in
           (
-            RunView(&index, role: role, transfers: transfers, at: now).liveParts, index.hasEnded
+            RunView(&index, role: role, transfers: transfers, gateways: gateways, at: now)
+              .liveParts, index.hasEnded
           )
         }
       }

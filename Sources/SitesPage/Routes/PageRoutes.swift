@@ -53,9 +53,13 @@ struct PageRoutes: Sendable {
     let user = try context.user()
     let book = try await model.run(try context.part("run"))
     let transfers = try await model.transfers()
+    let gateways = try await model.gateways()
     let now = services.environment.wall()
     let (view, hasEnded) = book.read { index in
-      (RunView(&index, role: user.role, transfers: transfers, at: now), index.hasEnded)
+      (
+        RunView(&index, role: user.role, transfers: transfers, gateways: gateways, at: now),
+        index.hasEnded
+      )
     }
     return Response.html(view.page(for: user, hasEnded: hasEnded))
   }

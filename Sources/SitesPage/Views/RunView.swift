@@ -22,7 +22,8 @@ struct RunView: Sendable {
   private let active: HTML
 
   init(
-    _ index: inout RunIndex, role: AccountRole, transfers: [TransferState], at now: WallClockTime
+    _ index: inout RunIndex, role: AccountRole, transfers: [TransferState],
+    gateways: [GatewayState], at now: WallClockTime
   ) {
     let beginning = index.run.beginning
     let id = beginning?.id ?? ""
@@ -34,7 +35,7 @@ struct RunView: Sendable {
       Run \(cut: id), started by \(cut: person), \(time: index.run.beganAt ?? now) UTC
       """
     let path = "/runs/" + Address.encoded(id)
-    state = Self.state(&index, at: now)
+    state = Self.state(&index, gateways, at: now)
     actions = role >= .op ? Self.actions(index.actions, path) : ""
     bar = Elements.bar(index.counts, height: 26, link: path + "/devices")
     chart = RunChart(index).html
@@ -92,11 +93,25 @@ struct RunView: Sendable {
 
   // MARK: Parts
 
-  private static func state(_ index: inout RunIndex, at now: WallClockTime) -> HTML {
+  /// The sites of a run in progress whose devices wait because no gateway is running.
+  private static func silentSites(
+    _ index: borrowing RunIndex, _ gateways: [GatewayState]
+  ) -> [String] {
+    guard !index.hasEnded else { return [] }
+    return index.sites.filter { site in !gateways.contains { $0.site == site && $0.isRunning } }
+  }
+
+  private static func state(
+    _ index: inout RunIndex, _ gateways: [GatewayState], at now: WallClockTime
+  ) -> HTML {
     let waits = index.waits(at: now)
-    let list = waits.map { wait -> HTML in "<li>\(wait.words(in: index.run, at: now))</li>\n" }
+    let silent = silentSites(index, gateways).map { site -> HTML in
+      "<li>site <bdi>\(cut: site)</bdi> has no running gateway</li>\n"
+    }
+    let list =
+      waits.map { wait -> HTML in "<li>\(wait.words(in: index.run, at: now))</li>\n" } + silent
     let reasons: HTML =
-      waits.isEmpty
+      list.isEmpty
       ? "" : "<p class=\"waits\">The run waits:</p>\n<ul class=\"plain\">\n\(list)</ul>\n"
     return """
       <p class="state">\(Elements.badge(index.state.sign, index.stateWords)) \

@@ -121,7 +121,7 @@ import Testing
     (RunWait(.approval(wave: 0), devices: 1), "wave canary needs an operator's approval"),
     (RunWait(.paused, devices: 1), "an operator must resume the run"),
     (RunWait(.noAdapter, devices: 4), "no adapter is present (4 devices wait)"),
-    (RunWait(.noFreePlace, devices: 4), "all adapters are in use (4 devices wait)"),
+    (RunWait(.noFreePlace, devices: 4), "no adapter is free (4 devices wait)"),
     (RunWait(.hook(.beforeWave), devices: 4), "the hook before-wave is running"),
   ])
   func aWaitIsAClauseWithItsEnd(_ wait: RunWait, _ words: String) {
