@@ -2,8 +2,30 @@
 import OtaflashFleet
 import OtaflashFleetReport
 
-/// Queries of tables in addresses.
-extension DeviceQuery {
+/// A query of a table, as a part of addresses.
+protocol LinkedQuery {
+  associatedtype Order: Equatable
+  var order: Order { get set }
+  var isDescending: Bool { get set }
+  /// The values without the page; `nil` = the default.
+  var parts: [(String, String?)] { get }
+}
+
+extension LinkedQuery {
+  func link(_ path: String, page: Int) -> String {
+    QueryText.link(path, parts + [("page", page == 1 ? nil : "\(page)")])
+  }
+
+  /// The link that sorts by a column, or reverses the order.
+  func link(_ path: String, sortedBy order: Order) -> String {
+    var query = self
+    query.isDescending = self.order == order && !isDescending
+    query.order = order
+    return QueryText.link(path, query.parts)
+  }
+}
+
+extension DeviceQuery: LinkedQuery {
   init(_ values: FormValues) throws(PageError) {
     self.init()
     text = try QueryText.text(values)
@@ -23,28 +45,16 @@ extension DeviceQuery {
     (page, size) = try QueryText.page(values)
   }
 
-  private var parts: [(String, String?)] {
+  var parts: [(String, String?)] {
     [
       ("q", text), ("outcome", outcome?.rawValue), ("wave", wave.map { "\($0 + 1)" }),
       ("site", site), ("board", board), ("sort", order == .name ? nil : order.rawValue),
       ("order", isDescending ? "desc" : nil), ("size", size == Self.pageSize ? nil : "\(size)"),
     ]
   }
-
-  func link(_ path: String, page: Int) -> String {
-    QueryText.link(path, parts + [("page", page == 1 ? nil : "\(page)")])
-  }
-
-  /// The link that sorts by a column, or reverses the order.
-  func link(_ path: String, sortedBy order: Order) -> String {
-    var query = self
-    query.isDescending = self.order == order && !isDescending
-    query.order = order
-    return QueryText.link(path, query.parts)
-  }
 }
 
-extension InventoryQuery {
+extension InventoryQuery: LinkedQuery {
   init(_ values: FormValues) throws(PageError) {
     self.init()
     text = try QueryText.text(values)
@@ -59,23 +69,12 @@ extension InventoryQuery {
     (page, size) = try QueryText.page(values)
   }
 
-  private var parts: [(String, String?)] {
+  var parts: [(String, String?)] {
     [
       ("q", text), ("site", site), ("board", board), ("version", version),
       ("sort", order == .name ? nil : order.rawValue), ("order", isDescending ? "desc" : nil),
       ("size", size == DeviceQuery.pageSize ? nil : "\(size)"),
     ]
-  }
-
-  func link(_ path: String, page: Int) -> String {
-    QueryText.link(path, parts + [("page", page == 1 ? nil : "\(page)")])
-  }
-
-  func link(_ path: String, sortedBy order: Order) -> String {
-    var query = self
-    query.isDescending = self.order == order && !isDescending
-    query.order = order
-    return QueryText.link(path, query.parts)
   }
 }
 
