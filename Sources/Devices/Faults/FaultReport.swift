@@ -60,8 +60,10 @@ extension FaultReport {
 
 /// The data for the remedies of a fault: the arguments of this command line.
 package struct FaultContext: Sendable {
-  /// The program as it was called, so that printed commands work unchanged.
+  /// The program of printed commands: `otaflash` as it was called, so that they work unchanged.
   package let program: String
+  /// This program as it was called, for its own command line.
+  private let caller: String
   /// All arguments after the program.
   package let arguments: [String]
   package let subject: Subject
@@ -70,16 +72,18 @@ package struct FaultContext: Sendable {
   private let reporting: @Sendable (CommandFault, FaultContext) -> FaultReport
 
   /// - Parameters:
-  ///   - program: the program as it was called.
+  ///   - program: the program of printed commands.
+  ///   - caller: this program as it was called; `nil` = `program`.
   ///   - arguments: all words after the program.
   ///   - commandName: returns the command that the arguments call; `nil` if they are invalid.
   ///   - reporting: the table of all faults.
   package init(
-    program: String, arguments: [String], subject: Subject,
+    program: String, caller: String? = nil, arguments: [String], subject: Subject,
     commandName: @escaping @Sendable ([String]) -> String?,
     reporting: @escaping @Sendable (CommandFault, FaultContext) -> FaultReport
   ) {
     self.program = program
+    self.caller = caller ?? program
     self.arguments = arguments
     self.subject = subject
     self.commandName = commandName
@@ -89,10 +93,10 @@ package struct FaultContext: Sendable {
   package func report(_ fault: CommandFault) -> FaultReport { reporting(fault, self) }
 
   /// This run's command without `--restart`, so that it resumes the transfer.
-  package var again: String { command(arguments.filter { $0 != "--restart" }) }
+  package var again: String { own(arguments.filter { $0 != "--restart" }) }
 
   /// This run's command without the options that start a transfer or a run again.
-  package var goingOn: String { command(arguments.filter { $0 != "--restart" && $0 != "--again" }) }
+  package var goingOn: String { own(arguments.filter { $0 != "--restart" && $0 != "--again" }) }
 
   /// This run's command with another value of an option.
   package func again(choosing option: String, _ value: String) -> String {
@@ -118,11 +122,11 @@ package struct FaultContext: Sendable {
   /// returns the command's own help.
   package func working(_ words: [String], adding more: [String]) -> String {
     guard let name = commandName(arguments), commandName(words + more) == nil else {
-      return command(words + more)
+      return own(words + more)
     }
     if let image = subject.image, let device = subject.device {
       let flash = ["flash", image, "-d", device] + more
-      if commandName(flash) != nil { return command(flash) }
+      if commandName(flash) != nil { return own(flash) }
     }
     return help(of: name)
   }
@@ -131,7 +135,7 @@ package struct FaultContext: Sendable {
   package var ownHelp: String { help(of: commandName(arguments) ?? "") }
 
   package func help(of name: String) -> String {
-    command(name.split(separator: " ").map(String.init) + ["--help"])
+    own(name.split(separator: " ").map(String.init) + ["--help"])
   }
 
   /// This run's command with a log of its traffic, for a report of an error in otaflash.
@@ -192,4 +196,7 @@ package struct FaultContext: Sendable {
   package func list(_ path: String) -> String { "ls -l -- " + ShellWords.quote(path) }
 
   package func command(_ words: [String]) -> String { ShellWords.join([program] + words) }
+
+  /// A command of this program.
+  private func own(_ words: [String]) -> String { ShellWords.join([caller] + words) }
 }

@@ -128,11 +128,11 @@ package enum CommandLineReading {
 extension FaultContext {
   /// A context in which remedies are commands of this program.
   package init(
-    program: String, arguments: [String], subject: Subject = Subject(),
+    program: String, caller: String? = nil, arguments: [String], subject: Subject = Subject(),
     root: any ParsableCommand.Type
   ) {
     self.init(
-      program: program, arguments: arguments, subject: subject,
+      program: program, caller: caller, arguments: arguments, subject: subject,
       commandName: { words in
         guard case .command(_, let name) = CommandLineReading(words, environment: [:], root: root)
         else {

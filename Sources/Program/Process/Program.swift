@@ -1,17 +1,30 @@
+import ArgumentParser
 import FoundationEssentials
 import Glibc
-import ArgumentParser
 import OtaflashConsole
 
 /// The process of a program, from its arguments to its exit status.
 package enum Program {
+  /// The names of a program in printed commands.
+  package struct Name: Sendable {
+    /// The program, as it was called.
+    let called: String
+    /// The program of the commands that a remedy suggests.
+    let commands: String
+
+    package init(called: String, commands: String? = nil) {
+      self.called = called
+      self.commands = commands ?? called
+    }
+  }
+
   // This function is not `async`, because the runtime would then park this thread with all signals
   // unblocked, and a signal would kill the process without a message.
   /// Runs the program, and does not return.
   ///
   /// - Parameters:
   ///   - root: the command that groups all others.
-  ///   - commands: the program in printed commands; `nil` = this one, as it was called.
+  ///   - commands: the program of the commands that a remedy suggests; `nil` = this program.
   package static func main(
     _ root: any (ParsableCommand & Sendable).Type, commands: String? = nil
   ) {
@@ -20,7 +33,8 @@ package enum Program {
     Startup.turnBacktracesOff(environment: environment)
     let (interruption, queue) = (Interruption(), OutputQueue())
     let run = Run(
-      root: root, program: commands ?? CommandLine.arguments.first ?? "otaflash",
+      root: root,
+      program: Name(called: CommandLine.arguments.first ?? "otaflash", commands: commands),
       arguments: Array(CommandLine.arguments.dropFirst()),
       environment: environment, interruption: interruption, queue: queue)
     if let shortage = Startup.shortage() { exit(run.refuse(shortage).code) }

@@ -7,14 +7,14 @@ import OtaflashState
 package struct Run: Sendable {
   /// The command that groups all others.
   let root: any (ParsableCommand & Sendable).Type
-  let program: String
+  let program: Program.Name
   let arguments: [String]
   let environment: [String: String]
   let interruption: Interruption
   let queue: OutputQueue
 
   package init(
-    root: any (ParsableCommand & Sendable).Type, program: String, arguments: [String],
+    root: any (ParsableCommand & Sendable).Type, program: Program.Name, arguments: [String],
     environment: [String: String], interruption: Interruption, queue: OutputQueue
   ) {
     self.root = root
@@ -77,7 +77,8 @@ package struct Run: Sendable {
       console: console, updates: UpdateDisplay(on: console, device: command.subject.device),
       global: command.global,
       context: FaultContext(
-        program: program, arguments: arguments, subject: command.subject, root: root),
+        program: program.commands, caller: program.called, arguments: arguments,
+        subject: command.subject, root: root),
       environment: environment, interruption: interruption, inputs: inputs,
       capture: command.captureFile.map { Capture(file: $0, inputs: inputs) })
     if let note { console.note(note) }
@@ -188,7 +189,8 @@ package struct Run: Sendable {
     let settings = OutputSettings(json: wantsJSON, in: .current(environment: environment))
     let console = Console(settings: settings, command: name, queue: queue)
     let context = FaultContext(
-      program: program, arguments: arguments, subject: subject, root: root)
+      program: program.commands, caller: program.called, arguments: arguments, subject: subject,
+      root: root)
     let report = FaultReport(fault, in: context)
     console.fail(report)
     console.end(.failed(report.exit, device: subject.device))
@@ -202,7 +204,9 @@ package struct Run: Sendable {
 
   private func outputFailed(_ errno: Int32) -> ExitStatus {
     let report = FaultReport(
-      .output(errno: errno), in: FaultContext(program: program, arguments: arguments, root: root))
+      .output(errno: errno),
+      in: FaultContext(
+        program: program.commands, caller: program.called, arguments: arguments, root: root))
     let lines: [Line] = [
       "error[\(report.code.rawValue)]: \(report.what)", "  \(report.why)", "  help: \(report.help)",
     ]
