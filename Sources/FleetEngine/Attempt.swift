@@ -144,7 +144,10 @@ struct Attempt: Sendable {
         case .claim(.recalled):
           interruption = .recalled
           group.cancelAll()
-        case .claim(.lost): group.cancelAll()
+        case .claim(.lost):
+          // The claim may still be valid if the exchange answers again: then it is returned.
+          interruption = .claimLost
+          group.cancelAll()
         case .adapterGone:
           // The adapter may return much later, so the job is returned for another worker.
           interruption = .adapterLost

@@ -103,6 +103,8 @@ public enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
   case recalled
   /// The process of the worker is ending.
   case stopping
+  /// The worker could not renew its claim in time, and stopped to send.
+  case claimLost = "claim-lost"
   /// The process of the worker ended without a report.
   case holderGone = "holder-gone"
   /// The adapter of the attempt disappeared.
@@ -117,6 +119,7 @@ public enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
     case .deviceBusy: "another process uses the device"
     case .recalled: "the run cancelled the attempt"
     case .stopping: "the run was interrupted"
+    case .claimLost: "the worker could not renew its claim in time"
     case .holderGone: "the process that updated the device ended"
     case .adapterLost: "the adapter was disconnected"
     case .outcomeLost: "the outcome was not recorded"

@@ -299,7 +299,7 @@ extension ReturnReason {
   package var countsAsLink: Bool {
     switch self {
     case .notHeard, .deviceBusy: true
-    case .recalled, .stopping, .holderGone, .adapterLost, .outcomeLost: false
+    case .recalled, .stopping, .claimLost, .holderGone, .adapterLost, .outcomeLost: false
     }
   }
 }

@@ -6,7 +6,7 @@ extension AttemptRecord {
   package var wasCutShort: Bool {
     switch ending {
     case .returned(.holderGone), .returned(.stopping), .returned(.recalled),
-      .returned(.outcomeLost):
+      .returned(.claimLost), .returned(.outcomeLost):
       true
     case .updated, .current, .failed, .skipped, .returned: false
     case nil: ended != nil

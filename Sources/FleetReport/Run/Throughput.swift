@@ -28,7 +28,7 @@ package struct Throughput: Hashable, Sendable {
         transfers.append(
           Transfer(from: max(from, min(earliest, end)), until: end, bytes: figures.bytes))
       case .failed, .returned(.holderGone), .returned(.stopping),
-        .returned(.recalled), .returned(.adapterLost):
+        .returned(.claimLost), .returned(.recalled), .returned(.adapterLost):
         untold += 1
       case nil where attempt.ended != nil: untold += 1
       case .current, .skipped, .returned, nil: break
