@@ -13,6 +13,8 @@ package enum SiteHostFault: Error {
   case images(SiteImageFault)
   /// A campaign that many sites cannot run, and the reason: a sentence.
   case campaign(path: String, words: String)
+  /// The event log of a run lacks an attempt of a device, which the message broker has.
+  case olderLog(run: String, device: String)
   /// The page cannot be served, or its accounts cannot be used: a clause.
   case page(words: String)
   /// The coordinator refused a request of a client: a clause.
@@ -58,6 +60,12 @@ extension SiteHostFault: ReportedFault {
       FaultReport(
         .sites, "\(path): \(words)", why: "No run was started.",
         help: "otaflash-campaign(5) describes the keys of a campaign.", exit: .malformedInput)
+    case .olderLog(let run, let device):
+      FaultReport(
+        .sites, "the event log of run \(run) is older than the job of \(device)",
+        why: "The state directory was restored from a backup, but the message broker was not.",
+        help: "docs/sites.md, Restore: empty the store of the servers, and start the coordinator.",
+        exit: .configuration)
     case .page(let words):
       FaultReport(
         .sites, words, why: "The coordinator does not start without its page.",

@@ -16,19 +16,6 @@ import Synchronization
 /// The coordinator of a deployment: it works on all open runs, and is the only process that records
 /// their events.
 package final class CoordinatorService: Sendable {
-  /// The settings of a coordinator.
-  package struct Settings: Sendable {
-    /// The number of jobs that may wait at one site.
-    package var publishedAhead = 16
-    /// The time for which the gateways of a site may return a device that they do not receive.
-    package var search = Duration.seconds(60)
-    package var permitsHooks = false
-    /// The number of servers that store each entry.
-    package var replicas = 1
-
-    package init() {}
-  }
-
   private struct State {
     var roster = GatewayRoster()
     /// The runs that have a task.
@@ -60,16 +47,6 @@ package final class CoordinatorService: Sendable {
   private let observe: @Sendable ([FleetEvent], FleetRun) -> Void
   private let progressed: @Sendable (JobProgress) -> Void
   private let released: @Sendable (String) async -> Void
-
-  /// The observers of a coordinator, such as its page.
-  package struct Observers: Sendable {
-    package var observe: @Sendable ([FleetEvent], FleetRun) -> Void = { _, _ in }
-    package var progressed: @Sendable (JobProgress) -> Void = { _ in }
-    /// Called after the work on a run has ended.
-    package var released: @Sendable (String) async -> Void = { _ in }
-
-    package init() {}
-  }
 
   /// - Parameters:
   ///   - registry: returns the gateways with their public keys.
@@ -322,6 +299,7 @@ package final class CoordinatorService: Sendable {
     do throws(CommandFault) {
       let lock = try await folder.lock(run: id)
       try await upload(run)
+      try await checkLog(of: run)
       log.info("run started", metadata: ["run": "\(id)", "campaign": "\(run.kept.campaign)"])
       let result = await withService({ await self.watchProgress(of: id, clock) }) {
         await self.coordinate(run, clock)
@@ -336,6 +314,24 @@ package final class CoordinatorService: Sendable {
       }
     } catch {
       report(error, of: id, "the run cannot start")
+    }
+  }
+
+  /// Refuses a run whose event log is older than the jobs of the message broker.
+  private func checkLog(of run: SiteRun) async throws(CommandFault) {
+    let id = run.kept.id
+    let history = FleetRun(try await store.history(of: id))
+    let standing: LogStanding
+    do throws(ExchangeFault) { standing = try await coordinator.standing(of: history) } catch {
+      throw .fleet(.failed(words: "run \(id) cannot continue: \(error)"))
+    }
+    switch standing {
+    case .current: return
+    case .behind:
+      log.notice(
+        "the event log was restored from a backup; facts are read again", metadata: ["run": "\(id)"]
+      )
+    case .lost(let device): throw .sites(.olderLog(run: id, device: device))
     }
   }
 

@@ -49,6 +49,11 @@ final class JobBoard: Sendable {
     state.withLock { $0.put(key, stored.entry, revision: stored.revision, now: now) }
   }
 
+  /// Returns the entry of a revision that this process wrote.
+  func written(_ key: String, revision: UInt64) -> DeviceEntry? {
+    state.withLock { $0.entries[key].flatMap { $0.revision == revision ? $0.entry : nil } }
+  }
+
   /// Replaces an entry by that of the leader, even if the leader's is older: a server may have lost
   /// the newest revisions.
   func replace(_ key: String, _ stored: EntryBucket.Stored) {
@@ -84,6 +89,15 @@ final class JobBoard: Sendable {
   /// The keys of the entries that contain a job of a run.
   func keys(of run: String) -> [String] {
     state.withLock { $0.entries.filter { $0.value.entry.jobs[run] != nil }.map(\.key) }
+  }
+
+  /// The newest job of each device of a run.
+  func jobs(of run: String) -> [(id: UpdateJob.ID, isOpen: Bool)] {
+    state.withLock { state in
+      state.entries.values.compactMap { stored in
+        stored.entry.jobs[run].map { ($0.job.id, $0.isOpen) }
+      }
+    }
   }
 
   /// The key of a job.

@@ -20,6 +20,8 @@ package final class SiteCoordinator: Sendable {
   private let clock: any LinkClock
   private let notice: @Sendable (String) -> Void
   private let progress = Mutex<[String: JobProgress]>([:])
+  /// The runs whose event log lacks recorded facts.
+  private let behind = Mutex<Set<String>>([])
   /// The runs that were closed. A process that ends does not report this: its successor opens them.
   private let closed = AsyncStream.makeStream(of: String.self)
 
@@ -55,7 +57,9 @@ package final class SiteCoordinator: Sendable {
 
   private func watchEntries() async {
     await watch(entries.bucket) { entry in
-      let decoded = EntryBucket.decode(entry)
+      // Most revisions of the coordinator arrive after it has written them.
+      let decoded =
+        self.board.written(entry.key, revision: entry.revision) ?? EntryBucket.decode(entry)
       if decoded == nil { self.notice("entry \(entry.key) is ignored: it is not valid") }
       self.board.receive(entry.key, decoded, revision: entry.revision)
     }
@@ -145,9 +149,22 @@ package final class SiteCoordinator: Sendable {
 
   // MARK: Calls
 
+  /// Compares the event log of a run with the entries of its devices, before the run is opened. A
+  /// log that is behind receives the recorded facts again.
+  package func standing(of run: FleetRun) async throws(ExchangeFault) -> LogStanding {
+    guard let id = run.beginning?.id else { return .current }
+    try await settle()
+    let standing = LogStanding(of: run, jobs: board.jobs(of: id))
+    behind.withLock { runs in
+      if standing == .behind { runs.insert(id) } else { runs.remove(id) }
+    }
+    return standing
+  }
+
   func open(_ run: String) async throws(ExchangeFault) {
     let record = try await converting { () async throws(NATSFault) in try await records.open(run) }
     try await settle()
+    guard !behind.withLock({ $0.contains(run) }) else { return }
     board.resume(run, after: record.recorded)
   }
 

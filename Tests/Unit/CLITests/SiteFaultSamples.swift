@@ -11,7 +11,8 @@ extension FaultSamples {
     .credentials(.noServers), .otherCredentials(path: "a.creds", isGateway: true),
     .leadership(.running(host: "hub")), .images(.cancelled),
     .campaign(path: "c.yaml", words: "a device has no site"), .page(words: "no account exists"),
-    .refused(words: "the run has ended"), .noAnswer(words: "the server does not answer"),
+    .olderLog(run: "7f3a12", device: "door-01"), .refused(words: "the run has ended"),
+    .noAnswer(words: "the server does not answer"),
     .token(words: "the file does not exist"),
   ]
 }
