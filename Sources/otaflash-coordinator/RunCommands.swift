@@ -174,23 +174,30 @@ private struct CommandBody: Encodable {
 
 private struct CommandAnswer: Decodable, Sendable {}
 
+/// The run of a command, and the reason for the record.
+struct RemoteRunOptions: ParsableArguments, Sendable {
+  @Argument(help: "The name of the run.") var run: String
+  @Option(name: .long, help: "The reason, which is recorded.") var reason: String
+  @OptionGroup var client: ClientOptions
+}
+
 /// A command for a run on the coordinator.
 private protocol RemoteCommand: Subcommand {
   static var action: String { get }
-  var run: String { get }
-  var reason: String { get }
+  var options: RemoteRunOptions { get }
   var devices: [String] { get }
-  var client: ClientOptions { get }
 }
 
 extension RemoteCommand {
+  static var action: String { configuration.commandName ?? "" }
   var devices: [String] { [] }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     let body = CommandBody(
-      action: Self.action, reason: reason, devices: devices.isEmpty ? nil : devices)
-    let _: CommandAnswer = try await client.client().post("/runs/\(run)/commands", body)
-    session.console.result("run \(run): \(Self.action) is done")
+      action: Self.action, reason: options.reason, devices: devices.isEmpty ? nil : devices)
+    let _: CommandAnswer = try await options.client.client().post(
+      "/runs/\(options.run)/commands", body)
+    session.console.result("run \(options.run): \(Self.action) is done")
     return .done("done")
   }
 }
@@ -198,40 +205,28 @@ extension RemoteCommand {
 struct ApproveCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "approve", abstract: "Approve the wave that waits for approval.")
-  static let action = "approve"
-  @Argument(help: "The name of the run.") var run: String
-  @Option(name: .long, help: "The reason, which is recorded.") var reason: String
-  @OptionGroup var client: ClientOptions
+  @OptionGroup var options: RemoteRunOptions
   @OptionGroup var global: GlobalOptions
 }
 
 struct PauseCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "pause", abstract: "Pause a run; updates in progress are completed.")
-  static let action = "pause"
-  @Argument(help: "The name of the run.") var run: String
-  @Option(name: .long, help: "The reason, which is recorded.") var reason: String
-  @OptionGroup var client: ClientOptions
+  @OptionGroup var options: RemoteRunOptions
   @OptionGroup var global: GlobalOptions
 }
 
 struct ResumeCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "resume", abstract: "Resume a paused run.")
-  static let action = "resume"
-  @Argument(help: "The name of the run.") var run: String
-  @Option(name: .long, help: "The reason, which is recorded.") var reason: String
-  @OptionGroup var client: ClientOptions
+  @OptionGroup var options: RemoteRunOptions
   @OptionGroup var global: GlobalOptions
 }
 
 struct CancelCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "cancel", abstract: "Cancel a run; updates in progress end at a safe point.")
-  static let action = "cancel"
-  @Argument(help: "The name of the run.") var run: String
-  @Option(name: .long, help: "The reason, which is recorded.") var reason: String
-  @OptionGroup var client: ClientOptions
+  @OptionGroup var options: RemoteRunOptions
   @OptionGroup var global: GlobalOptions
 }
 
@@ -239,11 +234,8 @@ struct RetryCommand: RemoteCommand {
   static let configuration = CommandConfiguration(
     commandName: "retry",
     abstract: "Retry the given devices, or all devices that did not succeed.")
-  static let action = "retry"
-  @Argument(help: "The name of the run.") var run: String
+  @OptionGroup var options: RemoteRunOptions
   @Argument(help: "Devices by id, name or alias.") var devices: [String] = []
-  @Option(name: .long, help: "The reason, which is recorded.") var reason: String
-  @OptionGroup var client: ClientOptions
   @OptionGroup var global: GlobalOptions
 }
 #endif

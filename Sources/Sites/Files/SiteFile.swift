@@ -71,7 +71,10 @@ package enum SiteFile {
     var facts = stat()
     guard fstat(descriptor, &facts) == 0 else { throw SiteFileFault(path) }
     guard facts.st_mode & S_IFMT == S_IFREG else { throw SiteFileFault(path, "not a file") }
-    guard !isSecret || facts.st_mode & 0o077 == 0 else {
+    // root may permit one more user to read a file, such as systemd for a credential of a service;
+    // the access control list for this appears as a right of the group.
+    let exposed: mode_t = facts.st_uid == 0 && geteuid() != 0 ? 0o037 : 0o077
+    guard !isSecret || facts.st_mode & exposed == 0 else {
       throw SiteFileFault(path, "other users can read it; change its mode to 0600")
     }
     guard facts.st_size <= limit else {

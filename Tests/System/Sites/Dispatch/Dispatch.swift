@@ -7,8 +7,8 @@ import OtaflashFleetStore
 import OtaflashGATT
 import Synchronization
 
-/// A campaign whose workers end each job immediately, with the events of an update. The time is that
-/// of the coordinator, its event log and the exchange.
+/// A campaign whose workers end each job immediately, with the events of an update. The time is
+/// that of the coordinator, its event log and the exchange.
 struct Dispatch {
   struct Scale {
     var devices = 2000
@@ -70,19 +70,12 @@ struct Dispatch {
     return Result(jobs: succeeded, took: began.duration(to: clock.now))
   }
 
-  /// Coordinates the run as the programs do: with workers in the same process, or in others.
   private func coordinate(_ environment: FleetEnvironment) async throws -> FleetRun {
-    guard exchange.outlivesCoordinator else {
-      return try await FleetEngine(
-        campaign: campaign,
-        exchange: WithoutWorkers(base: exchange, clock: environment.clock), ledger: ledger,
-        transport: NoDevices(), environment: environment
-      ).run()
-    }
+    // An engine with workers in its process publishes fewer jobs ahead.
+    let ahead = exchange.outlivesCoordinator ? scale.ahead : 4
     return try await RunCoordinator(
       campaign: campaign, exchange: exchange, ledger: ledger, environment: environment,
-      limits: RunCoordinator.Limits(publishedAhead: scale.ahead, search: .seconds(60)),
-      commands: nil
+      limits: RunCoordinator.Limits(publishedAhead: ahead, search: .seconds(60)), commands: nil
     ).run()
   }
 
@@ -132,64 +125,5 @@ struct Dispatch {
 
 extension WallClockTime {
   fileprivate static let sample = WallClockTime(milliseconds: 1_700_000_000_000)
-}
-
-/// The exchange for an engine whose own workers receive no job.
-private struct WithoutWorkers: JobExchange {
-  let base: any JobExchange
-  let clock: any LinkClock
-
-  var outlivesCoordinator: Bool { base.outlivesCoordinator }
-
-  func claim(
-    for worker: FleetWorker, lease: Duration, waitingUpTo wait: Duration
-  ) async throws(ExchangeFault) -> JobClaim? {
-    await clock.pause(for: wait)
-    return nil
-  }
-
-  func claims(of worker: FleetWorker) async throws(ExchangeFault) -> [JobClaim] { [] }
-  func renew(_ claim: JobClaim, lease: Duration) async throws(ExchangeFault) -> ClaimStanding {
-    try await base.renew(claim, lease: lease)
-  }
-  func report(_ claim: JobClaim, _ event: FleetEvent) async throws(ExchangeFault) {
-    try await base.report(claim, event)
-  }
-  func recorded(_ claim: JobClaim) async throws(ExchangeFault) { try await base.recorded(claim) }
-  func progress(_ claim: JobClaim, _ progress: JobProgress) { base.progress(claim, progress) }
-  func finish(_ claim: JobClaim, _ ending: AttemptEnding) async throws(ExchangeFault) {
-    try await base.finish(claim, ending)
-  }
-  func release(_ claim: JobClaim, _ reason: ReturnReason) async throws(ExchangeFault) {
-    try await base.release(claim, reason)
-  }
-  func open(_ run: String) async throws(ExchangeFault) { try await base.open(run) }
-  func publish(_ job: UpdateJob) async throws(ExchangeFault) { try await base.publish(job) }
-  func cancel(_ jobs: [UpdateJob.ID]) async throws(ExchangeFault) { try await base.cancel(jobs) }
-  func facts(
-    of run: String, after number: Int, limit: Int
-  ) async throws(ExchangeFault) -> [JobFact] {
-    try await base.facts(of: run, after: number, limit: limit)
-  }
-  func arrival(of run: String, after number: Int) async {
-    await base.arrival(of: run, after: number)
-  }
-  func progress(of run: String) async -> [JobProgress] { await base.progress(of: run) }
-  func close(_ run: String) { base.close(run) }
-  func forget(_ run: String) async throws(ExchangeFault) { try await base.forget(run) }
-}
-
-/// The transport of an engine without devices. It has an adapter, because a run without one pauses.
-private struct NoDevices: DeviceTransport {
-  func adapters() -> [String] { ["none"] }
-  func hearing(of device: FleetDevice.ID) -> [AdapterHearing] { [] }
-  func connect(
-    to device: FleetDevice.ID, at place: DeviceLocation, on adapter: String
-  ) async throws(ConnectFault) -> any Link {
-    throw .deviceNotFound(cause: "There are no devices.", remedy: .tryAgain)
-  }
-  func holding<Value: Sendable>(
-    _ device: FleetDevice.ID, _ body: @Sendable () async -> Value
-  ) async throws(DeviceHeldElsewhere) -> Value { await body() }
 }
 #endif
