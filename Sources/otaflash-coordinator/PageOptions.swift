@@ -30,6 +30,11 @@ struct PageOptions: ParsableArguments, Sendable {
       valueName: "name"))
   var host: [String] = []
 
+  @Flag(
+    name: .long,
+    help: "A proxy with TLS on this machine forwards all requests, and states their clients.")
+  var behindProxy = false
+
   func validate() throws {
     guard (certificate == nil) == (privateKey == nil) else {
       throw ValidationError("--certificate and --private-key belong together")
@@ -59,6 +64,7 @@ struct PageOptions: ParsableArguments, Sendable {
       configuration.tls = .init(certificates: certificate, privateKey: privateKey)
     }
     configuration.hosts = host
+    configuration.isBehindProxy = behindProxy
     return configuration
   }
 }
