@@ -52,7 +52,9 @@ struct CoordinatorClient: Sendable {
     let boundary = "otaflash-" + String(UInt64.random(in: .min ... .max), radix: 36)
     var body: [UInt8] = []
     for (field, file) in [("campaign", campaign)] + files.map({ ("files", $0) }) {
-      let name = file.name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+      // The encoding of browsers (WHATWG HTML, "multipart form data"), which the parser expects.
+      let name = file.name.replacing("\"", with: "%22").replacing("\r", with: "%0D")
+        .replacing("\n", with: "%0A")
       body += Array(
         """
         --\(boundary)\r

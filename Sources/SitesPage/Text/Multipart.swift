@@ -61,7 +61,9 @@ struct Multipart: Sendable {
     var values: [String: String] = [:]
     for match in text.matches(of: /;\s*([A-Za-z]+)="([^"]*)"/) {
       let name = match.output.1.lowercased()
-      if values[name] == nil { values[name] = String(match.output.2) }
+      guard values[name] == nil else { continue }
+      values[name] = String(match.output.2).replacing("%22", with: "\"")
+        .replacing("%0D", with: "\r").replacing("%0A", with: "\n")
     }
     return values
   }

@@ -50,12 +50,12 @@ import Testing
   @Test func multipartBodiesAreParsed() throws {
     let text =
       "--b\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\n1\r\n2\r\n--b\r\n"
-      + "content-disposition: form-data; name=\"f\"; filename=\"a \u{E4}.bin\"\r\n"
+      + "content-disposition: form-data; name=\"f\"; filename=\"a%22 \u{E4}.bin\"\r\n"
       + "Content-Type: image/png\r\n\r\n\r\n--b--\r\n"
     let parts = try #require(Self.multipart(text)).parts
     #expect(parts.map(\.name) == ["x", "f"])
     #expect(String(decoding: parts[0].bytes, as: UTF8.self) == "1\r\n2")
-    #expect(parts[1].fileName == "a \u{E4}.bin")
+    #expect(parts[1].fileName == "a\" \u{E4}.bin")
     #expect(parts[1].bytes.isEmpty)
     #expect(Multipart.boundary(ofType: "multipart/form-data; boundary=\"b c\"") == "b c")
     #expect(Multipart.boundary(ofType: "Multipart/Form-Data;boundary=b") == "b")
