@@ -7,7 +7,7 @@ package enum PageStyle {
 
     :root {
       --ground: #ffffff; --panel: #f5f6f8; --ink: #1b2127; --soft: #59636e; --line: #dde1e6;
-      --succeeded: #2e7d5b; --failed: #c23b31; --unseen: #b57614; --neutral: #7557a8;
+      --succeeded: #2e7d5b; --failed: #c23b31; --unseen: #946010; --neutral: #7557a8;
       --running: #2467b3; --waiting: #c3cbd3; --left: #98a2ad; --on: #ffffff; --stripe: #ffffff88;
       color-scheme: light;
     }
