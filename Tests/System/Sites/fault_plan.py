@@ -13,6 +13,7 @@ class Kind(enum.Enum):
     PARTITION = "partition"
     SERVER = "server kill -9"
     COORDINATOR = "coordinator kill -9"
+    CLOCK = "clock set"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Fault:
     kind: Kind
     gateway: int
     duration: float
+    clock: float = 0  # the new offset of the gateway's clock, in seconds
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +44,8 @@ class Scenario:
     cuts: float  # the share of boards whose link is cut once
     power_cuts: float  # the share of boards whose power fails once
     stop_seconds: float = 60
+    # The offsets of the clocks of gateways; the first gateways start with them.
+    clocks: tuple[float, ...] = (600, -600)
 
     @property
     def gateways(self) -> int:
@@ -62,7 +66,7 @@ class Scenario:
 
 def short(seed: int) -> Scenario:
     """A tenth of the long form."""
-    counts = {Kind.KILL: 20, Kind.STOP: 10, Kind.PARTITION: 5, Kind.SERVER: 1, Kind.COORDINATOR: 2}
+    counts = {Kind.KILL: 20, Kind.STOP: 10, Kind.PARTITION: 5, Kind.SERVER: 1, Kind.COORDINATOR: 2, Kind.CLOCK: 10}
     return Scenario(
         seed=seed, devices=200, sites=5, gateways_per_site=4, parallel=2, counts=counts, span=36, erase_ms=800,
         image_size=32_768, fates="&revert=3%&away=1%", cuts=0.1, power_cuts=0.05,
@@ -70,7 +74,9 @@ def short(seed: int) -> Scenario:
 
 
 def long(seed: int) -> Scenario:
-    counts = {Kind.KILL: 200, Kind.STOP: 100, Kind.PARTITION: 50, Kind.SERVER: 10, Kind.COORDINATOR: 20}
+    counts = {
+        Kind.KILL: 200, Kind.STOP: 100, Kind.PARTITION: 50, Kind.SERVER: 10, Kind.COORDINATOR: 20, Kind.CLOCK: 100,
+    }  # fmt: skip
     return Scenario(
         seed=seed, devices=2000, sites=10, gateways_per_site=4, parallel=1, counts=counts, span=700,
         erase_ms=1500, image_size=32_768, fates="&revert=3%&away=1%&brick=0.2%", cuts=0.1, power_cuts=0.05,
@@ -87,6 +93,7 @@ def faults(scenario: Scenario) -> list[Fault]:
                 Fault(
                     at=moment(kind, scenario, chance), kind=kind, gateway=chance.randrange(scenario.gateways),
                     duration=duration(kind, scenario, chance),
+                    clock=chance.choice(scenario.clocks) if kind is Kind.CLOCK else 0,
                 )
             )  # fmt: skip
     return sorted(found, key=lambda fault: fault.at)
@@ -119,3 +126,5 @@ def duration(kind: Kind, scenario: Scenario, chance: random.Random) -> float:
             return chance.choice([chance.uniform(5, 25), chance.uniform(46, 60)])
         case Kind.KILL | Kind.COORDINATOR | Kind.SERVER:
             return chance.uniform(0.2, 3)
+        case Kind.CLOCK:
+            return 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S python3 -B
-"""Runs a campaign over several sites, and kills, stops and disconnects its processes.
+"""Runs a campaign over several sites, kills, stops and disconnects its processes, and sets their clocks.
 
     faults.py [--long] [--seed N] [--server VERSION] PROGRAMS
 
@@ -36,7 +36,7 @@ import typing
 import zlib
 
 from fault_plan import Fault, Kind, Scenario, faults, long, short
-from site_processes import Boards, Deployment, Networks, Program, Unavailable
+from site_processes import FAKE_CLOCK, Boards, Deployment, Networks, Program, Unavailable
 from site_verdict import Board, Verdict, events, judge
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -107,6 +107,8 @@ class FaultRun:
         began = time.monotonic()
         try:
             self.networks.create()
+            for gateway, offset in zip(self.deployment.gateways, self.scenario.clocks):
+                gateway.set_clock(offset)
             self.deployment.start()
             for fault in faults(self.scenario):
                 self.at(time.monotonic() + fault.at, functools.partial(self.inject, fault))
@@ -179,6 +181,10 @@ class FaultRun:
                 self.kill(fault, self.deployment.coordinator)
             case Kind.KILL | Kind.STOP | Kind.PARTITION:
                 self.disturb_gateway(fault)
+            case Kind.CLOCK:
+                gateway = self.deployment.gateways[fault.gateway]
+                self.note(fault, gateway.pid)
+                gateway.set_clock(fault.clock)
 
     def note(self, fault: Fault, pid: int) -> None:
         self.injected.append((fault.kind, time.monotonic(), pid))
@@ -306,6 +312,8 @@ def run_all(options: argparse.Namespace) -> int:
             if other.get(board) != end:
                 violations.append(f"{board}: {end} in one run, {other.get(board)} in another with the same seed")
     print_tables(rows)
+    if not FAKE_CLOCK:
+        print("without libfaketime, all gateways used the clock of this machine")
     for words in violations[:40]:
         print(words)
     print(f"{len(rows)} campaigns, {len(violations)} violations")

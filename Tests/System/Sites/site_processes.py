@@ -16,8 +16,10 @@ STOP_LIMIT = 15.0
 # The time for which the gateways of a site search for a device; absent boards are searched repeatedly.
 SEARCH = "3s"
 # A short queue, so that another gateway claims the device of a stopped gateway before that continues.
-AHEAD = "4"
+AHEAD = "1"
 NAMESPACE_PREFIX = "otaflash-"
+# Changes the wall clock of a process (the package libfaketime), by the offset in a file.
+FAKE_CLOCK = next(iter(sorted(pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))), None)
 
 
 class Unavailable(Exception):
@@ -84,14 +86,25 @@ class Life:
 
 
 class Program:
-    """A program that is killed and started again. Its lives have consecutive log files."""
+    """A program that is killed and started again. Its lives have consecutive log files. If `has_clock`,
+    it has a wall clock that can be set."""
 
-    def __init__(self, name: str, words: list[str], folder: pathlib.Path, namespace: str | None = None) -> None:
+    def __init__(
+        self, name: str, words: list[str], folder: pathlib.Path, namespace: str | None = None, has_clock: bool = False
+    ) -> None:
         self.name, self.folder = name, folder / name
+        self.has_clock = has_clock
         self.words = ["ip", "netns", "exec", namespace, *words] if namespace else words
         self.lives: list[Life] = []
         for part in ("state", "run"):
             (self.folder / part).mkdir(parents=True)
+        self.set_clock(0)
+
+    def set_clock(self, offset: float) -> None:
+        """Sets the difference of the program's wall clock from that of the machine, in seconds."""
+        new = self.folder / "clock.new"
+        new.write_text(f"{offset:+.0f}\n")
+        new.rename(self.folder / "clock")
 
     @property
     def life(self) -> Life:
@@ -110,6 +123,11 @@ class Program:
             os.environ, XDG_STATE_HOME=str(self.folder / "state"), XDG_RUNTIME_DIR=str(self.folder / "run"),
             XDG_CACHE_HOME=str(self.folder / "cache"), HOME=str(self.folder),
         )  # fmt: skip
+        if self.has_clock and FAKE_CLOCK:
+            environment.update(
+                LD_PRELOAD=str(FAKE_CLOCK), FAKETIME_TIMESTAMP_FILE=str(self.folder / "clock"),
+                FAKETIME_CACHE_DURATION="1", FAKETIME_DONT_FAKE_MONOTONIC="1",
+            )  # fmt: skip
         with open(self.log(len(self.lives) + 1), "wb") as log:
             process = subprocess.Popen(
                 self.words, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder
@@ -227,7 +245,7 @@ class Deployment:
                     str(programs / "otaflash-gateway"), "run", "--nats", f"nats://{networks.address(number)}:{PORT}",
                     "--site", site, "--name", f"gateway-{number + 1}", "--parallel", str(parallel),
                 ],
-                folder, networks.gateways[number],
+                folder, networks.gateways[number], has_clock=True,
             )
             for number, site in enumerate(sites)
         ]  # fmt: skip
