@@ -203,7 +203,7 @@ extension Wave {
     var parts = [
       Text.counted(size, "device"),
       (thresholds.stopAction == .pause ? "pauses" : "stops") + " at \(Text.grouped(stop)) failed",
-      "continues from \(thresholds.successPercent)%",
+      "continues at \(thresholds.successPercent)% success",
     ]
     if soak > .zero { parts.append("soaks \(Text.clock(soak))") }
     if needsApproval { parts.append("then waits for approval") }

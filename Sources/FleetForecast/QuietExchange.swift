@@ -52,7 +52,7 @@ final class QuietExchange: JobExchange {
       return waiter
     }
     if let waiter {
-      // The claim would be older than the caller assumes; the caller asks again.
+      // A claim that is granted now would be older than the caller assumes; the caller asks again.
       _ = await waiter.wait()
       return nil
     }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import GRDB
 import OtaflashFleet
 
-/// Opening a store for reading, even after a process was killed during a commit.
+/// Opens a store for reading, even after a process was killed during a commit.
 extension StoreFile {
   /// Opens the file for reading. If a killed process left a journal, the journal is rolled back
   /// first (sqlite.org/lockingv3.html, 4.0 "Rollback"). A read-only connection cannot do this, so

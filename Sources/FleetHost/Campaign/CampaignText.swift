@@ -83,7 +83,8 @@ package struct CampaignText: Sendable {
     return try KnownDevices(session).inventory(aliases)
   }
 
-  /// Devices in simulated air can only be selected by a scan.
+  /// Checks that devices in simulated air are selected by a scan, because they have no addresses to
+  /// list.
   package func checkAir(of global: GlobalOptions) throws(CommandFault) {
     guard global.simulatedAir != nil, file.devicesScan == nil else { return }
     throw .usage(
@@ -106,7 +107,8 @@ package struct CampaignText: Sendable {
 
   private static func lastComponent(of path: String) -> String { ImageFile.lastComponent(of: path) }
 
-  /// Paths are relative to the folder of the campaign file.
+  /// Returns the path of a file that the campaign names; relative paths start at the folder of the
+  /// campaign file.
   func resolve(_ name: String) -> String { Self.resolve(name, nextTo: path) }
 
   private static func resolve(_ name: String, nextTo path: String) -> String {
@@ -148,7 +150,8 @@ package struct CampaignText: Sendable {
     }
   }
 
-  /// Returns errors in the campaign or its table, with their lines.
+  /// Returns the result of `body`, and reports mistakes in the campaign or its table with their
+  /// lines.
   func checking<Value>(
     _ body: () throws(CampaignFileFault) -> Value
   ) throws(CommandFault) -> Value {

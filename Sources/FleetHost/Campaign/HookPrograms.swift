@@ -19,6 +19,8 @@ struct HookPrograms {
   /// - Parameter campaign: the path of the file; relative paths are resolved against its folder.
   init(nextTo campaign: String) { folder = OutputFile.folder(of: campaign) }
 
+  /// Checks that every hook program can be run.
+  ///
   /// - Throws: the location of a hook whose program cannot be run.
   func check(_ hooks: CampaignHooks, in file: CampaignFile) throws(CampaignFileFault) {
     for point in HookPoint.allCases {

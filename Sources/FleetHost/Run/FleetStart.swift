@@ -96,7 +96,7 @@ package struct FleetStart: Sendable {
 
   // MARK: Continuing
 
-  /// Uses the bytes that are stored with the run, even if the file has changed.
+  /// Returns the images that are stored with the run, even if the files have changed.
   private func packages(
     of last: Found, _ campaign: LoadedCampaign
   ) async throws(CommandFault) -> [String: FirmwarePackage] {

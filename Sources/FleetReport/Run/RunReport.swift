@@ -23,7 +23,7 @@ package struct RunReport: Hashable, Sendable {
   package let waves: [WaveReport]
   /// The waves and devices, in the planned order.
   package let devices: [DeviceReport]
-  /// Sorted by name.
+  /// The adapters, sorted by name.
   package let adapters: [AdapterReport]
   /// The workers, in the order of their first events.
   package let workers: [String]

@@ -39,7 +39,7 @@ package enum CSVReport {
     cells.map(cell).joined(separator: ",") + "\r\n"
   }
 
-  /// Some spreadsheets also interpret the full-width forms.
+  /// The first characters of a formula. Some spreadsheets also interpret the full-width forms.
   private static let formulaBeginnings: Set<Unicode.Scalar> = [
     "=", "+", "-", "@", "＝", "＋", "－", "＠",
   ]

@@ -76,16 +76,16 @@ package struct CalendarTime {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// `22 Nov 2026`
+  /// The date, such as `22 Nov 2026`.
   package var dayWords: String { "\(day) \(Self.months[month - 1]) \(year)" }
-  /// `2026-11-22`
+  /// The date, such as `2026-11-22`.
   package var date: String { "\(year)-\(Figures.two(month))-\(Figures.two(day))" }
-  /// `14:05`
+  /// The time of day, such as `14:05`.
   package var minutes: String { "\(Figures.two(hour)):\(Figures.two(minute))" }
-  /// `14:05:09`
+  /// The time of day, such as `14:05:09`.
   package var clock: String { "\(minutes):\(Figures.two(second))" }
 
-  /// `2026-11-22T14:05:09Z`
+  /// Returns a moment in UTC, such as `2026-11-22T14:05:09Z`.
   static func text(_ moment: WallClockTime) -> String {
     let time = CalendarTime(moment)
     return "\(time.date)T\(time.clock)Z"
