@@ -60,7 +60,8 @@ package struct FileOutput: Sendable {
     return nil
   }
 
-  /// The pipe may be shared with the parent process, which may have made it non-blocking.
+  /// Waits until the descriptor accepts output. The pipe may be shared with the parent process,
+  /// which may have made the pipe non-blocking.
   private func waitUntilWritable() {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     _ = poll(&entry, 1, -1)

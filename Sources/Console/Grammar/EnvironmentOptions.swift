@@ -23,8 +23,8 @@ package enum EnvironmentOptions {
     }
   }
 
-  /// Returns the variable whose option caused an error message of the parser; `nil` if there is
-  /// none.
+  /// Returns the variable whose option caused an error message of the parser; `nil` if there is no
+  /// such variable.
   package static func origin(of message: String, among added: [String]) -> String? {
     let blamed = added.first { word in
       guard word.hasPrefix("--") else { return false }

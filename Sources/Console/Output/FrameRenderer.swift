@@ -2,7 +2,7 @@
 /// value, so that each frame depends only on the text that was written, not on the text that was
 /// requested.
 package struct FrameRenderer: Sendable {
-  /// The widths of the lines of the frame; the cursor is after the last.
+  /// The widths of the lines of the frame; the cursor is at the end of the last line.
   private var widths: [Int] = []
   package private(set) var hidesCursor = false
 
@@ -29,7 +29,7 @@ package struct FrameRenderer: Sendable {
     return hidesCursor ? "\u{1B}[?25h" : ""
   }
 
-  /// Forgets the frame, because another process has written below it.
+  /// Discards the frame, because another process has written below it.
   package mutating func forget() { self = FrameRenderer() }
 
   /// The bytes that move the cursor from the end of the frame to its start. If the terminal has

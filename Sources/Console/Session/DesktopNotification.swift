@@ -47,7 +47,8 @@ package struct DesktopNotification: Equatable, Sendable {
       }
     }
 
-    /// Semicolons are replaced, because they separate the fields of the escape sequences.
+    /// Returns the text with semicolons replaced, because semicolons separate the fields of the
+    /// escape sequences.
     private static func plain(_ text: String) -> String {
       VisibleText.escaped(text).replacing(";", with: ",")
     }

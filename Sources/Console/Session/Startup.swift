@@ -44,7 +44,7 @@ package enum Startup {
     return free < descriptorsNeeded ? .descriptors(free: free, needed: descriptorsNeeded) : nil
   }
 
-  /// Returns the resulting limit.
+  /// Raises a limit as far as the parent permits; returns the resulting limit.
   @discardableResult
   private static func lift(_ resource: LimitIdentifier, to wanted: rlim_t) -> rlim_t {
     var limit = rlimit()
@@ -55,8 +55,9 @@ package enum Startup {
     return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : .max
   }
 
-  /// Opens descriptors as a test, because the limit does not reveal the number of descriptors that
-  /// the parent left open.
+  /// Returns the number of descriptors, at most `count`, that can still be opened. Opens
+  /// descriptors as a test, because the limit does not reveal the number of descriptors that the
+  /// parent left open.
   private static func freeDescriptors(upTo count: Int) -> Int {
     var taken: [Int32] = []
     while taken.count < count {

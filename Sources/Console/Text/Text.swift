@@ -32,7 +32,7 @@ package enum Text {
   /// `0.8 s`, `14.2 s`
   package static func seconds(_ duration: Duration) -> String { Numerals.seconds(duration) }
 
-  /// `14.250000`, in seconds.
+  /// Returns a number of seconds, such as `14.250000`.
   package static func microseconds(_ duration: Duration) -> String {
     let (seconds, attoseconds) = duration.components
     return "\(seconds)." + padded(String(attoseconds / 1_000_000_000_000), 6)
@@ -86,7 +86,7 @@ package enum Text {
   }
 
   /// Returns rows with aligned columns. Columns are separated by two spaces, and no line ends with
-  /// a space. Widths are those on a terminal.
+  /// a space. Widths are in columns of a terminal.
   package static func table(_ cells: [[String]]) -> [String] {
     let rows = cells.map { $0.map(VisibleText.escaped) }
     let columns = rows.map(\.count).max() ?? 0

@@ -25,11 +25,11 @@ package struct LiveTable: Sendable {
 
   /// The weight of a new value in the smoothed strength.
   private static let weight = 0.3
-  /// A row moves above another one if it is stronger by this margin, in dB.
+  /// The difference, in dB, by which a device must be stronger to move above another row.
   private static let margin = 6.0
   /// The interval between changes of the order.
   private static let settling = Duration.seconds(1)
-  /// A device without an advertisement for this time is removed.
+  /// The time without an advertisement after which a device is removed.
   private static let forgetting = Duration.seconds(60)
   private static let rowsMaximum = 500
 
@@ -42,7 +42,7 @@ package struct LiveTable: Sendable {
   package private(set) var rows: [Row] = []
   package private(set) var selected: String?
   private var settled: Duration?
-  /// The first visible row.
+  /// The index of the first visible row.
   private var top = 0
   private var page = 1
 

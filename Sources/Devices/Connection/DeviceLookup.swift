@@ -4,7 +4,7 @@ import OtaflashState
 
 /// A command for a device.
 package protocol DeviceCommand: Subcommand {
-  /// `nil` if the user has not chosen a device yet.
+  /// The device; `nil` if the user has not chosen a device yet.
   var device: DeviceSelector? { get set }
 }
 

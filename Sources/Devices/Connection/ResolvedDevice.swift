@@ -5,7 +5,7 @@ import OtaflashState
 
 /// A device found by a selector, with the dialer that reaches it and the name of its records.
 package struct ResolvedDevice: Sendable {
-  /// The first identity: its address, socket or profile.
+  /// The identity at the start of the run: the device's address, socket or profile.
   private let firstIdentity: String
   /// The identity to lock, independent of the way in which the device was selected.
   private let lockIdentity: DeviceIdentity
@@ -156,7 +156,8 @@ package struct ResolvedDevice: Sendable {
     throw .usage(message: "'\(selector.text)' has no address", command: "unpair")
   }
 
-  /// The only device whose name matches; no match or several matches are errors.
+  /// Returns the only device whose name matches. If no device or several devices match, throws an
+  /// error.
   private static func find(
     _ pattern: NamePattern, within limit: Duration, in session: Session
   ) async throws(CommandFault) -> ScanResult {

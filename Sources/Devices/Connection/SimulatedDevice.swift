@@ -56,7 +56,8 @@ package struct SimulatedDevice: Sendable {
     }
   }
 
-  /// Protects other files from a wrong path: only a file with the size of the flash is removed.
+  /// Checks that a file has the size of the flash, so that a wrong path does not remove another
+  /// file.
   package static func checkIsFlash(
     _ path: String, of profile: SimulationProfile
   ) throws(CommandFault) {
@@ -101,7 +102,7 @@ package struct SimulatedDevice: Sendable {
   /// Counters since the creation of the device.
   package var counters: BoardCounters { board.counters }
 
-  /// Serves a host over a link of a real radio; returns when the host is gone.
+  /// Serves a host over a link of a real radio; returns when the host has disconnected.
   package func serve(_ link: any Link) async { await board.serve(link) }
 
   /// Powers the device until `body` has ended. Cancellation reaches only the body: the device must

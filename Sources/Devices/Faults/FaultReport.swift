@@ -28,9 +28,9 @@ package struct FaultReport: Equatable, Sendable {
   }
 
   /// - Parameters:
-  ///   - why: the causes of the code's row if it is `nil`.
-  ///   - exit: one of the exit statuses of the code's row; its first if it is `nil`.
-  ///   - retryable: the value of the code's row if it is `nil`.
+  /// - why: the reason; `nil` = the causes in the row of the code.
+  /// - exit: one of the exit statuses in the row of the code; `nil` = the first exit status.
+  /// - retryable: `nil` = the value in the row of the code.
   package init(
     _ code: FaultCode, _ what: String, why: String? = nil, help: String, exit: ExitStatus? = nil,
     retryable: Bool? = nil, passages: [FilePassage] = [], omitted: Int = 0, details: [String] = []
@@ -60,7 +60,8 @@ extension FaultReport {
 
 /// The data for the remedies of a fault: the arguments of this command line.
 package struct FaultContext: Sendable {
-  /// The program of printed commands: `otaflash` as it was called, so that they work unchanged.
+  /// The program of printed commands: `otaflash` as it was called, so that the commands work
+  /// unchanged.
   package let program: String
   /// This program as it was called, for its own command line.
   private let caller: String
@@ -184,7 +185,7 @@ package struct FaultContext: Sendable {
     return command(adapterWords + words + ["-d", device])
   }
 
-  /// `--adapter hci1`, if this run has the option.
+  /// The option `--adapter` with its value, such as `--adapter hci1`, if this run has the option.
   private var adapterWords: [String] {
     for (word, next) in zip(arguments, arguments.dropFirst()) where word == "--adapter" {
       return [word, next]

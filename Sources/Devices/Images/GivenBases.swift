@@ -57,7 +57,7 @@ package final class GivenBases: Sendable {
     return found
   }
 
-  /// Skips files that are not images.
+  /// Returns the running image if it is in the folder. Skips files that are not images.
   private func search(
     _ folder: String, _ files: [String], for running: ContentIdentity
   ) -> [UInt8]? {
@@ -73,8 +73,8 @@ package final class GivenBases: Sendable {
     return nil
   }
 
-  /// Whether the file can be read without blocking: a link may lead to a pipe, and files of /proc,
-  /// which have no size, may block.
+  /// Returns whether the file can be read without blocking: a link may lead to a pipe, and files of
+  /// /proc, which have no size, may block.
   private static func mayHoldImage(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0

@@ -129,7 +129,7 @@ extension ImageComparison.Prediction {
 }
 
 extension Delivery {
-  /// `patch, crle + heatshrink 10,8`
+  /// The codec as text, such as `patch, crle + heatshrink 10,8`.
   fileprivate var words: String {
     let codecs = codecs.map(\.words).joined(separator: " + ")
     return codecs.isEmpty ? content.words : content.words + ", " + codecs
