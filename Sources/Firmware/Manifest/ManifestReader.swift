@@ -66,7 +66,7 @@ struct ManifestReader {
     return .array(elements)
   }
 
-  /// `true`, `false`, `null`, or a number.
+  /// Reads `true`, `false`, `null`, or a number.
   private mutating func word() throws(ManifestFault) -> ManifestValue {
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
     let letters = UInt8(ascii: "a")...UInt8(ascii: "z")

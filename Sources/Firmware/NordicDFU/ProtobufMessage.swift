@@ -64,7 +64,8 @@ struct ProtobufMessage {
     }
   }
 
-  /// At most ten bytes with seven bits each; numbers above 64 bits are rejected, not truncated.
+  /// Decodes a number of at most ten bytes with seven bits each; numbers above 64 bits are
+  /// rejected, not truncated.
   static func varint(_ rest: inout ArraySlice<UInt8>) throws(InitPacketFault) -> UInt64 {
     let offset = rest.startIndex
     var value: UInt64 = 0

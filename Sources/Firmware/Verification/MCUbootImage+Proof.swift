@@ -47,7 +47,7 @@ extension MCUbootImage {
     throw fault
   }
 
-  /// Only erased flash or the trailer of a slot may follow the image.
+  /// Checks that only erased flash or the trailer of a slot follows the image.
   private func checkRest(of file: [UInt8]) throws(ProofFault) {
     let trailerSize = trailer.map { max(MCUbootTrailer.magicSize, $0.alignment) + 3 * $0.alignment }
     let rest = file[size..<(file.count - (trailerSize ?? 0))]
@@ -79,7 +79,8 @@ extension MCUbootImage {
     }
   }
 
-  /// Older tools pad the signature with zeros to its maximum size.
+  /// Returns a signature without its padding: older tools pad a signature with zeros to its maximum
+  /// size.
   private static func unpadded(_ signature: [UInt8]) -> [UInt8]? {
     guard signature.count >= 2, signature[1] < 0x80, signature.count >= Int(signature[1]) + 2
     else { return nil }
