@@ -16,7 +16,7 @@ protocol BoardFirmware: AnyObject, Sendable {
   /// `runningImage()`.
   func runningImages() throws(FlashFault) -> [[UInt8]]
 
-  /// Does the bootloader's work and loads the program.
+  /// Runs the bootloader, and returns the program that the bootloader starts.
   ///
   /// - Parameter number: the number of earlier resets.
   func boot(_ number: Int) throws(FlashFault) -> Boot
@@ -56,7 +56,7 @@ protocol BoardProgram: AnyObject, Sendable {
   /// The reason why the program ends; `nil` while it continues.
   var ending: BootEnding? { get }
 
-  /// The last action of the program: it marks an activated image for the bootloader.
+  /// Performs the last action of the program: an activated image is marked for the bootloader.
   func leave(_ ending: BootEnding) throws(FlashFault)
 
   /// The filter that alters the PDUs between the stack and the radio; `nil` = PDUs are neither
@@ -87,7 +87,7 @@ extension BoardProgram {
 /// The characteristic that receives an image, and the number of bytes in each value that are not
 /// part of the image, if this number is the same for every message.
 struct DataPath: Sendable {
-  /// `nil` = the program does not receive images.
+  /// The handle of the characteristic; `nil` = the program does not receive images.
   let handle: AttributeHandle?
   var overheadBytes = 0
 }

@@ -90,7 +90,7 @@ extension DeviceKind {
 
   func takes(_ fault: Fault) -> Bool { type(of: settings).faults.contains(fault) }
 
-  /// Same as `KindSettings.set`.
+  /// Changes a setting, as `KindSettings.set` does.
   mutating func set(_ key: String, to text: String?) -> Result<Void, ProfileFault>? {
     settings.set(key, to: text)
   }

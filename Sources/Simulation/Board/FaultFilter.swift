@@ -28,7 +28,8 @@ struct FaultFilter {
       && random.happens(withProbability: plan.share(of: .notificationLoss))
   }
 
-  /// The delay of the next PDU to the host, and a random PDU to send before it.
+  /// Returns the delay of the next PDU to the host, and a random PDU to send before it; `nil` =
+  /// none.
   mutating func departure() -> (delay: Duration, nonsense: [UInt8]?) {
     pdusSent += 1
     let delay = pdusSent == plan.count(of: .latePDU) ? Self.lateness : .zero

@@ -29,7 +29,7 @@ package struct FleetProfile: Hashable, Sendable {
 
   /// One board of the fleet.
   package struct Board: Hashable, Sendable {
-    /// `board-0001` and so on.
+    /// The id of the board, such as `board-0001`.
     package let id: String
     /// The name of the kind of the board, such as `smp`.
     package let kind: String

@@ -233,11 +233,11 @@ extension SimulatedFleet {
       let cause = "The flash of a simulated board cannot be stored: \(error)."
       guard case .medium(let operation, let errno) = error else {
         throw .systemCall(
-          name: "flash", errno: 5, cause: cause, remedy: .advice("Choose another location for it."))
+          name: "flash", errno: 5, cause: cause, remedy: .advice("Choose another state directory."))
       }
       throw .systemCall(
         name: operation, errno: errno, cause: cause,
-        remedy: .advice("Free some space, or choose another location for it."))
+        remedy: .advice("Free disk space, or choose another state directory."))
     }
     if let (board, off) = fresh {
       let isTaken = switchedOn.offer { await self.live(board, number, until: off) }

@@ -10,7 +10,7 @@ final class LegacyFirmware: BoardFirmware {
     /// A register that keeps its value through a reset, but not through a loss of power.
     var entersBootloader = false
     var isButtonHeld: Bool
-    /// A new image has been started.
+    /// Whether a new image has been started.
     var hasActivated = false
   }
 

@@ -17,7 +17,7 @@ final class SecureFirmware: BoardFirmware {
     /// A register that keeps its value through a reset, but not through a loss of power.
     var entersBootloader = false
     var isButtonHeld: Bool
-    /// A new application has been started.
+    /// Whether a new application has been started.
     var hasActivated = false
     var bootloaderName = SecureFirmware.defaultName
     var misbehavior: SecureMisbehavior
@@ -59,7 +59,8 @@ final class SecureFirmware: BoardFirmware {
 
   private var applicationAddress: DeviceAddress { parts.settings.address }
 
-  /// With bonds the address stays the same, because the keys belong to it.
+  /// The address of the bootloader. With bonds, it is the address of the application, because the
+  /// keys belong to this address.
   private var bootloaderAddress: DeviceAddress {
     settings.entry == .bonded ? applicationAddress : applicationAddress.successor
   }

@@ -49,7 +49,7 @@ public struct RadioModel: Hashable, Sendable {
   /// per fragment).
   public var hostQueueBytes = 12_288
 
-  /// A radio with the defaults above.
+  /// Creates a radio model with the default values.
   public init() {}
 
   func airTimeMicroseconds(payload: Int) -> Int {

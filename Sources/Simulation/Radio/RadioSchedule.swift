@@ -37,7 +37,7 @@ struct RadioSchedule: Sendable {
 
   private static let space = PHY.interframeSpaceMicroseconds
 
-  /// The index is the number of the link.
+  /// The links; the index is the number of the link.
   private var seats: [Seat?] = []
   private(set) var linksWithData = 0
   /// The end of the last packet pair that was granted.

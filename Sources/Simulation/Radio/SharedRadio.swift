@@ -69,7 +69,7 @@ package final class SharedRadio: Sendable {
     state.withLock { max(buffers / max($0.schedule.linksWithData, 1), 1) }
   }
 
-  /// Same as `RadioSchedule.claim`.
+  /// Reserves the radio for a packet pair, as `RadioSchedule.claim` does.
   func claim(
     _ link: Int, from begin: Int, microseconds: Int, latest: Int, isFirst: Bool
   ) -> Int? {

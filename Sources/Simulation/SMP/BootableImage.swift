@@ -9,7 +9,7 @@ struct BootableImage: Equatable, Sendable {
     var revision: UInt16
     var build: UInt32 = 0
 
-    /// The build number is not compared; this is the default of servers.
+    /// Compares versions without the build number, as servers do by default.
     static func < (left: Version, right: Version) -> Bool {
       (left.major, left.minor, left.revision) < (right.major, right.minor, right.revision)
     }

@@ -10,7 +10,7 @@ struct ImageKey: Hashable, Sendable {
     case ed25519(Curve25519.Signing.PublicKey)
   }
 
-  /// DER: a `SubjectPublicKeyInfo`, or `RSAPublicKey` for an RSA key.
+  /// The key in DER: a `SubjectPublicKeyInfo`, or `RSAPublicKey` for an RSA key.
   private let encoded: [UInt8]
 
   /// - Parameter text: the name of one of MCUboot's test keys, which are Zephyr's default for

@@ -211,7 +211,7 @@ final class SMPFirmware: BoardFirmware {
 
   // MARK: From the programs
 
-  /// The next boot starts the bootloader's own server.
+  /// Selects the bootloader's own server for the next boot.
   func enterRecovery() { state.withLock { $0.entersRecovery = true } }
 
   func keep(_ misbehavior: SMPMisbehavior, loaderName: String?) {

@@ -114,7 +114,7 @@ extension SMPServer {
       operations: operations, answer: .body(accepted(upload.offset, of: upload.size)))
   }
 
-  /// The last answer of an upload: whether the content of flash matches the announced hash.
+  /// Returns the last answer of an upload: whether the content of flash matches the announced hash.
   mutating func end(of upload: SMPUpload) -> CBORMap {
     let matches =
       settings.comparesImages && upload.sha.count == 32
@@ -129,7 +129,7 @@ extension SMPServer {
     done(SMPImage.Upload.Response(offset: misbehavior.altered(offset: offset, of: size)).body)
   }
 
-  /// Servers of 2021 report a success explicitly.
+  /// Returns the body of a successful answer; servers of 2021 report a success explicitly.
   private func done(_ body: CBORMap) -> CBORMap {
     guard is2021 else { return body }
     return CBORMap(pairs: [CBORMap.Pair(key: .text("rc"), value: .integer(0))] + body.pairs)
