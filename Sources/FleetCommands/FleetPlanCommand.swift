@@ -197,7 +197,7 @@ extension DeltaPolicy {
 }
 
 extension Wave {
-  /// The rules of the wave, as text.
+  /// Returns the rules of the wave, as text.
   fileprivate func rules(of size: Int) -> String {
     let stop = thresholds.stop.devices(of: size)
     var parts = [

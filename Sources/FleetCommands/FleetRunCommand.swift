@@ -126,7 +126,7 @@ struct FleetRunCommand: Subcommand {
     adapters.map { Set($0.elements.map(\.number)) } ?? global.adapterNumber.map { [$0] }
   }
 
-  /// The campaign of a new run, with the devices that its scan finds.
+  /// Returns the campaign of a new run, with the devices that its scan finds.
   private func load(
     _ text: CampaignText, in session: Session
   ) async throws(CommandFault) -> LoadedCampaign {

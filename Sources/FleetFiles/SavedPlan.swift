@@ -131,7 +131,7 @@ package struct SavedPlan: Hashable, Sendable, Codable {
     return words
   }
 
-  /// `2 devices added: a, b`
+  /// Returns a text such as `2 devices added: a, b`.
   private static func counted(_ devices: [String], _ what: String) -> String {
     let named = devices.prefix(namedMaximum).joined(separator: ", ")
     let rest = devices.count - namedMaximum

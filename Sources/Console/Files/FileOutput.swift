@@ -17,8 +17,8 @@ package struct FileOutput: Sendable {
     return poll(&entry, 1, 0) > 0
   }
 
-  /// Whether two descriptors refer to the same file, pipe or terminal, even if each was opened
-  /// separately.
+  /// Returns whether two descriptors refer to the same file, pipe or terminal, even if each was
+  /// opened separately.
   package func isSameFile(as other: FileOutput) -> Bool {
     var (own, others) = (stat(), stat())
     guard fstat(descriptor, &own) == 0, fstat(other.descriptor, &others) == 0 else { return false }

@@ -45,7 +45,7 @@ package struct InputFile: Sendable {
     try read({ $0 }, admits: { (_: stat) throws(FileFault) in })
   }
 
-  /// Whether reading the file may wait: it is neither a regular file nor a directory.
+  /// Returns whether reading the file may wait: it is neither a regular file nor a directory.
   package static func isNoRegularFile(_ path: String) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else { return false }

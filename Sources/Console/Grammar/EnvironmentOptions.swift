@@ -5,7 +5,7 @@ package enum EnvironmentOptions {
   private static let listSeparator: Character = ":"
   private static let repeatsMaximum = 3
 
-  /// The words that the environment adds to a command line, in the order of the catalog.
+  /// Returns the words that the environment adds to a command line, in the order of the catalog.
   package static func words(
     for path: OptionCatalog.Path, arguments: [String], environment: [String: String]
   ) -> [String] {

@@ -175,7 +175,7 @@ package final class OutputQueue: Sendable {
     if let wake = UnsafeMutablePointer<sem_t>(bitPattern: wakeAddress) { sem_post(wake) }
   }
 
-  /// The texts of the next piece; `nil` if the queue is empty.
+  /// Returns the texts of the next piece; `nil` if the queue is empty.
   private func takeNext() -> [(String, FileOutput)]? {
     state.withLock { state in
       while state.next < state.pieces.count {

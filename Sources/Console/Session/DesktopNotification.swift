@@ -36,7 +36,7 @@ package struct DesktopNotification: Equatable, Sendable {
       }
     }
 
-    /// The text for the terminal.
+    /// Returns the text for the terminal.
     package func bytes(for notification: DesktopNotification) -> String? {
       let (title, body) = (Self.plain(notification.title), Self.plain(notification.body))
       return switch self {

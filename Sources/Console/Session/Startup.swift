@@ -78,8 +78,8 @@ extension __rlimit_resource {
 }
 
 package enum SignalDisposition {
-  /// Whether the parent set the signal to be ignored by this process (nohup, a shell's background
-  /// jobs).
+  /// Returns whether the parent set the signal to be ignored by this process (nohup, a shell's
+  /// background jobs).
   package static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard sigaction(number, nil, &action) == 0 else { return false }

@@ -50,7 +50,7 @@ package enum VisibleText {
       })
   }
 
-  /// The escape of a character, such as `\u001b`; all hidden characters are in the Basic
+  /// Returns the escape of a character, such as `\u001b`; all hidden characters are in the Basic
   /// Multilingual Plane.
   package static func code(_ scalar: Unicode.Scalar) -> String {
     "\\u" + Text.padded(String(scalar.value, radix: 16), 4)

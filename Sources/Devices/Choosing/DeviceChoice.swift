@@ -61,7 +61,7 @@ package struct DeviceChoice: Sendable {
       isChoice: true, preferred: last.map { ($0.id, $0.name) })
   }
 
-  /// The arguments of the command line with the device.
+  /// Returns the arguments of the command line with the device.
   package static func words(_ words: [String], naming id: String) -> [String] {
     let end = words.firstIndex(of: "--") ?? words.endIndex
     return words[..<end] + ["-d", id] + words[end...]

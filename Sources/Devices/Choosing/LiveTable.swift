@@ -143,7 +143,7 @@ package struct LiveTable: Sendable {
 
   // MARK: Output
 
-  /// The current lines, within the given height and width.
+  /// Returns the current lines, within the given height and width.
   package mutating func lines(
     rows height: Int, columns: Int, at now: Duration, in style: Style
   ) -> [Line] {
@@ -163,7 +163,7 @@ package struct LiveTable: Sendable {
     return lines.suffix(max(height - 1, 1)).map { $0.clipped(to: columns, in: style) }
   }
 
-  /// The columns of the selected row that were omitted.
+  /// Returns the columns of the selected row that were omitted.
   private func detail(in style: Style) -> Line {
     guard let row = rows.first(where: { $0.id == selected }) else { return "" }
     let reason = row.lastSeen == nil ? "chosen last; not found yet" : fit?.reason(row.services)

@@ -28,7 +28,7 @@ package struct PairingDialogue: Sendable {
     Text.padded(String(passkey), passkeyDigits)
   }
 
-  /// The passkey in a line of input; `nil` if it is not a passkey.
+  /// Returns the passkey in a line of input; `nil` if it is not a passkey.
   package static func passkey(in line: String) -> UInt32? {
     let digits = line.filter { !" \t".contains($0) }
     guard digits.count == passkeyDigits, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else {

@@ -93,7 +93,7 @@ package struct ResolvedDevice: Sendable {
     }
   }
 
-  /// A simulated device whose state ends with this process.
+  /// Returns a simulated device whose state ends with this process.
   package static func transient(
     _ text: String, _ profile: SimulationProfile, capture: CaptureFile?
   ) throws(CommandFault) -> ResolvedDevice {
@@ -142,7 +142,7 @@ package struct ResolvedDevice: Sendable {
       clock: EventLoopClock(), device: nil, pairing: pairing, tuner: tuner)
   }
 
-  /// The address of a device that is selected by its address or its name.
+  /// Returns the address of a device that is selected by its address or its name.
   package static func address(
     of selector: DeviceSelector, in session: Session
   ) async throws(CommandFault) -> BluetoothAddress {

@@ -24,7 +24,8 @@ package struct SimulatedDevice: Sendable {
     }
   }
 
-  /// The device for `text` (`sim:…`) in the state of its last run, and the path of its flash.
+  /// Returns the device for `text` (`sim:…`) in the state of its last run, and the path of its
+  /// flash.
   package static func persistent(
     _ text: String, _ profile: SimulationProfile, in session: Session
   ) throws(CommandFault) -> (SimulatedDevice, path: String) {
@@ -34,7 +35,7 @@ package struct SimulatedDevice: Sendable {
 
   package static func folder(in directory: StateDirectory) -> String { directory.path + "/sim" }
 
-  /// The path of the flash of `text`.
+  /// Returns the path of the flash of `text`.
   package static func flashPath(
     _ text: String, in directory: StateDirectory
   ) throws(CommandFault) -> String {

@@ -20,8 +20,8 @@ package struct StateStore: Sendable {
     self.console = console
   }
 
-  /// The records for a command that only reads them: no directory is created, so a read-only file
-  /// system is sufficient.
+  /// Returns the records for a command that only reads them: no directory is created, so a
+  /// read-only file system is sufficient.
   package static func reading(_ session: Session) throws(CommandFault) -> StateStore {
     do throws(StateFault) {
       return StateStore(
@@ -83,7 +83,7 @@ package struct StateStore: Sendable {
     }
   }
 
-  /// The device that the user chose last.
+  /// Returns the device that the user chose last.
   package func lastChosen() throws(CommandFault) -> DeviceRecord? {
     DeviceRegistry(try devices()).lastChosen
   }

@@ -99,7 +99,7 @@ package struct FaultContext: Sendable {
   /// This run's command without the options that start a transfer or a run again.
   package var goingOn: String { own(arguments.filter { $0 != "--restart" && $0 != "--again" }) }
 
-  /// This run's command with another value of an option.
+  /// Returns this run's command with another value of an option.
   package func again(choosing option: String, _ value: String) -> String {
     var rest: [String] = []
     var isValue = false
@@ -115,7 +115,7 @@ package struct FaultContext: Sendable {
     return working(rest, adding: [option, value])
   }
 
-  /// This run's command with additional arguments.
+  /// Returns this run's command with additional arguments.
   package func again(with words: String...) -> String { working(arguments, adding: words) }
 
   /// Returns `words` followed by `more`. If the command does not accept `more`, returns `flash`
@@ -193,11 +193,11 @@ package struct FaultContext: Sendable {
     return arguments.filter { $0.hasPrefix("--adapter=") }
   }
 
-  /// The command that lists a file or a directory.
+  /// Returns the command that lists a file or a directory.
   package func list(_ path: String) -> String { "ls -l -- " + ShellWords.quote(path) }
 
   package func command(_ words: [String]) -> String { ShellWords.join([program] + words) }
 
-  /// A command of this program.
+  /// Returns a command of this program.
   private func own(_ words: [String]) -> String { ShellWords.join([caller] + words) }
 }

@@ -46,7 +46,7 @@ package final class GivenBases: Sendable {
     if case .image(_, let parts) = content, parts.count == 1 { parts[0] } else { nil }
   }
 
-  /// The bytes of the running image, if available.
+  /// Returns the bytes of the running image, if available.
   package func bytes(of running: ContentIdentity) -> [UInt8]? {
     let found =
       switch content {
@@ -105,7 +105,7 @@ package final class GivenBases: Sendable {
 }
 
 extension StateStore {
-  /// The source of base images for an update: the user's images, then the cache.
+  /// Returns the source of base images for an update: the user's images, then the cache.
   package func bases(besides given: GivenBases?) -> BaseFinder {
     BaseFinder(computation: Self.computation) { running in
       given?.bytes(of: running) ?? keptImage(running)

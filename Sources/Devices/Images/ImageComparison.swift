@@ -47,7 +47,7 @@ package struct ImageComparison {
       .deliveries(base: base)
   }
 
-  /// The smallest size for each window.
+  /// Returns the smallest size for each window.
   private static func sizes(
     _ content: Delivery.Content, of image: [UInt8], against base: PatchBase,
     _ codecs: [PatchCodec], _ windows: [Int]

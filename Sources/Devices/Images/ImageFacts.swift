@@ -120,7 +120,8 @@ extension Console {
 }
 
 extension EmbeddedImage {
-  /// `an MCUboot image 1.2.3+4 at 0x0000C000 (--region 0x0000C000..0x00012345)`
+  /// Returns a text such as `an MCUboot image 1.2.3+4 at 0x0000C000 (--region
+  /// 0x0000C000..0x00012345)`.
   package func words(in outer: FirmwareImage) -> String {
     let base = outer.layout.map { Int($0.lowestAddress) } ?? 0
     let place = "0x" + Text.hex(UInt32(truncatingIfNeeded: base + offset))

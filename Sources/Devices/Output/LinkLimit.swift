@@ -29,8 +29,8 @@ package struct LinkLimit: Equatable, Sendable {
     }
   }
 
-  /// Whether the gaps within and between connection events cost more than a quarter of the rate of
-  /// a continuous stream.
+  /// Returns whether the gaps within and between connection events cost more than a quarter of the
+  /// rate of a continuous stream.
   package func isCutByEvents(mtu: Int) -> Bool {
     let pdu = bestPDU(mtu: mtu)
     return model.eventPackedLimit(mtu: pdu) < 0.75 * model.continuousLimit(mtu: pdu)

@@ -129,7 +129,7 @@ extension ForeignContent {
     return true
   }
 
-  /// The kind of text, if all bytes are text; otherwise `nil`.
+  /// Returns the kind of text, if all bytes are text; otherwise `nil`.
   private static func text(_ bytes: [UInt8]) -> ForeignContent? {
     let blanks: [UInt8] = [0x09, 0x0A, 0x0C, 0x0D]
     guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || blanks.contains($0) }),

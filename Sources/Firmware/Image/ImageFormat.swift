@@ -175,7 +175,7 @@ extension FormatFault: CustomStringConvertible {
 }
 
 extension [String] {
-  /// `a, b and c`.
+  /// Returns a text such as `a, b and c`.
   package func listed(before last: String) -> String {
     dropLast().joined(separator: ", ") + " \(last) " + (self.last ?? "")
   }

@@ -144,7 +144,7 @@ extension MCUbootImage {
     return Int(header.headerSize) + Int(size)
   }
 
-  /// The content of an installer; `nil` for other images.
+  /// Returns the content of an installer; `nil` for other images.
   ///
   /// - Parameter bytes: the file from which the image was decoded.
   func installerContent(in bytes: [UInt8]) -> InstallerContent? {

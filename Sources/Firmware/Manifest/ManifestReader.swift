@@ -86,7 +86,8 @@ struct ManifestReader {
     }
   }
 
-  /// Whether the word is a JSON number (RFC 8259, 6), or `0x` followed by at most 16 digits.
+  /// Returns whether the word is a JSON number (RFC 8259, 6), or `0x` followed by at most 16
+  /// digits.
   private static func isNumber(_ word: ArraySlice<UInt8>) -> Bool {
     if word.starts(with: Array("0x".utf8)) || word.starts(with: Array("0X".utf8)) {
       let digits = word.dropFirst(2)

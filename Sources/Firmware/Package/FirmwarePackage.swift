@@ -29,7 +29,7 @@ public struct FirmwarePackage: Equatable, Sendable {
     self.parts = parts
   }
 
-  /// The image of a package with one image.
+  /// Returns the image of a package with one image.
   /// - Throws: `.severalImages` if the package has more than one image.
   public func onlyImage() throws(FirmwareFault) -> FirmwareImage {
     guard parts.count == 1 else { throw .severalImages(parts.count) }

@@ -101,8 +101,8 @@ extension MCUbootImage.Hash.Algorithm {
 }
 
 extension VerificationKey.Algorithm {
-  /// Whether an entry of this type can be a signature with such a key. ECDSA has one type for both
-  /// curves.
+  /// Returns whether an entry of this type can be a signature with such a key. ECDSA has one type
+  /// for both curves.
   fileprivate func writes(_ type: MCUbootTLVType) -> Bool {
     switch self {
     case .ed25519: type == .ed25519

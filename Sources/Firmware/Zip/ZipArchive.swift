@@ -25,7 +25,7 @@ package struct ZipArchive: Equatable, Sendable {
   /// The files in the order of the archive, without folders.
   package let entries: [Entry]
 
-  /// Whether a file that starts with these bytes is an archive.
+  /// Returns whether a file that starts with these bytes is an archive.
   static func begins(_ bytes: [UInt8]) -> Bool { bytes.starts(with: localMagic) }
 
   package subscript(name: String) -> [UInt8]? { entries.first { $0.name == name }?.bytes }
@@ -85,7 +85,7 @@ package struct ZipArchive: Equatable, Sendable {
     }
   }
 
-  /// The range of a file's data, and the end of its data descriptor, if any.
+  /// Returns the range of a file's data, and the end of its data descriptor, if any.
   private static func data(
     of header: ZipHeader, name: String, in file: [UInt8], before limit: Int
   ) throws(ZipFault) -> (range: Range<Int>, end: Int) {

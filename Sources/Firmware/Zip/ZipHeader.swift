@@ -101,7 +101,7 @@ struct ZipHeader {
 
   var isEncrypted: Bool { !flags.isDisjoint(with: [.encrypted, .stronglyEncrypted, .masked]) }
 
-  /// Whether a local header agrees with its entry in the directory.
+  /// Returns whether a local header agrees with its entry in the directory.
   func agrees(with directory: ZipHeader) -> Bool {
     guard flags.intersection(.decisive) == directory.flags.intersection(.decisive),
       method == directory.method, name == directory.name

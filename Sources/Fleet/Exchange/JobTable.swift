@@ -73,10 +73,10 @@ package struct JobTable: Sendable {
 
   // MARK: Facts
 
-  /// The number of the last fact of a run.
+  /// Returns the number of the last fact of a run.
   package func lastFact(of run: String) -> Int { facts[run]?.last ?? 0 }
 
-  /// The facts of a run that are not recorded yet.
+  /// Returns the facts of a run that are not recorded yet.
   package func facts(of run: String) -> [JobFact] { facts[run]?.waiting ?? [] }
 
   /// Removes the recorded facts up to fact `number`.

@@ -107,13 +107,13 @@ package struct FleetRules: Sendable {
     ]
   }
 
-  /// The next device of each site that has room for another job.
+  /// Returns the next device of each site that has room for another job.
   private func waiting(in run: FleetRun) -> [(device: DeviceProgress, notBefore: WallClockTime)] {
     guard hasRoom(in: run) else { return [] }
     return run.nextInQueues.filter { run.published[$0.device.device.site] ?? 0 < publishedAhead }
   }
 
-  /// Whether the wave permits another device in flight, which is one more possible failure.
+  /// Returns whether the wave permits another device in flight, which is one more possible failure.
   private func hasRoom(in run: FleetRun) -> Bool {
     guard let wave = run.currentWave else { return true }
     let room = run.waves[wave].tally.room(

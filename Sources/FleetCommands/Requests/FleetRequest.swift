@@ -33,7 +33,7 @@ struct FleetRequest: Sendable {
       }
     }
 
-    /// The command that continues the run.
+    /// Returns the command that continues the run.
     func continuation(in session: Session) -> String {
       session.command("fleet", "run", run.beginning?.file ?? "CAMPAIGN.yaml")
     }

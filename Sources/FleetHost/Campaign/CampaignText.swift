@@ -68,7 +68,7 @@ package struct CampaignText: Sendable {
     digest = Text.hex(Array(hash.finalize()))
   }
 
-  /// The public key that matches the required signing key of the images.
+  /// Returns the public key that matches the required signing key of the images.
   func key() throws(CommandFault) -> VerificationKey? {
     guard let name = file.campaign.keyFile else { return nil }
     return try naming({ file.fault(ofFile: name, $0) }) { () throws(CommandFault) in
@@ -76,7 +76,7 @@ package struct CampaignText: Sendable {
     }
   }
 
-  /// The known devices of earlier commands and campaigns, if the campaign requires them.
+  /// Returns the known devices of earlier commands and campaigns, if the campaign requires them.
   package func knownDevices(in session: Session) throws(CommandFault) -> [FleetDevice] {
     let asksForVersions = file.campaign.selector?.facts.contains(.version) ?? false
     guard simulation == nil, file.usesKnownDevices || asksForVersions else { return [] }

@@ -161,7 +161,7 @@ struct FleetScreen: Sendable {
 }
 
 extension RunWait {
-  /// Whether the waits are equal apart from the number of devices.
+  /// Returns whether the waits are equal apart from the number of devices.
   fileprivate func isSame(as other: RunWait) -> Bool {
     reason == other.reason && until == other.until
   }

@@ -17,7 +17,7 @@ extension FleetRun {
 
   package var settledCount: Int { waves.reduce(0) { $0 + $1.tally.settled } }
 
-  /// The name of a device as text: its id, if it has no name.
+  /// Returns the name of a device as text: its id, if it has no name.
   func label(of device: FleetDevice.ID) -> String { self[device]?.device.name ?? device }
 }
 

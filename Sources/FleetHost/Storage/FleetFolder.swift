@@ -73,7 +73,7 @@ extension FleetFolder {
     }
   }
 
-  /// Whether a process is working on the run.
+  /// Returns whether a process is working on the run.
   package func isActive(_ run: String) -> Bool { ActiveRunLock.isHeld(run: run, store: store) }
 
   /// Finds the run of a command: without a name, the active run, otherwise the newest run.

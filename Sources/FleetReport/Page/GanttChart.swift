@@ -64,7 +64,7 @@ struct GanttChart {
       + names.joined(separator: ", ") + rest + "."
   }
 
-  /// The time axis: labels at round times, and lines down to `bottom`.
+  /// Returns the time axis: labels at round times, and lines down to `bottom`.
   func axis(to bottom: Double) -> PageValues {
     let ticks = scale.ticks(in: zone).map { tick -> PageValues in
       ["x": tick.x.pixels, "label": tick.label, "date": tick.date ?? ""]

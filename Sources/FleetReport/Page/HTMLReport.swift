@@ -27,7 +27,7 @@ package enum HTMLReport {
       + "script-src '\(hash(of: PageScript.text))'; base-uri 'none'; form-action 'none'"
   }()
 
-  /// The hash source of an inline style or script (CSP 3, 2.3.1).
+  /// Returns the hash source of an inline style or script (CSP 3, 2.3.1).
   private static func hash(of text: String) -> String {
     "sha256-" + base64(Array(SHA256.hash(data: Array(text.utf8))))
   }

@@ -36,7 +36,7 @@ extension RunReport {
     return others.isEmpty ? "" : "; " + others.joined(separator: ", ")
   }
 
-  /// Whether a device reports the version of its image.
+  /// Returns whether a device reports the version of its image.
   private func runsVersion(_ device: DeviceReport) -> Bool {
     guard let runs = device.to?.description else { return false }
     let image = image(of: device)

@@ -37,7 +37,7 @@ package enum VerificationGrade: Int, Hashable, Sendable, CaseIterable, Comparabl
     }
   }
 
-  /// The words after "verified", for the given number of devices.
+  /// Returns the words after "verified", for the given number of devices.
   func words(_ count: Int) -> String {
     switch self {
     case .readBack: "by read-back"

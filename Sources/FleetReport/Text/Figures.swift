@@ -4,15 +4,15 @@ import OtaflashNumerals
 
 /// Formatted numbers and times.
 package enum Figures {
-  /// `1 device`, `12,000 devices`
+  /// Returns a text such as `1 device` or `12,000 devices`.
   package static func counted(_ count: Int, _ noun: String) -> String {
     "\(Numerals.grouped(count)) \(noun)\(count == 1 ? "" : "s")"
   }
 
-  /// `850 B/s`, `32.9 kB/s`, `1.2 MB/s`
+  /// Returns a text such as `850 B/s`, `32.9 kB/s` or `1.2 MB/s`.
   package static func rate(_ bytesPerSecond: Double) -> String { scaled(bytesPerSecond) + "/s" }
 
-  /// `850 B`, `65.5 kB`, `1.2 MB`
+  /// Returns a text such as `850 B`, `65.5 kB` or `1.2 MB`.
   package static func size(_ bytes: Int) -> String { scaled(Double(bytes)) }
 
   private static func scaled(_ value: Double) -> String {
@@ -24,7 +24,7 @@ package enum Figures {
     }
   }
 
-  /// `0.8 s`, `14 s`, `4 min 5 s`, `2 h 4 min`, `3 d 2 h`, `10 min`
+  /// Returns a text such as `0.8 s`, `14 s`, `4 min 5 s`, `2 h 4 min`, `3 d 2 h` or `10 min`.
   package static func duration(_ milliseconds: Int64) -> String {
     let seconds = (milliseconds + 500) / 1000
     func pair(_ first: Int64, _ unit: String, _ second: Int64, _ other: String) -> String {

@@ -147,7 +147,7 @@ extension FaultReport {
       }
   }
 
-  /// A simulated device whose flash file cannot be used.
+  /// Returns the report of a simulated device whose flash file cannot be used.
   private static func simulation(
     _ detail: String, _ errno: Int32, in context: FaultContext
   ) -> FaultReport {

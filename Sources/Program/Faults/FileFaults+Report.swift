@@ -103,7 +103,7 @@ extension FaultReport {
       }
   }
 
-  /// The command that shows the location of the fault in the file.
+  /// Returns the command that shows the location of the fault in the file.
   private static func show(
     _ fault: FirmwareFault, in path: String, _ context: FaultContext
   ) -> String {
@@ -134,7 +134,7 @@ extension FaultReport {
     }
   }
 
-  /// Whether the archive itself is malformed. (The alternative is a missing entry.)
+  /// Returns whether the archive itself is malformed. (The alternative is a missing entry.)
   private static func isUnreadable(_ fault: FirmwareFault) -> Bool {
     if case .zip = fault { true } else { false }
   }

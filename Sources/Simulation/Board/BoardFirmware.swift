@@ -9,10 +9,10 @@ protocol BoardFirmware: AnyObject, Sendable {
   /// The identity of the image that runs or that the next boot starts.
   var running: SlotImage { get }
 
-  /// The content of the running image in flash; empty if only a bootloader can run.
+  /// Returns the content of the running image in flash; empty if only a bootloader can run.
   func runningImage() throws(FlashFault) -> [UInt8]
 
-  /// The contents of the running images, one for each image of the device; the first is
+  /// Returns the contents of the running images, one for each image of the device; the first is
   /// `runningImage()`.
   func runningImages() throws(FlashFault) -> [[UInt8]]
 

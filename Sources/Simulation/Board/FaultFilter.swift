@@ -17,12 +17,12 @@ struct FaultFilter {
     self.random = random
   }
 
-  /// Whether the board receives a PDU from the host.
+  /// Returns whether the board receives a PDU from the host.
   func receives(_ pdu: [UInt8]) -> Bool {
     !plan.contains(.silent) && !(plan.contains(.mtuLie) && pdu.count > Self.mtuLieBytes)
   }
 
-  /// Whether a PDU to the host is lost.
+  /// Returns whether a PDU to the host is lost.
   mutating func loses(_ pdu: [UInt8]) -> Bool {
     pdu.first == ATTOpcode.handleValueNotification.rawValue
       && random.happens(withProbability: plan.share(of: .notificationLoss))

@@ -161,11 +161,11 @@ public final class SimulatedBoard: Sendable {
 
   // MARK: Observation
 
-  /// The content in flash of the image that runs or that the next `run()` boots; empty if only a
-  /// bootloader can run.
+  /// Returns the content in flash of the image that runs or that the next `run()` boots; empty if
+  /// only a bootloader can run.
   public func runningImage() throws(FlashFault) -> [UInt8] { try firmware.runningImage() }
 
-  /// The running images of a device with several images; `runningImage()` is the first.
+  /// Returns the running images of a device with several images; `runningImage()` is the first.
   public func runningImages() throws(FlashFault) -> [[UInt8]] { try firmware.runningImages() }
 
   /// The identity of the running image.

@@ -33,7 +33,7 @@ extension BoardSettings {
 
   var layout: FlashLayout { FlashLayout(slotSize: slotSize, pageSize: Self.pageSize) }
 
-  /// A flash geometry of this size, with the flash speed of the settings.
+  /// Returns a flash geometry of this size, with the flash speed of the settings.
   func geometry(size: Int) -> FlashGeometry {
     var geometry = FlashGeometry(size: size)
     geometry.pageSize = Self.pageSize

@@ -111,7 +111,7 @@ extension SimulatedFleet {
     }
   }
 
-  /// The plugged-in adapters that reach a board; empty for a board that is absent or gone.
+  /// Returns the plugged-in adapters that reach a board; empty for a board that is absent or gone.
   package func hearing(of id: String) -> [Hearing] {
     guard let number = profile.number(of: id), isThere(number) else { return [] }
     return profile.hearing(of: number).compactMap { adapter, rssi in
@@ -162,7 +162,7 @@ extension SimulatedFleet {
     radio(of: adapter)?.setPresent(isPresent)
   }
 
-  /// The time during which an adapter's radio carried data.
+  /// Returns the time during which an adapter's radio carried data.
   package func airTime(of adapter: String) -> Duration { radio(of: adapter)?.airTime ?? .zero }
 
   /// Powers a board off until the next connection to it.

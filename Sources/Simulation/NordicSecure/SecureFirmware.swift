@@ -180,8 +180,8 @@ final class SecureFirmware: BoardFirmware {
 
   func keep(_ misbehavior: SecureMisbehavior) { state.withLock { $0.misbehavior = misbehavior } }
 
-  /// The application's firmware revision: the version in its image descriptor, otherwise the
-  /// version in its init packet.
+  /// Returns the application's firmware revision: the version in its image descriptor, otherwise
+  /// the version in its init packet.
   func revision(of image: SlotImage) -> String {
     image.version == FirmwareVersion(0, 0, 0)
       ? "\(state.withLock { $0.record.applicationVersion })" : image.version.description

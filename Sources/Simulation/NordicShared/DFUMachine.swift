@@ -18,7 +18,7 @@ protocol DFUMachine: Sendable {
   /// The inactivity timeout; `nil` = no timeout.
   var silenceLimit: Duration? { get }
 
-  /// Whether a write restarts the inactivity timer; called before the write is handled.
+  /// Returns whether a write restarts the inactivity timer; called before the write is handled.
   func breaksSilence(_ write: DFUWrite) -> Bool
 
   /// Handles a write to the Control Point.

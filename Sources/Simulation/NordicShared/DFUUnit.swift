@@ -65,7 +65,8 @@ final class DFUUnit<Machine: DFUMachine>: Sendable {
 
   // MARK: The main loop
 
-  /// The pending notifications, and the time until the next poll; `nil` = after the next event.
+  /// Returns the pending notifications, and the time until the next poll; `nil` = after the next
+  /// event.
   func poll(at now: LinkInstant) -> (responses: [[UInt8]], wait: Duration?) {
     let isNonsense = parts.settings.faults.contains(.nonsense)
     return state.withLock { state in

@@ -185,7 +185,7 @@ package struct FaultPlan: Hashable, Sendable {
     if case .time(let time)? = value(of: fault) { time } else { nil }
   }
 
-  /// The share of a fault; 0 if the plan does not contain it.
+  /// Returns the share of a fault; 0 if the plan does not contain it.
   func share(of fault: Fault) -> Double {
     if case .share(let share)? = value(of: fault) { share } else { 0 }
   }

@@ -131,7 +131,7 @@ extension ConnectionState {
     wrongInARow = (0, 0)
   }
 
-  /// The next packet pair of the event, or `nil` if nothing is to be sent or no pair fits.
+  /// Returns the next packet pair of the event, or `nil` if nothing is to be sent or no pair fits.
   ///
   /// - Parameters:
   ///   - pairs: the number of packet pairs so far in this event.

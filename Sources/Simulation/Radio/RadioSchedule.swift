@@ -28,7 +28,7 @@ struct RadioSchedule: Sendable {
     /// The number of consecutive events skipped for other links.
     var skipped = 0
 
-    /// The first anchor after `moment`.
+    /// Returns the first anchor after `moment`.
     func anchor(after moment: Int) -> Int {
       let past = (moment - phase) % interval
       return moment + interval - (past < 0 ? past + interval : past)
@@ -74,7 +74,7 @@ struct RadioSchedule: Sendable {
     if !hasData { seats[link]?.skipped = 0 }
   }
 
-  /// The middle of the longest stretch of an interval in which no other link has an anchor.
+  /// Returns the middle of the longest stretch of an interval in which no other link has an anchor.
   private func offsetOfLargestGap(interval: Int, from now: Int) -> Int {
     var taken: [Int] = []
     for case let seat? in seats {

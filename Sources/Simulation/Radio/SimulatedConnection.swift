@@ -26,7 +26,7 @@ package final class SimulatedConnection: Sendable {
       start.advanced(by: interval.duration * event)
     }
 
-    /// The number of anchors that have passed at this time.
+    /// Returns the number of anchors that have passed at this time.
     func elapsed(at now: LinkInstant) -> Int {
       start.duration(to: now).wholeMicroseconds / interval.microseconds
     }
@@ -164,8 +164,8 @@ package final class SimulatedConnection: Sendable {
     }
   }
 
-  /// The elapsed time of the event in microseconds. Time that was lost because the process ran late
-  /// is not recovered by sending faster than the air permits.
+  /// Returns the elapsed time of the event in microseconds. Time that was lost because the process
+  /// ran late is not recovered by sending faster than the air permits.
   private func elapsed(since anchor: LinkInstant, planned: Int) -> Int {
     let elapsed = anchor.duration(to: clock.now).wholeMicroseconds
     return isInRealTime && elapsed - planned > Self.latenessMaximum ? elapsed : planned

@@ -143,7 +143,7 @@ final class SMPFirmware: BoardFirmware {
           record.images[record.active], movesPerPage: settings.mode.movesPerPage) : .zero)
   }
 
-  /// The image in a slot if MCUboot would start it; otherwise an empty image.
+  /// Returns the image in a slot if MCUboot would start it; otherwise an empty image.
   private func described(slot: Int, of layout: FlashLayout) throws(FlashFault) -> SlotImage {
     let start = layout.slot(slot)
     let bytes = try parts.flash.read(start..<start + parts.settings.slotSize)

@@ -71,14 +71,14 @@ extension SMPServer {
     return go(on: upload, after: operations)
   }
 
-  /// The data of a request that the server accepts: all data at the end of the image, otherwise
-  /// only complete units.
+  /// Returns the data of a request that the server accepts: all data at the end of the image,
+  /// otherwise only complete units.
   private func whole(_ data: [UInt8], of upload: SMPUpload) -> [UInt8] {
     guard upload.offset + data.count < upload.size else { return data }
     return Array(data.prefix(data.count / settings.unit * settings.unit))
   }
 
-  /// The slot that receives an upload.
+  /// Returns the slot that receives an upload.
   private func target(
     of announcement: SMPImage.Upload.Announcement
   ) throws(SMPServerRefusal) -> SlotPlace {
@@ -162,8 +162,8 @@ extension SMPServer {
     throw .general(image(in: place) == nil ? .noEntry : .badState)
   }
 
-  /// The erases of the pages for `bytes` and of the page with the bootloader's marks; empty for a
-  /// blank slot.
+  /// Returns the erases of the pages for `bytes` and of the page with the bootloader's marks; empty
+  /// for a blank slot.
   private func erasing(_ place: SlotPlace, for bytes: Int) -> [FlashOperation] {
     guard let content = slot(place), !content.allSatisfy({ $0 == 0xFF }) else { return [] }
     let start = address(of: place)
@@ -172,13 +172,13 @@ extension SMPServer {
     return pages.map { .erase(page: $0) }
   }
 
-  /// The number of blank bytes at the start of the slot after these erases.
+  /// Returns the number of blank bytes at the start of the slot after these erases.
   private func erased(_ bytes: Int, by erases: [FlashOperation]) -> Int {
     let pages = (bytes + pageSize - 1) / pageSize * pageSize
     return erases.isEmpty ? parts.settings.slotSize : pages
   }
 
-  /// Whether a slot contains the running image, the next image, or the image to revert to.
+  /// Returns whether a slot contains the running image, the next image, or the image to revert to.
   private func isInUse(_ place: SlotPlace) -> Bool {
     if place == active(place.image) { return !isRecovery }
     let record = images[place.image].record
