@@ -176,7 +176,7 @@ import Testing
     func add(_ duration: Duration) { stored.withLock { $0 += duration } }
   }
 
-  /// A recalled job ends within 5 s, not at the end of its transfer.
+  /// A cancelled job ends within 5 s, not at the end of its transfer.
   @Test func aRecallReachesTheWorkerInFiveSeconds() throws {
     let scene = Self.slowScene()
     let outcome = try scene.run(asking: Requests([(50, .cancel)]))

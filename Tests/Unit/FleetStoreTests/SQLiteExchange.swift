@@ -11,7 +11,7 @@ import OtaflashGATT
 /// a database server would use the server's clock.
 final class SQLiteExchange: JobExchange {
   private static let pollInterval = Duration.milliseconds(200)
-  /// In seconds.
+  /// The time, in seconds, for which a worker is not offered a job that it returned as `notHeard`.
   static let searchDelay = 10
 
   let outlivesCoordinator = true
