@@ -224,7 +224,7 @@ private final class Device {
     }
   }
 
-  /// A package of nrfutil whose firmware has one changed bit or is larger.
+  /// Returns a package of nrfutil whose firmware has one changed bit or is larger.
   private func package(_ name: String) throws -> String {
     let path = program.home.appending(path: name).path
     let script = """
@@ -253,7 +253,7 @@ private final class Device {
     return path
   }
 
-  /// An unsigned image of version 9.0.0 (MCUboot design, image format).
+  /// Returns an unsigned image of version 9.0.0 (MCUboot design, image format).
   private static func mcuboot(bodySize: Int) -> [UInt8] {
     func littleEndian(_ value: Int, _ bytes: Int) -> [UInt8] {
       (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }

@@ -9,7 +9,8 @@ struct ProofTests {
     try Fixture.key("MCUboot/" + name)
   }
 
-  /// The fault of an image that is checked with a key: in its structure, its hash or its signature.
+  /// Returns the fault of an image that is checked with a key: in its structure, its hash or its
+  /// signature.
   private static func fault(of bytes: [UInt8], by key: VerificationKey) -> (any Error)? {
     do {
       try FirmwareImage.decode(name: "a.bin", bytes: bytes).checkSignature(by: key)

@@ -5,7 +5,7 @@ import Testing
 
 /// Tests of several links of one controller, which has one radio.
 @Suite struct SharedRadioTests {
-  /// The rates of several links from their central to the peripherals, in bytes per second.
+  /// Returns the rates of several links from their central to the peripherals, in bytes per second.
   static func rates(
     _ models: [RadioModel], bytes: Int = 495, withResponse: Bool = false,
     shared: Bool = true, idle: Int = 0, for time: Duration = .seconds(10)
@@ -44,7 +44,7 @@ import Testing
     return try result.get()
   }
 
-  /// The number of bytes that arrived completely and in order.
+  /// Returns the number of bytes that arrived completely and in order.
   private static func count(
     _ connection: SimulatedConnection, _ bytes: Int, _ withResponse: Bool, _ clock: VirtualClock,
     until time: Duration
