@@ -75,7 +75,7 @@ final class QuietExchange: JobExchange {
 
   func recorded(_ claim: JobClaim) async throws(ExchangeFault) { try await base.recorded(claim) }
 
-  /// A forecast has no observers.
+  /// Does nothing, because a forecast has no observers.
   func progress(_ claim: JobClaim, _ progress: JobProgress) {}
 
   func finish(_ claim: JobClaim, _ ending: AttemptEnding) async throws(ExchangeFault) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Complete writes to a file descriptor that this process did not open.
+/// Writes complete data to a file descriptor that this process did not open.
 package struct FileOutput: Sendable {
   package static let standardOutput = FileOutput(descriptor: STDOUT_FILENO)
   package static let standardError = FileOutput(descriptor: STDERR_FILENO)

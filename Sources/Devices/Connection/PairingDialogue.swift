@@ -38,7 +38,7 @@ package struct PairingDialogue: Sendable {
   }
 
   /// Whether the user or a script can answer: standard input is a terminal or a pipe with the
-  /// answers. It must not be the image, or /dev/null, which background jobs have.
+  /// answers. Standard input must not be the image, or /dev/null, which background jobs have.
   private var canAsk: Bool {
     guard !session.global.noInput, session.context.subject.image != "-" else { return false }
     var status = stat()

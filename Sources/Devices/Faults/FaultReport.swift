@@ -63,7 +63,8 @@ package struct FaultContext: Sendable {
   /// The program of printed commands: `otaflash` as it was called, so that the commands work
   /// unchanged.
   package let program: String
-  /// This program as it was called, for its own command line.
+  /// The name or path with which this program was called, for commands that repeat this command
+  /// line.
   private let caller: String
   /// All arguments after the program.
   package let arguments: [String]

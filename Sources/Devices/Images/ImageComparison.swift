@@ -7,7 +7,7 @@ package struct ImageComparison {
   /// Bytes to send, independent of the link.
   package struct Size: Equatable {
     package let content: Delivery.Content
-    /// `nil` for the complete image.
+    /// The codec of the patch; `nil` for the complete image.
     package let codec: PatchCodec?
     package let bytes: Int
   }

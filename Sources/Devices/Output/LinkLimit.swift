@@ -9,9 +9,9 @@ package struct LinkLimit: Equatable, Sendable {
   /// Creates the limit of a simulated device, whose link parameters are all known.
   package init(_ model: RadioModel) { self.model = model }
 
-  /// Creates the limit of a link on which the device answers within the connection event; this is
-  /// an assumption, because it cannot be known in advance. Returns `nil` if PHY or interval is
-  /// unknown.
+  /// Creates the limit of a link. The limit assumes that the device answers within the connection
+  /// event, because the host cannot know the event of the answer in advance. Returns `nil` if PHY
+  /// or interval is unknown.
   package init?(_ link: LinkReport) {
     guard let model = AirLimit.model(of: link) else { return nil }
     self.init(model)

@@ -70,8 +70,8 @@ public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
   /// The number of the class in MCUboot's documentation.
   public static let documentedClassID = MCUbootTLVType(0x81)
 
-  /// The type for an image that installs other images, from the range for vendors. Nordic defines
-  /// it; the value of the entry is 1 (nRF Connect SDK Bare Metal,
+  /// Nordic's type for an image that installs other images, from the range for vendors. The value
+  /// of the entry is 1 (nRF Connect SDK Bare Metal,
   /// `cmake/sysbuild/image_signing_installer.cmake`).
   static let nordicInstaller = MCUbootTLVType(0xA0)
 

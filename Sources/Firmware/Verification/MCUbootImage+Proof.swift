@@ -16,8 +16,9 @@ extension MCUbootImage {
     return .whole(hash.algorithm.rawValue)
   }
 
-  /// An image may be signed by several keys. Each signature is preceded by its key or the hash of
-  /// its key; bootloaders ignore a signature that neither of them precedes.
+  /// Checks that the key signed the image. An image may be signed by several keys. Each signature
+  /// is preceded by its key or the hash of its key; bootloaders ignore a signature that neither of
+  /// them precedes.
   func checkSignature(by key: VerificationKey, of file: [UInt8]) throws(ProofFault) {
     guard try checkIntegrity(of: file) != .encrypted else { throw .encrypted }
     guard let hash else { throw .hashMissing }
@@ -101,8 +102,8 @@ extension MCUbootImage.Hash.Algorithm {
 }
 
 extension VerificationKey.Algorithm {
-  /// Returns whether an entry of this type can be a signature with such a key. ECDSA has one type
-  /// for both curves.
+  /// Returns whether an entry of this type can contain a signature by a key with this algorithm.
+  /// ECDSA has one type for both curves.
   fileprivate func writes(_ type: MCUbootTLVType) -> Bool {
     switch self {
     case .ed25519: type == .ed25519

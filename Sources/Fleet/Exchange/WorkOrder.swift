@@ -1,5 +1,5 @@
-/// Everything except the image that a worker needs for one attempt, so that it depends neither on
-/// the campaign nor on the process of the coordinator.
+/// Everything except the image that a worker needs for one attempt, so that the worker depends
+/// neither on the campaign nor on the process of the coordinator.
 package struct WorkOrder: Hashable, Sendable, Codable {
   /// The name of the device in the campaign.
   package var name: String?

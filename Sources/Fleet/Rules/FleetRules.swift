@@ -199,8 +199,8 @@ package struct FleetRules: Sendable {
     else { return [] }
     switch fact.event {
     case .attemptEnded(let id, let attempt, let reported):
-      // The attempt ends with its late outcome if it has one: the coordinator then cancelled the
-      // job.
+      // If the coordinator cancelled the job, the attempt ends with its late outcome, if it has
+      // one.
       let ending = reported == .returned(.recalled) ? device.lateOutcome ?? reported : reported
       return [
         .attemptEnded(device: id, attempt: attempt, ending: ending),

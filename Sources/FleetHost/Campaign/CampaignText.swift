@@ -92,7 +92,8 @@ package struct CampaignText: Sendable {
       command: "fleet run")
   }
 
-  /// SHA-256 of a file that the campaign names, in hex digits; `nil` = it cannot be read.
+  /// Returns the SHA-256 of a file that the campaign names, in hex digits; `nil` if the file cannot
+  /// be read.
   func digest(ofFile name: String) -> String? {
     do throws(FileFault) {
       return Self.sha256(try InputFile(path: resolve(name), limit: Self.recordedLimit).read())

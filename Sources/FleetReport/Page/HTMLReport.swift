@@ -32,7 +32,7 @@ package enum HTMLReport {
     "sha256-" + base64(Array(SHA256.hash(data: Array(text.utf8))))
   }
 
-  /// Base64 encoding (RFC 4648, 4).
+  /// Returns the bytes in Base64 encoding (RFC 4648, 4).
   private static func base64(_ bytes: [UInt8]) -> String {
     let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
     var text = ""

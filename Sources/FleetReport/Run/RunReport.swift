@@ -21,7 +21,7 @@ package struct RunReport: Hashable, Sendable {
   /// The number of recorded events.
   package let events: Int
   package let waves: [WaveReport]
-  /// The waves and devices, in the planned order.
+  /// The devices, in the planned order.
   package let devices: [DeviceReport]
   /// The adapters, sorted by name.
   package let adapters: [AdapterReport]

@@ -5,7 +5,7 @@ import OtaflashState
 
 /// One run of the program, from its arguments to its exit status.
 package struct Run: Sendable {
-  /// The command that groups all others.
+  /// The command that groups all other commands.
   let root: any (ParsableCommand & Sendable).Type
   let program: Program.Name
   let arguments: [String]

@@ -1,7 +1,7 @@
 import OtaflashATT
 
-/// Applies the faults of a plan to the PDUs between a board's stack and its radio. It lives as long
-/// as the board, so that a fault that occurs once is not repeated.
+/// Applies the faults of a plan to the PDUs between a board's stack and its radio. An instance
+/// lives as long as the board, so that a fault that occurs once is not repeated.
 struct FaultFilter {
   private static let mtuLieBytes = 100
   /// The delay of a late answer: half a second less than the ATT transaction timeout (Core 5.4, Vol

@@ -171,7 +171,7 @@ extension FleetProfile {
     return fleet
   }
 
-  /// Changes the settings of all kinds of its boards.
+  /// Changes the settings of every kind of board in the fleet.
   package mutating func changeBoards(_ change: (inout BoardSettings) -> Void) {
     kinds = kinds.map { profile in
       var profile = profile

@@ -100,7 +100,7 @@ public final class SimulatedPeripheral: Sendable {
     }
   }
 
-  // MARK: Life
+  // MARK: Power
 
   /// Powers the device until `switchOff`.
   func run() async {

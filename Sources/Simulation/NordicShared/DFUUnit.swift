@@ -8,7 +8,7 @@ final class DFUUnit<Machine: DFUMachine>: Sendable {
     var machine: Machine
     /// The time of the last event that restarted the inactivity timer.
     var lastSign: LinkInstant
-    /// The time of the device's reset; set when the machine requests it.
+    /// The time of the device's reset; set when the machine requests the reset.
     var end: LinkInstant?
     var isOver = false
     var random: SeededRandom

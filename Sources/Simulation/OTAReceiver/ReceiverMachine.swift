@@ -2,8 +2,9 @@ import OTAReceiver
 import OtaflashFirmware
 
 /// The portable receiver of one boot of a board: the receiver in C with the memory and the
-/// callbacks of its firmware. It is an object because it stores pointers to itself. Only one caller
-/// may use it at a time: hold a lock during every call, including the callbacks that it makes.
+/// callbacks of its firmware. The type is a class because an instance stores pointers to itself.
+/// Only one caller may use an instance at a time: hold a lock during every call, including the
+/// callbacks that the receiver calls.
 final class ReceiverMachine {
   /// A message for the stack to send.
   enum Outgoing: Hashable, Sendable {

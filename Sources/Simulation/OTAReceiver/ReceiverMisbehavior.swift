@@ -10,8 +10,8 @@ struct ReceiverAlteration: PDUAlteration {
   func altered(_ pdu: ATTPDU) -> ATTPDU { misbehavior.withLock { $0.altered(pdu, by: device) } }
 }
 
-/// Applies the faults of a plan to the receiver's answers. It lives as long as the board, so that a
-/// fault that occurs once is not repeated.
+/// Applies the faults of a plan to the receiver's answers. An instance lives as long as the board,
+/// so that a fault that occurs once is not repeated.
 struct ReceiverMisbehavior {
   private let plan: FaultPlan
   private var random: SeededRandom

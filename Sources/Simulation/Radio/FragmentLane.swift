@@ -5,8 +5,8 @@ struct FragmentLane {
     let pdu: [UInt8]
     /// The number of connection events that had started when the host wrote the PDU.
     let writtenInEvent: Int
-    /// Whether the PDU was written while other PDUs waited: a controller is refilled during an
-    /// event.
+    /// Whether the PDU was written while other PDUs waited. A controller can receive such a PDU
+    /// from the host during an event.
     let continuesStream: Bool
 
     var bytes: Int { pdu.count + RadioModel.l2capHeaderBytes }

@@ -106,10 +106,10 @@ extension RadioSchedule {
   /// Reserves the radio for a packet pair.
   ///
   /// - Parameters:
-  ///   - begin: the start of its first packet.
-  ///   - microseconds: its duration.
+  ///   - begin: the start of the pair's first packet.
+  ///   - microseconds: the duration of the pair.
   ///   - latest: the latest end, before the link's own next event.
-  ///   - isFirst: whether it is the first of an event.
+  ///   - isFirst: whether the pair is the first pair of an event.
   /// - Returns: the reserved time, which includes the empty pairs of other links in between; `nil`
   ///   if the event ends here or is skipped.
   mutating func claim(

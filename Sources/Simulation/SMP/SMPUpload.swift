@@ -52,8 +52,8 @@ struct SMPUpload: Equatable, Sendable {
   }
 }
 
-/// Applies the faults of a plan to the server's answers. It lives as long as the board, so that a
-/// fault that occurs once is not repeated.
+/// Applies the faults of a plan to the server's answers. An instance lives as long as the board, so
+/// that a fault that occurs once is not repeated.
 struct SMPMisbehavior: Sendable {
   private static let otherVersion = "0.0.1"
 

@@ -140,8 +140,8 @@ import Testing
     #expect(served.allSatisfy { $0.isUntouched }, "\(served)")
   }
 
-  /// The same devices accept suitable images, and options override refusals. This shows that the
-  /// counters work. Afterwards the image is already running.
+  /// The same devices accept suitable images, and options override refusals, which shows that the
+  /// counters work. Afterwards the devices already run the image.
   @Test(arguments: [
     ("smp?erase=0&write=0&version=2.0.0", [mcuboot + "ed25519.bin", "--allow-downgrade"]),
     ("smp?erase=0&write=0", [mcuboot + "ed25519.bin", "--key", mcuboot + "ed25519.pub.pem"]),

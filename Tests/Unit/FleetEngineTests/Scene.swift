@@ -36,7 +36,7 @@ final class BoardTransport: DeviceTransport {
 
   func adapters() -> [String] { present.withLock { $0 } }
 
-  /// If an adapter is unplugged, its links end.
+  /// Plugs in and unplugs adapters. The links of an unplugged adapter end.
   func setAdapters(_ adapters: [String]) {
     present.withLock { $0 = adapters }
     let cut = links.withLock { links in

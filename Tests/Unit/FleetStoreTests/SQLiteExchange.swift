@@ -327,7 +327,7 @@ final class SQLiteExchange: JobExchange {
     }
   }
 
-  /// One transaction, which is committed also if the call fails: a late outcome is a fact.
+  /// Performs one transaction, which is committed also if the call fails: a late outcome is a fact.
   private func write<Value>(
     _ body: (Database, _ now: Int64) throws -> Result<Value, ExchangeFault>
   ) throws(ExchangeFault) -> Value {

@@ -141,7 +141,8 @@ import Testing
     }
   }
 
-  /// Equal gaps yield equal rates. With 20 links, some gaps are twice as wide as others.
+  /// Expects equal rates, because equal gaps yield equal rates. With 20 links, some gaps are twice as
+  /// wide as others.
   private static func expectFair(_ rates: [Double]) {
     let fairness = (rates.min() ?? 0) / (rates.max() ?? 1)
     #expect(fairness > (rates.count == 20 ? 0.49 : 0.99), "\(fairness)")

@@ -269,7 +269,7 @@ import Testing
     }
   }
 
-  // MARK: Its clock
+  // MARK: The clock
 
   @Test func anAcceleratedClockHasTheConfiguredSpeed() throws {
     let (woke, wall, passed) = try VirtualTimeline().run { base in
