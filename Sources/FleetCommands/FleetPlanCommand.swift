@@ -197,13 +197,13 @@ extension DeltaPolicy {
 }
 
 extension Wave {
-  /// The rules of the wave, as text.
+  /// Returns the rules of the wave, as text.
   fileprivate func rules(of size: Int) -> String {
     let stop = thresholds.stop.devices(of: size)
     var parts = [
       Text.counted(size, "device"),
       (thresholds.stopAction == .pause ? "pauses" : "stops") + " at \(Text.grouped(stop)) failed",
-      "continues from \(thresholds.successPercent)%",
+      "continues at \(thresholds.successPercent)% success",
     ]
     if soak > .zero { parts.append("soaks \(Text.clock(soak))") }
     if needsApproval { parts.append("then waits for approval") }

@@ -121,12 +121,12 @@ struct FleetRunCommand: Subcommand {
     return try await FleetSummary(run.id, store, session).report()
   }
 
-  /// `nil` = all adapters that are on.
+  /// The numbers of the adapters that the user chose; `nil` = all adapters that are on.
   private var chosenAdapters: Set<UInt16>? {
     adapters.map { Set($0.elements.map(\.number)) } ?? global.adapterNumber.map { [$0] }
   }
 
-  /// The campaign of a new run, with the devices that its scan finds.
+  /// Returns the campaign of a new run, with the devices that its scan finds.
   private func load(
     _ text: CampaignText, in session: Session
   ) async throws(CommandFault) -> LoadedCampaign {

@@ -78,8 +78,7 @@ struct FleetStatus: Sendable {
     self.run = run
     self.isWorkedOn = isWorkedOn
     self.now = run.time(now)
-    // If no process is working on the run, the run waits for a process and for decisions of the
-    // operator.
+    // If no process is working on the run, only waits for a decision of the operator are shown.
     waits = run.waits(at: now).filter { isWorkedOn || $0.needsOperator }
   }
 
@@ -93,7 +92,8 @@ struct FleetStatus: Sendable {
       "run \(id)  \(run.beginning?.campaign ?? "")  \(report.stateWords)", "  \(report.headline)",
     ]
     if !hasEnded, !isWorkedOn {
-      lines.append("  no process is working on it; to continue, use 'fleet run' with its campaign")
+      lines.append(
+        "  no process is working on the run; to continue, use 'fleet run' with its campaign")
     }
     lines += waits.map { "  waiting: \($0.words(in: run, at: now))" }
     if let last = report.operators.last, !hasEnded {

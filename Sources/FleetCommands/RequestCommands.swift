@@ -11,10 +11,12 @@ protocol RequestCommand: Subcommand {
   var runName: String? { get }
   var command: OperatorCommand { get }
   var person: OperatorOptions { get }
-  /// Returns the question to confirm before the request to the run with this name; `nil` = no
-  /// question.
+  /// Returns the question that the user must confirm before the request is sent to a run; `nil` =
+  /// no question.
+  ///
+  /// - Parameter run: the name of the run.
   func question(about run: String) -> String?
-  /// The result, as lines.
+  /// Returns the lines that report the result.
   func lines(for followed: FleetRequest.Followed) -> [String]
 }
 

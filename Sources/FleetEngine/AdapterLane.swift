@@ -23,16 +23,16 @@ final class AdapterLane: Sendable {
   private static let turn = Duration.seconds(1)
   private static let turnsMaximum = 20
 
-  /// The time in which a failed adapter receives no device. An adapter that fails immediately
-  /// always has a free place, and would otherwise receive every device.
+  /// The time for which no device is assigned to a failed adapter. An adapter that fails
+  /// immediately always has room, and would otherwise be assigned every device.
   private static let rest = Duration.seconds(10)
 
   private struct State {
     var learner: ParallelismLearner
     var busy = 0
-    /// The time of the last change.
+    /// The time of the last change of `busy`.
     var since: LinkInstant
-    /// The total time of occupied places in the sample.
+    /// The sum of the durations of all transfers in the sample.
     var occupied = Duration.zero
     var bytes = 0
     var losses = 0
@@ -50,7 +50,7 @@ final class AdapterLane: Sendable {
   private static let occupancyMinimum = 0.7
 
   let adapter: String
-  /// The number of places in the campaign; `nil` = automatic.
+  /// The number of concurrent transfers that the campaign specifies; `nil` = automatic.
   private let fixed: Int?
   private let clock: any LinkClock
   private let gate = SerialGate(waitersMaximum: AdapterLane.connectingMaximum)

@@ -4,7 +4,7 @@ import OtaflashGATT
 import OtaflashUpdate
 
 /// One attempt on one device: the update, and the concurrent renewal of its claim. The update ends
-/// when the claim is lost or recalled, and at its deadline.
+/// when the claim is lost, when the coordinator cancels the job, and at the deadline of the claim.
 struct Attempt: Sendable {
   /// The interval at which an outcome is reported again until the exchange confirms it.
   private static let deliveryInterval = Duration.seconds(5)
@@ -145,7 +145,7 @@ struct Attempt: Sendable {
           interruption = .recalled
           group.cancelAll()
         case .claim(.lost):
-          // The claim may still be valid if the exchange answers again: then it is returned.
+          // The claim may still be valid if the exchange answers again: the job is then returned.
           interruption = .claimLost
           group.cancelAll()
         case .adapterGone:
@@ -265,7 +265,7 @@ struct Attempt: Sendable {
     }
   }
 
-  /// The key of the device: that of the job, or that of this host.
+  /// The key of the device, from the job or from this host; `nil` = the device has no key.
   private var key: [UInt8]? {
     claim.job.order.key.flatMap { environment.unseal($0, claim.job.id) } ?? environment.key(device)
   }

@@ -12,13 +12,14 @@ package final class ClaimDeadline: Sendable {
   static let lease = Duration.seconds(45)
   /// The time after the last successful renewal in which the worker may write.
   static let writing = lease * 2 / 3
-  /// The renewal interval, and therefore the time in which a recall reaches the worker.
+  /// The renewal interval, and therefore the maximum time until the worker detects that the job was
+  /// cancelled.
   static let renewalInterval = Duration.seconds(5)
 
   private let elapsed: @Sendable () -> Duration
   private let granted: Mutex<Duration>
 
-  /// - Parameter moment: before the call that returned the claim.
+  /// - Parameter moment: the time immediately before the call that returned the claim.
   package init(grantedAt moment: Duration, elapsed: @escaping @Sendable () -> Duration) {
     self.elapsed = elapsed
     granted = Mutex(moment)
@@ -34,10 +35,10 @@ package final class ClaimDeadline: Sendable {
 
   var needsRenewal: Bool { age >= Self.renewalInterval }
 
-  /// - Parameter moment: before the successful renewal.
+  /// - Parameter moment: the time immediately before the call that renewed the claim.
   func renewed(at moment: Duration) { granted.withLock { $0 = max($0, moment) } }
 
-  /// Renews a claim. An exchange that does not answer extends nothing.
+  /// Renews a claim. If the exchange does not answer, the deadline does not change.
   ///
   /// - Throws: `.claimLost`, also after the deadline, because another worker may already have the
   ///   claim.

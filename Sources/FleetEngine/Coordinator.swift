@@ -45,7 +45,7 @@ struct Coordinator: Sendable {
   /// during the pause.
   private static let longestPause = Duration.seconds(30)
   private static let factsMaximum = 256
-  /// The calls to an exchange that does not answer, one per second.
+  /// The maximum number of calls, one per second, to an exchange that does not answer.
   private static let triesMaximum = 60
 
   let rules: FleetRules
@@ -180,7 +180,8 @@ struct Coordinator: Sendable {
       try await exchange.facts(of: id, after: seen, limit: Self.factsMaximum)
     }
     for fact in facts {
-      // The start of a transfer has no effect, and must not change the outcome of a simulation.
+      // The start of a transfer has no effect. It uses no random number, because a random number
+      // would change the outcome of a simulation.
       let random =
         if case .transferBegan = fact.event { 0.0 } else { environment.clock.randomFraction() }
       batch.record(

@@ -4,8 +4,8 @@ import OtaflashGATT
 import OtaflashUpdate
 import Synchronization
 
-/// The campaign's conditions, checked once per attempt on the first connection that is about to
-/// send.
+/// The campaign's conditions, checked once per attempt: on the first connection over which an image
+/// would be sent.
 package final class DeviceConditions: Sendable {
   private static let batteryService = BluetoothUUID(0x180F)
   private static let batteryLevel = BluetoothUUID(0x2A19)

@@ -23,7 +23,7 @@ struct DeviceHooks: Sendable {
     switch outcome.end {
     case .exited(0): return nil
     case .interrupted: return .returned(.stopping)
-    // A hook that did not run says nothing about the device.
+    // A hook that did not run is a failure of the host, not of the device.
     case .notRun:
       return .failed(
         AttemptFailure(.infrastructure, code: "hook-not-run", words: words, wasSeen: false))

@@ -21,7 +21,7 @@ public protocol DeviceTransport: Sendable {
 
   /// Runs `body` while this process has exclusive use of the device.
   ///
-  /// - Throws: `.deviceBusy` as a reason if another process uses the device.
+  /// - Throws: a fault if another process uses the device.
   func holding<Value: Sendable>(
     _ device: FleetDevice.ID, _ body: @Sendable () async -> Value
   ) async throws(DeviceHeldElsewhere) -> Value
@@ -46,8 +46,9 @@ public struct FleetEnvironment: Sendable {
   public let clock: any LinkClock
   /// The wall clock, for records.
   public let wall: @Sendable () -> WallClockTime
-  /// The time since any moment, for claims. It also advances while the machine is suspended, such
-  /// as CLOCK_BOOTTIME of Linux: a process that was suspended must not continue to write.
+  /// The time since a fixed moment, for claims. The time also advances while the machine is
+  /// suspended, such as CLOCK_BOOTTIME of Linux: a process that was suspended must not continue to
+  /// write.
   public let elapsed: @Sendable () -> Duration
   /// Returns the image with a digest.
   public let image: @Sendable (String) -> FirmwarePackage?

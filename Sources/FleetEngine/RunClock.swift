@@ -29,7 +29,7 @@ final class RunClock: Sendable {
     latest = Mutex(Point(time: max(wallTime(), last), instant: clock.now))
   }
 
-  /// The time for windows.
+  /// The wall-clock time, for transfer windows.
   var wall: WallClockTime { wallTime() }
 
   /// The time for all other purposes.

@@ -7,7 +7,8 @@ package struct RunCoordinator: Sendable {
   package struct Limits: Sendable {
     /// The number of jobs that may wait for the workers of one site.
     package var publishedAhead: Int
-    /// The time for which workers of a site may return a device that they do not receive.
+    /// The time for which workers of a site that receive no advertisement of a device may return
+    /// its job.
     package var search: Duration
 
     package init(publishedAhead: Int, search: Duration) {

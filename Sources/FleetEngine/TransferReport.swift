@@ -50,7 +50,8 @@ final class TransferReport: Sendable {
     }
   }
 
-  /// Reports the start of the transfer, before another fact with which it is recorded.
+  /// Reports the start of the transfer, if it was not reported yet. The caller reports another fact
+  /// afterwards, and both facts are recorded together.
   func report() async throws(ExchangeFault) {
     guard case .unreported(let offset) = state.withLock({ $0.start }) else { return }
     let id = claim.job.id
@@ -58,7 +59,7 @@ final class TransferReport: Sendable {
       try await exchange.report(
         claim, .transferBegan(device: id.device, attempt: id.attempt, offset: offset))
     } catch .claimLost {
-      // The outcome is reported nevertheless.
+      // The outcome of the attempt is reported nevertheless.
     } catch {
       throw error
     }

@@ -16,7 +16,7 @@ package struct WorkerPool: Sendable {
   private static let sampleInterval = Duration.seconds(5)
 
   let worker: FleetWorker
-  /// The number of places on an adapter; `nil` = automatic.
+  /// The number of concurrent transfers on an adapter; `nil` = automatic.
   let parallel: Int?
   let exchange: any JobExchange
   let transport: any DeviceTransport
@@ -129,8 +129,8 @@ package struct WorkerPool: Sendable {
     return nil
   }
 
-  /// Continues claims that the exchange has, but this worker does not know: the reply to `claim`
-  /// was lost, or a former process of the worker made the claim.
+  /// Continues claims of this worker that are recorded in the exchange, but not in the pool: the
+  /// reply to `claim` was lost, or a former process of the worker made the claim.
   private func findClaims(for pool: inout AdapterPool) async throws(ExchangeFault) {
     let known = Set(pool.held.map(\.claim.job.id))
     for claim in try await exchange.claims(of: worker)
@@ -209,7 +209,7 @@ private struct AdapterPool {
   var held: [Held] = []
   /// The jobs of current attempts.
   let active = ActiveJobs()
-  /// Whether the exchange may have claims that this worker does not know.
+  /// Whether the exchange may have claims of this worker that are not in the pool.
   var mayHaveLostClaims = true
 
   init(parallel: Int?, clock: any LinkClock) {

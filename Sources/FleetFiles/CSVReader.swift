@@ -121,7 +121,8 @@ struct CSVReader {
     }
   }
 
-  /// Whether a carriage return ends a line; otherwise it is a control character within a field.
+  /// Returns whether a carriage return ends a line; otherwise it is a control character within a
+  /// field.
   private func isCarriageReturn(at index: Int) -> Bool {
     characters[index] == "\r"
       && (index + 1 == characters.count || characters[index + 1] == "\n")

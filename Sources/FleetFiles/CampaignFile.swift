@@ -22,7 +22,7 @@ package struct CampaignFile: Sendable {
   package let usesKnownDevices: Bool
   /// `sim-fleet:N?…`, a fleet of simulated boards whose devices are added to the campaign.
   package let simulatedFleet: String?
-  /// Positions by device id, by `wave NAME`, or by key.
+  /// The positions of devices by id, of waves by `wave NAME`, and of other parts by key.
   private var places: [String: FilePlace]
   private var devicePlaces: [(file: CampaignFileFault.File, place: FilePlace)]
 

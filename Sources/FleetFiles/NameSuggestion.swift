@@ -25,7 +25,7 @@ enum NameSuggestion {
     return best.name
   }
 
-  /// The Levenshtein distance.
+  /// Returns the Levenshtein distance.
   private static func distance(_ left: [Character], _ right: [Character]) -> Int {
     var row = Array(0...right.count)
     for (i, letter) in left.enumerated() {

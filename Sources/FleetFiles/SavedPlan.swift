@@ -5,7 +5,7 @@ import OtaflashFleet
 /// A plan that was reviewed, for comparison with a later plan of the campaign.
 package struct SavedPlan: Hashable, Sendable, Codable {
   package struct Image: Hashable, Sendable, Codable {
-    /// The name of the file in the campaign.
+    /// The name of the image file in the campaign.
     package let file: String
     /// SHA-256 of the file, in hex digits.
     package let sha256: String
@@ -126,12 +126,12 @@ package struct SavedPlan: Hashable, Sendable, Codable {
       words.append(Self.counted(changed.map(\.id), "in another wave or with other properties"))
     }
     if words.isEmpty, devices.map(\.id) != other.devices.map(\.id) {
-      words.append("the order of the devices")
+      words.append("the devices are in a different order")
     }
     return words
   }
 
-  /// `2 devices added: a, b`
+  /// Returns a text such as `2 devices added: a, b`.
   private static func counted(_ devices: [String], _ what: String) -> String {
     let named = devices.prefix(namedMaximum).joined(separator: ", ")
     let rest = devices.count - namedMaximum

@@ -58,7 +58,7 @@ enum WaveReading {
   private static func limit(
     _ key: String, of fields: YAMLFields
   ) -> WaveThresholds.Limit? {
-    fields.read(key, "a number of devices or a share of at least 1, such as 3 or 10%") {
+    fields.read(key, "a number of devices or a share, such as 3 or 10%, above 0") {
       switch (Int(percent: $0), Int(count: $0)) {
       case (let percent?, _) where percent > 0: .percent(percent)
       case (_, let count?) where count > 0: .count(count)

@@ -55,7 +55,7 @@ package struct FleetForecast: Hashable, Sendable {
     case retries
   }
 
-  /// The same campaign with one change.
+  /// The forecast of the campaign with one change.
   package struct WhatIf: Hashable, Sendable {
     package let change: ForecastChange
     package let duration: Spread
@@ -69,14 +69,14 @@ package struct FleetForecast: Hashable, Sendable {
     package var devices = 0.0
     /// The bytes of patches or compressed images.
     package var sent = 0.0
-    /// The bytes of the images that devices created from them.
+    /// The bytes of the images that devices created from patches or compressed images.
     package var made = 0.0
   }
 
   package let devices: Int
   package let seeds: Int
   package let duration: Spread
-  /// The use of each adapter, in order.
+  /// The share of the air time of each adapter, in the order of the adapters.
   package let airUse: [AirUse]
   /// The expected outcomes; the most frequent one is first.
   package let expected: [Expected]

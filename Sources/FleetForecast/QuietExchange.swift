@@ -52,7 +52,7 @@ final class QuietExchange: JobExchange {
       return waiter
     }
     if let waiter {
-      // The claim would be older than the caller assumes; the caller asks again.
+      // A claim that is granted now would be older than the caller assumes; the caller asks again.
       _ = await waiter.wait()
       return nil
     }
@@ -75,7 +75,7 @@ final class QuietExchange: JobExchange {
 
   func recorded(_ claim: JobClaim) async throws(ExchangeFault) { try await base.recorded(claim) }
 
-  /// A forecast has no observers.
+  /// Does nothing, because a forecast has no observers.
   func progress(_ claim: JobClaim, _ progress: JobProgress) {}
 
   func finish(_ claim: JobClaim, _ ending: AttemptEnding) async throws(ExchangeFault) {

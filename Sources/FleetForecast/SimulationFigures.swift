@@ -80,7 +80,7 @@ package enum ForecastEnding: Hashable, Sendable {
   case failed(FailureKind, code: String)
   /// No advertisement of the device was received.
   case absent
-  /// A hook excluded the device.
+  /// A hook or a condition of the campaign excluded the device.
   case skipped
 
   fileprivate init(_ ending: DeviceEnding) {

@@ -45,8 +45,8 @@ extension FleetStore {
 
   // MARK: The former list of devices
 
-  /// Whether the store still has the table of devices that former versions used. Its rows were
-  /// derived from the events of the runs; the registry of devices imports them once.
+  /// Returns whether the store still has the table of devices that former versions used. Its rows
+  /// were derived from the events of the runs; the registry of devices imports them once.
   package func hasFormerDevices() throws(StorageFault) -> Bool {
     try read { try $0.tableExists("device") }
   }

@@ -31,7 +31,7 @@ enum FormerNews {
     }
   }
 
-  /// Converts all news to events, and removes the tables of jobs and news.
+  /// Converts all reports to events, and removes the tables of jobs and reports.
   static func takeOver(in database: Database) throws {
     try record(in: database)
     try database.execute(

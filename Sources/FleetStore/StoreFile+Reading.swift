@@ -3,11 +3,12 @@ import FoundationEssentials
 import GRDB
 import OtaflashFleet
 
-/// Opening a store for reading, even after a process was killed during a commit.
+/// Opens a store for reading, even after a process was killed during a commit.
 extension StoreFile {
   /// Opens the file for reading. If a killed process left a journal, the journal is rolled back
-  /// first (sqlite.org/lockingv3.html, 4.0 "Rollback"). A read-only connection cannot do this, so
-  /// it happens in the file if the file is writable, or in a copy of it.
+  /// first (sqlite.org/lockingv3.html, 4.0 "Rollback"). A read-only connection cannot roll back a
+  /// journal, so the rollback changes the file if the file is writable, or otherwise a copy of the
+  /// file.
   static func openForReading(
     _ path: String, _ patience: Duration
   ) throws(StorageFault) -> DatabaseQueue {

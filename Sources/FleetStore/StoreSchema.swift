@@ -8,7 +8,7 @@ enum StoreSchema {
   /// Code of a migration that runs after its statements.
   private typealias Step = @Sendable (Database) throws -> Void
 
-  /// The n-th migration converts a store of version n − 1 to version n.
+  /// The migrations; migration n converts a store of version n − 1 to version n.
   private static let migrations: [(sql: String, step: Step)] = [
     (first, { _ in }), (devices, { _ in }), (versionTimes, { _ in }),
     (started, { _ in }), ("", FormerNews.takeOver), ("", dropUnusedDevices),
@@ -31,8 +31,8 @@ enum StoreSchema {
     }
   }
 
-  /// There are no tables for waves and for the progress of devices. Both are derived from `event`,
-  /// and redundant data could contradict it.
+  /// The tables of version 1. There are no tables for waves and for the progress of devices,
+  /// because both are derived from `event`, and redundant data could contradict it.
   private static let first = """
     CREATE TABLE run (
       id TEXT PRIMARY KEY, campaign TEXT NOT NULL, digest TEXT NOT NULL, began INTEGER NOT NULL,

@@ -3,7 +3,7 @@ package enum FileFault: Error, Equatable {
   case missing(path: String)
   case unreadable(path: String, errno: Int32)
   case isDirectory(path: String)
-  /// The file is a pipe or a device that delivered no data.
+  /// The file is a pipe or a device that delivered no data within `waited`.
   case silent(path: String, waited: Duration)
   /// The run was stopped while it waited for data.
   case interrupted(path: String)

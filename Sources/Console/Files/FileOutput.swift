@@ -1,6 +1,6 @@
 import Glibc
 
-/// Complete writes to a file descriptor that this process did not open.
+/// Writes complete data to a file descriptor that this process did not open.
 package struct FileOutput: Sendable {
   package static let standardOutput = FileOutput(descriptor: STDOUT_FILENO)
   package static let standardError = FileOutput(descriptor: STDERR_FILENO)
@@ -17,8 +17,8 @@ package struct FileOutput: Sendable {
     return poll(&entry, 1, 0) > 0
   }
 
-  /// Whether two descriptors refer to the same file, pipe or terminal, even if each was opened
-  /// separately.
+  /// Returns whether two descriptors refer to the same file, pipe or terminal, even if each was
+  /// opened separately.
   package func isSameFile(as other: FileOutput) -> Bool {
     var (own, others) = (stat(), stat())
     guard fstat(descriptor, &own) == 0, fstat(other.descriptor, &others) == 0 else { return false }
@@ -60,7 +60,8 @@ package struct FileOutput: Sendable {
     return nil
   }
 
-  /// The pipe may be shared with the parent process, which may have made it non-blocking.
+  /// Waits until the descriptor accepts output. The pipe may be shared with the parent process,
+  /// which may have made the pipe non-blocking.
   private func waitUntilWritable() {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     _ = poll(&entry, 1, -1)

@@ -7,9 +7,9 @@ package struct FilePassage: Equatable, Sendable {
   /// Line and column, from 1; the column counts characters.
   package let line: Int
   package let column: Int
-  /// The fault: a clause.
+  /// The fault, as a clause.
   package var words: String
-  /// The line's text; `nil` = it is not shown.
+  /// The text of the line; `nil` = the line is not shown.
   package var source: String?
 
   package init(path: String, line: Int, column: Int, words: String, source: String? = nil) {

@@ -19,6 +19,8 @@ package struct InputFile: Sendable {
     self.patience = patience
   }
 
+  /// Reads the file.
+  ///
   /// - Parameter admits: checks the open file before it is read.
   /// - Returns: all bytes, or the first `limit` + 1.
   package func read<Fault: Error>(
@@ -43,7 +45,7 @@ package struct InputFile: Sendable {
     try read({ $0 }, admits: { (_: stat) throws(FileFault) in })
   }
 
-  /// Whether reading the file may wait: it is neither a regular file nor a directory.
+  /// Returns whether reading the file may wait: it is neither a regular file nor a directory.
   package static func isNoRegularFile(_ path: String) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else { return false }
@@ -64,7 +66,7 @@ package struct InputFile: Sendable {
     return content
   }
 
-  /// Each received byte restarts the time limit.
+  /// Waits for input or the end of the file. Each received byte restarts the time limit.
   private func waitForInput(_ descriptor: Int32) throws(FileFault) {
     let deadline = ContinuousClock.now + patience
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

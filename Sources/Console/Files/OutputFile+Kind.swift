@@ -25,7 +25,7 @@ extension OutputFile {
       self.begins = begins
     }
 
-    /// A kind that is recognized by its first characters.
+    /// Creates a kind whose files are recognized by their first characters.
     package init(
       _ name: String, suffix: String = "", newSuffix: String,
       hasText isOfKind: @escaping @Sendable (String) -> Bool
@@ -48,7 +48,7 @@ extension OutputFile {
 }
 
 extension OutputFile.Kind {
-  // The format has the layout of RFC 1761 with another name.
+  // The format has the layout of RFC 1761, with another identification pattern.
   package static let btsnoop = Self(
     "btsnoop", newSuffix: ".btsnoop", begins: { $0.starts(with: Array("btsnoop\0".utf8)) })
   package static let svg = Self("SVG", suffix: ".svg", newSuffix: ".new.svg") { text in
@@ -60,7 +60,7 @@ extension OutputFile.Kind {
     $0.lowercased().hasPrefix("<!doctype html>")
   }
   package static let junit = Self("JUnit", newSuffix: ".new.xml") { $0.contains("<testsuites") }
-  /// Recognized by the first column of a report.
+  /// A report in CSV, which is recognized by its first column.
   package static let csv = Self("CSV", newSuffix: ".new.csv") { $0.hasPrefix("device,") }
   package static let plan = Self("plan", newSuffix: ".new.json") {
     $0.hasPrefix("{\n  \"_otaflash_plan\" : ")

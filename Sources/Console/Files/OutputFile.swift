@@ -75,14 +75,15 @@ package struct OutputFile: Equatable, Sendable {
     if let errno = failure ?? (isClosed ? nil : errno) { throw .system(errno: errno) }
   }
 
-  /// The content of a pipe is not read.
+  /// The flags for opening an existing file. A pipe is opened only for writing, because its content
+  /// is not read.
   private var existingMode: Int32 {
     var status = stat()
     let isPipe = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     return (isPipe ? O_WRONLY : O_RDWR) | O_NONBLOCK | O_NOCTTY
   }
 
-  /// `nil` if there is no file.
+  /// Opens an existing file; `nil` = there is no file.
   private func openExisting(_ flags: Int32) throws(OutputFileFault) -> Int32? {
     let descriptor = Glibc.open(path, flags | O_CLOEXEC)
     if descriptor >= 0 { return descriptor }

@@ -5,7 +5,7 @@ package enum EnvironmentOptions {
   private static let listSeparator: Character = ":"
   private static let repeatsMaximum = 3
 
-  /// The words that the environment adds to a command line, in the order of the catalog.
+  /// Returns the words that the environment adds to a command line, in the order of the catalog.
   package static func words(
     for path: OptionCatalog.Path, arguments: [String], environment: [String: String]
   ) -> [String] {
@@ -23,8 +23,8 @@ package enum EnvironmentOptions {
     }
   }
 
-  /// Returns the variable whose option caused an error message of the parser; `nil` if there is
-  /// none.
+  /// Returns the variable whose option caused an error message of the parser; `nil` if there is no
+  /// such variable.
   package static func origin(of message: String, among added: [String]) -> String? {
     let blamed = added.first { word in
       guard word.hasPrefix("--") else { return false }

@@ -41,7 +41,7 @@ package struct OptionCatalog {
   }
 
   /// Returns the commands that a command line names, and the first word that is in the place of a
-  /// command but is not the name of one.
+  /// command but is not the name of a command.
   package func walk(_ arguments: [String]) -> Path {
     var path = Path(commands: [root], namesEnd: arguments.count)
     var index = 0

@@ -15,7 +15,8 @@ package enum ShellWords {
       + "'"
   }
 
-  /// Control characters are escaped, so that printing the text cannot control a terminal.
+  /// Returns a word with control characters escaped, so that printing the text cannot control a
+  /// terminal.
   private static func spelled(_ word: String) -> String {
     var text = "$'"
     for scalar in word.unicodeScalars {

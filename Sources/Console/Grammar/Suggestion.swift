@@ -10,8 +10,8 @@ package enum Suggestion {
     return best.name
   }
 
-  /// The edit distance, in which a swap of two adjacent characters counts as one edit (optimal
-  /// string alignment).
+  /// Returns the edit distance, in which a swap of two adjacent characters counts as one edit
+  /// (optimal string alignment).
   package static func distance(_ left: String, _ right: String) -> Int {
     let a = Array(left.lowercased())
     let b = Array(right.lowercased())

@@ -94,12 +94,12 @@ package struct WholeNumber: Equatable, Sendable, ExpressibleByArgument, Expressi
 }
 
 package enum Quantity {
-  /// The text may contain only digits.
+  /// Returns a whole number; `nil` if the text contains other characters than digits.
   package static func whole(_ text: some StringProtocol) -> Int? {
     text.allSatisfy { $0.isASCII && $0.isNumber } ? Int(text) : nil
   }
 
-  /// A plain decimal number: digits, and at most one decimal point between them.
+  /// Returns a plain decimal number: digits, and at most one decimal point between them.
   package static func number(_ text: some StringProtocol) -> Double? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count),

@@ -65,7 +65,7 @@ package final class Console: Sendable {
     }
   }
 
-  /// Whether remarks of this verbosity are written.
+  /// Returns whether remarks of this verbosity are written.
   package func prints(atVerbosity verbosity: Int) -> Bool {
     !settings.quiet && !settings.json && settings.verbosity >= verbosity
   }

@@ -2,7 +2,7 @@
 /// value, so that each frame depends only on the text that was written, not on the text that was
 /// requested.
 package struct FrameRenderer: Sendable {
-  /// The widths of the lines of the frame; the cursor is after the last.
+  /// The widths of the lines of the frame; the cursor is at the end of the last line.
   private var widths: [Int] = []
   package private(set) var hidesCursor = false
 
@@ -17,7 +17,7 @@ package struct FrameRenderer: Sendable {
     return text
   }
 
-  /// The bytes that erase the frame; empty without a frame.
+  /// Returns the bytes that erase the frame; empty without a frame.
   package mutating func erase(columns: Int) -> String {
     guard !widths.isEmpty else { return "" }
     defer { widths = [] }
@@ -29,11 +29,11 @@ package struct FrameRenderer: Sendable {
     return hidesCursor ? "\u{1B}[?25h" : ""
   }
 
-  /// Forgets the frame, because another process has written below it.
+  /// Discards the frame, because another process has written below it.
   package mutating func forget() { self = FrameRenderer() }
 
-  /// The bytes that move the cursor from the end of the frame to its start. If the terminal has
-  /// become narrower since the frame was drawn, the terminal has wrapped the lines.
+  /// Returns the bytes that move the cursor from the end of the frame to its start. If the terminal
+  /// has become narrower since the frame was drawn, the terminal has wrapped the lines.
   private func home(columns: Int) -> String {
     let rows = widths.reduce(0) { $0 + max(($1 + columns - 1) / columns, 1) }
     return rows > 1 ? "\r\u{1B}[\(rows - 1)A" : "\r"

@@ -103,10 +103,11 @@ package final class OutputQueue: Sendable {
 
   // MARK: The terminal
 
-  /// Another command uses the terminal.
+  /// Permits frames again, because another command uses the terminal.
   package func enter() { state.withLock { $0.isLeft = false } }
 
-  /// The process continues after it was stopped.
+  /// Permits frames again after the process was stopped and continued. The next frame does not
+  /// replace the previous frame.
   package func takeBack() {
     state.withLock { state in
       state.renderer.forget()
@@ -174,7 +175,7 @@ package final class OutputQueue: Sendable {
     if let wake = UnsafeMutablePointer<sem_t>(bitPattern: wakeAddress) { sem_post(wake) }
   }
 
-  /// The texts of the next piece; `nil` if the queue is empty.
+  /// Returns the texts of the next piece; `nil` if the queue is empty.
   private func takeNext() -> [(String, FileOutput)]? {
     state.withLock { state in
       while state.next < state.pieces.count {
@@ -224,7 +225,8 @@ package final class OutputQueue: Sendable {
     }
   }
 
-  /// A failed write to standard error cannot be reported; the exit status still shows the outcome.
+  /// Records the first failed write to standard output. A failed write to standard error cannot be
+  /// reported; the exit status still shows the outcome.
   private func record(_ failure: Int32?, of file: FileOutput) {
     guard let failure, file.descriptor == output.descriptor else { return }
     state.withLock { $0.outputFailure = $0.outputFailure ?? failure }

@@ -67,7 +67,7 @@ package struct WriteProgress: Sendable {
     guard let mutex = UnsafeMutablePointer<pthread_mutex_t>(bitPattern: mutexAddress),
       let condition = UnsafeMutablePointer<pthread_cond_t>(bitPattern: conditionAddress),
       let count = UnsafeMutablePointer<UInt>(bitPattern: countAddress)
-    else { preconditionFailure("the addresses are those of allocations") }
+    else { preconditionFailure("the addresses must be addresses of allocations") }
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     return body(condition, count)

@@ -36,7 +36,7 @@ package struct DesktopNotification: Equatable, Sendable {
       }
     }
 
-    /// The text for the terminal.
+    /// Returns the text for the terminal.
     package func bytes(for notification: DesktopNotification) -> String? {
       let (title, body) = (Self.plain(notification.title), Self.plain(notification.body))
       return switch self {
@@ -47,7 +47,8 @@ package struct DesktopNotification: Equatable, Sendable {
       }
     }
 
-    /// Semicolons are replaced, because they separate the fields of the escape sequences.
+    /// Returns the text with semicolons replaced, because semicolons separate the fields of the
+    /// escape sequences.
     private static func plain(_ text: String) -> String {
       VisibleText.escaped(text).replacing(";", with: ",")
     }

@@ -92,7 +92,7 @@ package final class Interruption: Sendable {
     _exit(128 + number)
   }
 
-  /// Restores the default action of the signal.
+  /// Sends the signal to this thread, with the default action.
   private static func deliver(_ number: Int32) {
     Glibc.signal(number, SIG_DFL)
     var signals = sigset_t()

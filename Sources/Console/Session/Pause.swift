@@ -1,6 +1,6 @@
 /// Waits of the command line, measured on the wall clock.
 package enum Pause {
-  /// Returns `false` if the task was cancelled first.
+  /// Waits for a duration; returns `false` if the task was cancelled first.
   package static func sleep(for duration: Duration) async -> Bool {
     do {
       try await Task.sleep(for: duration)

@@ -33,7 +33,7 @@ package struct ProcessorWait: Sendable {
       + "so it was slower than the devices and the link permit"
   }
 
-  /// The wait time of each thread; empty if the kernel does not count wait times.
+  /// Returns the wait time of each thread; empty if the kernel does not count wait times.
   private static func waits() -> [String: Duration] {
     let folder = "/proc/self/task"
     guard let directory = opendir(folder) else { return [:] }

@@ -44,7 +44,7 @@ package enum Startup {
     return free < descriptorsNeeded ? .descriptors(free: free, needed: descriptorsNeeded) : nil
   }
 
-  /// Returns the resulting limit.
+  /// Raises a limit as far as the parent permits; returns the resulting limit.
   @discardableResult
   private static func lift(_ resource: LimitIdentifier, to wanted: rlim_t) -> rlim_t {
     var limit = rlimit()
@@ -55,8 +55,9 @@ package enum Startup {
     return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : .max
   }
 
-  /// Opens descriptors as a test, because the limit does not reveal the number of descriptors that
-  /// the parent left open.
+  /// Returns the number of descriptors, at most `count`, that can still be opened. Opens
+  /// descriptors as a test, because the limit does not reveal the number of descriptors that the
+  /// parent left open.
   private static func freeDescriptors(upTo count: Int) -> Int {
     var taken: [Int32] = []
     while taken.count < count {
@@ -77,8 +78,8 @@ extension __rlimit_resource {
 }
 
 package enum SignalDisposition {
-  /// Whether the parent set the signal to be ignored by this process (nohup, a shell's background
-  /// jobs).
+  /// Returns whether the parent set the signal to be ignored by this process (nohup, a shell's
+  /// background jobs).
   package static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard sigaction(number, nil, &action) == 0 else { return false }

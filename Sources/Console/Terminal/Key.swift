@@ -42,7 +42,7 @@ package struct KeyDecoder: Sendable {
     }
   }
 
-  /// The key of the pending bytes; `nil` if the sequence is incomplete.
+  /// Returns the key of the pending bytes; `nil` if the sequence is incomplete.
   private func completed() -> Key? {
     guard pending[0] == Self.escape else { return Self.plain(pending[0]) }
     guard pending.count > 1 else { return nil }

@@ -8,7 +8,7 @@ package struct Keyboard: Sendable {
 
   private let terminal: RawTerminal
 
-  /// Whether a user can see a question and answer it.
+  /// Returns whether a user can see a question and answer it.
   package static func isAvailable(in session: some InteractiveSession) -> Bool {
     session.mayAsk && isatty(STDIN_FILENO) == 1
       && FileOutput.standardError.isTerminal && session.environment["TERM"] != "dumb"

@@ -33,13 +33,13 @@ package final class RawTerminal: Sendable {
   /// any time.
   package func leave() { Self.putBack() }
 
-  /// The settings are restored immediately, because pending output may wait for a stopped terminal.
+  /// Restores the settings immediately, because pending output may wait for a stopped terminal.
   private static func putBack() {
     if isOurs, let former { tcsetattr(STDIN_FILENO, TCSANOW, former) }
   }
 
-  /// A process in the background does not restore the terminal, because the shell has already set
-  /// it.
+  /// Whether this process is in the foreground. A process in the background does not restore the
+  /// terminal, because the shell has already changed the settings.
   private static var isOurs: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
 
   /// Calls `leave` before a fault ends the process; existing handlers are kept.

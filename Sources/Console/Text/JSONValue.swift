@@ -18,7 +18,7 @@ package enum JSONValue: Equatable, Sendable {
     }
   }
 
-  /// An object that contains only the members that have a value.
+  /// Returns an object that contains only the members that have a value.
   package static func object(_ members: KeyValuePairs<String, JSONValue?>) -> JSONValue {
     .object(fields(members))
   }
@@ -65,7 +65,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   package init(integerLiteral value: Int) { self = .integer(value) }
   package init(booleanLiteral value: Bool) { self = .bool(value) }
 
-  /// The text of an optional value as a JSON string; `nil` without a value.
+  /// Returns the text of an optional value as a JSON string; `nil` without a value.
   package static func text(_ value: (some CustomStringConvertible)?) -> JSONValue? {
     value.map { .string($0.description) }
   }

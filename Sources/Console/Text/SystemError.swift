@@ -1,10 +1,10 @@
 import Glibc
 
 package enum SystemError {
-  /// The message of the C library for an errno value.
+  /// Returns the message of the C library for an errno value.
   package static func text(_ errno: Int32) -> String { String(cString: strerror(errno)) }
 
-  /// The reason for a failed write, as a sentence without its period.
+  /// Returns the reason for a failed write, as a sentence without its period.
   package static func reasonOfOutput(_ errno: Int32) -> String {
     switch errno {
     case ENOSPC, EDQUOT, EFBIG: "The disk is full, or a size limit was reached"

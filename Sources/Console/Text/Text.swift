@@ -2,18 +2,18 @@ import OtaflashNumerals
 
 /// Numbers and lines as text.
 package enum Text {
-  /// `266,112`
+  /// Returns a text such as `266,112`.
   package static func grouped(_ number: Int) -> String { Numerals.grouped(number) }
 
-  /// `9f2c01aa`
+  /// Returns a text such as `9f2c01aa`.
   package static func hex(_ value: UInt32) -> String { Numerals.hex(value) }
-  /// `a001`
+  /// Returns a text such as `a001`.
   package static func hex(_ value: UInt16) -> String { Numerals.hex(value) }
-  /// `60f8bf3f`
+  /// Returns a text such as `60f8bf3f`.
   package static func hex(_ bytes: [UInt8]) -> String {
     bytes.map { padded(String($0, radix: 16), 2) }.joined()
   }
-  /// `0x0d`
+  /// Returns a text such as `0x0d`.
   package static func hex(_ value: UInt8) -> String { "0x" + Numerals.hex(value) }
 
   /// Returns the bytes of pairs of hexadecimal digits.
@@ -29,21 +29,21 @@ package enum Text {
     return bytes
   }
 
-  /// `0.8 s`, `14.2 s`
+  /// Returns a text such as `0.8 s` or `14.2 s`.
   package static func seconds(_ duration: Duration) -> String { Numerals.seconds(duration) }
 
-  /// `14.250000`, in seconds.
+  /// Returns a number of seconds, such as `14.250000`.
   package static func microseconds(_ duration: Duration) -> String {
     let (seconds, attoseconds) = duration.components
     return "\(seconds)." + padded(String(attoseconds / 1_000_000_000_000), 6)
   }
 
-  /// `32.9 kB/s`
+  /// Returns a text such as `32.9 kB/s`.
   package static func rate(_ bytesPerSecond: Double) -> String {
     fixed(bytesPerSecond / 1000) + " kB/s"
   }
 
-  /// `0:04`, `1:02:03`
+  /// Returns a text such as `0:04` or `1:02:03`.
   package static func clock(_ duration: Duration) -> String {
     let all = Int(duration.inSeconds.rounded(.up))
     let (hours, minutes, seconds) = (all / 3600, all / 60 % 60, all % 60)
@@ -51,15 +51,15 @@ package enum Text {
     return hours > 0 ? "\(hours):\(padded(String(minutes), 2)):\(tail)" : "\(minutes):\(tail)"
   }
 
-  /// `1 device`, `1,200 devices`
+  /// Returns a text such as `1 device` or `1,200 devices`.
   package static func counted(_ number: Int, _ noun: String) -> String {
     "\(grouped(number)) \(noun)" + (number == 1 ? "" : "s")
   }
 
-  /// The number with one digit after the decimal point.
+  /// Returns the number with one digit after the decimal point.
   package static func fixed(_ value: Double) -> String { Numerals.fixed(value) }
 
-  /// The number without trailing zeros, such as `15` or `7.5`.
+  /// Returns the number without trailing zeros, such as `15` or `7.5`.
   package static func decimal(_ value: Double) -> String {
     value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : String(value)
   }
@@ -86,7 +86,7 @@ package enum Text {
   }
 
   /// Returns rows with aligned columns. Columns are separated by two spaces, and no line ends with
-  /// a space. Widths are those on a terminal.
+  /// a space. Widths are in columns of a terminal.
   package static func table(_ cells: [[String]]) -> [String] {
     let rows = cells.map { $0.map(VisibleText.escaped) }
     let columns = rows.map(\.count).max() ?? 0

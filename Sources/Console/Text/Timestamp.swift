@@ -1,14 +1,14 @@
 import Glibc
 
 package enum Timestamp {
-  /// The present time in UTC: `2026-11-21T12:00:00.000Z` (RFC 3339).
+  /// Returns the present time in UTC, such as `2026-11-21T12:00:00.000Z` (RFC 3339).
   package static func now() -> String {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return text(seconds: time.tv_sec, milliseconds: time.tv_nsec / 1_000_000)
   }
 
-  /// Seconds since 1970, for values stored on disk.
+  /// Returns the seconds since 1970, for values stored on disk.
   package static func secondsSince1970() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
@@ -19,7 +19,9 @@ package enum Timestamp {
     text(milliseconds: Int((secondsSince1970 * 1000).rounded(.down)))
   }
 
-  /// Milliseconds since 1970; negative if the clock is wrong.
+  /// Returns a time in UTC as text.
+  ///
+  /// - Parameter milliseconds: the milliseconds since 1970; negative if the clock is wrong.
   package static func text(milliseconds: Int) -> String {
     let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
     return rest < 0

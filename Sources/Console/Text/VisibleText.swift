@@ -1,8 +1,8 @@
 /// External text (from a device, a file, a command line) for display on a terminal. Characters that
 /// control the terminal, or change the order of adjacent text, are escaped.
 package enum VisibleText {
-  /// Controls and line breaks (Unicode's Cc, Zl and Zp), and characters that change the direction
-  /// of text (Bidi_Control).
+  /// Returns whether a character is hidden: a control or line break (Unicode's Cc, Zl and Zp), or a
+  /// character that changes the direction of text (Bidi_Control).
   package static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x00...0x1F, 0x7F...0x9F: true
@@ -12,7 +12,7 @@ package enum VisibleText {
     }
   }
 
-  /// Returns the text with these characters escaped as in JSON: `\u001b`. Other text is unchanged,
+  /// Returns the text with hidden characters escaped as in JSON: `\u001b`. Other text is unchanged,
   /// so escaping twice has no effect.
   package static func escaped(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isHidden) else { return text }
@@ -28,7 +28,8 @@ package enum VisibleText {
     escaped(text).reduce(0) { $0 + columns($1) }
   }
 
-  /// Two columns for wide characters of East Asian scripts, and for pictographs (Unicode Annex 11).
+  /// Returns the width of a character in columns: two for wide characters of East Asian scripts and
+  /// for pictographs (Unicode Annex 11), otherwise one.
   package static func columns(_ character: Character) -> Int {
     guard let scalar = character.unicodeScalars.first else { return 0 }
     switch scalar.value {
@@ -49,7 +50,7 @@ package enum VisibleText {
       })
   }
 
-  /// The escape of a character, such as `\u001b`; all hidden characters are in the Basic
+  /// Returns the escape of a character, such as `\u001b`; all hidden characters are in the Basic
   /// Multilingual Plane.
   package static func code(_ scalar: Unicode.Scalar) -> String {
     "\\u" + Text.padded(String(scalar.value, radix: 16), 4)

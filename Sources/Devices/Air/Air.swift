@@ -7,7 +7,7 @@ package enum Air: Sendable {
   case radio(adapter: UInt16?)
   case simulated(SimulatedAir)
 
-  /// The source that the command line selects.
+  /// Creates the source that the command line selects.
   package init(_ global: GlobalOptions) {
     self = global.simulatedAir.map { .simulated($0) } ?? .radio(adapter: global.adapterNumber)
   }

@@ -7,7 +7,7 @@ import OtaflashGATT
 package struct ScanResult: Equatable, Sendable {
   /// The value of `-d` for the device: an address or, in a simulation, `sim:PROFILE`.
   package let id: String
-  /// `nil` for a device without an address.
+  /// The Bluetooth address; `nil` for a device without an address.
   package let address: BluetoothAddress?
   package var name: String?
   /// Received signal strength, in dBm.
@@ -22,7 +22,7 @@ package struct ScanResult: Equatable, Sendable {
     services = device.services
   }
 
-  /// A simulated device.
+  /// Creates the result for a simulated device.
   package init(simulated id: String, name: String?, rssi: Int?, services: [BluetoothUUID]) {
     self.id = id
     address = nil
@@ -31,8 +31,8 @@ package struct ScanResult: Equatable, Sendable {
     self.services = services
   }
 
-  /// The first two headings have the width of their widest value, so that lines written one by one
-  /// are aligned.
+  /// The headings of the columns. The first two headings have the width of their widest value, so
+  /// that lines written one by one are aligned.
   package static let columns = ["ADDRESS          ", "RSSI    ", "NAME", "SERVICES"]
 
   package var row: [String] {

@@ -6,7 +6,7 @@ import Synchronization
 /// The last known address of a device on the air, and the search for a new address. A device that
 /// was selected by a pattern may use another random address after each start.
 package final class TrackedAddress: Sendable {
-  /// Excludes other processes from the device under its new address.
+  /// A lock that excludes other processes from the device under its new address.
   private final class Hold: Sendable {
     private let lock: DeviceLock
 
@@ -21,11 +21,12 @@ package final class TrackedAddress: Sendable {
   }
 
   private let state: Mutex<State>
-  /// `nil` if the user specified an address; no other address is then accepted.
+  /// The pattern of the device's name; `nil` if the user specified an address, so that no other
+  /// address is accepted.
   private let pattern: NamePattern?
   private let moved: @Sendable (_ former: BluetoothAddress, _ new: BluetoothAddress) -> Void
 
-  /// - Parameter moved: receives the former and the new address. It must return soon.
+  /// - Parameter moved: receives the former and the new address. The call must return soon.
   package init(
     _ address: BluetoothAddress, matching pattern: NamePattern?,
     moved: @escaping @Sendable (BluetoothAddress, BluetoothAddress) -> Void

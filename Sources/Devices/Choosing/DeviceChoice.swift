@@ -14,7 +14,7 @@ package struct DeviceChoice: Sendable {
   private static let namedMaximum = 8
   private static let advice = "Choose at a terminal, or name the device with -d."
 
-  /// `nil` if the image is not known yet.
+  /// The image; `nil` if the image is not known yet.
   package let package: FirmwarePackage?
   package let session: Session
 
@@ -23,7 +23,7 @@ package struct DeviceChoice: Sendable {
     self.session = session
   }
 
-  /// Continues the run with the chosen device.
+  /// Asks the user for a device; returns an ending that continues the run with this device.
   package func ending() async throws(CommandFault) -> Ending {
     guard package != nil, Keyboard.isAvailable(in: session) else { throw try await refusal() }
     let records = try StateStore.open(session)
@@ -61,7 +61,7 @@ package struct DeviceChoice: Sendable {
       isChoice: true, preferred: last.map { ($0.id, $0.name) })
   }
 
-  /// The arguments of the command line with the device.
+  /// Returns the arguments of the command line with the device.
   package static func words(_ words: [String], naming id: String) -> [String] {
     let end = words.firstIndex(of: "--") ?? words.endIndex
     return words[..<end] + ["-d", id] + words[end...]
@@ -114,7 +114,7 @@ package struct DeviceChoice: Sendable {
       return device.rssi ?? .min > other.device.rssi ?? .min
     }
 
-    /// `sim:smp (sensor-02, -50 dBm, fits)`
+    /// The device as text, such as `sim:smp (sensor-02, -50 dBm, fits)`.
     var words: String {
       var facts: [String] = []
       if let name = device.name { facts.append(name) }

@@ -43,14 +43,14 @@ package struct ImageFit: Equatable, Sendable {
     return Self.protocols(behind: advertised).isEmpty ? .unknown : .other
   }
 
-  /// The update protocols of a device with these services.
+  /// Returns the update protocols of a device with these services.
   package static func protocols(behind advertised: [BluetoothUUID]) -> [String] {
     UpdateProtocol.all.filter { session in
       session.services.contains { advertised.contains($0) }
     }.map { $0.updateProtocol.name }
   }
 
-  /// The reason, as a clause.
+  /// Returns the reason, as a clause.
   package func reason(_ advertised: [BluetoothUUID]) -> String {
     let spoken = Self.protocols(behind: advertised).joined(separator: ", ")
     return switch verdict(on: advertised) {

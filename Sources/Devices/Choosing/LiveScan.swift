@@ -38,7 +38,9 @@ package final class LiveScan: Sendable {
   /// The latest result of each device.
   package var discovered: [ScanResult] { found.withLock { $0 } }
 
-  /// - Throws: if no scan is possible.
+  /// Shows the devices until the user chooses or quits, or until the time limit.
+  ///
+  /// - Throws: a fault if no scan is possible.
   package func run() async throws(CommandFault) -> Ending {
     let result =
       if let result = await Keyboard.use(in: session, { await self.run(with: $0) }) {

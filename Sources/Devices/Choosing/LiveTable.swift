@@ -25,11 +25,11 @@ package struct LiveTable: Sendable {
 
   /// The weight of a new value in the smoothed strength.
   private static let weight = 0.3
-  /// A row moves above another one if it is stronger by this margin, in dB.
+  /// The difference, in dB, by which a device must be stronger to move above another row.
   private static let margin = 6.0
   /// The interval between changes of the order.
   private static let settling = Duration.seconds(1)
-  /// A device without an advertisement for this time is removed.
+  /// The time without an advertisement after which a device is removed.
   private static let forgetting = Duration.seconds(60)
   private static let rowsMaximum = 500
 
@@ -42,7 +42,7 @@ package struct LiveTable: Sendable {
   package private(set) var rows: [Row] = []
   package private(set) var selected: String?
   private var settled: Duration?
-  /// The first visible row.
+  /// The index of the first visible row.
   private var top = 0
   private var page = 1
 
@@ -143,7 +143,7 @@ package struct LiveTable: Sendable {
 
   // MARK: Output
 
-  /// The current lines, within the given height and width.
+  /// Returns the current lines, within the given height and width.
   package mutating func lines(
     rows height: Int, columns: Int, at now: Duration, in style: Style
   ) -> [Line] {
@@ -163,7 +163,7 @@ package struct LiveTable: Sendable {
     return lines.suffix(max(height - 1, 1)).map { $0.clipped(to: columns, in: style) }
   }
 
-  /// The columns of the selected row that were omitted.
+  /// Returns the columns of the selected row that were omitted.
   private func detail(in style: Style) -> Line {
     guard let row = rows.first(where: { $0.id == selected }) else { return "" }
     let reason = row.lastSeen == nil ? "chosen last; not found yet" : fit?.reason(row.services)

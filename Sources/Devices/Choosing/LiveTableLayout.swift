@@ -20,7 +20,7 @@ package struct LiveTableLayout {
 
   private static let gap = 2
   private static let nameMaximum = 24
-  /// The bar is empty at −100 dBm and full at −40.
+  /// The signal strength, in dBm, at which the bar is empty; the bar is full at `strongest`.
   private static let weakest = -100.0
   private static let strongest = -40.0
   private static let barWidth = 10

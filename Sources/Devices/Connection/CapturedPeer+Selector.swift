@@ -15,9 +15,9 @@ extension CapturedPeer {
     self.init(checked: address.littleEndian, isRandom: address.kind == .random)
   }
 
-  /// A device without an address gets a static random address (Core 5.4, Vol 6, Part B, 1.3.2.1),
-  /// generated from its name: C0:0F and a CRC32. Therefore, the address of a device is constant,
-  /// and different devices have different addresses.
+  /// Creates the address for a device without an address: a static random address (Core 5.4, Vol 6,
+  /// Part B, 1.3.2.1), generated from the device's name (C0:0F and a CRC32). Therefore, the address
+  /// of a device is constant, and different devices have different addresses.
   package init(standingFor name: String) {
     let checksum = CRC32.checksum(name.utf8)
     let bytes = (0..<4).map { UInt8(truncatingIfNeeded: checksum >> (8 * $0)) }

@@ -4,7 +4,7 @@ import OtaflashState
 
 /// A command for a device.
 package protocol DeviceCommand: Subcommand {
-  /// `nil` if the user has not chosen a device yet.
+  /// The device; `nil` if the user has not chosen a device yet.
   var device: DeviceSelector? { get set }
 }
 
@@ -21,7 +21,7 @@ extension TargetedCommand {
 }
 
 extension DeviceCommand {
-  /// The same command for another device.
+  /// Returns the same command for another device.
   package func naming(_ device: DeviceSelector) -> Self {
     var command = self
     command.device = device
@@ -36,7 +36,7 @@ package struct DeviceLookup: Sendable {
 
   package init(environment: [String: String]) { self.environment = environment }
 
-  /// The device, independent of the way in which it was selected.
+  /// Returns the device, independent of the way in which it was selected.
   package func resolved(_ device: DeviceSelector) throws(CommandFault) -> DeviceSelector {
     switch device.kind {
     case .address, .name, .unix, .simulated: device
@@ -45,7 +45,7 @@ package struct DeviceLookup: Sendable {
     }
   }
 
-  /// The last connected device.
+  /// Returns the last connected device.
   package func last() throws(CommandFault) -> DeviceSelector {
     let last: KnownDevice?
     do throws(StateFault) {
@@ -63,7 +63,7 @@ package struct DeviceLookup: Sendable {
     }
   }
 
-  /// The device of an alias, with the alias as its name.
+  /// Returns the device of an alias, with the alias as its name.
   package func device(of alias: DeviceAlias) throws(CommandFault) -> DeviceSelector {
     let aliases = try aliases()
     guard let device = aliases[alias] else {
@@ -87,8 +87,8 @@ package struct DeviceLookup: Sendable {
     }
   }
 
-  /// The arguments of the command line with the device in place of `last`, so that messages and
-  /// printed commands name the device.
+  /// Returns the arguments of the command line with the device in place of `last`, so that messages
+  /// and printed commands name the device.
   package static func words(_ words: [String], naming device: String) -> [String] {
     let before = [""] + words
     return zip(before, words).map { former, word in

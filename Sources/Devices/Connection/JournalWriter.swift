@@ -36,7 +36,7 @@ package final class JournalWriter: Sendable {
           imageCRC32: package.crc32, acknowledged: 0, started: now, updated: now)))
   }
 
-  /// The interrupted update of this device, if there is one.
+  /// Returns the interrupted update of this device, if there is one.
   package func earlier() -> UpdateJournal.Entry? {
     let recalled = records.console.attempt(orNote: "the journal of an earlier run was not read") {
       () throws(StateFault) in try journal.read()

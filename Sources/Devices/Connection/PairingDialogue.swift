@@ -28,7 +28,7 @@ package struct PairingDialogue: Sendable {
     Text.padded(String(passkey), passkeyDigits)
   }
 
-  /// The passkey in a line of input; `nil` if it is not a passkey.
+  /// Returns the passkey in a line of input; `nil` if it is not a passkey.
   package static func passkey(in line: String) -> UInt32? {
     let digits = line.filter { !" \t".contains($0) }
     guard digits.count == passkeyDigits, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else {
@@ -37,8 +37,8 @@ package struct PairingDialogue: Sendable {
     return UInt32(digits)
   }
 
-  /// Standard input may be a terminal or a pipe with the answers. It must not contain the image,
-  /// and must not be /dev/null, as it is for background jobs.
+  /// Whether the user or a script can answer: standard input is a terminal or a pipe with the
+  /// answers. Standard input must not be the image, or /dev/null, which background jobs have.
   private var canAsk: Bool {
     guard !session.global.noInput, session.context.subject.image != "-" else { return false }
     var status = stat()
@@ -69,7 +69,8 @@ package struct PairingDialogue: Sendable {
     return passkey
   }
 
-  /// A pipe does not echo a line break, which a user would type.
+  /// Prints a question. If the answer comes from a pipe, a line break follows, because a pipe does
+  /// not echo the line break that a user would type.
   private func prompt(_ text: String) {
     session.console.prompt(text, breaksLine: isatty(STDIN_FILENO) != 1)
   }

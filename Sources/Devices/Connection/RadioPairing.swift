@@ -50,8 +50,8 @@ package struct RadioPairing: Sendable {
         + (pairing.isKept ? "" : ", for this link only"))
   }
 
-  /// An agent for a simulated device. The agent accepts every pairing. A device that requires
-  /// authenticated links shows a passkey. The keys are not stored.
+  /// Returns an agent for a simulated device. The agent accepts every pairing. A device that
+  /// requires authenticated links shows a passkey. The keys are not stored.
   package static func deviceAgent(
     of adapter: UInt16, _ security: BoardSettings.Security, in session: Session
   ) -> PairingAgent {

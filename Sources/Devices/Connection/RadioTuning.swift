@@ -25,7 +25,7 @@ package enum RadioTuning {
 }
 
 extension TuningStep {
-  /// `interval 7.5…15 ms requested, granted: 15 ms`
+  /// The outcome as a sentence, such as `interval 7.5…15 ms requested, granted: 15 ms`.
   package var sentence: String {
     let head = "\(subject.rawValue) \(asked) requested, "
     let rest = now.map { "; the link has \($0)" } ?? ""

@@ -5,7 +5,7 @@ import OtaflashState
 
 /// A device found by a selector, with the dialer that reaches it and the name of its records.
 package struct ResolvedDevice: Sendable {
-  /// The first identity: its address, socket or profile.
+  /// The identity at the start of the run: the device's address, socket or profile.
   private let firstIdentity: String
   /// The identity to lock, independent of the way in which the device was selected.
   private let lockIdentity: DeviceIdentity
@@ -93,7 +93,7 @@ package struct ResolvedDevice: Sendable {
     }
   }
 
-  /// A simulated device whose state ends with this process.
+  /// Returns a simulated device whose state ends with this process.
   package static func transient(
     _ text: String, _ profile: SimulationProfile, capture: CaptureFile?
   ) throws(CommandFault) -> ResolvedDevice {
@@ -142,7 +142,7 @@ package struct ResolvedDevice: Sendable {
       clock: EventLoopClock(), device: nil, pairing: pairing, tuner: tuner)
   }
 
-  /// The address of a device that is selected by its address or its name.
+  /// Returns the address of a device that is selected by its address or its name.
   package static func address(
     of selector: DeviceSelector, in session: Session
   ) async throws(CommandFault) -> BluetoothAddress {
@@ -156,7 +156,8 @@ package struct ResolvedDevice: Sendable {
     throw .usage(message: "'\(selector.text)' has no address", command: "unpair")
   }
 
-  /// The only device whose name matches; no match or several matches are errors.
+  /// Returns the only device whose name matches. If no device or several devices match, throws an
+  /// error.
   private static func find(
     _ pattern: NamePattern, within limit: Duration, in session: Session
   ) async throws(CommandFault) -> ScanResult {

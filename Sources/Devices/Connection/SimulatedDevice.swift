@@ -24,7 +24,8 @@ package struct SimulatedDevice: Sendable {
     }
   }
 
-  /// The device for `text` (`sim:…`) in the state of its last run, and the path of its flash.
+  /// Returns the device for `text` (`sim:…`) in the state of its last run, and the path of its
+  /// flash.
   package static func persistent(
     _ text: String, _ profile: SimulationProfile, in session: Session
   ) throws(CommandFault) -> (SimulatedDevice, path: String) {
@@ -34,7 +35,7 @@ package struct SimulatedDevice: Sendable {
 
   package static func folder(in directory: StateDirectory) -> String { directory.path + "/sim" }
 
-  /// The path of the flash of `text`.
+  /// Returns the path of the flash of `text`.
   package static func flashPath(
     _ text: String, in directory: StateDirectory
   ) throws(CommandFault) -> String {
@@ -56,7 +57,8 @@ package struct SimulatedDevice: Sendable {
     }
   }
 
-  /// Protects other files from a wrong path: only a file with the size of the flash is removed.
+  /// Checks that a file has the size of the flash, so that a wrong path does not remove another
+  /// file.
   package static func checkIsFlash(
     _ path: String, of profile: SimulationProfile
   ) throws(CommandFault) {
@@ -101,7 +103,7 @@ package struct SimulatedDevice: Sendable {
   /// Counters since the creation of the device.
   package var counters: BoardCounters { board.counters }
 
-  /// Serves a host over a link of a real radio; returns when the host is gone.
+  /// Serves a host over a link of a real radio; returns when the host has disconnected.
   package func serve(_ link: any Link) async { await board.serve(link) }
 
   /// Powers the device until `body` has ended. Cancellation reaches only the body: the device must

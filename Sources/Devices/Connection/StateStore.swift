@@ -20,8 +20,8 @@ package struct StateStore: Sendable {
     self.console = console
   }
 
-  /// The records for a command that only reads them: no directory is created, so a read-only file
-  /// system is sufficient.
+  /// Returns the records for a command that only reads them: no directory is created, so a
+  /// read-only file system is sufficient.
   package static func reading(_ session: Session) throws(CommandFault) -> StateStore {
     do throws(StateFault) {
       return StateStore(
@@ -83,7 +83,7 @@ package struct StateStore: Sendable {
     }
   }
 
-  /// The device that the user chose last.
+  /// Returns the device that the user chose last.
   package func lastChosen() throws(CommandFault) -> DeviceRecord? {
     DeviceRegistry(try devices()).lastChosen
   }
@@ -103,6 +103,8 @@ package struct StateStore: Sendable {
     }
   }
 
+  /// Records a connection to a device.
+  ///
   /// - Parameter version: the version that the device reported.
   package func connected(_ device: ResolvedDevice, version: FirmwareVersion? = nil) {
     let now = Timestamp.secondsSince1970()
@@ -141,7 +143,8 @@ package struct StateStore: Sendable {
 }
 
 extension Console {
-  /// The result of `body`; `nil` if it threw, after a note with `failure` and the reason.
+  /// Returns the result of `body`. If `body` throws, prints a note with `failure` and the reason,
+  /// and returns `nil`.
   @discardableResult
   package func attempt<Value>(
     orNote failure: String, verbosity: Int = 0, _ body: () throws(StateFault) -> Value

@@ -8,7 +8,7 @@ package struct ExitStatus: Hashable, Sendable {
   package static let bug = ExitStatus(code: 1)
   /// Some devices of a campaign failed.
   package static let someFailed = ExitStatus(code: 3)
-  /// A campaign stopped, and the remaining devices are on hold.
+  /// A campaign stopped, and the remaining devices were not updated.
   package static let fleetStopped = ExitStatus(code: 4)
   package static let refusedBeforeWriting = ExitStatus(code: 5)
   package static let rejectedByDevice = ExitStatus(code: 6)

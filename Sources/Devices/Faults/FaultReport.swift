@@ -28,9 +28,9 @@ package struct FaultReport: Equatable, Sendable {
   }
 
   /// - Parameters:
-  ///   - why: the causes of the code's row if it is `nil`.
-  ///   - exit: one of the exit statuses of the code's row; its first if it is `nil`.
-  ///   - retryable: the value of the code's row if it is `nil`.
+  /// - why: the reason; `nil` = the causes in the row of the code.
+  /// - exit: one of the exit statuses in the row of the code; `nil` = the first exit status.
+  /// - retryable: `nil` = the value in the row of the code.
   package init(
     _ code: FaultCode, _ what: String, why: String? = nil, help: String, exit: ExitStatus? = nil,
     retryable: Bool? = nil, passages: [FilePassage] = [], omitted: Int = 0, details: [String] = []
@@ -60,9 +60,11 @@ extension FaultReport {
 
 /// The data for the remedies of a fault: the arguments of this command line.
 package struct FaultContext: Sendable {
-  /// The program of printed commands: `otaflash` as it was called, so that they work unchanged.
+  /// The program of printed commands: `otaflash` as it was called, so that the commands work
+  /// unchanged.
   package let program: String
-  /// This program as it was called, for its own command line.
+  /// The name or path with which this program was called, for commands that repeat this command
+  /// line.
   private let caller: String
   /// All arguments after the program.
   package let arguments: [String]
@@ -98,7 +100,7 @@ package struct FaultContext: Sendable {
   /// This run's command without the options that start a transfer or a run again.
   package var goingOn: String { own(arguments.filter { $0 != "--restart" && $0 != "--again" }) }
 
-  /// This run's command with another value of an option.
+  /// Returns this run's command with another value of an option.
   package func again(choosing option: String, _ value: String) -> String {
     var rest: [String] = []
     var isValue = false
@@ -114,7 +116,7 @@ package struct FaultContext: Sendable {
     return working(rest, adding: [option, value])
   }
 
-  /// This run's command with additional arguments.
+  /// Returns this run's command with additional arguments.
   package func again(with words: String...) -> String { working(arguments, adding: words) }
 
   /// Returns `words` followed by `more`. If the command does not accept `more`, returns `flash`
@@ -184,7 +186,7 @@ package struct FaultContext: Sendable {
     return command(adapterWords + words + ["-d", device])
   }
 
-  /// `--adapter hci1`, if this run has the option.
+  /// The option `--adapter` with its value, such as `--adapter hci1`, if this run has the option.
   private var adapterWords: [String] {
     for (word, next) in zip(arguments, arguments.dropFirst()) where word == "--adapter" {
       return [word, next]
@@ -192,11 +194,11 @@ package struct FaultContext: Sendable {
     return arguments.filter { $0.hasPrefix("--adapter=") }
   }
 
-  /// The command that lists a file or a directory.
+  /// Returns the command that lists a file or a directory.
   package func list(_ path: String) -> String { "ls -l -- " + ShellWords.quote(path) }
 
   package func command(_ words: [String]) -> String { ShellWords.join([program] + words) }
 
-  /// A command of this program.
+  /// Returns a command of this program.
   private func own(_ words: [String]) -> String { ShellWords.join([caller] + words) }
 }

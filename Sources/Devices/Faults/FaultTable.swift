@@ -317,7 +317,7 @@ extension FaultCode {
       FaultRow(
         .deviceUnavailable, help: \.doctor, "no Bluetooth adapter can be used",
         causes: "There is no adapter, it is off or blocked, Bluetooth LE is off, or the adapter "
-          + "hangs. A container sees the adapters of the host only with the network of the host.",
+          + "hangs. In a container, the adapters require the network of the host.",
         remedy: "`otaflash doctor` finds the cause and prints a command that fixes the problem.")
     case .deviceNotFound:
       FaultRow(

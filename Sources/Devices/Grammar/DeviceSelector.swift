@@ -31,7 +31,7 @@ package struct DeviceSelector: Equatable, Sendable {
     DeviceSelector(kind: try kind(of: text), text: text, id: text)
   }
 
-  /// The same device under its alias.
+  /// Returns the same device under its alias.
   package func called(_ alias: DeviceAlias) -> DeviceSelector {
     DeviceSelector(kind: kind, text: alias.description, id: id)
   }

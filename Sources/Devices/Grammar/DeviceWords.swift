@@ -16,7 +16,8 @@ package enum DeviceWords {
     }
   }
 
-  /// Unreadable aliases are not reported: a shell shows no errors.
+  /// Returns the completions of a prefix. Unreadable aliases are not reported, because a shell
+  /// shows no errors.
   package static func words(beginning prefix: String, environment: [String: String]) -> [String] {
     (["last", "sim:"] + aliases(environment)).filter { $0.hasPrefix(prefix) }
   }

@@ -60,6 +60,8 @@ package struct LinkOptions: ParsableArguments, Sendable {
     }
   }
 
+  /// Returns the request for link parameters; `nil` = no request.
+  ///
   /// - Parameter usual: the default request of the command.
   package func tuning(else usual: LinkTuning?) -> LinkTuning? {
     guard !keepLink else { return nil }
@@ -80,7 +82,9 @@ package struct LinkOptions: ParsableArguments, Sendable {
 }
 
 extension DeviceSelector {
-  /// - Throws: if the device has no radio, so that its link cannot be tuned.
+  /// Checks that the device has a radio, so that its link can be tuned.
+  ///
+  /// - Throws: an error if the device has no radio.
   package func check(_ options: LinkOptions) throws {
     switch kind {
     case .address, .name, .last, .alias: return

@@ -7,7 +7,7 @@ import OtaflashSimulation
 package struct SimulatedAir: Equatable, Sendable {
   /// One device in range.
   package struct Station: Equatable, Sendable {
-    /// `sim:PROFILE`
+    /// The value of `-d` for the device: `sim:PROFILE`.
     package let id: String
     package let name: String
     package let services: [BluetoothUUID]
@@ -25,7 +25,7 @@ package struct SimulatedAir: Equatable, Sendable {
 
   package let stations: [Station]
 
-  /// `nil` if `text` has another form.
+  /// Returns `nil` unless `text` is `sim` or `sim:N`.
   package init?(_ text: String) {
     guard text == "sim" || text.hasPrefix("sim:") else { return nil }
     guard let count = text == "sim" ? Self.usualCount : Quantity.whole(text.dropFirst(4)),

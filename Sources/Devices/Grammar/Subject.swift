@@ -11,7 +11,7 @@ package struct Subject: Equatable, Sendable {
     self.inspection = inspection
   }
 
-  /// A command that changes slots.
+  /// Returns the subject of a command that changes slots.
   package static func slots(of device: String) -> Subject {
     Subject(device: device, inspection: ["slots", "list"])
   }

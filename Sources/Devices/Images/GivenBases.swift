@@ -46,7 +46,7 @@ package final class GivenBases: Sendable {
     if case .image(_, let parts) = content, parts.count == 1 { parts[0] } else { nil }
   }
 
-  /// The bytes of the running image, if available.
+  /// Returns the bytes of the running image, if available.
   package func bytes(of running: ContentIdentity) -> [UInt8]? {
     let found =
       switch content {
@@ -57,7 +57,7 @@ package final class GivenBases: Sendable {
     return found
   }
 
-  /// Skips files that are not images.
+  /// Returns the running image if it is in the folder. Skips files that are not images.
   private func search(
     _ folder: String, _ files: [String], for running: ContentIdentity
   ) -> [UInt8]? {
@@ -73,8 +73,8 @@ package final class GivenBases: Sendable {
     return nil
   }
 
-  /// Whether the file can be read without blocking: a link may lead to a pipe, and files of /proc,
-  /// which have no size, may block.
+  /// Returns whether the file can be read without blocking: a link may lead to a pipe, and files of
+  /// /proc, which have no size, may block.
   private static func mayHoldImage(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0
@@ -105,7 +105,7 @@ package final class GivenBases: Sendable {
 }
 
 extension StateStore {
-  /// The source of base images for an update: the user's images, then the cache.
+  /// Returns the source of base images for an update: the user's images, then the cache.
   package func bases(besides given: GivenBases?) -> BaseFinder {
     BaseFinder(computation: Self.computation) { running in
       given?.bytes(of: running) ?? keptImage(running)

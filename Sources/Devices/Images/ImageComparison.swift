@@ -7,7 +7,7 @@ package struct ImageComparison {
   /// Bytes to send, independent of the link.
   package struct Size: Equatable {
     package let content: Delivery.Content
-    /// `nil` for the complete image.
+    /// The codec of the patch; `nil` for the complete image.
     package let codec: PatchCodec?
     package let bytes: Int
   }
@@ -47,7 +47,7 @@ package struct ImageComparison {
       .deliveries(base: base)
   }
 
-  /// The smallest size for each window.
+  /// Returns the smallest size for each window.
   private static func sizes(
     _ content: Delivery.Content, of image: [UInt8], against base: PatchBase,
     _ codecs: [PatchCodec], _ windows: [Int]
@@ -129,7 +129,7 @@ extension ImageComparison.Prediction {
 }
 
 extension Delivery {
-  /// `patch, crle + heatshrink 10,8`
+  /// The codec as text, such as `patch, crle + heatshrink 10,8`.
   fileprivate var words: String {
     let codecs = codecs.map(\.words).joined(separator: " + ")
     return codecs.isEmpty ? content.words : content.words + ", " + codecs

@@ -3,7 +3,7 @@ import OtaflashDelta
 import OtaflashFirmware
 
 extension FirmwareImage {
-  /// `app-1.3.0.bin  266,112 B  crc32 9f2c01aa`
+  /// The image as text, such as `app-1.3.0.bin  266,112 B  crc32 9f2c01aa`.
   package var summary: String {
     "\(name)  \(Text.grouped(bytes.count)) B  crc32 \(Text.hex(crc32))"
   }
@@ -105,7 +105,7 @@ extension FirmwarePackage {
 }
 
 extension Console {
-  /// One event for each image of a package.
+  /// Writes one event for each image of a package.
   package func event(_ package: FirmwarePackage) {
     for part in package.parts {
       event(
@@ -120,7 +120,8 @@ extension Console {
 }
 
 extension EmbeddedImage {
-  /// `an MCUboot image 1.2.3+4 at 0x0000C000 (--region 0x0000C000..0x00012345)`
+  /// Returns a text such as `an MCUboot image 1.2.3+4 at 0x0000C000 (--region
+  /// 0x0000C000..0x00012345)`.
   package func words(in outer: FirmwareImage) -> String {
     let base = outer.layout.map { Int($0.lowestAddress) } ?? 0
     let place = "0x" + Text.hex(UInt32(truncatingIfNeeded: base + offset))
@@ -144,14 +145,14 @@ extension AddressLayout {
     return rows + leftOut.map { ["omitted", $0.words] }
   }
 
-  /// `nil` if nothing was omitted.
+  /// The omitted ranges as JSON; `nil` if nothing was omitted.
   fileprivate var leftOutJSON: JSONValue? {
     leftOut.isEmpty ? nil : .array(leftOut.map(\.json))
   }
 }
 
 extension AddressLayout.LeftOut {
-  /// `0x10001014..0x1000101C, 8 B: UICR (nRF51, nRF52)`
+  /// The range as text, such as `0x10001014..0x1000101C, 8 B: UICR (nRF51, nRF52)`.
   fileprivate var words: String {
     let why = known.map { "\($0.name) (\($0.families))" } ?? "outside of the requested region"
     return "\(region), \(Text.grouped(dataCount)) B: \(why)"

@@ -4,12 +4,12 @@ import OtaflashState
 
 /// The firmware file of a command.
 package enum ImageSource {
-  /// The files that are read for a firmware file: the file itself and its sidecar files.
+  /// Returns the files that are read for a firmware file: the file itself and its sidecar files.
   package static func files(of path: String) -> [String] {
     path == ImageFile.standardInput ? [] : [path, path + ImageFile.sidecarSuffix]
   }
 
-  /// All images in a file, without verification.
+  /// Returns all images in a file, without verification.
   package static func loadPackage(
     _ path: String, saying identity: ImageIdentity, in region: AddressRegion?,
     _ session: Session

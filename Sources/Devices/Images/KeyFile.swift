@@ -25,8 +25,8 @@ package enum KeyFile {
     do throws(KeyFileFault) { return try load(path) } catch { throw .keyFile(error) }
   }
 
-  /// The key in a file's content, or `nil` if it contains none. Hex digits are tried first: the
-  /// probability that a raw key consists of 32 or more hex digits is less than 10^-30.
+  /// Returns the key in a file's content, or `nil` if it contains none. Hex digits are tried first:
+  /// the probability that a raw key consists of 32 or more hex digits is less than 10^-30.
   package static func key(from content: [UInt8]) -> [UInt8]? {
     let text = content.filter { !" \t\r\n".utf8.contains($0) }
     if let bytes = hexadecimal(text), lengths.contains(bytes.count) { return bytes }

@@ -70,7 +70,7 @@ extension MCUbootImage {
 }
 
 extension MCUbootTLV {
-  /// `0x0010 SHA-256, 32 B: 60f8bf3f…`
+  /// The entry as text, such as `0x0010 SHA-256, 32 B: 60f8bf3f…`.
   fileprivate var line: String {
     let digits = value.count > 8 ? Text.hex(Array(value.prefix(8))) + "…" : Text.hex(value)
     return "0x\(Text.hex(type.rawValue)) \(type), \(value.count) B: \(digits)"
@@ -85,7 +85,7 @@ extension MCUbootTLV {
 }
 
 extension MCUbootTrailer {
-  /// `confirmed, copy not done, swap none`
+  /// The trailer as text, such as `confirmed, copy not done, no swap`.
   fileprivate var words: String {
     let imageOK =
       switch imageOK {
@@ -113,7 +113,7 @@ extension MCUbootTrailer {
 }
 
 extension InstallerContent.Part {
-  /// `firmware loader, 48 200 B at 0x165000`
+  /// The part as text, such as `firmware loader, 48,200 B at 0x00165000`.
   package var words: String { "\(name), \(Text.grouped(size)) B at 0x\(Text.hex(address))" }
 
   package var json: JSONValue {

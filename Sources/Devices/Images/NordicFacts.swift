@@ -35,7 +35,7 @@ extension NordicInitPacket {
 }
 
 extension NordicSizes {
-  /// `SoftDevice 320 B, bootloader 260 B`
+  /// The sizes as text, such as `SoftDevice 320 B, bootloader 260 B`.
   fileprivate var words: String {
     let all: [(name: String, size: UInt32)] = [
       ("SoftDevice", softdevice), ("bootloader", bootloader), ("application", application),

@@ -51,10 +51,10 @@ extension PatchDescription.Compression {
 }
 
 extension PatchCodec {
-  /// `heatshrink 10,8`
+  /// The compression as text, such as `heatshrink 10,8`.
   package var words: String { self == .none ? "not compressed" : description }
 
-  /// detools' name, and heatshrink's two numbers.
+  /// The name of the compression in detools, and the two parameters of heatshrink.
   package var members: [JSONValue.Member] {
     switch self {
     case .none: JSONValue.fields(["codec": "none"])

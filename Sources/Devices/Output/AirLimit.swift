@@ -13,7 +13,8 @@ package enum AirLimit {
     return limit > 0 ? limit : nil
   }
 
-  /// The best possible link, on which the device answers within the connection event.
+  /// Returns the model of the best possible link, on which the device answers within the connection
+  /// event.
   package static func model(of link: LinkReport) -> RadioModel? {
     guard let phy = link.phy,
       let interval = link.intervalMilliseconds.flatMap({

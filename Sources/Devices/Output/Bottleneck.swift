@@ -26,9 +26,9 @@ package enum Bottleneck: String, Sendable {
     }
   }
 
-  /// If the rate is at least this share of the limit, the link is the cause.
+  /// The minimum ratio of the rate to the limit at which the link is the cause.
   private static let linkShare = 0.85
-  /// If a wait takes at least this share of the time, the wait is the cause.
+  /// The minimum share of the time at which a wait is the cause.
   private static let waitShare = 0.2
 
   /// The measurements of a transfer.
@@ -89,7 +89,7 @@ extension Bottleneck {
 }
 
 extension UpdateResult {
-  /// For a shorter upload, the rate is not meaningful.
+  /// The minimum duration of an upload whose rate is meaningful.
   package static let uploadWithRate = Duration.milliseconds(100)
 
   /// The bottleneck of the upload, if known.

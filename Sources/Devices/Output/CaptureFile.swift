@@ -33,7 +33,7 @@ package final class Capture: Sendable {
     self.inputs = inputs
   }
 
-  /// The file, opened at the first call.
+  /// Returns the file, opened at the first call.
   package func file() throws(CommandFault) -> CaptureFile {
     try opened.withLock { file throws(CommandFault) in
       if let file { return file }
@@ -68,7 +68,7 @@ package struct CaptureFile: Sendable {
     capture = LinkCapture { output.append($0) }
   }
 
-  /// The dialer with recorded links.
+  /// Returns the dialer with recorded links.
   package func recording(
     _ dialer: Dialer, to peer: CapturedPeer, on clock: any LinkClock
   ) -> Dialer {
@@ -107,7 +107,7 @@ private final class CaptureOutput: Sendable {
     }
   }
 
-  /// The first errno; `nil` if all writes succeeded.
+  /// Returns the first errno; `nil` if all writes succeeded.
   func close() -> Int32? {
     state.withLock { state in
       Self.flush(&state)

@@ -26,7 +26,7 @@ package struct ConnectionLog: Sendable {
     return watched
   }
 
-  /// `  connection connecting → connected`
+  /// Returns a line such as `connection connecting → connected`.
   package static func line(_ step: ConnectionTransition, in style: Style) -> String {
     let line = "  connection \(step.from.rawValue) \(style.arrow) \(step.to.rawValue)"
     switch step.failure {
@@ -38,7 +38,8 @@ package struct ConnectionLog: Sendable {
     }
   }
 
-  /// `  0.123456 → WriteRequest 0x0010 495 bytes`; the time is in seconds since `start`.
+  /// Returns a line such as `0.123456 → WriteRequest 0x0010 495 bytes`; the time is in seconds
+  /// since `start`.
   package static func line(
     _ crossing: TracingLink.Crossing, since start: LinkInstant, in style: Style
   ) -> String {

@@ -45,8 +45,8 @@ extension DeliveryReport {
 }
 
 extension UpdateResult {
-  /// The upload of a patch ends before the device has written the complete image, so the time
-  /// includes the read-back of the image.
+  /// The time of the upload and of the read-back of the image. The read-back is included because
+  /// the upload of a patch ends before the device has written the complete image.
   package var madeIn: Duration { uploadTook + verifyTook }
 
   /// The rate in image bytes per second, if fewer bytes than the image has were sent.

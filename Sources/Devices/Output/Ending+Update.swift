@@ -14,7 +14,7 @@ extension Ending.Device {
 }
 
 extension UpdateResult {
-  /// The command to run next; `nil` = no command follows.
+  /// Returns the command to run next; `nil` = no command follows.
   package func next(in context: FaultContext) -> String? {
     switch outcome {
     case .flashed: context.inspectDevice

@@ -59,7 +59,7 @@ package struct Ending: Equatable, Sendable {
   }
 
   package var exit: ExitStatus
-  /// One word: `flashed`, `listed`, `failed` …
+  /// The outcome as one word: `flashed`, `listed`, `failed` …
   package var outcome: String
   package var devices: [Device] = []
   /// The arguments of a run that continues this run; `nil` if this run cannot be continued.

@@ -161,7 +161,7 @@ package struct HumanTranscript: Sendable {
     }
   }
 
-  /// A line every 10 % or every 5 s, whichever is later.
+  /// Returns a line every 10 % or every 5 s, whichever is later.
   private mutating func plainStep(_ done: Int, of total: Int, at now: Duration) -> [Step] {
     let percent = percent(done, of: total)
     guard percent - lastPercent >= Self.plainStepPercent,
@@ -207,7 +207,7 @@ package struct HumanTranscript: Sendable {
     return progress == .none ? [] : flushTicks() + [.line("  " + Line(report.sentence))]
   }
 
-  /// The next event reports the new content and the reason.
+  /// Returns the end of the current line. The next event reports the new content and the reason.
   private mutating func givenUp() -> [Step] {
     transfer = .none
     return flushTicks()

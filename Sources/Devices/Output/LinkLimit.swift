@@ -6,18 +6,19 @@ import OtaflashUpdate
 package struct LinkLimit: Equatable, Sendable {
   package let model: RadioModel
 
-  /// The limit of a simulated device, whose link parameters are all known.
+  /// Creates the limit of a simulated device, whose link parameters are all known.
   package init(_ model: RadioModel) { self.model = model }
 
-  /// The limit if the device answers within the connection event, which cannot be known in advance;
-  /// `nil` if PHY or interval is unknown.
+  /// Creates the limit of a link. The limit assumes that the device answers within the connection
+  /// event, because the host cannot know the event of the answer in advance. Returns `nil` if PHY
+  /// or interval is unknown.
   package init?(_ link: LinkReport) {
     guard let model = AirLimit.model(of: link) else { return nil }
     self.init(model)
   }
 
-  /// Bytes of write payload per second in the best PDUs that an ATT_MTU permits; 0 when a packet
-  /// does not fit a connection event.
+  /// Returns the bytes of write payload per second in PDUs of the best size for an ATT_MTU; 0 if a
+  /// packet does not fit a connection event.
   package func bytesPerSecond(_ mode: WriteMode, mtu: Int) -> Double {
     switch mode {
     case .withResponse: model.writeRequestLimit(mtu: mtu)
@@ -28,8 +29,8 @@ package struct LinkLimit: Equatable, Sendable {
     }
   }
 
-  /// Whether the gaps within and between connection events cost more than a quarter of the rate of
-  /// a continuous stream.
+  /// Returns whether the gaps within and between connection events cost more than a quarter of the
+  /// rate of a continuous stream.
   package func isCutByEvents(mtu: Int) -> Bool {
     let pdu = bestPDU(mtu: mtu)
     return model.eventPackedLimit(mtu: pdu) < 0.75 * model.continuousLimit(mtu: pdu)

@@ -2,7 +2,7 @@ import OtaflashConsole
 import OtaflashUpdate
 
 extension LinkReport {
-  /// The value in reports.
+  /// The connection interval in milliseconds, for reports.
   package var intervalMilliseconds: Double? { connectionInterval.map { $0 / .milliseconds(1) } }
   package var supervisionMilliseconds: Int? { supervisionTimeout?.inMilliseconds }
 

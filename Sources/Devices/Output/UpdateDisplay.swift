@@ -31,7 +31,7 @@ package final class UpdateDisplay: Sendable {
     state.withLock { $0.transcript.announce(targetVersion: targetVersion) }
   }
 
-  /// One step of an update.
+  /// Displays one step of an update.
   package func observe(_ update: UpdateEvent) {
     guard !console.settings.json else { return observe(update, of: device) }
     let now = ContinuousClock.now - start

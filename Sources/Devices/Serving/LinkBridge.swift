@@ -16,7 +16,7 @@ package struct LinkBridge: Sendable {
     }
   }
 
-  /// The end of a link ends a pump normally.
+  /// Forwards PDUs until a link ends; the end of a link is not an error.
   private static func pump(from source: any Link, to sink: any Link) async {
     do throws(LinkLoss) {
       while true { try await sink.send(try await source.receive()) }

@@ -205,7 +205,7 @@ private struct Parts {
       dataCount: last.dataCount + range.count, known: known)
   }
 
-  /// The ranges of the image, merged over gaps up to the limit.
+  /// Returns the ranges of the image, merged over gaps up to the limit.
   private func places(gapLimit: UInt64) -> [AddressFault.Place] {
     var places: [AddressFault.Place] = []
     for range in kept {

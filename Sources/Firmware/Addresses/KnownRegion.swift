@@ -1,7 +1,7 @@
 /// Memory that files of complete devices contain in addition to the firmware, and that updates over
 /// the air do not write. The image excludes a file's data for this memory.
 public struct KnownRegion: Hashable, Sendable {
-  /// The data that identifies a file as a file for the chip families. This is necessary because an
+  /// Data that identifies a file as a file for the chip families. The data is necessary because an
   /// address has different meanings on different chips.
   enum Witness: Hashable {
     /// The file has data in the first region but none in the second.
@@ -18,7 +18,7 @@ public struct KnownRegion: Hashable, Sendable {
   public let region: AddressRegion
   /// The document that specifies the memory.
   public let source: String
-  /// The witnesses; one of them is sufficient.
+  /// The data that identifies a file for these chips; one entry is sufficient.
   let witnesses: [Witness]
 
   private init(

@@ -26,7 +26,7 @@ enum HexadecimalText {
 
 /// The reason why a string of digits was rejected.
 enum HexadecimalFault: Error, Equatable {
-  /// Columns count from 1.
+  /// A character that is not a hexadecimal digit; columns count from 1.
   case notHexadecimal(UInt8, column: Int)
   case halfByte(digits: Int)
 }

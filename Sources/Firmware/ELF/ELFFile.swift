@@ -136,8 +136,8 @@ extension ELFFile {
       return Segment(type: type, offset: offset, address: address, fileSize: fileSize)
     }
 
-    /// The parts of a segment that sections cover. In a segment that also contains the file's own
-    /// headers, these parts are the firmware.
+    /// Returns the parts of a segment that sections cover. In a segment that also contains the
+    /// file's own headers, these parts are the firmware.
     func sections(
       of segment: Segment, number: Int, in file: [UInt8]
     ) throws(ELFFault) -> [Segment] {

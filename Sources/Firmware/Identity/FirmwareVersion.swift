@@ -1,10 +1,10 @@
 /// The version of an image in the format of the OTA service: `major.minor.patch`, in 4 bytes.
 public struct FirmwareVersion: Hashable, Comparable, Sendable {
-  /// 0…255.
+  /// The major version, 0…255.
   public let major: UInt8
-  /// 0…255.
+  /// The minor version, 0…255.
   public let minor: UInt8
-  /// 0…65,535.
+  /// The patch number, 0…65,535.
   public let patch: UInt16
 
   /// Creates the version major.minor.patch.

@@ -31,7 +31,7 @@ package struct EmbeddedImage: Equatable, Sendable {
     return nil
   }
 
-  /// The region of the embedded image; `nil` if the file has no addresses.
+  /// Returns the region of the embedded image; `nil` if the file has no addresses.
   package func region(in outer: FirmwareImage) -> AddressRegion? {
     outer.layout.flatMap { layout in
       let start = UInt64(layout.lowestAddress) + UInt64(offset)

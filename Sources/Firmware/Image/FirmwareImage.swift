@@ -22,7 +22,8 @@ public struct FirmwareImage: Equatable, Sendable {
   /// The version from the MCUboot header, the embedded descriptor, the sidecar file or the command
   /// line; `nil` if unknown. The build number of an MCUboot header is only in `mcuboot`.
   public let version: FirmwareVersion?
-  /// The hardware id from the same sources; `.any` for an image for all boards, `nil` if unknown.
+  /// The hardware id from the embedded descriptor, the sidecar file or the command line; `.any` for
+  /// an image for all boards, `nil` if unknown.
   public let hardware: HardwareID?
   /// The addresses of the file; `nil` for a raw binary, which has none.
   public let layout: AddressLayout?

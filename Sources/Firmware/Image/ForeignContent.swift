@@ -52,9 +52,9 @@ public enum ForeignContent: String, Sendable, CaseIterable {
     case .gitLFSPointer: "'git lfs pull' fetches the actual file."
     case .html: "The download needs a login, or the link leads to a page about the file."
     case .xml, .json, .pem, .text, .png, .pdf, .windowsProgram: "Choose another file."
-    case .gzip, .bzip2, .xz, .zstd, .sevenZip, .tar: "Unpack it first."
-    case .staticLibrary: "Link it: a program has load addresses, a library has none."
-    case .esp32: "Only the bootloader of the ESP32 accepts it."
+    case .gzip, .bzip2, .xz, .zstd, .sevenZip, .tar: "Unpack the archive first."
+    case .staticLibrary: "Link the library: only a linked program has load addresses."
+    case .esp32: "Only the bootloader of the ESP32 accepts this image."
     case .dfuse: "Use the binary from which it was created, or its HEX or ELF file."
     case .suit: "SUIT is not supported; use an MCUboot image or a Nordic DFU package."
     }
@@ -129,7 +129,7 @@ extension ForeignContent {
     return true
   }
 
-  /// The kind of text, if all bytes are text; otherwise `nil`.
+  /// Returns the kind of text, if all bytes are text; otherwise `nil`.
   private static func text(_ bytes: [UInt8]) -> ForeignContent? {
     let blanks: [UInt8] = [0x09, 0x0A, 0x0C, 0x0D]
     guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || blanks.contains($0) }),

@@ -65,7 +65,7 @@ extension FirmwareImage.Format {
   /// `binary, Intel HEX, S-record, UF2 or ELF`: all formats, before the word "file".
   package static let anyOne = allCases.map(\.row.adjective).listed(before: "or")
 
-  /// The format is determined by the magic at the start, otherwise by the suffix of the name,
+  /// Determines the format by the magic at the start, otherwise by the suffix of the name,
   /// otherwise by the first line of text.
   ///
   /// The text need not be well-formed, because a file with a damaged first line must be rejected
@@ -75,7 +75,8 @@ extension FirmwareImage.Format {
     self = magic ?? Self(text: file, name: name) ?? .binary
   }
 
-  /// The format of a text file; `nil` if neither the name nor the first line shows a format.
+  /// Determines the format of a text file. Returns `nil` if neither the name nor the first line
+  /// indicates a format.
   init?(text file: [UInt8], name: String) {
     let (name, line) = (name.lowercased(), TextPrefix.line(of: file))
     let named = Self.allCases.first { $0.row.sign.suffixes.contains(where: name.hasSuffix) }
@@ -174,7 +175,7 @@ extension FormatFault: CustomStringConvertible {
 }
 
 extension [String] {
-  /// `a, b and c`.
+  /// Returns a text such as `a, b and c`.
   package func listed(before last: String) -> String {
     dropLast().joined(separator: ", ") + " \(last) " + (self.last ?? "")
   }

@@ -11,10 +11,10 @@ public struct ImageIdentity: Equatable, Sendable {
     self.hardware = hardware
   }
 
-  /// The version and hardware of an image. For each field, the first source that states it is used:
-  /// the override, the sidecar file, and the image itself (its MCUboot header or its embedded
-  /// descriptor). If both fields are overridden, the image is not searched for a descriptor. This
-  /// permits images in which some bytes look like a damaged descriptor.
+  /// Returns the version and hardware of an image. For each field, the first source that states it
+  /// is used: the override, the sidecar file, and the image itself (its MCUboot header or its
+  /// embedded descriptor). If both fields are overridden, the image is not searched for a
+  /// descriptor, so an image in which some bytes look like a damaged descriptor is accepted.
   /// - Parameter header: the version in the image's MCUboot header.
   /// - Throws: the faults of the descriptor, or a contradiction that no override resolves.
   static func settled(

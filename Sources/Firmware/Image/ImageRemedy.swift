@@ -3,9 +3,9 @@
 public enum ImageRemedy: Hashable, Sendable {
   /// Choose one of these regions; the region with the most data is first.
   case chooseRegion([AddressRegion])
-  /// Lines count from 1.
+  /// Inspect the line with this number, from 1.
   case lookAtLine(Int)
-  /// Offsets count from the file's first byte.
+  /// Inspect the bytes at these offsets, from the file's first byte.
   case lookAtBytes(Range<Int>)
   /// Inspect the first bytes, which show the format of the file.
   case lookAtBeginning
@@ -28,7 +28,7 @@ public enum ImageRemedy: Hashable, Sendable {
 }
 
 extension ImageRemedy: CustomStringConvertible {
-  /// A complete sentence.
+  /// The action, as a complete sentence.
   public var description: String {
     switch self {
     case .chooseRegion(let regions):
@@ -42,7 +42,7 @@ extension ImageRemedy: CustomStringConvertible {
     case .mendSidecar: "Correct the sidecar file, or remove it."
     case .chooseAnotherFile: "Choose another file."
     case .buildAgain: "Build the image again."
-    case .signImage: "Sign the image, with a key that the device knows."
+    case .signImage: "Sign the image, with a key that the device trusts."
     case .chooseAnotherKey: "Use the key that matches the signature."
     }
   }

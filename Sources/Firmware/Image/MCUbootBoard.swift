@@ -26,7 +26,7 @@ public struct MCUbootBoard: Equatable, Sendable {
   }
 }
 
-/// The reason why an image is not for these devices.
+/// The reason why an image is not for the required devices.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif

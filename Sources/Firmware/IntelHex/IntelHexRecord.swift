@@ -91,7 +91,8 @@ package enum IntelHexRecord: Equatable, Sendable {
     [UInt8(value >> 8), UInt8(value & 0xFF)]
   }
 
-  /// The two's complement of the sum, with which all bytes of a record add up to 0 modulo 256.
+  /// Returns the two's complement of the sum, with which all bytes of a record add up to 0 modulo
+  /// 256.
   private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt8 {
     0 &- bytes.reduce(0, &+)
   }

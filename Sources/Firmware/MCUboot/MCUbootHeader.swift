@@ -62,7 +62,7 @@ public struct MCUbootHeader: Equatable, Sendable {
   /// The version passed to imgtool.
   public let version: MCUbootVersion
 
-  /// Whether a file that starts with these bytes is an MCUboot image.
+  /// Returns whether a file that starts with these bytes is an MCUboot image.
   static func begins(_ bytes: some Collection<UInt8>) -> Bool {
     let magic: UInt32? = Array(bytes.prefix(4)).littleEndian(at: 0)
     return magic == Self.magic || magic == oldMagic

@@ -42,7 +42,7 @@ extension MCUbootIdentifier: CustomStringConvertible {
 extension MCUbootImage {
   /// The vendor of the devices for which the image is built; `nil` if not stated.
   public var vendorID: MCUbootIdentifier? { identifier(.vendorID, .documentedVendorID) }
-  /// The class of these devices; `nil` if not stated.
+  /// The class of the devices for which the image is built; `nil` if not stated.
   public var classID: MCUbootIdentifier? { identifier(.classID, .documentedClassID) }
 
   private func identifier(_ types: MCUbootTLVType...) -> MCUbootIdentifier? {

@@ -25,9 +25,9 @@ public struct MCUbootImage: Equatable, Sendable {
       }
     }
 
-    /// SHA-256, SHA-384 or SHA-512.
+    /// The hash algorithm: SHA-256, SHA-384 or SHA-512.
     public let algorithm: Algorithm
-    /// 32, 48 or 64 bytes.
+    /// The hash, 32, 48 or 64 bytes.
     public let bytes: [UInt8]
 
     /// Creates a hash.
@@ -134,8 +134,8 @@ extension MCUbootImage {
     return protectedEntries.first { $0.type == .decompressedSHA }?.value
   }
 
-  /// The size of the decompressed header and body in bytes; `nil` under the same conditions as the
-  /// hash.
+  /// The size of the decompressed header and body in bytes; `nil` if the image is not compressed or
+  /// does not state the size.
   public var decompressedSize: Int? {
     guard isCompressed,
       let size: UInt32 = protectedEntries.first(where: { $0.type == .decompressedSize })?.value
@@ -144,7 +144,7 @@ extension MCUbootImage {
     return Int(header.headerSize) + Int(size)
   }
 
-  /// The content of an installer; `nil` for other images.
+  /// Returns the content of an installer; `nil` for other images.
   ///
   /// - Parameter bytes: the file from which the image was decoded.
   func installerContent(in bytes: [UInt8]) -> InstallerContent? {

@@ -44,7 +44,7 @@ public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
   public static let keyEncryptedEC256 = MCUbootTLVType(0x32)
   /// `IMAGE_TLV_ENC_X25519`: the image's key, encrypted with ECIES on X25519.
   public static let keyEncryptedX25519 = MCUbootTLVType(0x33)
-  /// `IMAGE_TLV_ENC_X25519_SHA512`: the same, with SHA-512.
+  /// `IMAGE_TLV_ENC_X25519_SHA512`: the image's key, encrypted with ECIES on X25519 and SHA-512.
   public static let keyEncryptedX25519SHA512 = MCUbootTLVType(0x34)
   /// `IMAGE_TLV_DEPENDENCY`: another image that must be present.
   public static let dependency = MCUbootTLVType(0x40)
@@ -70,8 +70,8 @@ public struct MCUbootTLVType: RawRepresentable, Hashable, Sendable {
   /// The number of the class in MCUboot's documentation.
   public static let documentedClassID = MCUbootTLVType(0x81)
 
-  /// The type for an image that installs other images, from the range for vendors. Nordic defines
-  /// it; the value of the entry is 1 (nRF Connect SDK Bare Metal,
+  /// Nordic's type for an image that installs other images, from the range for vendors. The value
+  /// of the entry is 1 (nRF Connect SDK Bare Metal,
   /// `cmake/sysbuild/image_signing_installer.cmake`).
   static let nordicInstaller = MCUbootTLVType(0xA0)
 

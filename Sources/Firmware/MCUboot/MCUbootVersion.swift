@@ -4,16 +4,16 @@
 /// Comparison includes all four numbers. Bootloaders compare the build number only if their build
 /// enables this; `firmwareVersion` excludes the build number.
 public struct MCUbootVersion: Hashable, Comparable, Sendable {
-  /// 0…255.
+  /// The major version, 0…255.
   public let major: UInt8
-  /// 0…255.
+  /// The minor version, 0…255.
   public let minor: UInt8
-  /// 0…65,535.
+  /// The revision, 0…65,535.
   public let revision: UInt16
   /// The number of the build; many devices do not report it.
   public let build: UInt32
 
-  /// major.minor.revision+build.
+  /// Creates the version major.minor.revision+build.
   public init(_ major: UInt8, _ minor: UInt8, _ revision: UInt16, build: UInt32 = 0) {
     self.major = major
     self.minor = minor

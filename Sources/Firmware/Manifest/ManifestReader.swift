@@ -66,7 +66,7 @@ struct ManifestReader {
     return .array(elements)
   }
 
-  /// `true`, `false`, `null`, or a number.
+  /// Reads `true`, `false`, `null`, or a number.
   private mutating func word() throws(ManifestFault) -> ManifestValue {
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
     let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
@@ -86,7 +86,8 @@ struct ManifestReader {
     }
   }
 
-  /// Whether the word is a JSON number (RFC 8259, 6), or `0x` followed by at most 16 digits.
+  /// Returns whether the word is a JSON number (RFC 8259, 6), or `0x` followed by at most 16
+  /// digits.
   private static func isNumber(_ word: ArraySlice<UInt8>) -> Bool {
     if word.starts(with: Array("0x".utf8)) || word.starts(with: Array("0X".utf8)) {
       let digits = word.dropFirst(2)

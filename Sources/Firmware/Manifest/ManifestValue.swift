@@ -38,7 +38,7 @@ public enum ManifestFault: Error, Equatable, Sendable {
   case missing
   /// The manifest is larger than any real manifest.
   case tooLarge(limit: Int)
-  /// Lines count from 1.
+  /// The text is not valid JSON; lines count from 1.
   case notJSON(line: Int, String)
   /// The manifest is neither a Nordic DFU nor a Device Manager manifest.
   case unknownKind

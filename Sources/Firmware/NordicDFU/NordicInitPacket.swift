@@ -49,7 +49,7 @@ extension NordicInitPacket {
     self.init(bytes: bytes, role: part.role, sizes: packet.sizes, command: .secure(packet))
   }
 
-  /// The first inconsistency between the sizes in packet, manifest and firmware file.
+  /// Returns the first inconsistency between the sizes in packet, manifest and firmware file.
   func difference(from firmwareSize: Int, manifest: NordicSizes?) -> String? {
     if sizes.total != firmwareSize {
       return "sizes add up to \(sizes.total) bytes, the firmware file has \(firmwareSize)"

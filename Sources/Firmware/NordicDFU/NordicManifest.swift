@@ -42,8 +42,8 @@ struct NordicManifest {
       role: role, binFile: binFile, datFile: datFile, sizes: try sizes(value, path: path))
   }
 
-  /// Newer tools write `info_read_only_metadata`; older tools write the sizes next to the file
-  /// names.
+  /// Returns the sizes of a combined file; `nil` if no size is stated. Newer tools write the sizes
+  /// into `info_read_only_metadata`, older tools next to the file names.
   private static func sizes(
     _ value: ManifestValue, path: String
   ) throws(ManifestFault) -> NordicSizes? {

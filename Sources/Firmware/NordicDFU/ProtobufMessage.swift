@@ -64,7 +64,8 @@ struct ProtobufMessage {
     }
   }
 
-  /// At most ten bytes with seven bits each; numbers above 64 bits are rejected, not truncated.
+  /// Decodes a number of at most ten bytes with seven bits each; numbers above 64 bits are
+  /// rejected, not truncated.
   static func varint(_ rest: inout ArraySlice<UInt8>) throws(InitPacketFault) -> UInt64 {
     let offset = rest.startIndex
     var value: UInt64 = 0
@@ -81,8 +82,8 @@ struct ProtobufMessage {
 }
 
 extension ProtobufMessage {
-  /// The only field with this number. Duplicates are rejected, because readers do not agree on
-  /// which field to use.
+  /// Returns the only field with this number. Duplicates are rejected, because readers do not agree
+  /// on which field to use.
   private func single(_ number: UInt64, _ name: String) throws(InitPacketFault) -> Field? {
     let found = fields.filter { $0.number == number }
     guard found.count < 2 else { throw .field(name, offset: found[1].offset, "occurs twice") }
@@ -105,7 +106,7 @@ extension ProtobufMessage {
     return small
   }
 
-  /// A number that is a case of an enumeration; `nil` if the field is absent.
+  /// Returns a number that is a case of an enumeration; `nil` if the field is absent.
   func choice<Choice: RawRepresentable<UInt64>>(
     _ number: UInt64, _ name: String, as _: Choice.Type = Choice.self
   ) throws(InitPacketFault) -> Choice? {

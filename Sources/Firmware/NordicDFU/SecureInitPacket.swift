@@ -22,13 +22,13 @@ public struct SecureInitPacket: Equatable, Sendable {
     case externalApplication = 4
   }
 
-  /// `HashType`.
+  /// The algorithm of the image's hash (`HashType`).
   public enum HashAlgorithm: UInt64, Sendable, CaseIterable {
     /// The packet has no hash of the image.
     case none = 0
     /// CRC32, 4 bytes.
     case crc = 1
-    /// 16 bytes (`SHA128` of the SDK's `HashType`).
+    /// A hash of 16 bytes (`SHA128` of the SDK's `HashType`).
     case sha128 = 2
     /// SHA-256, 32 bytes: written by nrfutil and required by bootloaders.
     case sha256 = 3
@@ -36,7 +36,7 @@ public struct SecureInitPacket: Equatable, Sendable {
     case sha512 = 4
   }
 
-  /// `SignatureType`.
+  /// The algorithm of the packet's signature (`SignatureType`).
   public enum SignatureAlgorithm: UInt64, Sendable, CaseIterable {
     /// ECDSA on the curve P-256 with SHA-256, written by nrfutil.
     case ecdsaP256 = 0
@@ -48,7 +48,7 @@ public struct SecureInitPacket: Equatable, Sendable {
   public struct Signature: Equatable, Sendable {
     /// The algorithm of the signature.
     public let algorithm: SignatureAlgorithm
-    /// 64 bytes; for ECDSA, R and S, both little-endian.
+    /// The signature, 64 bytes; for ECDSA, R and S, both little-endian.
     public let bytes: [UInt8]
   }
 
@@ -72,9 +72,9 @@ public struct SecureInitPacket: Equatable, Sendable {
     public let bytes: [UInt8]
   }
 
-  /// `fw_version`; `nil` if the packet has none.
+  /// The version of the firmware (`fw_version`); `nil` if the packet does not state it.
   public let firmwareVersion: UInt32?
-  /// `hw_version`; `nil` if the packet has none.
+  /// The required version of the hardware (`hw_version`); `nil` if the packet does not state it.
   public let hardwareVersion: UInt32?
   /// The ids of SoftDevices, one of which must be installed. `0xFFFE` means any SoftDevice.
   public let requiredSoftdevices: [UInt32]
@@ -90,7 +90,7 @@ public struct SecureInitPacket: Equatable, Sendable {
   public let isDebug: Bool
   /// The checks of the bootloader at each start; empty for the bootloader's default.
   public let bootValidations: [BootValidation]
-  /// `nil` for an unsigned packet.
+  /// The signature; `nil` for an unsigned packet.
   public let signature: Signature?
   /// The bytes of `InitCommand` as sent, which the signature covers.
   public let signedBytes: [UInt8]

@@ -31,8 +31,8 @@ struct DeviceManagerManifest {
     self.files = files
   }
 
-  /// Whether the entry is for SUIT in nRF Connect SDK: an envelope, or a cache of an envelope's
-  /// payloads.
+  /// Returns whether the entry is for SUIT in nRF Connect SDK: an envelope, or a cache of an
+  /// envelope's payloads.
   private static func isSUIT(_ element: ManifestValue) -> Bool {
     element["type"]?.text?.hasPrefix("suit") ?? false
       || element["file"]?.text?.hasSuffix(".suit") ?? false

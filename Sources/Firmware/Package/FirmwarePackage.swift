@@ -4,7 +4,7 @@ public struct FirmwarePackage: Equatable, Sendable {
   public enum Kind: String, Sendable, CaseIterable {
     /// The bytes of a slot, from a file of any `FirmwareImage.Format`.
     case raw
-    /// One MCUboot image, from a file of any of these formats.
+    /// One MCUboot image, from a file of any `FirmwareImage.Format`.
     case mcuboot
     /// A ZIP archive with a manifest for Nordic Secure DFU.
     case nordicSecureDFU = "nordic-secure-dfu"
@@ -29,8 +29,8 @@ public struct FirmwarePackage: Equatable, Sendable {
     self.parts = parts
   }
 
-  /// The image of a package with one image.
-  /// - Throws: `.severalImages` if the package has more.
+  /// Returns the image of a package with one image.
+  /// - Throws: `.severalImages` if the package has more than one image.
   public func onlyImage() throws(FirmwareFault) -> FirmwareImage {
     guard parts.count == 1 else { throw .severalImages(parts.count) }
     return parts[0]

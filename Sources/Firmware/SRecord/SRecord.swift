@@ -19,7 +19,7 @@ package enum SRecord: Equatable, Sendable {
   /// The length of the shortest line, `S9030000FC`.
   private static let charactersMinimum = 10
 
-  /// Whether a file whose first line is `line` consists of S-records.
+  /// Returns whether a file whose first line is `line` consists of S-records.
   static func begins(_ line: ArraySlice<UInt8>) -> Bool {
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
     return line.count >= charactersMinimum && line.first == UInt8(ascii: "S")
@@ -64,8 +64,8 @@ package enum SRecord: Equatable, Sendable {
     }
   }
 
-  /// The ones' complement of the sum's low byte, with which all bytes including the checksum add up
-  /// to 0xFF.
+  /// Returns the ones' complement of the sum's low byte, with which all bytes including the
+  /// checksum add up to 0xFF.
   static func checksum(_ bytes: some Sequence<UInt8>) -> UInt8 { ~bytes.reduce(0, &+) }
 
   private static func bytes(

@@ -5,18 +5,18 @@ enum TextPrefix {
   /// The byte order mark of UTF-8.
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// The size of a UTF-8 byte order mark at the start, 0 or 3 bytes.
+  /// Returns the size of a UTF-8 byte order mark at the start, 0 or 3 bytes.
   static func byteOrderMark(of text: [UInt8]) -> Int {
     text.starts(with: byteOrderMark) ? byteOrderMark.count : 0
   }
 
-  /// Whether the bytes start with a byte order mark of UTF-16.
+  /// Returns whether the bytes start with a byte order mark of UTF-16.
   static func isUTF16(_ text: [UInt8]) -> Bool {
     text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF])
   }
 
-  /// The first line that is not blank, from its first character that is not blank; `nil` if the
-  /// bytes are not text.
+  /// Returns the first line that is not blank, from its first character that is not blank; `nil` if
+  /// the bytes are not text.
   static func line(of bytes: [UInt8]) -> ArraySlice<UInt8>? {
     let lineEnds = [UInt8(ascii: "\n"), UInt8(ascii: "\r")]
     let blanks = lineEnds + [UInt8(ascii: " "), UInt8(ascii: "\t")]

@@ -65,7 +65,7 @@ package struct UF2File: AddressedFile, Equatable, Sendable {
     self.family = family ?? nil
   }
 
-  /// The fault of a block whose number or count of blocks does not match its position.
+  /// Returns the fault of a block whose number or count of blocks does not match its position.
   private static func misplaced(
     _ block: UF2Block, at number: Int, of count: Int, in file: [UInt8]
   ) -> UF2Fault {

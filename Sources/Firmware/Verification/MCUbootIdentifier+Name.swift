@@ -6,7 +6,8 @@ extension MCUbootIdentifier {
     0x6B, 0xA7, 0xB8, 0x10, 0x9D, 0xAD, 0x11, 0xD1, 0x80, 0xB4, 0x00, 0xC0, 0x4F, 0xD4, 0x30, 0xC8,
   ])
 
-  /// The UUID of a name (RFC 9562, 5.5: version 5), as imgtool derives it from `--vid` and `--cid`.
+  /// Creates the UUID of a name (RFC 9562, 5.5: version 5), as imgtool derives it from `--vid` and
+  /// `--cid`.
   ///
   /// - Parameters:
   ///   - name: a domain name, or a device's class.

@@ -16,8 +16,9 @@ extension MCUbootImage {
     return .whole(hash.algorithm.rawValue)
   }
 
-  /// An image may be signed by several keys. Each signature is preceded by its key or the hash of
-  /// its key; bootloaders ignore a signature that neither of them precedes.
+  /// Checks that the key signed the image. An image may be signed by several keys. Each signature
+  /// is preceded by its key or the hash of its key; bootloaders ignore a signature that neither of
+  /// them precedes.
   func checkSignature(by key: VerificationKey, of file: [UInt8]) throws(ProofFault) {
     guard try checkIntegrity(of: file) != .encrypted else { throw .encrypted }
     guard let hash else { throw .hashMissing }
@@ -47,7 +48,7 @@ extension MCUbootImage {
     throw fault
   }
 
-  /// Only erased flash or the trailer of a slot may follow the image.
+  /// Checks that only erased flash or the trailer of a slot follows the image.
   private func checkRest(of file: [UInt8]) throws(ProofFault) {
     let trailerSize = trailer.map { max(MCUbootTrailer.magicSize, $0.alignment) + 3 * $0.alignment }
     let rest = file[size..<(file.count - (trailerSize ?? 0))]
@@ -79,7 +80,8 @@ extension MCUbootImage {
     }
   }
 
-  /// Older tools pad the signature with zeros to its maximum size.
+  /// Returns a signature without its padding: older tools pad a signature with zeros to its maximum
+  /// size.
   private static func unpadded(_ signature: [UInt8]) -> [UInt8]? {
     guard signature.count >= 2, signature[1] < 0x80, signature.count >= Int(signature[1]) + 2
     else { return nil }
@@ -100,8 +102,8 @@ extension MCUbootImage.Hash.Algorithm {
 }
 
 extension VerificationKey.Algorithm {
-  /// Whether an entry of this type can be a signature with such a key. ECDSA has one type for both
-  /// curves.
+  /// Returns whether an entry of this type can contain a signature by a key with this algorithm.
+  /// ECDSA has one type for both curves.
   fileprivate func writes(_ type: MCUbootTLVType) -> Bool {
     switch self {
     case .ed25519: type == .ed25519

@@ -28,7 +28,7 @@ extension NordicInitPacket {
     return .whole(name)
   }
 
-  /// The signature covers the init command, which contains the hash of the firmware.
+  /// Checks that the key signed the init command, which contains the hash of the firmware.
   func checkSignature(by key: VerificationKey) throws(ProofFault) {
     switch command {
     case .secure(let packet): try packet.checkSignature(by: key)
@@ -56,7 +56,8 @@ extension SecureInitPacket {
 }
 
 extension LegacyInitPacket {
-  /// A packet with a CRC16 cannot be signed: a CRC16 does not authenticate.
+  /// Checks that the key signed the packet. A packet with a CRC16 cannot be signed: a CRC16 does
+  /// not authenticate.
   fileprivate func checkSignature(
     by key: VerificationKey, over packet: [UInt8]
   ) throws(ProofFault) {

@@ -57,7 +57,7 @@ extension ProofFault: CustomStringConvertible {
     }
   }
 
-  /// A number of digits that is sufficient to distinguish two hashes.
+  /// Returns the first digits of a hash, which are sufficient to distinguish two hashes.
   private static func short(_ hash: [UInt8]) -> String {
     hash.prefix(4).map { $0.hexadecimal }.joined().lowercased() + "…"
   }
@@ -68,15 +68,15 @@ extension ProofFault {
   public var explanation: String {
     switch self {
     case .hashMissing, .hashDiffers:
-      "A bootloader would reject it after the complete transfer; nothing was sent."
+      "A bootloader would reject the image after the complete transfer; nothing was sent."
     case .otherKey, .otherAlgorithm:
-      "It may be genuine, but this key did not sign it; nothing was sent."
+      "The image may be genuine, but it is not signed with this key; nothing was sent."
     case .unsigned, .notSignable:
       "A signature by the owner of this key is required; nothing was sent."
     case .signatureWrong:
-      "It was changed after it was signed, or another party signed it; nothing was sent."
-    case .encrypted: "Only the device can decrypt it; nothing was sent."
-    case .uncovered: "They could have been added without the key; nothing was sent."
+      "The image was changed after it was signed, or is not genuine; nothing was sent."
+    case .encrypted: "Only the device can decrypt the image; nothing was sent."
+    case .uncovered: "These bytes could have been added without the key; nothing was sent."
     }
   }
 

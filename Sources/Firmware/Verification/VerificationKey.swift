@@ -88,7 +88,8 @@ public struct VerificationKey: Sendable {
     }
   }
 
-  /// The parser requires lines of 64 characters, as in RFC 7468, 2; nrfutil writes 76.
+  /// Returns the text with lines of 64 characters, as the parser requires (RFC 7468, 2); nrfutil
+  /// writes lines of 76 characters.
   private static func withStandardLines(_ text: String) -> String {
     var lines: [Substring] = []
     var content = ""

@@ -25,7 +25,7 @@ package struct ZipArchive: Equatable, Sendable {
   /// The files in the order of the archive, without folders.
   package let entries: [Entry]
 
-  /// Whether a file that starts with these bytes is an archive.
+  /// Returns whether a file that starts with these bytes is an archive.
   static func begins(_ bytes: [UInt8]) -> Bool { bytes.starts(with: localMagic) }
 
   package subscript(name: String) -> [UInt8]? { entries.first { $0.name == name }?.bytes }
@@ -56,7 +56,7 @@ package struct ZipArchive: Equatable, Sendable {
     self.entries = entries
   }
 
-  /// The name in both headers, which must be a plain path.
+  /// Returns the name in both headers, which must be a plain path.
   private static func name(of header: ZipHeader) throws(ZipFault) -> String {
     guard let name = String(validating: header.name, as: UTF8.self), isPlain(name) else {
       throw .unsafeName(String(decoding: header.name, as: UTF8.self))
@@ -85,7 +85,7 @@ package struct ZipArchive: Equatable, Sendable {
     }
   }
 
-  /// The range of a file's data, and the end of its data descriptor, if any.
+  /// Returns the range of a file's data, and the end of its data descriptor, if any.
   private static func data(
     of header: ZipHeader, name: String, in file: [UInt8], before limit: Int
   ) throws(ZipFault) -> (range: Range<Int>, end: Int) {
@@ -126,7 +126,7 @@ package struct ZipArchive: Equatable, Sendable {
     return bytes
   }
 
-  /// No byte may belong to two files.
+  /// Checks that no byte belongs to two files.
   private static func requireApart(
     _ places: [(range: Range<Int>, name: String)]
   ) throws(ZipFault) {
@@ -137,8 +137,9 @@ package struct ZipArchive: Equatable, Sendable {
     }
   }
 
-  /// Names are used only as keys, and never as paths. A name that would be an unsafe path is still
-  /// rejected, because no regular tool writes such a name.
+  /// Returns whether a name is a plain path. Names are used only as keys, and never as paths. A
+  /// name that would be an unsafe path is still rejected, because no regular tool writes such a
+  /// name.
   private static func isPlain(_ name: String) -> Bool {
     let path = name.hasSuffix("/") ? name.dropLast() : name[...]
     let hasControl = path.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }

@@ -17,7 +17,7 @@ struct ZipHeader {
     let rawValue: UInt16
 
     static let encrypted = Flags(rawValue: 1 << 0)
-    /// Bit of the flags: CRC32 and sizes follow the data, and are 0 in the local header.
+    /// The CRC32 and the sizes follow the data, and are 0 in the local header.
     static let descriptor = Flags(rawValue: 1 << 3)
     static let patch = Flags(rawValue: 1 << 5)
     static let stronglyEncrypted = Flags(rawValue: 1 << 6)
@@ -101,7 +101,7 @@ struct ZipHeader {
 
   var isEncrypted: Bool { !flags.isDisjoint(with: [.encrypted, .stronglyEncrypted, .masked]) }
 
-  /// Whether a local header agrees with its entry in the directory.
+  /// Returns whether a local header agrees with its entry in the directory.
   func agrees(with directory: ZipHeader) -> Bool {
     guard flags.intersection(.decisive) == directory.flags.intersection(.decisive),
       method == directory.method, name == directory.name

@@ -12,7 +12,7 @@ public struct Campaign: Hashable, Sendable {
   /// One or more waves, in order.
   public var waves: [Wave]
   package var window: TransferWindow?
-  /// The windows of sites that replace `window`.
+  /// The transfer windows of individual sites; each replaces `window` for the devices of its site.
   package var siteWindows: [String: TransferWindow] = [:]
   /// The limits and delays of repeated attempts.
   public var retries = RetryPolicy()
@@ -56,7 +56,7 @@ public struct Campaign: Hashable, Sendable {
     TransferWindows(general: window, sites: siteWindows)
   }
 
-  /// Returns the window of the devices of a site; `nil` = always open.
+  /// Returns the transfer window for devices at a site; `nil` = transfers may always start.
   package func window(at site: String?) -> TransferWindow? {
     site.flatMap { siteWindows[$0] } ?? window
   }
@@ -81,7 +81,7 @@ public enum CampaignFault: Error, Hashable, Sendable {
   case imageForNoDevice(board: String)
   /// The selector matches no device.
   case noSelection
-  /// The selector uses facts that are unknown for these devices.
+  /// The selector uses `facts`, which are unknown for `devices`.
   case undecided(devices: [String], facts: [String])
   /// The campaign has no waves.
   case noWaves
@@ -103,7 +103,8 @@ public enum CampaignFault: Error, Hashable, Sendable {
   case uncovered(count: Int)
   /// An option has a value outside of its range.
   case valueOutOfRange(what: String, value: Int, range: ClosedRange<Int>)
-  /// The window closed before the campaign started; `site` is the site with its own window.
+  /// The transfer window closed before the campaign started, and does not open again; `site` is the
+  /// site with this window, `nil` = the window of the campaign.
   case windowInThePast(site: String?)
   /// No device has the site of a window.
   case unknownSite(String)
@@ -121,7 +122,8 @@ extension CampaignFault: CustomStringConvertible {
     case .noImage(let device, let board?): "there is no image for board '\(board)' of \(device)"
     case .noImage(let device, nil):
       "there is no image for \(device), which has no board"
-    case .imageForNoDevice(let board): "there is an image for board '\(board)', but no such device"
+    case .imageForNoDevice(let board):
+      "there is an image for board '\(board)', but no device with this board"
     case .noSelection: "the selector matches no device"
     case .undecided(let devices, let facts):
       "the selector uses \(facts.joined(separator: ", ")), which is unknown for "
@@ -142,9 +144,9 @@ extension CampaignFault: CustomStringConvertible {
     case .uncovered(let count): "\(count) devices are in no wave; add a last wave for the rest"
     case .valueOutOfRange(let what, let value, let range):
       "\(what) is \(value); the permitted range is \(range.lowerBound) to \(range.upperBound)"
-    case .windowInThePast(nil): "the transfer window is over"
+    case .windowInThePast(nil): "the transfer window does not open again"
     case .windowInThePast(let site?):
-      "the transfer window of site '\(site)' is over"
+      "the transfer window of site '\(site)' does not open again"
     case .unknownSite(let site): "no device has the site '\(site)'"
     }
   }

@@ -3,7 +3,7 @@ import OtaflashFirmware
 /// A checked campaign: the devices with their image files and waves. The plan is frozen when a run
 /// starts, so later changes of the device list have no effect.
 public struct CampaignPlan: Hashable, Sendable {
-  /// A wave with its devices.
+  /// A wave and its devices.
   public struct PlannedWave: Hashable, Sendable {
     /// The wave as in the campaign.
     public let wave: Wave

@@ -51,7 +51,7 @@ package struct TransferWindow: Hashable, Sendable, Codable {
     case over
   }
 
-  /// The maximum number of days to the next opening: a week and the hours of a clock change.
+  /// The maximum number of days to the next opening: a week, plus one day for clock changes.
   private static let daysAhead = 8
 
   package func standing(at now: WallClockTime) -> Standing {
@@ -74,7 +74,8 @@ package struct TransferWindow: Hashable, Sendable, Codable {
     var end: WallClockTime
   }
 
-  /// Returns the openings from the day before `moment`; adjacent openings are merged.
+  /// Returns the periods in which the window is open, from the day before `moment`; adjacent
+  /// periods are merged.
   private func spans(around moment: WallClockTime) -> [Span] {
     let today = zone.localMinutes(at: moment).flooringDivision(by: Self.dayMinutes)
     var spans: [Span] = []

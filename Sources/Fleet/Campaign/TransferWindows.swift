@@ -16,7 +16,7 @@ package struct TransferWindows: Hashable, Sendable, Codable {
     site.flatMap { sites[$0] == nil ? nil : $0 }
   }
 
-  /// Returns the window of the devices of a site; `nil` = always open.
+  /// Returns the transfer window for devices at a site; `nil` = transfers may always start.
   package func window(at site: String?) -> TransferWindow? {
     site.flatMap { sites[$0] } ?? general
   }

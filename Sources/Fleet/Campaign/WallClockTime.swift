@@ -11,7 +11,7 @@ public struct WallClockTime: Hashable, Comparable, Sendable, Codable {
   /// Creates a time from milliseconds since 1970-01-01T00:00:00Z.
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-  /// Whether the left time is earlier.
+  /// Returns whether the left time is earlier.
   public static func < (left: WallClockTime, right: WallClockTime) -> Bool {
     left.milliseconds < right.milliseconds
   }

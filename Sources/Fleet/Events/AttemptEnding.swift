@@ -72,7 +72,7 @@ public struct AttemptFailure: Error, Hashable, Sendable, Codable {
 
   /// The origin of the failure.
   public var kind: FailureKind
-  /// The code of the failure, such as `reverted`, which is the same for equal failures.
+  /// The code of the failure, such as `reverted`. Equal failures have the same code.
   public var code: String
   /// The message, as a clause.
   public var words: String
@@ -99,7 +99,7 @@ public enum ReturnReason: String, Hashable, Sendable, Codable, CaseIterable {
   case notHeard = "not-heard"
   /// Another process uses the device.
   case deviceBusy = "device-busy"
-  /// The coordinator recalled the job.
+  /// The coordinator cancelled the job.
   case recalled
   /// The process of the worker is ending.
   case stopping

@@ -92,9 +92,9 @@ public struct RunDevice: Hashable, Sendable, Codable {
   public var tags: [String]?
   /// The image's digest.
   public var image: String
-  /// The path of its key file, as in the campaign.
+  /// The path of the device's key file, as in the campaign; `nil` = the device has no key file.
   public var keyFile: String?
-  /// The RSSI of its advertisements in the scan that found it, in dBm.
+  /// The RSSI, in dBm, of the device's advertisements in the scan that found the device.
   public var rssi: Int?
 
   /// Creates a device of a run.

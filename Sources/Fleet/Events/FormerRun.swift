@@ -3,9 +3,9 @@
 public struct FormerRun: Hashable, Sendable, Codable {
   /// The id of the run.
   public var id: String
-  /// The number of its events.
+  /// The number of events of the run.
   public var events: Int
-  /// The hash of its last event, in hex digits.
+  /// The hash of the run's last event, in hex digits.
   public var head: String
 
   /// Creates the state of a run.

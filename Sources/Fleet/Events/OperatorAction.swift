@@ -28,6 +28,7 @@ public struct OperatorAction: Hashable, Sendable, Codable {
     self.reason = reason
   }
 
-  /// `approve by anna@line-3: the canary looks good`
+  /// The command, the operator and the reason, such as `approve by anna@line-3: the canary looks
+  /// good`.
   public var words: String { "\(kind.rawValue) by \(by)" + (reason.map { ": \($0)" } ?? "") }
 }

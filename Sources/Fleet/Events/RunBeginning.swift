@@ -1,4 +1,4 @@
-/// The start of a run. The first versions did not record the optional values.
+/// The start of a run. The first versions of otaflash did not record the optional values.
 public struct RunBeginning: Hashable, Sendable, Codable {
   /// The id of the run, short and unique in a store.
   public var id: String
@@ -47,7 +47,7 @@ public struct RunBeginning: Hashable, Sendable, Codable {
 public struct RunImage: Hashable, Sendable, Codable {
   /// The digest that devices of the run refer to.
   public var digest: String
-  /// The name of its file, without the folder.
+  /// The name of the image file, without the folder.
   public var name: String
   /// The version in the file.
   public var version: String?
@@ -110,7 +110,7 @@ public struct RunSetting: Hashable, Sendable, Codable {
   /// Creates the record of an option.
   public init(_ name: String, _ words: String) { (self.name, self.words) = (name, words) }
 
-  /// The settings that differ, sorted by name, such as `parallel: 4 (run: 3)`.
+  /// Returns the settings that differ, sorted by name, such as `parallel: 4 (run: 3)`.
   ///
   /// - Parameter origin: the owner of the former settings, such as `run` or `plan`.
   package static func differences(

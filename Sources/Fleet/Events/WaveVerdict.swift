@@ -39,7 +39,7 @@ public struct WaveTally: Hashable, Sendable {
     }
   }
 
-  /// Whether the failures so far end the campaign.
+  /// Returns whether the failures so far end the campaign.
   public func reachesStop(of thresholds: WaveThresholds) -> Bool {
     failed - accepted >= thresholds.stop.devices(of: size)
   }

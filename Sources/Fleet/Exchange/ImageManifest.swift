@@ -29,7 +29,7 @@ package struct ImageManifest: Hashable, Sendable, Codable {
     }
   }
 
-  /// A received manifest; its values are not checked.
+  /// Creates a received manifest; the values are not checked.
   package init(digest: [UInt8], size: Int, chunkSize: Int, chunks: [[UInt8]]) {
     self.digest = digest
     self.size = size
@@ -43,7 +43,7 @@ package struct ImageManifest: Hashable, Sendable, Codable {
       && chunks.count == (size + chunkSize - 1) / chunkSize
   }
 
-  /// The bytes of a chunk in the image.
+  /// Returns the range of a chunk's bytes in the image.
   package func range(of chunk: Int) -> Range<Int> {
     chunk * chunkSize..<min((chunk + 1) * chunkSize, size)
   }

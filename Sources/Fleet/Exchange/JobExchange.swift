@@ -18,8 +18,8 @@ package protocol JobExchange: Sendable {
 
   // MARK: Workers
 
-  /// Returns the job that has waited longest for a worker of this site. Otherwise waits for a job,
-  /// at most `wait`, and then returns `nil`. Cancellation ends the wait.
+  /// Returns the job that has waited longest for a worker of this worker's site. If no job waits,
+  /// waits for a job for at most `wait`; then returns `nil`. Cancellation ends the wait.
   func claim(
     for worker: FleetWorker, lease: Duration, waitingUpTo wait: Duration
   ) async throws(ExchangeFault) -> JobClaim?
@@ -38,8 +38,8 @@ package protocol JobExchange: Sendable {
   /// - Throws: `.claimLost`.
   func report(_ claim: JobClaim, _ event: FleetEvent) async throws(ExchangeFault)
 
-  /// Waits until all reported facts of the job are recorded, so that the next worker knows about
-  /// the following step.
+  /// Waits until all reported facts of the job are recorded. A worker calls this function before a
+  /// step that the next worker of the job must take into account.
   ///
   /// - Throws: `.notRecorded`; the worker must then not execute the step.
   func recorded(_ claim: JobClaim) async throws(ExchangeFault)
@@ -69,7 +69,7 @@ package protocol JobExchange: Sendable {
   /// - Throws: `.deviceTaken`.
   func publish(_ job: UpdateJob) async throws(ExchangeFault)
 
-  /// Recalls jobs: waiting jobs end immediately, claimed jobs at the next renewal by their worker.
+  /// Cancels jobs: waiting jobs end immediately, claimed jobs at the next renewal by their worker.
   func cancel(_ jobs: [UpdateJob.ID]) async throws(ExchangeFault)
 
   /// Returns at most `limit` facts of a run after fact `number`, the oldest first. Facts up to

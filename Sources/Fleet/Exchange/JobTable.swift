@@ -16,7 +16,7 @@ package struct JobTable: Sendable {
     let order: Int
     var state = State.waiting
     var epoch = 0
-    /// The newest claim whose late outcome is a fact.
+    /// The epoch of the newest claim whose late outcome was reported as a fact.
     var lateEpoch = 0
     /// The end of the search, after the first return as `notHeard`.
     var searchEnds: Duration?
@@ -73,10 +73,10 @@ package struct JobTable: Sendable {
 
   // MARK: Facts
 
-  /// The number of the last fact of a run.
+  /// Returns the number of the last fact of a run.
   package func lastFact(of run: String) -> Int { facts[run]?.last ?? 0 }
 
-  /// The facts of a run that are not recorded yet.
+  /// Returns the facts of a run that are not recorded yet.
   package func facts(of run: String) -> [JobFact] { facts[run]?.waiting ?? [] }
 
   /// Removes the recorded facts up to fact `number`.
@@ -209,7 +209,9 @@ package struct JobTable: Sendable {
 
   // MARK: The rows
 
-  /// - Throws: `.claimLost`, also at the end of the lease, before another worker claimed the job.
+  /// Returns the row of a job that is claimed.
+  ///
+  /// - Throws: `.claimLost`, also if the lease has ended but no other worker has claimed the job.
   private mutating func held(
     _ claim: JobClaim, now: Duration
   ) throws(ExchangeFault) -> (row: Row, isRecalled: Bool) {
@@ -220,8 +222,8 @@ package struct JobTable: Sendable {
     return (row, isRecalled)
   }
 
-  /// Reports the outcome of a lost claim once: the outcome is true, although it does not end the
-  /// job.
+  /// Adds the outcome of a lost claim as a fact, at most once. The outcome is correct, although it
+  /// does not end the job.
   private mutating func noteLate(_ claim: JobClaim, _ ending: AttemptEnding) {
     let id = claim.job.id
     if case .returned = ending { return }
@@ -294,8 +296,8 @@ package struct JobTable: Sendable {
     return nil
   }
 
-  /// Returns the first job that other workers returned as `notHeard`, or that this worker returned
-  /// long ago.
+  /// Returns the first job of the worker's site that another worker returned as `notHeard`, or that
+  /// this worker returned at least `searchDelay` ago.
   private mutating func takeSearched(for worker: FleetWorker, now: Duration) -> UpdateJob.ID? {
     guard !searched.isEmpty else { return nil }
     searched.removeAll { rows[$0]?.state != .waiting }

@@ -208,7 +208,7 @@ package final class MemoryExchange: JobExchange {
       let before = state.table.lastFact(of: job.run)
       let result: Result<Value, ExchangeFault>
       do throws(ExchangeFault) { result = .success(try body(&state.table, elapsed())) } catch {
-        // A late outcome is a fact although the call fails.
+        // A late outcome is recorded as a fact although the call fails.
         result = .failure(error)
       }
       if ends { state.progress[job] = nil }

@@ -50,8 +50,8 @@ package struct FleetWorker: Hashable, Sendable, Codable {
   }
 }
 
-/// The right to work on a job until the claim expires. It contains no time: the exchange measures
-/// the lease by its clock, and the worker measures its deadline by its own.
+/// The right to work on a job until the claim expires. The claim contains no time: the exchange
+/// measures the lease by its clock, and the worker measures its deadline by the worker's clock.
 package struct JobClaim: Hashable, Sendable {
   package let job: UpdateJob
   package let worker: String
@@ -67,7 +67,7 @@ package struct JobClaim: Hashable, Sendable {
 
 /// An event of a job. The event is not recorded in its run yet.
 package struct JobFact: Hashable, Sendable {
-  /// Increases within the run; gaps are possible.
+  /// The number of the fact, which increases within the run; gaps are possible.
   package let number: Int
   package let job: UpdateJob.ID
   package let event: FleetEvent
@@ -79,7 +79,7 @@ package struct JobFact: Hashable, Sendable {
   }
 }
 
-/// The state of a transfer, for observers. It may be lost at any time.
+/// The state of a transfer, for observers. A report of this state may be lost at any time.
 package struct JobProgress: Hashable, Sendable, Codable {
   package let job: UpdateJob.ID
   /// The number of acknowledged bytes.
@@ -96,6 +96,7 @@ package struct JobProgress: Hashable, Sendable, Codable {
 /// The state of a claim.
 package enum ClaimStanding: Hashable, Sendable {
   case held
-  /// The coordinator recalled the job: the worker ends it at a safe point and releases it.
+  /// The coordinator cancelled the job: the worker ends the attempt at a safe point and releases
+  /// the job.
   case recalled
 }

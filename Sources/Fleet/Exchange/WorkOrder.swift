@@ -1,5 +1,5 @@
-/// Everything except the image that a worker needs for one attempt, so that it depends neither on
-/// the campaign nor on the process of the coordinator.
+/// Everything except the image that a worker needs for one attempt, so that the worker depends
+/// neither on the campaign nor on the process of the coordinator.
 package struct WorkOrder: Hashable, Sendable, Codable {
   /// The name of the device in the campaign.
   package var name: String?
@@ -9,11 +9,11 @@ package struct WorkOrder: Hashable, Sendable, Codable {
   package var hooks: CampaignHooks?
   /// The environment variables of the hooks.
   package var hookFacts: [String: String] = [:]
-  /// `nil` = the device has no key, or the worker has it.
+  /// The encrypted key of the device; `nil` = the device has no key, or the worker has the key.
   package var key: SealedKey?
-  /// The time for which a job may be returned by workers that do not receive the device, before the
-  /// attempt ends as `notHeard`. Zero = the first return ends the attempt, because the only worker
-  /// has all adapters.
+  /// The time for which workers that receive no advertisement of the device may return the job,
+  /// before the attempt ends as `notHeard`. Zero = the first return ends the attempt, because the
+  /// only worker has all adapters.
   package var search = Duration.zero
 
   package init() {}

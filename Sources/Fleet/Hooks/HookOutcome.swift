@@ -10,7 +10,7 @@ public struct HookOutcome: Hashable, Sendable, Codable {
     case timedOut
     /// The host ended the hook, because the run was interrupted or the claim was lost.
     case interrupted
-    /// The program does not exist or is not executable, so the outcome says nothing about a device.
+    /// The program does not exist or is not executable; this outcome is not a failure of a device.
     case notRun(words: String)
   }
 
@@ -19,7 +19,7 @@ public struct HookOutcome: Hashable, Sendable, Codable {
 
   /// The way in which the hook ended.
   public var end: End
-  /// The end of its standard output and standard error.
+  /// The last part of the hook's standard output and standard error.
   public var output: String
   /// The number of output bytes dropped before `output`.
   public var dropped: Int

@@ -17,7 +17,7 @@ public struct AttemptRecord: Hashable, Sendable {
   /// The offset at which the attempt started to send the image; `nil` = nothing was sent, or an
   /// older version recorded the attempt.
   public internal(set) var transferOffset: Int?
-  /// The time before the activation command.
+  /// The time immediately before the activation command; `nil` = no command was about to be sent.
   public internal(set) var activating: WallClockTime?
   /// The end of the attempt; `nil` = a worker is updating the device.
   public internal(set) var ended: WallClockTime?

@@ -1,4 +1,4 @@
-/// A command of an operator without an answer.
+/// An operator's command to which the run has not replied.
 public struct PendingCommand: Hashable, Sendable {
   /// The number of the command in its source.
   public let number: Int
@@ -7,7 +7,7 @@ public struct PendingCommand: Hashable, Sendable {
   /// The operator and the reason; `nil` = not recorded.
   public let action: OperatorAction?
 
-  /// Creates a command without an answer.
+  /// Creates a command to which the run has not replied.
   public init(number: Int, command: OperatorCommand, action: OperatorAction? = nil) {
     self.number = number
     self.command = command
@@ -23,7 +23,7 @@ public enum CommandAnswer {
 
 /// The source of operator commands for a run, such as another terminal.
 public protocol CommandSource: Sendable {
-  /// Returns the commands without an answer, the oldest first.
+  /// Returns the commands to which the run has not replied, the oldest first.
   func pending() async throws(StorageFault) -> [PendingCommand]
 
   /// Sends the result to the sender of the command, as text.

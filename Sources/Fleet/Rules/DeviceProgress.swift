@@ -72,7 +72,7 @@ public struct DeviceProgress: Hashable, Sendable {
     if failure.kind == .link { linkFailures += 1 }
   }
 
-  /// The record of the attempt of a worker that has not ended.
+  /// The record of the attempt in progress; `nil` = no attempt is in progress.
   var openRecord: AttemptRecord? {
     guard let last = records.last, last.ended == nil else { return nil }
     return last
@@ -146,8 +146,9 @@ public struct WaveProgress: Hashable, Sendable {
   /// The hook that runs or must run now.
   package var runningHook: HookPoint? { hooks.first { $0.value == .running }?.key }
 
-  /// Applies an operator's continuation after the verdict. A wave that paused at its failure limit
-  /// with devices left reopens, and its failures no longer count towards the limit.
+  /// Applies an operator's `resume` after the verdict: the next wave may start. A wave that paused
+  /// at its failure limit, and still has devices without an outcome, reopens, and earlier failures
+  /// no longer count towards the limit.
   mutating func approve() {
     guard case .stop = verdict, !isSettled else {
       phase = .passed
@@ -159,8 +160,8 @@ public struct WaveProgress: Hashable, Sendable {
     hooks[.afterWave] = nil
   }
 
-  /// Applies the continuation after a pause: a failed hook before the wave runs again, a failed
-  /// hook after the wave is overridden.
+  /// Applies an operator's `resume` after a pause: a failed hook before the wave runs again; the
+  /// failure of a hook after the wave is overridden.
   mutating func passHooks() {
     if case .ended(let outcome) = hooks[.beforeWave], !outcome.isSuccess {
       hooks[.beforeWave] = nil

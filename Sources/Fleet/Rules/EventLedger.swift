@@ -1,8 +1,8 @@
 /// An event with its number in the run.
 public struct RecordedEvent: Hashable, Sendable {
-  /// 1, 2, … in the run.
+  /// The number of the event in the run: 1, 2, …
   public let number: Int
-  /// The time of the record.
+  /// The time at which the event was recorded.
   public let at: WallClockTime
   /// The event.
   public let event: FleetEvent

@@ -74,8 +74,8 @@ extension FleetRules {
     }
   }
 
-  /// Returns the effects of closed windows: waiting jobs are recalled. Running jobs are also
-  /// recalled if the campaign interrupts transfers.
+  /// Returns the effects of closed windows: waiting jobs are cancelled. Running jobs are also
+  /// cancelled if the campaign interrupts transfers.
   ///
   /// - Parameter wall: the wall-clock time.
   package func effectsOfClosing(in run: FleetRun, wall: WallClockTime) -> [FleetEffect] {

@@ -5,8 +5,8 @@ package struct FleetRules: Sendable {
   /// The number of jobs that may wait for a worker of one site. It is large enough to keep the
   /// adapters busy, and small enough that a failure threshold stops most devices before they start.
   package let publishedAhead: Int
-  /// The time for which workers may return a device that they do not receive, before the attempt
-  /// counts. Zero = one worker has all adapters.
+  /// The time for which workers that receive no advertisement of a device may return its job,
+  /// before the attempt counts as failed. Zero = one worker has all adapters.
   package var search = Duration.zero
   /// Returns the encrypted key of a device; `nil` = the device has no key, or its workers have the
   /// key.
@@ -22,7 +22,7 @@ package struct FleetRules: Sendable {
   /// Returns the events of the next automatic step, or an empty list. The caller repeats the call
   /// until the result is empty.
   ///
-  /// - Parameter wall: the wall-clock time, for windows; `nil` = the same as `now`.
+  /// - Parameter wall: the wall-clock time, for windows; `nil` = equal to `now`.
   package func next(
     in run: FleetRun, now: WallClockTime, wall: WallClockTime? = nil
   ) -> [FleetEvent] {
@@ -107,13 +107,13 @@ package struct FleetRules: Sendable {
     ]
   }
 
-  /// The next device of each site that has room for another job.
+  /// Returns the next device of each site that has room for another job.
   private func waiting(in run: FleetRun) -> [(device: DeviceProgress, notBefore: WallClockTime)] {
     guard hasRoom(in: run) else { return [] }
     return run.nextInQueues.filter { run.published[$0.device.device.site] ?? 0 < publishedAhead }
   }
 
-  /// Whether the wave permits another device in flight, which is one more possible failure.
+  /// Returns whether the wave permits another device in flight, which is one more possible failure.
   private func hasRoom(in run: FleetRun) -> Bool {
     guard let wave = run.currentWave else { return true }
     let room = run.waves[wave].tally.room(
@@ -137,7 +137,8 @@ package struct FleetRules: Sendable {
   /// Returns the time of the next possible automatic step; `nil` = the run waits for a fact or an
   /// operator.
   ///
-  /// - Parameter wall: as for `next`; the result refers to the clock of `now`.
+  /// - Parameter wall: the wall-clock time, for windows; `nil` = equal to `now`. The result refers
+  ///   to the clock of `now`.
   package func nextMoment(
     in run: FleetRun, now: WallClockTime, wall: WallClockTime? = nil
   ) -> WallClockTime? {
@@ -172,7 +173,7 @@ package struct FleetRules: Sendable {
     }
   }
 
-  /// Returns the time at which the next window that interrupts transfers closes.
+  /// Returns the earliest closing time of the open windows that interrupt transfers.
   private func windowEnd(_ wall: WallClockTime) -> WallClockTime? {
     campaign.windows.all.compactMap { window in
       guard window.atEnd == .breakOff, case .open(let until) = window.standing(at: wall) else {
@@ -186,8 +187,8 @@ package struct FleetRules: Sendable {
 
   /// Returns the event of a fact and the events that follow from it. A fact of an ended attempt or
   /// of another run is ignored, because it is a duplicate or late. A fact that the run already
-  /// contains is also ignored, because an exchange repeats a fact until it learns that the fact was
-  /// recorded.
+  /// contains is also ignored, because an exchange repeats each fact until the fact is
+  /// acknowledged.
   ///
   /// - Parameter random: 0 ..< 1, for the wait before the next attempt.
   package func events(
@@ -198,7 +199,8 @@ package struct FleetRules: Sendable {
     else { return [] }
     switch fact.event {
     case .attemptEnded(let id, let attempt, let reported):
-      // A job is recalled after a late outcome, which then ends the attempt.
+      // If the coordinator cancelled the job, the attempt ends with its late outcome, if it has
+      // one.
       let ending = reported == .returned(.recalled) ? device.lateOutcome ?? reported : reported
       return [
         .attemptEnded(device: id, attempt: attempt, ending: ending),
@@ -225,7 +227,7 @@ package struct FleetRules: Sendable {
     switch ending {
     case .updated: return .deviceSettled(device: id, ending: .updated)
     case .current:
-      // A device that received the activation command and never answered still counts as updated.
+      // A device that did not answer after the activation command still counts as updated.
       return .deviceSettled(device: id, ending: device.mayRunNewImage ? .updated : .current)
     case .failed(let failure): return consequence(of: failure, for: device, now, random)
     case .skipped(let words): return .deviceSettled(device: id, ending: .skipped(words: words))

@@ -200,7 +200,7 @@ public struct FleetRun: Sendable {
         $0.placed = lastAt
       }
     case .deviceActivating:
-      // The attempt may have no outcome that shows it: its worker may have ended.
+      // Recorded here, because an attempt has no outcome if its worker ended.
       devices[index].wasSeen = true
       devices[index].mayRunNewImage = true
       devices[index].updateLastRecord { $0.activating = lastAt }
@@ -257,7 +257,7 @@ public struct FleetRun: Sendable {
       if reason.countsAsLink { devices[index].linkFailures += 1 }
       if reason == .deviceBusy { devices[index].wasSeen = true }
       if reason == .adapterLost { infrastructureFailures += 1 }
-      // The store also lost the record of an activation, so the device may run the new image.
+      // The record of an activation may also be lost, so the device may run the new image.
       if reason == .outcomeLost { devices[index].mayRunNewImage = true }
     case .skipped: break
     }

@@ -11,7 +11,7 @@ package struct HookFacts: Sendable {
     if let value { environment[Self.prefix + name] = value }
   }
 
-  /// Creates the facts of a job, which its order contains.
+  /// Creates the variables from the order of a job.
   package init(_ order: WorkOrder) { environment = order.hookFacts }
 
   package init(_ campaign: Campaign, run: FleetRun, wave: Int) {

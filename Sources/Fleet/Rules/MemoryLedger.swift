@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A ledger in memory, whose records end with the process.
+/// An event log in memory, whose records are lost when the process ends.
 public final class MemoryLedger: EventLedger {
   private let events = Mutex<[RecordedEvent]>([])
 
-  /// Creates an empty ledger.
+  /// Creates an empty event log.
   public init() {}
 
   public func append(

@@ -1,4 +1,4 @@
-/// The times of a wave. For repeated events, this is the time of the last event.
+/// The times of a wave. If an event occurs more than once, the last time is used.
 public struct WaveTimes: Hashable, Sendable {
   /// The start of the wave.
   public internal(set) var began: WallClockTime?
@@ -20,7 +20,7 @@ public struct WaveTimes: Hashable, Sendable {
 public struct OperatorRecord: Hashable, Sendable {
   /// The command.
   public let action: OperatorAction
-  /// The time of the record.
+  /// The time at which the command was recorded.
   public let at: WallClockTime
 }
 

@@ -1,7 +1,8 @@
 /// A reason why a run starts no attempts, with the end of the wait.
 package struct RunWait: Hashable, Sendable {
   package enum Reason: Hashable, Sendable {
-    /// The window of the devices is closed; `site` is the site with its own window.
+    /// The transfer window of the devices is closed; `site` is the site of this window, `nil` = the
+    /// window of the campaign.
     case window(site: String?, zone: ZoneOffsets)
     /// The run waits for the verdict on the wave.
     case soak(wave: Int)
@@ -36,7 +37,7 @@ extension FleetRun {
   ///
   /// - Parameters:
   ///   - wall: the wall-clock time, for windows; `nil` = the same as `now`.
-  ///   - windows: the windows; `nil` = those that were recorded when the run started.
+  /// - windows: the transfer windows; `nil` = the windows that were recorded when the run started.
   package func waits(
     at now: WallClockTime, wall: WallClockTime? = nil, windows: TransferWindows? = nil
   ) -> [RunWait] {

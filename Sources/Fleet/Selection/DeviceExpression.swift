@@ -68,7 +68,7 @@ package indirect enum DeviceExpression: Hashable, Sendable {
     }
   }
 
-  /// Returns the expression with mapped ids in comparisons, except patterns.
+  /// Returns the expression with `map` applied to the ids in comparisons, except in patterns.
   func mappingIDs(_ map: (String) -> String) -> DeviceExpression {
     switch self {
     case .compare(.id, let relation, .text(let id)) where relation != .like:
@@ -92,7 +92,7 @@ package indirect enum DeviceExpression: Hashable, Sendable {
     }
   }
 
-  /// `nil` = the fact is not known.
+  /// Returns whether a comparison is true for a device; `nil` = the fact is not known.
   private static func holds(
     _ fact: Fact, _ relation: Relation, _ operand: Operand, of device: FleetDevice
   ) -> Bool? {

@@ -22,8 +22,8 @@ package struct DeviceScan: Hashable, Sendable {
 
   package init() {}
 
-  /// Whether a name and an RSSI match the filter. The scanner compares services, because it knows
-  /// the short forms of UUIDs.
+  /// Returns whether a name and an RSSI match the filter. The service is compared by the scanner,
+  /// which also supports the short forms of UUIDs.
   package func takes(name: String?, rssi: Int?) -> Bool {
     if let namePattern {
       guard let name, Wildcard.matches(name, pattern: namePattern) else { return false }
@@ -38,7 +38,7 @@ package struct DeviceScan: Hashable, Sendable {
       id: id, name: name, board: board, site: site, tags: tags, keyFile: keyFile, rssi: rssi)
   }
 
-  /// Returns `text` in lower case if it is a UUID of 16, 32 or 128 bits.
+  /// Returns `text` in lower case if it is a UUID of 16, 32 or 128 bits; otherwise `nil`.
   package static func serviceUUID(_ text: String) -> String? {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     let isHexadecimal = parts.allSatisfy { $0.allSatisfy { $0.isASCII && $0.isHexDigit } }

@@ -20,7 +20,7 @@ public struct FleetDevice: Hashable, Sendable {
   public var keyFile: String?
   /// The last known running version.
   public var version: FirmwareVersion?
-  /// The RSSI of its advertisements in dBm, −127…20.
+  /// The RSSI of the device's advertisements in dBm, −127…20.
   public var rssi: Int?
 
   /// Creates a device; unspecified values are `nil`.
@@ -46,7 +46,7 @@ public struct FleetDevice: Hashable, Sendable {
   /// Returns the canonical form of an id.
   static func identity(of id: ID) -> String {
     let address = id.prefix { $0 != "/" }
-    // Most ids that are not addresses end here, and campaigns compare millions of ids.
+    // Most ids that are not addresses are excluded here; campaigns compare millions of ids.
     guard address.utf8.count == 17 else { return id }
     let bytes = address.split(separator: ":", omittingEmptySubsequences: false)
     let isAddress =
@@ -54,7 +54,7 @@ public struct FleetDevice: Hashable, Sendable {
     return isAddress ? bytes.joined(separator: ":").uppercased() : id
   }
 
-  /// Returns the device with another id.
+  /// Returns a copy of the device with another id.
   func identified(by id: ID) -> FleetDevice {
     FleetDevice(
       id: id, name: name, board: board, site: site, tags: tags, keyFile: keyFile,

@@ -13,7 +13,7 @@ package struct AdapterLoad: Hashable, Sendable {
   }
 }
 
-/// An adapter that receives advertisements of a device, and their RSSI.
+/// An adapter that receives advertisements of a device, and the RSSI of these advertisements.
 public struct AdapterHearing: Hashable, Sendable {
   /// The name of the adapter.
   public let adapter: String
@@ -27,8 +27,8 @@ public struct AdapterHearing: Hashable, Sendable {
   }
 }
 
-/// The choice of an adapter for a device: the adapter with the highest RSSI among the adapters with
-/// a free place.
+/// The choice of an adapter for a device: the adapter with the highest RSSI among the adapters that
+/// have room for another transfer.
 package enum AdapterChoice: Hashable, Sendable {
   case on(String)
   /// All adapters in range of the device are in use.

@@ -1,4 +1,5 @@
-/// Learns the best number of concurrent transfers on an adapter from the throughput. The number is
+/// Determines the best number of concurrent transfers on an adapter from the throughput. The number
+/// is
 /// raised while the total rate grows, and lowered when the rate falls or links are lost.
 ///
 /// The caller adds only samples of equal length in which as many links transferred as the limit
@@ -11,11 +12,11 @@ package struct ParallelismLearner: Hashable, Sendable {
   }
 
   private struct Climb: Hashable {
-    /// The last limit with a gain; `nil` = the climb is at its first limit.
+    /// The last limit that increased the rate; `nil` = the climb is at its first limit.
     var from: Int?
-    /// The lowest limit that is known to have no gain, or a limit above the maximum.
+    /// The lowest limit that is known not to increase the rate, or a limit above the maximum.
     var ceiling: Int
-    /// The distance from `from`.
+    /// The difference between `from` and the present limit.
     var step: Int
     /// Whether the climb continues after one limit without gain: links that share a radio evenly
     /// are faster than a few links with uneven shares.
@@ -35,13 +36,13 @@ package struct ParallelismLearner: Hashable, Sendable {
   private static let worthwhile = 0.1
   private static let samplesToCompare = 2
   private static let samplesSettled = 20
-  /// The weight of a new sample in the mean of a settled limit.
+  /// The weight of a new sample in the running mean of the rate at the settled limit.
   private static let weight = 0.5
 
   package private(set) var limit: Int
   private let maximum: Int
   private var phase: Phase
-  /// Bytes per second by limit.
+  /// The measured rate in bytes per second at each limit.
   private var rates: [Int: Double] = [:]
 
   /// - Parameters:
@@ -54,6 +55,8 @@ package struct ParallelismLearner: Hashable, Sendable {
     phase = .climbing(Climb(from: nil, ceiling: maximum + 1, step: 1, mayLeap: true))
   }
 
+  /// Adds a sample, and adjusts the limit.
+  ///
   /// - Parameters:
   ///   - rate: bytes per second of all links together, in the sample.
   ///   - losses: links that were lost in the sample.
@@ -61,7 +64,7 @@ package struct ParallelismLearner: Hashable, Sendable {
     guard losses == 0 else { return settle(at: max(limit - 1, 1)) }
     switch phase {
     case .climbing(let climb):
-      // New links must connect first, so the better sample shows their gain.
+      // The best sample counts, because new links must first connect.
       rates[limit] = max(rates[limit] ?? 0, rate)
       follow(climb)
     case .settled(let left):

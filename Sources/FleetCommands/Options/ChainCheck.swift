@@ -19,8 +19,8 @@ enum ChainCheck: ExpressibleByArgument, Equatable, Sendable, CustomStringConvert
   /// a mistyped hash.
   private static let nameMaximum = 12
 
-  /// Returns `nil` for any other text, so that the parser uses it as the next argument, the name of
-  /// the run.
+  /// Returns `nil` if the text is not a hash; the parser then uses the text as the next argument,
+  /// the name of the run.
   init?(argument: String) {
     guard let hash = Text.bytes(hex: argument), hash.count == Self.hashSize else { return nil }
     self = .hash(hash)

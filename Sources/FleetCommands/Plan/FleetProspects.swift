@@ -9,7 +9,7 @@ import OtaflashGATT
 import OtaflashUpdate
 import Synchronization
 
-/// Asks each device of a campaign whether it accepts its image. Sends no image.
+/// Determines for each device of a campaign whether the device would be updated. Sends no image.
 struct FleetProspects: Sendable {
   enum Prospect: Sendable {
     case current
@@ -32,7 +32,7 @@ struct FleetProspects: Sendable {
     var words: String {
       switch self {
       case .current: "already runs it"
-      case .update(let from): from.map { "from \($0)" } ?? "would be sent"
+      case .update(let from): from.map { "from \($0)" } ?? "the image would be sent"
       case .refused(let words): "refused: \(words)"
       case .skipped(let words): "skipped: \(words)"
       case .unreachable(let words): "not reached: \(words)"
@@ -58,7 +58,7 @@ struct FleetProspects: Sendable {
   func look() async throws(CommandFault) -> [FleetDevice.ID: Prospect] {
     let devices = campaign.plan.waves.flatMap(\.devices)
     guard campaign.simulation == nil else {
-      session.console.note("simulated boards start with their run; no device can be asked yet")
+      session.console.note("simulated boards exist only during a run; no device can be checked")
       return [:]
     }
     let adapters: Set<UInt16>? = session.global.adapterNumber.map { [$0] }
@@ -112,7 +112,7 @@ struct FleetProspects: Sendable {
         }
       }
     } catch {
-      return .unreachable("another process uses it")
+      return .unreachable("another process uses the device")
     }
   }
 

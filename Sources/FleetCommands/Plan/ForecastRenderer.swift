@@ -9,7 +9,7 @@ import OtaflashSimulation
 
 /// Computes and prints the forecast of a campaign.
 struct ForecastRenderer: Sendable {
-  /// Below this value, a number of devices is printed with decimals.
+  /// The limit below which a number of devices is printed with decimals.
   private static let whole = 1.0
 
   private let campaign: LoadedCampaign
@@ -34,7 +34,7 @@ struct ForecastRenderer: Sendable {
     let trial = try await trial()
     session.console.note(
       "simulating " + Text.counted(campaign.plan.deviceCount, "device") + ", "
-        + Text.counted(seeds, "time") + " and with changes, for at most \(Text.clock(limit)) "
+        + Text.counted(seeds, "time") + " and with each change, for at most \(Text.clock(limit)) "
         + "(--forecast-time)")
     let console = session.console
     let start = ContinuousClock.now

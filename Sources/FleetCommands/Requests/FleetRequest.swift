@@ -7,7 +7,8 @@ import OtaflashFleetStore
 
 /// One request for one run.
 struct FleetRequest: Sendable {
-  /// The process that works on a run polls for requests several times per second.
+  /// The time limit for the answer. The process that works on a run polls for requests several
+  /// times per second.
   private static let patience = Duration.seconds(10)
   private static let pollInterval = Duration.milliseconds(100)
 
@@ -17,13 +18,14 @@ struct FleetRequest: Sendable {
     /// The run before the request.
     let run: FleetRun
     let command: OperatorCommand
-    /// A process is working on the run, and has answered.
+    /// Whether another process is working on the run; this process has then answered the request.
     let isActive: Bool
 
-    /// `run 7f3a12 (doors)`
+    /// The name of the run and its campaign, such as `run 7f3a12 (doors)`.
     var name: String { "run \(kept.id) (\(kept.campaign))" }
 
-    /// Whether the run has work left.
+    /// Whether updates can start after the request, so that a command that continues the run is
+    /// useful.
     var continues: Bool {
       switch command {
       case .resume, .retry: true
@@ -31,7 +33,7 @@ struct FleetRequest: Sendable {
       }
     }
 
-    /// The command that continues the run.
+    /// Returns the command that continues the run.
     func continuation(in session: Session) -> String {
       session.command("fleet", "run", run.beginning?.file ?? "CAMPAIGN.yaml")
     }
@@ -85,7 +87,8 @@ struct FleetRequest: Sendable {
     return Followed(kept: kept, run: run, command: command, isActive: false)
   }
 
-  /// A run without a process has no update in progress: it is cancelled and ended in one step.
+  /// Returns the events of the request. A run without a process has no update in progress, so a
+  /// cancelled run also ends immediately.
   private func events(
     for command: OperatorCommand, of id: String, in run: FleetRun
   ) throws(CommandFault) -> [FleetEvent] {

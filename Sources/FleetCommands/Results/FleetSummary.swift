@@ -88,7 +88,7 @@ extension Ending.Device {
 }
 
 extension DeviceProgress {
-  /// The time in which a worker was busy with the device.
+  /// The total duration of the attempts on the device; `nil` = no attempt was claimed.
   fileprivate var worked: Duration? {
     guard !records.isEmpty else { return nil }
     return records.reduce(.zero) { $0 + $1.began.duration(to: $1.ended ?? $1.began) }

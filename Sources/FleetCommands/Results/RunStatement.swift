@@ -9,7 +9,8 @@ import OtaflashFleetHost
 struct RunStatement: Sendable {
   /// The first line of every statement file.
   static let firstLine = "otaflash run head 1\n"
-  /// The namespace of the signature (`ssh-keygen -Y sign -n`); it is invalid for other uses.
+  /// The namespace of the signature (`ssh-keygen -Y sign -n`); verification fails for other
+  /// namespaces.
   private static let namespace = "otaflash-run"
   /// The time limit for typing a passphrase, or touching a hardware key.
   private static let patience = Duration.seconds(120)
@@ -31,7 +32,7 @@ struct RunStatement: Sendable {
     /// OpenSSH's ssh-keygen(1), for a private key, or for a public key whose private key is in an
     /// agent.
     case ssh
-    /// minisign(1)
+    /// minisign(1).
     case minisign
 
     /// - Parameter head: the start of the key file.

@@ -54,7 +54,8 @@ extension TransferWindow {
 extension RetryPolicy {
   fileprivate var words: String {
     [
-      "\(linkAttempts) attempts after lost links", "\(sameFailures) equal failures",
+      "\(linkAttempts) attempts after lost links",
+      "quarantine after \(sameFailures) equal failures",
       "delays \(firstDelay.spelled) to \(longestDelay.spelled)",
       "jitter \(Int((jitter * 100).rounded()))%",
       "pause after \(infrastructureFailures) failures of this host",

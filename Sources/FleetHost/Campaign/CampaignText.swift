@@ -68,7 +68,7 @@ package struct CampaignText: Sendable {
     digest = Text.hex(Array(hash.finalize()))
   }
 
-  /// The public key that matches the required signing key of the images.
+  /// Returns the public key that matches the required signing key of the images.
   func key() throws(CommandFault) -> VerificationKey? {
     guard let name = file.campaign.keyFile else { return nil }
     return try naming({ file.fault(ofFile: name, $0) }) { () throws(CommandFault) in
@@ -76,14 +76,15 @@ package struct CampaignText: Sendable {
     }
   }
 
-  /// The known devices of earlier commands and campaigns, if the campaign requires them.
+  /// Returns the known devices of earlier commands and campaigns, if the campaign requires them.
   package func knownDevices(in session: Session) throws(CommandFault) -> [FleetDevice] {
     let asksForVersions = file.campaign.selector?.facts.contains(.version) ?? false
     guard simulation == nil, file.usesKnownDevices || asksForVersions else { return [] }
     return try KnownDevices(session).inventory(aliases)
   }
 
-  /// Devices in simulated air can only be selected by a scan.
+  /// Checks that devices in simulated air are selected by a scan, because they have no addresses to
+  /// list.
   package func checkAir(of global: GlobalOptions) throws(CommandFault) {
     guard global.simulatedAir != nil, file.devicesScan == nil else { return }
     throw .usage(
@@ -91,7 +92,8 @@ package struct CampaignText: Sendable {
       command: "fleet run")
   }
 
-  /// SHA-256 of a file that the campaign names, in hex digits; `nil` = it cannot be read.
+  /// Returns the SHA-256 of a file that the campaign names, in hex digits; `nil` if the file cannot
+  /// be read.
   func digest(ofFile name: String) -> String? {
     do throws(FileFault) {
       return Self.sha256(try InputFile(path: resolve(name), limit: Self.recordedLimit).read())
@@ -106,7 +108,8 @@ package struct CampaignText: Sendable {
 
   private static func lastComponent(of path: String) -> String { ImageFile.lastComponent(of: path) }
 
-  /// Paths are relative to the folder of the campaign file.
+  /// Returns the path of a file that the campaign names; relative paths start at the folder of the
+  /// campaign file.
   func resolve(_ name: String) -> String { Self.resolve(name, nextTo: path) }
 
   private static func resolve(_ name: String, nextTo path: String) -> String {
@@ -148,7 +151,8 @@ package struct CampaignText: Sendable {
     }
   }
 
-  /// Returns errors in the campaign or its table, with their lines.
+  /// Returns the result of `body`, and reports mistakes in the campaign or its table with their
+  /// lines.
   func checking<Value>(
     _ body: () throws(CampaignFileFault) -> Value
   ) throws(CommandFault) -> Value {

@@ -19,6 +19,8 @@ struct HookPrograms {
   /// - Parameter campaign: the path of the file; relative paths are resolved against its folder.
   init(nextTo campaign: String) { folder = OutputFile.folder(of: campaign) }
 
+  /// Checks that every hook program can be run.
+  ///
   /// - Throws: the location of a hook whose program cannot be run.
   func check(_ hooks: CampaignHooks, in file: CampaignFile) throws(CampaignFileFault) {
     for point in HookPoint.allCases {
@@ -28,13 +30,13 @@ struct HookPrograms {
     }
   }
 
-  /// The hook programs with paths, each once.
+  /// Returns the hook programs with paths, each once.
   func files(of hooks: CampaignHooks) -> [String] {
     let programs = HookPoint.allCases.compactMap { hooks[$0].flatMap(program(of:)) }
     return Set(programs.filter { $0.contains("/") }).sorted()
   }
 
-  /// The first word; `nil` if only a shell can interpret it.
+  /// Returns the first word; `nil` if only a shell can interpret it.
   private func program(of command: HookCommand) -> String? {
     switch command {
     case .words(let words): return words.first

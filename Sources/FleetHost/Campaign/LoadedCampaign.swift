@@ -17,7 +17,7 @@ package struct LoadedCampaign: Sendable {
   /// The public key that matches the required signing key of every image; `nil` = no signature is
   /// required.
   let key: VerificationKey?
-  /// SHA-256 of that key, in hex digits.
+  /// SHA-256 of the public key in hex digits; `nil` = no signature is required.
   private let keyDigest: String?
   /// The files of the campaign except for the images.
   package let files: [RunFile]
@@ -136,7 +136,7 @@ package struct LoadedCampaign: Sendable {
         + "read the version with " + session.command("info", "-d", undecided[0].id))
   }
 
-  /// Each identifier must refer to the same device for the duration of the campaign.
+  /// Rejects identifiers that may refer to another device later in the campaign.
   private static func checkDevices(
     of plan: CampaignPlan, in file: CampaignFile, _ aliases: DeviceAliases
   ) throws(CampaignFileFault) {

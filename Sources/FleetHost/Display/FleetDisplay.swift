@@ -145,7 +145,7 @@ extension RunWait.Reason {
 }
 
 extension ChainHead {
-  /// The text to keep outside of the store.
+  /// The head of the chain as text, which the user can keep outside of the store.
   package var words: String {
     "\(Text.counted(events, "event")), the last has the hash \(Text.hex(hash))"
   }

@@ -21,13 +21,13 @@ struct FleetScreen: Sendable {
   private static let waitsMaximum = 3
 
   private let style: Style
-  /// Whether successful devices have permanent lines, as they do if there is no block.
+  /// Whether each successful device has a permanent line; `true` if the display has no block.
   private let tellsSuccesses: Bool
   private var run = FleetRun()
   private var active: [(id: FleetDevice.ID, device: Active)] = []
   private var pace: RunPace
-  /// The time of the last update, all waits at that time, and those of them that the previous
-  /// update also contained.
+  /// The time of the last update of the waits, all waits at that time, and the waits that the
+  /// previous update also contained.
   private var looked = WallClockTime(milliseconds: 0)
   private var waits: [RunWait] = []
   private var lastingWaits: [RunWait] = []
@@ -161,7 +161,7 @@ struct FleetScreen: Sendable {
 }
 
 extension RunWait {
-  /// Whether the waits are equal apart from the number of devices.
+  /// Returns whether the waits are equal apart from the number of devices.
   fileprivate func isSame(as other: RunWait) -> Bool {
     reason == other.reason && until == other.until
   }

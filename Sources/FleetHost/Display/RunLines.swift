@@ -6,7 +6,7 @@ import OtaflashFleetReport
 /// The permanent lines of events.
 struct RunLines: Sendable {
   let style: Style
-  /// Whether successful devices have lines, as they do if there is no block.
+  /// Whether each successful device has a line; `true` if the display has no block.
   let tellsSuccesses: Bool
   /// The run after the events.
   let run: FleetRun

@@ -9,7 +9,7 @@ struct RunPace: Sendable {
   /// The interval, in seconds, over which the rate is averaged.
   private static let rateInterval = 2.0
 
-  /// The waves' soak times, in their order.
+  /// The soak times of the waves, in the order of the waves.
   private let soaks: [Duration]
   /// The start of the display, and the number of devices settled at that time.
   private var start: (at: Duration, settled: Int)?

@@ -112,7 +112,7 @@ extension FaultReport {
       }
   }
 
-  /// The fault of a file, with the location of its name in the campaign.
+  /// Returns the fault of a file, with the location of its name in the campaign.
   private static func file(
     named passage: FilePassage, by campaign: String, _ fault: CommandFault, in context: FaultContext
   ) -> FaultReport {
@@ -143,7 +143,7 @@ extension FaultReport {
 }
 
 extension FaultContext {
-  /// The command that checks a campaign after it was corrected.
+  /// Returns the command that checks a campaign after it was corrected.
   fileprivate func check(_ campaign: String) -> String {
     command(["fleet", "plan", campaign.hasPrefix("-") ? "./" + campaign : campaign])
   }

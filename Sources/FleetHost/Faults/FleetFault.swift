@@ -52,7 +52,7 @@ package enum FleetFault: Error {
   /// The run waits for an operator, and this process does not prompt.
   case waits(run: String, words: String)
   case interrupted(run: String)
-  /// A run without events in the store.
+  /// Returns the fault of a run that has no events in the store.
   package static func noEvents(of run: String) -> FleetFault {
     .store(StorageFault(.unsound, "run \(run) has no events"))
   }

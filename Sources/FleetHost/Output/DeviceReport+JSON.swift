@@ -4,9 +4,9 @@ import OtaflashFleet
 import OtaflashFleetReport
 
 extension DeviceReport {
-  /// The device and its outcome in a run.
+  /// Returns the members for the device and its outcome in a run.
   ///
-  /// - Parameter wave: the name of its wave.
+  /// - Parameter wave: the name of the device's wave.
   package func members(inWave wave: String) -> [JSONValue.Member] {
     JSONValue.fields([
       "device": .string(device.id), "name": .text(device.name), "board": .text(device.board),

@@ -4,7 +4,7 @@ import OtaflashFleet
 import OtaflashUpdate
 
 extension FleetEvent {
-  /// The `--json` event.
+  /// Returns the type and the members of the `--json` event.
   func report(in run: FleetRun) -> (type: String, members: [JSONValue.Member]) {
     switch self {
     case .runBegan, .runPaused, .runResumed, .runCancelled, .runEnded:
@@ -56,7 +56,7 @@ extension FleetEvent {
     ])
   }
 
-  /// Waves are counted from 1 in output.
+  /// Returns an event of a wave; waves are counted from 1 in output.
   private static func wave(
     _ wave: Int, _ event: String, _ members: KeyValuePairs<String, JSONValue?> = [:]
   ) -> [JSONValue.Member] {
@@ -188,7 +188,7 @@ extension DeviceEnding {
     }
   }
 
-  /// The reason of a failure: a clause.
+  /// The reason of a failure, as a clause.
   var words: String? {
     switch self {
     case .updated, .current: nil

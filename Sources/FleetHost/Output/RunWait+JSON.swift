@@ -4,6 +4,8 @@ import OtaflashFleet
 import OtaflashFleetReport
 
 extension RunWait {
+  /// Returns the members for the wait.
+  ///
   /// - Parameters:
   ///   - run: the run that waits.
   ///   - now: the present time, for the remaining time.

@@ -17,7 +17,7 @@ extension FleetRun {
 
   package var settledCount: Int { waves.reduce(0) { $0 + $1.tally.settled } }
 
-  /// The name of a device as text: its id, if it has no name.
+  /// Returns the name of a device as text: its id, if it has no name.
   func label(of device: FleetDevice.ID) -> String { self[device]?.device.name ?? device }
 }
 
@@ -38,7 +38,7 @@ extension FleetEvent {
 }
 
 extension WaveTally {
-  /// `38 of 40 done, 2 failed`
+  /// The counts as text, such as `38 of 40 done, 2 failed`.
   var words: String {
     let others = [(failed, "failed"), (unseen, "not found"), (neutral, "skipped")]
       .filter { $0.0 > 0 }.map { "\(Text.grouped($0.0)) \($0.1)" }
@@ -48,7 +48,7 @@ extension WaveTally {
 }
 
 extension PauseReason {
-  /// A clause.
+  /// The reason of the pause, as a clause.
   var sentence: String {
     switch self {
     case .asked: "an operator requested it"

@@ -3,7 +3,7 @@ import OtaflashConsole
 import OtaflashFleet
 
 extension WallClockTime {
-  /// The wall clock.
+  /// The current time of the wall clock.
   package static var now: WallClockTime {
     WallClockTime(milliseconds: Int64(Timestamp.secondsSince1970() * 1000))
   }

@@ -23,7 +23,7 @@ package struct CampaignRunner: Sendable {
 
   /// - Parameters:
   ///   - started: the run.
-  ///   - parallel: the number of transfers per adapter; `nil` = the campaign's own.
+  /// - parallel: the number of transfers per adapter; `nil` = the number in the campaign.
   ///   - adapters: the numbers of the adapters to use; `nil` = all adapters that are on.
   package init(
     _ started: FleetStart.Started, of campaign: LoadedCampaign, in store: FleetStore,
@@ -105,7 +105,7 @@ package struct CampaignRunner: Sendable {
     let display = FleetDisplay(
       session.console, session.updates, campaign.plan, clock: clock, wall: wall,
       head: { [store, run] in
-        // The next event reports a store that cannot be read.
+        // If the store cannot be read, the next recorded event reports the error.
         do throws(StorageFault) { return try store.head(of: run.id) } catch { return nil }
       })
     let processes = ProcessHooks(in: OutputFile.folder(of: campaign.path))

@@ -86,8 +86,8 @@ package struct FleetStart: Sendable {
     return try await begin(campaign)
   }
 
-  /// Whether the last run has ended, and the text and images of the campaign have not changed since
-  /// then.
+  /// Returns whether the last run has ended, and the text and images of the campaign have not
+  /// changed since then.
   package static func isDone(_ last: Found, _ campaign: LoadedCampaign) -> Bool {
     let digests = Set(campaign.images.values.map(\.blob.digest))
     return !last.isOpen && last.kept.digest == campaign.digest
@@ -96,7 +96,7 @@ package struct FleetStart: Sendable {
 
   // MARK: Continuing
 
-  /// Uses the bytes that are stored with the run, even if the file has changed.
+  /// Returns the images that are stored with the run, even if the files have changed.
   private func packages(
     of last: Found, _ campaign: LoadedCampaign
   ) async throws(CommandFault) -> [String: FirmwarePackage] {

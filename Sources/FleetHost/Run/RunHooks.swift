@@ -85,7 +85,7 @@ final class RunHooks: Sendable {
     }
   }
 
-  /// The output of `fleet report --json` as one JSON object that contains the devices.
+  /// Returns the output of `fleet report --json` as one JSON object that contains the devices.
   private func report(at point: HookPoint) async throws(CommandFault) -> [UInt8] {
     let head: ChainHead?
     do throws(StorageFault) { head = try store.head(of: run.id) } catch {

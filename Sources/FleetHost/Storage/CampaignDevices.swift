@@ -109,7 +109,7 @@ extension DeviceRecord {
 }
 
 extension DeviceRecord.Flashing {
-  /// `nil` if the attempt did not reach the device.
+  /// Creates the record of an attempt; returns `nil` if the attempt did not reach the device.
   fileprivate init?(_ ending: AttemptEnding, at seconds: Double) {
     switch ending {
     case .updated(let figures):

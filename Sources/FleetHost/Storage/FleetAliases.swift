@@ -5,7 +5,7 @@ import OtaflashFleet
 import OtaflashState
 
 extension Session {
-  /// The user's aliases of devices. A command reads them once at its start.
+  /// Returns the user's aliases of devices. A command reads them once at its start.
   package func aliases() throws(CommandFault) -> DeviceAliases {
     try DeviceLookup(environment: environment).aliases()
   }

@@ -56,7 +56,8 @@ package struct FleetFolder: Sendable {
 }
 
 extension FleetFolder {
-  /// A command that changes a run holds the lock for a few milliseconds.
+  /// The number of attempts to lock a run, and the interval between them. A command that changes a
+  /// run holds the lock for a few milliseconds.
   private static let patience = (attempts: 20, interval: Duration.milliseconds(50))
 
   /// Locks a run for changes.
@@ -72,7 +73,7 @@ extension FleetFolder {
     }
   }
 
-  /// Whether a process is working on the run.
+  /// Returns whether a process is working on the run.
   package func isActive(_ run: String) -> Bool { ActiveRunLock.isHeld(run: run, store: store) }
 
   /// Finds the run of a command: without a name, the active run, otherwise the newest run.

@@ -44,7 +44,8 @@ package struct KnownDevices: Sendable {
     }
   }
 
-  /// `nil` for a run that another program has changed; the commands for the run report this.
+  /// Returns the events of a run; `nil` if another program has changed the run. The commands for
+  /// the run report this change.
   private func events(
     of run: String, in store: FleetStore
   ) throws(StorageFault) -> [RecordedEvent]? {

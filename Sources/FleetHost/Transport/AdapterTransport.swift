@@ -58,7 +58,7 @@ package final class AdapterTransport: DeviceTransport {
     doors = ["sim", "unix"]
   }
 
-  /// The kind of a device; `nil` = its id is not one that `DeviceSelector` accepts.
+  /// Returns the kind of a device; `nil` = its id is not one that `DeviceSelector` accepts.
   private func kind(of device: FleetDevice.ID) -> DeviceSelector.Kind? {
     if let kind = kinds[device] { return kind }
     do { return try DeviceSelector.parse(device).kind } catch { return nil }
@@ -155,7 +155,7 @@ package final class AdapterTransport: DeviceTransport {
     }
   }
 
-  /// The fault of a device that the host cannot use.
+  /// Returns the fault of a device that the host cannot use.
   private static func fault(_ cause: String) -> ConnectFault {
     .systemCall(
       name: "open", errno: EIO, cause: cause, remedy: .advice("Check the state directory."))

@@ -21,7 +21,7 @@ final class FleetRadios: Sendable {
     let tuner: LinkTuner
     let gone = OneShot<Void>()
 
-    /// Serves the adapter until it is gone.
+    /// Serves the adapter until it is removed or off.
     func work() async {
       let (pairing, gone) = (pairing, gone)
       await tuner.serve {
@@ -34,7 +34,7 @@ final class FleetRadios: Sendable {
     var radios: [String: Radio] = [:]
     /// The signal strength in dBm, by device and adapter.
     var discovered: [BluetoothAddress: [String: Int]] = [:]
-    /// The number of consecutive queries without an answer of the kernel.
+    /// The number of consecutive queries that the kernel did not answer.
     var silences = 0
   }
 

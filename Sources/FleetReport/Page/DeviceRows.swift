@@ -70,7 +70,8 @@ struct DeviceRows {
     return row
   }
 
-  /// The attempts of a device that had more than one; the row itself describes only one attempt.
+  /// Returns the attempts of a device that had more than one attempt; the row itself describes only
+  /// one attempt.
   private func tries(of device: DeviceReport) -> PageValues {
     let attempts = device.attempts
     guard attempts.count > 1 else { return ["one": String(attempts.count)] }

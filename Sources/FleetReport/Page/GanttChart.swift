@@ -64,7 +64,7 @@ struct GanttChart {
       + names.joined(separator: ", ") + rest + "."
   }
 
-  /// The time axis: labels at round times, and lines down to `bottom`.
+  /// Returns the time axis: labels at round times, and lines down to `bottom`.
   func axis(to bottom: Double) -> PageValues {
     let ticks = scale.ticks(in: zone).map { tick -> PageValues in
       ["x": tick.x.pixels, "label": tick.label, "date": tick.date ?? ""]
@@ -82,7 +82,7 @@ struct GanttChart {
     ]
   }
 
-  // MARK: Few
+  // MARK: Bars of attempts
 
   private func detailed(_ adapter: AdapterReport, _ y: Double) -> (PageValues, height: Double) {
     var ends: [WallClockTime] = []
@@ -137,7 +137,7 @@ struct GanttChart {
     return values.merging(more) { $1 }
   }
 
-  // MARK: Many
+  // MARK: Counts of concurrent attempts
 
   private func aggregated(_ adapter: AdapterReport, _ y: Double) -> (PageValues, height: Double) {
     let height = Self.lineHeight

@@ -27,12 +27,12 @@ package enum HTMLReport {
       + "script-src '\(hash(of: PageScript.text))'; base-uri 'none'; form-action 'none'"
   }()
 
-  /// The hash source of an inline style or script (CSP 3, 2.3.1).
+  /// Returns the hash source of an inline style or script (CSP 3, 2.3.1).
   private static func hash(of text: String) -> String {
     "sha256-" + base64(Array(SHA256.hash(data: Array(text.utf8))))
   }
 
-  /// Base64 encoding (RFC 4648, 4).
+  /// Returns the bytes in Base64 encoding (RFC 4648, 4).
   private static func base64(_ bytes: [UInt8]) -> String {
     let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
     var text = ""

@@ -38,7 +38,7 @@ package enum OutcomeBar {
     }
   }
 
-  /// `38 updated, 2 failed`
+  /// Returns a text such as `38 updated, 2 failed`.
   package static func summary(_ counts: OutcomeCounts) -> String {
     Outcome.allCases.filter { counts[$0] > 0 }
       .map { "\(Numerals.grouped(counts[$0])) \($0.words)" }.joined(separator: ", ")

@@ -71,13 +71,13 @@ struct PageView {
 
   // MARK: Times
 
-  /// `22 Nov 2026, 14:05`
+  /// Returns a time as text, such as `22 Nov 2026, 14:05`, with the name of the time zone.
   private func moment(_ time: WallClockTime) -> String {
     let calendar = CalendarTime(time, in: zone)
     return "\(calendar.dayWords), \(calendar.minutes) \(surroundings.zoneName)"
   }
 
-  /// A time span; the date is not repeated if it is the same.
+  /// Returns a time span as text; a date that is equal at both ends is omitted.
   private func span(_ from: WallClockTime, _ until: WallClockTime) -> String {
     let (first, last) = (CalendarTime(from, in: zone), CalendarTime(until, in: zone))
     return first.date == last.date

@@ -72,7 +72,8 @@ struct ThroughputChart {
     return words
   }
 
-  /// The distance between levels: 1, 2 or 5 times a power of ten, which yields three to six levels.
+  /// Returns the distance between levels: 1, 2 or 5 times a power of ten, which yields three to six
+  /// levels.
   private static func step(_ maximum: Double) -> Double {
     var step = 1.0
     while maximum / step > 10 { step *= 10 }

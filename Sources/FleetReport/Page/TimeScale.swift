@@ -107,7 +107,7 @@ package struct TimeScale {
     172_800, 604_800, 2_592_000,
   ]
 
-  /// Whether a label would overlap the sign above a break.
+  /// Returns whether a label would overlap the sign above a break.
   private func overlapsBreak(_ x: Double, _ distance: Double) -> Bool {
     breaks.contains { abs($0.x + $0.width / 2 - x) < distance }
   }

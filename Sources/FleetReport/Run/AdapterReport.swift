@@ -14,7 +14,7 @@ package struct AdapterReport: Hashable, Sendable {
   }
 
   package let name: String
-  /// Sorted by start.
+  /// The attempts on the adapter, sorted by start.
   package let stretches: [Stretch]
   /// Times with at least one attempt, merged and sorted.
   package let busy: [Range<WallClockTime>]

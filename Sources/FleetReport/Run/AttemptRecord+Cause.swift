@@ -1,8 +1,8 @@
 import OtaflashFleet
 
 extension AttemptRecord {
-  /// Whether the worker was interrupted, ended or recalled. Such an attempt proves nothing about
-  /// the device.
+  /// Whether the worker was interrupted or ended, or the coordinator cancelled the attempt. Such an
+  /// attempt is no evidence about the device.
   package var wasCutShort: Bool {
     switch ending {
     case .returned(.holderGone), .returned(.stopping), .returned(.recalled),

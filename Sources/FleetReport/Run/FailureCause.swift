@@ -107,7 +107,7 @@ package struct FailureCause: Hashable, Sendable {
       "The device requires a key", "Specify the device's key file in the campaign."
     ),
     "wrong-key": (
-      "The key is not the device's", "Specify the key file of these devices in the campaign."
+      "The key does not match the device", "Specify the key file of these devices in the campaign."
     ),
     "no-update-service": (
       "The device offers no supported update service",

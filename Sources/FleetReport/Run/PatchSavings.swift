@@ -5,7 +5,7 @@ package struct PatchSavings: Hashable, Sendable {
   package let devices: Int
   /// The bytes of patches or compressed images, including repeated bytes.
   package let sent: Int
-  /// The bytes of the images that the devices created from them.
+  /// The bytes of the images that the devices created from patches or compressed images.
   package let made: Int
 
   /// - Returns: `nil` if all devices received uncompressed images.

@@ -36,7 +36,7 @@ extension RunReport {
     return others.isEmpty ? "" : "; " + others.joined(separator: ", ")
   }
 
-  /// Whether a device reports the version of its image.
+  /// Returns whether a device reports the version of its image.
   private func runsVersion(_ device: DeviceReport) -> Bool {
     guard let runs = device.to?.description else { return false }
     let image = image(of: device)
@@ -127,7 +127,8 @@ extension WaveReport {
     case (_, .stop(let failures, let size)):
       "stopped: \(failures) of \(Figures.counted(size, "device")) failed"
     case (.passed, .inconclusive(let seen, let size)):
-      "\(seen) of \(size) have an outcome; \(times.approvedBy?.by ?? "an operator") approved it"
+      "\(seen) of \(size) have an outcome; "
+        + "\(times.approvedBy?.by ?? "an operator") approved the wave"
     case (_, .inconclusive(let seen, let size)):
       "inconclusive: \(seen) of \(Figures.counted(size, "device")) have an outcome"
     case (.judged, nil), (.passed, nil): "over"

@@ -21,9 +21,9 @@ package struct RunReport: Hashable, Sendable {
   /// The number of recorded events.
   package let events: Int
   package let waves: [WaveReport]
-  /// The waves and devices, in the planned order.
+  /// The devices, in the planned order.
   package let devices: [DeviceReport]
-  /// Sorted by name.
+  /// The adapters, sorted by name.
   package let adapters: [AdapterReport]
   /// The workers, in the order of their first events.
   package let workers: [String]

@@ -37,7 +37,7 @@ package enum VerificationGrade: Int, Hashable, Sendable, CaseIterable, Comparabl
     }
   }
 
-  /// The words after "verified", for the given number of devices.
+  /// Returns the words after "verified", for the given number of devices.
   func words(_ count: Int) -> String {
     switch self {
     case .readBack: "by read-back"
@@ -74,14 +74,16 @@ package struct GradeCounts: Hashable, Sendable {
   /// The weakest grade; `nil` = no device runs its image.
   package var weakest: VerificationGrade? { counts.keys.max() }
 
-  /// `33 read-back, 3 bootloader's report`; `nil` = no device runs its image.
+  /// The counts as text, such as `33 read-back, 3 bootloader's report`; `nil` = no device runs its
+  /// image.
   package var words: String? {
     let grades = counts.keys.sorted()
     guard !grades.isEmpty else { return nil }
     return grades.map { "\(Numerals.grouped(self[$0])) \($0.label)" }.joined(separator: ", ")
   }
 
-  /// `, verified by read-back`, or `: 33 verified by read-back, 3 by their bootloader's report`.
+  /// The end of a sentence, such as `, verified by read-back`, or `: 33 verified by read-back, 3 by
+  /// their bootloader's report`.
   var clause: String {
     let grades = counts.keys.sorted()
     guard let first = grades.first else { return "" }

@@ -30,8 +30,8 @@ extension RunWait {
     Figures.counted(devices, "device") + (devices == 1 ? " waits" : " wait")
   }
 
-  /// A time such as `02:00 Europe/Berlin, in 6 h 13 min`. The date is included if it is another day
-  /// in the time zone; seconds are included in the last hour.
+  /// Returns a time such as `02:00 Europe/Berlin, in 6 h 13 min`. The date is included if it is
+  /// another day in the time zone; seconds are included in the last hour.
   private static func moment(
     _ time: WallClockTime, _ zone: ZoneOffsets, _ now: WallClockTime
   ) -> String {

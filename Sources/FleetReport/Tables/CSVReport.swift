@@ -39,7 +39,7 @@ package enum CSVReport {
     cells.map(cell).joined(separator: ",") + "\r\n"
   }
 
-  /// Some spreadsheets also interpret the full-width forms.
+  /// The first characters of a formula. Some spreadsheets also interpret the full-width forms.
   private static let formulaBeginnings: Set<Unicode.Scalar> = [
     "=", "+", "-", "@", "＝", "＋", "－", "＠",
   ]
@@ -70,7 +70,7 @@ package enum CSVReport {
 }
 
 extension RunReport {
-  /// The campaign's options with these names, such as `hook run-ended: ./notify`.
+  /// Returns the campaign's options with these names, such as `hook run-ended: ./notify`.
   fileprivate func settingWords(_ isIncluded: (String) -> Bool) -> String {
     (beginning.settings ?? []).filter { isIncluded($0.name) }
       .map { $0.name == "overrides" ? $0.words : "\($0.name): \($0.words)" }

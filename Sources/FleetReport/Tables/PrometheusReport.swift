@@ -87,8 +87,8 @@ package enum PrometheusReport {
     labels.map { "\($0)=\"\(escaped($1))\"" }.joined(separator: ",")
   }
 
-  /// Works scalar by scalar, because a quotation mark with a combining accent is one character in
-  /// Swift.
+  /// Escapes backslashes and quotation marks. Works scalar by scalar, because a quotation mark with
+  /// a combining accent is one character in Swift.
   private static func escaped(_ text: String) -> String {
     var escaped = String.UnicodeScalarView()
     for scalar in VisibleWords.escaped(text).unicodeScalars {

@@ -4,15 +4,15 @@ import OtaflashNumerals
 
 /// Formatted numbers and times.
 package enum Figures {
-  /// `1 device`, `12,000 devices`
+  /// Returns a text such as `1 device` or `12,000 devices`.
   package static func counted(_ count: Int, _ noun: String) -> String {
     "\(Numerals.grouped(count)) \(noun)\(count == 1 ? "" : "s")"
   }
 
-  /// `850 B/s`, `32.9 kB/s`, `1.2 MB/s`
+  /// Returns a text such as `850 B/s`, `32.9 kB/s` or `1.2 MB/s`.
   package static func rate(_ bytesPerSecond: Double) -> String { scaled(bytesPerSecond) + "/s" }
 
-  /// `850 B`, `65.5 kB`, `1.2 MB`
+  /// Returns a text such as `850 B`, `65.5 kB` or `1.2 MB`.
   package static func size(_ bytes: Int) -> String { scaled(Double(bytes)) }
 
   private static func scaled(_ value: Double) -> String {
@@ -24,7 +24,7 @@ package enum Figures {
     }
   }
 
-  /// `0.8 s`, `14 s`, `4 min 5 s`, `2 h 4 min`, `3 d 2 h`, `10 min`
+  /// Returns a text such as `0.8 s`, `14 s`, `4 min 5 s`, `2 h 4 min`, `3 d 2 h` or `10 min`.
   package static func duration(_ milliseconds: Int64) -> String {
     let seconds = (milliseconds + 500) / 1000
     func pair(_ first: Int64, _ unit: String, _ second: Int64, _ other: String) -> String {
@@ -76,16 +76,16 @@ package struct CalendarTime {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// `22 Nov 2026`
+  /// The date, such as `22 Nov 2026`.
   package var dayWords: String { "\(day) \(Self.months[month - 1]) \(year)" }
-  /// `2026-11-22`
+  /// The date, such as `2026-11-22`.
   package var date: String { "\(year)-\(Figures.two(month))-\(Figures.two(day))" }
-  /// `14:05`
+  /// The time of day, such as `14:05`.
   package var minutes: String { "\(Figures.two(hour)):\(Figures.two(minute))" }
-  /// `14:05:09`
+  /// The time of day, such as `14:05:09`.
   package var clock: String { "\(minutes):\(Figures.two(second))" }
 
-  /// `2026-11-22T14:05:09Z`
+  /// Returns a moment in UTC, such as `2026-11-22T14:05:09Z`.
   static func text(_ moment: WallClockTime) -> String {
     let time = CalendarTime(moment)
     return "\(time.date)T\(time.clock)Z"

@@ -1,8 +1,8 @@
 /// Untrusted text (from a device, a file) for display. Invisible characters and characters that
 /// change the order of the surrounding text are escaped.
 package enum VisibleWords {
-  /// Whether the scalar is a control or line break (Unicode Cc, Zl and Zp), changes the direction
-  /// of text (Bidi_Control), or is the byte order mark.
+  /// Returns whether the scalar is a control or line break (Unicode Cc, Zl and Zp), changes the
+  /// direction of text (Bidi_Control), or is the byte order mark.
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x00...0x1F, 0x7F...0x9F, 0x2028, 0x2029, 0xFEFF: true

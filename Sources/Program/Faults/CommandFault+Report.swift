@@ -45,14 +45,15 @@ extension FaultReport {
         FaultReport(
           version ? .versionUnknown : .hardwareUnknown,
           "the \(version ? "version" : "hardware") of \(name) is unknown",
-          why: "It has no descriptor and no sidecar file. Set --image-version and --hardware.",
+          why: "The image has no descriptor and no sidecar file. Set --image-version and "
+            + "--hardware.",
           help: context.againSaying(version: version, hardware: hardware), exit: .malformedInput)
       case .imageNotTaken(let offered, let package):
         FaultReport(UpdateFault.imageNotTaken(by: offered), of: package, in: context)
       case .otherBoard(let name, let fault):
         FaultReport(
           .wrongHardware, "'\(name)': \(fault)",
-          why: "Its bootloader would reject the image after the transfer; nothing was sent.",
+          why: "The bootloader would reject the image after the transfer; nothing was sent.",
           help: context.inspectImage)
       case .verificationKey(let path, let fault):
         FaultReport(
@@ -146,7 +147,7 @@ extension FaultReport {
       }
   }
 
-  /// A simulated device whose flash file cannot be used.
+  /// Returns the report of a simulated device whose flash file cannot be used.
   private static func simulation(
     _ detail: String, _ errno: Int32, in context: FaultContext
   ) -> FaultReport {

@@ -24,7 +24,7 @@ extension FaultReport {
       case .silent(let path, let waited):
         FaultReport(
           .file, "\(path) sent no data for \(Text.seconds(waited))",
-          why: "It is not a regular file, and no process writes to it.",
+          why: "The input is not a regular file, and no process writes to it.",
           help: context.list(path), retryable: true)
       case .interrupted(let path):
         FaultReport(
@@ -43,7 +43,7 @@ extension FaultReport {
     case EBADF: "The input is closed."
     case ETIMEDOUT: "No data was received for ten minutes."
     case EIO: "The disk or its hardware has failed."
-    case EFBIG: "It exceeds the limit of 64 MiB for text files."
+    case EFBIG: "The file exceeds the limit of 64 MiB for text files."
     default: "The system refused the operation."
     }
   }
@@ -103,7 +103,7 @@ extension FaultReport {
       }
   }
 
-  /// The command that shows the location of the fault in the file.
+  /// Returns the command that shows the location of the fault in the file.
   private static func show(
     _ fault: FirmwareFault, in path: String, _ context: FaultContext
   ) -> String {
@@ -134,7 +134,7 @@ extension FaultReport {
     }
   }
 
-  /// Whether the archive itself is malformed. (The alternative is a missing entry.)
+  /// Returns whether the archive itself is malformed. (The alternative is a missing entry.)
   private static func isUnreadable(_ fault: FirmwareFault) -> Bool {
     if case .zip = fault { true } else { false }
   }

@@ -27,12 +27,13 @@ extension FaultReport {
     case .isInput:
       self.init(
         .output, "\(file.path) is not written: this run reads it or stores its state in it",
-        why: "Its content would be lost. \(file.option) requires a separate file.",
+        why: "The content of the file would be lost. \(file.option) requires a separate file.",
         help: context.again(replacing: file.option, with: file.another))
     case .otherKind:
       self.init(
         .output, "\(file.path) is not written: it exists and is not a \(file.kind.name) file",
-        why: "Its content would be lost. \(file.option) overwrites only files of the same kind.",
+        why: "The content of the file would be lost. \(file.option) overwrites only files of the "
+          + "same kind.",
         help: context.again(replacing: file.option, with: file.another))
     case .danglingLink:
       self.init(

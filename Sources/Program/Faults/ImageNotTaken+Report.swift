@@ -18,7 +18,7 @@ extension FaultReport {
       help: region.map { context.again(choosing: "--region", "\($0)") } ?? report.help)
   }
 
-  /// The command that shows the first bytes of the file.
+  /// Returns the command that shows the first bytes of the file.
   package static func look(isText: Bool, _ context: FaultContext) -> String {
     guard let image = context.subject.image, image != "-" else {
       return context.command(["image", "info", "--help"])

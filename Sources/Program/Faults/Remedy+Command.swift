@@ -70,8 +70,10 @@ extension Remedy {
     case .forgetPairing: "Remove the pairing also on this host, and run the same command again."
     case .giveKey:
       "Put the key, raw or as hex digits, in a file that only you can read."
-    case .sayVersion: "Set --image-version, or send it without a version with --allow-unknown."
-    case .sayHardware: "Set --hardware, or send it without this check with --allow-unknown."
+    case .sayVersion:
+      "Set --image-version, or send the image without a version with --allow-unknown."
+    case .sayHardware:
+      "Set --hardware, or send the image without this check with --allow-unknown."
     case .correctVersion: "Set --image-version to the version that the application reports."
     case .leaveProtocolOpen: "'flash --protocol auto' uses a protocol that the device offers."
     case .wait, .chooseAnotherPath, .restartAdapter, .comeCloser, .advice: description
@@ -84,7 +86,7 @@ extension Remedy {
     }
   }
 
-  /// `--index 1 ` for `hci1`.
+  /// Returns the option of btmgmt for an adapter: `--index 1 ` for `hci1`.
   private static func index(_ adapter: String) -> String {
     "--index \(adapter.removingPrefix("hci") ?? adapter) "
   }

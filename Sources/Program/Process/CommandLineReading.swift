@@ -126,7 +126,7 @@ package enum CommandLineReading {
 }
 
 extension FaultContext {
-  /// A context in which remedies are commands of this program.
+  /// Creates a context in which remedies are commands of this program.
   package init(
     program: String, caller: String? = nil, arguments: [String], subject: Subject = Subject(),
     root: any ParsableCommand.Type

@@ -5,7 +5,7 @@ import OtaflashState
 
 /// One run of the program, from its arguments to its exit status.
 package struct Run: Sendable {
-  /// The command that groups all others.
+  /// The command that groups all other commands.
   let root: any (ParsableCommand & Sendable).Type
   let program: Program.Name
   let arguments: [String]
@@ -142,7 +142,8 @@ package struct Run: Sendable {
       device: session.context.subject.device)
   }
 
-  /// An incomplete capture is an error, but does not replace another error.
+  /// Closes the capture, and returns the ending of the run. An incomplete capture is an error, but
+  /// does not replace another error.
   private func closeCapture(of session: Session, after ending: Ending) -> Ending {
     do throws(CommandFault) {
       try session.capture?.close()

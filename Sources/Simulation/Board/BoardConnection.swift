@@ -1,6 +1,6 @@
 import OtaflashGATT
 
-/// A connection as the board's firmware sees it, for every transport.
+/// A connection of a board, independent of the transport.
 protocol BoardConnection: AnyObject, Sendable {
   /// The link of the board's end.
   var boardLink: any Link { get }
@@ -8,11 +8,11 @@ protocol BoardConnection: AnyObject, Sendable {
   /// them.
   var pdusDelivered: Int { get }
 
-  /// The radio stops.
+  /// Stops the radio of the connection.
   func cut()
-  /// The board disappears without a termination.
+  /// Ends the board's end without a termination PDU.
   func boardVanishes()
-  /// The adapter at the host's end disappears.
+  /// Ends the host's end, because the adapter disappeared; the host detects `loss`.
   func hostVanishes(with loss: LinkLoss)
 }
 

@@ -9,14 +9,14 @@ protocol BoardFirmware: AnyObject, Sendable {
   /// The identity of the image that runs or that the next boot starts.
   var running: SlotImage { get }
 
-  /// The content of the running image in flash; empty if only a bootloader can run.
+  /// Returns the content of the running image in flash; empty if only a bootloader can run.
   func runningImage() throws(FlashFault) -> [UInt8]
 
-  /// The contents of the running images, one for each image of the device; the first is
+  /// Returns the contents of the running images, one for each image of the device; the first is
   /// `runningImage()`.
   func runningImages() throws(FlashFault) -> [[UInt8]]
 
-  /// Does the bootloader's work and loads the program.
+  /// Runs the bootloader, and returns the program that the bootloader starts.
   ///
   /// - Parameter number: the number of earlier resets.
   func boot(_ number: Int) throws(FlashFault) -> Boot
@@ -56,7 +56,7 @@ protocol BoardProgram: AnyObject, Sendable {
   /// The reason why the program ends; `nil` while it continues.
   var ending: BootEnding? { get }
 
-  /// The last action of the program: it marks an activated image for the bootloader.
+  /// Performs the last action of the program: an activated image is marked for the bootloader.
   func leave(_ ending: BootEnding) throws(FlashFault)
 
   /// The filter that alters the PDUs between the stack and the radio; `nil` = PDUs are neither
@@ -87,7 +87,7 @@ extension BoardProgram {
 /// The characteristic that receives an image, and the number of bytes in each value that are not
 /// part of the image, if this number is the same for every message.
 struct DataPath: Sendable {
-  /// `nil` = the program does not receive images.
+  /// The handle of the characteristic; `nil` = the program does not receive images.
   let handle: AttributeHandle?
   var overheadBytes = 0
 }

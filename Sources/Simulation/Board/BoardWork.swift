@@ -32,7 +32,7 @@ extension SimulatedBoard {
     }
   }
 
-  /// The link for the program's server; without faults and misbehavior it only counts PDUs.
+  /// Returns the link for the program's server; without faults and misbehavior it only counts PDUs.
   private func link(_ connection: any BoardConnection, of program: any BoardProgram) -> any Link {
     let air = connection.boardLink
     let counting = CountingLink(
@@ -51,7 +51,7 @@ extension SimulatedBoard {
     connection.cut()
   }
 
-  /// The main loop: polls the program and runs its flash operations.
+  /// Runs the main loop, which polls the program and executes its flash operations.
   private func operate(_ boot: Boot) async -> BootEnding {
     var flashReady: LinkInstant?
     // The end of an operation during which the next operation was already waiting. The next

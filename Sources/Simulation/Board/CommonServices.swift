@@ -10,7 +10,7 @@ extension LocalService {
   private static let batteryService = BluetoothUUID(0x180F)
   private static let batteryLevel = BluetoothUUID(0x2A19)
 
-  /// Core 5.4, Vol 3, Part C, 12.
+  /// Returns the Generic Access service (Core 5.4, Vol 3, Part C, 12).
   static func genericAccess(name: String) -> LocalService {
     LocalService(
       .genericAccess,
@@ -20,8 +20,8 @@ extension LocalService {
       ])
   }
 
-  /// Core 5.4, Vol 3, Part G, 7: a device whose attributes change after a reset offers Service
-  /// Changed.
+  /// Returns the Generic Attribute service (Core 5.4, Vol 3, Part G, 7): a device whose attributes
+  /// change after a reset offers Service Changed.
   static func genericAttribute() -> LocalService {
     LocalService(
       .genericAttribute,
@@ -30,7 +30,7 @@ extension LocalService {
       ])
   }
 
-  /// Battery Service 1.0, if the board has a battery.
+  /// Returns Battery Service 1.0, if the board has a battery.
   static func battery(of settings: BoardSettings) -> [LocalService] {
     guard let level = settings.batteryLevel else { return [] }
     return [
@@ -39,7 +39,9 @@ extension LocalService {
     ]
   }
 
-  /// Device Information Service 1.1 with these characteristics: their UUIDs and their values.
+  /// Returns Device Information Service 1.1 with these characteristics.
+  ///
+  /// - Parameter texts: the UUIDs and the values of the characteristics.
   static func deviceInformation(_ texts: KeyValuePairs<UInt16, String>) -> LocalService {
     LocalService(
       deviceInformation,

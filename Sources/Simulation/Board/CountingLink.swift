@@ -51,7 +51,8 @@ final class CountingLink: Link {
 
   func close() { base.close() }
 
-  /// Write Request 0x12 and Write Command 0x52 (Core 5.4, Vol 3, Part F, 3.4.5).
+  /// Counts a data write: Write Request 0x12 or Write Command 0x52 (Core 5.4, Vol 3, Part F,
+  /// 3.4.5).
   private func count(_ pdu: [UInt8], in traffic: inout Traffic) {
     guard pdu.count >= Self.writeHeaderBytes, pdu[0] == 0x12 || pdu[0] == 0x52,
       UInt16(pdu[1]) | UInt16(pdu[2]) << 8 == dataPath.handle?.rawValue

@@ -12,14 +12,14 @@ public struct DeviceAddress: Hashable, Sendable {
   /// address, so that it differs from the address of their application.
   public var successor: DeviceAddress { moved(by: 1) }
 
-  /// The address with `offset` added to its last byte, modulo 256.
+  /// Returns the address with `offset` added to its last byte, modulo 256.
   public func moved(by offset: Int8) -> DeviceAddress {
     let last = UInt8(truncatingIfNeeded: rawValue) &+ UInt8(bitPattern: offset)
     return DeviceAddress(rawValue: rawValue & ~0xFF | UInt64(last))
   }
 
-  /// The address at `place`, relative to this address; `nil` for a location that is known only by a
-  /// name.
+  /// Returns the address at `place`, relative to this address; `nil` for a location that is known
+  /// only by a name.
   func at(_ place: DeviceLocation) -> DeviceAddress? {
     place.lastByte(from: UInt8(truncatingIfNeeded: rawValue)).map {
       DeviceAddress(rawValue: rawValue & ~0xFF | UInt64($0))
@@ -52,7 +52,7 @@ extension BoardSettings {
     DeviceAddress(rawValue: 0xC0FF_EE00_0000 | (seed & 0xFFFF) << 8)
   }
 
-  /// The random address after this number of restarts, from 1.
+  /// Returns the random address after this number of restarts, from 1.
   func address(afterRestart number: Int) -> DeviceAddress {
     var random = SeededRandom(seed: seed).forked(for: 1000 + UInt64(number))
     return DeviceAddress(rawValue: 0xC000_0000_0000 | random.next() & 0x3FFF_FFFF_FFFF)
@@ -60,7 +60,7 @@ extension BoardSettings {
 }
 
 extension Advertisement {
-  /// The same advertisement under an address that the device has drawn.
+  /// Returns the same advertisement under an address that the device has drawn.
   func advertised(under address: DeviceAddress) -> Advertisement {
     Advertisement(
       id: address.description, name: name, rssi: rssi, services: services,

@@ -14,7 +14,7 @@ public struct DeviceKind: Hashable, Sendable {
 
   public func hash(into hasher: inout Hasher) { settings.hash(into: &hasher) }
 
-  /// The settings that only this kind has; `nil` if the device is of another kind.
+  /// Returns the settings that only this kind has; `nil` if the device is of another kind.
   public func settings<Settings>(as _: Settings.Type = Settings.self) -> Settings? {
     settings as? Settings
   }
@@ -25,7 +25,7 @@ public struct DeviceKind: Hashable, Sendable {
 
   var applicationName: String { settings.applicationName }
 
-  /// The flash size of a board with these settings, in bytes.
+  /// Returns the flash size of a board with these settings, in bytes.
   func flashSize(_ board: BoardSettings) -> Int { board.layout.size * settings.imageCount }
 
   func makeFirmware(of parts: BoardParts) throws(FlashFault) -> any BoardFirmware {
@@ -90,7 +90,7 @@ extension DeviceKind {
 
   func takes(_ fault: Fault) -> Bool { type(of: settings).faults.contains(fault) }
 
-  /// Same as `KindSettings.set`.
+  /// Changes a setting, as `KindSettings.set` does.
   mutating func set(_ key: String, to text: String?) -> Result<Void, ProfileFault>? {
     settings.set(key, to: text)
   }

@@ -1,7 +1,7 @@
 import OtaflashATT
 
-/// Applies the faults of a plan to the PDUs between a board's stack and its radio. It lives as long
-/// as the board, so that a fault that occurs once is not repeated.
+/// Applies the faults of a plan to the PDUs between a board's stack and its radio. An instance
+/// lives as long as the board, so that a fault that occurs once is not repeated.
 struct FaultFilter {
   private static let mtuLieBytes = 100
   /// The delay of a late answer: half a second less than the ATT transaction timeout (Core 5.4, Vol
@@ -17,18 +17,19 @@ struct FaultFilter {
     self.random = random
   }
 
-  /// Whether the board receives a PDU from the host.
+  /// Returns whether the board receives a PDU from the host.
   func receives(_ pdu: [UInt8]) -> Bool {
     !plan.contains(.silent) && !(plan.contains(.mtuLie) && pdu.count > Self.mtuLieBytes)
   }
 
-  /// Whether a PDU to the host is lost.
+  /// Returns whether a PDU to the host is lost.
   mutating func loses(_ pdu: [UInt8]) -> Bool {
     pdu.first == ATTOpcode.handleValueNotification.rawValue
       && random.happens(withProbability: plan.share(of: .notificationLoss))
   }
 
-  /// The delay of the next PDU to the host, and a random PDU to send before it.
+  /// Returns the delay of the next PDU to the host, and a random PDU to send before it; `nil` =
+  /// none.
   mutating func departure() -> (delay: Duration, nonsense: [UInt8]?) {
     pdusSent += 1
     let delay = pdusSent == plan.count(of: .latePDU) ? Self.lateness : .zero

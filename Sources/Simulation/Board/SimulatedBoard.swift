@@ -87,7 +87,7 @@ public final class SimulatedBoard: Sendable {
     try await dial(within: limit, over: nil, isMeant(by: place))
   }
 
-  /// The advertisements that match the search for a device at `place`.
+  /// Returns the condition for advertisements that match the search for a device at `place`.
   private func isMeant(by place: DeviceLocation) -> @Sendable (Advertisement) -> Bool {
     if case .advertising(let name) = place { return { $0.name == name } }
     guard settings.addressing == .random else {
@@ -137,7 +137,7 @@ public final class SimulatedBoard: Sendable {
     }
     throw .deviceNotFound(
       cause: "The simulated device did not advertise within \(limit).",
-      remedy: .advice("Choose a profile whose device returns."))
+      remedy: .advice("Choose a profile whose device advertises."))
   }
 
   /// Attaches a connection from outside the simulation, such as a real radio, to the device, and
@@ -161,11 +161,11 @@ public final class SimulatedBoard: Sendable {
 
   // MARK: Observation
 
-  /// The content in flash of the image that runs or that the next `run()` boots; empty if only a
-  /// bootloader can run.
+  /// Returns the content in flash of the image that runs or that the next `run()` boots; empty if
+  /// only a bootloader can run.
   public func runningImage() throws(FlashFault) -> [UInt8] { try firmware.runningImage() }
 
-  /// The running images of a device with several images; `runningImage()` is the first.
+  /// Returns the running images of a device with several images; `runningImage()` is the first.
   public func runningImages() throws(FlashFault) -> [[UInt8]] { try firmware.runningImages() }
 
   /// The identity of the running image.
@@ -248,7 +248,8 @@ extension SimulatedBoard {
     }
   }
 
-  /// Called for each PDU from the host.
+  /// Unplugs the adapter after a number of data writes, if the profile requires this. Called for
+  /// each PDU from the host.
   func noteTraffic(_ traffic: CountingLink.Traffic) {
     guard settings.faults.contains(.adapterVanishes),
       traffic.dataWrites >= Self.adapterWritesMaximum

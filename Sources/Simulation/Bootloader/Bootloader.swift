@@ -90,7 +90,7 @@ struct Bootloader: Sendable {
     return try flash.read(start..<start + Int(record.images[record.active].size))
   }
 
-  /// The time to move the pages of an image to the other slot.
+  /// Returns the time to move the pages of an image to the other slot.
   func exchangeTime(_ image: SlotImage, movesPerPage: Int) -> Duration {
     let pages = (Int(image.size) + layout.pageSize - 1) / layout.pageSize
     let geometry = flash.geometry
@@ -116,7 +116,7 @@ struct Bootloader: Sendable {
     return newest
   }
 
-  /// The flash operations that store a record with an incremented sequence number.
+  /// Returns the flash operations that store a record with an incremented sequence number.
   func operations(storing record: BootRecord) -> [FlashOperation] {
     let page = layout.bootRecords[Int(record.sequence % 2)]
     return [.erase(page: page), .write(record.encoded, at: page)]

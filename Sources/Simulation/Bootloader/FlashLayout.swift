@@ -20,7 +20,7 @@ struct FlashLayout: Hashable, Sendable {
   /// The size in bytes.
   var size: Int { 2 * slotSize + 4 * pageSize }
 
-  /// The layout of another image of the board; 0 is the first.
+  /// Returns the layout of the image with this number; the first image has number 0.
   func ofImage(_ index: Int) -> FlashLayout {
     var layout = self
     layout.start = index * size
@@ -33,7 +33,7 @@ extension BoardSettings {
 
   var layout: FlashLayout { FlashLayout(slotSize: slotSize, pageSize: Self.pageSize) }
 
-  /// A flash geometry of this size, with the flash speed of the settings.
+  /// Returns a flash geometry of this size, with the flash speed of the settings.
   func geometry(size: Int) -> FlashGeometry {
     var geometry = FlashGeometry(size: size)
     geometry.pageSize = Self.pageSize

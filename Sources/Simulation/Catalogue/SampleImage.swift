@@ -4,7 +4,7 @@ import OtaflashFirmware
 /// Sample files for simulated devices in the formats of the signing and packaging tools, for tests,
 /// sweeps and demonstrations without a firmware build.
 public enum SampleImage {
-  /// An MCUboot image with a SHA-256 and no signature.
+  /// Returns an MCUboot image with a SHA-256 and no signature.
   ///
   /// - Parameters:
   ///   - body: the bytes after the header of 512 bytes.
@@ -16,8 +16,8 @@ public enum SampleImage {
       body: body)
   }
 
-  /// An MCUboot image with the compression flag (LZMA2), and with its decompressed size and hash.
-  /// The body is not LZMA data, because the simulation does not decompress it.
+  /// Returns an MCUboot image with the compression flag (LZMA2), and with its decompressed size and
+  /// hash. The body is not LZMA data, because the simulation does not decompress it.
   ///
   /// - Parameters:
   ///   - body: the bytes after the 512-byte header; the decompressed size is twice their count.
@@ -34,9 +34,9 @@ public enum SampleImage {
       protected: BootableImage.decompressed(size: 2 * body.count, hash: hash))
   }
 
-  /// The init packet of an application for Secure DFU (dfu-cc.proto), which matches the simulated
-  /// device's settings. The packet is signed with `SampleKey`, or unsigned if the device does not
-  /// verify signatures.
+  /// Returns the init packet of an application for Secure DFU (dfu-cc.proto), which matches the
+  /// simulated device's settings. The packet is signed with `SampleKey`, or unsigned if the device
+  /// does not verify signatures.
   public static func secureInitPacket(
     for application: [UInt8], version: UInt32, settings: SecureBootloaderSettings
   ) -> [UInt8] {
@@ -55,7 +55,7 @@ public enum SampleImage {
       2, command + number(2, 0) + delimited(3, SampleKey.signature(of: initCommand)))
   }
 
-  /// The init packet of an application for legacy DFU, which matches the simulated device's
+  /// Returns the init packet of an application for legacy DFU, which matches the simulated device's
   /// settings.
   public static func legacyInitPacket(
     for application: [UInt8], version: UInt32, settings: LegacyBootloaderSettings

@@ -10,7 +10,7 @@ public struct SimulationProfile: Hashable, Sendable {
   /// The settings that all kinds share.
   public var settings = BoardSettings()
 
-  /// The plain device.
+  /// Creates the plain device.
   public init() {}
 
   /// Accesses one of the settings.
@@ -38,7 +38,7 @@ extension SimulationProfile {
   package static let kinds: [(name: String, keys: [KindKeyListing])] =
     allKinds.map { ($0.presets[0].name, $0.listing) }.filter { !$0.keys.isEmpty }
 
-  /// The keys of a kind of device: general keys, additional keys, and supported faults.
+  /// Returns the keys of a kind of device: general keys, additional keys, and supported faults.
   public static func keys(of device: DeviceKind) -> [(key: String, allowed: String?)] {
     ProfileKey.allCases.filter(device.takes).map { ($0.rawValue, $0.allowedValues) }
       + device.ownKeys.map { ($0.key, $0.allowed) }

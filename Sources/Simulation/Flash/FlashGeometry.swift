@@ -1,10 +1,10 @@
 /// The shape of a flash memory and the time that its operations take.
 package struct FlashGeometry: Hashable, Sendable {
-  /// The total size in bytes; all sizes here are in bytes.
+  /// The total size in bytes; all sizes of this type are in bytes.
   package var size: Int
   /// The erase unit.
   package var pageSize = 4096
-  /// The unit of writes: address and length of a write are multiples of it.
+  /// The unit of writes: address and length of a write are multiples of this unit.
   package var writeAlignment = 4
   /// The time to erase one page.
   package var eraseTime: Duration = .milliseconds(85)

@@ -6,12 +6,12 @@ extension FixedWidthInteger where Self: UnsignedInteger {
 }
 
 extension RandomAccessCollection<UInt8> where Index == Int {
-  /// The 32-bit number at an offset from the start. The caller has checked the length.
+  /// Returns the 32-bit number at an offset from the start. The caller has checked the length.
   func littleEndianWord(at offset: Int) -> UInt32 {
     (0..<4).reduce(0) { $0 | UInt32(self[startIndex + offset + $1]) << UInt32(8 * $1) }
   }
 
-  /// The 16-bit number at an offset from the start. The caller has checked the length.
+  /// Returns the 16-bit number at an offset from the start. The caller has checked the length.
   func littleEndianHalfword(at offset: Int) -> UInt16 {
     UInt16(self[startIndex + offset]) | UInt16(self[startIndex + offset + 1]) << 8
   }

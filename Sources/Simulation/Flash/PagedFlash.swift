@@ -74,8 +74,8 @@ final class PagedFlash: FlashMedium {
 
 /// A store of pages that keeps one copy of equal pages, without unused capacity.
 final class PagePool: Sendable {
-  /// Hashes all bytes in one call, because the hash of an array processes each element separately
-  /// and takes ten times as long.
+  /// A page that is hashed in one call, because the hash of an array processes each element
+  /// separately and takes ten times as long.
   private struct Page: Hashable {
     let bytes: [UInt8]
 

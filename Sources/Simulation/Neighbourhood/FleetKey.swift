@@ -88,8 +88,8 @@ struct Weighted<Value: Hashable & Sendable>: Hashable, Sendable {
     self.init(entries: entries)
   }
 
-  /// The value at position 0, 1, 2, … of a sequence in which each value occurs as often as its
-  /// weight.
+  /// Returns the value at position 0, 1, 2, … of a sequence in which each value occurs as often as
+  /// its weight.
   subscript(place: Int) -> Value {
     var rest = place % total
     for entry in entries {
@@ -99,7 +99,7 @@ struct Weighted<Value: Hashable & Sendable>: Hashable, Sendable {
     preconditionFailure("a place is below the sum of the weights")
   }
 
-  /// A random value.
+  /// Returns a random value.
   func drawn(from random: inout SeededRandom) -> Value {
     self[Int(random.next() % UInt64(total))]
   }

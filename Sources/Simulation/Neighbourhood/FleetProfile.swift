@@ -29,7 +29,7 @@ package struct FleetProfile: Hashable, Sendable {
 
   /// One board of the fleet.
   package struct Board: Hashable, Sendable {
-    /// `board-0001` and so on.
+    /// The id of the board, such as `board-0001`.
     package let id: String
     /// The name of the kind of the board, such as `smp`.
     package let kind: String
@@ -121,7 +121,7 @@ extension FleetProfile {
     kinds = names.map { profiles[$0] ?? SimulationProfile() }
   }
 
-  /// The profile of a kind. The error for an unknown key lists the fleet's keys as well.
+  /// Returns the profile of a kind. The error for an unknown key lists the fleet's keys as well.
   private static func profile(
     of kind: String, _ settings: String
   ) throws(ProfileFault) -> SimulationProfile {
@@ -142,7 +142,7 @@ extension FleetProfile {
     }
   }
 
-  /// The fates of all boards, shuffled; every configured share affects at least one board.
+  /// Returns the fates of all boards, shuffled; every configured share affects at least one board.
   private func dealtFates() -> [Fate] {
     var fates = [Fate](repeating: .good, count: boardCount)
     var dealt = 0
@@ -162,7 +162,7 @@ extension FleetProfile {
 // MARK: - Derived fleets
 
 extension FleetProfile {
-  /// A fleet with the same proportions and other boards.
+  /// Returns a fleet with the same proportions and other boards.
   package func drawn(from seed: UInt64, boards count: Int? = nil) -> FleetProfile {
     var fleet = self
     fleet.seed = seed
@@ -171,7 +171,7 @@ extension FleetProfile {
     return fleet
   }
 
-  /// Changes the settings of all kinds of its boards.
+  /// Changes the settings of every kind of board in the fleet.
   package mutating func changeBoards(_ change: (inout BoardSettings) -> Void) {
     kinds = kinds.map { profile in
       var profile = profile
@@ -199,7 +199,7 @@ extension FleetProfile {
     return "board-" + String(repeating: "0", count: digits - text.utf8.count) + text
   }
 
-  /// The number of a board, from 0; `nil` if the fleet has no board with this id.
+  /// Returns the number of a board, from 0; `nil` if the fleet has no board with this id.
   package func number(of id: String) -> Int? {
     guard id.hasPrefix("board-"), let number = Int(id.dropFirst(6)), (1...boardCount) ~= number,
       id == self.id(of: number - 1)
@@ -209,7 +209,7 @@ extension FleetProfile {
 
   func fate(of number: Int) -> Fate { fates[number] }
 
-  /// A board by its number, from 0.
+  /// Returns a board by its number, from 0.
   package func board(_ number: Int) -> Board {
     var random = chance(of: number)
     var profile = kinds[number]
@@ -223,12 +223,12 @@ extension FleetProfile {
     return Board(id: id(of: number), kind: kind, fate: fate, profile: profile)
   }
 
-  /// The random generator of one board.
+  /// Returns the random generator of one board.
   private func chance(of number: Int) -> SeededRandom {
     SeededRandom(seed: seed).forked(for: UInt64(number))
   }
 
-  /// The numbers of the adapters that reach a board, each with the signal strength in dBm.
+  /// Returns the numbers of the adapters that reach a board, each with the signal strength in dBm.
   package func hearing(of number: Int) -> [(adapter: Int, rssi: Int)] {
     var random = chance(of: number).forked(for: 1)
     let nearest = Int(random.next() % UInt64(adapterCount))

@@ -1,8 +1,8 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The advertisements of simulated devices that pass the filter. Unlimited: cancel the task to end
-/// it.
+/// The advertisements of simulated devices that pass the filter. The sequence has no end; to end
+/// it, cancel the task.
 public struct SimulatedAdvertisements: AsyncSequence, Sendable {
   public typealias Element = Advertisement
   public typealias Failure = ScanFault

@@ -111,7 +111,7 @@ extension SimulatedFleet {
     }
   }
 
-  /// The plugged-in adapters that reach a board; empty for a board that is absent or gone.
+  /// Returns the plugged-in adapters that reach a board; empty for a board that is absent or gone.
   package func hearing(of id: String) -> [Hearing] {
     guard let number = profile.number(of: id), isThere(number) else { return [] }
     return profile.hearing(of: number).compactMap { adapter, rssi in
@@ -162,7 +162,7 @@ extension SimulatedFleet {
     radio(of: adapter)?.setPresent(isPresent)
   }
 
-  /// The time during which an adapter's radio carried data.
+  /// Returns the time during which an adapter's radio carried data.
   package func airTime(of adapter: String) -> Duration { radio(of: adapter)?.airTime ?? .zero }
 
   /// Powers a board off until the next connection to it.
@@ -233,11 +233,11 @@ extension SimulatedFleet {
       let cause = "The flash of a simulated board cannot be stored: \(error)."
       guard case .medium(let operation, let errno) = error else {
         throw .systemCall(
-          name: "flash", errno: 5, cause: cause, remedy: .advice("Choose another location for it."))
+          name: "flash", errno: 5, cause: cause, remedy: .advice("Choose another state directory."))
       }
       throw .systemCall(
         name: operation, errno: errno, cause: cause,
-        remedy: .advice("Free some space, or choose another location for it."))
+        remedy: .advice("Free disk space, or choose another state directory."))
     }
     if let (board, off) = fresh {
       let isTaken = switchedOn.offer { await self.live(board, number, until: off) }

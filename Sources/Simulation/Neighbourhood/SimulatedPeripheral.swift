@@ -100,7 +100,7 @@ public final class SimulatedPeripheral: Sendable {
     }
   }
 
-  // MARK: Life
+  // MARK: Power
 
   /// Powers the device until `switchOff`.
   func run() async {
@@ -111,7 +111,8 @@ public final class SimulatedPeripheral: Sendable {
     }
   }
 
-  /// The radio runs longer than the server, because the host detects the end of the link later.
+  /// Serves a connection. The radio runs longer than the server, because the host detects the end
+  /// of the link later.
   private func serve(_ connection: SimulatedConnection) async {
     async let air: Void = connection.run()
     _ = await server.serve(connection.peripheral, clock: clock)

@@ -12,7 +12,8 @@ extension LegacyBootloader {
     }
   }
 
-  /// Starts the erase, and answers when it is done. The sizes are stored even if they are rejected.
+  /// Starts the erase, and answers when the erase is done. The sizes are stored even if they are
+  /// rejected.
   private mutating func refusal(ofSizes bytes: [UInt8]) -> LegacyStatus? {
     guard bytes.count == 12 else { return .notSupported }
     let wanted = LegacySizes(decoding: bytes)
@@ -45,7 +46,8 @@ extension LegacyBootloader {
     return nil
   }
 
-  /// Copies a packet into a buffer, counts the packet, and reports it before it is in flash.
+  /// Copies a packet into a buffer, counts the packet, and reports the packet before it is in
+  /// flash.
   private mutating func refusal(ofData bytes: [UInt8]) -> LegacyStatus? {
     guard bytes.count.isMultiple(of: 4) else { return .notSupported }
     guard packetsInFlash < pool.packets else { return .failed }

@@ -5,7 +5,7 @@ import OtaflashFirmware
 /// in README.md in this folder). This type is independent of link and clock.
 struct LegacyBootloader: DFUMachine {
   static let initPacketBytesMaximum = 128
-  /// The timer starts at boot, with or without a connection.
+  /// A connection does not restart the inactivity timer, which starts at boot.
   static let connectionBreaksSilence = false
   /// The maximum number of erases, packets and settings that wait for the flash. It is far larger
   /// than the pool permits, because the real bootloader waits while its queue is full.
@@ -163,7 +163,7 @@ struct LegacyBootloader: DFUMachine {
 
   var silenceLimit: Duration? { settings.silenceLimit }
 
-  /// Only sizes, init packets and data restart the timer.
+  /// Returns whether a write restarts the inactivity timer: only sizes, init packets and data do.
   func breaksSilence(_ write: DFUWrite) -> Bool {
     switch write {
     case .control(let bytes): bytes.first == 0x04
@@ -200,7 +200,7 @@ struct LegacySizes: Equatable, Sendable {
 
   init() {}
 
-  /// - Parameter bytes: 12.
+  /// - Parameter bytes: 12 bytes.
   init(decoding bytes: [UInt8]) {
     softDevice = bytes.littleEndianWord(at: 0)
     bootloader = bytes.littleEndianWord(at: 4)

@@ -66,7 +66,7 @@ public struct LegacyBootloaderSettings: Hashable, Sendable {
   /// Whether the application reports its version in a Device Information Service.
   public var hasDeviceInformation = true
 
-  /// Nordic's bootloader of SDK 11, with the defaults above.
+  /// Creates the settings of Nordic's bootloader of SDK 11, with the default values.
   public init() {}
 
   var packetPool: Pool {
@@ -147,7 +147,8 @@ extension LegacyBootloaderSettings: KindSettings {
 }
 
 extension DeviceKind {
-  /// An application with Nordic's bootloader of SDK 11 or earlier, or with InfiniTime's receiver.
+  /// Returns a device with an application and Nordic's bootloader of SDK 11 or earlier, or with
+  /// InfiniTime's receiver.
   public static func legacyBootloader(_ settings: LegacyBootloaderSettings) -> DeviceKind {
     DeviceKind(settings)
   }

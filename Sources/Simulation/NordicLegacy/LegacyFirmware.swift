@@ -10,7 +10,7 @@ final class LegacyFirmware: BoardFirmware {
     /// A register that keeps its value through a reset, but not through a loss of power.
     var entersBootloader = false
     var isButtonHeld: Bool
-    /// A new image has been started.
+    /// Whether a new image has been started.
     var hasActivated = false
   }
 
@@ -100,8 +100,8 @@ final class LegacyFirmware: BoardFirmware {
     return (started, try isWhole(started))
   }
 
-  /// Whether the image matches the checksum in the settings; the bootloader starts no other image.
-  /// With two banks the running image is never overwritten.
+  /// Returns whether the image matches the checksum in the settings; the bootloader starts no other
+  /// image. With two banks the running image is never overwritten.
   private func isWhole(_ record: BootRecord) throws(FlashFault) -> Bool {
     guard hasOneBank else { return true }
     let image = record.images[record.active]

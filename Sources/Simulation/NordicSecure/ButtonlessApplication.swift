@@ -8,7 +8,7 @@ final class ButtonlessApplication: BoardProgram {
   let dataPath = DataPath(handle: nil)
   private let firmware: SecureFirmware
   private let state: Shared<ButtonlessState>
-  /// `nil` if only a button starts the bootloader.
+  /// The handle of the Buttonless DFU characteristic; `nil` if only a button starts the bootloader.
   private let control: AttributeHandle?
 
   init(of firmware: SecureFirmware, runs image: SlotImage, at address: DeviceAddress) {
@@ -154,13 +154,14 @@ struct ButtonlessState: Sendable {
       if case .answered = phase { phase = .leaving(at: nil) }
     case .disconnected:
       isSubscribed = false
-      // A host that never confirmed the answer does not know that the device would reset.
+      // If the host did not confirm the answer, the device does not reset.
       if case .answered = phase { phase = .running }
     case .connected, .mtuChanged, .configured: break
     }
   }
 
-  /// After an indication, the confirmation triggers the reset; after a notification, a delay does.
+  /// Requests the reset: immediately after the confirmation of an indication, or after a delay if
+  /// the answer was a notification. Returns the time until the reset.
   mutating func poll(at now: LinkInstant, _ answerTime: Duration) -> Duration? {
     guard case .leaving(let begun) = phase else { return nil }
     let moment = begun ?? (entry == .experimental ? now.advanced(by: answerTime) : now)

@@ -35,7 +35,7 @@ struct InitPacket: Equatable, Sendable {
   var hashType: UInt64?
   var hash: [UInt8] = []
   var isDebug = false
-  /// `nil` when the packet is not signed.
+  /// The signature; `nil` = the packet is not signed.
   private(set) var signature: Signature?
   /// The bytes that the signature covers: the init command as it was sent.
   private(set) var signedBytes: [UInt8] = []

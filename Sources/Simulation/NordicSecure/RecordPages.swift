@@ -13,7 +13,7 @@ struct RecordPages: Sendable {
   /// The addresses of the two pages.
   let pages: [Int]
 
-  /// The newest complete record.
+  /// Returns the newest complete record.
   func newest() throws(FlashFault) -> (sequence: UInt32, content: [UInt8])? {
     var newest: (sequence: UInt32, content: [UInt8])?
     for page in pages {
@@ -23,7 +23,7 @@ struct RecordPages: Sendable {
     return newest
   }
 
-  /// The flash operations that store `content` and keep the previous record.
+  /// Returns the flash operations that store `content` and keep the previous record.
   ///
   /// - Parameter sequence: the sequence number of the previous record + 1.
   func operations(storing content: [UInt8], sequence: UInt32) -> [FlashOperation] {

@@ -19,7 +19,7 @@ package enum SampleKey {
   /// X and Y of the public key, 64 bytes.
   package static var publicKey: [UInt8] { Array(privateKey.publicKey.rawRepresentation) }
 
-  /// The ECDSA signature of an init command: R and S, each least significant byte first, as
+  /// Returns the ECDSA signature of an init command: R and S, each least significant byte first, as
   /// nrfutil writes it.
   package static func signature(of initCommand: [UInt8]) -> [UInt8] {
     do {

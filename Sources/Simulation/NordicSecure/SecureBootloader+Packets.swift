@@ -44,7 +44,7 @@ extension SecureBootloader {
     return nil
   }
 
-  /// Counts a packet. Its result is reported only if a receipt is due.
+  /// Counts a packet. The result of the packet is reported only if a receipt is due.
   private mutating func countPacket(_ refusal: SecureResult?) {
     guard receiptTarget > 0 else { return }
     packetsUntilReceipt -= 1

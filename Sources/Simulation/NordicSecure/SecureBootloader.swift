@@ -61,7 +61,7 @@ struct SecureBootloader: DFUMachine {
   var responses: [[UInt8]] = []
   private(set) var request: DFURequest?
 
-  /// Starts with the content of the settings page.
+  /// Creates the bootloader with the content of the settings page.
   init(
     _ settings: SecureBootloaderSettings, inactivity: Duration, record: SecureRecord,
     sequence: UInt32,

@@ -40,7 +40,8 @@ public struct SecureBootloaderSettings: Hashable, Sendable {
   public var banks = Banks.dual
   /// The version of the factory application, as in its init packet.
   public var applicationVersion: UInt32 = 1
-  /// The version that the bootloader reports; updates of the bootloader must exceed it.
+  /// The version that the bootloader reports; an update of the bootloader must have a higher
+  /// version.
   public var bootloaderVersion: UInt32 = 1
   /// The hardware version that an init packet must match exactly.
   public var hardwareVersion: UInt32 = 52
@@ -57,7 +58,7 @@ public struct SecureBootloaderSettings: Hashable, Sendable {
   /// Whether the application reports its version in a Device Information Service.
   public var hasDeviceInformation = true
 
-  /// A bootloader with the defaults above.
+  /// Creates the settings with the default values.
   public init() {}
 
   /// X and Y of the key; `nil` = signatures are not verified.
@@ -134,7 +135,7 @@ extension SecureBootloaderSettings: KindSettings {
 }
 
 extension DeviceKind {
-  /// An application with a buttonless service, and Nordic's Secure DFU bootloader.
+  /// Returns a device with a buttonless application and Nordic's Secure DFU bootloader.
   public static func secureBootloader(_ settings: SecureBootloaderSettings) -> DeviceKind {
     DeviceKind(settings)
   }

@@ -17,7 +17,7 @@ final class SecureFirmware: BoardFirmware {
     /// A register that keeps its value through a reset, but not through a loss of power.
     var entersBootloader = false
     var isButtonHeld: Bool
-    /// A new application has been started.
+    /// Whether a new application has been started.
     var hasActivated = false
     var bootloaderName = SecureFirmware.defaultName
     var misbehavior: SecureMisbehavior
@@ -59,7 +59,8 @@ final class SecureFirmware: BoardFirmware {
 
   private var applicationAddress: DeviceAddress { parts.settings.address }
 
-  /// With bonds the address stays the same, because the keys belong to it.
+  /// The address of the bootloader. With bonds, it is the address of the application, because the
+  /// keys belong to this address.
   private var bootloaderAddress: DeviceAddress {
     settings.entry == .bonded ? applicationAddress : applicationAddress.successor
   }
@@ -179,8 +180,8 @@ final class SecureFirmware: BoardFirmware {
 
   func keep(_ misbehavior: SecureMisbehavior) { state.withLock { $0.misbehavior = misbehavior } }
 
-  /// The application's firmware revision: the version in its image descriptor, otherwise the
-  /// version in its init packet.
+  /// Returns the application's firmware revision: the version in its image descriptor, otherwise
+  /// the version in its init packet.
   func revision(of image: SlotImage) -> String {
     image.version == FirmwareVersion(0, 0, 0)
       ? "\(state.withLock { $0.record.applicationVersion })" : image.version.description

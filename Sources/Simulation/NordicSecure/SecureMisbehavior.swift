@@ -1,5 +1,5 @@
-/// Applies the faults of a plan to the progress that a bootloader reports. It lives as long as the
-/// board, so that a fault that occurs once is not repeated.
+/// Applies the faults of a plan to the progress that a bootloader reports. An instance lives as
+/// long as the board, so that a fault that occurs once is not repeated.
 struct SecureMisbehavior: Sendable {
   private let plan: FaultPlan
   private var hasCorruptedChecksum = false

@@ -26,8 +26,9 @@ struct SecureRecord: Equatable, Sendable {
     self.bootloaderVersion = bootloaderVersion
   }
 
-  /// - Parameter content: the content of a record page whose checksum is verified. Returns `nil` if
-  ///   it is not a record of this type.
+  /// Creates a record; returns `nil` if the content is not a record of this type.
+  ///
+  /// - Parameter content: the content of a record page whose checksum is verified.
   init?(decoding content: [UInt8]) {
     guard content.count >= Self.headerBytes,
       let pending = Pending(rawValue: content.littleEndianWord(at: 12))

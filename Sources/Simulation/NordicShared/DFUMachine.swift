@@ -18,18 +18,18 @@ protocol DFUMachine: Sendable {
   /// The inactivity timeout; `nil` = no timeout.
   var silenceLimit: Duration? { get }
 
-  /// Whether a write restarts the inactivity timer; called before the write is handled.
+  /// Returns whether a write restarts the inactivity timer; called before the write is handled.
   func breaksSilence(_ write: DFUWrite) -> Bool
 
-  /// A write to the Control Point.
+  /// Handles a write to the Control Point.
   ///
   /// - Returns: the ATT error code of the write, if it is rejected.
   mutating func controlWritten(_ bytes: [UInt8]) -> ATTErrorCode?
 
-  /// A write to Packet.
+  /// Handles a write to the Packet characteristic.
   mutating func packetWritten(_ bytes: [UInt8])
 
-  /// The running flash operation has ended.
+  /// Handles the end of the running flash operation.
   mutating func flashDone(_ isDone: Bool)
 
   mutating func disconnected()

@@ -8,7 +8,7 @@ final class DFUUnit<Machine: DFUMachine>: Sendable {
     var machine: Machine
     /// The time of the last event that restarted the inactivity timer.
     var lastSign: LinkInstant
-    /// The time of the device's reset; set when the machine requests it.
+    /// The time of the device's reset; set when the machine requests the reset.
     var end: LinkInstant?
     var isOver = false
     var random: SeededRandom
@@ -65,7 +65,8 @@ final class DFUUnit<Machine: DFUMachine>: Sendable {
 
   // MARK: The main loop
 
-  /// The pending notifications, and the time until the next poll; `nil` = after the next event.
+  /// Returns the pending notifications, and the time until the next poll; `nil` = after the next
+  /// event.
   func poll(at now: LinkInstant) -> (responses: [[UInt8]], wait: Duration?) {
     let isNonsense = parts.settings.faults.contains(.nonsense)
     return state.withLock { state in

@@ -6,7 +6,8 @@ extension KindKey {
     }
   }
 
-  /// The same key for an optional setting; `nil` means the default of the device's variant.
+  /// Returns the key `inactivity` for an optional setting; `nil` means the default of the device's
+  /// variant.
   static func inactivity(_ field: WritableKeyPath<Settings, Duration?> & Sendable) -> KindKey {
     KindKey("inactivity", "the bootloader's inactivity timeout", "a time such as 120s", field) {
       Quantity.duration($0).map(Optional.some)

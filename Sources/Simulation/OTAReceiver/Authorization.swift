@@ -8,7 +8,7 @@ struct Authorization: Sendable {
   let key: [UInt8]
   let hardware: HardwareID
 
-  /// Compares in constant time.
+  /// Returns whether the proof matches the challenge; the comparison takes constant time.
   func accepts(
     proof: UnsafeBufferPointer<UInt8>, for challenge: UnsafeBufferPointer<UInt8>
   ) -> Bool {

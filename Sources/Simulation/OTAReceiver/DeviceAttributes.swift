@@ -30,7 +30,7 @@ struct DeviceAttributes: Sendable {
     status = table.handle(of: DeviceUUID.otaStatus)
   }
 
-  /// Device Information Service 1.1.
+  /// Returns Device Information Service 1.1.
   private static func deviceInformation(
     _ settings: BoardSettings, _ running: SlotImage
   ) -> LocalService {

@@ -59,7 +59,8 @@ final class ReceiverFirmware: BoardFirmware {
     record.withLock { $0 = stored }
   }
 
-  /// The receiver's answers are only altered for misbehavior.
+  /// Returns the filter that alters the receiver's answers; `nil` = the profile contains no
+  /// misbehavior.
   func alteration(by device: DeviceAttributes) -> (any PDUAlteration)? {
     parts.settings.faults.misbehaves
       ? ReceiverAlteration(misbehavior: misbehavior, device: device) : nil

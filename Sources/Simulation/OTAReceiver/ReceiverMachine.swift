@@ -2,8 +2,9 @@ import OTAReceiver
 import OtaflashFirmware
 
 /// The portable receiver of one boot of a board: the receiver in C with the memory and the
-/// callbacks of its firmware. It is an object because it stores pointers to itself. Only one caller
-/// may use it at a time: hold a lock during every call, including the callbacks that it makes.
+/// callbacks of its firmware. The type is a class because an instance stores pointers to itself.
+/// Only one caller may use an instance at a time: hold a lock during every call, including the
+/// callbacks that the receiver calls.
 final class ReceiverMachine {
   /// A message for the stack to send.
   enum Outgoing: Hashable, Sendable {
@@ -124,8 +125,9 @@ extension ReceiverMachine {
     return ota_receiver_data_write(receiver, arrived, UInt32(arrived.count), withResponse)
   }
 
-  /// Applies a bit error. The CRC of a link detects almost all bit errors of the radio; bit errors
-  /// can still occur in the memory of the host or the device.
+  /// Returns the bytes of a data write, with a bit error in the write that the profile selects. The
+  /// CRC of a link detects almost all bit errors of the radio; bit errors can still occur in the
+  /// memory of the host or the device.
   private func asItArrives(_ bytes: [UInt8]) -> [UInt8] {
     dataWrites += 1
     guard dataWrites == kind.flippedWrite, !bytes.isEmpty else { return bytes }
@@ -220,7 +222,8 @@ extension ReceiverMachine {
     return true
   }
 
-  /// PATCH INFO's answer is 8D, result, 9 bytes, and size and CRC32 of the running image.
+  /// Returns the answer to PATCH INFO, with the previous image if the profile requires this. The
+  /// answer is 8D, result, 9 bytes, and size and CRC32 of the running image.
   private func reported(_ answer: [UInt8]) -> [UInt8] {
     guard kind.base == .former, former.size > 0, answer.count == 19, answer[0] == 0x8D else {
       return answer

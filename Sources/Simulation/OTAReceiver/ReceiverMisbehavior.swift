@@ -10,8 +10,8 @@ struct ReceiverAlteration: PDUAlteration {
   func altered(_ pdu: ATTPDU) -> ATTPDU { misbehavior.withLock { $0.altered(pdu, by: device) } }
 }
 
-/// Applies the faults of a plan to the receiver's answers. It lives as long as the board, so that a
-/// fault that occurs once is not repeated.
+/// Applies the faults of a plan to the receiver's answers. An instance lives as long as the board,
+/// so that a fault that occurs once is not repeated.
 struct ReceiverMisbehavior {
   private let plan: FaultPlan
   private var random: SeededRandom
@@ -65,7 +65,7 @@ struct ReceiverMisbehavior {
       code: ATTErrorCode(rawValue: 0x80))
   }
 
-  /// BEGIN is 06, flags, image size (docs/ota-service.md, 4).
+  /// Stores the image size of a BEGIN request: 06, flags, image size (docs/ota-service.md, 4).
   private mutating func noteBegin(_ request: [UInt8]) {
     guard request.count >= 6, request[0] == 0x06 else { return }
     imageSize = StatusFields.word(request, at: 2)
@@ -98,8 +98,9 @@ struct ReceiverMisbehavior {
     return answer
   }
 
-  /// RESUME POINT's answer is 83, result, size, crc32, next offset, crc32 of the held bytes;
-  /// BEGIN's answer is 86, result, next offset, crc32. The second BEGIN is answered correctly.
+  /// Returns the answer to RESUME POINT or BEGIN with the state of an unknown image. The answer to
+  /// RESUME POINT is 83, result, size, crc32, next offset, crc32 of the held bytes; the answer to
+  /// BEGIN is 86, result, next offset, crc32. The second BEGIN is answered correctly.
   private mutating func claimingForeignState(_ answer: [UInt8]) -> [UInt8] {
     guard answer.count >= 10, answer[1] == 0 else { return answer }
     switch answer[0] {

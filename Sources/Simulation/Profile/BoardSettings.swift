@@ -80,6 +80,6 @@ public struct BoardSettings: Hashable, Sendable {
   /// The faults of the device.
   package var faults = FaultPlan()
 
-  /// The defaults.
+  /// Creates the default settings.
   public init() {}
 }

@@ -71,7 +71,7 @@ package enum FaultValue: Hashable, Sendable {
   case whole
   case count(Int)
   case time(Duration)
-  /// 0…1.
+  /// A share, 0…1.
   case share(Double)
 }
 
@@ -156,8 +156,8 @@ package struct FaultPlan: Hashable, Sendable {
     let value: FaultValue
   }
 
-  /// Sorted by name. Each PDU needs a search; for a few entries, a linear search is faster than
-  /// hashing.
+  /// The faults, sorted by name. Each PDU needs a search; for a few entries, a linear search is
+  /// faster than hashing.
   private var entries: [Entry] = []
 
   package init(_ values: [Fault: FaultValue] = [:]) {
@@ -185,7 +185,7 @@ package struct FaultPlan: Hashable, Sendable {
     if case .time(let time)? = value(of: fault) { time } else { nil }
   }
 
-  /// The share of a fault; 0 if the plan does not contain it.
+  /// Returns the share of a fault; 0 if the plan does not contain it.
   func share(of fault: Fault) -> Double {
     if case .share(let share)? = value(of: fault) { share } else { 0 }
   }

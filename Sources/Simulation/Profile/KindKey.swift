@@ -28,7 +28,7 @@ struct KindKey<Settings>: Sendable {
     }
   }
 
-  /// A key whose value is one of the names of an enumeration.
+  /// Creates a key whose value is one of the names of an enumeration.
   init<Value: RawRepresentable & CaseIterable & Sendable>(
     _ key: String, _ summary: String, _ field: WritableKeyPath<Settings, Value> & Sendable
   ) where Value.RawValue == String {
@@ -37,7 +37,7 @@ struct KindKey<Settings>: Sendable {
     self.init(key, summary, allowed, field) { Value(rawValue: $0) }
   }
 
-  /// A key whose value is `yes` or `no`.
+  /// Creates a key whose value is `yes` or `no`.
   init(
     _ key: String, _ summary: String, _ field: WritableKeyPath<Settings, Bool> & Sendable
   ) {

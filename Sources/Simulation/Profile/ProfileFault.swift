@@ -7,7 +7,7 @@ public enum ProfileFault: Error, Equatable, Sendable {
   case unknownProfile(name: String, allowed: [String])
   /// The profile has no setting of this name.
   case unknownKey(key: String, allowed: [String])
-  /// `allowed` describes the allowed values.
+  /// A value is not allowed; `allowed` describes the allowed values.
   case valueNotAllowed(key: String, value: String, allowed: String)
   /// A setting occurs twice.
   case repeatedKey(key: String)

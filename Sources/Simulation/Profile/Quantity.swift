@@ -1,12 +1,12 @@
 /// Parsers for the numbers of a profile with their units; they return `nil` for any other string.
 enum Quantity {
-  /// A decimal number, 1 or more.
+  /// Parses a decimal number, 1 or more.
   static func count(_ text: String) -> Int? {
     guard let value = natural(text), value > 0 else { return nil }
     return value
   }
 
-  /// `7.5ms`, `20s`, `300us` or `0`.
+  /// Parses `7.5ms`, `20s`, `300us` or `0`.
   static func duration(_ text: String) -> Duration? {
     if text == "0" { return .zero }
     for (unit, microseconds) in [("us", 1.0), ("ms", 1e3), ("s", 1e6)] where text.hasSuffix(unit) {
@@ -18,7 +18,7 @@ enum Quantity {
     return nil
   }
 
-  /// `10%` as 0.1.
+  /// Parses `10%` as 0.1.
   static func share(_ text: String) -> Double? {
     guard text.hasSuffix("%"), let value = decimal(text.dropLast()), value <= 100 else {
       return nil
@@ -26,7 +26,7 @@ enum Quantity {
     return value / 100
   }
 
-  /// `512K`, `1M`, or a number of bytes.
+  /// Parses `512K`, `1M`, or a number of bytes.
   static func size(_ text: String) -> Int? {
     for (unit, bytes) in [("K", 1 << 10), ("M", 1 << 20)] where text.hasSuffix(unit) {
       return natural(text.dropLast()).flatMap { $0 <= 4096 ? $0 * bytes : nil }
@@ -34,7 +34,7 @@ enum Quantity {
     return natural(text)
   }
 
-  /// A 32-bit number, decimal or with the prefix `0x`.
+  /// Parses a 32-bit number, decimal or with the prefix `0x`.
   static func word(_ text: String) -> UInt32? {
     guard text.hasPrefix("0x") else { return natural(text).flatMap { UInt32(exactly: $0) } }
     let digits = text.dropFirst(2)
@@ -42,7 +42,7 @@ enum Quantity {
     return UInt32(digits, radix: 16)
   }
 
-  /// Pairs of hexadecimal digits, at least one.
+  /// Parses pairs of hexadecimal digits, at least one pair.
   static func hex(_ text: String) -> [UInt8]? {
     guard !text.isEmpty, text.utf8.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []

@@ -6,7 +6,7 @@ public struct ConnectionInterval: Hashable, Sendable {
   /// The interval in microseconds, a multiple of 1,250 in the range 7,500…4,000,000.
   public let microseconds: Int
 
-  /// `nil` outside 7,500…4,000,000 µs, or for a value that is not a multiple of 1,250 µs.
+  /// Returns `nil` outside 7,500…4,000,000 µs, or for a value that is not a multiple of 1,250 µs.
   public init?(microseconds: Int) {
     guard (7_500...4_000_000).contains(microseconds),
       microseconds.isMultiple(of: Self.stepMicroseconds)

@@ -123,7 +123,7 @@ extension ConnectionState {
 // MARK: - Connection events
 
 extension ConnectionState {
-  /// After this call, each packet with a payload carries an integrity check.
+  /// Adds an integrity check to each further packet with a payload.
   mutating func encrypt() { model.isEncrypted = true }
 
   mutating func beginEvent() {
@@ -131,7 +131,7 @@ extension ConnectionState {
     wrongInARow = (0, 0)
   }
 
-  /// The next packet pair of the event, or `nil` if nothing is to be sent or no pair fits.
+  /// Returns the next packet pair of the event, or `nil` if nothing is to be sent or no pair fits.
   ///
   /// - Parameters:
   ///   - pairs: the number of packet pairs so far in this event.
@@ -194,8 +194,8 @@ extension ConnectionState {
     return max(wrongInARow.central, wrongInARow.peripheral) < model.errorsClosingEvent
   }
 
-  /// Whether all packets were lost for the complete supervision timeout; if so, ends the link for
-  /// both sides.
+  /// Returns whether all packets were lost for the complete supervision timeout; if so, ends the
+  /// link for both sides.
   private mutating func hasFailed(at now: LinkInstant) -> Bool {
     guard let failingSince, failingSince.duration(to: now) >= model.supervisionTimeout else {
       return false

@@ -5,8 +5,8 @@ struct FragmentLane {
     let pdu: [UInt8]
     /// The number of connection events that had started when the host wrote the PDU.
     let writtenInEvent: Int
-    /// Whether the PDU was written while other PDUs waited: a controller is refilled during an
-    /// event.
+    /// Whether the PDU was written while other PDUs waited. A controller can receive such a PDU
+    /// from the host during an event.
     let continuesStream: Bool
 
     var bytes: Int { pdu.count + RadioModel.l2capHeaderBytes }
@@ -48,7 +48,7 @@ struct FragmentLane {
     fragmentArrived = false
   }
 
-  /// The payload of the next packet, or `nil` if nothing may be sent in this event.
+  /// Returns the payload of the next packet, or `nil` if nothing may be sent in this event.
   ///
   /// - Parameter event: PDUs written since the start of this event are excluded; `nil` = no PDU is
   ///   excluded.
@@ -57,8 +57,8 @@ struct FragmentLane {
     return min(first.bytes - acknowledged, payloadMaximum)
   }
 
-  /// Whether more packets remain after the next packet: the MD bit (Core 5.4, Vol 6, Part B,
-  /// 4.5.6).
+  /// Returns whether more packets remain after the next packet: the MD bit (Core 5.4, Vol 6, Part
+  /// B, 4.5.6).
   func hasMoreData(writtenBefore event: Int?) -> Bool {
     guard let first = waiting.first, isOpen(first, event) else { return false }
     if first.bytes - acknowledged > payloadMaximum { return true }

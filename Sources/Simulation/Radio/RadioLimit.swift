@@ -3,7 +3,7 @@ import OtaflashATT
 /// The highest rates of the link layer, in bytes of write payload per second. A measured rate
 /// divided by one of these rates is the share of the physical limit that a transfer reached.
 extension RadioModel {
-  /// The rate of Write Commands of `mtu` bytes back to back, as if an event never ended.
+  /// Returns the rate of Write Commands of `mtu` bytes back to back, as if an event never ended.
   public func continuousLimit(mtu: Int) -> Double {
     let microseconds = fragments(ofPDU: mtu)
       .map { pairMicroseconds(central: $0, peripheral: 0) + PHY.interframeSpaceMicroseconds }
@@ -11,8 +11,8 @@ extension RadioModel {
     return Double(mtu - Self.attWriteHeaderBytes) / Double(microseconds) * 1e6
   }
 
-  /// The rate of Write Commands of `mtu` bytes in complete packet pairs per connection event: the
-  /// mean over the cycle of events that split PDUs. 0 if a packet does not fit an event.
+  /// Returns the rate of Write Commands of `mtu` bytes in complete packet pairs per connection
+  /// event: the mean over the cycle of events that split PDUs. 0 if a packet does not fit an event.
   public func eventPackedLimit(mtu: Int) -> Double {
     let fragments = fragments(ofPDU: mtu)
     // The position in a PDU at which the next event starts depends on the position at which this
@@ -37,9 +37,10 @@ extension RadioModel {
       / Double(cycleEvents * interval.microseconds) * 1e6
   }
 
-  /// The rate of Write Requests of `mtu` bytes, each sent after the response to the previous
-  /// request: one per event if the response arrives in the same event, otherwise one in two events.
-  /// If a PDU is longer than an event, more events are needed. 0 if a packet does not fit an event.
+  /// Returns the rate of Write Requests of `mtu` bytes, each sent after the response to the
+  /// previous request: one per event if the response arrives in the same event, otherwise one in
+  /// two events. If a PDU is longer than an event, more events are needed. 0 if a packet does not
+  /// fit an event.
   public func writeRequestLimit(mtu: Int) -> Double {
     let fragments = fragments(ofPDU: mtu)
     var events = 0
@@ -54,8 +55,8 @@ extension RadioModel {
     return Double(mtu - Self.attWriteHeaderBytes) / Double(events * interval.microseconds) * 1e6
   }
 
-  /// The number of packets that fit one event, in a stream of equal PDUs whose first packet is
-  /// `fragments[start]`.
+  /// Returns the number of packets that fit one event, in a stream of equal PDUs whose first packet
+  /// is `fragments[start]`.
   private func packetsInEvent(of fragments: [Int], from start: Int, limit: Int = .max) -> Int {
     var elapsed = 0
     var count = 0

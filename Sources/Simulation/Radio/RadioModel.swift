@@ -49,21 +49,21 @@ public struct RadioModel: Hashable, Sendable {
   /// per fragment).
   public var hostQueueBytes = 12_288
 
-  /// A radio with the defaults above.
+  /// Creates a radio model with the default values.
   public init() {}
 
   func airTimeMicroseconds(payload: Int) -> Int {
     phy.airTimeMicroseconds(payload: payload, encrypted: isEncrypted)
   }
 
-  /// The time of a packet pair, from the start of the first packet to the end of the second. The
-  /// next pair may start one interframe space later.
+  /// Returns the time of a packet pair, from the start of the first packet to the end of the
+  /// second. The next pair may start one interframe space later.
   package func pairMicroseconds(central: Int, peripheral: Int) -> Int {
     airTimeMicroseconds(payload: central) + PHY.interframeSpaceMicroseconds
       + airTimeMicroseconds(payload: peripheral)
   }
 
-  /// The link-layer payloads that carry an ATT PDU with its L2CAP header.
+  /// Returns the link-layer payloads that carry an ATT PDU with its L2CAP header.
   package func fragments(ofPDU bytes: Int) -> [Int] {
     var rest = bytes + Self.l2capHeaderBytes
     var fragments: [Int] = []

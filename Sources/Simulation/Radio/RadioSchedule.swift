@@ -28,7 +28,7 @@ struct RadioSchedule: Sendable {
     /// The number of consecutive events skipped for other links.
     var skipped = 0
 
-    /// The first anchor after `moment`.
+    /// Returns the first anchor after `moment`.
     func anchor(after moment: Int) -> Int {
       let past = (moment - phase) % interval
       return moment + interval - (past < 0 ? past + interval : past)
@@ -37,7 +37,7 @@ struct RadioSchedule: Sendable {
 
   private static let space = PHY.interframeSpaceMicroseconds
 
-  /// The index is the number of the link.
+  /// The links; the index is the number of the link.
   private var seats: [Seat?] = []
   private(set) var linksWithData = 0
   /// The end of the last packet pair that was granted.
@@ -74,7 +74,7 @@ struct RadioSchedule: Sendable {
     if !hasData { seats[link]?.skipped = 0 }
   }
 
-  /// The middle of the longest stretch of an interval in which no other link has an anchor.
+  /// Returns the middle of the longest stretch of an interval in which no other link has an anchor.
   private func offsetOfLargestGap(interval: Int, from now: Int) -> Int {
     var taken: [Int] = []
     for case let seat? in seats {
@@ -106,10 +106,10 @@ extension RadioSchedule {
   /// Reserves the radio for a packet pair.
   ///
   /// - Parameters:
-  ///   - begin: the start of its first packet.
-  ///   - microseconds: its duration.
+  ///   - begin: the start of the pair's first packet.
+  ///   - microseconds: the duration of the pair.
   ///   - latest: the latest end, before the link's own next event.
-  ///   - isFirst: whether it is the first of an event.
+  ///   - isFirst: whether the pair is the first pair of an event.
   /// - Returns: the reserved time, which includes the empty pairs of other links in between; `nil`
   ///   if the event ends here or is skipped.
   mutating func claim(

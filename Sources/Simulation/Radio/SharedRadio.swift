@@ -64,12 +64,12 @@ package final class SharedRadio: Sendable {
     state.withLock { $0.schedule.note(link, hasData: hasData) }
   }
 
-  /// The number of packets that a link may send per event, out of the adapter's `buffers`.
+  /// Returns the number of packets that a link may send per event, out of the adapter's `buffers`.
   func share(of buffers: Int) -> Int {
     state.withLock { max(buffers / max($0.schedule.linksWithData, 1), 1) }
   }
 
-  /// Same as `RadioSchedule.claim`.
+  /// Reserves the radio for a packet pair, as `RadioSchedule.claim` does.
   func claim(
     _ link: Int, from begin: Int, microseconds: Int, latest: Int, isFirst: Bool
   ) -> Int? {

@@ -26,7 +26,7 @@ package final class SimulatedConnection: Sendable {
       start.advanced(by: interval.duration * event)
     }
 
-    /// The number of anchors that have passed at this time.
+    /// Returns the number of anchors that have passed at this time.
     func elapsed(at now: LinkInstant) -> Int {
       start.duration(to: now).wholeMicroseconds / interval.microseconds
     }
@@ -63,7 +63,8 @@ package final class SimulatedConnection: Sendable {
   package var central: SimulatedLink { SimulatedLink(connection: self, role: .central) }
   package var peripheral: SimulatedLink { SimulatedLink(connection: self, role: .peripheral) }
 
-  /// Connection events of the encryption start procedure (Core 5.4, Vol 6, Part B, 5.1.3.1).
+  /// The number of connection events of the encryption start procedure (Core 5.4, Vol 6, Part B,
+  /// 5.1.3.1).
   private static let encryptionEvents = 4
 
   /// The security that the connection has reached.
@@ -77,7 +78,7 @@ package final class SimulatedConnection: Sendable {
     if wanted.contains(.encryption) { state.withLock { $0.encrypt() } }
   }
 
-  /// PDUs that have arrived, in both directions together.
+  /// The number of PDUs that have arrived, in both directions together.
   package var pdusDelivered: Int { state.withLock { $0.pdusDelivered } }
 
   /// Drives the link layer until both sides have detected the end of the link. Cancelling the task
@@ -131,10 +132,11 @@ package final class SimulatedConnection: Sendable {
   /// The usual lateness of a timer on a real clock, in microseconds; the event compensates for it.
   private static let latenessMaximum = 1000
 
-  /// An accelerated clock is always later than its deadlines; no simulated time is lost by this.
+  /// Whether the clock runs in real time. An accelerated clock is always later than its deadlines,
+  /// but no simulated time is lost by this.
   private var isInRealTime: Bool { clock.minimumResolution <= .nanoseconds(1) }
 
-  /// One connection event.
+  /// Performs one connection event.
   private func exchange(_ event: Int, _ anchors: Anchors) async {
     let anchor = anchors.anchor(of: event)
     guard await clock.pause(until: anchor) else { return }
@@ -162,8 +164,8 @@ package final class SimulatedConnection: Sendable {
     }
   }
 
-  /// The elapsed time of the event in microseconds. Time that was lost because the process ran late
-  /// is not recovered by sending faster than the air permits.
+  /// Returns the elapsed time of the event in microseconds. Time that was lost because the process
+  /// ran late is not recovered by sending faster than the air permits.
   private func elapsed(since anchor: LinkInstant, planned: Int) -> Int {
     let elapsed = anchor.duration(to: clock.now).wholeMicroseconds
     return isInRealTime && elapsed - planned > Self.latenessMaximum ? elapsed : planned
@@ -197,8 +199,8 @@ extension SimulatedConnection {
     radio.signal()
   }
 
-  /// One side disappears (power loss, reset, an unplugged adapter). It detects `loss` immediately;
-  /// its peer detects a supervision timeout.
+  /// Removes one side (power loss, reset, an unplugged adapter). The removed side detects `loss`
+  /// immediately; its peer detects a supervision timeout.
   func vanish(_ role: ConnectionRole, with loss: LinkLoss) {
     state.withLock {
       $0.end(role, with: loss)

@@ -9,7 +9,7 @@ struct BootableImage: Equatable, Sendable {
     var revision: UInt16
     var build: UInt32 = 0
 
-    /// The build number is not compared; this is the default of servers.
+    /// Compares versions without the build number, as servers do by default.
     static func < (left: Version, right: Version) -> Bool {
       (left.major, left.minor, left.revision) < (right.major, right.minor, right.revision)
     }
@@ -112,7 +112,8 @@ struct BootableImage: Equatable, Sendable {
     records = area.records
   }
 
-  /// The TLVs of an area that starts at an offset, and its end; `nil` unless the area is complete.
+  /// Returns the TLVs of an area that starts at an offset, and its end; `nil` unless the area is
+  /// complete.
   private static func area(
     _ magic: UInt16, in bytes: ArraySlice<UInt8>, at start: Int
   ) -> (records: [Record], end: Int)? {
@@ -141,7 +142,7 @@ struct BootableImage: Equatable, Sendable {
     return protected.first { $0.type == Self.decompressedHashType && $0.value.count == 32 }?.value
   }
 
-  /// Whether a protected TLV has this value.
+  /// Returns whether a protected TLV has this value.
   func hasProtectedRecord(type: UInt16, value: [UInt8]) -> Bool {
     protected.contains { $0.type == type && $0.value == value }
   }
@@ -151,7 +152,7 @@ struct BootableImage: Equatable, Sendable {
       .map { Int($0.value.littleEndianWord(at: 0)) }
   }
 
-  /// Whether MCUboot starts this image.
+  /// Returns whether MCUboot starts this image.
   func isStartable(in bytes: ArraySlice<UInt8>, by loader: Rules) -> Bool {
     guard isBootable, !header.isEncrypted else { return false }
     if header.isCompressed {
@@ -202,7 +203,8 @@ extension BootableImage {
     return magic.littleEndianBytes + UInt16(bytes.count + infoBytes).littleEndianBytes + bytes
   }
 
-  /// The TLVs of a compressed image: the decompressed size, and the hash of the decompressed image.
+  /// Returns the TLVs of a compressed image: the decompressed size, and the hash of the
+  /// decompressed image.
   static func decompressed(size: Int, hash: [UInt8]) -> [Record] {
     [
       Record(type: decompressedSizeType, value: UInt32(size).littleEndianBytes),

@@ -10,7 +10,7 @@ struct ImageKey: Hashable, Sendable {
     case ed25519(Curve25519.Signing.PublicKey)
   }
 
-  /// DER: a `SubjectPublicKeyInfo`, or `RSAPublicKey` for an RSA key.
+  /// The key in DER: a `SubjectPublicKeyInfo`, or `RSAPublicKey` for an RSA key.
   private let encoded: [UInt8]
 
   /// - Parameter text: the name of one of MCUboot's test keys, which are Zephyr's default for
@@ -49,8 +49,8 @@ struct ImageKey: Hashable, Sendable {
   private static let ed25519: UInt16 = 0x24
   private static let signatures = [rsa2048, ecdsa, rsa3072, ed25519]
 
-  /// Whether a signature that follows a TLV with this key's hash is valid. MCUboot ignores a
-  /// signature without such a TLV.
+  /// Returns whether a signature that follows a TLV with this key's hash is valid. MCUboot ignores
+  /// a signature without such a TLV.
   func hasSigned(_ records: [BootableImage.Record], covering digest: SHA256.Digest) -> Bool {
     guard let material else { return false }
     let name = Array(SHA256.hash(data: encoded))

@@ -143,7 +143,7 @@ final class SMPFirmware: BoardFirmware {
           record.images[record.active], movesPerPage: settings.mode.movesPerPage) : .zero)
   }
 
-  /// The image in a slot if MCUboot would start it; otherwise an empty image.
+  /// Returns the image in a slot if MCUboot would start it; otherwise an empty image.
   private func described(slot: Int, of layout: FlashLayout) throws(FlashFault) -> SlotImage {
     let start = layout.slot(slot)
     let bytes = try parts.flash.read(start..<start + parts.settings.slotSize)
@@ -211,7 +211,7 @@ final class SMPFirmware: BoardFirmware {
 
   // MARK: From the programs
 
-  /// The next boot starts the bootloader's own server.
+  /// Selects the bootloader's own server for the next boot.
   func enterRecovery() { state.withLock { $0.entersRecovery = true } }
 
   func keep(_ misbehavior: SMPMisbehavior, loaderName: String?) {

@@ -72,8 +72,8 @@ final class SMPProgram: BoardProgram {
     }
   }
 
-  /// The maximum number of pending fragments: every buffer contains a response, and ATT_MTU is at
-  /// its minimum.
+  /// Returns the maximum number of pending fragments: every buffer contains a response, and ATT_MTU
+  /// is at its minimum.
   private static func fragmentsMaximum(_ settings: SMPServerSettings) -> Int {
     let buffers = settings.netBuffers
     return buffers.count * (buffers.size / ATTMTU.default.valueSizeMaximum + 1)

@@ -27,8 +27,8 @@ struct SMPReassembly: Sendable {
     buffersInUse -= count
   }
 
-  /// The size in bytes of the message that starts with these bytes; `nil` before its header is
-  /// complete.
+  /// Returns the size in bytes of the message that starts with these bytes; `nil` before its header
+  /// is complete.
   static func size(of bytes: [UInt8]) -> Int? {
     guard bytes.count >= headerBytes else { return nil }
     return headerBytes + (Int(bytes[2]) << 8 | Int(bytes[3]))

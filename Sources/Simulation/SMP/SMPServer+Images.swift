@@ -4,7 +4,7 @@ import OtaflashWire
 extension SMPServer {
   private static let slotsPerImage = 2
 
-  /// The content of a slot in flash.
+  /// Returns the content of a slot in flash.
   func slot(_ place: SlotPlace) -> [UInt8]? {
     let start = address(of: place)
     do throws(FlashFault) {
@@ -21,7 +21,7 @@ extension SMPServer {
     slot(place).flatMap { BootableImage(decoding: $0[...]) }
   }
 
-  /// The active slot of an image.
+  /// Returns the active slot of an image.
   func active(_ image: Int) -> SlotPlace {
     SlotPlace(image: image, slot: images[image].record.active)
   }
@@ -30,9 +30,9 @@ extension SMPServer {
     SlotPlace(image: image, slot: images[image].record.inactive)
   }
 
-  /// The location of the slot with this number. Slots are numbered consecutively over all images.
-  /// The first slot of each image is the running slot, unless slot numbers denote positions in
-  /// flash.
+  /// Returns the location of the slot with this number. Slots are numbered consecutively over all
+  /// images. The first slot of each image is the running slot, unless slot numbers denote positions
+  /// in flash.
   func place(ofSlot number: Int) -> SlotPlace? {
     guard (0..<Self.slotsPerImage * images.count).contains(number) else { return nil }
     let (image, slot) = number.quotientAndRemainder(dividingBy: Self.slotsPerImage)
@@ -72,7 +72,7 @@ extension SMPServer {
       flags: isLoader ? [.bootable, .active] : .bootable)
   }
 
-  /// The reported hash of an image. After decompression the slot contains the hash of the
+  /// Returns the reported hash of an image. After decompression the slot contains the hash of the
   /// decompressed image.
   private func hash(of image: BootableImage, in place: SlotPlace) -> [UInt8] {
     guard settings.decompresses, place == active(place.image) else { return image.hash }

@@ -5,8 +5,8 @@ extension SMPServer {
   /// The size of the echo buffer in a server of 2021, in bytes.
   private static let echoMaximum = 127
 
-  /// A server of 2021 answers a string that exceeds the buffer with an empty string, without an
-  /// error.
+  /// Answers an echo request. A server of 2021 answers a string that exceeds the buffer with an
+  /// empty string, without an error.
   func echo(_ request: SMPOS.Echo) -> Work {
     let isLost = is2021 && request.text.utf8.count > Self.echoMaximum
     return Work(answer: .body(SMPOS.Echo.Response(isLost ? "" : request.text).body))
@@ -31,8 +31,8 @@ extension SMPServer {
     }
   }
 
-  /// The server has one setting, the loader's name, with a buffer of 16 bytes. One of the vendor's
-  /// two versions needs the last byte for a NUL (sdk-nrf-bm).
+  /// Changes a setting. The server has one setting, the loader's name, with a buffer of 16 bytes.
+  /// One of the vendor's two versions needs the last byte for a NUL (sdk-nrf-bm).
   mutating func write(_ setting: SMPSettings.Write) throws(SMPServerRefusal) -> Work {
     try requireSettings()
     guard setting.name == Self.loaderName else { throw .general(.noEntry) }

@@ -71,14 +71,14 @@ extension SMPServer {
     return go(on: upload, after: operations)
   }
 
-  /// The data of a request that the server accepts: all data at the end of the image, otherwise
-  /// only complete units.
+  /// Returns the data of a request that the server accepts: all data at the end of the image,
+  /// otherwise only complete units.
   private func whole(_ data: [UInt8], of upload: SMPUpload) -> [UInt8] {
     guard upload.offset + data.count < upload.size else { return data }
     return Array(data.prefix(data.count / settings.unit * settings.unit))
   }
 
-  /// The slot that receives an upload.
+  /// Returns the slot that receives an upload.
   private func target(
     of announcement: SMPImage.Upload.Announcement
   ) throws(SMPServerRefusal) -> SlotPlace {
@@ -114,7 +114,7 @@ extension SMPServer {
       operations: operations, answer: .body(accepted(upload.offset, of: upload.size)))
   }
 
-  /// The last answer of an upload: whether the content of flash matches the announced hash.
+  /// Returns the last answer of an upload: whether the content of flash matches the announced hash.
   mutating func end(of upload: SMPUpload) -> CBORMap {
     let matches =
       settings.comparesImages && upload.sha.count == 32
@@ -129,7 +129,7 @@ extension SMPServer {
     done(SMPImage.Upload.Response(offset: misbehavior.altered(offset: offset, of: size)).body)
   }
 
-  /// Servers of 2021 report a success explicitly.
+  /// Returns the body of a successful answer; servers of 2021 report a success explicitly.
   private func done(_ body: CBORMap) -> CBORMap {
     guard is2021 else { return body }
     return CBORMap(pairs: [CBORMap.Pair(key: .text("rc"), value: .integer(0))] + body.pairs)
@@ -162,8 +162,8 @@ extension SMPServer {
     throw .general(image(in: place) == nil ? .noEntry : .badState)
   }
 
-  /// The erases of the pages for `bytes` and of the page with the bootloader's marks; empty for a
-  /// blank slot.
+  /// Returns the erases of the pages for `bytes` and of the page with the bootloader's marks; empty
+  /// for a blank slot.
   private func erasing(_ place: SlotPlace, for bytes: Int) -> [FlashOperation] {
     guard let content = slot(place), !content.allSatisfy({ $0 == 0xFF }) else { return [] }
     let start = address(of: place)
@@ -172,13 +172,13 @@ extension SMPServer {
     return pages.map { .erase(page: $0) }
   }
 
-  /// The number of blank bytes at the start of the slot after these erases.
+  /// Returns the number of blank bytes at the start of the slot after these erases.
   private func erased(_ bytes: Int, by erases: [FlashOperation]) -> Int {
     let pages = (bytes + pageSize - 1) / pageSize * pageSize
     return erases.isEmpty ? parts.settings.slotSize : pages
   }
 
-  /// Whether a slot contains the running image, the next image, or the image to revert to.
+  /// Returns whether a slot contains the running image, the next image, or the image to revert to.
   private func isInUse(_ place: SlotPlace) -> Bool {
     if place == active(place.image) { return !isRecovery }
     let record = images[place.image].record

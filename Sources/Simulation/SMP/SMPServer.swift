@@ -136,7 +136,7 @@ struct SMPServer: Sendable {
     if !rest.isEmpty { waiting.insert(rest, at: 0) }
   }
 
-  /// Returns `nil` if the message was already answered or cannot be answered.
+  /// Starts a request. Returns `nil` if the message was already answered or cannot be answered.
   private mutating func begin(_ bytes: [UInt8]) -> Job? {
     let request: SMPMessage
     do throws(SMPDecodeFault) {
@@ -237,7 +237,8 @@ struct SMPServer: Sendable {
     responses.append(encoded(response))
   }
 
-  /// Servers of 2021 encode every map and list with indefinite length.
+  /// Returns the encoded response. Servers of 2021 encode every map and list with indefinite
+  /// length.
   private func encoded(_ response: SMPMessage) -> [UInt8] {
     guard is2021 else { return response.encoded }
     let body = CBORItem.map(response.body).encodedIndefinitely

@@ -149,7 +149,7 @@ public struct SMPServerSettings: Hashable, Sendable {
   /// Whether the server rejects messages of the second version as too new.
   public var isVersion1 = false
 
-  /// A server with the defaults above.
+  /// Creates the settings with the default values.
   public init() {}
 
   /// The size in bytes of a flash word in a server of 2021, as on an nRF52.
@@ -238,7 +238,7 @@ extension SMPServerSettings: KindSettings {
 }
 
 extension DeviceKind {
-  /// A Zephyr application with the SMP service, and MCUboot.
+  /// Returns a Zephyr device with the SMP service and MCUboot.
   public static func smpServer(_ settings: SMPServerSettings) -> DeviceKind {
     DeviceKind(settings)
   }

@@ -41,7 +41,7 @@ struct SMPUpload: Equatable, Sendable {
     return erases(upTo: start + words.count, geometry) + [.write(Array(words), at: start)]
   }
 
-  /// The erases that progressive erasing needs before a write up to `end`.
+  /// Returns the erases that progressive erasing needs before a write up to `end`.
   private mutating func erases(upTo end: Int, _ geometry: FlashGeometry) -> [FlashOperation] {
     var operations: [FlashOperation] = []
     while address + erased < end {
@@ -52,8 +52,8 @@ struct SMPUpload: Equatable, Sendable {
   }
 }
 
-/// Applies the faults of a plan to the server's answers. It lives as long as the board, so that a
-/// fault that occurs once is not repeated.
+/// Applies the faults of a plan to the server's answers. An instance lives as long as the board, so
+/// that a fault that occurs once is not repeated.
 struct SMPMisbehavior: Sendable {
   private static let otherVersion = "0.0.1"
 
@@ -67,7 +67,7 @@ struct SMPMisbehavior: Sendable {
   /// Called when a new image has started.
   mutating func noteActivation() { hasActivated = true }
 
-  /// The reported version and hash of a running image.
+  /// Returns the reported version and hash of a running image.
   func altered(version: String, hash: [UInt8]) -> (version: String, hash: [UInt8]) {
     guard hasActivated, plan.contains(.otherImage) else { return (version, hash) }
     return (Self.otherVersion, hash.map { ~$0 })

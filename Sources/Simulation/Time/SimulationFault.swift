@@ -21,8 +21,8 @@ public enum SimulationFault: Error, Equatable, Sendable {
     /// A task was created without the timeline as its executor: unstructured or detached. Use a
     /// child task (`async let`, a task group), or pass `executorPreference: clock.executor`.
     case unstructuredTask
-    /// Code that is isolated to the main actor. Call it outside of the simulation, or isolate the
-    /// model to another actor.
+    /// Code that is isolated to the main actor was called. Call this code outside of the
+    /// simulation, or isolate the model to another actor.
     case mainActor
     /// Another thread resumed a task of the run, or sleeps on its clock.
     case otherThread

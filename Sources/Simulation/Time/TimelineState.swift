@@ -24,7 +24,7 @@ struct TimelineState {
   private var nextNumber: UInt64 = 0
   private var isRunning = false
 
-  /// Another thread resumed a task of this run, or sleeps on its clock.
+  /// Whether another thread resumed a task of this run, or sleeps on its clock.
   private var isEntered = false
 
   mutating func beginRun() {

@@ -16,11 +16,11 @@ enum TimelineThread {
     return try body()
   }
 
-  /// Whether this thread drives the timeline with this number.
+  /// Returns whether this thread drives the timeline with this number.
   static func drives(_ timeline: UInt64) -> Bool { otaflash_timeline_driven() == timeline }
 
-  /// The first job of this thread that left the timeline since the last call; `nil` if there was
-  /// none.
+  /// Returns the first job of this thread that left the timeline since the last call; `nil` if
+  /// there was none.
   static func takeDeparture() -> SimulationFault.Departure? {
     switch otaflash_timeline_take_departure() {
     case OTAFLASH_DEPARTURE_GLOBAL: .unstructuredTask

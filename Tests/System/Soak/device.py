@@ -1,6 +1,6 @@
 """A device of the OTA service at a Unix socket, honest or hostile, in its own thread.
 
-The rules are those of Tests/System/KernelLab/peers, written only from docs/ota-service.md.
+The rules are in Tests/System/KernelLab/peers, which was written only from docs/ota-service.md.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class SoakDevice(threading.Thread):
 
     @property
     def running(self) -> tuple[int, int]:
-        """Size and CRC32 of the running image."""
+        """The size and CRC32 of the running image."""
         return self._receiver.running.size, self._receiver.running.crc
 
     def run(self) -> None:
@@ -146,7 +146,7 @@ class SoakDevice(threading.Thread):
             self._activated = None
             self._boot()
 
-    # The ATT server calls this method.
+    # The ATT server calls the following methods.
 
     def control_write(self, value: bytes) -> int:
         return self._receiver.control_write(value)

@@ -1,6 +1,7 @@
 """The behavior of a hostile device, drawn from a seed: the same seed repeats the behavior.
 
-It is placed between a device that follows docs/ota-service.md and the socket, and changes the outgoing PDUs.
+The class `Hostility` is placed between a device that follows docs/ota-service.md and the socket, and changes
+the outgoing PDUs.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ class Hostility:
         return [] if self._count > self._first + 20 else [pdu]
 
     def lie(self, pdu: bytes, request: bytes) -> list[bytes]:
-        """A Status with random fields."""
+        """Returns a Status with random fields."""
         status = self._status(pdu, request)
         if status is None or not self.happens():
             return [pdu]
@@ -158,7 +159,7 @@ class Hostility:
         return [self._withheld(pdu, request, lambda: (0, self._random.randrange(7)))]
 
     def always_busy(self, pdu: bytes, request: bytes) -> list[bytes]:
-        """The window is open, but each write within it is refused."""
+        """Reports an open window, but refuses each write."""
         if pdu == b"\x13" and request[:3] == struct.pack("<BH", 0x12, DATA):
             return [struct.pack("<BBHB", 1, 0x12, DATA, BUSY)]
         return [self._withheld(pdu, request, lambda: (1024, 0))]

@@ -20,7 +20,7 @@ import Testing
     from: FirmwareVersion(1, 2, 0), to: FirmwareVersion(1, 3, 0), proof: "read-back", bytes: 1,
     uploadMilliseconds: 1, resumes: 0)
 
-  /// A run with every outcome of an attempt, at second 10, 11, …
+  /// Returns the events of a run with every outcome of an attempt, at second 10, 11, …
   private static func events(_ name: (String) -> String = { "unix:/\($0)" }) -> [RecordedEvent] {
     let endings: [AttemptEnding] = [
       .updated(figures), .current(version: FirmwareVersion(1, 3, 0)),

@@ -38,7 +38,8 @@ import Testing
     }
   }
 
-  /// Lines of code blocks, and code in sentences, that start with the name of the program.
+  /// Returns the lines of code blocks, and the code in sentences, that start with the name of the
+  /// program.
   private static func lines(of text: String) -> [String] {
     var lines: [String] = []
     for (index, part) in text.components(separatedBy: "```").enumerated() {
@@ -103,7 +104,7 @@ import Testing
     }
   }
 
-  /// The folder, outside of the repository, with the files that the document mentions.
+  /// Returns the folder, outside of the repository, with the files that the document mentions.
   private static func folder(for command: Command, in program: Program) throws -> String {
     let files = FileManager.default
     let folder = program.home.appending(path: "work")

@@ -100,10 +100,10 @@ import Testing
     let refused = try fleet("run", file, "--no-input")
     #expect(refused.status == 4)
     #expect(refused.code == "E-FLEET-PAUSED", "\(refused.errors)")
-    #expect(try fleet("status").output.contains("no process is working on it"))
+    #expect(try fleet("status").output.contains("no process is working on the run"))
     let run = try program.start(["fleet", "run", file])
     try #require(run.waitUntilItSays("continued"))
-    #expect(try !fleet("status").output.contains("no process is working on it"))
+    #expect(try !fleet("status").output.contains("no process is working on the run"))
     let second = try fleet("run", file)
     #expect(second.status == 69)
     #expect(second.code == "E-FLEET-RUN-HELD", "\(second.errors)")
@@ -120,7 +120,7 @@ import Testing
     let file = try write(Self.campaign("window: {from: \"00:00\", to: \"00:01\", days: [mon]}"))
     let run = try program.start(["fleet", "run", file])
     try #require(run.waitUntilItSays("6 devices"))
-    while try fleet("status").output.contains("no process is working on it") {}
+    while try fleet("status").output.contains("no process is working on the run") {}
     #expect(try fleet("pause").status == 0)
     for words in [["pause"], ["retry", "", "board-9999"]] {
       let name =

@@ -37,7 +37,7 @@ import Testing
     #expect(outcome.status == ending, "\(outcome.errors)")
   }
 
-  /// A process that SIGKILL ends after pages were written and before the commit.
+  /// Starts a process that SIGKILL ends after pages were written and before the commit.
   private func killInsideACommit() throws {
     try edit(
       """

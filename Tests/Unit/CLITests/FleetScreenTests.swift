@@ -10,7 +10,7 @@ import Testing
 @Suite struct FleetScreenTests {
   private static let style = Style(color: false, unicode: true)
 
-  /// A run with the given number of devices, each with an update in progress.
+  /// Returns a run with the given number of devices, each with an update in progress.
   private static func busy(_ count: Int) -> (run: FleetRun, events: [FleetEvent]) {
     let devices = (1...count).map {
       RunDevice(id: "C0:FF:EE:00:00:\($0)", name: "door-\($0)", image: "i")

@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  /// A command line such as `otaflash …` in backticks.
+  /// Returns the command lines in backticks, such as `otaflash …`.
   private static func quoted(in text: String) -> [String] {
     text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
       .filter { $0.offset % 2 == 1 && $0.element.hasPrefix("otaflash ") }

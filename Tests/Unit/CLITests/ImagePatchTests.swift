@@ -205,7 +205,7 @@ import Testing
     #expect(never.status == 64, "\(never.errors)")
   }
 
-  /// Exit status 5: nothing was written. `sim:` runs the sample 1.2.0.
+  /// The refusal has exit status 5, because nothing was written. `sim:` runs the sample 1.2.0.
   @Test func aRequiredPatchForAnotherBaseIsRefused() throws {
     let program = try Program()
     let base = try program.file("other.bin", try Self.bytes(Self.new).reversed())

@@ -15,7 +15,7 @@ import Testing
     #expect(outcome.status == 0, "\(outcome.errors)")
   }
 
-  /// A terminal that accepts no more output, as after a lost connection.
+  /// The terminal accepts no more output, as after a lost connection.
   @Test(arguments: ["scan", "chooser", "flash", "fleet", "complete", "asleep"])
   func aFullTerminalStopsNeitherASignalNorACampaign(_ scene: String) throws {
     let outcome = try Program.runTool(

@@ -61,8 +61,8 @@ import Testing
     #expect(words == ["flash", "last", "-d", "sim:smp", "--device=sim:smp", "-q"])
   }
 
-  /// A simulated device has no radio to tune. The program learns that the device is simulated only
-  /// after it has resolved `last`.
+  /// A simulated device has no radio to tune. The program can determine that the device is
+  /// simulated only after it has resolved `last`.
   @Test func linkOptionsOfASimulatedDeviceAreRefused() throws {
     let program = try Program()
     #expect(try program.run(["info", "-d", "sim:fast"]).status == 0)

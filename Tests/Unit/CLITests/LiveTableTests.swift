@@ -216,7 +216,7 @@ import Testing
     #expect(decoder.pause() == [.other] && decoder.take("j".utf8) == [.down])
   }
 
-  /// Any input ends at some point, and the keys after it are decoded.
+  /// An invalid sequence ends at some point, and the keys after the sequence are decoded.
   @Test func invalidInputIsNotAKey() {
     var decoder = KeyDecoder()
     let keys = decoder.take([0x1B, 0x5B] + [UInt8](repeating: 0x30, count: 100))

@@ -105,7 +105,7 @@ import Testing
     ["flash", image, "-d", "sim:fast", "--allow-downgrade", "--force"] + more
   }
 
-  /// The command lines, each with the file that would be lost.
+  /// The test runs command lines, each with the file that the command line would overwrite.
   @Test func inputsAreNotOverwritten() throws {
     let program = try Program()
     let content = try Data(contentsOf: Program.root.appending(path: Self.image))

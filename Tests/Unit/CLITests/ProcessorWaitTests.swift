@@ -14,7 +14,7 @@ import Testing
   }
 }
 
-/// The note that states that the host had no free processor.
+/// Tests of the note that states that the host had no free processor.
 @Suite struct ProcessorWaitTests {
   @Test func aBusyMachineIsNamed() throws {
     let note = try #require(ProcessorWait.note(waited: .seconds(12), of: .seconds(60)))

@@ -37,7 +37,7 @@ final class Program {
     }
   }
 
-  /// The program in the directory that contains the test bundle.
+  /// Returns the program in the directory that contains the test bundle.
   static func path() throws -> String {
     let bundle = try #require(
       CommandLine.arguments.first { $0.hasSuffix(".xctest") }

@@ -140,8 +140,8 @@ import Testing
     #expect(served.allSatisfy { $0.isUntouched }, "\(served)")
   }
 
-  /// The same devices accept suitable images, and options override refusals. This shows that the
-  /// counters work. Afterwards the image is already running.
+  /// The same devices accept suitable images, and options override refusals, which shows that the
+  /// counters work. Afterwards the devices already run the image.
   @Test(arguments: [
     ("smp?erase=0&write=0&version=2.0.0", [mcuboot + "ed25519.bin", "--allow-downgrade"]),
     ("smp?erase=0&write=0", [mcuboot + "ed25519.bin", "--key", mcuboot + "ed25519.pub.pem"]),
@@ -224,7 +224,7 @@ private final class Device {
     }
   }
 
-  /// A package of nrfutil whose firmware has one changed bit or is larger.
+  /// Returns a package of nrfutil whose firmware has one changed bit or is larger.
   private func package(_ name: String) throws -> String {
     let path = program.home.appending(path: name).path
     let script = """
@@ -253,7 +253,7 @@ private final class Device {
     return path
   }
 
-  /// An unsigned image of version 9.0.0 (MCUboot design, image format).
+  /// Returns an unsigned image of version 9.0.0 (MCUboot design, image format).
   private static func mcuboot(bodySize: Int) -> [UInt8] {
     func littleEndian(_ value: Int, _ bytes: Int) -> [UInt8] {
       (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }

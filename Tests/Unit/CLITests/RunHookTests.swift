@@ -27,7 +27,7 @@ import Testing
     try program.run(["fleet"] + words)
   }
 
-  /// The output of a hook: point and outcome from its environment, and the report.
+  /// Returns the output of a hook: point and outcome from its environment, and the report.
   private func received(_ name: String) throws -> (words: String, report: [String: Any]) {
     let text = try String(contentsOfFile: program.home.path + "/" + name, encoding: .utf8)
     let lines = text.split(separator: "\n")

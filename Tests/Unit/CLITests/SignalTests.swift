@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// SIGINT and SIGTERM during an update.
+/// Tests of SIGINT and SIGTERM during an update.
 @Suite(.waitsForPrograms) struct SignalTests {
   private static let flash = ["flash", "firmware-samples/app-1.3.0.bin", "-d", "sim:"]
 
-  /// The command after `help:`, without the path of the program.
+  /// Returns the command after `help:`, without the path of the program.
   private static func printedCommand(_ outcome: Program.Outcome) -> [String]? {
     outcome.errors.split(separator: "\n").first { $0.hasPrefix("  help: ") }.map {
       $0.dropFirst("  help: ".count).split(separator: " ").dropFirst().map(String.init)

@@ -14,8 +14,8 @@ import Testing
     #expect(SimulatedDevice.fileName("sim:fast") == "fast")
   }
 
-  /// At first the device's flash exceeds the file size limit. Later it is created without the
-  /// limit, although the incomplete file exists.
+  /// At first the device's flash exceeds the file size limit. Later the flash is created without
+  /// the limit, although the incomplete file exists.
   @Test func aDeviceIsCreatedAfterSpaceWasFreed() throws {
     let program = try Program()
     let words = ["info", "-d", "sim:fast"]

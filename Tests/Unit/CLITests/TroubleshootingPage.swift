@@ -81,7 +81,7 @@ enum ManualDiagnostics {
     }.joined()
   }
 
-  /// An option is a macro on a separate line.
+  /// Returns the text with each option as a macro on a separate line.
   private static func escaped(_ text: String) -> String {
     text.replacing(" --", with: "\n.Fl -").replacing("-", with: "\\-")
   }

@@ -86,7 +86,8 @@ import Testing
     }
   }
 
-  /// One archive contains a file with such a name, and the manifest of another lists such a file.
+  /// Returns two archives: the first contains a file with such a name, and the manifest of the
+  /// second lists such a file.
   private static func archives(in program: Program) throws -> [String] {
     let script = """
       import json, sys, zipfile

@@ -8,7 +8,7 @@ struct AddressRegionTests {
     try #require(AddressRegion(text))
   }
 
-  /// A HEX file with bytes at 32-bit addresses.
+  /// Returns a HEX file with bytes at 32-bit addresses.
   private static func hex(_ places: [(UInt32, [UInt8])]) -> [UInt8] {
     let records = places.flatMap { address, bytes in
       [

@@ -59,7 +59,7 @@ extension [UInt8] {
   }
 }
 
-/// Bytes of a little-endian number.
+/// Returns the bytes of a little-endian number.
 func littleEndian<Word: FixedWidthInteger>(_ word: Word) -> [UInt8] {
   [UInt8](repeating: 0, count: Word.bitWidth / 8).littleEndian(word, at: 0)
 }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct InstallerContentTests {
   private static let loader: [UInt8] = Array(0..<200)
 
-  /// A header of 32 bytes, the body, one protected entry, and no hash.
+  /// Returns a file with a header of 32 bytes, the body, one protected entry, and no hash.
   private static func file(_ body: [UInt8], entry: [UInt8]) -> [UInt8] {
     [UInt8](hex: "3db8f396 00000000 2000 0900 00000000 00000000 01 02 0300 04000000 00000000")
       .littleEndian(UInt32(body.count), at: 12)

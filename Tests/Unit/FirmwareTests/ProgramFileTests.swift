@@ -3,7 +3,7 @@ import Testing
 
 @Suite("UF2 and ELF files")
 struct ProgramFileTests {
-  /// One block with a payload.
+  /// Returns one block with a payload.
   private static func block(
     _ number: UInt32, of count: UInt32, at address: UInt32, _ payload: [UInt8],
     flags: UInt32 = 0x2000, family: UInt32 = 0xADA5_2840, size: UInt32? = nil

@@ -9,7 +9,8 @@ struct ProofTests {
     try Fixture.key("MCUboot/" + name)
   }
 
-  /// The fault of an image that is checked with a key: in its structure, its hash or its signature.
+  /// Returns the fault of an image that is checked with a key: in its structure, its hash or its
+  /// signature.
   private static func fault(of bytes: [UInt8], by key: VerificationKey) -> (any Error)? {
     do {
       try FirmwareImage.decode(name: "a.bin", bytes: bytes).checkSignature(by: key)
@@ -159,7 +160,8 @@ struct ProofTests {
     #expect(
       fault("-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA\n-----END PUBLIC KEY-----\n")
         == .malformed)
-    // An X25519 key cannot sign. Its layout is the same (RFC 8410, 10.2), with 1.3.101.110.
+    // An X25519 key cannot sign. The key has the layout of an Ed25519 key (RFC 8410, 10.2), with
+    // the identifier 1.3.101.110.
     let point = "MCowBQYDK2VuAyEAhSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo="
     #expect(
       fault("-----BEGIN PUBLIC KEY-----\n\(point)\n-----END PUBLIC KEY-----\n")

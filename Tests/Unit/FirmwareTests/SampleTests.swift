@@ -13,7 +13,7 @@ struct SampleTests {
     try [UInt8](Data(contentsOf: folder.appending(path: name)))
   }
 
-  /// The cells of the README's table, one array for each sample.
+  /// Returns the cells of the README's table, one array for each sample.
   private static func rows() throws -> [[String]] {
     String(decoding: try sample("README.md"), as: UTF8.self)
       .split(separator: "\n")

@@ -45,7 +45,7 @@ struct StoredZip {
       + littleEndian(UInt16(0))
   }
 
-  /// The fields of both headers, from the flags to the length of the extra field.
+  /// Returns the fields of both headers, from the flags to the length of the extra field.
   private static func common(_ file: File, _ name: [UInt8]) -> [UInt8] {
     littleEndian(file.flags) + littleEndian(file.method) + littleEndian(UInt16(0))
       + littleEndian(UInt16(0x21))

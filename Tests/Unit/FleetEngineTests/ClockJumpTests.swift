@@ -70,8 +70,8 @@ import Testing
     #expect(outcome.took >= .seconds(7200) && outcome.took < .seconds(7400))
   }
 
-  /// The process that resumes the run finds a clock that was set back; this must not delay
-  /// anything.
+  /// The process that resumes the run finds a clock that was set back, which must not delay the
+  /// run.
   @Test func aResumedRunIsNotDelayedByAClockThatWasSetBack() throws {
     let calm = try Self.scene().run()
     var scene = Self.scene()

@@ -13,7 +13,7 @@ final class FlakyExchange: JobExchange {
     case works
     /// The call has no effect.
     case requestLost
-    /// The call has its effect, which the worker does not learn.
+    /// The call takes effect, but the worker receives no reply.
     case replyLost
   }
 
@@ -47,7 +47,7 @@ final class FlakyExchange: JobExchange {
     case .requestLost: break
     case .replyLost:
       do throws(ExchangeFault) { _ = try await body() } catch {
-        // The reply is lost, whatever it was.
+        // The reply is lost, even if the reply is an error.
       }
     }
     lost.withLock { $0 += 1 }

@@ -173,7 +173,7 @@ import Testing
     #expect(Self.pauses(outcome) == [30, 3600])
   }
 
-  /// The times at which the run was paused and resumed, in whole seconds from its start.
+  /// Returns the times at which the run was paused and resumed, in whole seconds from its start.
   private static func pauses(_ outcome: Scene.Outcome) -> [Int64] {
     outcome.history.compactMap { recorded in
       switch recorded.event {

@@ -6,7 +6,7 @@ import OtaflashGATT
 import Synchronization
 import Testing
 
-/// Tests of scripted hooks in virtual time.
+/// A runner of scripted hooks, which take virtual time.
 final class ScriptedHooks: HookRunner {
   struct Call: Sendable {
     let at: Duration

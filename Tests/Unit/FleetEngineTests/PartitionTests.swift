@@ -11,7 +11,7 @@ import Testing
 /// Workers whose connection to the exchange fails: no device has two writers, and no outcome is
 /// lost.
 @Suite struct PartitionTests {
-  /// One device whose transfer takes minutes.
+  /// Returns a scene with one device whose transfer takes minutes.
   private static func slowScene() -> Scene {
     var scene = Scene(0, and: ["fast?interval=1s&seed=5"])
     scene.campaign.flash.writing = .withResponse
@@ -126,7 +126,7 @@ import Testing
     let time = Mutex<Duration?>(nil)
   }
 
-  /// After the first result, the exchange does not answer for 100 s.
+  /// Returns a script in which the exchange does not answer for 100 s after the first result.
   private static func losing(began: Began) -> FlakyExchange.Script {
     { (call, _, at) in
       began.time.withLock { began in
@@ -176,7 +176,7 @@ import Testing
     func add(_ duration: Duration) { stored.withLock { $0 += duration } }
   }
 
-  /// A recalled job ends within 5 s, not at the end of its transfer.
+  /// A cancelled job ends within 5 s, not at the end of its transfer.
   @Test func aRecallReachesTheWorkerInFiveSeconds() throws {
     let scene = Self.slowScene()
     let outcome = try scene.run(asking: Requests([(50, .cancel)]))

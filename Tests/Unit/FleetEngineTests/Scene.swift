@@ -36,7 +36,7 @@ final class BoardTransport: DeviceTransport {
 
   func adapters() -> [String] { present.withLock { $0 } }
 
-  /// If an adapter is unplugged, its links end.
+  /// Plugs in and unplugs adapters. The links of an unplugged adapter end.
   func setAdapters(_ adapters: [String]) {
     present.withLock { $0 = adapters }
     let cut = links.withLock { links in
@@ -293,7 +293,8 @@ struct Scene: Sendable {
 }
 #endif
 
-/// A byte of an image that cannot be compressed, so that devices receive the uncompressed image.
+/// Returns a byte of an image that cannot be compressed, so that devices receive the uncompressed
+/// image.
 private func mixed(_ index: Int) -> UInt8 {
   var value = UInt32(truncatingIfNeeded: index) &* 0x9E37_79B1
   value ^= value >> 15
@@ -303,7 +304,7 @@ private func mixed(_ index: Int) -> UInt8 {
 
 #if Fleet
 extension MemoryLedger {
-  /// Returns the same ledger without its newest events.
+  /// Returns a copy of the event log without its newest events.
   fileprivate func forgetting(_ count: Int) async throws -> MemoryLedger {
     let older = MemoryLedger()
     for recorded in try await history().dropLast(count) {

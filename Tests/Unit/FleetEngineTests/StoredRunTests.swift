@@ -28,8 +28,8 @@ import Testing
     var path: String { url.appending(path: "fleet.sqlite").path }
   }
 
-  /// Each process opens the file again, ends the attempts of the previous process, and dies after a
-  /// number of events. The last process completes the run.
+  /// Runs the processes of a run. Each process opens the file again, ends the attempts of the
+  /// previous process, and dies after a number of events. The last process completes the run.
   static func run(
     _ scene: Scene, in path: String, dyingAfter kills: [Int]
   ) throws -> (run: FleetRun, truth: [String: FirmwareVersion?], processes: Int) {

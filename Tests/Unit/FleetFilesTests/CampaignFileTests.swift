@@ -367,7 +367,7 @@ import Testing
     ("devices: [a]\nselect: version<1.0.0", 4, 1, "which is unknown for a"),
     ("devices: [a]\nselect: tag:x", 4, 1, "matches no device"),
     ("devices: [a]\nimages: {b: c}", 4, 1, "there is an image for board 'b'"),
-    ("devices: [a]\nwindow: {not-after: 2020-01-01T00:00:00Z}", 4, 1, "is over"),
+    ("devices: [a]\nwindow: {not-after: 2020-01-01T00:00:00Z}", 4, 1, "does not open again"),
   ])
   func errorsOfTheCompleteCampaignHaveAPosition(
     _ text: String, _ line: Int, _ column: Int, _ words: String

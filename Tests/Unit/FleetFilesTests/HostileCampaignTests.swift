@@ -59,7 +59,7 @@ import Testing
     #expect(grown < 1024 * 1024 * 1024)
   }
 
-  /// The second field of statm (proc(5)), in pages.
+  /// Returns the resident memory of this process in pages (the second field of statm, proc(5)).
   private static func residentBytes() throws -> Int {
     let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
     return try #require(Int(text.split(separator: " ")[1])) * 4096

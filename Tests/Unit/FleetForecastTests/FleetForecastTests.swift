@@ -204,7 +204,7 @@ import Testing
     #expect(forecast.approvals == 2 && forecast.successes == 6)
   }
 
-  /// Devices that are not boards of the fleet. Only their number is known.
+  /// The devices are not boards of the fleet, so only their number is known.
   @Test func realDevicesHaveSubstitutes() async throws {
     var campaign = Campaign(
       name: "test", devices: (0..<5).map { FleetDevice(id: "C0:FF:EE:00:00:0\($0)", site: "lab") },

@@ -106,8 +106,8 @@ import Testing
     #expect(await Self.isGone(child))
   }
 
-  /// Whether the process is gone. A killed process disappears only when it has been reaped, so this
-  /// function waits up to 2 s.
+  /// Returns whether the process is gone. A killed process disappears only when it has been reaped,
+  /// so this function waits up to 2 s.
   static func isGone(_ process: Int32) async -> Bool {
     for _ in 0..<100 {
       guard let state = state(of: process), state != "Z" else { return true }
@@ -116,7 +116,8 @@ import Testing
     return false
   }
 
-  /// The third field of stat (proc(5)), after the name in parentheses.
+  /// Returns the state of a process (the third field of stat, proc(5), after the name in
+  /// parentheses).
   private static func state(of process: Int32) -> Substring? {
     do {
       let text = try String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)

@@ -38,7 +38,7 @@ import Testing
     #expect(report.operators.map(\.action.kind) == [.approve, .pause])
     #expect(report.operators[0].at == RunReportTests.time(9))
     #expect(report.waves[0].times.approvedBy == Self.approval)
-    #expect(report.waves[0].verdictWords == "0 of 1 have an outcome; anna@line-3 approved it")
+    #expect(report.waves[0].verdictWords == "0 of 1 have an outcome; anna@line-3 approved the wave")
     let page = Self.page(report)
     #expect(page.contains("by anna@line-3 (&lt;b&gt;the canary&lt;/b&gt; looks good)"))
     #expect(page.contains("Operator commands"))
@@ -57,7 +57,7 @@ import Testing
     #expect(report.waves[1].times.approved != nil && report.waves[1].times.approvedBy == nil)
     let former = try #require(
       RunReport(Self.history([(9, .runResumed), (9, .waveApproved(wave: 0))])))
-    #expect(former.waves[0].verdictWords == "0 of 1 have an outcome; an operator approved it")
+    #expect(former.waves[0].verdictWords == "0 of 1 have an outcome; an operator approved the wave")
     #expect(!Self.page(former).contains("Operator commands"))
   }
 

@@ -74,7 +74,7 @@ import Testing
     #expect(Figures.rate(rate) == words)
   }
 
-  /// The expected values are those of `date -u -d @…`.
+  /// The expected values are the output of `date -u -d @…`.
   @Test(arguments: [
     (1_795_425_600, "2026-11-23T09:20:00Z"), (951_782_400, "2000-02-29T00:00:00Z"),
     (0, "1970-01-01T00:00:00Z"), (-1, "1969-12-31T23:59:59Z"),

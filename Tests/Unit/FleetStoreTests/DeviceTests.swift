@@ -54,7 +54,7 @@ import Testing
     #expect(try store.events(of: "r1").count == 8)
   }
 
-  /// A store exactly as the first version wrote it.
+  /// The store is exactly as the first version wrote it.
   @Test func aStoreOfTheFirstVersionIsReadAndContinued() async throws {
     let folder = try StoreFolder()
     let hash = try FirstVersion.write(to: folder)

@@ -7,7 +7,8 @@ import Testing
 
 /// Tests of stores up to version 4 that contain unread reports of workers.
 @Suite struct FormerNewsTests {
-  /// `a` was placed, and `b` waits. The coordinator has read the first report.
+  /// Returns a store in which `a` was placed and `b` waits. The coordinator has read the first
+  /// report.
   private static func folder(_ news: [(device: String, attempt: Int, fact: String)]) throws
     -> StoreFolder
   {

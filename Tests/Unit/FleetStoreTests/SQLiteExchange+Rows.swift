@@ -15,7 +15,7 @@ extension SQLiteExchange {
       arguments: [id.run, id.device, id.attempt])
   }
 
-  /// The row of a claim; `nil` = the claim is lost.
+  /// Returns the row of a claim; `nil` = the claim is lost.
   static func held(_ claim: JobClaim, _ now: Int64, in database: Database) throws -> Row? {
     try expire(now, in: database)
     guard let row = try row(claim.job.id, in: database) else { return nil }

@@ -11,7 +11,7 @@ import OtaflashGATT
 /// a database server would use the server's clock.
 final class SQLiteExchange: JobExchange {
   private static let pollInterval = Duration.milliseconds(200)
-  /// In seconds.
+  /// The time, in seconds, for which a worker is not offered a job that it returned as `notHeard`.
   static let searchDelay = 10
 
   let outlivesCoordinator = true
@@ -327,7 +327,7 @@ final class SQLiteExchange: JobExchange {
     }
   }
 
-  /// One transaction, which is committed also if the call fails: a late outcome is a fact.
+  /// Performs one transaction, which is committed also if the call fails: a late outcome is a fact.
   private func write<Value>(
     _ body: (Database, _ now: Int64) throws -> Result<Value, ExchangeFault>
   ) throws(ExchangeFault) -> Value {

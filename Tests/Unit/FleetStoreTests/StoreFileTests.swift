@@ -276,7 +276,7 @@ import Testing
     do { return try SmallDisk.mount(bytes: 65_536).unmount() } catch { return false }
   }()
 
-  /// A disk that is really full, and then a disk that is read-only.
+  /// The disk is full, and is then mounted read-only.
   @Test(.enabled(if: canMount, "mount(2) may not be called here"))
   func aFullOrReadOnlyDiskLosesNoEvents() async throws {
     let disk = try SmallDisk.mount(bytes: 256 * 1024)

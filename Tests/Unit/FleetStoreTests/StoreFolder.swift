@@ -94,7 +94,7 @@ enum Sample {
   static let planned = FleetEvent.wavePlanned(
     wave: 0, name: "all", devices: [RunDevice(id: "a", image: "i"), RunDevice(id: "b", image: "i")])
 
-  /// A run of ten events.
+  /// Records a run of ten events.
   static func record(_ store: FleetStore, run: String = "r1") async throws {
     let ledger = store.ledger(of: run)
     var first = beginning

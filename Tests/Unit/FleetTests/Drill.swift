@@ -120,7 +120,7 @@ struct Drill {
     }
   }
 
-  /// The process dies with its state; the next process has only the events.
+  /// Ends the process, whose state is lost; the next process has only the events.
   private mutating func killProcess() {
     killsAt.removeFirst()
     working = []
@@ -194,7 +194,7 @@ struct Drill {
         from: nil, to: nil, proof: "version", bytes: 1, uploadMilliseconds: 1, resumes: 0))
   }
 
-  /// Whether a device has a property; the result is always the same for the same device.
+  /// Returns whether a device has a property; the result is always the same for the same device.
   private func isDrawn(_ device: FleetDevice.ID, share: Double, salt: UInt64) -> Bool {
     var hash: UInt64 = 14_695_981_039_346_656_037 &+ salt
     for byte in device.utf8 { hash = (hash ^ UInt64(byte)) &* 1_099_511_628_211 }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct LateFactTests {
   private typealias Fact = RulesTests.Fact
 
-  /// A run with a claimed device.
+  /// Returns a run with a claimed device.
   private static func play() throws -> RulesTests.Play {
     var play = try RulesTests.Play(RulesTests.campaign(2))
     play.settle()
@@ -43,15 +43,16 @@ import Testing
     }
   }
 
-  /// The claim of another worker shows that the former expired, although that fact was lost.
+  /// The claim of another worker shows that the former claim expired, although the fact about the
+  /// expiry was lost.
   @Test func aClaimOfAnotherWorkerEndsTheFormerClaim() throws {
     let play = try Self.play()
     let claim = FleetEvent.deviceClaimed(device: "d0", attempt: 1, worker: "v")
     #expect(Self.events(claim, in: play) == [.claimExpired(device: "d0", attempt: 1), claim])
   }
 
-  /// The outcome of an expired claim recalls the waiting job, whose end has this outcome. The
-  /// device is not read again.
+  /// The outcome of an expired claim cancels the waiting job, and the job ends with this outcome.
+  /// The device is not read again.
   @Test func aLateOutcomeEndsAWaitingJob() throws {
     var play = try Self.play()
     Self.apply(Self.events(.deviceActivating(device: "d0", attempt: 1), in: play), to: &play)
@@ -68,7 +69,7 @@ import Testing
     #expect(play.run["d0"]?.figures == RulesTests.figures)
   }
 
-  /// The next worker may have changed the device since.
+  /// A late outcome counts no longer, because the next worker may have changed the device.
   @Test func aLateOutcomeBeforeAnotherClaimHasNoEffect() throws {
     var play = try Self.play()
     Self.apply(Self.events(.claimExpired(device: "d0", attempt: 1), in: play), to: &play)

@@ -46,8 +46,7 @@ import Testing
     }
   }
 
-  /// Requirement P14: when the threshold is reached, running attempts end, and no further attempt
-  /// starts.
+  /// When the threshold is reached, running attempts are completed, and no further attempt starts.
   @Test func aFleetWithManyFailuresStopsAtItsThreshold() throws {
     var stops = 0
     for seed in UInt64(1)...1000 {

@@ -66,7 +66,7 @@ import Testing
       return events
     }
 
-    /// One attempt from claim to end.
+    /// Plays one attempt from claim to end.
     mutating func attempt(_ device: String, _ number: Int = 1, _ ending: AttemptEnding) {
       hear(.claimed(worker: "w"), of: device, attempt: number)
       hear(.ended(ending), of: device, attempt: number)

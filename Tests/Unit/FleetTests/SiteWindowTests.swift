@@ -3,12 +3,12 @@ import Testing
 
 /// Tests of the windows of sites.
 @Suite struct SiteWindowTests {
-  /// The given hour of 1970-01-01, a Thursday, in UTC.
+  /// Returns the given hour of 1970-01-01, a Thursday, in UTC.
   private static func hour(_ hour: Int) -> WallClockTime {
     WallClockTime(milliseconds: Int64(hour) * 3_600_000)
   }
 
-  /// A window from 02:00 to 04:00 in a time zone that is `hours` ahead of UTC.
+  /// Returns a window from 02:00 to 04:00 in a time zone that is `hours` ahead of UTC.
   private static func night(_ hours: Int) -> TransferWindow {
     TransferWindow(opens: 120, closes: 240, zone: ZoneOffsets(minutes: hours * 60))
   }

@@ -2,7 +2,7 @@ import OtaflashFleet
 import Testing
 
 @Suite struct TransferWindowTests {
-  /// A time of day on 2026-11-23, a Monday, in UTC.
+  /// Returns a time of day on 2026-11-23, a Monday, in UTC.
   static func monday(_ hour: Int, _ minute: Int = 0, days: Int = 0) -> WallClockTime {
     let midnight: Int64 = 1_795_392_000
     let seconds = midnight + Int64(days * 86_400 + hour * 3600 + minute * 60)

@@ -101,13 +101,13 @@ struct BareHost {
     return inbox.removeFirst()
   }
 
-  /// The values that arrived while requests were pending.
+  /// Returns the values that arrived while requests were pending.
   mutating func takeInbox() -> [[UInt8]] {
     defer { inbox.removeAll() }
     return inbox
   }
 
-  /// Writes to one characteristic and returns the next value that it sends.
+  /// Writes to one characteristic and returns the next value that the characteristic sends.
   mutating func ask(_ uuid: BluetoothUUID, _ value: [UInt8]) async throws -> [UInt8] {
     try await write(uuid, value)
     return try await next()

@@ -155,7 +155,7 @@ import Testing
     #expect(try offsets("beyond-end").last == 41_000)
   }
 
-  /// The offsets reported during the transfer of 6 KiB that follow half of the image.
+  /// Returns the offsets reported during the transfer of 6 KiB that follow half of the image.
   private func offsets(_ profile: String) throws -> [Int] {
     try withBoard(profile) { board, clock in
       var host = try await OTAHost.connected(to: board)

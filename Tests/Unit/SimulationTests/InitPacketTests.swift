@@ -12,7 +12,7 @@ import Testing
 @Suite struct InitPacketTests {
   static let image = makeImage(6000, version: FirmwareVersion(1, 3, 0))
 
-  /// The answer to the Execute request of the init packet.
+  /// Returns the answer to the Execute request of the init packet.
   private func answer(to packet: [UInt8], profile: String = "nordic-dfu") throws -> String {
     try withBoard(profile) { board, _ in
       var dfu = try await SecureDFUHost.inBootloader(of: board)
@@ -114,7 +114,7 @@ import Testing
     #expect(try answer(to: wrong, profile: "nordic-dfu?key=none") == "60 04 01", "no verification")
   }
 
-  /// This is the configuration of released bootloaders.
+  /// Released bootloaders have this configuration.
   @Test func anUnsignedPackageIsRefusedByDefault() throws {
     let builder = InitPacketBuilder(for: Self.image)
     #expect(try answer(to: builder.unsigned) == "60 04 0b 08")

@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  /// A request that is followed by packets is not answered until they have arrived.
+  /// A request that is followed by packets is not answered until the packets have arrived.
   @Test(arguments: [
     ("02 01", "10 02 02"), ("04", "10 04 02"), ("07", "10 07 01 00 00 00 00"), ("09", "10 09 03"),
     ("01", "10 01 06"), ("02", "10 02 06"), ("08 01", "10 08 03"),

@@ -31,7 +31,7 @@ struct LegacyDFUHost {
     return LegacyDFUHost(host: host)
   }
 
-  /// The state after an accepted init packet and the erase of the settings page.
+  /// Returns a host in the state after an accepted init packet and the erase of the settings page.
   static func ready(
     for image: [UInt8], _ board: SimulatedBoard, _ clock: any LinkClock
   ) async throws -> LegacyDFUHost {
@@ -75,7 +75,7 @@ struct LegacyDFUHost {
     }
   }
 
-  /// The complete update, up to the device's reset.
+  /// Performs the complete update, up to the device's reset.
   static func flash(_ image: [UInt8], to board: SimulatedBoard) async throws {
     // With a single bank and no application, the bootloader keeps running.
     var dfu =
@@ -103,7 +103,7 @@ struct LegacyDFUHost {
     return words.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
   }
 
-  /// CRC16 CCITT with the initial value FFFF; `123456789` yields 29B1.
+  /// Returns the CRC16 CCITT with the initial value FFFF; `123456789` yields 29B1.
   static func crc16(_ bytes: [UInt8]) -> UInt16 {
     bytes.reduce(0xFFFF) { crc, byte in
       (0..<8).reduce(crc ^ UInt16(byte) << 8) { crc, _ in

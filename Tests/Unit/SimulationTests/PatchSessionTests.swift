@@ -42,7 +42,7 @@ import Testing
     (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
   }
 
-  /// The running image with a few changed bytes and some inserted bytes.
+  /// Returns a patch session to the running image with a few changed bytes and some inserted bytes.
   private static func session(
     on board: SimulatedBoard, part: Int = 1 << 20, size: Int = 40_000
   ) throws -> Session {

@@ -149,7 +149,7 @@ import Testing
   }
 }
 
-/// The write sizes of the host, compared with the limits of the radio model.
+/// Tests of the write sizes of the host, compared with the limits of the radio model.
 @Suite struct EventSizingTests {
   private static let intervals = [7500, 15_000, 30_000, 50_000]
 

@@ -93,8 +93,8 @@ struct SMPHost {
     SMPImage.Upload.Announcement(size: image.count, sha: Array(SHA256.hash(data: image)))
   }
 
-  /// The slots as `slot:version flags`, with the first letters of the flags: bootable, pending,
-  /// confirmed, active, permanent (P).
+  /// Returns the slots as `slot:version flags`, with the first letters of the flags: bootable,
+  /// pending, confirmed, active, permanent (P).
   mutating func state() async throws -> [String] {
     let state = try await call(SMPImage.ReadState()).get()
     return state.slots.map(Self.line)

@@ -205,8 +205,8 @@ import Testing
     }
   }
 
-  /// Both buffers contain requests when the first one starts, so no buffer is left for its
-  /// response.
+  /// Both buffers contain requests when the first request starts, so no buffer is left for the
+  /// response to this request.
   @Test func aRequestWithoutABufferForItsResponseIsRefusedAndLost() throws {
     try withServer("&netbufs=2x384") { (host, _) async throws in
       try await host.post(SMPOS.Echo("lost"))

@@ -171,7 +171,7 @@ import Testing
       // The packet exceeds the object and receipts are off, so there is no answer.
       try await dfu.send([1, 2, 3, 4])
       #expect(try await dfu.ask("03") == "60 03 01 00 10 00 00 82 20 91 a2")
-      // A receipt is due at the second packet, so its result is sent.
+      // A receipt is due at the second packet, so the result of the second packet is sent.
       #expect(try await dfu.ask("02 02 00") == "60 02 01")
       try await dfu.send([1, 2, 3, 4])
       try await dfu.send([1, 2, 3, 4])

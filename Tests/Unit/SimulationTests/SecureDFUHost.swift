@@ -157,7 +157,7 @@ func text(_ bytes: some Sequence<UInt8>) -> String {
   bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
 }
 
-/// An image with a descriptor that states its version.
+/// Returns an image with a descriptor that states its version.
 func makeImage(_ count: Int, version: FirmwareVersion) -> [UInt8] {
   var image = makeImage(count)
   let descriptor = ImageDescriptor(version: version, hardware: nil).encoded

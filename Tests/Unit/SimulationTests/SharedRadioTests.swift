@@ -5,7 +5,7 @@ import Testing
 
 /// Tests of several links of one controller, which has one radio.
 @Suite struct SharedRadioTests {
-  /// The rates of several links from their central to the peripherals, in bytes per second.
+  /// Returns the rates of several links from their central to the peripherals, in bytes per second.
   static func rates(
     _ models: [RadioModel], bytes: Int = 495, withResponse: Bool = false,
     shared: Bool = true, idle: Int = 0, for time: Duration = .seconds(10)
@@ -44,7 +44,7 @@ import Testing
     return try result.get()
   }
 
-  /// The number of bytes that arrived completely and in order.
+  /// Returns the number of bytes that arrived completely and in order.
   private static func count(
     _ connection: SimulatedConnection, _ bytes: Int, _ withResponse: Bool, _ clock: VirtualClock,
     until time: Duration
@@ -141,7 +141,8 @@ import Testing
     }
   }
 
-  /// Equal gaps yield equal rates. With 20 links, some gaps are twice as wide as others.
+  /// Expects equal rates, because equal gaps yield equal rates. With 20 links, some gaps are twice as
+  /// wide as others.
   private static func expectFair(_ rates: [Double]) {
     let fairness = (rates.min() ?? 0) / (rates.max() ?? 1)
     #expect(fairness > (rates.count == 20 ? 0.49 : 0.99), "\(fairness)")

@@ -25,7 +25,7 @@ import Testing
     return try result.get()
   }
 
-  /// The time after the first anchor in which `count` PDUs of `bytes` bytes arrive from the
+  /// Returns the time after the first anchor in which `count` PDUs of `bytes` bytes arrive from the
   /// central.
   private func transferTime(_ model: RadioModel, count: Int, bytes: Int) throws -> Duration {
     try connect(model) { connection, clock in

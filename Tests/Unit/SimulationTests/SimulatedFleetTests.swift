@@ -220,7 +220,7 @@ import Testing
     return nil
   }
 
-  /// Whether Exchange MTU is answered.
+  /// Returns whether Exchange MTU is answered.
   private static func isAlive(_ link: (any Link)?) async -> Bool {
     do throws(LinkLoss) {
       try await link?.send([0x02, 0x05, 0x02])
@@ -269,7 +269,7 @@ import Testing
     }
   }
 
-  // MARK: Its clock
+  // MARK: The clock
 
   @Test func anAcceleratedClockHasTheConfiguredSpeed() throws {
     let (woke, wall, passed) = try VirtualTimeline().run { base in
@@ -286,7 +286,8 @@ import Testing
   }
 }
 
-/// A byte of an image that cannot be compressed, so that devices receive the uncompressed image.
+/// Returns a byte of an image that cannot be compressed, so that devices receive the uncompressed
+/// image.
 private func mixed(_ index: Int) -> UInt8 {
   var value = UInt32(truncatingIfNeeded: index) &* 0x9E37_79B1
   value ^= value >> 15

@@ -14,7 +14,7 @@ import Testing
 
   private static func digits(_ bytes: [UInt8]) -> String { text(bytes).replacing(" ", with: "") }
 
-  /// The image with a TLV that identifies the key, and a TLV with the signature.
+  /// Returns the image with a TLV that identifies the key, and a TLV with the signature.
   private static func signed(
     _ file: BootableFile, by key: Curve25519.Signing.PrivateKey, damaged: Bool = false
   ) throws -> [UInt8] {
@@ -25,7 +25,7 @@ import Testing
       + SHA256.hash(data: der) + hex("24 00 40 00") + signature
   }
 
-  /// Whether the image runs after it was sent and put on trial, and the device was reset.
+  /// Returns whether the image runs after it was sent and put on trial, and the device was reset.
   private func runs(_ bytes: [UInt8], hash: [UInt8], on settings: String) throws -> Bool {
     try withBoard("smp?slot=64K&erase=0&write=0" + settings) { board, _ in
       var host = try await SMPHost.connected(to: board)

@@ -66,8 +66,8 @@ import Testing
     }
   }
 
-  /// The change of the executor is detected at the point where it happens; the optimizer may move
-  /// it after the pause.
+  /// A change of the executor is detected where the change happens; the optimizer may move the
+  /// change behind the pause.
   @Test func theMainActorIsReported() throws {
     let faults = (0..<20).map { _ in
       #expect(throws: SimulationFault.self) {
@@ -173,7 +173,7 @@ import Testing
     #expect(try trace(seed: 7) != trace(seed: 8))
   }
 
-  /// The order of wake-ups of 20 tasks with 100 seeded sleeps each.
+  /// Returns the order of wake-ups of 20 tasks with 100 seeded sleeps each.
   private func trace(seed: UInt64) throws -> [String] {
     let events = EventTrace()
     try VirtualTimeline().run { clock in

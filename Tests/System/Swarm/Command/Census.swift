@@ -46,9 +46,9 @@ final class Census: Sendable {
     }
   }
 
-  /// The hash function is FNV-1a with 64 bits. The digest of a sweep is the sum over its seeds, so
-  /// it is independent of their order. Two builds with the same digest had the same outcome after
-  /// the same virtual time for each seed.
+  /// Returns the FNV-1a hash with 64 bits. The digest of a sweep is the sum of the hashes of its
+  /// seeds, so the order of the seeds does not matter. Two builds with the same digest had the same
+  /// outcome after the same virtual time for each seed.
   private static func hash(_ text: String) -> UInt64 {
     text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }

@@ -2,17 +2,17 @@ import Dispatch
 import OtaflashSwarm
 import Synchronization
 
-/// The report of all cuts: every cut of every sample in every write mode, of one update of each
-/// other kind of device, and of patches. Patches are also tested with a reset before and during
-/// every flash operation.
+/// The report of all cuts. The report covers every sample in every write mode, one update of each
+/// other kind of device, and patches. Patches are also tested with a reset before and during every
+/// flash operation.
 struct CutReport {
   private struct Unit: Sendable {
     let sweep: CutSweep
     let name: String
     var resets = false
 
-    /// The possible faults: their profile settings, and functions that return the violations that
-    /// they cause.
+    /// The possible faults: the profile settings of each fault, and a function that returns the
+    /// violations that the fault causes.
     var ends: [(words: String, violations: @Sendable () -> [Violation])] {
       let cuts = sweep.all.map { pdu in
         ("cut-at-pdu=\(pdu)", { @Sendable in sweep.violations(cutAt: pdu) })

@@ -31,19 +31,19 @@ public struct CutSweep: Sendable {
 
   public var all: [Int] { Array(1...pdus) }
 
-  /// All cuts at both ends of the run, and `count` cuts between them at equal distances.
+  /// Returns all cuts at both ends of the run, and `count` cuts between them at equal distances.
   public func chosen(_ count: Int) -> [Int] {
     guard pdus > 2 * Self.edge + count else { return all }
     let middle = stride(from: Self.edge, to: pdus - Self.edge, by: (pdus - 2 * Self.edge) / count)
     return Array(1..<Self.edge) + middle + Array((pdus - Self.edge)...pdus)
   }
 
-  /// The violations in the run that was cut at this PDU.
+  /// Returns the violations in the run that was cut at this PDU.
   public func violations(cutAt pdu: Int) -> [Violation] {
     violations(with: "cut-at-pdu=\(pdu)")
   }
 
-  /// The violations in the run in which the device lost power in this flash operation.
+  /// Returns the violations in the run in which the device lost power in this flash operation.
   ///
   /// - Parameter torn: whether the operation is half done; otherwise it is not started.
   public func violations(resetAt operation: Int, torn: Bool) -> [Violation] {

@@ -5,7 +5,7 @@ import OtaflashSimulation
 extension FirmwareImage {
   private static let descriptorOffset = 64
 
-  /// An image that the device of a profile accepts.
+  /// Returns an image that the device of a profile accepts.
   ///
   /// - Parameters:
   ///   - size: the size in bytes without the format of the device's kind; 128 or more for Nordic's
@@ -20,7 +20,7 @@ extension FirmwareImage {
     return try kind?.image(plain, version: version, index: index) ?? plain
   }
 
-  /// The bytes with an image descriptor, from which an application reads its version.
+  /// Returns the bytes with an image descriptor, from which an application reads its version.
   func describing(_ version: FirmwareVersion) -> [UInt8] {
     var bytes = self.bytes
     let descriptor = ImageDescriptor(version: version, hardware: nil).encoded
@@ -29,7 +29,7 @@ extension FirmwareImage {
     return bytes
   }
 
-  /// A part of a Nordic DFU package.
+  /// Returns a part of a Nordic DFU package.
   static func nordic(
     _ bytes: [UInt8], _ version: FirmwareVersion, _ packet: [UInt8],
     _ command: NordicInitPacket.Command

@@ -5,7 +5,7 @@ import OtaflashUpdate
 /// An update that another host started on the device earlier, and may have left incomplete.
 public struct EarlierUpdate: Sendable {
   public var image: FirmwareImage
-  /// The images that this host stores.
+  /// The images that the other host stores.
   public var bases: [[UInt8]]
   public var delta = DeltaPolicy.auto
   public var mode = WriteMode.withResponse
@@ -20,7 +20,7 @@ public struct EarlierUpdate: Sendable {
 }
 
 extension Scenario {
-  /// The update of the same device by another host.
+  /// Returns the update of the same device by another host.
   func scenario(of earlier: EarlierUpdate) -> Scenario {
     var scenario = self
     scenario.image = earlier.image

@@ -2,7 +2,7 @@ import OtaflashFirmware
 import OtaflashSimulation
 
 /// Small images, each with a device that accepts the image by a protocol other than the OTA
-/// service. The samples cover every variant of such an update.
+/// service. The samples cover every variant of an update with these protocols.
 public enum KindSamples {
   private static let size = 3000
 

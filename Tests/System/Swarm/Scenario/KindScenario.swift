@@ -2,7 +2,7 @@ import OtaflashFirmware
 import OtaflashSimulation
 
 extension Scenario {
-  /// One update of a device by a protocol other than the OTA service, drawn from a seed.
+  /// Returns one update of a device by a protocol other than the OTA service, drawn from a seed.
   public static func swarmOfKinds(seed: UInt64) throws -> Scenario {
     var draw = KindDraw(seed: seed)
     let device = draw.device()
@@ -35,7 +35,7 @@ struct DrawnDevice {
   /// The name of the profile.
   let name: String
   var settings: [String] = []
-  /// The numbers of its images.
+  /// The numbers of the device's images.
   var images = [0]
   /// The values of ATT_MTU that the host may request.
   var hostMTUs = [23, 100, 185, 247, 498, 512, 517]
@@ -70,8 +70,8 @@ struct KindDraw {
 
   mutating func moment() -> Duration { .milliseconds(number(0...8000)) }
 
-  /// The size is a multiple of 4, as legacy bootloaders require. It is at most a page, or several
-  /// pages.
+  /// Returns an image size in bytes: at most a page, or several pages. The size is a multiple of 4,
+  /// as legacy bootloaders require.
   mutating func imageSize() -> Int { 4 * (chance(0.6) ? number(32...1024) : number(32...5000)) }
 
   // MARK: The device
@@ -88,8 +88,9 @@ struct KindDraw {
     return device
   }
 
-  /// An application without version information cannot be distinguished from another application.
-  /// The only evidence is then that its bootloader, which starts only valid images, has started it.
+  /// Draws whether the application reports its version. An application without version information
+  /// cannot be distinguished from another application. The only evidence is then that the
+  /// bootloader, which starts only valid images, has started the application.
   mutating func drawInformation(_ device: inout DrawnDevice) {
     let hasInformation = chance(0.8)
     device.settings.append("information=\(hasInformation ? "yes" : "no")")
@@ -115,7 +116,8 @@ struct KindDraw {
     return settings
   }
 
-  /// Whether the link survives losses on the air, because the link layer repeats lost packets.
+  /// Returns whether the link survives losses on the air, because the link layer repeats lost
+  /// packets.
   static func isSteady(_ link: [String]) -> Bool {
     link.contains("loss=0%") || link.contains("loss=1%")
   }

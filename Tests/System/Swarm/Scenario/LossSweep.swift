@@ -14,7 +14,7 @@ public struct LossSweep: Sendable {
   /// - Parameter scenario: a scenario without faults, written without response.
   public init(_ scenario: Scenario) { self.scenario = scenario }
 
-  /// The violations if the window starts after the first `skipped` data PDUs.
+  /// Returns the violations if the window starts after the first `skipped` data PDUs.
   public func violations(commands: UInt32, notifications: UInt32, after skipped: Int) -> [Violation]
   {
     var lossy = scenario

@@ -43,7 +43,7 @@ public struct LyingRecordSweep: Sendable {
   /// The number of flash operations in the run without faults.
   public var operations: Int { history.operations }
 
-  /// The violations in the update after a power failure at this operation.
+  /// Returns the violations in the update after a power failure at this operation.
   public func violations(_ lie: RecordLie, at operation: Int) throws(ScenarioFault) -> [Violation] {
     let flash = history.flash(after: operation)
     flash.write(record(lie, at: operation), at: records.lowerBound)
@@ -54,8 +54,9 @@ public struct LyingRecordSweep: Sendable {
     }
   }
 
-  /// Whether the corruption itself causes the violation. The device cannot write to a location that
-  /// the corruption has programmed; it detects this by a failed write and uses the next location.
+  /// Returns whether the corruption itself causes the violation. The device cannot write to a
+  /// location that the corruption has programmed; it detects this by a failed write and uses the
+  /// next location.
   private static func isOwed(_ violation: Violation, to lie: RecordLie) -> Bool {
     if case .flashRule(.notErased) = violation { true } else { false }
   }

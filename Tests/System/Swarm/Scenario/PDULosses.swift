@@ -30,7 +30,7 @@ public struct PDULosses: Hashable, Sendable {
   public var isEmpty: Bool { commands == 0 && notifications == 0 }
 }
 
-/// Counts the PDUs of a run, and selects those that are lost.
+/// Counts the PDUs of a run, and selects the lost PDUs.
 final class LossCounter: Sendable {
   private let losses: PDULosses
   private let seen = Mutex((commands: 0, notifications: 0))

@@ -9,8 +9,8 @@ public struct PatchSample: Sendable {
   public let part: Int
   public let scenario: Scenario
 
-  /// Samples with patches in several parts, and samples with one part in every write mode, with and
-  /// without flash that is erased ahead.
+  /// Returns samples with patches in several parts, and samples with one part in every write mode,
+  /// with and without flash that is erased ahead.
   public static func all() throws -> [PatchSample] {
     // The slower the link is and the larger the patch is, the smaller the parts are.
     let slow = "fast?slot=64K&mtu=23&interval=500ms"
@@ -31,7 +31,7 @@ public struct PatchSample: Sendable {
 }
 
 extension Scenario {
-  /// The release that follows the factory image; the host stores the factory image.
+  /// Returns the release that follows the factory image; the host stores the factory image.
   ///
   /// - Parameter changed: the number of new bytes per 4,000 bytes.
   static func release(_ profile: String, size: Int, changed: Int) throws -> Scenario {

@@ -63,7 +63,7 @@ struct PatchDraw {
     pick([.auto, .auto, .auto, .auto, .auto, .never, .require])
   }
 
-  /// The next release of an image: some bytes are changed, some inserted, some removed.
+  /// Returns the next release of an image: some bytes are changed, some inserted, some removed.
   ///
   /// - Parameter like: an image whose size and other properties the release has.
   mutating func release(
@@ -90,8 +90,8 @@ struct PatchDraw {
       hardware: old.hardware)
   }
 
-  /// The images that a host stores: no image, an image similar to the base, the base and another
-  /// image, or only the base.
+  /// Returns the images that a host stores: no image, an image similar to the base, the base and
+  /// another image, or only the base.
   mutating func bases(_ running: [UInt8]) -> [[UInt8]] {
     switch number(0...5) {
     case 0: return []
@@ -101,8 +101,8 @@ struct PatchDraw {
     }
   }
 
-  /// Earlier updates, of the same image by another host, or of another release. They are often
-  /// interrupted, and use another mode, so that the stream differs.
+  /// Returns earlier updates: of the same image by another host, or of another release. The earlier
+  /// updates are often interrupted, and use another mode, so that their streams differ.
   mutating func earlier(
     before image: FirmwareImage, _ running: [UInt8], _ bases: [[UInt8]]
   ) -> [EarlierUpdate] {

@@ -26,7 +26,7 @@ public enum Samples {
     }
   }
 
-  /// Each image with a device that accepts it, in every write mode.
+  /// Returns each image with a device that accepts it, in every write mode.
   public static func scenarios(in folder: String) throws -> [Scenario] {
     try all(in: folder).flatMap { image in
       WriteMode.allCases.map { mode in

@@ -18,7 +18,7 @@ public struct Scenario: Sendable {
   public var delta = DeltaPolicy.auto
   /// The cache that creates each stream once for all runs of a sweep.
   var sharedFinder: BaseFinder?
-  /// Updates by other hosts before this one, in this order.
+  /// Updates by other hosts before this update, in order.
   public var earlier: [EarlierUpdate] = []
   /// The key that the host uses, which may be wrong.
   public var key: [UInt8]?
@@ -53,7 +53,7 @@ public struct Scenario: Sendable {
     powerCutAfter != nil || profile.contains("\(Fault.resetAtFlashOperation.rawValue)=")
   }
 
-  /// The same device and image without faults.
+  /// Returns the scenario of the same device and image, without faults.
   func cure() throws(ScenarioFault) -> Scenario {
     let settings = try settings()
     var cure = Scenario(profile: Self.withoutFaults(profile, settings.device), image: image)
@@ -69,7 +69,7 @@ public struct Scenario: Sendable {
   private static let lasting =
     ["slot", "version", "hardware", "key"] + SimulationProfile.kinds.flatMap { $0.keys.map(\.key) }
 
-  /// The profile with only the settings that identify the device.
+  /// Returns the profile with only the settings that identify the device.
   private static func withoutFaults(_ profile: String, _ device: DeviceKind) -> String {
     let parts = profile.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let settings = parts.count > 1 ? parts[1].split(separator: "&") : []
@@ -80,7 +80,7 @@ public struct Scenario: Sendable {
 }
 
 extension FirmwareImage {
-  /// An image for the simulated board, with content that depends on `seed`.
+  /// Returns an image for the simulated board, with content that depends on `seed`.
   public static func drawn(
     size: Int, version: FirmwareVersion = FirmwareVersion(1, 3, 0), seed: UInt64 = 1
   ) -> FirmwareImage {

@@ -74,7 +74,7 @@ extension Scenario {
     }
   }
 
-  /// The parsed profile.
+  /// Returns the parsed profile.
   func settings() throws(ScenarioFault) -> SimulationProfile {
     do throws(ProfileFault) { return try SimulationProfile(parsing: profile) } catch {
       throw .profile(error)
@@ -87,7 +87,7 @@ extension Scenario {
     do throws(FlashFault) { return try body() } catch { throw .storage(error) }
   }
 
-  /// The limit of virtual time for the scenario.
+  /// Returns the limit of virtual time for the scenario.
   private func limit(_ settings: SimulationProfile) -> Duration {
     let bytes = images.map(\.bytes.count).reduce(0, +)
     let pages = bytes / 4096 + 3 * images.count

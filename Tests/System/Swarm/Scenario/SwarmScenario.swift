@@ -6,14 +6,14 @@ extension Scenario {
   /// One in this number of seeds yields a scenario of the OTA service.
   private static let seedsPerOTAService: UInt64 = 4
 
-  /// The scenario of a seed: a device, a link, an image and several faults, all drawn. The same
-  /// seed always yields the same scenario, as long as the files of this target do not change.
+  /// Returns the scenario of a seed: a device, a link, an image and several faults, all drawn. The
+  /// same seed always yields the same scenario, as long as the files of this target do not change.
   public static func swarm(seed: UInt64) throws -> Scenario {
     seed.isMultiple(of: seedsPerOTAService)
       ? try swarmOfOTAService(seed: seed) : try swarmOfKinds(seed: seed)
   }
 
-  /// One update by the OTA service. Every second image is related to the running image.
+  /// Returns one update by the OTA service. Every second image is related to the running image.
   public static func swarmOfOTAService(seed: UInt64) throws(ScenarioFault) -> Scenario {
     var draw = SwarmDraw(seed: seed)
     let size = draw.imageSize()
@@ -55,8 +55,8 @@ extension Scenario {
 }
 
 extension [Fault] {
-  /// Faults that belong to an activation. If power fails during the activation, the device starts
-  /// the new image without these faults.
+  /// Returns the faults that belong to an activation. If power fails during the activation, the
+  /// device starts the new image without these faults.
   func undoneByPower(_ powerCutAfter: Duration?) -> Set<Fault> {
     powerCutAfter == nil && !contains(.resetAtFlashOperation)
       ? [] : [.neverReturns, .newAddress, .otherBoard]
@@ -109,7 +109,8 @@ private struct SwarmDraw {
 
   // MARK: Image
 
-  /// Sizes that are small, at the edges of rows and pages, or anything up to 40 KiB.
+  /// Returns an image size in bytes: a small size, a size at the edge of a row or page, or any size
+  /// up to 40 KiB.
   mutating func imageSize() -> Int {
     switch number(0...3) {
     case 0: number(1...600)
@@ -151,7 +152,7 @@ private struct SwarmDraw {
     return settings
   }
 
-  /// Whether lost packets rarely last longer than the supervision timeout of 420 ms.
+  /// Returns whether lost packets rarely last longer than the supervision timeout of 420 ms.
   static func isSteady(_ link: [String]) -> Bool {
     link.contains("loss=0%") || link.contains("loss=1%")
       || ["7.5ms", "15ms", "30ms"].contains { link.contains("interval=\($0)") }

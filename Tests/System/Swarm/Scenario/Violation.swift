@@ -52,10 +52,13 @@ extension ScenarioEnding {
   static let connectionsMaximum = 400
   /// The maximum number of times that each byte of an image is sent, on average.
   static let repetitionsMaximum = 40
-  /// The maximum on one connection. If a device repeatedly reports the same offset, the host sends
-  /// the window, which may be the complete image, again after each of 16 rewinds.
+  /// The maximum number of times that each byte of an image is sent on one connection. If a device
+  /// repeatedly reports the same offset, the host sends the window, which may be the complete
+  /// image, again after each of 16 rewinds.
   static let repetitionsPerConnection = 17
 
+  /// Returns the violations of the rules that hold for every scenario.
+  ///
   /// - Parameter former: images that the device held earlier; one of these may also run.
   public func violations(of scenario: Scenario, former: [[UInt8]] = []) -> [Violation] {
     var found: [Violation] = []
@@ -94,8 +97,8 @@ extension ScenarioEnding {
     return found
   }
 
-  /// Whether each running image is the old image, the new image, or the image of an earlier update.
-  /// A device that writes a new image over the running image may also have no image.
+  /// Returns whether each running image is the old image, the new image, or the image of an earlier
+  /// update. A device that writes a new image over the running image may also have no image.
   private func isWhole(_ scenario: Scenario, _ former: [[UInt8]]) -> Bool {
     zip(zip(running, before), scenario.images).allSatisfy { images, sent in
       let (running, before) = images
@@ -137,8 +140,8 @@ extension ScenarioEnding {
     return isFinished == succeeded ? nil : "the reported end differs from the outcome"
   }
 
-  /// After one failed patch, the complete image must follow, and all reports must contain the
-  /// reason.
+  /// Returns the contradiction in the events after a failed patch: the complete image must follow,
+  /// and all reports must contain the reason.
   private func contradiction(after index: Int, _ obstacle: DeliveryObstacle) -> String? {
     for event in events[(index + 1)...] {
       switch event {

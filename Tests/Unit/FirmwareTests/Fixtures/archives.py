@@ -9,8 +9,8 @@ HERE = pathlib.Path(sys.argv[1])
 SIGNED = (HERE / "MCUboot/ed25519.bin").read_bytes()
 DATE = (2026, 11, 21, 12, 0, 0)
 
-# The format is that of nRF Connect SDK's build system: numbers are strings, and a load address is
-# not valid JSON.
+# The manifest has the format of nRF Connect SDK's build system: numbers are strings, and a load address
+# is not valid JSON.
 MANIFEST = """{
     "format-version": 1,
     "time": 1763726400,
@@ -59,7 +59,7 @@ def bomb() -> bytes:
 
 
 def lying(content: bytes) -> bytes:
-    """The same archive with an uncompressed size of 1000 in both headers."""
+    """Returns the same archive with an uncompressed size of 1000 in both headers."""
     content = bytearray(content)
     struct.pack_into("<I", content, 22, 1000)
     struct.pack_into("<I", content, content.index(b"PK\x01\x02") + 24, 1000)

@@ -1,5 +1,5 @@
-"""Unsigned images compressed by imgtool, and the same image uncompressed. They need no key, so they are the
-same every time."""
+"""Unsigned images compressed by imgtool, and the same image uncompressed. The images need no key, so they
+are the same every time."""
 import pathlib
 import random
 import struct

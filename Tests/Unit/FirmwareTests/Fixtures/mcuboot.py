@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def twice_signed() -> bytes:
-    """Returns the entries of two images with the same bytes that differ only in the key."""
+    """Returns one image with the entries of two images, which have the same bytes and different keys."""
     first, second = ((OUT / f"{key}.bin").read_bytes() for key in ["rsa-2048", "ed25519"])
     area = 32 + 300
     assert first[:area] == second[:area]

@@ -4,12 +4,12 @@ import OtaflashSimulation
 /// The description of a kind of device with a protocol other than the OTA service, for the swarm.
 /// The settings of each kind conform to this protocol.
 protocol SwarmKind: Sendable {
-  /// The names of its profiles; a name that is repeated is drawn more often.
+  /// The names of the kind's profiles; a name that is repeated is drawn more often.
   static var days: [String] { get }
   /// The prefixes of settings that select another variant of an update.
   static var ways: [String] { get }
-  /// A profile for every variant of such an update. Flash times are omitted if they do not change
-  /// any step.
+  /// A profile for every variant of an update of this kind. Flash times are omitted if they do not
+  /// change any step.
   static var samples: [String] { get }
 
   /// Draws a device with one of the names.
@@ -18,7 +18,7 @@ protocol SwarmKind: Sendable {
   /// Whether the device writes a new image over the running image.
   var overwritesWhatRuns: Bool { get }
 
-  /// A plain image in the format that the device accepts.
+  /// Returns a plain image in the format that the device accepts.
   ///
   /// - Parameter index: the number of the image in the device.
   func image(_ plain: FirmwareImage, version: FirmwareVersion, index: Int) throws -> FirmwareImage
@@ -31,8 +31,8 @@ enum SwarmKinds {
 }
 
 extension Scenario {
-  /// The profiles of a kind that the swarm draws; empty for the OTA service, which has a separate
-  /// swarm.
+  /// Returns the profiles of a kind that the swarm draws; empty for the OTA service, which has a
+  /// separate swarm.
   public static func names(of device: DeviceKind) -> [String] {
     device.ofSwarm.map { type(of: $0).days } ?? []
   }
