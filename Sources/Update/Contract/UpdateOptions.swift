@@ -15,8 +15,8 @@ public struct UpdateOptions: Sendable {
   /// The maximum number of unacknowledged bytes, one data write or more; `nil` = as many as the
   /// device permits.
   public var windowLimit: Int?
-  /// The method that delivers the image, for devices that support it; `nil` = as the protocol and
-  /// the device permit.
+  /// The method that delivers the image to devices that support this method; `nil` = the session
+  /// chooses among the methods of the device.
   public var delivery: (any DeliveryOptions)?
   /// The device's key, for a device that requires authorization.
   public var key: [UInt8]?
@@ -64,7 +64,7 @@ public struct UpdateOptions: Sendable {
   /// the bootloader may need to move images between slots: half a second per page of 4 KiB, or
   /// three times the time of the upload.
   public var rebootLimit = Duration.seconds(60)
-  /// The longest time for notifying the device that the update was cancelled.
+  /// The time limit for notifying the device that the update was cancelled.
   public var abortLimit = Duration.milliseconds(1500)
 
   /// The defaults.

@@ -4,10 +4,9 @@ import Synchronization
 /// The progress of an update over all its connections: the only state that its steps share.
 final class UpdateProgressState: Sendable {
   struct Counts: Equatable, Sendable {
-    /// The highest offset that the device has acknowledged, or at which the last connection
-    /// started.
+    /// The offset that the device acknowledged last, or the start offset of the current transfer.
     var acknowledged = 0
-    /// The number of these bytes that the device certainly holds, which is the offset reported
+    /// The number of acknowledged bytes that the device certainly holds; reported as the offset
     /// after an interruption.
     var held = 0
     var bytesSent = 0
@@ -39,7 +38,7 @@ final class UpdateProgressState: Sendable {
     var hasConnected = false
     /// The total size in bytes of the images whose transfers started on this connection.
     var passed = 0
-    /// The highest start offset of a transfer, and whether it was reached since the last check.
+    /// The highest start offset of a transfer, and whether it has risen since the last check.
     var furthest = 0
     var isFurther = false
     var hasActivated = false
@@ -51,7 +50,8 @@ final class UpdateProgressState: Sendable {
 
   private let state = Mutex(State())
 
-  /// The protocol that the first connection chose; a restarted device may not offer a protocol.
+  /// The protocol that the first connection chose. Later connections use the same protocol, because
+  /// a restarted device may offer no update service.
   var chosen: ChosenProtocol? { state.withLock { $0.chosen } }
 
   /// Whether the device was connected before, so that silence counts as a loss.

@@ -1,7 +1,7 @@
 import OtaflashGATT
 
-/// The order in which the locations of a device are searched: in one pass if the device was never
-/// found, in repeated passes after it was restarted into a bootloader.
+/// The order in which the locations of a device are searched. The life cycle makes only one pass if
+/// the device was never connected, and otherwise repeats the passes.
 struct LocationSearch: Sendable {
   private var places: [DeviceLocation]
   private var index = 0

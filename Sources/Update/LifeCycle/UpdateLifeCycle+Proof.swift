@@ -17,7 +17,7 @@ extension UpdateLifeCycle {
   ///
   /// - Parameters:
   ///   - startTime: the time in addition to `rebootLimit` for the restart.
-  ///   - before: the version that ran before; `nil` if the device did not report it.
+  ///   - before: the version that ran before the update; `nil` if the device did not report it.
   ///   - isTaken: becomes `false` if the device did not end the link for its restart, or ended it
   ///     so late that its inactivity timer may have expired.
   func prove(

@@ -18,7 +18,7 @@ public struct Computation: Sendable {
   /// Runs at most `width` (1 or more) computations at the same time on threads of Swift's global
   /// executor; further computations wait.
   public static func threads(atMost width: Int) -> Computation {
-    precondition(width >= 1, "nothing is computed on no thread")
+    precondition(width >= 1, "the number of threads must be 1 or more")
     return Computation(
       lanes: (0..<width).map { _ in SerialGate(waitersMaximum: waitersMaximum) })
   }

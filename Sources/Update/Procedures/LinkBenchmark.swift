@@ -80,8 +80,8 @@ public struct LinkBenchmark: Sendable {
     self.observeRoundTrip = observeRoundTrip
   }
 
-  /// The benchmark as a command for a peripheral's queue. It returns the measurements in the order
-  /// of time.
+  /// The benchmark as a command for a peripheral's queue. The command returns the measurements in
+  /// chronological order.
   ///
   /// The command fails with `.declined(.prepare, .otaService(.wrongState))` if the device has no
   /// sink, and with `.authorizationRequired` if the device requires a key and no key was specified.

@@ -32,7 +32,7 @@ public struct SMPSlots: Sendable {
       public let image: Int
       /// The slot's number, 0 or 1.
       public let slot: Int
-      /// The slot's size.
+      /// The slot's size in bytes.
       public let bytes: Int
     }
   }

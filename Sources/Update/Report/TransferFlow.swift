@@ -40,14 +40,14 @@ public struct TransferStretch: Equatable, Sendable {
 
 /// The waits of an upload.
 public struct TransferWaits: Equatable, Sendable {
-  /// The time spent waiting for the device's window, while it permitted no data before the next
-  /// message of the device.
+  /// The time in which the device's window permitted no data before the device's next message.
   public var device = Duration.zero
   /// The part of `device` in which more than half of the device's buffer was not yet in flash.
   public var flash = Duration.zero
-  /// The wait for space in the transport's queue, which the air or the system limits.
+  /// The time spent waiting for space in the transport's queue, which the data rate of the link or
+  /// the operating system limits.
   public var transport = Duration.zero
-  /// The wait for responses to writes with response.
+  /// The time spent waiting for responses to writes with response.
   public var responses = Duration.zero
 
   /// Creates a value without waits.
