@@ -46,9 +46,9 @@ struct LegacyDFUTransfer {
     return next == total || next - asked >= Self.questionSpacing
   }
 
-  /// Whether the device had fewer bytes than were sent, so that the request must be repeated before
-  /// anything else is sent. Receipts alone do not show a gap, because they continue while the
-  /// device processes the packets after it.
+  /// Whether the device reported fewer bytes than were sent, so that the request must be repeated
+  /// before anything else is sent. Receipts alone do not show a lost packet, because the device
+  /// also sends receipts for the packets after the lost packet.
   private var isInDoubt: Bool { asks && !isAnswerDue && lastReport != nil }
 
   mutating func question() {

@@ -177,7 +177,7 @@ struct SecureDFUTransfer {
   mutating func checked(_ progress: SecureDFUProgress) throws(UpdateFault) -> Reaction {
     if case .recovered(let object) = phase { return try recover(object, progress) }
     guard case .checking(let object, let sent) = phase else {
-      preconditionFailure("no checksum was asked for")
+      preconditionFailure("no checksum was requested")
     }
     guard agrees(progress, upTo: sent) else {
       if isKnown(progress), !isAskedAgain {
@@ -197,9 +197,8 @@ struct SecureDFUTransfer {
     return .proceed
   }
 
-  /// Checks that the bootloader went back to the start of the object. It keeps executed objects: if
-  /// they belong to another image, it discards them only when a new object for the init packet is
-  /// created.
+  /// Checks that the bootloader went back to the start of the object. The bootloader keeps executed
+  /// objects, even of another image, until a new object for the init packet is created.
   private mutating func recover(
     _ object: Range<Int>, _ progress: SecureDFUProgress
   ) throws(UpdateFault) -> Reaction {
@@ -214,7 +213,8 @@ struct SecureDFUTransfer {
   }
 
   /// Whether the response contains nothing new, because a late receipt has already reported this
-  /// progress. If the bootloader really lost all later bytes, the next request shows it.
+  /// progress. If the bootloader lost all later bytes, the response to the next request shows the
+  /// loss.
   private func isKnown(_ progress: SecureDFUProgress) -> Bool {
     progress.offset <= acknowledged && agrees(progress, upTo: progress.offset)
   }
