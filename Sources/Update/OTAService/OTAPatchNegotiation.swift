@@ -1,8 +1,8 @@
 import OtaflashDelta
 import OtaflashFirmware
 
-/// Chooses the stream that replaces an image from the device's report, and announces it to the
-/// device (docs/ota-service.md, 13).
+/// Chooses a stream that replaces an image, according to the device's report, and announces the
+/// stream to the device (docs/ota-service.md, 13).
 struct OTAPatchNegotiation: Sendable {
   let control: OTAControl
   let info: OTAInfo
@@ -31,7 +31,7 @@ struct OTAPatchNegotiation: Sendable {
     of plan: UpdatePlan, restart: Bool
   ) async throws(UpdateFault) -> PlannedDelivery {
     let image = ContentIdentity(size: plan.image.bytes.count, crc32: plan.image.crc32)
-    // A lost link does not change the content.
+    // After a lost link, the update continues with the same content.
     switch retained.value.sent {
     case .image(let obstacle, let unused): return .image(obstacle, unused: unused)
     case .stream(let sent) where sent.stream.image == image && isOf(sent.stream.base):
@@ -130,8 +130,8 @@ extension UpdateFault {
 }
 
 extension OTAControl {
-  /// The device's report about patches; `nil` if its answers are invalid, so that no patches are
-  /// sent.
+  /// Reads the device's report about patches; returns `nil` if the answers are invalid, so that no
+  /// patches are sent.
   func patching(
     while running: OTARunning, _ retained: RetainedState<OTARetained>
   ) async throws(UpdateFault) -> OTAPatching? {

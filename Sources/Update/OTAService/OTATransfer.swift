@@ -37,7 +37,8 @@ struct OTATransfer {
   private(set) var chunk: Int
   /// The maximum size of data writes since the last reduction; `.max` before the first reduction.
   private var ceiling = Int.max
-  /// `ceiling`, set after the device accepted a write of this size but no longer write.
+  /// The value of `ceiling`; set after the device accepted writes of this size, but no larger
+  /// writes.
   private var verifiedCeiling: Int?
   /// The next byte to send.
   private(set) var next: Int
@@ -110,15 +111,15 @@ struct OTATransfer {
   /// not go back.
   mutating func takeSetback() -> Int? { setback.take() }
 
-  /// The limit to which the size of data writes was reduced; `nil` if it was not.
+  /// The limit to which the size of data writes was reduced; `nil` if the size was not reduced.
   var reducedCeiling: Int? { ceiling == .max ? nil : ceiling }
 
-  /// Returns the limit of data writes that was verified since the last call; `nil` if there is
-  /// none.
+  /// Returns the limit of data writes that was verified since the last call; `nil` if no limit was
+  /// verified.
   mutating func takeVerifiedCeiling() -> Int? { verifiedCeiling.take() }
 
-  /// Whether the host's own window limit is smaller than the device's: the device then has no
-  /// reason to send a Status, and the host must read it.
+  /// Whether the host's window limit is smaller than the device's window. If so, the device has no
+  /// reason to send a Status, and the host must read Status.
   var isHeldBack: Bool {
     let end = min(next + chunk, total)
     return next < end && end <= limit && end > acknowledged + max(windowLimit, chunk)
@@ -134,6 +135,8 @@ struct OTATransfer {
     return min(range.upperBound + chunk, total) > min(windowEnd ?? reach, reach)
   }
 
+  /// Records that the bytes in `range` were written.
+  ///
   /// - Parameter isCheckpoint: whether the write is a request whose response is processed later.
   mutating func sent(_ range: Range<Int>, isCheckpoint: Bool = false) {
     precondition(range.lowerBound == next)

@@ -240,8 +240,8 @@ struct OTAUpload {
     try await readStatus()
   }
 
-  /// Sends REWIND. Returns `nil` if the device has already gone back to an offset before `offset`
-  /// on its own; its Status then contains that offset.
+  /// Sends REWIND. Returns `nil` if the device has already gone back to an earlier offset; the
+  /// device's Status then contains that offset.
   private func rewind(to offset: Int) async throws(UpdateFault) -> OTAPosition? {
     do throws(UpdateFault) {
       return try await control.position(.rewind(offset: offset), .upload)

@@ -24,7 +24,7 @@ final class SMPChannel: Sendable {
   private struct State {
     var exchange: SMPExchange
     var reassembly = SMPReassembly()
-    /// The version of requests: version 1 only for servers that refuse or do not know version 2.
+    /// The version of requests: version 1 only for servers that do not support version 2.
     var version = SMPVersion.v2
     /// The unsent rest of a request whose sender was cancelled.
     var unsent: ArraySlice<UInt8> = []
@@ -140,7 +140,7 @@ final class SMPChannel: Sendable {
     throw .gatt(stage, .timedOut(after: limit * tries))
   }
 
-  /// Switches to version 1; `false` if version 1 was already in use.
+  /// Switches to version 1. Returns `false` if version 1 was already in use.
   private func fallBack() -> Bool {
     state.withLock { state in
       defer { state.version = .v1 }

@@ -28,7 +28,7 @@ struct SMPExchange: Sendable {
   /// Returns the sequence number of a new request. The caller must not exceed `outstandingMaximum`
   /// requests.
   mutating func begin(_ command: SMPCommand) -> UInt8 {
-    precondition(outstanding.count < Self.outstandingMaximum, "too many requests at once")
+    precondition(outstanding.count < Self.outstandingMaximum, "too many outstanding requests")
     defer { next &+= 1 }
     outstanding.append((next, command))
     return next

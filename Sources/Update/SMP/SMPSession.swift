@@ -62,8 +62,8 @@ struct SMPSession: UpdateSession {
       ? SMPFirmwareLoader.places(retained.value) : [.home, .flippedAddress]
   }
 
-  /// Whether the server keeps the upload. The firmware loader discards it, because it restarts at
-  /// the end of each connection.
+  /// Whether the server keeps an interrupted upload. The firmware loader discards the upload,
+  /// because the loader restarts at the end of each connection.
   var keepsProgress: Bool { !facts.isLoader }
 
   func detach() async throws(UpdateFault) {
@@ -83,7 +83,8 @@ struct SMPSession: UpdateSession {
   /// checks that the image is complete.
   var provesHeldImages: Bool { false }
 
-  /// Verifies that the server lists the image: it lists only images that it has validated in flash.
+  /// Verifies that the server lists the image, which shows that flash contains data in the form of
+  /// the image. Only the bootloader checks all bytes.
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict {
     let state = try await channel.perform(SMPImage.ReadState(), .verify)
     guard state.received(image) != nil else {

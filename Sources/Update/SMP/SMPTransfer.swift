@@ -168,7 +168,8 @@ struct SMPTransfer {
     }
   }
 
-  /// Removes a request from the list, with all earlier requests: they or their responses were lost.
+  /// Removes a request and all earlier requests from the list, because the earlier requests or
+  /// their responses were lost. Returns the bytes of the request.
   private mutating func take(_ sequence: UInt8) -> Range<Int>? {
     guard let index = underWay.firstIndex(where: { $0.sequence == sequence }) else { return nil }
     silences = 0
