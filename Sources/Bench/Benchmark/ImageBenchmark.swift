@@ -61,9 +61,10 @@ package struct ImageBenchmark {
     }
   }
 
-  /// The uncompressed image, the compressed image if it is worthwhile, and the patch.
+  /// Returns the rows of one link: the uncompressed image, the compressed image if it is
+  /// worthwhile, and the patch.
   ///
-  /// - Parameter profile: the simulated device with that link.
+  /// - Parameter profile: the simulated device with this link; `nil` for a prediction.
   package func rows(
     over link: BenchmarkRow, to profile: SimulationProfile?
   ) throws(CommandFault) -> [ImageRow] {

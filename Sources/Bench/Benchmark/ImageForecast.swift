@@ -24,7 +24,7 @@ package struct ImageForecast {
     deliveries = planner.deliveries(base: PatchBase(pair.old.bytes))
   }
 
-  /// The best delivery of each kind: uncompressed, compressed, patch.
+  /// Returns the best delivery of each kind: uncompressed, compressed, patch.
   package func deliveries(under conditions: DeliveryConditions) -> [Delivery] {
     [Delivery.Content.plain, .compressed, .difference].compactMap { content in
       let kind = deliveries.filter { $0.content == content }

@@ -9,7 +9,7 @@ extension SVGCanvas {
   /// The approximate width of a character of a legend.
   private static let characterWidth = 7.2
 
-  /// Axes with their ticks and titles.
+  /// Draws the axes with their ticks and titles.
   package mutating func frame(
     _ horizontal: PlotAxis, _ vertical: PlotAxis, titles: (String, String)
   ) {
