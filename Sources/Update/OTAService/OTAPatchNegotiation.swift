@@ -52,7 +52,8 @@ struct OTAPatchNegotiation: Sendable {
     }
   }
 
-  /// Whether a stream against this base is for the running image.
+  /// Returns whether a stream against this base can still be sent: the base is empty or the running
+  /// image, and patches were not abandoned.
   private func isOf(_ base: OTABase) -> Bool {
     retained.value.patchesGivenUp == nil
       && (base == .empty || ContentIdentity(base) == patching?.running)
@@ -90,7 +91,7 @@ struct OTAPatchNegotiation: Sendable {
 
   // MARK: The announcement
 
-  /// Whether the device holds a part of this stream.
+  /// Returns whether the device holds a part of this stream.
   func holdsPart(of stream: OTAStream) -> Bool {
     let announced = stream.announcement
     return patching?.begun
@@ -130,8 +131,8 @@ extension UpdateFault {
 }
 
 extension OTAControl {
-  /// Reads the device's report about patches; returns `nil` if the answers are invalid, so that no
-  /// patches are sent.
+  /// Reads the device's report about patches. Returns `nil` and abandons patches if the device
+  /// refuses the requests or its answers are invalid.
   func patching(
     while running: OTARunning, _ retained: RetainedState<OTARetained>
   ) async throws(UpdateFault) -> OTAPatching? {

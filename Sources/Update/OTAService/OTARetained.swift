@@ -33,7 +33,7 @@ extension RetainedState<OTARetained> {
     case .flashFault: .declined(stage, .otaService(.flashFault))
     case .notAuthorized: .declined(stage, .otaService(.notAuthorized))
     case .patchRefused where value.sentStream != nil: givingUpPatches(.refused)
-    // `.patchRefused` cannot apply to an uncompressed image; the other notes do not end a session.
+    // `.patchRefused` cannot apply to an uncompressed image; the other notes state no reason.
     case .patchRefused, .none, .gap, .overrun, .noSession:
       .declined(stage, .otaService(.wrongState))
     }

@@ -3,15 +3,16 @@ import OtaflashFirmware
 /// The pure logic of one upload, which determines the bytes to send next, and the reaction to a
 /// Status. The session sends and waits.
 ///
-/// Offsets refer to the image. `acknowledged ≤ next ≤ limit` unless the device is busy.
+/// Offsets refer to the sent content: the image, or a stream that replaces the image.
+/// `acknowledged ≤ next ≤ limit` unless the device is busy.
 struct OTATransfer {
   /// The reaction of the session to a Status.
   enum Reaction: Equatable {
     case proceed
     /// Sending continues at an earlier offset: the device did not accept the sent bytes.
     case resend(from: Int, because: RewindReason)
-    /// The held bytes differ from the image, so the device must discard all bytes from this offset
-    /// on.
+    /// The held bytes differ from the content, so the device must discard all bytes from this
+    /// offset on.
     case discard(from: Int)
   }
 
@@ -32,8 +33,8 @@ struct OTATransfer {
   /// The maximum number of bytes ahead of `acknowledged`, even if the device permits more.
   private let windowLimit: Int
   let total: Int
-  /// The number of image bytes per data write. It shrinks if the device does not accept the length
-  /// that its ATT_MTU permits.
+  /// The number of content bytes per data write. The number is reduced if the device does not
+  /// accept the length that its ATT_MTU permits.
   private(set) var chunk: Int
   /// The maximum size of data writes since the last reduction; `.max` before the first reduction.
   private var ceiling = Int.max
@@ -63,7 +64,7 @@ struct OTATransfer {
 
   /// - Parameters:
   ///   - offset: the offset that the device reported, with a matching CRC32.
-  ///   - chunk: image bytes per data write, 1 or more.
+  ///   - chunk: the number of content bytes per data write, 1 or more.
   ///   - windowLimit: the maximum number of bytes ahead of the last acknowledgement, 1 or more;
   ///     less than a chunk counts as one chunk.
   init(

@@ -15,8 +15,8 @@ public struct Computation: Sendable {
   /// Runs computations on the executor of the task.
   public static let inline = Computation(lanes: nil)
 
-  /// Runs at most `width` (1 or more) computations at the same time on threads of Swift's global
-  /// executor; further computations wait.
+  /// Returns an executor that runs at most `width` (1 or more) computations at the same time on
+  /// threads of Swift's global executor; further computations wait.
   public static func threads(atMost width: Int) -> Computation {
     precondition(width >= 1, "the number of threads must be 1 or more")
     return Computation(

@@ -67,6 +67,8 @@ struct DeliveryDecision {
 
   func verdict(for image: [UInt8]) -> Verdict { decision(for: image).verdict }
 
+  /// Returns the decision about the content for an image.
+  ///
   /// - Parameter prepare: passes earlier results and a stop condition to the planner.
   func decision(
     for image: [UInt8], _ prepare: (inout DeliveryPlanner) -> Void = { _ in }
@@ -140,7 +142,8 @@ struct DeliveryDecision {
 }
 
 extension Delivery {
-  /// Whether the last `count` bytes of this delivery arrive no later than all bytes of another.
+  /// Returns whether the last `count` bytes of this delivery take no longer than the complete
+  /// `other` delivery.
   fileprivate func isSooner(last count: Int, than other: Delivery) -> Bool {
     let left = Double(count) / Double(bytes.count)
     return forecast.expectedSeconds * left <= other.forecast.expectedSeconds

@@ -34,7 +34,7 @@ public struct Inspection: Equatable, Sendable {
     /// The decision, or the fault that would refuse the update.
     public let decision: Result<Preflight, UpdateFault>
 
-    /// The prospect of an image.
+    /// Creates the prospect of an image.
     public init(image: FirmwareImage, decision: Result<Preflight, UpdateFault>) {
       self.image = image
       self.decision = decision

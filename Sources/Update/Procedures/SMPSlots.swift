@@ -54,7 +54,8 @@ public struct SMPSlots: Sendable {
   /// The action as a command for a peripheral's queue.
   ///
   /// The command fails with `.protocolNotOffered` or `.noUpdateService` for a device without SMP,
-  /// and with `.declined` if the device refuses the action or the action has no effect.
+  /// and with `.declined` if the device refuses the action, or if the action is impossible: the
+  /// slot to erase is in use, or not exactly one image matches.
   public var command: Command<PeripheralTurn, Listing, UpdateFault> {
     Command("slots") { (turn) async throws(UpdateFault) -> Listing in
       defer { turn.disconnect() }

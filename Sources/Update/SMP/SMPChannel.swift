@@ -225,7 +225,7 @@ final class SMPChannel: Sendable {
     return nil
   }
 
-  /// Stops waiting for all responses, and drops the unsent rest.
+  /// Stops waiting for all responses, and drops a partly received message.
   func forgetAll() {
     state.withLock { state in
       state.exchange.forgetAll()

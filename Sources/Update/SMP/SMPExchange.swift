@@ -13,7 +13,7 @@ struct SMPExchange: Sendable {
   struct Ignored: Equatable, Sendable {
     /// Late or repeated responses.
     var late = 0
-    /// Requests, and responses to unknown requests.
+    /// Requests, and responses that do not match the outstanding request with the same number.
     var alien = 0
     /// Messages that could not be reassembled or decoded.
     var malformed = 0

@@ -109,7 +109,7 @@ extension ProtocolRefusal {
     ProtocolRefusal(
       code: "size \(size)",
       meaning: "the decompressed image has at least \(size) bytes, but its slot has \(slot)",
-      advice: "The file fits the slot for uploads, but the decompressed image is too large.",
+      advice: "The bootloader decompresses the image into this slot: build a smaller image.",
       kind: .unsuitable, remedy: .chooseAnotherImage)
   }
 
@@ -131,6 +131,6 @@ extension ProtocolRefusal {
 
   static let severalCandidates = ProtocolRefusal(
     code: "several slots", meaning: "more than one slot holds a matching image",
-    advice: "Give more digits of its hash; list the slots to see the hashes.", kind: .unsuitable,
+    advice: "Specify more digits of the hash; list the slots to see the hashes.", kind: .unsuitable,
     remedy: .listSlots)
 }

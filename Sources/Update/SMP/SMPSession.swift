@@ -144,9 +144,10 @@ struct SMPSession: UpdateSession {
   private static let pageSize = 4096
   private static let movesMaximum = 3
 
-  /// Returns the time in which the bootloader moves the pages of both slots before the image runs.
-  /// The number of pages follows from the sizes of the slots, if the device reports them. If the
-  /// flash is slow, the upload was slow too, so its duration raises the result.
+  /// Returns the time in which the bootloader moves the pages of both slots before the image runs,
+  /// or in which an installer copies its contents. The number of pages follows from the sizes of
+  /// the slots, if the device reports them. If the flash is slow, the upload was slow too, so the
+  /// duration of the upload raises the result.
   func startTime(of images: [FirmwareImage]) -> Duration {
     let installed = images.compactMap(\.installer).flatMap(\.parts).map(\.size).reduce(0, +)
     guard facts.mode.movesPages else {

@@ -85,10 +85,10 @@ struct SMPTransfer {
   /// responds.
   var awaitsFirst: Bool { underWay.first?.range.lowerBound == 0 }
 
-  /// The bytes to send now, or `nil` if the window is full or all bytes are sent. While the first
-  /// request is in flight, no other is sent, because the server may report that it already has more
-  /// bytes. The last request is sent only if a buffer is free, because no later response would show
-  /// its loss.
+  /// Returns the bytes to send now, or `nil` if the window is full or all bytes are sent. While the
+  /// first request is in flight, no other request is sent, because the server may report that it
+  /// already has more bytes. The last request is sent only if a buffer is free, because no later
+  /// response would show its loss.
   func sendable(_ size: SMPPacketSize) -> Range<Int>? {
     guard wanted == nil, next < total, !awaitsFirst else { return nil }
     let end = next + size.data(at: next, of: total, to: unit)
@@ -204,7 +204,7 @@ struct SMPTransfer {
   }
 
   /// Reduces the number of requests in flight after a loss. If the number exceeded the known
-  /// buffers, it is not tried again; otherwise it is halved.
+  /// buffers, this number is not tried again; otherwise the number is halved.
   private mutating func narrow() {
     if width > widthLimit {
       reach = width - 1
