@@ -82,7 +82,8 @@ struct LegacyDFUSession: UpdateSession {
   // MARK: To the bootloader
 
   /// The locations of the bootloader, in search order. A bootloader without a bond advertises from
-  /// the next address; with a bond, it keeps the device's address.
+  /// the next address. With a bond, it keeps the device's address, which the life cycle searches
+  /// last.
   var bootloaderPlaces: [DeviceLocation] {
     guard case .application(.some) = side else { return [] }
     return [.nextAddress]
