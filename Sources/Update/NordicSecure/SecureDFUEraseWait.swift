@@ -2,13 +2,13 @@ import OtaflashATT
 
 /// The time in which a bootloader erases and writes a page, adapted to the observed losses.
 ///
-/// The bootloader answers the creation of a data object before it erases the object's page. Packets
-/// that exceed its queues during the erase are dropped silently. The host therefore sends only a
-/// few packets until the erase has ended. According to the data sheet, an nRF52 erases a page in at
-/// most 89.7 ms, but the erase takes longer while the radio is busy. The wait starts at the
-/// response to create, when the erase has already started. A wait that is too short costs a
-/// complete object, whereas a longer wait costs a few milliseconds. The wait is therefore never
-/// shorter than the time in the data sheet.
+/// The bootloader answers the creation of a data object before the erase of the object's page has
+/// ended. Packets that exceed the bootloader's queues during the erase are dropped silently. The
+/// host therefore sends only a few packets until the erase has ended. According to the data sheet,
+/// an nRF52 erases a page in at most 89.7 ms, but the erase takes longer while the radio is busy.
+/// The wait starts at the response to create, when the erase has already started. A wait that is
+/// too short costs a complete object, whereas a longer wait costs a few milliseconds. The wait is
+/// therefore never shorter than the time in the data sheet.
 struct SecureDFUEraseWait: Equatable, Sendable {
   static let initial = Duration.milliseconds(90)
   static let maximum = initial * 16

@@ -28,10 +28,10 @@ extension DeviceLocation {
 }
 
 extension Preflight {
-  /// Nordic's bootloaders report neither the running application nor the available space, so they
-  /// refuse an unsuitable image themselves. Only the versions of application and image can be
-  /// compared, not their bytes, so an image with the same version counts as the same image. No
-  /// device reports the versions of its SoftDevice and bootloader.
+  /// Compares the versions of the running application and the image. Their bytes cannot be
+  /// compared, so an image with the same version counts as the same image. No device reports the
+  /// versions of its SoftDevice and bootloader. Nordic's bootloaders report neither the installed
+  /// application nor the available space, so they refuse an unsuitable image themselves.
   ///
   /// - Throws: `downgrade`.
   static func check(

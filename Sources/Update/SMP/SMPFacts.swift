@@ -16,8 +16,9 @@ struct SMPFacts: Equatable, Sendable {
 
   enum StateWriteSupport: Sendable { case unknown, missing }
 
-  /// A server without the command that selects the next image belongs to a bootloader that selects
-  /// by version, such as Zephyr's in RAM-load mode.
+  /// The mode of the bootloader. If the server does not report the mode, and does not have the
+  /// command that selects the next image, the bootloader selects the image by version, as in
+  /// RAM-load mode.
   var mode: MCUbootMode {
     bootloader.mode.map(MCUbootMode.init) ?? (stateWrite == .missing ? .ramLoad : .unknown)
   }
@@ -91,10 +92,11 @@ extension SMPFacts {
     parameters != nil && bytes <= channel.writeMaximum ? Self.widthMaximum : widthLimit
   }
 
-  /// The numbers of the device's images; `nil` if it has several images and does not number them.
+  /// The numbers of the device's images; `nil` if the device has several images, but does not
+  /// report their sizes.
   var images: [Int]? {
     if let sizes { return sizes.images.map(\.image) }
-    // A server with one image does not number it.
+    // A server with one image reports no image number.
     return state.slots.isEmpty || state.slots.contains { $0.image != nil } ? nil : [0]
   }
 }

@@ -29,7 +29,8 @@ extension SMPFacts {
     sizes = try await Self.inquire(SMPImage.SlotInfo(), over: channel)
   }
 
-  /// Returns the response to a request; `nil` if the server does not respond.
+  /// Returns the response to a request; `nil` if the server refuses the request or does not
+  /// respond.
   static func inquire<Request: SMPRequest>(
     _ request: Request, over channel: SMPChannel
   ) async throws(UpdateFault) -> Request.Response? {
