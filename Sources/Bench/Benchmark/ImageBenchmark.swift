@@ -13,7 +13,7 @@ package struct ImageBenchmark {
     case forecast(ImageForecast)
   }
 
-  /// The times of a flash page, which no device reports.
+  /// The times in seconds to erase and to write a flash page. No device reports these times.
   package struct FlashTimes: Equatable, Sendable {
     package var erase: Double
     package var write: Double

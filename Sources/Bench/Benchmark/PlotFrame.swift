@@ -50,8 +50,8 @@ extension SVGCanvas {
     if let limit { text("- - " + limit, at: (left, top)) }
   }
 
-  /// Draws a ring and a label at the mark of the size that fills connection events. The label is
-  /// below the mark if no limit is drawn.
+  /// Draws a ring around the mark of the size that fills connection events, and a label below the
+  /// mark.
   package mutating func ringBest(
     _ point: (Double, Double), mtu: Int, _ color: String, within horizontal: PlotAxis
   ) {
