@@ -15,7 +15,7 @@ final class TransferMeter: Sendable {
     var time: Duration { start.duration(to: clock.now) }
   }
 
-  /// The minimum length of a stretch.
+  /// The minimum duration of a `TransferStretch`.
   private static let stretch = Duration.seconds(1)
 
   /// An upload in progress, and the start of its current stretch.

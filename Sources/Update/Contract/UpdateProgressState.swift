@@ -15,7 +15,7 @@ final class UpdateProgressState: Sendable {
     var resumes = 0
     var uploadTook = Duration.zero
     var verifyTook = Duration.zero
-    /// The time to announce the images, during which a device may erase its flash.
+    /// The time spent announcing the images, during which a device may erase its flash.
     var prepareTook = Duration.zero
     /// The flow of the last upload, if its protocol measures it.
     var flow: TransferFlow?
@@ -29,7 +29,7 @@ final class UpdateProgressState: Sendable {
     /// Whether the update confirmed an image that was already on trial.
     var confirmedTrial = false
 
-    /// Whether some bytes, perhaps only a partial page, remain for the next connection.
+    /// Whether the device keeps some bytes, perhaps only a partial page, for the next connection.
     var isKept: Bool { keepsProgress && acknowledged > 0 }
   }
 
@@ -107,8 +107,8 @@ final class UpdateProgressState: Sendable {
   /// count as a loss.
   func restarted(because reason: String) { state.withLock { $0.restart = reason } }
 
-  /// Returns the reason why the host restarted the device; `nil` if it did not restart the device
-  /// since the last call.
+  /// Returns the reason why the host restarted the device; `nil` if the host did not restart the
+  /// device since the last call.
   func takeRestart() -> String? {
     state.withLock { state in
       defer { state.restart = nil }

@@ -10,8 +10,8 @@
 /// The window initially covers the packets of one receipt. With every correct receipt, it grows by
 /// the same number of packets, up to the limit of the pace.
 struct LegacyDFUTransfer {
-  /// The number of bytes between two requests for the received bytes. Each request costs one round
-  /// trip in more than a second of sending.
+  /// The number of bytes between two requests for the number of received bytes. A request costs one
+  /// round trip; sending this number of bytes takes more than a second.
   static let questionSpacing = 16 * 1024
 
   let total: Int

@@ -9,8 +9,8 @@ struct OTARetained: RetainedValue {
   /// The maximum write length, for a device that did not accept the length that its ATT_MTU
   /// permits.
   var chunkCeiling: Int?
-  /// The maximum number of unacknowledged bytes; set after a request that was sent after more
-  /// unacknowledged bytes was not answered in time.
+  /// The maximum number of unacknowledged bytes; reduced after a request timed out while more bytes
+  /// were unacknowledged.
   var windowCeiling: Int?
 
   /// The stream of the device's session, as far as it is known in this update.

@@ -49,8 +49,9 @@ struct OTATransfer {
   private(set) var verified: Int
   private(set) var limit: Int
   private(set) var durable = 0
-  /// The end of all sent bytes, and of all acknowledged bytes.
+  /// The end of all bytes sent so far.
   private var sentEnd: Int
+  /// The highest acknowledged offset so far.
   private var furthest: Int
   private var rewinds = 0
   private var verifiedEnd: Int

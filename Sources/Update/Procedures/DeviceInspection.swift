@@ -63,7 +63,7 @@ public struct DeviceInspection: Sendable {
   ///   - options: the options of the update that the decisions refer to; the inspection itself
   ///     writes nothing.
   ///   - images: the images of one package; empty to inspect only the device.
-  ///   - protocols: as for `FirmwareUpdate`.
+  ///   - protocols: the known protocols, as for `FirmwareUpdate`.
   public init(
     options: UpdateOptions = UpdateOptions(), images: [FirmwareImage] = [],
     protocols: [any UpdateSession.Type] = UpdateProtocol.all

@@ -67,10 +67,10 @@ final class SMPChannel: Sendable {
   /// The size of opcode and handle in bytes.
   private static let writeHeaderSize = 3
 
-  /// The maximum length of one Write Command.
+  /// The maximum value length of one Write Command in bytes.
   var writeMaximum: Int { client.mtu - Self.writeHeaderSize }
 
-  /// The length of a Write Command with the highest rate.
+  /// The value length, in bytes, of the Write Commands that reach the highest rate.
   var fragmentSize: Int {
     sizing.bestSize(mtu: ATTMTU(clamping: client.mtu)) - Self.writeHeaderSize
   }
