@@ -50,7 +50,8 @@ public struct UpdateOptions: Sendable {
   /// `nil` = the clock's source.
   public var random: (@Sendable () -> Double)?
 
-  /// The time without a message from the device after which its Status is read.
+  /// The time without a message from the device after which the host requests the progress of the
+  /// transfer.
   public var silenceLimit = Duration.seconds(1)
   /// The longest time of an upload without progress, which is measured in acknowledged, durable and
   /// permitted bytes. The default covers a page erase of 20 s (docs/ota-service.md, 10) and the

@@ -21,7 +21,7 @@ extension UpdateLifeCycle {
     }
   }
 
-  /// Returns the protocol, which the first connection chooses.
+  /// Returns the protocol of the update, which is chosen on the first connection.
   private func chosenProtocol(
     on client: GATTClient, at place: DeviceLocation
   ) async throws(UpdateFault) -> ChosenProtocol {

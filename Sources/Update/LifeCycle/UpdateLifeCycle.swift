@@ -34,7 +34,7 @@ struct UpdateLifeCycle: Sendable {
     let isAnswered: Bool
     /// The possible locations of the device after the restart.
     let places: [DeviceLocation]
-    /// The time in addition to `UpdateOptions.rebootLimit` for its bootloader.
+    /// The time that the bootloader needs in addition to `UpdateOptions.rebootLimit`.
     let startTime: Duration
     /// Whether all of the device's content was sent or compared on this connection.
     let isProven: Bool

@@ -65,7 +65,7 @@ struct ApplicationIdentity: Equatable, Sendable {
     return before.map(differs) ?? false ? .changed : .untold
   }
 
-  /// Whether a value that both identities contain differs.
+  /// Returns whether a value that both identities contain differs.
   private func differs(from before: ApplicationIdentity) -> Bool {
     func differ<Value: Equatable>(_ value: Value?, _ earlier: Value?) -> Bool {
       guard let value, let earlier else { return false }
@@ -78,7 +78,7 @@ struct ApplicationIdentity: Equatable, Sendable {
 }
 
 extension RunningImage {
-  /// An application that a bootloader has checked and started.
+  /// Creates the state of a device whose bootloader has checked and started the application.
   init(
     _ identity: ApplicationIdentity, expecting image: FirmwareImage, before: ApplicationIdentity?,
     validation: String? = nil
@@ -88,11 +88,12 @@ extension RunningImage {
       outcome: .normal, isOnTrial: false, validation: validation)
   }
 
-  /// A bootloader that has not started an application.
+  /// The state of a device whose bootloader has not started an application.
   static let bootloader = RunningImage(
     version: nil, agreement: .different, outcome: .normal, isOnTrial: false)
 
-  /// A bootloader that has replaced itself or its SoftDevice, and waits for the next image.
+  /// The state of a device whose bootloader has replaced itself or its SoftDevice, and waits for
+  /// the next image.
   static let newBootloader = RunningImage(
     version: nil, agreement: .untold, outcome: .activated, isOnTrial: false)
 }

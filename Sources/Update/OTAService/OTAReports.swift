@@ -57,8 +57,8 @@ extension OTAServiceReport {
 }
 
 extension OTARunning {
-  /// `nil` for 0.0.0, which the host announces for an image with unknown version
-  /// (`UpdateOptions.allowsUnknown`).
+  /// The running version; `nil` for 0.0.0, which the host announces for an image with unknown
+  /// version (`UpdateOptions.allowsUnknown`).
   fileprivate var knownVersion: FirmwareVersion? { version == .unknown ? nil : version }
 }
 

@@ -84,7 +84,8 @@ struct OTAPatching: Sendable {
   /// The time from a request to its answer.
   let roundTrip: Duration
 
-  /// `nil` = the device supports no stream that this host creates.
+  /// The abilities of the device's decoder; `nil` = the device supports no stream that this host
+  /// creates.
   var abilities: DecoderAbilities? {
     let hasCRLE = info.codecs & 1 << 2 != 0
     let window = info.codecs & 1 << 4 != 0 ? info.windowBits : 0
@@ -112,7 +113,7 @@ struct OTAPatching: Sendable {
 }
 
 extension ContentIdentity {
-  /// `nil` for a size of 0.
+  /// Creates the identity of a base; `nil` for a size of 0.
   init?(_ base: OTABase) {
     guard base.size > 0 else { return nil }
     self.init(size: base.size, crc32: base.crc32)

@@ -53,7 +53,7 @@ extension UpdateContext {
     return made
   }
 
-  /// Reports the creation if it takes a noticeable time.
+  /// Reports the creation if it takes longer than `silentCreation`.
   private func reportingCreation<Value: Sendable>(
     on computation: Computation, _ create: () async -> Value
   ) async -> Value {
