@@ -42,7 +42,9 @@ public struct UpdateContext: Sendable {
     acknowledged(offset, of: total, held: offset)
   }
 
-  /// - Parameter held: the part of these bytes that the device certainly holds.
+  /// Records acknowledged bytes, as `acknowledged(_:of:)` does.
+  ///
+  /// - Parameter held: the number of these bytes that the device certainly holds.
   func acknowledged(_ offset: Int, of total: Int, held: Int) {
     guard tally.now.acknowledged != offset else { return }
     tally.acknowledge(offset, held: held)

@@ -46,8 +46,8 @@ public struct UpdateOptions: Sendable {
   /// The strategy for reconnecting after a lost link. The count of attempts restarts when the
   /// device has acknowledged new bytes.
   public var reconnection = ReconnectionStrategy.exponential()
-  /// Returns a random value in 0 ..< 1, for the strategy's jitter and the name of a bootloader.
-  /// `nil` = the clock's source.
+  /// A source of random values in 0 ..< 1, for the jitter of `reconnection` and for the name of a
+  /// bootloader; `nil` = the source of the clock.
   public var random: (@Sendable () -> Double)?
 
   /// The time without a message from the device after which the host requests the progress of the

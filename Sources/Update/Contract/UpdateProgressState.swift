@@ -89,8 +89,9 @@ final class UpdateProgressState: Sendable {
   func choose(_ chosen: ChosenProtocol) { state.withLock { $0.chosen = chosen } }
   func activate() { state.withLock { $0.hasActivated = true } }
 
-  /// - Parameter images: the images that a requested restart activates; `nil` if no restart is
-  ///   pending.
+  /// Records a requested restart whose outcome is not known yet.
+  ///
+  /// - Parameter images: the images that the restart activates; `nil` if no restart is pending.
   func awaitRestart(of images: [FirmwareImage]?) { state.withLock { $0.restarting = images } }
 
   /// The fault of an update that is stopped now.

@@ -26,7 +26,7 @@ public protocol UpdateSession: Sendable {
   /// locations of a bootloader, because an earlier run may have been interrupted there.
   static var places: [DeviceLocation] { get }
 
-  /// Whether this protocol supports the image.
+  /// Returns whether this protocol supports the image.
   static func takes(_ image: FirmwareImage) -> Bool
 
   /// Discovers the protocol's attributes, subscribes, and reads the state of the device.

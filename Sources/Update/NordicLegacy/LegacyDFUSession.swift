@@ -10,7 +10,8 @@ struct LegacyDFUSession: UpdateSession {
   static let places: [DeviceLocation] = [.home, .nextAddress]
 
   private enum Side {
-    /// `nil` if the application cannot start its bootloader.
+    /// The connected application; the value is `nil` if the application cannot start its
+    /// bootloader.
     case application(LegacyDFUEntry?)
     case receiver(LegacyDFUReceiver)
   }

@@ -212,9 +212,9 @@ struct SecureDFUTransfer {
     return .proceed
   }
 
-  /// Whether the response contains nothing new, because a late receipt has already reported this
-  /// progress. If the bootloader lost all later bytes, the response to the next request shows the
-  /// loss.
+  /// Returns whether the response contains nothing new, because a late receipt has already reported
+  /// this progress. If the bootloader lost all later bytes, the response to the next request shows
+  /// the loss.
   private func isKnown(_ progress: SecureDFUProgress) -> Bool {
     progress.offset <= acknowledged && agrees(progress, upTo: progress.offset)
   }
@@ -241,8 +241,8 @@ struct SecureDFUTransfer {
     return .again(from: object.lowerBound)
   }
 
-  /// Whether a single lost packet explains the difference. Otherwise, the queue was full during an
-  /// erase, and the first lost packet is the first packet that the queue could not hold.
+  /// Returns whether a single lost packet explains the difference. Otherwise, the queue was full
+  /// during an erase, and the first lost packet is the first packet that the queue could not hold.
   private func isStray(
     _ object: Range<Int>, _ found: SecureDFUProgress, sent: Int
   ) -> Bool {

@@ -14,7 +14,8 @@ struct ApplicationIdentity: Equatable, Sendable {
   private static let genericAttribute = BluetoothUUID(0x1801)
   private static let databaseHash = BluetoothUUID(0x2B2A)
 
-  /// `nil` if the application has no such value or does not permit reading it.
+  /// The Manufacturer Name String. This and the following values are `nil` if the application does
+  /// not have the value or does not permit reading the value.
   var manufacturer: String?
   var firmwareRevision: String?
   var softwareRevision: String?

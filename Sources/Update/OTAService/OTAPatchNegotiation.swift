@@ -7,7 +7,8 @@ struct OTAPatchNegotiation: Sendable {
   let control: OTAControl
   let info: OTAInfo
   let device: DeviceReport
-  /// `nil` = the device supports no patches, or patches are not permitted.
+  /// The device's report about patches; `nil` = the device supports no patches, or patches are not
+  /// permitted.
   let patching: OTAPatching?
   let path: OTADataPath
 
@@ -21,7 +22,7 @@ struct OTAPatchNegotiation: Sendable {
     case refuse(PatchObstacle)
   }
 
-  /// If a patch is required, checks from the device's report whether a patch is possible.
+  /// Checks from the device's report whether a patch is possible, if a patch is required.
   func check() async throws(UpdateFault) {
     guard context.options.patches.isRequired else { return }
     try await context.checkRequiredPatch(decision())

@@ -130,8 +130,9 @@ struct OTATransfer {
   /// The end of the bytes that may be sent now.
   private var reach: Int { min(limit, acknowledged + max(windowLimit, chunk)) }
 
-  /// Whether the write of `range` is the last write that fits the window, so that a response is
-  /// useful. The end of a window is fixed at its first write, even if the device then permits more.
+  /// Returns whether the write of `range` is the last write that fits the window, so that a
+  /// response is useful. The end of a window is fixed at its first write, even if the device then
+  /// permits more.
   func closesWindow(_ range: Range<Int>) -> Bool {
     guard range.upperBound < total else { return true }
     return min(range.upperBound + chunk, total) > min(windowEnd ?? reach, reach)

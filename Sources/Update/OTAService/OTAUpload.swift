@@ -88,7 +88,7 @@ struct OTAUpload {
     return event ?? .windowUsed
   }
 
-  /// The event before the next command; `nil` = no event.
+  /// Returns the event that must be processed before the next command; `nil` = no event.
   private mutating func nextEvent() -> Event? {
     // The response is processed before any Status, because a later Status contains more than the
     // response.

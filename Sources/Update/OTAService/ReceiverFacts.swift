@@ -11,7 +11,7 @@ package struct ReceiverFacts: Equatable, Sendable {
   /// The size of the slot in bytes.
   package let slotSize: Int
   package let erasesAhead: Bool
-  /// `nil` = the device does not support patches, or was not asked.
+  /// The abilities of the decoder; `nil` = the device does not support patches, or was not asked.
   package let decoder: DecoderAbilities?
   /// The base of patches for the device; `nil` if the device does not report it.
   package let running: ContentIdentity?

@@ -9,7 +9,7 @@ public struct Computation: Sendable {
   /// The maximum number of waiting computations, which exceeds the number of updates on one host.
   private static let waitersMaximum = 4096
 
-  /// `nil` = the executor of the task.
+  /// One gate for each thread; `nil` = the executor of the task.
   private let lanes: [SerialGate]?
 
   /// Runs computations on the executor of the task.

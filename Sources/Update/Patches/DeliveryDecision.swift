@@ -45,7 +45,7 @@ struct DeliveryDecision {
   /// The reason why patches were abandoned in this update.
   var givenUp: PatchObstacle?
 
-  /// The reason why no patch is possible, as far as it is known before the creation of a patch.
+  /// The reason why no patch is possible, as far as the reason is known before a patch is created.
   var obstacle: PatchObstacle? {
     if let givenUp { return givenUp }
     guard abilities != nil else { return .notUnderstood }
@@ -54,8 +54,8 @@ struct DeliveryDecision {
     return base == nil ? .baseUnknown(running) : nil
   }
 
-  /// The reason why the given patch cannot be sent, as far as it is known before the patch is
-  /// applied.
+  /// Returns the reason why the given patch cannot be sent, as far as the reason is known before
+  /// the patch is applied.
   private func obstacle(to given: PrebuiltPatch) -> PatchObstacle? {
     guard let abilities else { return .notUnderstood }
     guard let running else { return absence }

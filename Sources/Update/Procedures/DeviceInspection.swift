@@ -22,7 +22,7 @@ public struct Inspection: Equatable, Sendable {
   /// The strings of the Device Information service by characteristic; empty if the device has no
   /// such service.
   public let deviceInformation: [BluetoothUUID: String]
-  /// `nil` if the device has no known update protocol.
+  /// The report of the update protocol; `nil` if the device has no known update protocol.
   public let device: DeviceReport?
   /// The prospects of the specified images, in their order.
   public let prospects: [Prospect]

@@ -53,7 +53,7 @@ public struct TransferWaits: Equatable, Sendable {
   /// Creates a value without waits.
   public init() {}
 
-  /// The waits since `earlier`.
+  /// Returns the waits since `earlier`.
   func since(_ earlier: TransferWaits) -> TransferWaits {
     var waits = self
     waits.device -= earlier.device

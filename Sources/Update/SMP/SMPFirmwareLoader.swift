@@ -94,7 +94,7 @@ extension SMPFacts {
   /// Whether the firmware loader answers: it runs in slot 1, and slot 0 is for the application.
   var isLoader: Bool { mode == .firmwareLoader && running(0)?.slot == 1 }
 
-  /// The running application of one of the device's images; `nil` while the loader runs.
+  /// Returns the running application of one of the device's images; `nil` while the loader runs.
   func runningApplication(_ image: Int) -> SMPImage.Slot? { isLoader ? nil : running(image) }
 
   /// Returns whether this may be the device that the host searches for at `place`. At any address
