@@ -8,6 +8,8 @@ import OtaflashUpdate
 package struct ImageForecast {
   private let deliveries: [Delivery]
 
+  /// Plans the deliveries of the new image to a device that runs the old image.
+  ///
   /// - Parameter receiver: the streams that the device supports, and its page size.
   package init(_ pair: ImagePair, to receiver: ReceiverFacts) {
     let conditions = DeliveryConditions(bytesPerSecond: 1, pageSize: receiver.pageSize)

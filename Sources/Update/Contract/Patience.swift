@@ -16,6 +16,8 @@ public struct Patience: Sendable {
     /// The offset up to which the device permits bytes.
     public var granted = 0
 
+    /// Creates the measures of one point in time.
+    ///
     /// - Parameters:
     ///   - acknowledged: 0 to the image's size.
     ///   - durable: 0 if the device does not report it.
@@ -46,6 +48,8 @@ public struct Patience: Sendable {
     since = now
   }
 
+  /// Starts the time limit for a device on a link.
+  ///
   /// - Parameters:
   ///   - client: the client of the link. Each exchange takes two connection intervals of the link,
   ///     so long intervals raise the limit.

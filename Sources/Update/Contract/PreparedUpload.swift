@@ -10,6 +10,8 @@ public struct PreparedUpload: Sendable {
   let made: Int
   let send: @Sendable () async throws(UpdateFault) -> Void
 
+  /// Creates an upload that starts at an offset.
+  ///
   /// - Parameters:
   ///   - offset: 0 to the size of the image. If a device reports an offset outside this range, the
   ///     update ends with `.protocolViolation`.

@@ -36,6 +36,8 @@ final class TransferMeter: Sendable {
   private let state = Mutex(State())
   private let roundTrip: @Sendable (Duration) -> Void
 
+  /// Creates a meter without measurements.
+  ///
   /// - Parameter roundTrip: receives the time from each Write Request to its response.
   init(roundTrip: @escaping @Sendable (Duration) -> Void) { self.roundTrip = roundTrip }
 

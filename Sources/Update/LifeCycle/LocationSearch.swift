@@ -10,6 +10,8 @@ struct LocationSearch: Sendable {
   /// location.
   private let settlesAtHome: Bool
 
+  /// Starts a search at the first location.
+  ///
   /// - Parameters:
   ///   - places: the locations in search order, one or more.
   ///   - settlesAtHome: whether the search omits the address of a firmware loader after a device

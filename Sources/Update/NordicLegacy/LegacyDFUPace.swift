@@ -27,6 +27,8 @@ struct LegacyDFUPace: Equatable, Sendable {
   /// ready. Full buffers, not the pace, may cause a loss among this number of first packets.
   static let firstBuffers = 16
 
+  /// Selects the pace for the number of losses so far.
+  ///
   /// - Parameter limit: the caller's limit of packets ahead of the receipts; a limit below the
   ///   packets of one receipt is raised to their number.
   init(afterLosses losses: Int, limit: Int = .max) {

@@ -63,6 +63,8 @@ struct OTATransfer {
   /// The range of the open request, unless sending has gone back to before its end.
   private var checkpoint: Range<Int>?
 
+  /// Starts a transfer at an offset.
+  ///
   /// - Parameters:
   ///   - offset: the offset that the device reported, with a matching CRC32.
   ///   - chunk: the number of content bytes per data write, 1 or more.

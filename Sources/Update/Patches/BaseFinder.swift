@@ -6,6 +6,8 @@ public struct BaseFinder: Sendable {
   let computation: Computation
   let made = PatchCache()
 
+  /// Creates a source of images.
+  ///
   /// - Parameters:
   ///   - computation: the executor for searching images and creating patches; by default the
   ///     executor of the update.

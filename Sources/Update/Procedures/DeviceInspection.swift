@@ -59,6 +59,8 @@ public struct DeviceInspection: Sendable {
 
   private let known: ProtocolChoice
 
+  /// Creates an inspection.
+  ///
   /// - Parameters:
   ///   - options: the options of the update that the decisions refer to; the inspection itself
   ///     writes nothing.

@@ -17,6 +17,8 @@ public struct FirmwareUpdate: Sendable {
   private let choice: ProtocolChoice
   private let observe: @Sendable (UpdateEvent) -> Void
 
+  /// Creates an update to the images of a package.
+  ///
   /// - Parameters:
   ///   - package: the images, each of which goes to its own slot or bootloader.
   ///   - options: the caller's options.

@@ -66,6 +66,8 @@ public struct LinkBenchmark: Sendable {
   public let key: [UInt8]?
   private let observeRoundTrip: @Sendable (Duration) -> Void
 
+  /// Creates a benchmark.
+  ///
   /// - Parameters:
   ///   - setting: the parameters.
   ///   - key: the device's key, if the device requires one.

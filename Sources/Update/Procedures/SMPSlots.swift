@@ -42,6 +42,8 @@ public struct SMPSlots: Sendable {
   /// The number of the image; 0 if the device has only one image.
   public let image: Int
 
+  /// Creates an action on the slots of an image.
+  ///
   /// - Parameters:
   ///   - action: the action on the slots.
   ///   - image: 0 or more.

@@ -7,6 +7,8 @@ public struct TransferFlow: Equatable, Sendable {
   /// The sum of the waits of all uploads of the update.
   public var waits: TransferWaits
 
+  /// Creates the flow of an update.
+  ///
   /// - Parameters:
   ///   - mode: the write mode.
   ///   - link: the link at the end.
@@ -27,6 +29,8 @@ public struct TransferStretch: Equatable, Sendable {
   /// The length of the stretch, one second or more.
   public var took: Duration
 
+  /// Creates the flow of a period.
+  ///
   /// - Parameters:
   ///   - flow: the flow of the stretch.
   ///   - bytesSent: the number of bytes sent, including repeated bytes.

@@ -32,9 +32,9 @@ struct SMPTransfer {
   let total: Int
   /// The maximum number of requests in flight for which the server is known to have buffers.
   private let widthLimit: Int
-  /// The number of requests in flight to try, until a loss occurs at this number. It may exceed the
-  /// number of buffers, because a request in the transport and a response in flight occupy no
-  /// buffer of the server.
+  /// The number of requests in flight to try, until a loss occurs at this number. The value may
+  /// exceed the number of buffers, because a request in the transport and a response in flight
+  /// occupy no buffer of the server.
   private var reach: Int
   private(set) var width = 1
   /// The write unit of the server. All requests except the last end at a unit boundary. Until the
@@ -58,6 +58,8 @@ struct SMPTransfer {
   private var streak = 0
   private var patience = 1
 
+  /// Starts a transfer at an offset.
+  ///
   /// - Parameters:
   ///   - offset: the offset that the server reported.
   ///   - unit: the write unit from its first response.
