@@ -50,7 +50,7 @@ kill-test: build
 	Tests/System/Kill/patch-kill .build/debug/otaflash
 
 # Kills a campaign over fifty simulated boards at 200 random moments.
-# Checks that the result equals that of an undisturbed campaign, and that the record is complete.
+# Checks that the result equals the result of an undisturbed campaign, and that the event log is complete.
 fleet-kill-test: build
 	Tests/System/Kill/fleet-kill --kills 200 .build/debug/otaflash
 
@@ -91,7 +91,7 @@ smp-oracle: deps
 	Tests/System/SMPOracle/run .build/debug/smp-codec
 	Tests/System/SMPOracle/flash-device .build/debug/otaflash
 
-# Compares patches with those of the Python package detools.
+# Compares patches with the patches of the Python package detools.
 # Patches of otaflash must not be larger, and each program must apply the patches of the other. The first run builds a
 # small Cortex-M firmware a dozen times.
 delta-oracle:
@@ -164,7 +164,7 @@ real-files: deps
 	$(SWIFT) build --product otaflash
 	Tests/System/RealFiles/run .build/debug/otaflash
 
-# Compares the reader for ZIP archives with those of Python and Info-ZIP, on archives generated from a seed.
+# Compares the reader for ZIP archives with the readers of Python and Info-ZIP, on archives generated from a seed.
 zip-oracle: COUNT = 1000
 zip-oracle: deps
 	$(SWIFT) build --product zip-reader
@@ -219,7 +219,7 @@ site-pages: docs
 troubleshooting:
 	WRITE_DOCUMENTS=1 Tests/run --filter ExplanationTests
 
-# Draws the picture in the README from a run.
+# Draws the picture in the README from a run of `flash`.
 picture:
 	$(SWIFT) build --product otaflash
 	tools/picture .build/debug/otaflash docs/flash.svg
@@ -248,7 +248,8 @@ package-sites: deps
 	@tools/deps debhelper fakeroot libnats-dev
 	tools/package sites
 
-# Checks this package with lintian, and tests it in a minimal Debian without Swift: install, services, purge.
+# Checks the package for many sites with lintian, and tests it in a minimal Debian without Swift: install, services,
+# purge.
 package-sites-test:
 	@tools/deps debootstrap lintian
 	Tests/System/Package/sites .build-release-sites/package

@@ -17,7 +17,7 @@ FORMATTER = pygments.formatters.HtmlFormatter(nowrap=True)
 
 
 class DeadLink(Exception):
-    """A document links to a missing file."""
+    """The error of a document that links to a missing file."""
 
 
 def highlighted(code, language):
@@ -41,7 +41,7 @@ class Documents:
 
     def __init__(self, root, paths, places):
         self.root = pathlib.Path(root)
-        self.places = dict(places)  # from a path in the tree to one in the site
+        self.places = dict(places)  # maps a path in the tree to a path in the site
         self.places.update({path: path.removesuffix(".md") + ".html" for path in paths})
         self.files = set()  # linked files that are not documents, shown unchanged
         self.folders = set()

@@ -18,7 +18,7 @@ TYPES = {"module", "struct", "class", "enum", "protocol", "actor"}
 
 
 class Library:
-    """All archives together, so that the pages of a module can link to symbols of another."""
+    """All archives together, so that the pages of a module can link to symbols of other modules."""
 
     def __init__(self, archives):
         self.nodes = {}  # by DocC's address
@@ -138,7 +138,7 @@ class Sheet:
             else:
                 content = section.get("content", [])
                 if content and content[0].get("text") in ("Overview", "Discussion"):
-                    # DocC adds this heading above those of the author.
+                    # DocC adds this heading above the headings of the author.
                     content = [one | {"level": one["level"] - 1} if one["type"] == "heading" else one
                                for one in content[1:]]
                 parts.append(self.blocks(content, node, level))

@@ -39,7 +39,7 @@ def page(file):
 
 
 def label(file):
-    """`flash` for otaflash-flash.1, `otaflash(1)` for the overview."""
+    """Returns `flash` for otaflash-flash.1, and `otaflash(1)` for the overview."""
     name, section = pathlib.Path(file).name.rsplit(".", 1)
     if name == "otaflash":
         return f"otaflash({section})"

@@ -44,7 +44,8 @@ package struct Baseline: Sendable {
     return try Baseline(path: path, lines: lines)
   }
 
-  /// The cases of both runs whose rate is less than `share` of their earlier median.
+  /// Returns the cases that both runs contain, and whose rate is less than `share` of the earlier
+  /// median.
   package func shortfalls(
     of rows: [BenchmarkRow], below share: Double
   ) throws(BaselineFault) -> [Shortfall] {

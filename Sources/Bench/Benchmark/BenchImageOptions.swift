@@ -44,7 +44,7 @@ package struct BenchImageOptions: ParsableArguments, Sendable {
       throw ValidationError("only one of the two files can be standard input")
     }
     if image.isEmpty, eraseTime != nil || writeTime != nil {
-      throw ValidationError("--erase-time and --write-time are for --image")
+      throw ValidationError("--erase-time and --write-time require --image")
     }
   }
 

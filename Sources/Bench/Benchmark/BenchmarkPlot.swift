@@ -46,7 +46,7 @@ package struct BenchmarkPlot {
     return canvas.document
   }
 
-  /// The name of a row's series: the settings that distinguish it from the other series.
+  /// Returns the name of a row's series: the settings that distinguish the series from the others.
   package static func name(_ row: BenchmarkRow, among rows: [BenchmarkRow]) -> String {
     var parts = [row.setting.mode.rawValue]
     if Set(rows.map(\.link.phy)).count > 1, let phy = row.link.phy { parts.append(phy.rawValue) }
@@ -131,7 +131,8 @@ package struct BenchmarkPlot {
         + "\(Text.grouped(all.count)) writes", at: (700, 60))
   }
 
-  /// About thirty bins from 0 to above `maximum`; their width is a round number of microseconds.
+  /// Returns about thirty bins from 0 to above `maximum`; their width is a round number of
+  /// microseconds.
   private static func bins(to maximum: Int) -> [Range<Int>] {
     let widths = [100, 250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000, 1_000_000]
     let width = widths.first { maximum / $0 < 30 } ?? 1_000_000

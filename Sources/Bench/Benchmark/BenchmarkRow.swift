@@ -35,7 +35,8 @@ package struct BenchmarkRow: Sendable {
   /// The median transfer by rate.
   package var typical: LinkBenchmark.Measurement { transfer(at: 50) }
 
-  /// The rate in bytes per second that `percent` of the transfers did not exceed (nearest rank).
+  /// Returns the rate in bytes per second that `percent` of the transfers did not exceed (nearest
+  /// rank).
   package func rate(at percent: Int) -> Double { transfer(at: percent).bytesPerSecond }
 
   private func transfer(at percent: Int) -> LinkBenchmark.Measurement {

@@ -9,7 +9,7 @@ package struct BenchmarkSweep: Sendable {
   /// The setting of a measurement.
   package struct Case: Sendable {
     package var setting: LinkBenchmark.Setting
-    /// Whether the MTU was found to be the best.
+    /// Whether the MTU is the size that fills connection events.
     package var isBest = false
 
     package init(setting: LinkBenchmark.Setting, isBest: Bool = false) {

@@ -13,7 +13,7 @@ package struct ImageBenchmark {
     case forecast(ImageForecast)
   }
 
-  /// The times of a flash page, which no device reports.
+  /// The times in seconds to erase and to write a flash page. No device reports these times.
   package struct FlashTimes: Equatable, Sendable {
     package var erase: Double
     package var write: Double
@@ -61,9 +61,10 @@ package struct ImageBenchmark {
     }
   }
 
-  /// The uncompressed image, the compressed image if it is worthwhile, and the patch.
+  /// Returns the rows of one link: the uncompressed image, the compressed image if it is
+  /// worthwhile, and the patch.
   ///
-  /// - Parameter profile: the simulated device with that link.
+  /// - Parameter profile: the simulated device with this link; `nil` for a prediction.
   package func rows(
     over link: BenchmarkRow, to profile: SimulationProfile?
   ) throws(CommandFault) -> [ImageRow] {

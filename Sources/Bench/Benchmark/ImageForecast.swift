@@ -8,6 +8,8 @@ import OtaflashUpdate
 package struct ImageForecast {
   private let deliveries: [Delivery]
 
+  /// Plans the deliveries of the new image to a device that runs the old image.
+  ///
   /// - Parameter receiver: the streams that the device supports, and its page size.
   package init(_ pair: ImagePair, to receiver: ReceiverFacts) {
     let conditions = DeliveryConditions(bytesPerSecond: 1, pageSize: receiver.pageSize)
@@ -24,7 +26,7 @@ package struct ImageForecast {
     deliveries = planner.deliveries(base: PatchBase(pair.old.bytes))
   }
 
-  /// The best delivery of each kind: uncompressed, compressed, patch.
+  /// Returns the best delivery of each kind: uncompressed, compressed, patch.
   package func deliveries(under conditions: DeliveryConditions) -> [Delivery] {
     [Delivery.Content.plain, .compressed, .difference].compactMap { content in
       let kind = deliveries.filter { $0.content == content }

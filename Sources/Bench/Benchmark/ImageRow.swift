@@ -8,10 +8,10 @@ package struct ImageRow: Sendable {
   /// The measured rate of the link.
   package let link: BenchmarkRow
   package let content: Delivery.Content
-  /// The number of bytes on air.
+  /// The number of content bytes that are sent.
   package let bytes: Int
   package let imageSize: Int
-  /// The duration of upload and VERIFY.
+  /// The duration of upload and VERIFY in seconds.
   package let seconds: Double
   /// Whether the content was not sent: only the link's rate was measured, and the other values are
   /// calculated.

@@ -17,9 +17,10 @@ package struct ImageTrial: Sendable {
     package let took: Duration
   }
 
-  /// The limit of virtual time for an update: an image of 8 MiB in packets of 20 bytes.
+  /// The limit of virtual time for an update. It is sufficient for an image of 8 MiB in packets of
+  /// 20 bytes.
   private static let limit = Duration.seconds(7 * 86_400)
-  /// The time since the last update, in which a device erases ahead, as a multiple of the time to
+  /// The pause before an update, in which a device erases pages ahead, as a multiple of the time to
   /// erase the slot.
   private static let eraseTimes = 2
 
@@ -42,7 +43,7 @@ package struct ImageTrial: Sendable {
     _ = try Self.update(quiet, flash, FirmwareUpdate(image: pair.old, options: options))
   }
 
-  /// The same device with a new link.
+  /// Updates a copy of the device over a new link, and returns the result.
   package func sending(
     _ content: Delivery.Content, by setting: LinkBenchmark.Setting, to profile: SimulationProfile
   ) throws(CommandFault) -> Finding {
@@ -75,7 +76,7 @@ package struct ImageTrial: Sendable {
       took: time.withLock { $0 })
   }
 
-  /// Differences between the two images that would normally prevent an update are ignored.
+  /// Returns options with which no difference between the two images prevents the update.
   private static func options(_ key: [UInt8]?) -> UpdateOptions {
     var options = UpdateOptions()
     options.key = key

@@ -16,7 +16,8 @@ package struct PlotFile: Equatable, Sendable {
     return PlotFile(file: OutputFile(path: path, kind: .svg, option: "--plot"))
   }
 
-  /// The command that converts the plot to `path`, if this path names a PNG file.
+  /// Returns the command that converts the plot to `path` as a part of a message; empty unless
+  /// `path` names a PNG file.
   private static func conversion(to path: String) -> String {
     guard path.lowercased().hasSuffix(".png") else { return "" }
     let plot = path.dropLast(3) + suffix

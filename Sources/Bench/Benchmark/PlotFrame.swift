@@ -9,7 +9,7 @@ extension SVGCanvas {
   /// The approximate width of a character of a legend.
   private static let characterWidth = 7.2
 
-  /// Axes with their ticks and titles.
+  /// Draws the axes with their ticks and titles.
   package mutating func frame(
     _ horizontal: PlotAxis, _ vertical: PlotAxis, titles: (String, String)
   ) {
@@ -50,8 +50,8 @@ extension SVGCanvas {
     if let limit { text("- - " + limit, at: (left, top)) }
   }
 
-  /// Draws a ring and a label at the mark of the size that fills connection events. The label is
-  /// below the mark if no limit is drawn.
+  /// Draws a ring around the mark of the size that fills connection events, and a label below the
+  /// mark.
   package mutating func ringBest(
     _ point: (Double, Double), mtu: Int, _ color: String, within horizontal: PlotAxis
   ) {

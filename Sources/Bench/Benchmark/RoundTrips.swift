@@ -7,7 +7,7 @@ package final class RoundTrips: Sendable {
     var values: [Int] = []
     var areSorted = true
 
-    /// In ascending order.
+    /// Sorts the values in ascending order, and returns them.
     mutating func sorted() -> [Int] {
       if !areSorted { values.sort() }
       areSorted = true
@@ -33,7 +33,8 @@ package final class RoundTrips: Sendable {
 
   package var count: Int { times.withLock { $0.values.count } }
 
-  /// The microseconds that `percent` of the round trips did not exceed (nearest rank); 0 if empty.
+  /// Returns the time in microseconds that `percent` of the round trips did not exceed (nearest
+  /// rank); 0 if no round trip was recorded.
   package func percentile(_ percent: Double) -> Int {
     times.withLock { times in
       let sorted = times.sorted()
@@ -44,7 +45,8 @@ package final class RoundTrips: Sendable {
 
   package var maximum: Int { times.withLock { $0.values.max() ?? 0 } }
 
-  /// Round trips of at least `range.lowerBound` and less than `range.upperBound` microseconds.
+  /// Returns the number of round trips of at least `range.lowerBound` and less than
+  /// `range.upperBound` microseconds.
   package func count(in range: Range<Int>) -> Int {
     times.withLock { $0.values.count(where: range.contains) }
   }

@@ -48,7 +48,7 @@ package struct SVGCanvas {
         + "height=\"\(Self.number(height))\" fill=\"\(color)\"/>")
   }
 
-  /// A mark at a measured point. Its shape identifies the series even without the color.
+  /// Draws a mark at a measured point. The shape identifies the series even without the color.
   package mutating func mark(_ point: (Double, Double), _ shape: Int, _ color: String) {
     let (x, y) = point
     switch shape % 3 {
@@ -63,7 +63,7 @@ package struct SVGCanvas {
     }
   }
 
-  /// A ring around a mark.
+  /// Draws a ring around a mark.
   package mutating func ring(_ point: (Double, Double), _ color: String) {
     elements.append(
       "<circle cx=\"\(Self.number(point.0))\" cy=\"\(Self.number(point.1))\" r=\"8\" "
@@ -98,7 +98,7 @@ package struct PlotAxis {
   package let domain: ClosedRange<Double>
   package let range: (Double, Double)
 
-  /// An axis from 0 to a round value with some space above `maximum`.
+  /// Creates an axis from 0 to a round value above `maximum`.
   package init(to maximum: Double, range: (Double, Double)) {
     let step = Self.step(maximum)
     domain = 0...max(step, (maximum * 1.04 / step).rounded(.up) * step)
@@ -114,7 +114,7 @@ package struct PlotAxis {
     return Array(stride(from: 0, through: domain.upperBound + step / 1000, by: step))
   }
 
-  /// The distance of ticks: 1, 2 or 5 times a power of ten, for four to ten ticks.
+  /// Returns the distance of ticks: 1, 2 or 5 times a power of ten, for four to ten ticks.
   private static func step(_ maximum: Double) -> Double {
     var step = 1.0
     while maximum / step > 10 { step *= 10 }

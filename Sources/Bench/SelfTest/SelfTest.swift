@@ -19,9 +19,9 @@ package enum SelfTest {
   }
 
   private static let key = [UInt8](repeating: 0x5A, count: 32)
-  /// The number of PDUs before the link is cut, in the middle of the transfer.
+  /// The fault that cuts the link in the middle of the transfer.
   private static let cut = "cut-at-pdu=120"
-  /// The number of PDUs if PDUs have 20 bytes.
+  /// The fault that cuts the link in the middle of a transfer whose packets have 20 bytes.
   private static let lateCut = "cut-at-pdu=1500"
 
   package static let updates: [(name: String, trial: UpdateTrial)] = [
@@ -80,7 +80,7 @@ package enum SelfTest {
     return options
   }
 
-  /// A changed byte is detected before the search for a device starts.
+  /// Checks that a changed byte is detected when the image is read, before a device is needed.
   private static func damagedImage() throws(SelfTestCheck.Failure) -> String {
     do {
       let whole = try SelfTestImage.of(.smpServer(SMPServerSettings()))

@@ -15,6 +15,8 @@ package struct SelfTestCheck: Sendable {
   package let name: String
   private let perform: @Sendable () async throws(Failure) -> String
 
+  /// Creates a check.
+  ///
   /// - Parameter perform: returns the finding, as a clause.
   package init(_ name: String, _ perform: @escaping @Sendable () async throws(Failure) -> String) {
     self.name = name

@@ -15,7 +15,7 @@ package struct SelfTestHost: Sendable {
 
   // MARK: Links
 
-  /// Links over a Unix socket, with the event loop of Bluetooth sockets.
+  /// Tests links over a Unix socket, with the event loop that Bluetooth sockets use.
   package func socket() async throws(Failure) -> String {
     let folder = try folder()
     let path = folder.path + "/self-test.sock"
@@ -57,7 +57,7 @@ package struct SelfTestHost: Sendable {
 
   // MARK: State
 
-  /// Files and locks, as runs use them.
+  /// Tests the files and locks that runs use.
   package func state() throws(Failure) -> String {
     let folder = try folder()
     do { try Self.keep(in: folder.path) } catch { throw Failure(of: error) }

@@ -10,16 +10,16 @@ package enum SelfTestImage {
 
   /// The new version of simulated boards; their factory version is 1.2.0.
   package static let version = FirmwareVersion(1, 3, 0)
-  /// The board that plain images state.
+  /// The hardware ID in plain images.
   package static let hardware = HardwareID(0x0000_A001)
 
-  /// The image for a board of this kind.
+  /// Returns the image for a board of this kind.
   ///
   /// - Parameters:
-  ///   - hardware: the board that a plain image states.
+  ///   - hardware: the hardware ID in a plain image.
   ///   - change: selects the changed bytes; images with two different values are two releases of
   ///   one program.
-  /// - Throws: errors of the readers of its format, which are bugs of this program.
+  /// - Throws: errors of the decoder of the image's format; such an error is a bug of this program.
   package static func of(
     _ device: DeviceKind, hardware: HardwareID = hardware, version: FirmwareVersion = version,
     change: UInt8 = 0
@@ -53,7 +53,8 @@ package enum SelfTestImage {
           sizes: NordicSizes(application: UInt32(bytes.count)), command: command)))
   }
 
-  /// A vector table, a descriptor, and bytes similar to code. The bytes are identical in every run.
+  /// Returns a vector table, a descriptor, and bytes similar to code. The bytes are identical in
+  /// every run.
   private static func bytes(
     for hardware: HardwareID, version: FirmwareVersion, change: UInt8
   ) -> [UInt8] {

@@ -27,7 +27,7 @@ package struct UpdateTrial: Sendable {
   package var image = { @Sendable (device: DeviceKind) throws -> FirmwareImage in
     try SelfTestImage.of(device)
   }
-  /// The image installed before; `nil` = the factory image.
+  /// The image that is installed before the update; `nil` = the factory image.
   package var former: (@Sendable (DeviceKind) throws -> FirmwareImage)?
   package var options = UpdateOptions()
   package let wanted: Wanted

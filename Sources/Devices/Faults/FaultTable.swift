@@ -406,7 +406,8 @@ extension FaultCode {
     case .fleetRun:
       FaultRow(
         .missingInput, "no run or several runs match",
-        causes: "The first characters of the name are sufficient if they match only one run.",
+        causes: "No name of a run starts with the given characters, or the names of several "
+          + "runs do.",
         remedy: "`otaflash fleet list` lists all runs.")
     case .fleetRunHeld:
       FaultRow(

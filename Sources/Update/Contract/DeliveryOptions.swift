@@ -23,8 +23,8 @@ extension UpdateOptions {
   /// Whether the update fails if the chosen delivery method cannot be used.
   var requiresDelivery: Bool { delivery?.isRequired ?? false }
 
-  /// The obstacle to report if the device does not support the chosen method; `nil` if no method
-  /// was chosen.
+  /// Returns the obstacle to report if the device does not support the chosen method; `nil` if the
+  /// device supports the method or no method was chosen.
   func deliveryObstacle(on device: DeviceReport) -> DeliveryObstacle? {
     guard let delivery, !device.deliveryMethods.contains(delivery.method) else { return nil }
     return delivery.notSupported

@@ -1,7 +1,7 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The time limit for a device that makes no progress, for every protocol and for the benchmark.
+/// The time limit of a device that makes no progress. Every protocol and the benchmark use it.
 ///
 /// Only a new maximum counts as progress. A window that opens and closes, an offset that
 /// oscillates, and a refusal that is withdrawn every second do not count, because such a device
@@ -13,9 +13,11 @@ public struct Patience: Sendable {
     public var acknowledged = 0
     /// The number of bytes in the device's flash.
     public var durable = 0
-    /// The end of the range of bytes that the device permits.
+    /// The offset up to which the device permits bytes.
     public var granted = 0
 
+    /// Creates the measures of one point in time.
+    ///
     /// - Parameters:
     ///   - acknowledged: 0 to the image's size.
     ///   - durable: 0 if the device does not report it.
@@ -27,8 +29,8 @@ public struct Patience: Sendable {
     }
   }
 
-  /// The minimum number of checks without progress, regardless of the time: after a suspension, the
-  /// host has not yet read the data in its socket.
+  /// The minimum number of checks without progress before the limit applies. After a suspension of
+  /// the host, the limit has expired, but the socket may contain answers that are not read yet.
   static let looksMinimum = 3
 
   /// The longest time between two signs of progress, in connection intervals: four exchanges of two
@@ -46,11 +48,13 @@ public struct Patience: Sendable {
     since = now
   }
 
+  /// Starts the time limit for a device on a link.
+  ///
   /// - Parameters:
-  ///   - client: the link; each exchange takes two of its connection intervals, so long intervals
-  ///     raise the limit.
+  ///   - client: the client of the link. Each exchange takes two connection intervals of the link,
+  ///     so long intervals raise the limit.
   ///   - context: provides the limit and the clock.
-  ///   - longer: the time that the device may work without progress.
+  ///   - longer: the additional time that the device may work without progress.
   public init(with client: GATTClient, _ context: UpdateContext, longer: Duration = .zero) {
     let interval = client.linkFacts.connectionInterval ?? .zero
     self.init(

@@ -10,9 +10,11 @@ public struct PreparedUpload: Sendable {
   let made: Int
   let send: @Sendable () async throws(UpdateFault) -> Void
 
+  /// Creates an upload that starts at an offset.
+  ///
   /// - Parameters:
-  ///   - offset: 0 up to the size of the image. Any other offset comes from the report of a device,
-  ///     and ends the update with `.protocolViolation`.
+  ///   - offset: 0 to the size of the image. If a device reports an offset outside this range, the
+  ///     update ends with `.protocolViolation`.
   ///   - send: sends the remaining bytes, and returns when the device has the complete image.
   public init(from offset: Int, send: @escaping @Sendable () async throws(UpdateFault) -> Void) {
     self.init(from: offset, making: offset, send: send)

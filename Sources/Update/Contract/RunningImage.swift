@@ -26,7 +26,7 @@ public struct RunningImage: Equatable, Sendable {
   public let agreement: Agreement
   /// The outcome of the device's last start, as the device reports it.
   public let outcome: DeviceReport.BootOutcome
-  /// Whether the image runs on trial and the host can confirm it.
+  /// Whether the image runs on trial and the host can confirm the image.
   public let isOnTrial: Bool
   /// The action that only the device's user can take to keep the image; `nil` if no action is
   /// needed.

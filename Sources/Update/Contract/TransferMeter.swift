@@ -15,7 +15,7 @@ final class TransferMeter: Sendable {
     var time: Duration { start.duration(to: clock.now) }
   }
 
-  /// The minimum length of a stretch.
+  /// The minimum duration of a `TransferStretch`.
   private static let stretch = Duration.seconds(1)
 
   /// An upload in progress, and the start of its current stretch.
@@ -36,6 +36,8 @@ final class TransferMeter: Sendable {
   private let state = Mutex(State())
   private let roundTrip: @Sendable (Duration) -> Void
 
+  /// Creates a meter without measurements.
+  ///
   /// - Parameter roundTrip: receives the time from each Write Request to its response.
   init(roundTrip: @escaping @Sendable (Duration) -> Void) { self.roundTrip = roundTrip }
 

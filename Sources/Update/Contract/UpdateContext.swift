@@ -15,7 +15,7 @@ public struct UpdateContext: Sendable {
   var parts: [FirmwareImage] = []
   /// The location where this connection found the device.
   public internal(set) var place = DeviceLocation.home
-  /// The waits of uploads, over all connections.
+  /// Measures the waits of uploads over all connections; `nil` if no measurement is needed.
   var meter: TransferMeter?
 
   init(
@@ -37,12 +37,14 @@ public struct UpdateContext: Sendable {
   public var hasActivated: Bool { tally.hasActivated }
 
   /// Records that the device has acknowledged the first `offset` bytes of the image, or the
-  /// corresponding part of a stream. Reports a new maximum to the caller.
+  /// corresponding part of a stream. Reports each changed offset to the caller.
   public func acknowledged(_ offset: Int, of total: Int) {
     acknowledged(offset, of: total, held: offset)
   }
 
-  /// - Parameter held: the part of these bytes that the device certainly holds.
+  /// Records acknowledged bytes, as `acknowledged(_:of:)` does.
+  ///
+  /// - Parameter held: the number of these bytes that the device certainly holds.
   func acknowledged(_ offset: Int, of total: Int, held: Int) {
     guard tally.now.acknowledged != offset else { return }
     tally.acknowledge(offset, held: held)
@@ -83,7 +85,7 @@ public struct UpdateContext: Sendable {
   /// repeated bytes.
   public func sent(_ bytes: Int) { tally.send(bytes) }
 
-  /// Records that the session restarted the device because its transfer must start over. The
+  /// Records that the session restarted the device because the transfer must start over. The
   /// resulting end of the link does not count as a loss.
   ///
   /// - Parameter reason: a clause, such as `it had dropped packets`.

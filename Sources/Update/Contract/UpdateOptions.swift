@@ -15,8 +15,8 @@ public struct UpdateOptions: Sendable {
   /// The maximum number of unacknowledged bytes, one data write or more; `nil` = as many as the
   /// device permits.
   public var windowLimit: Int?
-  /// The method that delivers the image, for devices that support it; `nil` = as the protocol and
-  /// the device permit.
+  /// The method that delivers the image to devices that support this method; `nil` = the session
+  /// chooses among the methods of the device.
   public var delivery: (any DeliveryOptions)?
   /// The device's key, for a device that requires authorization.
   public var key: [UInt8]?
@@ -46,11 +46,12 @@ public struct UpdateOptions: Sendable {
   /// The strategy for reconnecting after a lost link. The count of attempts restarts when the
   /// device has acknowledged new bytes.
   public var reconnection = ReconnectionStrategy.exponential()
-  /// Returns a random value in 0 ..< 1, for the strategy's jitter and the name of a bootloader.
-  /// `nil` = the clock's source.
+  /// A source of random values in 0 ..< 1, for the jitter of `reconnection` and for the name of a
+  /// bootloader; `nil` = the source of the clock.
   public var random: (@Sendable () -> Double)?
 
-  /// The time without a message from the device after which its Status is read.
+  /// The time without a message from the device after which the host requests the progress of the
+  /// transfer.
   public var silenceLimit = Duration.seconds(1)
   /// The longest time of an upload without progress, which is measured in acknowledged, durable and
   /// permitted bytes. The default covers a page erase of 20 s (docs/ota-service.md, 10) and the
@@ -64,7 +65,7 @@ public struct UpdateOptions: Sendable {
   /// the bootloader may need to move images between slots: half a second per page of 4 KiB, or
   /// three times the time of the upload.
   public var rebootLimit = Duration.seconds(60)
-  /// The longest time for notifying the device that the update was cancelled.
+  /// The time limit for notifying the device that the update was cancelled.
   public var abortLimit = Duration.milliseconds(1500)
 
   /// The defaults.

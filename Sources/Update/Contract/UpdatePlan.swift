@@ -13,6 +13,8 @@ public struct UpdatePlan: Equatable, Sendable {
   /// Whether to inform the device that an image for another board is intended.
   public let allowsOtherHardware: Bool
 
+  /// Creates a plan.
+  ///
   /// - Parameters:
   ///   - image: the image to send.
   ///   - version: 0.0.0 if the version is unknown.

@@ -4,10 +4,9 @@ import Synchronization
 /// The progress of an update over all its connections: the only state that its steps share.
 final class UpdateProgressState: Sendable {
   struct Counts: Equatable, Sendable {
-    /// The highest offset that the device has acknowledged, or at which the last connection
-    /// started.
+    /// The offset that the device acknowledged last, or the start offset of the current transfer.
     var acknowledged = 0
-    /// The number of these bytes that the device certainly holds, which is the offset reported
+    /// The number of acknowledged bytes that the device certainly holds; reported as the offset
     /// after an interruption.
     var held = 0
     var bytesSent = 0
@@ -16,7 +15,7 @@ final class UpdateProgressState: Sendable {
     var resumes = 0
     var uploadTook = Duration.zero
     var verifyTook = Duration.zero
-    /// The time to announce the images, during which a device may erase its flash.
+    /// The time spent announcing the images, during which a device may erase its flash.
     var prepareTook = Duration.zero
     /// The flow of the last upload, if its protocol measures it.
     var flow: TransferFlow?
@@ -30,7 +29,7 @@ final class UpdateProgressState: Sendable {
     /// Whether the update confirmed an image that was already on trial.
     var confirmedTrial = false
 
-    /// Whether some bytes, perhaps only a partial page, remain for the next connection.
+    /// Whether the device keeps some bytes, perhaps only a partial page, for the next connection.
     var isKept: Bool { keepsProgress && acknowledged > 0 }
   }
 
@@ -39,7 +38,7 @@ final class UpdateProgressState: Sendable {
     var hasConnected = false
     /// The total size in bytes of the images whose transfers started on this connection.
     var passed = 0
-    /// The highest start offset of a transfer, and whether it was reached since the last check.
+    /// The highest start offset of a transfer, and whether it has risen since the last check.
     var furthest = 0
     var isFurther = false
     var hasActivated = false
@@ -51,7 +50,8 @@ final class UpdateProgressState: Sendable {
 
   private let state = Mutex(State())
 
-  /// The protocol that the first connection chose; a restarted device may not offer a protocol.
+  /// The protocol that the first connection chose. Later connections use the same protocol, because
+  /// a restarted device may offer no update service.
   var chosen: ChosenProtocol? { state.withLock { $0.chosen } }
 
   /// Whether the device was connected before, so that silence counts as a loss.
@@ -89,8 +89,9 @@ final class UpdateProgressState: Sendable {
   func choose(_ chosen: ChosenProtocol) { state.withLock { $0.chosen = chosen } }
   func activate() { state.withLock { $0.hasActivated = true } }
 
-  /// - Parameter images: the images that a requested restart activates; `nil` if no restart is
-  ///   pending.
+  /// Records a requested restart whose outcome is not known yet.
+  ///
+  /// - Parameter images: the images that the restart activates; `nil` if no restart is pending.
   func awaitRestart(of images: [FirmwareImage]?) { state.withLock { $0.restarting = images } }
 
   /// The fault of an update that is stopped now.
@@ -107,8 +108,8 @@ final class UpdateProgressState: Sendable {
   /// count as a loss.
   func restarted(because reason: String) { state.withLock { $0.restart = reason } }
 
-  /// Returns the reason why the host restarted the device; `nil` if it did not restart the device
-  /// since the last call.
+  /// Returns the reason why the host restarted the device; `nil` if the host did not restart the
+  /// device since the last call.
   func takeRestart() -> String? {
     state.withLock { state in
       defer { state.restart = nil }

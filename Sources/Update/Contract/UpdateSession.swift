@@ -8,10 +8,10 @@ import OtaflashGATT
 ///
 /// To add a custom protocol, conform a type to `UpdateSession`, and pass the type to
 /// `FirmwareUpdate`. A session throws only `UpdateFault`. It throws `.gatt(stage, fault)` for
-/// failures of the link or of the attribute protocol, after which the life cycle reconnects if that
-/// can help. It throws `.declined` for refusals of the device, and `.protocolViolation` for an
-/// answer that the protocol forbids. A session neither reconnects nor waits without a limit
-/// (`Patience`, `UpdateOptions`).
+/// failures of the link or of the attribute protocol; the life cycle then reconnects if a new
+/// connection may fix the failure. The session throws `.declined` for refusals of the device, and
+/// `.protocolViolation` for an answer that the protocol forbids. A session never reconnects, and
+/// all its waits have limits (`Patience`, `UpdateOptions`).
 public protocol UpdateSession: Sendable {
   /// The state that the protocol retains from one connection of an update to the next.
   associatedtype Retained: RetainedValue = NothingRetained
@@ -26,7 +26,7 @@ public protocol UpdateSession: Sendable {
   /// locations of a bootloader, because an earlier run may have been interrupted there.
   static var places: [DeviceLocation] { get }
 
-  /// Whether this protocol supports the image.
+  /// Returns whether this protocol supports the image.
   static func takes(_ image: FirmwareImage) -> Bool
 
   /// Discovers the protocol's attributes, subscribes, and reads the state of the device.
@@ -93,9 +93,9 @@ public protocol UpdateSession: Sendable {
   func confirm(_ image: FirmwareImage) async throws(UpdateFault)
 
   /// Whether the device keeps acknowledged bytes when the connection ends, so that the next
-  /// connection resumes there. If so, the reported resume offset is the acknowledged offset. OTA
-  /// receivers hold the bytes in flash. SMP servers and Secure DFU bootloaders keep them only while
-  /// they run. A device with legacy DFU restarts every transfer at the first byte.
+  /// connection can resume the transfer. OTA receivers hold the bytes in flash. SMP servers and
+  /// Secure DFU bootloaders keep the bytes only until a restart. A device with legacy DFU restarts
+  /// every transfer at the first byte.
   var keepsProgress: Bool { get }
 
   /// Notifies the device that the transfer ends here; the device keeps its resume offset.

@@ -21,9 +21,9 @@ extension Command where Context == PeripheralTurn, Failure == UpdateFault {
 }
 
 extension PeripheralTurn {
-  /// Connects and exchanges the MTU, which are the first steps of every procedure in this target.
-  /// The connected device may be another device, so nothing is written before the device is
-  /// identified. Each connection repeats the discovery.
+  /// Connects, exchanges the MTU, and returns the client. Every procedure in this target starts
+  /// with these steps. Nothing is written before the device is identified, because another device
+  /// may have accepted the connection. Each connection repeats the discovery.
   func connect(requestingMTU mtu: Int) async throws(UpdateFault) -> GATTClient {
     let client: GATTClient
     let receiveMTU = ATTMTU(clamping: mtu)

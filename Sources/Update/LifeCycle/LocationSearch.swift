@@ -1,7 +1,7 @@
 import OtaflashGATT
 
-/// The order in which the locations of a device are searched: in one pass if the device was never
-/// found, in repeated passes after it was restarted into a bootloader.
+/// The order in which the locations of a device are searched. The life cycle makes only one pass if
+/// the device was never connected, and otherwise repeats the passes.
 struct LocationSearch: Sendable {
   private var places: [DeviceLocation]
   private var index = 0
@@ -10,6 +10,8 @@ struct LocationSearch: Sendable {
   /// location.
   private let settlesAtHome: Bool
 
+  /// Starts a search at the first location.
+  ///
   /// - Parameters:
   ///   - places: the locations in search order, one or more.
   ///   - settlesAtHome: whether the search omits the address of a firmware loader after a device

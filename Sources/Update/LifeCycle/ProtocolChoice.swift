@@ -6,12 +6,12 @@ import OtaflashGATT
 struct ProtocolChoice: Sendable {
   let protocols: [any UpdateSession.Type]
 
-  /// The protocols whose services a device has.
+  /// Returns the protocols whose services a device has.
   func offered(by services: [BluetoothUUID]) -> [any UpdateSession.Type] {
     protocols.filter { $0.services.contains { services.contains($0) } }
   }
 
-  /// The possible locations of a device that accepts the images, in search order.
+  /// Returns the possible locations of a device that accepts the images, in search order.
   func places(for images: [FirmwareImage], asked: UpdateProtocol?) -> [DeviceLocation] {
     let candidates =
       asked.map { asked in protocols.filter { $0.updateProtocol == asked } }

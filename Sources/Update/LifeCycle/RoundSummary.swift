@@ -42,6 +42,8 @@ struct RoundSummary: Sendable {
 }
 
 extension RunningImage {
+  /// Returns the verification grade.
+  ///
   /// - Parameter before: the version that ran before the update.
   fileprivate func proof(after before: FirmwareVersion?) -> UpdateResult.Proof {
     switch agreement {

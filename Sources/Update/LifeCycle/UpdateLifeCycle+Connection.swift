@@ -21,7 +21,7 @@ extension UpdateLifeCycle {
     }
   }
 
-  /// Returns the protocol, which the first connection chooses.
+  /// Returns the protocol of the update, which is chosen on the first connection.
   private func chosenProtocol(
     on client: GATTClient, at place: DeviceLocation
   ) async throws(UpdateFault) -> ChosenProtocol {
@@ -135,7 +135,8 @@ extension UpdateFault {
   /// ENODEV.
   private static let noSuchDevice: Int32 = 19
 
-  /// The loss that caused the fault, if a new connection may fix it; otherwise `nil`.
+  /// Returns the loss that caused the fault, if a new connection may fix the fault; otherwise
+  /// `nil`.
   ///
   /// - Parameter afterConnecting: whether the device was connected before, so that a device without
   ///   an answer counts as a loss.

@@ -9,7 +9,7 @@ extension UpdateLifeCycle {
 
   /// The time in which a bootloader may store an accepted image before it restarts; an nRF52 needs
   /// a quarter of a second for two pages. A restart after a longer silence may mean that the
-  /// bootloader's inactivity timer expired, so that it restarted without accepting the image.
+  /// inactivity timer expired, and that the bootloader restarted without accepting the image.
   private var storeLimit: Duration { context.options.rebootLimit / 20 }
 
   /// Waits for the restart, and reads the running image. The update succeeds only if this image is
@@ -17,7 +17,7 @@ extension UpdateLifeCycle {
   ///
   /// - Parameters:
   ///   - startTime: the time in addition to `rebootLimit` for the restart.
-  ///   - before: the version that ran before; `nil` if the device did not report it.
+  ///   - before: the version that ran before the update; `nil` if the device did not report it.
   ///   - isTaken: becomes `false` if the device did not end the link for its restart, or ended it
   ///     so late that its inactivity timer may have expired.
   func prove(

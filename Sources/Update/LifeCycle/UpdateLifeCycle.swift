@@ -34,7 +34,7 @@ struct UpdateLifeCycle: Sendable {
     let isAnswered: Bool
     /// The possible locations of the device after the restart.
     let places: [DeviceLocation]
-    /// The time in addition to `UpdateOptions.rebootLimit` for its bootloader.
+    /// The time that the bootloader needs in addition to `UpdateOptions.rebootLimit`.
     let startTime: Duration
     /// Whether all of the device's content was sent or compared on this connection.
     let isProven: Bool
@@ -54,7 +54,10 @@ struct UpdateLifeCycle: Sendable {
     case proven(RunningImage)
   }
 
-  /// - Parameter version: receives the version that ran before, as soon as the device reports it.
+  /// Runs the life cycle for `images`.
+  ///
+  /// - Parameter version: receives the version that runs before the update, as soon as the device
+  ///   reports it.
   func run(
     from version: inout FirmwareVersion?, at places: [DeviceLocation]
   ) async throws(UpdateFault) -> Outcome {
@@ -225,8 +228,8 @@ struct UpdateLifeCycle: Sendable {
     return .alreadyCurrent(confirmed)
   }
 
-  /// Sends the content. If a delivery method fails, sends the image itself, because the session
-  /// then uses no other content. Returns the offset from which the device requested the image.
+  /// Sends an image by the delivery method, or as the image itself if the method fails and is not
+  /// required. Returns the offset from which the device requested the image.
   private func send(
     _ plan: UpdatePlan, over session: any UpdateSession, restart: Bool, stage: inout UpdateStage
   ) async throws(UpdateFault) -> Int {
@@ -239,7 +242,8 @@ struct UpdateLifeCycle: Sendable {
     }
   }
 
-  /// Returns the offset from which the device requested the image.
+  /// Announces, sends and verifies the content that the session selects for an image. Returns the
+  /// offset from which the device requested the image.
   private func transfer(
     _ plan: UpdatePlan, over session: any UpdateSession, restart: Bool, stage: inout UpdateStage
   ) async throws(UpdateFault) -> Int {

@@ -81,7 +81,7 @@ struct LegacyDFUControl: Sendable {
     return try Self.decode(received, stage)
   }
 
-  /// The next notification in the queue.
+  /// Returns the next notification in the queue without waiting; `nil` if the queue is empty.
   func poll(_ stage: UpdateStage) throws(UpdateFault) -> LegacyDFUNotice? {
     guard let received = notices.poll() else { return nil }
     return try Self.decode(received, stage)

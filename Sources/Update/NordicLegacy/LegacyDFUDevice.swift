@@ -17,9 +17,9 @@ struct LegacyDFUDevice: Equatable, Sendable {
   /// Whether the application itself receives the image, at its own address, so that a bootloader
   /// without this service starts the image.
   var updatesInApplication = false
-  /// The time after the response to START in which the device erases and writes the page of its
-  /// settings, while packets only fill its buffers. It is 85 ms at most on an nRF52, and longer
-  /// while the radio is busy.
+  /// The time after the response to START in which the host sends no image packets, because the
+  /// device erases and writes the page of its settings, and packets would only fill its buffers. An
+  /// nRF52 needs at most 85 ms with an idle radio, and longer with a busy radio.
   var settingsTime: Duration
   /// Whether the device reports the number of received bytes on request.
   var answersReports: Bool

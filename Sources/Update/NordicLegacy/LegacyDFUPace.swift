@@ -12,10 +12,10 @@ struct LegacyDFUPace: Equatable, Sendable {
     self.window = window
   }
 
-  /// The paces, fastest first. A lost packet costs the complete transfer, so each loss leads to the
-  /// next pace. The first pace fills several connection events if the device writes its flash fast
-  /// enough. The second waits for every receipt. The third sends at most twice as many packets as
-  /// SDK 11 has buffers (8). The last has one packet in flight.
+  /// The paces, fastest first. A lost packet makes the complete transfer start over, so each loss
+  /// leads to the next pace. The first pace fills several connection events if the device writes
+  /// its flash fast enough. The second waits for every receipt. The third has at most 4 packets in
+  /// flight, half of the buffers of SDK 11 (8). The last has one packet in flight.
   static let ladder = [
     LegacyDFUPace(receiptInterval: 10, window: 120),
     LegacyDFUPace(receiptInterval: 10, window: 10),
@@ -24,9 +24,11 @@ struct LegacyDFUPace: Equatable, Sendable {
   ]
 
   /// The number of packets that the buffers of Adafruit's bootloader hold while the flash is not
-  /// ready. An earlier loss may be caused by full buffers instead of the pace.
+  /// ready. Full buffers, not the pace, may cause a loss among this number of first packets.
   static let firstBuffers = 16
 
+  /// Selects the pace for the number of losses so far.
+  ///
   /// - Parameter limit: the caller's limit of packets ahead of the receipts; a limit below the
   ///   packets of one receipt is raised to their number.
   init(afterLosses losses: Int, limit: Int = .max) {

@@ -13,8 +13,8 @@ struct LegacyDFULosses {
 
   /// Counts a loss.
   ///
-  /// - Parameter mayBeEarly: whether the loss may be early. Before each loss that is not early, at
-  ///   most one loss is counted as early.
+  /// - Parameter mayBeEarly: whether packets that were sent too early may have caused the loss. The
+  ///   number of losses counted as early exceeds `dropped` by at most one.
   mutating func count(mayBeEarly: Bool) {
     if mayBeEarly, early <= dropped {
       early += 1

@@ -10,7 +10,8 @@ struct LegacyDFUSession: UpdateSession {
   static let places: [DeviceLocation] = [.home, .nextAddress]
 
   private enum Side {
-    /// `nil` if the application cannot start its bootloader.
+    /// The connected application; the value is `nil` if the application cannot start its
+    /// bootloader.
     case application(LegacyDFUEntry?)
     case receiver(LegacyDFUReceiver)
   }
@@ -82,7 +83,8 @@ struct LegacyDFUSession: UpdateSession {
   // MARK: To the bootloader
 
   /// The locations of the bootloader, in search order. A bootloader without a bond advertises from
-  /// the next address; with a bond, it keeps the device's address.
+  /// the next address. With a bond, it keeps the device's address, which the life cycle searches
+  /// last.
   var bootloaderPlaces: [DeviceLocation] {
     guard case .application(.some) = side else { return [] }
     return [.nextAddress]

@@ -1,5 +1,5 @@
 extension LegacyDFUStatus {
-  /// The refusal as a message. The meaning of a status depends on the operation.
+  /// Returns the refusal as a message. The meaning of a status depends on the operation.
   func inWords(of opcode: LegacyDFUOpcode, by device: LegacyDFUDevice) -> ProtocolRefusal {
     let words = words(of: opcode)
     // A bootloader with one bank has already erased the application when it responds to START.

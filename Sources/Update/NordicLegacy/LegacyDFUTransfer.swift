@@ -10,8 +10,8 @@
 /// The window initially covers the packets of one receipt. With every correct receipt, it grows by
 /// the same number of packets, up to the limit of the pace.
 struct LegacyDFUTransfer {
-  /// The number of bytes between two requests for the received bytes. Each request costs one round
-  /// trip in more than a second of sending.
+  /// The number of bytes between two requests for the number of received bytes. A request costs one
+  /// round trip; sending this number of bytes takes more than a second.
   static let questionSpacing = 16 * 1024
 
   let total: Int
@@ -46,9 +46,9 @@ struct LegacyDFUTransfer {
     return next == total || next - asked >= Self.questionSpacing
   }
 
-  /// Whether the device had fewer bytes than were sent, so that the request must be repeated before
-  /// anything else is sent. Receipts alone do not show a gap, because they continue while the
-  /// device processes the packets after it.
+  /// Whether the device reported fewer bytes than were sent, so that the request must be repeated
+  /// before anything else is sent. Receipts alone do not show a lost packet, because the device
+  /// also sends receipts for the packets after the lost packet.
   private var isInDoubt: Bool { asks && !isAnswerDue && lastReport != nil }
 
   mutating func question() {

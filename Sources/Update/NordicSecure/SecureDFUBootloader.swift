@@ -48,7 +48,8 @@ struct SecureDFUBootloader: Sendable {
       filling: client.bestCommandSize(unit: SecureDFUObjects.packetAlignment))
   }
 
-  /// Makes the bootloader accept the init packet, and reads its progress in the image.
+  /// Makes the bootloader accept the init packet, reads the bootloader's progress in the image, and
+  /// returns the remaining upload.
   ///
   /// - Parameter restart: whether the bootloader must discard the part of an earlier transfer that
   ///   it holds.
@@ -72,8 +73,8 @@ struct SecureDFUBootloader: Sendable {
     }
   }
 
-  /// Makes the bootloader check signature, versions and sizes. After a refusal, requests the
-  /// bootloader to restart the unchanged application; otherwise it would wait for two minutes.
+  /// Makes the bootloader check signature, versions and sizes. After a refusal, requests a restart
+  /// of the unchanged application; otherwise the bootloader would wait for two minutes.
   private func executeInitPacket(_ package: NordicInitPacket) async throws(UpdateFault) {
     switch try await control.exchange(.execute, .prepare) {
     case .done: return

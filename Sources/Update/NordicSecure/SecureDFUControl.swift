@@ -87,7 +87,7 @@ struct SecureDFUControl: Sendable {
         continue
       }
     }
-    // A new connection may help a device that is silent.
+    // The life cycle reconnects after this fault, and the device may answer on a new connection.
     throw .gatt(stage, .transactionTimedOut)
   }
 
@@ -119,7 +119,7 @@ struct SecureDFUControl: Sendable {
     }
   }
 
-  /// The next notification of any kind.
+  /// Waits for the next notification of any kind, and returns it.
   func next(_ stage: UpdateStage) async throws(UpdateFault) -> SecureDFUResponse {
     let received: NotificationStream.Element?
     do throws(GATTFault) { received = try await notices.next() } catch {
@@ -129,7 +129,7 @@ struct SecureDFUControl: Sendable {
     return try Self.decode(received, stage)
   }
 
-  /// The next notification in the queue.
+  /// Returns the next notification in the queue without waiting; `nil` if the queue is empty.
   func poll(_ stage: UpdateStage) throws(UpdateFault) -> SecureDFUResponse? {
     guard let received = notices.poll() else { return nil }
     return try Self.decode(received, stage)

@@ -2,13 +2,13 @@ import OtaflashATT
 
 /// The time in which a bootloader erases and writes a page, adapted to the observed losses.
 ///
-/// The bootloader answers the creation of a data object before it erases the object's page. Packets
-/// that exceed its queues during the erase are dropped silently. The host therefore sends only a
-/// few packets until the erase must have ended. According to the data sheet, an nRF52 erases a page
-/// in at most 89.7 ms, but the erase takes longer while the radio is busy. The wait starts at the
-/// response to create, when the erase has already started. A wait that is too short costs a
-/// complete object, whereas a longer wait costs a few milliseconds. The wait is therefore never
-/// shorter than the time in the data sheet.
+/// The bootloader answers the creation of a data object before the erase of the object's page has
+/// ended. Packets that exceed the bootloader's queues during the erase are dropped silently. The
+/// host therefore sends only a few packets until the erase has ended. According to the data sheet,
+/// an nRF52 erases a page in at most 89.7 ms, but the erase takes longer while the radio is busy.
+/// The wait starts at the response to create, when the erase has already started. A wait that is
+/// too short costs a complete object, whereas a longer wait costs a few milliseconds. The wait is
+/// therefore never shorter than the time in the data sheet.
 struct SecureDFUEraseWait: Equatable, Sendable {
   static let initial = Duration.milliseconds(90)
   static let maximum = initial * 16
@@ -25,7 +25,8 @@ struct SecureDFUEraseWait: Equatable, Sendable {
 
   private(set) var duration = initial
   private(set) var packets = packetsInitial
-  /// Zero until a bootloader is slower than the link.
+  /// The current time per byte after the erase; zero until losses show that the flash is slower
+  /// than the link.
   private(set) var paceByByte = Duration.zero
 
   /// Lengthens the wait after an object did not arrive completely: the erase may have taken longer.
@@ -40,7 +41,7 @@ struct SecureDFUEraseWait: Equatable, Sendable {
     paceByByte = max(Self.paceInitial, min(paceByByte * 4, Self.paceMaximum))
   }
 
-  /// The time of the next packet of an object; `nil` = immediately.
+  /// Returns the time at which to send the next packet of an object; `nil` = immediately.
   ///
   /// - Parameters:
   ///   - sent: the number of packets sent since the object was created.

@@ -16,7 +16,8 @@ struct SecureDFUObjects: Equatable, Sendable {
     self.packetSize = packetSize
   }
 
-  /// The largest number of complete words in a write without response.
+  /// Returns the largest packet size, in bytes, that fits a write without response and consists of
+  /// complete words.
   ///
   /// - Parameters:
   ///   - mtu: ATT_MTU, 23…517.
@@ -25,8 +26,9 @@ struct SecureDFUObjects: Equatable, Sendable {
     max(packetAlignment, min(mtu - 3, limit) / packetAlignment * packetAlignment)
   }
 
-  /// The packet size that best fills connection events, if the interval is known. The size is never
-  /// so small that receipts are required that packets of the maximum size do not need.
+  /// Returns the packet size that best fills connection events, for a link whose connection
+  /// interval is known. If packets of the maximum size need no receipts, the result needs none
+  /// either.
   ///
   /// - Parameter commandSize: the fastest size of a Write Command.
   static func packetSize(mtu: Int, filling commandSize: Int) -> Int {
@@ -36,7 +38,7 @@ struct SecureDFUObjects: Equatable, Sendable {
     return filling < least ? longest : filling
   }
 
-  /// The object that contains the byte at `offset`, which may be its first byte.
+  /// Returns the object that contains the byte at `offset`.
   func object(holding offset: Int) -> Range<Int> {
     let start = offset / objectSize * objectSize
     return start..<min(start + objectSize, total)

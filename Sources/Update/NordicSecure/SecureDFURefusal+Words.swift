@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
 extension SecureDFURefusal {
-  /// The refusal as a message.
+  /// Returns the refusal as a message.
   ///
   /// - Parameter initPacket: the refused init packet, whose numbers the message contains; `nil` if
   ///   another object was refused.
@@ -38,7 +38,7 @@ extension SecureDFUResult {
         "Its bootloader must support Secure DFU, SDK 12 or later.", .protocolBroken)
     case .invalidParameter:
       RefusalWords(
-        "a size differs from the expected one",
+        "a size differs from the expected size",
         "Init packet and image do not belong together. Generate the package again.", .unsuitable)
     case .insufficientResources:
       RefusalWords(
@@ -76,7 +76,7 @@ extension SecureDFUExtendedError {
           + "replaces). The bootloader permits no exception.", .unsuitable)
     case .hardwareVersionDiffers:
       RefusalWords(
-        "its hardware version differs from the package's"
+        "its hardware version is not the package's hardware version"
           + Self.spaced(initPacket?.hardwareVersion),
         "Use the package for this board. The bootloader permits no exception.", .unsuitable)
     case .softDeviceNotListed:
@@ -102,7 +102,7 @@ extension SecureDFUExtendedError {
         .rejected)
     case .imageHashMismatch:
       RefusalWords(
-        "the hash of the image differs from the init packet's",
+        "the hash of the image differs from the hash in the init packet",
         "Init packet and image do not belong together. Generate the package again.", .rejected)
     case .insufficientSpace:
       RefusalWords(

@@ -177,7 +177,7 @@ struct SecureDFUTransfer {
   mutating func checked(_ progress: SecureDFUProgress) throws(UpdateFault) -> Reaction {
     if case .recovered(let object) = phase { return try recover(object, progress) }
     guard case .checking(let object, let sent) = phase else {
-      preconditionFailure("no checksum was asked for")
+      preconditionFailure("no checksum was requested")
     }
     guard agrees(progress, upTo: sent) else {
       if isKnown(progress), !isAskedAgain {
@@ -197,9 +197,8 @@ struct SecureDFUTransfer {
     return .proceed
   }
 
-  /// Checks that the bootloader went back to the start of the object. It keeps executed objects: if
-  /// they belong to another image, it discards them only when a new object for the init packet is
-  /// created.
+  /// Checks that the bootloader went back to the start of the object. The bootloader keeps executed
+  /// objects, even of another image, until a new object for the init packet is created.
   private mutating func recover(
     _ object: Range<Int>, _ progress: SecureDFUProgress
   ) throws(UpdateFault) -> Reaction {
@@ -213,8 +212,9 @@ struct SecureDFUTransfer {
     return .proceed
   }
 
-  /// Whether the response contains nothing new, because a late receipt has already reported this
-  /// progress. If the bootloader really lost all later bytes, the next request shows it.
+  /// Returns whether the response contains nothing new, because a late receipt has already reported
+  /// this progress. If the bootloader lost all later bytes, the response to the next request shows
+  /// the loss.
   private func isKnown(_ progress: SecureDFUProgress) -> Bool {
     progress.offset <= acknowledged && agrees(progress, upTo: progress.offset)
   }
@@ -241,8 +241,8 @@ struct SecureDFUTransfer {
     return .again(from: object.lowerBound)
   }
 
-  /// Whether a single lost packet explains the difference. Otherwise, the queue was full during an
-  /// erase, and the first lost packet is the first packet that the queue could not hold.
+  /// Returns whether a single lost packet explains the difference. Otherwise, the queue was full
+  /// during an erase, and the first lost packet is the first packet that the queue could not hold.
   private func isStray(
     _ object: Range<Int>, _ found: SecureDFUProgress, sent: Int
   ) -> Bool {

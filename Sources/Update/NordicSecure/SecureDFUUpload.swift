@@ -4,8 +4,8 @@ import OtaflashGATT
 
 /// Sends an image to a bootloader, object by object.
 extension SecureDFUBootloader {
-  /// Uploads the image, after reading the progress again: only the bootloader knows which object is
-  /// open.
+  /// Uploads the image, after reading the progress again, because only the response of the
+  /// bootloader shows which object is open.
   func upload(_ image: PrefixChecksums) async throws(UpdateFault) {
     try await context.measuring(.withoutResponse, over: client) { () async throws(UpdateFault) in
       try await sendAll(image)
@@ -123,7 +123,7 @@ extension SecureDFUBootloader {
     }
   }
 
-  /// Processes the notifications of the bootloader while packets are being sent.
+  /// Processes a notification of the bootloader while packets are being sent.
   private func take(
     _ notice: SecureDFUResponse, _ transfer: inout SecureDFUTransfer
   ) throws(UpdateFault) {

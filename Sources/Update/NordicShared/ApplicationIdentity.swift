@@ -3,9 +3,9 @@ import OtaflashFirmware
 import OtaflashGATT
 
 /// The values that identify an application: the strings of its Device Information service
-/// (Bluetooth SIG DIS 1.1), and the hash of its attributes (Core 5.4, Vol 3, Part G, 7.3). There
-/// are no other values: neither of Nordic's bootloaders reports the running application, because
-/// the response to "firmware version" has no payload over Bluetooth LE.
+/// (Bluetooth SIG DIS 1.1), and the hash of its attributes (Core 5.4, Vol 3, Part G, 7.3). No other
+/// values are available. Neither of Nordic's bootloaders reports the installed application: over
+/// Bluetooth LE, the response to "firmware version" has no payload.
 struct ApplicationIdentity: Equatable, Sendable {
   private static let information = BluetoothUUID(0x180A)
   private static let manufacturerName = BluetoothUUID(0x2A29)
@@ -14,7 +14,8 @@ struct ApplicationIdentity: Equatable, Sendable {
   private static let genericAttribute = BluetoothUUID(0x1801)
   private static let databaseHash = BluetoothUUID(0x2B2A)
 
-  /// `nil` if the application has no such value or does not permit reading it.
+  /// The Manufacturer Name String. This and the following values are `nil` if the application does
+  /// not have the value or does not permit reading the value.
   var manufacturer: String?
   var firmwareRevision: String?
   var softwareRevision: String?
@@ -65,7 +66,7 @@ struct ApplicationIdentity: Equatable, Sendable {
     return before.map(differs) ?? false ? .changed : .untold
   }
 
-  /// Whether a value that both identities contain differs.
+  /// Returns whether a value that both identities contain differs.
   private func differs(from before: ApplicationIdentity) -> Bool {
     func differ<Value: Equatable>(_ value: Value?, _ earlier: Value?) -> Bool {
       guard let value, let earlier else { return false }
@@ -78,7 +79,7 @@ struct ApplicationIdentity: Equatable, Sendable {
 }
 
 extension RunningImage {
-  /// An application that a bootloader has checked and started.
+  /// Creates the state of a device whose bootloader has checked and started the application.
   init(
     _ identity: ApplicationIdentity, expecting image: FirmwareImage, before: ApplicationIdentity?,
     validation: String? = nil
@@ -88,11 +89,12 @@ extension RunningImage {
       outcome: .normal, isOnTrial: false, validation: validation)
   }
 
-  /// A bootloader that has not started an application.
+  /// The state of a device whose bootloader has not started an application.
   static let bootloader = RunningImage(
     version: nil, agreement: .different, outcome: .normal, isOnTrial: false)
 
-  /// A bootloader that has replaced itself or its SoftDevice, and waits for the next image.
+  /// The state of a device whose bootloader has replaced itself or its SoftDevice, and waits for
+  /// the next image.
   static let newBootloader = RunningImage(
     version: nil, agreement: .untold, outcome: .activated, isOnTrial: false)
 }

@@ -1,8 +1,11 @@
 /// The values that the application of a Nordic device reported before the activation.
 struct IdentityBefore: RetainedValue {
-  /// `nil` if the host did not connect to the application.
+  /// The first values that the application reported; `nil` if the host did not connect to the
+  /// application before the activation.
   private(set) var identity: ApplicationIdentity?
 
+  /// Records the values that the connected application reports.
+  ///
   /// - Parameter isActivated: if `true`, the values may belong to the new application, so they are
   ///   ignored.
   mutating func met(_ identity: ApplicationIdentity, isActivated: Bool) {

@@ -12,13 +12,14 @@ extension NordicInitPacket {
 }
 
 extension FirmwareImage {
-  /// Whether the bootloader runs after the update, as it does if the image replaces the bootloader
-  /// or the SoftDevice.
+  /// Whether the device stays in its bootloader after the update, because the image replaces the
+  /// bootloader or the SoftDevice.
   var leavesBootloader: Bool { initPacket.map { $0.role != .application } ?? false }
 }
 
 extension DeviceLocation {
-  /// The locations of the program that a bootloader at this location has started, in search order.
+  /// Returns the possible locations of the device after a bootloader at this location has installed
+  /// the images, in search order.
   func after(_ images: [FirmwareImage]) -> [DeviceLocation] {
     if images.allSatisfy(\.leavesBootloader) { return [self] }
     // The bootloader's location comes last: the device is there only if nothing was started.
@@ -27,10 +28,10 @@ extension DeviceLocation {
 }
 
 extension Preflight {
-  /// Nordic's bootloaders report neither the running application nor the available space, so they
-  /// refuse an unsuitable image themselves. Only the versions of application and image can be
-  /// compared, not their bytes, so an image with the same version counts as the same image. No
-  /// device reports the versions of its SoftDevice and bootloader.
+  /// Compares the versions of the running application and the image. Their bytes cannot be
+  /// compared, so an image with the same version counts as the same image. No device reports the
+  /// versions of its SoftDevice and bootloader. Nordic's bootloaders report neither the installed
+  /// application nor the available space, so they refuse an unsuitable image themselves.
   ///
   /// - Throws: `downgrade`.
   static func check(

@@ -16,7 +16,8 @@ struct OTAControl: Sendable {
 
   /// Performs an operation and returns its payload.
   ///
-  /// - Throws: `.declined` with the device's refusal, `.gatt` for the link, `.protocolViolation`.
+  /// - Throws: `.declined` with the device's refusal, `.gatt` for a failure of the link,
+  ///   `.protocolViolation`.
   func perform(
     _ request: OTARequest, _ stage: UpdateStage
   ) async throws(UpdateFault) -> [UInt8] {
@@ -53,7 +54,9 @@ struct OTAControl: Sendable {
     }
   }
 
-  /// The payload of an answer with the result "done".
+  /// Returns the payload of an answer with the result "done".
+  ///
+  /// - Throws: `.declined` or `.protocolViolation` for another result.
   func payload(of answer: OTAAnswer, _ stage: UpdateStage) throws(UpdateFault) -> [UInt8] {
     if answer.result == 0 { return answer.payload }
     guard let refusal = OTARefusal(rawValue: answer.result) else {
@@ -117,7 +120,7 @@ struct OTAControl: Sendable {
     return Array(payload.prefix(OTAProof.challengeSize))
   }
 
-  /// The progress of the device after BEGIN or REWIND.
+  /// Performs BEGIN or REWIND, and returns the resulting progress of the device.
   func position(
     _ request: OTARequest, _ stage: UpdateStage
   ) async throws(UpdateFault) -> OTAPosition {

@@ -7,18 +7,19 @@ extension OTAInfo {
     return min(block, max(largestChunk, bufferSize / 4))
   }
 
-  /// The longest time for VERIFY (docs/ota-service.md, 10). The device first writes the pages in
-  /// its receive buffer and a record, each of which takes at most the time of a page erase. Then it
-  /// reads the image back.
+  /// Returns the time limit of VERIFY (docs/ota-service.md, 10). The device first writes the pages
+  /// in its receive buffer and a record, each of which takes at most the time of a page erase. Then
+  /// it reads the image back.
   ///
-  /// - Parameter unwritten: image bytes that the device may still create from the sent stream (13).
+  /// - Parameter unwritten: the number of image bytes that the device may still create from the
+  ///   sent stream (docs/ota-service.md, 13).
   func verifyLimit(imageSize: Int, unwritten: Int = 0) -> Duration {
     let pages = bufferSize / pageSize + 2
     return OTAService.eraseLimit * pages + writeLimit(bytes: unwritten)
       + .seconds(imageSize / OTAService.readBackPerSecond)
   }
 
-  /// The longest time to write this number of image bytes.
+  /// Returns the longest time that the device may need to write this number of image bytes.
   func writeLimit(bytes: Int) -> Duration {
     OTAService.eraseLimit * ((bytes + pageSize - 1) / pageSize)
   }

@@ -30,7 +30,7 @@ struct OTALinkRate: Sendable {
     return max((known ?? roundTrip) / .seconds(1), Double(chunk) / air)
   }
 
-  /// The rate of consecutive Write Commands.
+  /// The rate of consecutive Write Commands, in bytes of data per second.
   private var air: Double {
     let size = chunk + OTAService.dataHeaderSize + 3
     return Double(chunk) * 1e6 / Double(PDUSizing(facts).airTimeMicroseconds(size: size))

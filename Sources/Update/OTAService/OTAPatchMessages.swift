@@ -19,7 +19,7 @@ package struct OTABase: Hashable, Sendable {
     crc32 = try reader.uint32()
   }
 
-  /// The payload of `OTARefusal.otherBase`: the base that the device has.
+  /// Decodes the payload of `OTARefusal.otherBase`: the base that the device has.
   package init(decoding payload: [UInt8]) throws(OTADecodeFault) {
     var reader = ByteReader(payload, of: "PATCH")
     try self.init(from: &reader)

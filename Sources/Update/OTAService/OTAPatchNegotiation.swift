@@ -1,13 +1,14 @@
 import OtaflashDelta
 import OtaflashFirmware
 
-/// Chooses the stream that replaces an image from the device's report, and announces it to the
-/// device (docs/ota-service.md, 13).
+/// Chooses a stream that replaces an image, according to the device's report, and announces the
+/// stream to the device (docs/ota-service.md, 13).
 struct OTAPatchNegotiation: Sendable {
   let control: OTAControl
   let info: OTAInfo
   let device: DeviceReport
-  /// `nil` = the device supports no patches, or patches are not permitted.
+  /// The device's report about patches; `nil` = the device supports no patches, or patches are not
+  /// permitted.
   let patching: OTAPatching?
   let path: OTADataPath
 
@@ -21,7 +22,7 @@ struct OTAPatchNegotiation: Sendable {
     case refuse(PatchObstacle)
   }
 
-  /// If a patch is required, checks from the device's report whether a patch is possible.
+  /// Checks from the device's report whether a patch is possible, if a patch is required.
   func check() async throws(UpdateFault) {
     guard context.options.patches.isRequired else { return }
     try await context.checkRequiredPatch(decision())
@@ -31,7 +32,7 @@ struct OTAPatchNegotiation: Sendable {
     of plan: UpdatePlan, restart: Bool
   ) async throws(UpdateFault) -> PlannedDelivery {
     let image = ContentIdentity(size: plan.image.bytes.count, crc32: plan.image.crc32)
-    // A lost link does not change the content.
+    // After a lost link, the update continues with the same content.
     switch retained.value.sent {
     case .image(let obstacle, let unused): return .image(obstacle, unused: unused)
     case .stream(let sent) where sent.stream.image == image && isOf(sent.stream.base):
@@ -52,7 +53,8 @@ struct OTAPatchNegotiation: Sendable {
     }
   }
 
-  /// Whether a stream against this base is for the running image.
+  /// Returns whether a stream against this base can still be sent: the base is empty or the running
+  /// image, and patches were not abandoned.
   private func isOf(_ base: OTABase) -> Bool {
     retained.value.patchesGivenUp == nil
       && (base == .empty || ContentIdentity(base) == patching?.running)
@@ -90,7 +92,7 @@ struct OTAPatchNegotiation: Sendable {
 
   // MARK: The announcement
 
-  /// Whether the device holds a part of this stream.
+  /// Returns whether the device holds a part of this stream.
   func holdsPart(of stream: OTAStream) -> Bool {
     let announced = stream.announcement
     return patching?.begun
@@ -130,8 +132,8 @@ extension UpdateFault {
 }
 
 extension OTAControl {
-  /// The device's report about patches; `nil` if its answers are invalid, so that no patches are
-  /// sent.
+  /// Reads the device's report about patches. Returns `nil` and abandons patches if the device
+  /// refuses the requests or its answers are invalid.
   func patching(
     while running: OTARunning, _ retained: RetainedState<OTARetained>
   ) async throws(UpdateFault) -> OTAPatching? {

@@ -21,7 +21,7 @@ enum OTAPayload: Sendable {
     }
   }
 
-  /// The number of image bytes that a device can create from the first `count` bytes.
+  /// Returns the number of image bytes that a device can create from the first `count` bytes.
   func imageBytes(ofFirst count: Int) -> Int {
     switch self {
     case .image: count
@@ -29,7 +29,8 @@ enum OTAPayload: Sendable {
     }
   }
 
-  /// The number of image bytes that a device certainly has when it holds the first `count` bytes.
+  /// Returns the number of image bytes that a device certainly has when it holds the first `count`
+  /// bytes.
   func imageBytesHeld(ofFirst count: Int) -> Int {
     switch self {
     case .image: count
@@ -37,7 +38,7 @@ enum OTAPayload: Sendable {
     }
   }
 
-  /// The number of image bytes that a device may write without progress in its Status.
+  /// The number of image bytes that a device may write while its Status shows no progress.
   var silentImageBytes: Int {
     switch self {
     case .image: 0

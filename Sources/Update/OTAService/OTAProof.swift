@@ -8,7 +8,8 @@ package enum OTAProof {
   package static let proofSize = 16
   private static let context = Array("otaflash authorize".utf8)
 
-  /// The first 16 bytes of HMAC-SHA-256(key, "otaflash authorize" | challenge | hardware id).
+  /// Returns the first 16 bytes of HMAC-SHA-256(key, "otaflash authorize" | challenge | hardware
+  /// id).
   package static func proof(
     key: [UInt8], challenge: [UInt8], hardware: HardwareID
   ) -> [UInt8] {
@@ -17,7 +18,7 @@ package enum OTAProof {
     return Array(Array(mac).prefix(proofSize))
   }
 
-  /// Whether `proof` is correct; the comparison takes constant time.
+  /// Returns whether `proof` is correct; the comparison takes constant time.
   package static func isValid(
     _ proof: [UInt8], key: [UInt8], challenge: [UInt8], hardware: HardwareID
   ) -> Bool {

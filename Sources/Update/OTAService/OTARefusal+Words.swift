@@ -1,7 +1,7 @@
 import OtaflashGATT
 
 extension OTARefusal {
-  /// The refusal in the form of all protocols.
+  /// The refusal in the form that all protocols share.
   var inWords: ProtocolRefusal {
     ProtocolRefusal(meaning: name, advice: explanation, kind: kind, remedy: remedy)
   }
@@ -38,8 +38,8 @@ extension OTARefusal {
     case .locked: "Too many wrong proofs were sent; restart the device."
     case .wrongHardware: "The image is for another board; nothing was written."
     case .doesNotFit: "Its slot has no room for the image."
-    case .downgrade: "It runs a newer version than the image's."
-    case .checksumMismatch: "The image read back from its flash differs from the sent one."
+    case .downgrade: "It runs a version newer than the version of the image."
+    case .checksumMismatch: "The image read back from its flash differs from the sent image."
     case .flashFault: "Its flash failed despite retries; it may be worn."
     case .refusedByApplication: "Its application does not permit an update now."
     case .otherBase: "The patch is not for the running image."

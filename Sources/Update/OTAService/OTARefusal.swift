@@ -33,6 +33,6 @@ package enum OTARefusal: UInt8, Sendable, CaseIterable {
 }
 
 extension ProtocolRefusal {
-  /// A refusal of the OTA service.
+  /// Creates a refusal of the OTA service.
   package static func otaService(_ refusal: OTARefusal) -> ProtocolRefusal { refusal.inWords }
 }

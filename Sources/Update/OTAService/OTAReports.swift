@@ -1,7 +1,7 @@
 import OtaflashFirmware
 
 extension OTAServiceReport.ResumePoint {
-  /// Whether the device holds the start of this image.
+  /// Returns whether the device holds the start of this image.
   func isPrefix(of prefixes: PrefixChecksums, _ image: FirmwareImage) -> Bool {
     imageSize == prefixes.count && imageCRC32 == image.crc32 && offset <= prefixes.count
       && prefixes.checksum(ofFirst: offset) == heldCRC32
@@ -9,8 +9,8 @@ extension OTAServiceReport.ResumePoint {
 }
 
 extension DeviceReport {
-  /// The offset at which a transfer of `image` would start: the end of the held bytes if they
-  /// belong to `image`, otherwise 0.
+  /// Returns the offset at which a transfer of `image` would start: the end of the held bytes if
+  /// they belong to `image`, otherwise 0.
   public func resumeOffset(for image: FirmwareImage) -> Int {
     guard let resumePoint = otaService?.resumePoint,
       resumePoint.isPrefix(of: PrefixChecksums(image.bytes), image)
@@ -57,8 +57,8 @@ extension OTAServiceReport {
 }
 
 extension OTARunning {
-  /// `nil` for 0.0.0, which the host announces for an image with unknown version
-  /// (`UpdateOptions.allowUnknown`).
+  /// The running version; `nil` for 0.0.0, which the host announces for an image with unknown
+  /// version (`UpdateOptions.allowsUnknown`).
   fileprivate var knownVersion: FirmwareVersion? { version == .unknown ? nil : version }
 }
 

@@ -20,7 +20,7 @@ extension OTASession {
     return session
   }
 
-  /// The same session with another observer.
+  /// Returns the same session with another observer.
   func reporting(to context: UpdateContext) -> OTASession {
     OTASession(
       client: client, context: context, retained: RetainedState(), data: data, status: status,

@@ -27,7 +27,8 @@ struct OTASession: UpdateSession {
   let control: OTAControl
   let info: OTAInfo
   let device: DeviceReport
-  /// `nil` = the device supports no patches, or patches are not permitted.
+  /// The device's report about patches; `nil` = the device supports no patches, or patches are not
+  /// permitted.
   let patching: OTAPatching?
 
   static func open(

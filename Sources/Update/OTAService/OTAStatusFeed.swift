@@ -14,13 +14,14 @@ struct OTAStatusFeed: Sendable {
   /// Drops the notifications in the queue.
   func discard() { while notifications.poll() != nil {} }
 
-  /// Reads Status. The answer reflects all earlier writes, because a bearer preserves their order.
+  /// Reads Status. The answer reflects all earlier writes, because an ATT bearer preserves the
+  /// order of PDUs.
   func read() async throws(UpdateFault) -> OTAStatus {
     let value: [UInt8]
     do throws(GATTFault) { value = try await client.read(characteristic) } catch {
       throw .gatt(.upload, error)
     }
-    // Notifications from before the read are older than its answer.
+    // Notifications that arrived before the answer are older than the answer.
     discard()
     return try Self.decode(value)
   }

@@ -23,9 +23,9 @@ struct OTAStream: Sendable {
       base: base, streamSize: bytes.count, streamCRC32: bytes.checksum(ofFirst: bytes.count))
   }
 
-  /// The number of image bytes that a device can create from the first `count` bytes: exact for
-  /// complete pages, proportional for the current page. An update always reports progress in bytes
-  /// of the image.
+  /// Returns the number of image bytes that a device can create from the first `count` bytes: exact
+  /// for complete pages, proportional for the current page. An update always reports progress in
+  /// bytes of the image.
   func imageBytes(ofFirst count: Int) -> Int {
     if count >= bytes.count { return image.size }
     let pages = delivery.bytesAtPages
@@ -38,9 +38,10 @@ struct OTAStream: Sendable {
     return made + page * (count - began) / (pages[whole] - began)
   }
 
-  /// The number of image bytes that a device certainly has when it holds the first `count` bytes.
-  /// Only complete pages count: the end and the start of a part create no image bytes, and a device
-  /// that restarts inside a page loses the page. Updates report this number after an interruption.
+  /// Returns the number of image bytes that a device certainly has when it holds the first `count`
+  /// bytes. Only complete pages count: the end and the start of a part create no image bytes, and a
+  /// device that restarts inside a page loses the page. Updates report this number after an
+  /// interruption.
   func imageBytesHeld(ofFirst count: Int) -> Int {
     if count >= bytes.count { return image.size }
     return min(wholePages(ofFirst: count) * pageSize, image.size - 1)
@@ -59,12 +60,13 @@ struct OTAStream: Sendable {
 
 /// The last content for this device in the current update.
 enum OTASent: Sendable {
-  /// The image itself, with the reason for it and the obstacle of a given patch.
+  /// The image itself, with the reason why no stream is sent, and the reason why a given patch is
+  /// not used.
   case image(PatchObstacle?, unused: PatchObstacle?)
   case stream(OTASentStream)
 }
 
-/// A stream and its report.
+/// A stream, with the reasons for its selection.
 struct OTASentStream: Sendable {
   let stream: OTAStream
   /// The reason why the stream is not a patch.
@@ -82,7 +84,8 @@ struct OTAPatching: Sendable {
   /// The time from a request to its answer.
   let roundTrip: Duration
 
-  /// `nil` = the device supports no stream that this host creates.
+  /// The abilities of the device's decoder; `nil` = the device supports no stream that this host
+  /// creates.
   var abilities: DecoderAbilities? {
     let hasCRLE = info.codecs & 1 << 2 != 0
     let window = info.codecs & 1 << 4 != 0 ? info.windowBits : 0
@@ -110,7 +113,7 @@ struct OTAPatching: Sendable {
 }
 
 extension ContentIdentity {
-  /// `nil` for a size of 0.
+  /// Creates the identity of a base; `nil` for a size of 0.
   init?(_ base: OTABase) {
     guard base.size > 0 else { return nil }
     self.init(size: base.size, crc32: base.crc32)

@@ -3,15 +3,16 @@ import OtaflashFirmware
 /// The pure logic of one upload, which determines the bytes to send next, and the reaction to a
 /// Status. The session sends and waits.
 ///
-/// Offsets refer to the image. `acknowledged ≤ next ≤ limit` unless the device is busy.
+/// Offsets refer to the sent content: the image, or a stream that replaces the image.
+/// `acknowledged ≤ next ≤ limit` unless the device is busy.
 struct OTATransfer {
   /// The reaction of the session to a Status.
   enum Reaction: Equatable {
     case proceed
     /// Sending continues at an earlier offset: the device did not accept the sent bytes.
     case resend(from: Int, because: RewindReason)
-    /// The held bytes differ from the image, so the device must discard all bytes from this offset
-    /// on.
+    /// The held bytes differ from the content, so the device must discard all bytes from this
+    /// offset on.
     case discard(from: Int)
   }
 
@@ -32,12 +33,13 @@ struct OTATransfer {
   /// The maximum number of bytes ahead of `acknowledged`, even if the device permits more.
   private let windowLimit: Int
   let total: Int
-  /// The number of image bytes per data write. It shrinks if the device does not accept the length
-  /// that its ATT_MTU permits.
+  /// The number of content bytes per data write. The number is reduced if the device does not
+  /// accept the length that its ATT_MTU permits.
   private(set) var chunk: Int
   /// The maximum size of data writes since the last reduction; `.max` before the first reduction.
   private var ceiling = Int.max
-  /// `ceiling`, set after the device accepted a write of this size but no longer write.
+  /// The value of `ceiling`; set after the device accepted writes of this size, but no larger
+  /// writes.
   private var verifiedCeiling: Int?
   /// The next byte to send.
   private(set) var next: Int
@@ -47,8 +49,9 @@ struct OTATransfer {
   private(set) var verified: Int
   private(set) var limit: Int
   private(set) var durable = 0
-  /// The end of all sent bytes, and of all acknowledged bytes.
+  /// The end of all bytes sent so far.
   private var sentEnd: Int
+  /// The highest acknowledged offset so far.
   private var furthest: Int
   private var rewinds = 0
   private var verifiedEnd: Int
@@ -60,9 +63,11 @@ struct OTATransfer {
   /// The range of the open request, unless sending has gone back to before its end.
   private var checkpoint: Range<Int>?
 
+  /// Starts a transfer at an offset.
+  ///
   /// - Parameters:
   ///   - offset: the offset that the device reported, with a matching CRC32.
-  ///   - chunk: image bytes per data write, 1 or more.
+  ///   - chunk: the number of content bytes per data write, 1 or more.
   ///   - windowLimit: the maximum number of bytes ahead of the last acknowledgement, 1 or more;
   ///     less than a chunk counts as one chunk.
   init(
@@ -110,15 +115,15 @@ struct OTATransfer {
   /// not go back.
   mutating func takeSetback() -> Int? { setback.take() }
 
-  /// The limit to which the size of data writes was reduced; `nil` if it was not.
+  /// The limit to which the size of data writes was reduced; `nil` if the size was not reduced.
   var reducedCeiling: Int? { ceiling == .max ? nil : ceiling }
 
-  /// Returns the limit of data writes that was verified since the last call; `nil` if there is
-  /// none.
+  /// Returns the limit of data writes that was verified since the last call; `nil` if no limit was
+  /// verified.
   mutating func takeVerifiedCeiling() -> Int? { verifiedCeiling.take() }
 
-  /// Whether the host's own window limit is smaller than the device's: the device then has no
-  /// reason to send a Status, and the host must read it.
+  /// Whether the host's window limit is smaller than the device's window. If so, the device has no
+  /// reason to send a Status, and the host must read Status.
   var isHeldBack: Bool {
     let end = min(next + chunk, total)
     return next < end && end <= limit && end > acknowledged + max(windowLimit, chunk)
@@ -127,13 +132,16 @@ struct OTATransfer {
   /// The end of the bytes that may be sent now.
   private var reach: Int { min(limit, acknowledged + max(windowLimit, chunk)) }
 
-  /// Whether the write of `range` is the last write that fits the window, so that a response is
-  /// useful. The end of a window is fixed at its first write, even if the device then permits more.
+  /// Returns whether the write of `range` is the last write that fits the window, so that a
+  /// response is useful. The end of a window is fixed at its first write, even if the device then
+  /// permits more.
   func closesWindow(_ range: Range<Int>) -> Bool {
     guard range.upperBound < total else { return true }
     return min(range.upperBound + chunk, total) > min(windowEnd ?? reach, reach)
   }
 
+  /// Records that the bytes in `range` were written.
+  ///
   /// - Parameter isCheckpoint: whether the write is a request whose response is processed later.
   mutating func sent(_ range: Range<Int>, isCheckpoint: Bool = false) {
     precondition(range.lowerBound == next)

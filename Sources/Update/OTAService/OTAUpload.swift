@@ -88,7 +88,7 @@ struct OTAUpload {
     return event ?? .windowUsed
   }
 
-  /// The event before the next command; `nil` = no event.
+  /// Returns the event that must be processed before the next command; `nil` = no event.
   private mutating func nextEvent() -> Event? {
     // The response is processed before any Status, because a later Status contains more than the
     // response.
@@ -240,8 +240,8 @@ struct OTAUpload {
     try await readStatus()
   }
 
-  /// Sends REWIND. Returns `nil` if the device has already gone back to an offset before `offset`
-  /// on its own; its Status then contains that offset.
+  /// Sends REWIND. Returns `nil` if the device has already gone back to an earlier offset; the
+  /// device's Status then contains that offset.
   private func rewind(to offset: Int) async throws(UpdateFault) -> OTAPosition? {
     do throws(UpdateFault) {
       return try await control.position(.rewind(offset: offset), .upload)

@@ -6,12 +6,12 @@ import OtaflashFirmware
 package struct ReceiverFacts: Equatable, Sendable {
   /// The number of flash bytes that are erased at a time.
   package let pageSize: Int
-  /// In bytes.
+  /// The size of the receive buffer in bytes.
   package let bufferSize: Int
-  /// In bytes.
+  /// The size of the slot in bytes.
   package let slotSize: Int
   package let erasesAhead: Bool
-  /// `nil` = the device does not support patches, or was not asked.
+  /// The abilities of the decoder; `nil` = the device does not support patches, or was not asked.
   package let decoder: DecoderAbilities?
   /// The base of patches for the device; `nil` if the device does not report it.
   package let running: ContentIdentity?

@@ -6,11 +6,13 @@ public struct BaseFinder: Sendable {
   let computation: Computation
   let made = PatchCache()
 
+  /// Creates a source of images.
+  ///
   /// - Parameters:
   ///   - computation: the executor for searching images and creating patches; by default the
   ///     executor of the update.
   ///   - find: returns the bytes of an image, or `nil` if the image is not available. Bytes whose
-  ///     size or CRC32 differs from the requested one are ignored.
+  ///     size or CRC32 differs from the requested values are ignored.
   public init(
     computation: Computation = .inline, _ find: @escaping @Sendable (ContentIdentity) -> [UInt8]?
   ) {

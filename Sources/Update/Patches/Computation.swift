@@ -9,16 +9,16 @@ public struct Computation: Sendable {
   /// The maximum number of waiting computations, which exceeds the number of updates on one host.
   private static let waitersMaximum = 4096
 
-  /// `nil` = the executor of the task.
+  /// One gate for each thread; `nil` = the executor of the task.
   private let lanes: [SerialGate]?
 
   /// Runs computations on the executor of the task.
   public static let inline = Computation(lanes: nil)
 
-  /// Runs at most `width` (1 or more) computations at the same time on threads of Swift's global
-  /// executor; further computations wait.
+  /// Returns an executor that runs at most `width` (1 or more) computations at the same time on
+  /// threads of Swift's global executor; further computations wait.
   public static func threads(atMost width: Int) -> Computation {
-    precondition(width >= 1, "nothing is computed on no thread")
+    precondition(width >= 1, "the number of threads must be 1 or more")
     return Computation(
       lanes: (0..<width).map { _ in SerialGate(waitersMaximum: waitersMaximum) })
   }

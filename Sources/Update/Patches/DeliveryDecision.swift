@@ -45,7 +45,7 @@ struct DeliveryDecision {
   /// The reason why patches were abandoned in this update.
   var givenUp: PatchObstacle?
 
-  /// The reason why no patch is possible, as far as it is known before the creation of a patch.
+  /// The reason why no patch is possible, as far as the reason is known before a patch is created.
   var obstacle: PatchObstacle? {
     if let givenUp { return givenUp }
     guard abilities != nil else { return .notUnderstood }
@@ -54,8 +54,8 @@ struct DeliveryDecision {
     return base == nil ? .baseUnknown(running) : nil
   }
 
-  /// The reason why the given patch cannot be sent, as far as it is known before the patch is
-  /// applied.
+  /// Returns the reason why the given patch cannot be sent, as far as the reason is known before
+  /// the patch is applied.
   private func obstacle(to given: PrebuiltPatch) -> PatchObstacle? {
     guard let abilities else { return .notUnderstood }
     guard let running else { return absence }
@@ -67,6 +67,8 @@ struct DeliveryDecision {
 
   func verdict(for image: [UInt8]) -> Verdict { decision(for: image).verdict }
 
+  /// Returns the decision about the content for an image.
+  ///
   /// - Parameter prepare: passes earlier results and a stop condition to the planner.
   func decision(
     for image: [UInt8], _ prepare: (inout DeliveryPlanner) -> Void = { _ in }
@@ -140,7 +142,8 @@ struct DeliveryDecision {
 }
 
 extension Delivery {
-  /// Whether the last `count` bytes of this delivery arrive no later than all bytes of another.
+  /// Returns whether the last `count` bytes of this delivery take no longer than the complete
+  /// `other` delivery.
   fileprivate func isSooner(last count: Int, than other: Delivery) -> Bool {
     let left = Double(count) / Double(bytes.count)
     return forecast.expectedSeconds * left <= other.forecast.expectedSeconds

@@ -8,7 +8,7 @@ extension UpdateContext {
   /// The time after which the creation of a patch is reported.
   private static var silentCreation: Duration { .seconds(1) }
 
-  /// If a patch is required, checks that a patch is possible according to the device's report.
+  /// Checks that a required patch is possible according to the device's report.
   ///
   /// - Parameter decision: the decision, which does not contain the bytes of the base.
   func checkRequiredPatch(_ decision: DeliveryDecision) async throws(UpdateFault) {
@@ -53,7 +53,7 @@ extension UpdateContext {
     return made
   }
 
-  /// Reports the creation if it takes a noticeable time.
+  /// Reports the creation if it takes longer than `silentCreation`.
   private func reportingCreation<Value: Sendable>(
     on computation: Computation, _ create: () async -> Value
   ) async -> Value {

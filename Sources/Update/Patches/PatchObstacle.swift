@@ -12,7 +12,7 @@ public enum PatchObstacle: DeliveryReason {
   case baseUnreadable
   /// This host does not have the running image.
   case baseUnknown(ContentIdentity)
-  /// The best content without a patch has this size, and a patch would save little.
+  /// A patch would save little; the selected or best content has this size.
   case noGain(bytes: Int)
   /// The device holds a part of the image or stream, and transferring the rest is faster than
   /// transferring a patch.
@@ -36,7 +36,7 @@ public enum PatchObstacle: DeliveryReason {
     case .baseUnreadable: "the running image cannot be read, or is damaged"
     case .baseUnknown(let running):
       "the running image (\(running.words)) is not stored on this host"
-    case .noGain(let bytes): "a patch would save little: \(Numerals.grouped(bytes)) B at best"
+    case .noGain(let bytes): "a patch would save little (best size: \(Numerals.grouped(bytes)) B)"
     case .restIsSooner(let bytes):
       "the device holds a part of the image, and needs \(Numerals.grouped(bytes)) B more"
     case .givenForAnother(let running):

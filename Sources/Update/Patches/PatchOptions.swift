@@ -34,8 +34,8 @@ extension DeliveryMethod {
 }
 
 extension UpdateOptions {
-  /// The patch options in `delivery`. If no method was chosen, they have the default values; if
-  /// another method was chosen, they permit no patches.
+  /// The patch options in `delivery`. If `delivery` is `nil`, the options have their default
+  /// values; if `delivery` contains another method, the options permit no patches.
   public var patches: PatchOptions {
     get {
       guard let delivery else { return PatchOptions() }

@@ -16,8 +16,10 @@ public struct PrebuiltPatch: Equatable, Sendable {
   /// The base from which the patch verifiably created the image; `nil` = not checked yet.
   public private(set) var base: ContentIdentity?
 
-  /// - Parameter file: all bytes of a file.
-  /// - Throws: the reason why no device accepts it as a patch.
+  /// Creates a patch from a file.
+  ///
+  /// - Parameter file: all bytes of the file.
+  /// - Throws: the reason why no device accepts the file as a patch.
   public init(_ file: [UInt8]) throws(PrebuiltPatchFault) {
     guard !file.isEmpty else { throw .empty }
     bytes = Array(PatchFile.patch(in: file))
@@ -26,7 +28,7 @@ public struct PrebuiltPatch: Equatable, Sendable {
       throw .damaged("\(error)")
     }
     guard description.kind == .sequential else { throw .kind("an \(description.kind.name) patch") }
-    guard !description.hasDataFormat else { throw .kind("one with a data format") }
+    guard !description.hasDataFormat else { throw .kind("a patch with a data format") }
     switch description.compression {
     case .known(let codec): self.codec = codec
     case .foreign(let name): throw .kind("compressed with \(name)")

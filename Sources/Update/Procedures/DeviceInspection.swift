@@ -22,7 +22,7 @@ public struct Inspection: Equatable, Sendable {
   /// The strings of the Device Information service by characteristic; empty if the device has no
   /// such service.
   public let deviceInformation: [BluetoothUUID: String]
-  /// `nil` if the device has no known update protocol.
+  /// The report of the update protocol; `nil` if the device has no known update protocol.
   public let device: DeviceReport?
   /// The prospects of the specified images, in their order.
   public let prospects: [Prospect]
@@ -34,7 +34,7 @@ public struct Inspection: Equatable, Sendable {
     /// The decision, or the fault that would refuse the update.
     public let decision: Result<Preflight, UpdateFault>
 
-    /// The prospect of an image.
+    /// Creates the prospect of an image.
     public init(image: FirmwareImage, decision: Result<Preflight, UpdateFault>) {
       self.image = image
       self.decision = decision
@@ -59,11 +59,13 @@ public struct DeviceInspection: Sendable {
 
   private let known: ProtocolChoice
 
+  /// Creates an inspection.
+  ///
   /// - Parameters:
   ///   - options: the options of the update that the decisions refer to; the inspection itself
   ///     writes nothing.
   ///   - images: the images of one package; empty to inspect only the device.
-  ///   - protocols: as for `FirmwareUpdate`.
+  ///   - protocols: the known protocols, as for `FirmwareUpdate`.
   public init(
     options: UpdateOptions = UpdateOptions(), images: [FirmwareImage] = [],
     protocols: [any UpdateSession.Type] = UpdateProtocol.all

@@ -5,8 +5,8 @@ import OtaflashGATT
 /// A verified update of one device. Its steps are: connect, compare, authorize, send, verify,
 /// activate, reconnect, and read back the running image.
 ///
-/// Run it directly over a dialer, or as a command in a peripheral's queue, which prevents
-/// interleaving with other commands.
+/// Run the update directly over a dialer, or as a command in a peripheral's queue, in which no
+/// other command can run during the update.
 public struct FirmwareUpdate: Sendable {
   /// The display name of the package or image.
   public let name: String
@@ -17,6 +17,8 @@ public struct FirmwareUpdate: Sendable {
   private let choice: ProtocolChoice
   private let observe: @Sendable (UpdateEvent) -> Void
 
+  /// Creates an update to the images of a package.
+  ///
   /// - Parameters:
   ///   - package: the images, each of which goes to its own slot or bootloader.
   ///   - options: the caller's options.
@@ -93,9 +95,9 @@ public struct FirmwareUpdate: Sendable {
 }
 
 extension FirmwarePackage {
-  /// MCUboot starts all images together, except for an installer, which must start first and
-  /// separately. A Nordic bootloader starts each image separately, and the program that then runs
-  /// receives the next image.
+  /// The images that share one restart, in the order of the restarts. MCUboot starts all images
+  /// together, except for an installer, which must start first and separately. A Nordic bootloader
+  /// starts each image separately, and the program that then runs receives the next image.
   fileprivate var rounds: [[FirmwareImage]] {
     switch kind {
     case .raw, .mcuboot, .deviceManager:

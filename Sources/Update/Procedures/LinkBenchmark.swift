@@ -66,6 +66,8 @@ public struct LinkBenchmark: Sendable {
   public let key: [UInt8]?
   private let observeRoundTrip: @Sendable (Duration) -> Void
 
+  /// Creates a benchmark.
+  ///
   /// - Parameters:
   ///   - setting: the parameters.
   ///   - key: the device's key, if the device requires one.
@@ -80,8 +82,8 @@ public struct LinkBenchmark: Sendable {
     self.observeRoundTrip = observeRoundTrip
   }
 
-  /// The benchmark as a command for a peripheral's queue. It returns the measurements in the order
-  /// of time.
+  /// The benchmark as a command for a peripheral's queue. The command returns the measurements in
+  /// chronological order.
   ///
   /// The command fails with `.declined(.prepare, .otaService(.wrongState))` if the device has no
   /// sink, and with `.authorizationRequired` if the device requires a key and no key was specified.

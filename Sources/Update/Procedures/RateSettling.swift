@@ -22,6 +22,8 @@ struct RateSettling: Equatable, Sendable {
   private(set) var size: Int
   private var state: State
 
+  /// Starts a search in a write mode.
+  ///
   /// - Parameter chunk: image bytes per data write.
   init(_ mode: WriteMode, chunk: Int, slotSize: Int) {
     self.slotSize = slotSize

@@ -10,7 +10,7 @@ public struct SMPReset: Sendable {
   /// boot mode).
   public let toBootloader: Bool
 
-  /// A restart.
+  /// Creates a restart.
   public init(isForced: Bool = false, toBootloader: Bool = false) {
     self.isForced = isForced
     self.toBootloader = toBootloader

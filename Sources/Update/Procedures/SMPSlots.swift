@@ -32,7 +32,7 @@ public struct SMPSlots: Sendable {
       public let image: Int
       /// The slot's number, 0 or 1.
       public let slot: Int
-      /// The slot's size.
+      /// The slot's size in bytes.
       public let bytes: Int
     }
   }
@@ -42,6 +42,8 @@ public struct SMPSlots: Sendable {
   /// The number of the image; 0 if the device has only one image.
   public let image: Int
 
+  /// Creates an action on the slots of an image.
+  ///
   /// - Parameters:
   ///   - action: the action on the slots.
   ///   - image: 0 or more.
@@ -54,7 +56,8 @@ public struct SMPSlots: Sendable {
   /// The action as a command for a peripheral's queue.
   ///
   /// The command fails with `.protocolNotOffered` or `.noUpdateService` for a device without SMP,
-  /// and with `.declined` if the device refuses the action or the action has no effect.
+  /// and with `.declined` if the device refuses the action, or if the action is impossible: the
+  /// slot to erase is in use, or not exactly one image matches.
   public var command: Command<PeripheralTurn, Listing, UpdateFault> {
     Command("slots") { (turn) async throws(UpdateFault) -> Listing in
       defer { turn.disconnect() }

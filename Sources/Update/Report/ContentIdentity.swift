@@ -1,7 +1,6 @@
 import OtaflashFirmware
 
-/// The identity of an image, or of the stream that replaces it: its size and CRC32, by which
-/// devices identify it.
+/// The size and CRC32 by which a device identifies an image, or a stream that replaces an image.
 public struct ContentIdentity: Hashable, Sendable {
   /// The size in bytes.
   public let size: Int

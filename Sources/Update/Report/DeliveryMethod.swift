@@ -1,8 +1,8 @@
 /// A form other than the image itself in which an image is delivered: the device creates the image
 /// from other, usually shorter, content.
 ///
-/// A method is a constant in the folder of its options and reasons. Devices that support it list it
-/// in `DeviceReport.deliveryMethods`.
+/// Each method is a constant that is declared next to the options and reasons of the method.
+/// `DeviceReport.deliveryMethods` lists the methods that a device supports.
 public struct DeliveryMethod: Hashable, Sendable {
   /// A unique name, in lower case.
   public let name: String

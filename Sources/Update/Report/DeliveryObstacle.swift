@@ -11,7 +11,7 @@ public protocol DeliveryReason: ExplainedFault, Equatable {
   /// The reason, as a clause.
   var clause: String { get }
 
-  /// The device examined the content before it refused.
+  /// Whether the device examined the content before it refused the content.
   var isVerdictOfDevice: Bool { get }
 }
 
@@ -29,7 +29,7 @@ public struct DeliveryObstacle: Equatable, Sendable {
   /// The reason, as a clause.
   public var clause: String { reason.clause }
 
-  /// The device examined the content before it refused.
+  /// Whether the device examined the content before it refused the content.
   public var isVerdictOfDevice: Bool { reason.isVerdictOfDevice }
 
   public static func == (lhs: DeliveryObstacle, rhs: DeliveryObstacle) -> Bool {

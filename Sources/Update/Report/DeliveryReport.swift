@@ -12,7 +12,7 @@ public struct DeliveryReport: Equatable, Sendable {
 
   /// The kind of content that is sent.
   public var content: Content
-  /// The size of the content.
+  /// The size of the content in bytes.
   public var bytes: Int
   /// The size in bytes of the image that the device creates from the content.
   public var imageSize: Int

@@ -1,7 +1,7 @@
 /// The mode in which MCUboot activates a new image (Zephyr, MCUmgr group 0, command 8). An unlisted
 /// mode counts as unknown.
 public enum MCUbootMode: Int32, Sendable, CaseIterable {
-  /// The device does not know its mode.
+  /// The device reports that its mode is unknown.
   case unknown = -1
   /// One slot: the running application cannot be replaced while it runs.
   case singleApplication = 0

@@ -14,8 +14,8 @@ public struct SlotReport: Equatable, Sendable {
   public let isActive: Bool
   /// Whether the image is confirmed, so that the bootloader does not revert it.
   public let isConfirmed: Bool
-  /// Whether the image starts at the next restart. It runs only once unless it is permanent or is
-  /// then confirmed.
+  /// Whether the image starts at the next restart. The image runs only once unless it is permanent
+  /// or is then confirmed.
   public let isPending: Bool
   /// Whether the pending image becomes permanent.
   public let isPermanent: Bool

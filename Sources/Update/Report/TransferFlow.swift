@@ -7,6 +7,8 @@ public struct TransferFlow: Equatable, Sendable {
   /// The sum of the waits of all uploads of the update.
   public var waits: TransferWaits
 
+  /// Creates the flow of an update.
+  ///
   /// - Parameters:
   ///   - mode: the write mode.
   ///   - link: the link at the end.
@@ -27,6 +29,8 @@ public struct TransferStretch: Equatable, Sendable {
   /// The length of the stretch, one second or more.
   public var took: Duration
 
+  /// Creates the flow of a period.
+  ///
   /// - Parameters:
   ///   - flow: the flow of the stretch.
   ///   - bytesSent: the number of bytes sent, including repeated bytes.
@@ -40,20 +44,20 @@ public struct TransferStretch: Equatable, Sendable {
 
 /// The waits of an upload.
 public struct TransferWaits: Equatable, Sendable {
-  /// The time spent waiting for the device's window, while it permitted no data before the next
-  /// message of the device.
+  /// The time in which the device's window permitted no data before the device's next message.
   public var device = Duration.zero
   /// The part of `device` in which more than half of the device's buffer was not yet in flash.
   public var flash = Duration.zero
-  /// The wait for space in the transport's queue, which the air or the system limits.
+  /// The time spent waiting for space in the transport's queue, which the data rate of the link or
+  /// the operating system limits.
   public var transport = Duration.zero
-  /// The wait for responses to writes with response.
+  /// The time spent waiting for responses to writes with response.
   public var responses = Duration.zero
 
   /// Creates a value without waits.
   public init() {}
 
-  /// The waits since `earlier`.
+  /// Returns the waits since `earlier`.
   func since(_ earlier: TransferWaits) -> TransferWaits {
     var waits = self
     waits.device -= earlier.device

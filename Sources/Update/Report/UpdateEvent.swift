@@ -1,5 +1,5 @@
-/// The events of a running update, in order. The command line displays them and writes them as JSON
-/// Lines; it makes no decisions.
+/// The events of a running update, in order. The command line displays the events, and writes them
+/// as JSON Lines.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -36,7 +36,7 @@ public enum UpdateEvent: Equatable, Sendable {
   case rewound(to: Int, because: RewindReason)
   /// The link was lost; the next attempt to connect starts after `retryIn`.
   case linkLost(reason: String, acknowledged: Int, attempt: Int, retryIn: Duration)
-  /// The host restarted the device because its transfer must start over; the restart ended the
+  /// The host restarted the device because the transfer must start over; the restart ended the
   /// link. `because` is a clause.
   case restarted(because: String, attempt: Int, retryIn: Duration)
   /// The update ended; nothing follows.

@@ -3,8 +3,8 @@ import OtaflashFirmware
 import OtaflashGATT
 import OtaflashNumerals
 
-/// Each text has its own exhaustive switch, however long, so that a new case does not compile
-/// without a text (docs/ota-service.md defines the underlying rules).
+/// Each kind of text has its own exhaustive switch, so that a new case without a text does not
+/// compile. docs/ota-service.md defines the errors of the OTA service.
 extension UpdateFault: ExplainedFault {
   public var summary: String {
     switch self {
@@ -94,7 +94,7 @@ extension UpdateFault: ExplainedFault {
     case .reverted: "Its bootloader did not start the image, or started it and then reverted it."
     case .oldVersionStillRuns, .nothingStarted: "It accepted the image and did not start it."
     case .differentImageRuns:
-      "Its size or CRC32 differs; another host may have updated the device since then."
+      "Its size or CRC32 differs; another host may have updated the device in the meantime."
     case .otherVersionRuns(let running, _):
       "\(running) did not run before the update; it may be this image under another version, "
         + "or another image."
@@ -110,13 +110,13 @@ extension UpdateFault: ExplainedFault {
     case .imageRejected(let expected, let found):
       "CRC32 \(Numerals.hex(expected)) was sent, but \(Numerals.hex(found)) was read back."
     case .blockKeepsFailing:
-      "The device's memory or its receiver is faulty; the link has its own checksum."
+      "The device's memory or its receiver is faulty; the link detects transmission errors itself."
     case .stalled(_, let waited, let requestSize):
-      "In \(Numerals.seconds(waited)) it made no progress. It keeps the received bytes."
+      "The device made no progress in \(Numerals.seconds(waited)). It keeps the received bytes."
         + (requestSize.map {
           " Requests of \($0) bytes were not answered; shorter requests may help."
         } ?? "")
-    case .noProgress: "The host sent it each time, without progress: the receiver is faulty."
+    case .noProgress: "The host sent the byte each time; the device's receiver is faulty."
     case .linkLost(let loss, _, let resumable, let acknowledged):
       loss.sentence + " " + Self.kept(resumable, acknowledged)
     case .cancelled(let resumable, let acknowledged),

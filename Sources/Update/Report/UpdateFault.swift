@@ -31,7 +31,7 @@ public enum UpdateFault: Error, Equatable, Sendable {
   /// from the content.
   case undeliverable(DeliveryObstacle)
   // The device refused.
-  /// A device refused an operation of this stage, in the terms of its protocol.
+  /// The device refused an operation of this stage; the refusal uses the terms of the protocol.
   case declined(UpdateStage, ProtocolRefusal)
   /// The device requires a key, but the caller did not specify a key.
   case authorizationRequired
@@ -61,7 +61,7 @@ public enum UpdateFault: Error, Equatable, Sendable {
   /// unknown whether the image runs. Run the update again: it first reads the running image.
   case stoppedAfterActivation(by: UpdateInterruption, expected: FirmwareVersion?)
   // The transfer.
-  /// The device has all bytes, but their CRC32 differs from the image's.
+  /// The device has all bytes, but the CRC32 of the bytes differs from the CRC32 of the image.
   case imageRejected(expectedCRC32: UInt32, deviceCRC32: UInt32)
   /// The same block arrived damaged in this number of consecutive attempts.
   case blockKeepsFailing(atOffset: Int, attempts: Int)

@@ -24,7 +24,7 @@ final class SMPChannel: Sendable {
   private struct State {
     var exchange: SMPExchange
     var reassembly = SMPReassembly()
-    /// The version of requests: version 1 only for servers that refuse or do not know version 2.
+    /// The version of requests: version 1 only for servers that do not support version 2.
     var version = SMPVersion.v2
     /// The unsent rest of a request whose sender was cancelled.
     var unsent: ArraySlice<UInt8> = []
@@ -67,10 +67,10 @@ final class SMPChannel: Sendable {
   /// The size of opcode and handle in bytes.
   private static let writeHeaderSize = 3
 
-  /// The maximum length of one Write Command.
+  /// The maximum value length of one Write Command in bytes.
   var writeMaximum: Int { client.mtu - Self.writeHeaderSize }
 
-  /// The length of a Write Command with the highest rate.
+  /// The value length, in bytes, of the Write Commands that reach the highest rate.
   var fragmentSize: Int {
     sizing.bestSize(mtu: ATTMTU(clamping: client.mtu)) - Self.writeHeaderSize
   }
@@ -140,7 +140,7 @@ final class SMPChannel: Sendable {
     throw .gatt(stage, .timedOut(after: limit * tries))
   }
 
-  /// Switches to version 1; `false` if version 1 was already in use.
+  /// Switches to version 1. Returns `false` if version 1 was already in use.
   private func fallBack() -> Bool {
     state.withLock { state in
       defer { state.version = .v1 }
@@ -225,7 +225,7 @@ final class SMPChannel: Sendable {
     return nil
   }
 
-  /// Stops waiting for all responses, and drops the unsent rest.
+  /// Stops waiting for all responses, and drops a partly received message.
   func forgetAll() {
     state.withLock { state in
       state.exchange.forgetAll()

@@ -13,7 +13,7 @@ struct SMPExchange: Sendable {
   struct Ignored: Equatable, Sendable {
     /// Late or repeated responses.
     var late = 0
-    /// Requests, and responses to unknown requests.
+    /// Requests, and responses that do not match the outstanding request with the same number.
     var alien = 0
     /// Messages that could not be reassembled or decoded.
     var malformed = 0
@@ -28,7 +28,7 @@ struct SMPExchange: Sendable {
   /// Returns the sequence number of a new request. The caller must not exceed `outstandingMaximum`
   /// requests.
   mutating func begin(_ command: SMPCommand) -> UInt8 {
-    precondition(outstanding.count < Self.outstandingMaximum, "too many requests at once")
+    precondition(outstanding.count < Self.outstandingMaximum, "too many outstanding requests")
     defer { next &+= 1 }
     outstanding.append((next, command))
     return next

@@ -16,13 +16,14 @@ struct SMPFacts: Equatable, Sendable {
 
   enum StateWriteSupport: Sendable { case unknown, missing }
 
-  /// A server without the command that selects the next image belongs to a bootloader that selects
-  /// by version, such as Zephyr's in RAM-load mode.
+  /// The mode of the bootloader. If the server does not report the mode, and does not have the
+  /// command that selects the next image, the bootloader selects the image by version, as in
+  /// RAM-load mode.
   var mode: MCUbootMode {
     bootloader.mode.map(MCUbootMode.init) ?? (stateWrite == .missing ? .ramLoad : .unknown)
   }
 
-  /// The active slot of one of the device's images.
+  /// Returns the active slot of one of the device's images.
   func running(_ image: Int) -> SMPImage.Slot? { state.running(image) }
 
   /// Whether the application runs and only the bootloader or a second application can replace it.
@@ -38,15 +39,15 @@ struct SMPFacts: Equatable, Sendable {
     }
   }
 
-  /// The maximum file size in bytes for one of the device's images, if the server reports it: the
-  /// bootloader's value, or otherwise the size of the smallest slot.
+  /// Returns the maximum file size in bytes for one of the device's images, if the server reports
+  /// it: the bootloader's value, or otherwise the size of the smallest slot.
   func largestFile(_ image: Int) -> Int? {
     guard let entry = slotSizes(of: image) else { return nil }
     return entry.largestImage ?? entry.slots.compactMap(\.size).min()
   }
 
-  /// The maximum sizes for a compressed image: the file must fit slot 1, which may be smaller, and
-  /// the decompressed image must fit slot 0.
+  /// Returns the maximum sizes of a compressed image in bytes: the file must fit slot 1, which may
+  /// be smaller, and the decompressed image must fit slot 0.
   func largestCompressed(_ image: Int) -> (file: Int?, decompressed: Int?) {
     let entry = slotSizes(of: image)
     func size(_ slot: Int) -> Int? { entry?.slots.first { $0.slot == slot }?.size }
@@ -66,7 +67,8 @@ extension SMPFacts {
   /// The maximum number of requests in flight, regardless of the number of the server's buffers.
   private static let widthMaximum = 6
 
-  /// The maximum length of an upload request, which is the fastest length that the server accepts.
+  /// Returns the maximum length of an upload request in bytes, which is the fastest length that the
+  /// server accepts.
   func requestMaximum(over channel: SMPChannel, least: Int) -> Int {
     let oneWrite = channel.fragmentSize >= least ? channel.fragmentSize : channel.writeMaximum
     guard let buffer = parameters?.bufferSize else { return min(oneWrite, Self.bufferDefault) }
@@ -83,17 +85,18 @@ extension SMPFacts {
     return min(max(1, count - 1), Self.widthMaximum)
   }
 
-  /// The number of requests in flight that the upload tries. A request of one write is lost
+  /// Returns the number of requests in flight that the upload tries. A request of one write is lost
   /// completely if no buffer is free, and the next response shows the loss. If the first fragment
   /// of a longer request is lost, the server treats the second as the start of another request.
   func reach(ofRequests bytes: Int, over channel: SMPChannel) -> Int {
     parameters != nil && bytes <= channel.writeMaximum ? Self.widthMaximum : widthLimit
   }
 
-  /// The numbers of the device's images; `nil` if it has several images and does not number them.
+  /// The numbers of the device's images; `nil` if the device has several images, but does not
+  /// report their sizes.
   var images: [Int]? {
     if let sizes { return sizes.images.map(\.image) }
-    // A server with one image does not number it.
+    // A server with one image reports no image number.
     return state.slots.isEmpty || state.slots.contains { $0.image != nil } ? nil : [0]
   }
 }
@@ -101,7 +104,7 @@ extension SMPFacts {
 extension SMPImage.State {
   func slots(of image: Int) -> [SMPImage.Slot] { slots.filter { ($0.image ?? 0) == image } }
 
-  /// Whether the running image of this number is on trial.
+  /// Returns whether the running image of this number is on trial.
   func isOnTrial(_ image: Int) -> Bool {
     running(image).map { !$0.flags.contains(.confirmed) } ?? false
   }
@@ -130,14 +133,14 @@ extension SMPImage.Slot {
   /// The version in the common notation.
   var versionName: String { MCUbootVersion(version).map { "\($0)" } ?? version }
 
-  /// Whether the image in this inactive slot is the sent image. A server without hashes reports
+  /// Compares the image in this inactive slot with the sent image. A server without hashes reports
   /// only versions.
   func stores(_ image: FirmwareImage) -> RunningImage.Agreement {
     agrees(with: image.mcuboot?.hash?.bytes, of: image)
   }
 
-  /// Whether the image in this active slot is the sent image; a compressed image is decompressed
-  /// there.
+  /// Compares the image in this active slot with the sent image. The active slot contains a
+  /// compressed image in decompressed form.
   func runs(_ image: FirmwareImage) -> RunningImage.Agreement {
     agrees(with: image.mcuboot?.runningHash, of: image)
   }

@@ -12,7 +12,7 @@ enum SMPFirmwareLoader {
     /// The setting that contains the name.
     static let key = "fw_loader/adv_name"
     /// The maximum length in bytes: the vendor's buffers have 16 bytes, and one of the two versions
-    /// needs one of them for a NUL.
+    /// of the loader uses the last byte for a NUL.
     static let maximum = 15
     private static let prefix = "OTA"
     private static let digits = 8
@@ -36,8 +36,9 @@ enum SMPFirmwareLoader {
     }
   }
 
-  /// The possible locations of the loader, in search order. The loader of the Bare Metal SDK uses
-  /// the flipped address, and the loader of the regular SDK uses the application's address.
+  /// Returns the possible locations of the loader, in search order. The loader of the Bare Metal
+  /// SDK uses the flipped address, and the loader of the regular SDK uses the application's
+  /// address.
   ///
   /// - Parameter retained: contains the name that was set for the loader, if any.
   static func places(_ retained: SMPRetained) -> [DeviceLocation] {
@@ -59,9 +60,10 @@ enum SMPFirmwareLoader {
 }
 
 extension SMPImage.State {
-  /// The result of the comparison with an image that should have started, while the loader runs. An
-  /// application did not start, because MCUboot found none. An installer has run if its header is
-  /// cleared and its loader runs; after an installer without a loader, there is nothing to compare.
+  /// Returns the result of the comparison with an image that should have started, while the loader
+  /// runs. If the image is an application, MCUboot found no valid application. An installer has run
+  /// if its header is cleared and its loader runs; after an installer without a loader, there is
+  /// nothing to compare.
   func loaderAgreement(with image: FirmwareImage) -> RunningImage.Agreement {
     guard let installer = image.installer else { return .different }
     let slots = slots(of: image.place.imageIndex)
@@ -92,12 +94,12 @@ extension SMPFacts {
   /// Whether the firmware loader answers: it runs in slot 1, and slot 0 is for the application.
   var isLoader: Bool { mode == .firmwareLoader && running(0)?.slot == 1 }
 
-  /// The running application of one of the device's images; `nil` while the loader runs.
+  /// Returns the running application of one of the device's images; `nil` while the loader runs.
   func runningApplication(_ image: Int) -> SMPImage.Slot? { isLoader ? nil : running(image) }
 
-  /// Whether this may be the device that the host searches for at `place`. At any address other
-  /// than the device's own, only a device that runs the firmware loader matches; after activation,
-  /// an application with a firmware loader matches as well.
+  /// Returns whether this may be the device that the host searches for at `place`. At any address
+  /// other than the device's own, only a device that runs the firmware loader matches; after
+  /// activation, an application with a firmware loader matches as well.
   func isExpected(at place: DeviceLocation, afterActivation: Bool) -> Bool {
     place == .home || (afterActivation ? mode == .firmwareLoader : isLoader)
   }

@@ -12,8 +12,8 @@ extension SMPFacts {
   /// earlier connection.
   static let triesOfBusyServer = 8
 
-  /// Reads the state of the server. The first request is a request that every server answers,
-  /// because a busy server would ignore the other requests.
+  /// Reads the state of the server. The first request is a request that every server supports: if a
+  /// busy server ignored another request, the server would appear not to support that request.
   ///
   /// - Throws: `.gatt(.connect, .timedOut)` if not even the slots are reported; `.declined`.
   init(
@@ -29,7 +29,8 @@ extension SMPFacts {
     sizes = try await Self.inquire(SMPImage.SlotInfo(), over: channel)
   }
 
-  /// Returns the response to a request; `nil` if the server does not respond.
+  /// Returns the response to a request; `nil` if the server refuses the request or does not
+  /// respond.
   static func inquire<Request: SMPRequest>(
     _ request: Request, over channel: SMPChannel
   ) async throws(UpdateFault) -> Request.Response? {
@@ -45,11 +46,12 @@ extension SMPFacts {
     }
   }
 
-  /// Whether the server reassembles a fragmented request. A server reports the size of its buffer
-  /// even if it cannot fill it from several writes, so the host sends an echo with two fragments.
+  /// Returns whether the server reassembles a fragmented request. A server reports the size of its
+  /// buffer even if it cannot combine several writes in the buffer, so the host sends an echo with
+  /// two fragments.
   ///
-  /// The result "not supported" also answers a complete request. Without reassembly, the server
-  /// refuses the truncated first fragment as invalid, and ignores the second.
+  /// The result "not supported" also shows that the request arrived completely. Without reassembly,
+  /// the server refuses the truncated first fragment as invalid, and ignores the second fragment.
   private static func probe(
     _ parameters: SMPOS.Parameters.Response?, over channel: SMPChannel
   ) async throws(UpdateFault) -> Bool {

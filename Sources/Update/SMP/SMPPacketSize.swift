@@ -16,14 +16,15 @@ struct SMPPacketSize: Equatable, Sendable {
   /// The caller's limit of image bytes per request.
   var dataLimit = Int.max
 
-  /// The maximum number of image bytes in the request at `offset`; 0 if not even one byte fits.
+  /// Returns the maximum number of image bytes in the request at `offset`; 0 if not even one byte
+  /// fits.
   func data(at offset: Int) -> Int {
     min(room(at: offset), offset == 0 ? max(dataLimit, Self.headOfImage) : dataLimit)
   }
 
-  /// The number of image bytes in the request at `offset`, for an image of `total` bytes and a
-  /// server that accepts only complete units. A request that determines the unit, or that contains
-  /// a single unit, may exceed the caller's limit.
+  /// Returns the number of image bytes in the request at `offset`, for an image of `total` bytes
+  /// and a server that accepts only complete units. A request that determines the unit, or that
+  /// contains a single unit, may exceed the caller's limit.
   func data(at offset: Int, of total: Int, to unit: SMPWriteUnit) -> Int {
     let least =
       switch unit {
@@ -44,7 +45,8 @@ struct SMPPacketSize: Equatable, Sendable {
     return max(0, fitting.max() ?? 0)
   }
 
-  /// The shortest request with a complete MCUboot header at offset 0.
+  /// Returns the length in bytes of the shortest request at offset 0 with a complete MCUboot
+  /// header.
   static func least(for announcement: SMPImage.Upload.Announcement) -> Int {
     let first = SMPImage.Upload(
       offset: 0, data: [UInt8](repeating: 0, count: headOfImage), announcement: announcement)
@@ -57,8 +59,8 @@ struct SMPPacketSize: Equatable, Sendable {
   private static let answer = 18
   private static let writeHeader = 3
 
-  /// The request length with the highest rate on air: the complete buffer, or a number of complete
-  /// fragments if the last fragment would otherwise be short.
+  /// Returns the request length with the highest data rate: the complete buffer, or a number of
+  /// complete fragments if the last fragment would otherwise be short.
   ///
   /// - Parameters:
   ///   - buffer: the size of the server's buffer in bytes.

@@ -2,8 +2,8 @@ import OtaflashGATT
 import OtaflashWire
 
 extension SMPFacts {
-  /// The message for a refused upload or erase. If no slot is free, the flags of the slots explain
-  /// the reason.
+  /// Returns the message for a refused upload or erase. If no slot is free, the flags of the slots
+  /// explain the reason.
   func inWords(_ refusal: SMPRefusal, image: Int) -> ProtocolRefusal {
     let words = refusal.inWords
     // Mynewt's server has no separate code for this refusal, and reports that it is out of memory.
@@ -43,7 +43,7 @@ extension ProtocolRefusal {
   }
 
   static let notListed = ProtocolRefusal(
-    code: "no slot", meaning: "no slot lists the image that was sent",
+    code: "no slot", meaning: "its list of slots does not contain the image that was sent",
     advice: "The device's bootloader does not accept the received image: sign the image with the "
       + "hash algorithm that the bootloader requires.", kind: .rejected)
 
@@ -54,7 +54,7 @@ extension ProtocolRefusal {
   static func packetsTooShort(_ bytes: Int, least: Int) -> ProtocolRefusal {
     ProtocolRefusal(
       code: "buffer \(bytes)",
-      meaning: "its requests have \(bytes) bytes at most; the first needs \(least)",
+      meaning: "its requests have \(bytes) bytes at most, but the first needs \(least)",
       advice: "The image's header must arrive in one piece: the firmware needs an ATT_MTU of "
         + "\(least + 3) or more, or must be built with SMP reassembly.",
       kind: .unsuitable)
@@ -84,8 +84,8 @@ extension ProtocolRefusal {
 
   static func builtForRunningSlot(_ slot: Int) -> ProtocolRefusal {
     ProtocolRefusal(
-      code: "slot \(slot)", meaning: "the image is built for slot \(slot), which runs",
-      advice: "It would go to the other slot: send the variant for that slot.",
+      code: "slot \(slot)", meaning: "the image is built for slot \(slot), which is in use",
+      advice: "It would be written to the other slot: send the variant for that slot.",
       kind: .unsuitable)
   }
 
@@ -96,7 +96,8 @@ extension ProtocolRefusal {
 
   static let installerWithoutLoader = ProtocolRefusal(
     code: "installer", meaning: "the image is an installer for a device with a firmware loader",
-    advice: "This device does not report one (bootloader mode 7): choose the application's image.",
+    advice: "This device does not report a firmware loader (bootloader mode 7): choose the "
+      + "application's image.",
     kind: .unsuitable, remedy: .chooseAnotherImage)
 
   static let inTheClear = ProtocolRefusal(
@@ -107,8 +108,8 @@ extension ProtocolRefusal {
   static func decompressedTooLarge(_ size: Int, slot: Int) -> ProtocolRefusal {
     ProtocolRefusal(
       code: "size \(size)",
-      meaning: "the decompressed image has at least \(size) bytes, its slot \(slot)",
-      advice: "The file would fit, the decompressed image would not.",
+      meaning: "the decompressed image has at least \(size) bytes, but its slot has \(slot)",
+      advice: "The bootloader decompresses the image into this slot: build a smaller image.",
       kind: .unsuitable, remedy: .chooseAnotherImage)
   }
 
@@ -129,7 +130,7 @@ extension ProtocolRefusal {
     advice: "List the slots for details.", kind: .unsuitable, remedy: .listSlots)
 
   static let severalCandidates = ProtocolRefusal(
-    code: "several slots", meaning: "more than one slot holds such an image",
-    advice: "Give more digits of its hash; list the slots to see the hashes.", kind: .unsuitable,
+    code: "several slots", meaning: "more than one slot holds a matching image",
+    advice: "Specify more digits of the hash; list the slots to see the hashes.", kind: .unsuitable,
     remedy: .listSlots)
 }

@@ -83,6 +83,8 @@ extension SMPSession {
       SMPImage.Erase(slot: number == 1 ? nil : number), .prepare, within: Self.eraseLimit)
   }
 
+  /// Sends the first request of the upload, and returns the resulting state of the upload.
+  ///
   /// - Parameter afresh: whether the server must start the upload at 0.
   private func begin(
     _ image: [UInt8], _ size: SMPPacketSize, afresh: Bool
@@ -91,13 +93,13 @@ extension SMPSession {
       let first = size.data(at: 0, of: image.count, to: .unknown)
       return try await announce(image.prefix(first), size, size.announcement)
     }
-    // The request is so short that an offset that the server remembers can hardly be mistaken for a
-    // new one.
+    // The request is so short that the offset of an earlier upload is unlikely to be mistaken for
+    // the offset of the new upload.
     let first = image.prefix(min(size.data(at: 0, of: image.count, to: .unknown), Self.shortFirst))
     let begun = try await announce(first, size, size.announcement)
     guard begun.offset != first.count, begun.unit == .unknown else { return begun }
-    // The server erased the slot, but still remembers the upload. A request without the hash resets
-    // the upload.
+    // The server erased the slot, but kept the state of the earlier upload. A request without the
+    // hash resets this state.
     var unmarked = size.announcement
     unmarked.sha = nil
     _ = try await announce(first, size, unmarked)

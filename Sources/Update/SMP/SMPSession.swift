@@ -62,8 +62,8 @@ struct SMPSession: UpdateSession {
       ? SMPFirmwareLoader.places(retained.value) : [.home, .flippedAddress]
   }
 
-  /// Whether the server keeps the upload. The firmware loader discards it, because it restarts at
-  /// the end of each connection.
+  /// Whether the server keeps an interrupted upload. The firmware loader discards the upload,
+  /// because the loader restarts at the end of each connection.
   var keepsProgress: Bool { !facts.isLoader }
 
   func detach() async throws(UpdateFault) {
@@ -83,7 +83,8 @@ struct SMPSession: UpdateSession {
   /// checks that the image is complete.
   var provesHeldImages: Bool { false }
 
-  /// Verifies that the server lists the image: it lists only images that it has validated in flash.
+  /// Verifies that the server lists the image, which shows that flash contains data in the form of
+  /// the image. Only the bootloader checks all bytes.
   func verify(_ image: FirmwareImage) async throws(UpdateFault) -> UpdateVerdict {
     let state = try await channel.perform(SMPImage.ReadState(), .verify)
     guard state.received(image) != nil else {
@@ -143,9 +144,10 @@ struct SMPSession: UpdateSession {
   private static let pageSize = 4096
   private static let movesMaximum = 3
 
-  /// Returns the time in which the bootloader moves the pages of both slots before the image runs.
-  /// The number of pages follows from the sizes of the slots, if the device reports them. If the
-  /// flash is slow, the upload was slow too, so its duration raises the result.
+  /// Returns the time in which the bootloader moves the pages of both slots before the image runs,
+  /// or in which an installer copies its contents. The number of pages follows from the sizes of
+  /// the slots, if the device reports them. If the flash is slow, the upload was slow too, so the
+  /// duration of the upload raises the result.
   func startTime(of images: [FirmwareImage]) -> Duration {
     let installed = images.compactMap(\.installer).flatMap(\.parts).map(\.size).reduce(0, +)
     guard facts.mode.movesPages else {

@@ -32,9 +32,9 @@ struct SMPTransfer {
   let total: Int
   /// The maximum number of requests in flight for which the server is known to have buffers.
   private let widthLimit: Int
-  /// The number of requests in flight to try, until a loss occurs at this number. It may exceed the
-  /// number of buffers, because a request in the transport and a response in flight occupy no
-  /// buffer of the server.
+  /// The number of requests in flight to try, until a loss occurs at this number. The value may
+  /// exceed the number of buffers, because a request in the transport and a response in flight
+  /// occupy no buffer of the server.
   private var reach: Int
   private(set) var width = 1
   /// The write unit of the server. All requests except the last end at a unit boundary. Until the
@@ -58,6 +58,8 @@ struct SMPTransfer {
   private var streak = 0
   private var patience = 1
 
+  /// Starts a transfer at an offset.
+  ///
   /// - Parameters:
   ///   - offset: the offset that the server reported.
   ///   - unit: the write unit from its first response.
@@ -85,10 +87,10 @@ struct SMPTransfer {
   /// responds.
   var awaitsFirst: Bool { underWay.first?.range.lowerBound == 0 }
 
-  /// The bytes to send now, or `nil` if the window is full or all bytes are sent. While the first
-  /// request is in flight, no other is sent, because the server may report that it already has more
-  /// bytes. The last request is sent only if a buffer is free, because no later response would show
-  /// its loss.
+  /// Returns the bytes to send now, or `nil` if the window is full or all bytes are sent. While the
+  /// first request is in flight, no other request is sent, because the server may report that it
+  /// already has more bytes. The last request is sent only if a buffer is free, because no later
+  /// response would show its loss.
   func sendable(_ size: SMPPacketSize) -> Range<Int>? {
     guard wanted == nil, next < total, !awaitsFirst else { return nil }
     let end = next + size.data(at: next, of: total, to: unit)
@@ -168,7 +170,8 @@ struct SMPTransfer {
     }
   }
 
-  /// Removes a request from the list, with all earlier requests: they or their responses were lost.
+  /// Removes a request and all earlier requests from the list, because the earlier requests or
+  /// their responses were lost. Returns the bytes of the request.
   private mutating func take(_ sequence: UInt8) -> Range<Int>? {
     guard let index = underWay.firstIndex(where: { $0.sequence == sequence }) else { return nil }
     silences = 0
@@ -203,7 +206,7 @@ struct SMPTransfer {
   }
 
   /// Reduces the number of requests in flight after a loss. If the number exceeded the known
-  /// buffers, it is not tried again; otherwise it is halved.
+  /// buffers, this number is not tried again; otherwise the number is halved.
   private mutating func narrow() {
     if width > widthLimit {
       reach = width - 1

@@ -103,8 +103,8 @@ struct SMPUpload {
     }
   }
 
-  /// The cause of a wait. The server writes received data before it responds, so a response that
-  /// takes longer than the link explains counts as a wait for flash.
+  /// Returns the cause of a wait. The server writes received data before it responds, so a response
+  /// that takes longer than the link explains counts as a wait for flash.
   private func waitCause(_ wait: TransferMeter.Wait) -> TransferMeter.Cause {
     guard let interval = channel.client.linkFacts.connectionInterval else { return .device }
     let air = channel.sizing.airTimeMicroseconds(size: size.bytes) * transfer.width

@@ -10,7 +10,7 @@ enum SMPWriteUnit: Equatable, Sendable {
   /// The unit in bytes, a power of two; 1 = every byte is accepted.
   case known(Int)
 
-  /// The largest flash word that is considered.
+  /// The largest supported flash word in bytes.
   private static let maximum = 512
   /// A request length whose remainder determines each word size up to 32 bytes. The same applies to
   /// this length plus a multiple of 32.
@@ -22,9 +22,10 @@ enum SMPWriteUnit: Equatable, Sendable {
   /// Determines the write unit of a server that accepted `taken` of `sent` bytes, which were not
   /// the last bytes of the image.
   ///
-  /// If several word sizes explain the number, the result is the largest, because its multiples are
-  /// multiples of all of them. Returns `nil` if no word size explains the number, or if the number
-  /// does not limit the word size because an even number of bytes was accepted completely.
+  /// If several word sizes explain the number, the result is the largest size, because its
+  /// multiples are also multiples of the smaller sizes. Returns `nil` if no word size explains the
+  /// number, or if the number does not limit the word size because an even number of bytes was
+  /// accepted completely.
   init?(sent: Int, taken: Int) {
     guard taken < sent else {
       guard taken == sent, !sent.isMultiple(of: 2) else { return nil }
