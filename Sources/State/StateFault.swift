@@ -69,7 +69,7 @@ extension StateFault: ExplainedFault {
   public var explanation: String {
     switch self {
     case .deviceBusy: "Only one process at a time can use a device."
-    case .registryBusy: 
+    case .registryBusy:
       "The process that holds the lock is probably unresponsive, or waits for a disk."
     case .noPlace, .diskFull, .permissionDenied, .notADirectory, .impossiblePlace, .notAFile,
       .tooLarge, .newerFormat, .system:

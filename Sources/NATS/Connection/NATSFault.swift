@@ -24,7 +24,7 @@ package enum NATSFault: Error, Hashable, Sendable {
   case tooLarge(bytes: Int)
   /// The account may not publish to the subject, or subscribe to it.
   case notPermitted(String)
-  /// No stream or consumer with this subject exists.
+  /// No stream or consumer exists that receives requests to the subject.
   case noResponders(String)
   /// JetStream refused the request.
   case refused(JetStreamRefusal)
@@ -104,7 +104,7 @@ extension NATSFault: CustomStringConvertible {
     case .notConnected: "the connection to the server is lost"
     case .tooLarge(let bytes): "the server does not accept a message of \(bytes) bytes"
     case .notPermitted(let subject): "the account has no permission for \(subject)"
-    case .noResponders(let subject): "no stream or consumer has the subject \(subject)"
+    case .noResponders(let subject): "no stream or consumer receives requests to \(subject)"
     case .refused(let refusal): "the server refused: \(refusal.text) (\(refusal.number))"
     case .connectionLost: "the connection was lost; the request may have taken effect"
     case .timedOut: "the server did not reply in time; the request may have taken effect"
