@@ -4,7 +4,7 @@ public struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt8
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }
-  /// The code with this value; reserved values are permitted.
+  /// Creates the code with this value; reserved values are permitted.
   public init(_ rawValue: UInt8) { self.rawValue = rawValue }
 
   /// The handle is not valid on this server.

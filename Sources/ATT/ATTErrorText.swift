@@ -1,8 +1,9 @@
-/// Lets a read handler return a `Result`.
+/// Conforms to `Error`, so that a read handler can return a `Result` with this type.
 extension ATTErrorCode: Error {}
 
 extension ATTErrorCode: CustomStringConvertible {
-  /// Codes whose meaning the profile or service defines (Core 5.4, Vol 3, Part F, 3.4.1.1).
+  /// Whether the profile or the service defines the meaning of this code (Core 5.4, Vol 3, Part F,
+  /// 3.4.1.1).
   public var isApplicationError: Bool { (0x80...0x9F).contains(rawValue) }
 
   /// The meaning with the code, such as `the link must be encrypted first (0x0F)`.
@@ -15,8 +16,8 @@ extension ATTErrorCode: CustomStringConvertible {
   public var meaning: String {
     switch self {
     case .invalidHandle: "no such attribute"
-    case .readNotPermitted: "it cannot be read"
-    case .writeNotPermitted: "it cannot be written"
+    case .readNotPermitted: "the attribute cannot be read"
+    case .writeNotPermitted: "the attribute cannot be written"
     case .invalidPDU: "the request was malformed"
     case .insufficientAuthentication: "the devices must be paired first"
     case .requestNotSupported: "the request is not supported"
@@ -24,14 +25,14 @@ extension ATTErrorCode: CustomStringConvertible {
     case .insufficientAuthorization: "not authorized"
     case .prepareQueueFull: "too many prepared writes"
     case .attributeNotFound: "no such attribute in the range"
-    case .attributeNotLong: "it is not a long attribute"
+    case .attributeNotLong: "the attribute cannot be read or written in parts"
     case .encryptionKeySizeTooShort: "the encryption key is too short"
     case .invalidAttributeValueLength: "the value's length is not accepted"
     case .unlikelyError: "an unlikely error"
     case .insufficientEncryption: "the link must be encrypted first"
     case .unsupportedGroupType: "the group type is not supported"
     case .insufficientResources: "the device is out of resources"
-    case .databaseOutOfSync: "the client's view of the device is out of date"
+    case .databaseOutOfSync: "the attributes of the device have changed"
     case .valueNotAllowed: "the value is not allowed"
     case .writeRequestRejected: "the write was rejected"
     case .clientConfigurationImproperlyConfigured: "indications are not enabled"

@@ -43,7 +43,7 @@ package enum ATTPDU: Equatable, Sendable {
   case multipleNotification([HandleLengthValue])
   case indication(AttributeHandle, value: [UInt8])
   case confirmation
-  /// An unknown opcode. The PDU is ignored if it is a command, and otherwise answered with Error
-  /// Response 0x06 (3.3).
+  /// An unknown opcode. A server ignores the PDU if it is a command, and otherwise answers with
+  /// Error Response 0x06 (3.3).
   case unknown(opcode: UInt8)
 }

@@ -58,7 +58,7 @@ extension ATTPDU {
     return .signedWriteCommand(handle, value: value, signature: reader.rest())
   }
 
-  /// Two or more complete entries (3.4.7.4).
+  /// Reads two or more complete entries (3.4.7.4).
   private static func multipleNotification(
     _ reader: inout PDUReader
   ) throws(DecodeFault) -> [HandleLengthValue] {
@@ -115,7 +115,7 @@ extension ATTRequest {
 }
 
 extension PDUReader {
-  /// Two or more handles (3.4.4.7, 3.4.4.11).
+  /// Reads two or more handles (3.4.4.7, 3.4.4.11).
   fileprivate mutating func handleSet() throws(DecodeFault) -> [AttributeHandle] {
     try list(of: 2, atLeast: 2) { (reader: inout PDUReader) throws(DecodeFault) in
       try reader.handle()

@@ -66,7 +66,7 @@ extension ATTResponse: CustomStringConvertible {
 }
 
 extension ATTOpcode {
-  /// The PDU's name in the specification, without spaces: `WriteRequest`.
+  /// The PDU's name in the specification, without spaces, such as `WriteRequest`.
   package var name: String {
     let text = "\(self)"
     return text.prefix(1).uppercased() + text.dropFirst()

@@ -169,7 +169,8 @@ extension [UInt8] {
     }
   }
 
-  /// Only the last value may be shorter than its length field states.
+  /// Appends values with their length fields. Only the last value may be shorter than its length
+  /// field states.
   fileprivate mutating func append(_ values: [LengthValue]) {
     precondition(!values.isEmpty, "an empty list needs an Error Response")
     for (index, entry) in values.enumerated() {

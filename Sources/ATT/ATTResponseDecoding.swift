@@ -76,8 +76,8 @@ extension PDUReader {
     return Int(length)
   }
 
-  /// The MTU may truncate the last value, and even the length before it: a single byte at the end
-  /// has no meaning and is skipped (3.4.4.12).
+  /// Reads values with their length fields. The MTU may truncate the last value, and even its
+  /// length field: a single byte at the end has no meaning and is skipped (3.4.4.12).
   fileprivate mutating func lengthValues() throws(DecodeFault) -> [LengthValue] {
     var values: [LengthValue] = []
     repeat {

@@ -4,14 +4,14 @@ public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable 
   public let rawValue: UInt16
 
   public init(rawValue: UInt16) { self.rawValue = rawValue }
-  /// The handle with this number; 0 is reserved.
+  /// Creates the handle with this number; 0 is reserved.
   public init(_ rawValue: UInt16) { self.rawValue = rawValue }
 
   /// The handle in error responses that concern no attribute.
   public static let none = AttributeHandle(0)
-  /// 0x0001.
+  /// The lowest handle, 0x0001.
   public static let first = AttributeHandle(0x0001)
-  /// 0xFFFF.
+  /// The highest handle, 0xFFFF.
   public static let last = AttributeHandle(0xFFFF)
 
   /// The next handle, or `nil` after 0xFFFF.

@@ -3,7 +3,7 @@
 public struct BluetoothUUID: Hashable, Sendable {
   /// The more significant half of the 128 bits.
   public let high: UInt64
-  /// The less significant half.
+  /// The less significant half of the 128 bits.
   public let low: UInt64
 
   private static let baseHigh: UInt64 = 0x0000_0000_0000_1000
@@ -14,19 +14,20 @@ public struct BluetoothUUID: Hashable, Sendable {
     self.low = low
   }
 
-  /// A UUID assigned by the Bluetooth SIG, from its 16-bit short form.
+  /// Creates a UUID assigned by the Bluetooth SIG from its 16-bit short form.
   public init(_ short: UInt16) {
     high = UInt64(short) << 32 | Self.baseHigh
     low = Self.baseLow
   }
 
-  /// A UUID from its 32-bit form (Vol 3, Part B, 2.5.1), which is used only in advertisements.
+  /// Creates a UUID from its 32-bit form (Vol 3, Part B, 2.5.1), which is used only in
+  /// advertisements.
   public init(bits32: UInt32) {
     high = UInt64(bits32) << 32 | Self.baseHigh
     low = Self.baseLow
   }
 
-  /// The 16-bit short form, if this UUID has one on the Bluetooth base UUID.
+  /// The 16-bit short form; `nil` if this UUID is not a 16-bit UUID on the Bluetooth base UUID.
   public var short: UInt16? {
     guard low == Self.baseLow, high & 0xFFFF_FFFF == Self.baseHigh, high >> 48 == 0 else {
       return nil
@@ -34,7 +35,8 @@ public struct BluetoothUUID: Hashable, Sendable {
     return UInt16(truncatingIfNeeded: high >> 32)
   }
 
-  /// Decodes a UUID from ATT bytes: 2 or 16 bytes, little-endian. `nil` for any other length.
+  /// Decodes a UUID from ATT bytes: 2 or 16 bytes, little-endian; returns `nil` for any other
+  /// length.
   public init?(littleEndian bytes: some Collection<UInt8>) {
     switch bytes.count {
     case 2:
@@ -65,7 +67,8 @@ public struct BluetoothUUID: Hashable, Sendable {
 }
 
 extension BluetoothUUID: LosslessStringConvertible, ExpressibleByStringLiteral {
-  /// Parses `180D`, `0x180D` or the 36-character form; upper and lower case are equivalent.
+  /// Parses `180D`, `0x180D` or the 36-character form, in upper or lower case; returns `nil` for
+  /// any other text.
   public init?(_ text: String) {
     var digits = text.lowercased()
     if digits.hasPrefix("0x") { digits.removeFirst(2) }
@@ -88,7 +91,8 @@ extension BluetoothUUID: LosslessStringConvertible, ExpressibleByStringLiteral {
     self = uuid
   }
 
-  /// `180D` for a short UUID, otherwise the 36-character form in lower case.
+  /// The short form, such as `180D`, if the UUID has one; otherwise the 36-character form in lower
+  /// case.
   public var description: String {
     func hex(_ value: UInt64, _ count: Int) -> String {
       let digits = String(value, radix: 16)

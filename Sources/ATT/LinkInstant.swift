@@ -6,18 +6,18 @@ public struct LinkInstant: InstantProtocol, Hashable, Sendable {
   /// Time since the clock's start.
   public let elapsed: Duration
 
-  /// The instant `elapsed` after the clock's start.
+  /// Creates the instant `elapsed` after the clock's start.
   public init(elapsed: Duration) { self.elapsed = elapsed }
 
   /// The clock's start.
   public static let start = LinkInstant(elapsed: .zero)
 
-  /// The instant `duration` later.
+  /// Returns the instant `duration` later.
   public func advanced(by duration: Duration) -> LinkInstant {
     LinkInstant(elapsed: elapsed + duration)
   }
 
-  /// The time from this instant to `other`; negative if `other` is earlier.
+  /// Returns the time from this instant to `other`; the time is negative if `other` is earlier.
   public func duration(to other: LinkInstant) -> Duration { other.elapsed - elapsed }
 
   public static func < (left: LinkInstant, right: LinkInstant) -> Bool {

@@ -5,7 +5,7 @@ public struct HandleRange: Hashable, Sendable {
   /// The highest handle of the range, inclusive.
   public let last: AttributeHandle
 
-  /// The handles from `first` to `last`, inclusive.
+  /// Creates the range of the handles from `first` to `last`, inclusive.
   public init(_ first: AttributeHandle, _ last: AttributeHandle) {
     self.first = first
     self.last = last
@@ -14,7 +14,7 @@ public struct HandleRange: Hashable, Sendable {
   /// Every handle.
   public static let all = HandleRange(.first, .last)
 
-  /// Whether `handle` is in the range.
+  /// Returns whether `handle` is in the range.
   public func contains(_ handle: AttributeHandle) -> Bool { first <= handle && handle <= last }
 }
 
@@ -25,7 +25,7 @@ public struct AttributeInformation: Hashable, Sendable {
   /// The attribute's type.
   public let type: BluetoothUUID
 
-  /// An attribute of a server.
+  /// Creates the description of an attribute of a server.
   public init(handle: AttributeHandle, type: BluetoothUUID) {
     self.handle = handle
     self.type = type

@@ -6,7 +6,7 @@ struct PDUReader {
   private let bytes: [UInt8]
   private var position: Int
 
-  /// Starts after the opcode.
+  /// Creates a reader that starts after the opcode.
   init(_ bytes: [UInt8]) throws(DecodeFault) {
     guard let first = bytes.first else { throw DecodeFault(opcode: nil, reason: .empty) }
     self.bytes = bytes
@@ -14,7 +14,7 @@ struct PDUReader {
     position = 1
   }
 
-  /// Bytes not yet read.
+  /// The number of bytes that are not yet read.
   var remaining: Int { bytes.count - position }
 
   func fault(_ reason: DecodeFault.Reason) -> DecodeFault {
@@ -47,7 +47,7 @@ struct PDUReader {
     return Array(bytes[position..<position + count])
   }
 
-  /// A UUID of `count` bytes.
+  /// Reads a UUID of `count` bytes.
   mutating func uuid(bytes count: Int) throws(DecodeFault) -> BluetoothUUID {
     guard let uuid = BluetoothUUID(littleEndian: try take(count)) else {
       throw fault(.uuidLength(count))
@@ -55,14 +55,14 @@ struct PDUReader {
     return uuid
   }
 
-  /// The remaining bytes.
+  /// Reads the remaining bytes.
   mutating func rest() -> [UInt8] {
     defer { position = bytes.count }
     return Array(bytes[position...])
   }
 
-  /// Reads entries of `size` bytes up to the end; fewer than `minimum` entries, or a partial entry,
-  /// are a fault.
+  /// Reads entries of `size` bytes up to the end. Throws if the list has fewer than `minimum`
+  /// entries, or ends within an entry.
   mutating func list<Entry>(
     of size: Int, atLeast minimum: Int = 1,
     _ entry: (inout PDUReader) throws(DecodeFault) -> Entry

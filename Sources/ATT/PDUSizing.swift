@@ -2,8 +2,9 @@
 /// A PDU that is slightly longer than its packets needs a further packet exchange for a few bytes.
 /// With 251-byte packets, PDUs of 517 bytes are slower than PDUs of 247 bytes.
 ///
-/// The cost of a PDU is its time on air (Core 5.4, Vol 6, Part B, 2.1 and 4.1): for each packet its
-/// bytes, two spaces of 150 µs, and the empty packet that acknowledges it.
+/// The cost of a PDU is its time on air (Core 5.4, Vol 6, Part B, 2.1 and 4.1): the time of its
+/// packets, and for each packet two spaces of 150 µs and the empty packet that acknowledges the
+/// packet.
 package struct PDUSizing: Sendable {
   /// The size of an L2CAP header in bytes (Vol 3, Part A, 3.1).
   fileprivate static let l2capHeaderSize = 4
@@ -16,7 +17,7 @@ package struct PDUSizing: Sendable {
   private let packetsPerEvent: Int?
 
   /// - Parameters:
-  ///   - linkLayerPayload: bytes of payload in a data packet, 27…251: 251 with Data Length
+  ///   - linkLayerPayload: the bytes of payload in a data packet, 27…251: 251 with Data Length
   ///     Extension, 27 without it.
   ///   - phy: determines the cost of bytes and packets.
   ///   - isEncrypted: whether each packet has the four bytes of the integrity check.
@@ -34,7 +35,7 @@ package struct PDUSizing: Sendable {
     self.packetsPerEvent = packetsPerEvent
   }
 
-  /// The size of a Write Command in bytes with the most value bytes per time on air.
+  /// Returns the size of a Write Command in bytes with the most value bytes per time on air.
   ///
   /// Only two sizes can be the best: the largest size that fills its packets (n + 4 is a multiple
   /// of the payload), and `mtu` itself, whose last packet is partly full. For the same number of
@@ -51,11 +52,11 @@ package struct PDUSizing: Sendable {
     return fullIsFaster ? full : mtu.bytes
   }
 
-  /// The size of a Write Command in bytes with the highest throughput if connection events are
-  /// `interval` apart. An event contains only complete packet exchanges and the rest of its time is
-  /// lost, so a shorter PDU may use an event better (Core 5.4, Vol 6, Part B, 4.5.1). At 2M and 15
-  /// ms, an event fits eleven exchanges with PDUs of 477 bytes, but only ten with PDUs of 498
-  /// bytes.
+  /// Returns the size of a Write Command in bytes with the highest throughput if connection events
+  /// are `interval` apart. An event contains only complete packet exchanges and the remaining time
+  /// is lost, so a shorter PDU may use an event better (Core 5.4, Vol 6, Part B, 4.5.1). With the
+  /// 2M PHY and an interval of 15 ms, an event fits eleven exchanges with PDUs of 477 bytes, but
+  /// only ten with PDUs of 498 bytes.
   ///
   /// - Parameters:
   ///   - mtu: the largest size.
@@ -64,8 +65,9 @@ package struct PDUSizing: Sendable {
   ///   - header: bytes of each value that carry no data.
   ///   - unit: each value carries a multiple of this many bytes after the header.
   ///   - answers: the notifications and responses of the device during the stream.
-  /// - Returns: the size in bytes. If the interval is unknown or no packet fits it, the size is
-  ///   that for a stream without events, and the value need not be a multiple of `unit`.
+  /// - Returns: the size in bytes. If the interval is unknown or too short for one packet, the
+  ///   result is the size for a stream without events, and the value need not be a multiple of
+  ///   `unit`.
   package func bestSize(
     mtu: ATTMTU, interval: Duration?, header: Int = 0, unit: Int = 1, answers: [StreamAnswer] = []
   ) -> Int {
@@ -82,7 +84,7 @@ package struct PDUSizing: Sendable {
     return most > 0 ? best : unbounded
   }
 
-  /// The data rate with PDUs of `size` bytes.
+  /// Returns the rate of data bytes per second with PDUs of `size` bytes.
   private func bytesPerSecond(
     _ size: Int, _ interval: Int, _ header: Int, _ answers: [StreamAnswer]
   ) -> Double {
@@ -91,11 +93,12 @@ package struct PDUSizing: Sendable {
     return share * rate(size, interval, answers[...], quiet * Double(interval) / 1e6, taken: 0)
   }
 
-  /// The PDU bytes per second, as the mean over events with fewer and events with more answers.
+  /// Returns the PDU bytes per second: the mean over the events with fewer and the events with more
+  /// answers.
   ///
   /// - Parameters:
   ///   - bytesPerEvent: the number of data bytes in an event without answers.
-  ///   - taken: the time of each event that answers use, in microseconds.
+  ///   - taken: the time that answers use in each event, in microseconds.
   private func rate(
     _ size: Int, _ interval: Int, _ answers: ArraySlice<StreamAnswer>, _ bytesPerEvent: Double,
     taken: Int
@@ -116,12 +119,12 @@ package struct PDUSizing: Sendable {
     return share > 0 ? highest + (mean(fewer + 1) - highest) * share : highest
   }
 
-  /// The PDU bytes per second in complete exchanges per event. The rate is the mean over a cycle of
-  /// the offsets at which events interrupt PDUs; 0 if a packet does not fit an event.
+  /// Returns the PDU bytes per second in complete exchanges per event; 0 if a packet does not fit
+  /// an event. The rate is the mean over a cycle of the offsets at which events interrupt PDUs.
   ///
   /// - Parameters:
-  ///   - size: bytes of a PDU.
-  ///   - intervalMicroseconds: from one event to the next.
+  ///   - size: the size of a PDU in bytes.
+  ///   - intervalMicroseconds: the time from one event to the next.
   ///   - takenMicroseconds: the part of each event that other packets use.
   package func eventPackedRate(
     size: Int, intervalMicroseconds: Int, takenMicroseconds: Int = 0
@@ -158,7 +161,8 @@ package struct PDUSizing: Sendable {
     return pdus * Double(size) / Double((sent.count - first) * intervalMicroseconds) * 1e6
   }
 
-  /// The time on air of one PDU of `size` bytes in an uninterrupted stream, with acknowledgements.
+  /// Returns the time on air of one PDU of `size` bytes in an uninterrupted stream, with
+  /// acknowledgements.
   package func airTimeMicroseconds(size: Int) -> Int {
     let bytes = size + Self.l2capHeaderSize
     let (packets, rest) = bytes.quotientAndRemainder(dividingBy: payload)
@@ -166,8 +170,8 @@ package struct PDUSizing: Sendable {
     return rest == 0 ? whole : whole + exchangeMicroseconds(bytes: rest)
   }
 
-  /// The time of one data packet and the empty packet that acknowledges it, each followed by a
-  /// space.
+  /// Returns the time of one data packet and the empty packet that acknowledges it, each followed
+  /// by a space of 150 µs.
   private func exchangeMicroseconds(bytes: Int) -> Int {
     phy.airTimeMicroseconds(payload: bytes, encrypted: isEncrypted)
       + phy.airTimeMicroseconds(payload: 0, encrypted: isEncrypted)

@@ -14,7 +14,7 @@ public enum PHY: String, CaseIterable, Sendable {
   /// LE Coded with eight symbols per bit.
   case codedS8 = "S8"
 
-  /// Parses `1M`, `2m` or `Coded`, in upper or lower case.
+  /// Parses `1M`, `2m` or `Coded`, in upper or lower case; returns `nil` for an unknown name.
   package init?(caseInsensitive text: String) {
     let text = text.lowercased()
     guard let phy = Self.allCases.first(where: { $0.rawValue.lowercased() == text }) else {
@@ -26,11 +26,11 @@ public enum PHY: String, CaseIterable, Sendable {
   /// T_IFS, the gap between two packets of a connection event (Vol 6, Part B, 4.1.1).
   public static let interframeSpaceMicroseconds = 150
 
-  /// The message integrity code that encryption adds to a packet with a payload (Vol 6, Part B,
-  /// 2.4).
+  /// The size in bytes of the message integrity code, which encryption adds to each packet with a
+  /// payload (Vol 6, Part B, 2.4).
   private static let integrityCodeBytes = 4
 
-  /// The same PHY without its coding, as a controller reports it.
+  /// The PHY as a controller reports it: `coded` for both codings, S2 and S8.
   public var withoutCoding: PHY {
     switch self {
     case .le1M, .le2M, .coded: self
@@ -38,10 +38,10 @@ public enum PHY: String, CaseIterable, Sendable {
     }
   }
 
-  /// The time on air of one data packet.
+  /// Returns the time on air of one data packet in microseconds.
   ///
   /// - Parameters:
-  ///   - payload: link-layer payload, 0…251 bytes; 0 for the empty packet.
+  ///   - payload: the link-layer payload in bytes, 0…251; 0 for the empty packet.
   ///   - encrypted: whether the packet has the four bytes of the integrity check.
   package func airTimeMicroseconds(payload: Int, encrypted: Bool) -> Int {
     let bytes = payload + (encrypted && payload > 0 ? Self.integrityCodeBytes : 0)

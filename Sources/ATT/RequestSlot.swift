@@ -48,13 +48,13 @@ package struct RequestSlot: Sendable {
     }
   }
 
-  /// Opens the slot. Traps while a request is open, or on a dead bearer.
+  /// Opens the slot. Traps if a request is open or the bearer has ended.
   package mutating func sent(_ opcode: ATTOpcode, deadline: LinkInstant) {
     guard case .idle = state else { preconditionFailure("a second request while one is open") }
     state = .awaiting(opcode, deadline: deadline)
   }
 
-  /// Closes the slot of a request that was not sent.
+  /// Closes the slot because its request was not sent.
   package mutating func withdraw() {
     switch state {
     case .awaiting: state = .idle
@@ -62,7 +62,8 @@ package struct RequestSlot: Sendable {
     }
   }
 
-  /// Closes the slot; an unsolicited response makes the slot unusable and ends the bearer.
+  /// Closes the slot, and returns the action of the caller. An unsolicited response makes the slot
+  /// unusable and ends the bearer.
   package mutating func received(_ response: ATTResponse) -> OnResponse {
     switch state {
     case .awaiting(let opcode, _) where response.answers(opcode):
@@ -74,14 +75,14 @@ package struct RequestSlot: Sendable {
     }
   }
 
-  /// Whether the open request has passed its deadline at `now`. If so, the slot becomes unusable:
-  /// no further request may be sent on this bearer (3.3.3).
+  /// Returns whether the open request has passed its deadline at `now`. If so, the slot becomes
+  /// unusable: no further request may be sent on this bearer (3.3.3).
   package mutating func expired(at now: LinkInstant) -> Bool {
     guard case .awaiting(_, let deadline) = state, deadline <= now else { return false }
     state = .poisoned
     return true
   }
 
-  /// Marks the bearer as dead, for any reason.
+  /// Makes the slot unusable because the bearer has ended.
   package mutating func poison() { state = .poisoned }
 }

@@ -10,7 +10,7 @@ extension ATTPDU {
     return pdu
   }
 
-  /// Same as above, into `pdu`, whose memory is reused. All image bytes are encoded by this
+  /// Encodes the same PDU into `pdu`, whose memory is reused. All image bytes are encoded by this
   /// function, with one copy and without an allocation.
   package static func encodeWriteCommand(
     _ handle: AttributeHandle, prefix: UInt32? = nil, bytes: ArraySlice<UInt8>,
@@ -19,7 +19,8 @@ extension ATTPDU {
     encodeWrite(.writeCommand, handle, prefix, bytes, into: &pdu)
   }
 
-  /// Encodes a Write Request (3.4.5.1) with a value as for `encodeWriteCommand`.
+  /// Encodes a Write Request (3.4.5.1), whose value has the same parts as the value of
+  /// `encodeWriteCommand`.
   package static func encodeWriteRequest(
     _ handle: AttributeHandle, prefix: UInt32? = nil, bytes: ArraySlice<UInt8>
   ) -> [UInt8] {

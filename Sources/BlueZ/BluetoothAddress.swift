@@ -12,18 +12,18 @@ public struct BluetoothAddress: Hashable, Sendable {
 
   /// The six bytes in the order used on the air and by the kernel, least significant first.
   public let littleEndian: [UInt8]
-  /// Public or random.
+  /// Whether the address is public or random.
   public let kind: Kind
 
-  /// `nil` unless `bytes` has six bytes.
+  /// Creates an address; returns `nil` unless `bytes` has six bytes.
   public init?(littleEndian bytes: some Collection<UInt8>, kind: Kind) {
     guard bytes.count == 6 else { return nil }
     littleEndian = Array(bytes)
     self.kind = kind
   }
 
-  /// The address at `place`, relative to this address; `nil` for a location that is known only by a
-  /// name.
+  /// Returns the address at `place`, relative to this address; `nil` for a location that is known
+  /// only by a name.
   public func at(_ place: DeviceLocation) -> BluetoothAddress? {
     var bytes = littleEndian
     guard let last = place.lastByte(from: bytes[0]) else { return nil }
@@ -38,9 +38,9 @@ public struct BluetoothAddress: Hashable, Sendable {
 }
 
 extension BluetoothAddress: LosslessStringConvertible {
-  /// Parses `C0:FF:EE:00:00:01`, with an optional suffix `/public` or `/random`. Without a suffix
-  /// the two top bits determine the type: 11 is a static random address (1.3.2.1), other values are
-  /// public.
+  /// Parses `C0:FF:EE:00:00:01`, with an optional suffix `/public` or `/random`; returns `nil` for
+  /// any other text. Without a suffix the two top bits determine the type: 11 is a static random
+  /// address (1.3.2.1), other values are public.
   public init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     let groups = parts[0].split(separator: ":", omittingEmptySubsequences: false)
@@ -58,7 +58,8 @@ extension BluetoothAddress: LosslessStringConvertible {
     littleEndian = bytes.reversed()
   }
 
-  /// The colon form in upper case; includes the type only if parsing without it would guess wrong.
+  /// The colon form in upper case. The type is included only if parsing the text without the type
+  /// would return the other type.
   public var description: String {
     let digits = littleEndian.reversed().map { byte in
       (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)

@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
-/* epoll_data is a union and epoll_event is packed on x86-64; both are filled in and read here. */
+/* epoll_data is a union, and epoll_event is packed on x86-64; these functions set and read both. */
 static inline int otaflash_epoll_control(int epoll, int operation, int fd, uint32_t events,
                                          uint64_t watch) {
   struct epoll_event event = {.events = events, .data = {.u64 = watch}};
@@ -30,7 +30,7 @@ static inline uint32_t otaflash_epoll_events(const struct epoll_event *event) {
 extern int accept4(int fd, struct sockaddr *address, socklen_t *length, int flags);
 extern int pthread_setname_np(pthread_t thread, const char *name);
 
-/* SOCK_SEQPACKET or SOCK_RAW, never blocking and never inherited. */
+/* The types of a SOCK_SEQPACKET and a SOCK_RAW socket that does not block and is closed by exec. */
 static const int otaflash_seqpacket_type = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
 static const int otaflash_raw_type = SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK;
 
@@ -42,7 +42,8 @@ static inline void otaflash_name_thread(const char *name) {
   (void)pthread_setname_np(pthread_self(), name);
 }
 
-/* Whether the peer has ended the stream or the socket failed. POLLRDHUP is 0x2000 on every Linux. */
+/* Returns whether the peer has ended the stream or the socket failed. POLLRDHUP is 0x2000 on every
+   Linux. */
 static inline int otaflash_has_hung_up(int fd) {
   struct pollfd entry = {.fd = fd, .events = 0x2000};
   return poll(&entry, 1, 0) > 0 && (entry.revents & (0x2000 | POLLHUP | POLLERR)) != 0;

@@ -12,7 +12,7 @@ static inline void otaflash_nats_name_thread(const char *name) {
   (void)pthread_setname_np(pthread_self(), name);
 }
 
-/* The text of this thread's last error; never null. */
+/* Returns the text of the last error of this thread; never null. */
 static inline const char *otaflash_nats_error_text(natsStatus status) {
   const char *text = nats_GetLastError(0);
   return text && *text ? text : natsStatus_GetText(status);

@@ -1,6 +1,6 @@
 /// Formatted numbers for the texts of all layers.
 package enum Numerals {
-  /// `266,112`
+  /// Returns a number with a comma after each group of three digits, such as `266,112`.
   package static func grouped(_ number: Int) -> String {
     let digits = Array(String(number.magnitude))
     var text = number < 0 ? "-" : ""
@@ -11,18 +11,19 @@ package enum Numerals {
     return text
   }
 
-  /// `0d`, `a001`, `9f2c01aa`: as many digits as the type has.
+  /// Returns a number in hexadecimal with as many digits as its type has, such as `0d` or
+  /// `9f2c01aa`.
   package static func hex<Number: FixedWidthInteger & UnsignedInteger>(_ value: Number) -> String {
     let digits = String(value, radix: 16)
     return String(repeating: "0", count: Number.bitWidth / 4 - digits.count) + digits
   }
 
-  /// `0.8 s`, `14.2 s`
+  /// Returns a time in seconds with one digit after the decimal point, such as `14.2 s`.
   package static func seconds(_ duration: Duration) -> String {
     fixed(duration / .seconds(1)) + " s"
   }
 
-  /// Formats a value with one digit after the decimal point: `14.2`.
+  /// Returns a number with one digit after the decimal point, such as `14.2`.
   package static func fixed(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())
     return "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)"

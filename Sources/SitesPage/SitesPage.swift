@@ -11,9 +11,9 @@ import Logging
 /// try await page.run()
 /// ```
 package struct SitesPage: Sendable {
-  /// The time after which a connection without a request is closed.
+  /// The time in seconds after which a connection without a request is closed.
   private static let idleSeconds: Int64 = 75
-  /// The maximum number of open connections; further ones wait.
+  /// The maximum number of open connections; further connections wait.
   private static let connectionMaximum = 1000
   /// The maximum size of the header of a request, in bytes.
   private static let headerMaximum = 16 << 10
@@ -21,9 +21,12 @@ package struct SitesPage: Sendable {
   let services: PageServices
   private let configuration: PageConfiguration
 
+  /// Creates the page.
+  ///
   /// - Parameters:
-  ///   - cost: the cost of passwords of unknown accounts, equal to that of the stored passwords.
-  /// - Throws: `plainAddress` if the address requires TLS, `noAccounts`.
+  ///   - cost: the cost of password hashes for unknown accounts, equal to the cost of the stored
+  ///   hashes.
+  /// - Throws: `plainAddress` if the address requires TLS; `noAccounts` if there are no accounts.
   package init(
     model: any SitesModel, accounts: AccountBook, configuration: PageConfiguration,
     environment: SitesEnvironment = SitesEnvironment(),
@@ -39,7 +42,7 @@ package struct SitesPage: Sendable {
 
   /// Serves the page until the task is cancelled.
   ///
-  /// - Parameter onListening: called with the port after the server listens.
+  /// - Parameter onListening: called with the port when the server listens.
   package func run(
     onListening: @escaping @Sendable (Int) async -> Void = { _ in }
   ) async throws(PageFault) {
@@ -53,7 +56,7 @@ package struct SitesPage: Sendable {
     }
   }
 
-  /// The application, also for tests.
+  /// Returns the web application, which tests also use.
   package func application(
     onListening: @escaping @Sendable (Int) async -> Void = { _ in }
   ) throws(PageFault) -> Application<RouterResponder<PageContext>> {

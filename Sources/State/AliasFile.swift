@@ -1,5 +1,5 @@
-/// The user's aliases on disk, `aliases.json`. They are stored separately from the registry, which
-/// drops devices that were not seen for a long time.
+/// The user's aliases on disk, in `aliases.json`. The file is separate from the registry, because
+/// the registry drops devices that were not seen for a long time.
 package struct AliasFile: Sendable {
   /// The maximum size in bytes, sufficient for the maximum number of aliases with the maximum
   /// length.
@@ -54,15 +54,17 @@ package struct AliasFile: Sendable {
   private let json: VersionedJSON<Page>
   private let lockPath: String
 
-  /// - Parameter directory: must exist for changes (`StateDirectory.create()`).
+  /// - Parameter directory: the state directory, which must exist for changes
+  ///   (`StateDirectory.create()`).
   package init(in directory: StateDirectory) {
     json = VersionedJSON(
       file: AtomicFile(path: directory.aliasesPath, limit: Self.sizeLimit), format: Self.format)
     lockPath = directory.aliasesPath + ".lock"
   }
 
-  /// Returns the aliases, or no content if there is no file. The function acquires no lock and
-  /// creates no file, because shell completion uses it: the file is complete at any time.
+  /// Returns the aliases, or no content if there is no file. Shell completion uses this function,
+  /// so it acquires no lock and creates no file. Without the lock, the content is still complete,
+  /// because the file is replaced atomically.
   package func load() throws(StateFault) -> Recalled<DeviceAliases> {
     let page = try json.read()
     return Recalled(content: page.content?.aliases, setAside: page.setAside)
@@ -70,7 +72,7 @@ package struct AliasFile: Sendable {
 
   /// Reads, changes and writes the aliases in one locked operation.
   ///
-  /// - Returns: the result of `change`, and the new path of a damaged file if there was one.
+  /// - Returns: the result of `change`, and the new path of a damaged file if the file was damaged.
   package func update<Value>(
     _ change: (inout DeviceAliases) -> Value
   ) throws(StateFault) -> (value: Value, setAside: String?) {

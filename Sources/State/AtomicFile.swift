@@ -2,9 +2,9 @@ import Glibc
 
 /// The system calls that write a file; tests replace them with failing calls.
 struct FileWriting: Sendable {
-  /// write(2): the number of bytes written, or -1 and errno.
+  /// Calls write(2); returns the number of written bytes, or -1 with errno set.
   var write: @Sendable (Int32, UnsafeRawBufferPointer) -> Int
-  /// fsync(2): 0, or -1 and errno.
+  /// Calls fsync(2); returns 0, or -1 with errno set.
   var flush: @Sendable (Int32) -> Int32
 
   static let system = FileWriting(
@@ -12,15 +12,15 @@ struct FileWriting: Sendable {
     flush: { fsync($0) })
 }
 
-/// A small file that is replaced atomically: after a crash, or if the disk is full, it contains
-/// either its old or its new content.
+/// A small file that is replaced atomically: after a crash, or if the disk is full, the file
+/// contains either its old or its new content.
 struct AtomicFile: Sendable {
   let path: String
   /// The maximum size in bytes; otaflash writes no larger file.
   let limit: Int
   var writing = FileWriting.system
 
-  /// Returns the content, or `nil` if there is no file.
+  /// Returns the content; `nil` if there is no file.
   func read() throws(StateFault) -> [UInt8]? {
     let bytes: [UInt8]?
     do throws(FileErrno.Failure) {
@@ -44,7 +44,7 @@ struct AtomicFile: Sendable {
       try write(bytes, to: draft)
       guard rename(draft, path) == 0 else { throw StateFault(.replace, path: path, .current) }
     } catch {
-      // Only the first error is reported; the next call replaces a draft that remains.
+      // Only the first error is reported; the next call replaces a draft that was not removed.
       unlink(draft)
       throw error
     }
@@ -59,7 +59,8 @@ struct AtomicFile: Sendable {
   }
 
   /// Renames a damaged file, so that the user can examine it.
-  /// - Returns: its new path. A file with this path, which was set aside earlier, is replaced.
+  ///
+  /// - Returns: the new path. An existing file with this path is replaced.
   func setAside() throws(StateFault) -> String {
     let aside = path + ".damaged"
     guard rename(path, aside) == 0 else { throw StateFault(.replace, path: path, .current) }

@@ -1,10 +1,10 @@
 import Crypto
 import OtaflashFirmware
 
-/// The file name of a stored image: `SIZE-CRC32-SHA256` in ten decimal, 8 hexadecimal and 64
-/// hexadecimal digits. The name identifies the content.
+/// The file name of a stored image: `SIZE-CRC32-SHA256`, with ten decimal digits, 8 hexadecimal
+/// digits, and 64 hexadecimal digits. The name identifies the content.
 struct BaseImageName: Hashable {
-  /// The size and CRC32 that devices report for their running image.
+  /// The size in bytes, as devices report it for their running image.
   let size: UInt32
   let crc32: UInt32
   /// The SHA-256 as 64 lower-case digits.
@@ -16,7 +16,7 @@ struct BaseImageName: Hashable {
     sha256 = SHA256.hash(data: bytes).map { Self.digits(UInt32($0), 2, radix: 16) }.joined()
   }
 
-  /// Parses a file name; `nil` if it is invalid.
+  /// Parses a file name; returns `nil` if the name is invalid.
   init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "-")
     guard parts.count == 3, let size = UInt32(parts[0]), let crc32 = UInt32(parts[1], radix: 16)

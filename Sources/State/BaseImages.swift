@@ -3,11 +3,11 @@ import Glibc
 /// The images that this host sent to devices, in one file for each image. They are used as bases
 /// for patches.
 ///
-/// A file is used only if its bytes match the size, CRC32 and SHA-256 in its name; otherwise it is
-/// set aside. The total size is limited, and the least recently used images are removed first.
-/// Several processes may store and find images at the same time.
+/// A file is used only if its bytes match the size, CRC32 and SHA-256 in its name; otherwise the
+/// file is renamed. The total size is limited, and the least recently used images are removed
+/// first. Several processes may store and find images at the same time.
 public struct BaseImages: Sendable {
-  /// The default limit for the bytes of all images: 64 MiB.
+  /// The default limit for the total size of all images: 64 MiB.
   public static let defaultLimit = 64 << 20
   /// The maximum number of stored images.
   static let capacity = 256
@@ -26,7 +26,7 @@ public struct BaseImages: Sendable {
   /// - Parameters:
   ///   - directory: an existing directory (`StateDirectory.create()`).
   ///   - limit: the limit for the bytes of all images; a larger image is not stored.
-  ///   - tellSetAside: receives the new path of a damaged file that was set aside.
+  ///   - tellSetAside: receives the new path of a damaged file.
   public init(
     in directory: StateDirectory, limit: Int = defaultLimit,
     tellSetAside: @escaping @Sendable (String) -> Void = { _ in }
@@ -51,7 +51,8 @@ public struct BaseImages: Sendable {
 
   /// Finds the most recently used image with this size in bytes and this CRC32, and marks the image
   /// as used now.
-  /// - Returns: the bytes of the image, or `nil` if the image is not stored.
+  ///
+  /// - Returns: the bytes of the image; `nil` if the image is not stored.
   public func find(size: UInt32, crc32: UInt32) throws(StateFault) -> [UInt8]? {
     let turn = try takeTurn()
     defer { extendLifetime(turn) }
@@ -87,7 +88,7 @@ public struct BaseImages: Sendable {
   }
 
   /// Returns the contents of the file; `nil` if the file does not exist, or if its contents do not
-  /// match the size, CRC32 and SHA-256 in its name. A file that does not match is set aside.
+  /// match the size, CRC32 and SHA-256 in its name. A file that does not match is renamed.
   private func read(_ name: BaseImageName) throws(StateFault) -> [UInt8]? {
     let file = file(name)
     do throws(StateFault) {
@@ -122,13 +123,13 @@ extension BaseImages {
   private struct KeptFile {
     let name: BaseImageName
     let path: String
-    /// Whether the file was damaged and has been set aside for examination.
+    /// Whether the file was damaged and was renamed.
     let isAside: Bool
     let bytes: Int
     let used: timespec
   }
 
-  /// Returns the files that were set aside, then the images, each sorted by last use, the oldest
+  /// Returns the damaged files and then the images, both sorted by their last use, the oldest
   /// first.
   private func files() throws(StateFault) -> [KeptFile] {
     var files: [KeptFile] = []
@@ -163,8 +164,8 @@ extension BaseImages {
     }
   }
 
-  /// Removes incomplete files. Only the process that holds the lock writes, so no process is still
-  /// writing them.
+  /// Removes incomplete files. Only the process that holds the lock writes files, so no process is
+  /// still writing an incomplete file.
   private func removeDrafts() throws(StateFault) {
     for text in try FolderNames.read(
       folder, suffix: Self.draftSuffix, atMost: Self.namesMaximum)

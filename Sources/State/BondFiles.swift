@@ -7,7 +7,7 @@ private struct BondRecord: Codable, Sendable {
     case adapter, at
   }
 
-  /// The adapter's own address. It is stored because keys belong to a pair of devices.
+  /// The address of the adapter, which is stored because keys belong to a pair of devices.
   let adapter: String
   /// The time of the pairing in seconds since 1970.
   let at: Double
@@ -58,7 +58,7 @@ public struct BondFiles: BondStore {
 
   /// - Parameters:
   ///   - directory: an existing directory (`StateDirectory.create()`).
-  ///   - tellSetAside: receives the new path of a damaged file that was set aside.
+  ///   - tellSetAside: receives the new path of a damaged file.
   public init(
     in directory: StateDirectory, tellSetAside: @escaping @Sendable (String) -> Void = { _ in }
   ) {
@@ -75,7 +75,7 @@ public struct BondFiles: BondStore {
     self.tellSetAside = tellSetAside
   }
 
-  /// Returns the bonds of an adapter, by its own address.
+  /// Returns the bonds of an adapter.
   public func bonds(of adapter: BluetoothAddress) throws(StateFault) -> [Bond] {
     var bonds: [Bond] = []
     for name in try FolderNames.read(folder, suffix: Self.suffix, atMost: Self.capacity) {
@@ -94,7 +94,7 @@ public struct BondFiles: BondStore {
       Page(bond: BondRecord(bond, adapter: adapter, at: now())))
   }
 
-  /// Removes a bond; returns `false` if it does not exist.
+  /// Removes a bond; returns `false` if the bond does not exist.
   public func forget(
     _ device: BluetoothAddress, of adapter: BluetoothAddress
   ) throws(StateFault) -> Bool {

@@ -23,8 +23,10 @@ package struct DeviceAlias: Hashable, Sendable, CustomStringConvertible {
   /// The alias, which is case-sensitive.
   package let description: String
 
-  /// - Throws: the reason why `text` is invalid. An alias has no colon, so it is never an address
-  ///   or another form of DEVICE.
+  /// Creates an alias. An alias has no colon, so that it is never an address or another form of
+  /// DEVICE.
+  ///
+  /// - Throws: the reason why `text` is invalid.
   package init(_ text: String) throws(Fault) {
     guard (1...Self.lengthMaximum).contains(text.count) else {
       throw .length(maximum: Self.lengthMaximum)
@@ -74,18 +76,18 @@ package struct DeviceAliases: Equatable, Sendable {
     devices.map { ($0.key, $0.value) }.sorted { $0.alias.description < $1.alias.description }
   }
 
-  /// The device with an alias.
+  /// The device with an alias; `nil` if the alias is not assigned.
   package subscript(alias: DeviceAlias) -> String? { devices[alias] }
 
-  /// Returns the alias of a device.
+  /// Returns the alias of a device; `nil` if the device has no alias.
   package func alias(of device: String) -> DeviceAlias? {
     devices.first { $0.value == device }?.key
   }
 
-  /// Assigns an alias to a device, in place of its former alias.
+  /// Assigns an alias to a device, and removes the former alias of the device.
   ///
-  /// - Returns: the former alias; `nil` if the device had none, or if it is the same alias.
-  /// - Throws: `.taken` if another device has the alias, `.full`.
+  /// - Returns: the former alias; `nil` if the device had no alias, or already had this alias.
+  /// - Throws: `.taken` if another device has the alias; `.full` if the maximum number is reached.
   package mutating func name(
     _ device: String, _ alias: DeviceAlias
   ) throws(Fault) -> DeviceAlias? {
@@ -104,7 +106,7 @@ package struct DeviceAliases: Equatable, Sendable {
 
   /// Removes an alias.
   ///
-  /// - Returns: the device of the alias; `nil` if there is no such alias.
+  /// - Returns: the device of the alias; `nil` if the alias is not assigned.
   package mutating func remove(_ alias: DeviceAlias) -> String? {
     devices.removeValue(forKey: alias)
   }

@@ -7,8 +7,8 @@ enum DeviceFileName {
   /// The maximum length of a name, which leaves room for the longest suffix within NAME_MAX (255).
   static let lengthLimit = 200
 
-  /// Returns a name that is unique for an id. Names that would be too long are truncated and differ
-  /// in their CRC32.
+  /// Returns a name that is unique for an id. A name that would be too long is truncated and ends
+  /// with the CRC32 of the id.
   static func escaped(_ device: String) -> String {
     var name = ""
     for byte in device.utf8 { name += character(byte, leading: name.isEmpty) }

@@ -40,15 +40,15 @@ public struct DeviceIdentity: Equatable, Sendable {
   let otherName: String?
 
   /// Creates the identity of a Bluetooth device from the bytes of its address. The address type is
-  /// not included, because no two devices differ only in it.
+  /// not included: two devices whose addresses differ only in the type are treated as one device.
   public init(_ address: BluetoothAddress) {
     let bytes = address.littleEndian.map { String($0, radix: 16) }
     self.init(device: "\(address)", name: "air/" + bytes.joined(separator: ":"))
   }
 
-  /// Creates the identity of a device with a socket or a file, equal for all paths of the file.
-  /// Both the file and its location are locked, because a device that restarts creates a new file
-  /// in the same location.
+  /// Creates the identity of a device with a socket or a file; the identity is equal for all paths
+  /// of the file. Both the file and its location are locked, because a device that restarts creates
+  /// a new file in the same location.
   public init(path: String, device: String) {
     self.init(device: device, name: Self.place(of: path), otherName: Self.file(path))
   }
@@ -65,7 +65,8 @@ public struct DeviceIdentity: Equatable, Sendable {
     return "file/\(status.st_dev)/\(status.st_ino)"
   }
 
-  /// Returns the folder of a file after resolving links, and its name. The file need not exist.
+  /// Returns the folder of a file with all links resolved, and the name of the file. The file need
+  /// not exist.
   private static func place(of path: String) -> String {
     let real = resolved(path) ?? path
     let slash = real.lastIndex(of: "/") ?? real.startIndex

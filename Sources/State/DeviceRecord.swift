@@ -12,7 +12,7 @@ public struct DeviceRecord: Equatable, Sendable {
       case alreadyCurrent = "already-current"
       /// The link was lost or the run was stopped; the device holds a part of the image.
       case interrupted
-      /// Another failure, after which the transfer cannot be resumed.
+      /// The attempt failed, and the transfer cannot be resumed.
       case failed
     }
 
@@ -20,11 +20,11 @@ public struct DeviceRecord: Equatable, Sendable {
     public var outcome: Outcome
     /// The version of the image, if known.
     public var version: FirmwareVersion?
-    /// The time of the end in seconds since 1970.
+    /// The end of the attempt, in seconds since 1970.
     public var at: Double
     var others = KeptMembers()
 
-    /// Creates the record of an attempt that ended at a time in seconds since 1970.
+    /// Creates the record of an attempt that ended at `at`, in seconds since 1970.
     public init(outcome: Outcome, version: FirmwareVersion?, at: Double) {
       self.outcome = outcome
       self.version = version
@@ -40,14 +40,15 @@ public struct DeviceRecord: Equatable, Sendable {
     public var at: Double
     var others = KeptMembers()
 
-    /// Creates a version that was read at a time in seconds since 1970.
+    /// Creates a version that was read at `at`, in seconds since 1970.
     public init(version: FirmwareVersion, at: Double) {
       self.version = version
       self.at = at
     }
   }
 
-  /// The unique id, as in the argument DEVICE: `C0:FF:EE:00:00:01`, `unix:/run/door`, `sim:`.
+  /// The unique id in the form of the argument DEVICE: `C0:FF:EE:00:00:01`, `unix:/run/door`,
+  /// `sim:`.
   public let id: String
   /// The last advertised name; `nil` = no name was received.
   public var name: String?
@@ -63,7 +64,7 @@ public struct DeviceRecord: Equatable, Sendable {
   public var lastFlashing: Flashing?
   /// The last reported version; `nil` = no version was read.
   public var running: Running?
-  /// The board in the last campaign; the site and the tags below are also taken from the last
+  /// The board in the last campaign of the device. The site and the tags also come from this
   /// campaign.
   package var board: String?
   package var site: String?
@@ -71,7 +72,7 @@ public struct DeviceRecord: Equatable, Sendable {
   package var tags: [String]?
   var others = KeptMembers()
 
-  /// Creates the record of a device that was seen but not connected.
+  /// Creates the record of a device that was seen, but was never connected.
   public init(id: String, lastSeen: Double) {
     self.id = id
     self.lastSeen = lastSeen
@@ -86,12 +87,13 @@ public struct DeviceRecord: Equatable, Sendable {
 
 /// Stored times, in seconds since 1970.
 enum KeptTime {
-  /// The last time in range, the end of the year 9999, because this is the last year in RFC 3339.
+  /// The range of times. It ends with the year 9999, the last year in RFC 3339.
   private static let range = 0.0..<253_402_300_800
 
   static func isSound(_ seconds: Double) -> Bool { range.contains(seconds) }
 
-  /// Returns the nearest time in range. The file must be readable even if the clock was wrong.
+  /// Returns the nearest time in the range, because the file must be readable even if the clock was
+  /// wrong.
   static func nearest(_ seconds: Double) -> Double {
     seconds.isNaN ? 0 : min(max(seconds, range.lowerBound), range.upperBound - 1)
   }
@@ -175,8 +177,8 @@ extension DeviceRecord.Running: Codable {
 }
 
 extension DeviceRecord {
-  /// The last version that was read or flashed. This also works for records of earlier versions of
-  /// otaflash, which store no separate version.
+  /// The last version that was read or flashed. Records of earlier versions of otaflash contain no
+  /// version that was read.
   package var lastVersion: Running? {
     var known = running
     if let flashing = lastFlashing, let version = flashing.version {

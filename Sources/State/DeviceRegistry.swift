@@ -2,8 +2,8 @@ import OtaflashFirmware
 
 /// The devices that this host has seen or flashed.
 public struct DeviceRegistry: Equatable, Sendable {
-  /// The maximum number of devices that were never connected; devices that were not seen for the
-  /// longest time are dropped first.
+  /// The maximum number of devices that were never connected. If more devices are recorded, the
+  /// devices whose last advertisement is the oldest are dropped.
   public static let capacity = 1000
   /// The maximum number of devices that were connected.
   static let connectedCapacity = 50_000
@@ -16,8 +16,9 @@ public struct DeviceRegistry: Equatable, Sendable {
     known = Dictionary(records.map { ($0.id, $0) }) { Self.precedes($1, $0) ? $1 : $0 }
   }
 
-  /// The records, each id once: first the connected devices, the last connected first, then the
-  /// other devices, the last seen first.
+  /// The records, one for each id. The connected devices are first, sorted by their last
+  /// connection; the other devices follow, sorted by the time when they were last seen. The most
+  /// recent is first.
   public var records: [DeviceRecord] {
     let records = known.values.sorted(by: Self.precedes)
     let connected = records.prefix { $0.lastConnected != nil }
@@ -25,10 +26,10 @@ public struct DeviceRegistry: Equatable, Sendable {
       + records.dropFirst(connected.count).prefix(Self.capacity)
   }
 
-  /// The record of a device; `nil` if it is unknown.
+  /// The record of a device; `nil` if the device is unknown.
   public subscript(id: String) -> DeviceRecord? { known[id] }
 
-  /// Records an advertisement. Missing values (`nil`) stay unchanged.
+  /// Records an advertisement. A value that is `nil` does not replace a recorded value.
   public mutating func seen(_ id: String, name: String?, address: String?, at time: Double) {
     change(id, at: time) { record in
       record.name = name ?? record.name
@@ -36,14 +37,14 @@ public struct DeviceRegistry: Equatable, Sendable {
     }
   }
 
-  /// Records a connection. Missing values (`nil`) stay unchanged.
+  /// Records a connection. A value that is `nil` does not replace a recorded value.
   ///
   /// - Parameters:
   ///   - id: the device's key in this registry.
   ///   - name: the name that the device reported or advertised.
   ///   - address: the address that the connection used.
   ///   - version: the version that the device reported.
-  ///   - time: seconds since 1970.
+  ///   - time: the time of the connection, in seconds since 1970.
   public mutating func connected(
     _ id: String, name: String?, address: String?, version: FirmwareVersion? = nil, at time: Double
   ) {
@@ -64,8 +65,9 @@ public struct DeviceRegistry: Equatable, Sendable {
     }
   }
 
-  /// Merges the records of a campaign, in any order and repeatedly. The newer value of each field
-  /// is kept, according to the time of the field. The advertised name of a device stays unchanged.
+  /// Merges the records of a campaign. Records may be merged in any order and repeatedly. The newer
+  /// value of each field is kept, according to the time of the field. The advertised name of a
+  /// device stays unchanged.
   package mutating func add(_ records: [DeviceRecord]) {
     for record in records {
       guard let former = known[record.id] else {
@@ -84,12 +86,12 @@ public struct DeviceRegistry: Equatable, Sendable {
     change(id, at: self[id]?.lastSeen ?? time) { $0.lastChosen = time }
   }
 
-  /// The device that the user chose last.
+  /// The device that the user chose last; `nil` if the user never chose a device.
   package var lastChosen: DeviceRecord? {
     known.values.filter { $0.lastChosen != nil }.max { $0.lastChosen ?? 0 < $1.lastChosen ?? 0 }
   }
 
-  /// Removes a device, if it is known.
+  /// Removes a device; has no effect if the device is unknown.
   public mutating func forget(_ id: String) { known[id] = nil }
 
   private mutating func change(

@@ -1,13 +1,13 @@
 import Glibc
 
-/// An open file that closes itself.
+/// An open file that is closed when its owner releases it.
 struct FileDescriptor: ~Copyable {
   let number: Int32
 
   /// Takes ownership of an open descriptor.
   init(owning number: Int32) { self.number = number }
 
-  /// Calls open(2) with O_CLOEXEC. Only the user can access new files.
+  /// Opens a file with open(2) and O_CLOEXEC. Only the user can access a new file.
   init(opening path: String, _ flags: Int32) throws(FileErrno.Failure) {
     number = try FileErrno.checked { open(path, flags | O_CLOEXEC, 0o600) }
   }
@@ -33,7 +33,7 @@ struct FileDescriptor: ~Copyable {
     return status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Returns all bytes up to the end, but at most `limit` + 1.
+  /// Returns all bytes up to the end of the file, but at most `limit` + 1.
   func read(atMost limit: Int) throws(FileErrno.Failure) -> [UInt8] {
     try Self.read(number, atMost: limit)
   }
@@ -75,7 +75,8 @@ struct FileDescriptor: ~Copyable {
   private static let silentStepsTold = 2000 / stepMilliseconds
   private static let silentStepsMaximum = 600_000 / stepMilliseconds
 
-  /// Reads all bytes from a descriptor that stays open, such as standard input.
+  /// Returns all bytes from a descriptor that stays open, such as standard input, but at most
+  /// `limit` + 1.
   static func read(_ number: Int32, atMost limit: Int) throws(FileErrno.Failure) -> [UInt8] {
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: min(limit + 1, 1 << 16))
@@ -95,8 +96,8 @@ extension FileErrno {
     let errno: FileErrno
   }
 
-  /// Repeats a call while signals interrupt it; a result of -1 is a failure. Repeated signals end
-  /// the process, so the number of repetitions needs no limit.
+  /// Repeats a call while signals interrupt the call; a result of -1 is a failure. Repeated signals
+  /// end the process, so the number of repetitions needs no limit.
   static func checked<Result: BinaryInteger>(
     _ call: () -> Result
   ) throws(Failure) -> Result {

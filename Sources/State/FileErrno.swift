@@ -9,7 +9,7 @@ public struct FileErrno: RawRepresentable, Hashable, Sendable, CustomStringConve
   /// The error number of the last call in this thread.
   static var current: FileErrno { FileErrno(rawValue: errno) }
 
-  /// The text of the C library, such as `No space left on device`.
+  /// The message of the C library, such as `No space left on device`.
   public var description: String {
     var text = [CChar](repeating: 0, count: 128)
     guard strerror_r(rawValue, &text, text.count) == 0 else { return "error \(rawValue)" }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A lock for files that several processes change. It uses flock(2) on a separate file; the kernel
-/// releases the lock when the holder dies.
+/// A lock for files that several processes change. The lock uses flock(2) on a separate file; the
+/// kernel releases the lock when the holder ends.
 struct FileTurn: ~Copyable {
   /// The number and interval of attempts to acquire the lock.
   struct Patience: Sendable {
@@ -11,14 +11,15 @@ struct FileTurn: ~Copyable {
     var total: Duration { interval * (attempts - 1) }
   }
 
-  /// The default, which is sufficient because processes hold the lock only while they read and
-  /// write a few files.
+  /// The default number and interval. They are sufficient, because processes hold the lock only
+  /// while they read and write a few files.
   static let patience = Patience(attempts: 250, interval: .milliseconds(20))
 
   private let file: FileDescriptor
 
   /// Waits for the lock, which is held as long as this value exists.
-  /// - Parameter path: the path of the lock file; created if it does not exist.
+  ///
+  /// - Parameter path: the path of the lock file, which is created if it does not exist.
   /// - Throws: `.registryBusy` after the time limit.
   init(at path: String, within patience: Patience) throws(StateFault) {
     let file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_NOFOLLOW, as: .lock)
@@ -46,7 +47,7 @@ struct FileTurn: ~Copyable {
     }
   }
 
-  /// Waits for an interval. A signal may end the wait early, which costs only one attempt.
+  /// Waits for an interval. If a signal ends the wait early, the next attempt is only earlier.
   private static func rest(_ interval: Duration) {
     let (seconds, attoseconds) = interval.components
     var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))

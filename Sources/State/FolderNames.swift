@@ -3,6 +3,7 @@ import Glibc
 /// The names in one folder of the state directory.
 enum FolderNames {
   /// Returns the names that end in `suffix`, sorted; an empty list if the folder does not exist.
+  ///
   /// - Parameter limit: the maximum number of names.
   static func read(
     _ folder: String, suffix: String = "", atMost limit: Int

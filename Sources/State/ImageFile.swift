@@ -11,7 +11,7 @@ public enum ImageFileFault: Error, Equatable, Sendable {
   case missing(path: String)
   /// The path is a directory.
   case isDirectory(path: String)
-  /// The file could not be opened or read; errno(3) states the reason.
+  /// The file could not be opened or read; `FileErrno` states the reason.
   case unreadable(path: String, FileErrno)
   /// The task was cancelled before the end of the file.
   case cancelled(path: String)
@@ -30,7 +30,7 @@ public enum SidecarFault: Error, Equatable, Sendable {
   case tooLarge(limit: Int)
   /// The file is not a JSON object whose values are strings.
   case notAnObjectOfStrings
-  /// An unknown or misspelled member.
+  /// The file contains an unknown or misspelled member.
   case unknownKey(String)
   /// `version` is not a version such as `1.3.0`.
   case malformedVersion(String)
@@ -40,7 +40,7 @@ public enum SidecarFault: Error, Equatable, Sendable {
   case saysNothing
 }
 
-/// Reads images from disk. Blocks while it reads.
+/// Reads images from disk. The functions block the thread while they read.
 public enum ImageFile {
   /// The path that stands for standard input.
   public static let standardInput = "-"
@@ -49,9 +49,10 @@ public enum ImageFile {
   /// The suffix of a sidecar file, after the path of the image.
   public static let sidecarSuffix = ".json"
 
-  /// Reads a file that contains one image: the only part of the result of `loadPackage`.
+  /// Reads a file that contains one image.
+  ///
   /// - Parameters:
-  ///   - path: `-` is standard input.
+  ///   - path: the path; `-` is standard input.
   ///   - overrides: the values of the user, which take precedence.
   ///   - region: the addresses to read from a file with addresses.
   ///   - limit: the maximum size in bytes; at most one byte more is read.
@@ -72,8 +73,9 @@ public enum ImageFile {
   /// are sent.
   ///
   /// Cancellation of the task ends the wait for data of a FIFO or standard input.
+  ///
   /// - Parameters:
-  ///   - path: `-` is standard input.
+  ///   - path: the path; `-` is standard input.
   ///   - overrides: the values of the user, which take precedence.
   ///   - region: the addresses to read from a file with addresses.
   ///   - limit: the maximum size in bytes; at most one byte more is read.
@@ -103,7 +105,7 @@ public enum ImageFile {
     return (bytes, try loadSidecar(path + sidecarSuffix))
   }
 
-  /// Returns the name of the image at `path`.
+  /// Returns the last component of `path`, which is the name of the image.
   package static func lastComponent(of path: String) -> String {
     path.split(separator: "/").last.map(String.init) ?? path
   }
@@ -121,7 +123,7 @@ public enum ImageFile {
     throw .cancelled(path: path)
   }
 
-  /// Reads a file. The file is opened without waiting, because a FIFO may have no writer yet.
+  /// Reads a file. The open call does not wait, because a FIFO may have no writer yet.
   private static func read(
     waitingOn path: String, limit: Int, onSilence: () -> Void
   ) throws(ImageFileFault) -> [UInt8] {
@@ -157,7 +159,7 @@ public enum ImageFile {
     } catch .missing {
       return nil
     } catch .unreadable(_, .nameTooLong) {
-      // A sidecar file cannot have such a long name.
+      // The path with the suffix of a sidecar file is too long, so the file cannot exist.
       return nil
     }
     do throws(SidecarFault) {

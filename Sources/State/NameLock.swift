@@ -1,8 +1,8 @@
 import Glibc
 
-/// A name in the kernel's abstract socket namespace (unix(7)), which only one process at a time can
-/// bind, independent of its user and environment. The kernel releases the name when the process
-/// dies.
+/// A name in the kernel's abstract socket namespace (unix(7)). Only one process at a time can bind
+/// a name, independent of the user and the environment. The kernel releases the name when the
+/// process ends.
 struct NameLock: ~Copyable, Sendable {
   enum Refusal: Error {
     /// The pid of the holder; `nil` if the holder has just ended, or runs in another container.
@@ -12,8 +12,9 @@ struct NameLock: ~Copyable, Sendable {
 
   let socket: FileDescriptor
 
-  /// Binds the name. The call does not wait for a holder, but it waits for the end of a released
-  /// lock, because a child process has a copy of the descriptor until it executes its program.
+  /// Binds the name. The call does not wait for another holder. However, it waits for a lock that
+  /// was just released, because a child process has a copy of the descriptor until it executes its
+  /// program.
   init(_ name: String) throws(Refusal) {
     let address = AbstractAddress(name)
     for _ in 1..<Self.attempts {
@@ -47,8 +48,8 @@ struct NameLock: ~Copyable, Sendable {
     }
   }
 
-  /// After this call, no process holds the name, even if copies of the descriptor exist, because a
-  /// socket that was shut down refuses connections.
+  /// After this call, no process holds the name, even if copies of the descriptor exist: a socket
+  /// that was shut down refuses connections.
   deinit { shutdown(socket.number, Int32(SHUT_RD)) }
 
   consuming func release() {}

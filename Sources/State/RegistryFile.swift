@@ -4,8 +4,8 @@ import OtaflashGATT
 /// The device registry on disk, `devices.json`. Concurrent processes change the file one at a time,
 /// so no change is lost.
 ///
-/// As `KnownDevices`, this type provides the devices that were connected. A damaged registry is set
-/// aside and replaced by an empty registry, and `load` returns the new path of the damaged file.
+/// As `KnownDevices`, this type provides the devices that were connected. A damaged registry is
+/// renamed and replaced by an empty registry, and `load` returns the new path of the damaged file.
 public struct RegistryFile: Sendable {
   /// The maximum size in bytes: 4 KiB for each device of a full registry.
   static let sizeLimit = (DeviceRegistry.capacity + DeviceRegistry.connectedCapacity) * 4 * 1024
@@ -78,7 +78,8 @@ public struct RegistryFile: Sendable {
   }
 
   /// Reads, changes and writes the registry in one locked operation.
-  /// - Returns: the new path of a damaged registry if there was one.
+  ///
+  /// - Returns: the new path of a damaged registry if the registry was damaged.
   public func update(_ change: (inout DeviceRegistry) -> Void) throws(StateFault) -> String? {
     let turn = try FileTurn(at: lockPath, within: patience)
     defer { extendLifetime(turn) }

@@ -1,5 +1,5 @@
-/// The exclusive right of one process to the jobs of a campaign store; other processes may read the
-/// store and add requests. The kernel releases the lock when the process dies (`NameLock`).
+/// The exclusive right of one process to the jobs of a campaign store. Other processes may read the
+/// store and add requests. The kernel releases the lock when the process ends (`NameLock`).
 package struct RunLock: ~Copyable, Sendable {
   private static let prefix = "otaflash/fleet/"
 
@@ -7,8 +7,9 @@ package struct RunLock: ~Copyable, Sendable {
   private let file: NameLock?
 
   /// Acquires the lock without waiting.
+  ///
   /// - Parameter store: the path of the store file, which need not exist; all paths of one file
-  ///   stand for the same lock.
+  ///   refer to the same lock.
   /// - Throws: `.held`, even if the holder is this process.
   package init(store: String) throws(RunLockFault) {
     let identity = DeviceIdentity(path: store, device: store)
@@ -44,7 +45,7 @@ package struct ActiveRunLock: ~Copyable, Sendable {
 
   /// Acquires the lock without waiting.
   ///
-  /// - Parameter store: the path of the store's file, which exists.
+  /// - Parameter store: the path of the store file, which must exist.
   /// - Throws: `.held`, even if the holder is this process.
   package init(run: String, store: String) throws(RunLockFault) {
     do throws(NameLock.Refusal) { lock = try NameLock(Self.name(of: run, store)) } catch {
@@ -71,8 +72,8 @@ package struct ActiveRunLock: ~Copyable, Sendable {
 
 /// The reason why a process cannot acquire the lock of a store.
 package enum RunLockFault: Error, Equatable, Sendable {
-  /// Another process, or another task of this process, holds the lock; `by: nil` = the pid is
-  /// unknown.
+  /// Another process, or another task of this process, holds the lock; `nil` means that the pid of
+  /// the holder is unknown.
   case held(store: String, by: Int32?)
   case state(StateFault)
 }

@@ -6,6 +6,7 @@ public struct StateDirectory: Equatable, Sendable {
   public let path: String
 
   /// Returns the directory without accessing the disk.
+  ///
   /// - Parameter environment: the environment variables; only XDG_STATE_HOME and HOME are used. As
   ///   the specification requires, a path that is not absolute is ignored.
   public static func locate(
@@ -19,8 +20,8 @@ public struct StateDirectory: Equatable, Sendable {
     throw .noPlace
   }
 
-  /// Creates missing directories with mode 0700, revokes other users' access to the state directory
-  /// if this user owns it, and checks that all directories are writable.
+  /// Creates missing directories with mode 0700. Removes the access of other users to the state
+  /// directory if this user owns it. Checks that all directories are writable.
   public func create() throws(StateFault) {
     for directory in [path, journalPath, bondsPath, imagesPath] {
       try Self.makeDirectory(directory)

@@ -21,8 +21,8 @@ public enum StateFault: Error, Equatable, Sendable {
   case tooLarge(path: String, limit: Int)
   /// A later version of otaflash wrote the file; this version would lose unknown members.
   case newerFormat(path: String, format: Int)
-  /// Another process, or another task of this process, uses the device. The pid is `nil` if it is
-  /// unknown.
+  /// Another process, or another task of this process, uses the device; `nil` means that the pid of
+  /// the holder is unknown.
   case deviceBusy(device: String, holder: Int32?)
   /// Another process has locked the list of devices or the stored images for longer than the time
   /// limit.
@@ -43,7 +43,7 @@ public enum StateFault: Error, Equatable, Sendable {
   }
 }
 
-/// The purposes of system calls that can fail.
+/// The operations on files that can fail.
 public enum FileOperation: String, Equatable, Sendable {
   /// open(2) of an existing or a new file.
   case open
@@ -69,7 +69,8 @@ extension StateFault: ExplainedFault {
   public var explanation: String {
     switch self {
     case .deviceBusy: "Only one process at a time can use a device."
-    case .registryBusy: "The process that holds the lock, or its disk, is probably unresponsive."
+    case .registryBusy:
+      "The process that holds the lock is probably unresponsive, or waits for a disk."
     case .noPlace, .diskFull, .permissionDenied, .notADirectory, .impossiblePlace, .notAFile,
       .tooLarge, .newerFormat, .system:
       "The state directory contains locks, resume hints and the list of devices; XDG_STATE_HOME "
@@ -94,10 +95,10 @@ extension StateFault: ExplainedFault {
     case .diskFull(let path): "\(path) cannot be written: the disk or the quota is full"
     case .permissionDenied(let path): "\(path): permission denied"
     case .notADirectory(let path): "\(path) is not a directory"
-    case .impossiblePlace(let path, let errno): "there can be no directory \(path): \(errno)"
+    case .impossiblePlace(let path, let errno): "the directory \(path) cannot be created: \(errno)"
     case .notAFile(let path): "\(path) is not a regular file"
     case .tooLarge(let path, let limit):
-      "\(path) is larger than \(limit) bytes, so otaflash did not write it"
+      "\(path) is larger than \(limit) bytes; otaflash does not write such files"
     case .newerFormat(let path, let format):
       "\(path) has format \(format), written by a later otaflash"
     case .deviceBusy(let device, let holder?): "\(device) is in use by process \(holder)"

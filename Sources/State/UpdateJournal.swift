@@ -3,13 +3,13 @@
 public struct UpdateJournal: Sendable {
   /// The description of an update in progress.
   public struct Entry: Codable, Equatable, Sendable {
-    /// The device's name.
+    /// The identity of the device.
     public let device: String
     /// The image's name.
     public let imageName: String
     /// The size of the image in bytes.
     public let imageSize: Int
-    /// The CRC32 of the image as it is sent.
+    /// The CRC32 of the image, in the form in which it is sent.
     public let imageCRC32: UInt32
     /// The number of contiguous bytes that the device has acknowledged.
     public var acknowledged: Int
@@ -63,7 +63,7 @@ public struct UpdateJournal: Sendable {
       file: AtomicFile(path: path, limit: Self.sizeLimit, writing: writing), format: 1)
   }
 
-  /// Returns the entry of an unfinished update, if there is one.
+  /// Returns the entry of an unfinished update; no content if there is no entry.
   public func read() throws(StateFault) -> Recalled<Entry> {
     let page = try json.read()
     let entry = page.content?.update
@@ -71,8 +71,8 @@ public struct UpdateJournal: Sendable {
     return Recalled(content: entry?.device == device ? entry : nil, setAside: page.setAside)
   }
 
-  /// Replaces the entry. The caller must hold the device's lock and should write rarely, such as
-  /// once for each block, because every call waits for the disk.
+  /// Replaces the entry. The caller must hold the device's lock. Because every call waits for the
+  /// disk, call this function rarely, for example once for each block.
   public func write(_ entry: Entry) throws(StateFault) {
     precondition(entry.device == device, "an entry for \(entry.device) in the journal of \(device)")
     try json.write(Page(update: entry))

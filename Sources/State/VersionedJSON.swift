@@ -16,7 +16,7 @@ protocol SoundContent: Codable, Sendable {
   var isSound: Bool { get }
 }
 
-/// A JSON file with a number for its format: `{"format":1, …}`.
+/// A JSON file with a member for the number of its format: `{"format":1, …}`.
 struct VersionedJSON<Content: SoundContent>: Sendable {
   private struct FormatField: Decodable {
     let format: Int
@@ -27,7 +27,7 @@ struct VersionedJSON<Content: SoundContent>: Sendable {
   let format: Int
 
   /// Reads the file. A damaged or oversized file is renamed and reported, so that its content is
-  /// not lost and later runs are not blocked.
+  /// not lost and later runs do not fail.
   func read() throws(StateFault) -> Recalled<Content> {
     let bytes: [UInt8]?
     do throws(StateFault) {
@@ -62,7 +62,7 @@ struct VersionedJSON<Content: SoundContent>: Sendable {
     do {
       return try JSONDecoder().decode(type, from: Data(bytes))
     } catch {
-      // The caller sets the file aside for examination.
+      // The caller renames the file, so that the user can examine it.
       return nil
     }
   }

@@ -68,8 +68,8 @@ struct AccountsAdd: Subcommand {
     return .done("added")
   }
 
-  /// Returns the first line of a file or of standard input, which may belong to another user and
-  /// can therefore not be opened again.
+  /// Returns the first line of a file or of standard input. Standard input may belong to another
+  /// user, so it cannot be opened again by its path.
   private static func password(_ path: String) throws(CommandFault) -> String {
     if path == "-" { return readLine() ?? "" }
     do throws(FileFault) {
@@ -90,7 +90,8 @@ struct AccountsToken: Subcommand {
   @Argument(help: "The name of the account.") var name: String
   @Option(
     name: .long,
-    help: ArgumentHelp("The use of the token, for the list (default: cli).", valueName: "text"))
+    help: ArgumentHelp(
+      "The purpose of the token, shown in the list (default: cli).", valueName: "text"))
   var label = "cli"
   @OptionGroup var global: GlobalOptions
 

@@ -3,10 +3,12 @@ import OtaflashFleet
 import OtaflashFleetFiles
 import OtaflashFleetHost
 
-/// The files that a campaign names, which are submitted with it.
+/// The names of the files to which a campaign refers, and which are submitted with the campaign.
 enum CampaignReferences {
-  /// - Parameter read: returns the content of the campaign's table of devices; `nil` = the table is
-  ///   missing.
+  /// Returns the names.
+  ///
+  /// - Parameter read: returns the content of the campaign's table of devices; `nil` if the table
+  ///   is missing.
   static func names<Failure>(
     in text: [UInt8], table read: (String) throws(Failure) -> [UInt8]?
   ) throws -> Set<String> {

@@ -5,20 +5,20 @@ import OtaflashDevices
 import OtaflashSiteHost
 import OtaflashSites
 
-/// The coordinator of a client command.
+/// The options of a command that sends requests to a coordinator.
 struct ClientOptions: ParsableArguments, Sendable {
   private static let tokenMaximum = 4096
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The coordinator's page (default: http://127.0.0.1:8080).", valueName: "url"))
+      "The URL of the coordinator's page (default: http://127.0.0.1:8080).", valueName: "url"))
   var server = "http://127.0.0.1:8080"
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "A file with a token of an account; only its owner may read it.", valueName: "path"),
+      "A file with an access token; only the owner of the file may read it.", valueName: "path"),
     completion: .file())
   var tokenFile: String
 
@@ -42,7 +42,7 @@ struct ClientOptions: ParsableArguments, Sendable {
     }
   }
 
-  /// Returns a client.
+  /// Creates a client with the token from the file.
   func client() throws(CommandFault) -> CoordinatorClient {
     let bytes: [UInt8]?
     do throws(SiteFileFault) {

@@ -4,7 +4,7 @@ import OtaflashConsole
 import OtaflashDevices
 import OtaflashProgram
 
-/// The root of the grammar.
+/// The root command of the program.
 struct Coordinator: GroupCommand, Sendable {
   static let configuration = CommandConfiguration(
     commandName: "otaflash-coordinator",

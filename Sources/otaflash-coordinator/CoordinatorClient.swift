@@ -14,16 +14,16 @@ struct CoordinatorClient: Sendable {
 
   let server: String
   let token: String
-  /// A file with trusted certificates; `nil` = those of the system.
+  /// The path of a file with trusted CA certificates; `nil` = the certificates of the system.
   let ca: String?
 
-  /// A file of a submission.
+  /// A file of a submitted campaign.
   struct File: Sendable {
     let name: String
     let bytes: [UInt8]
   }
 
-  /// A response other than the requested one.
+  /// The body of an error response.
   private struct Problem: Decodable {
     let words: String?
     let details: [String]?
@@ -88,7 +88,7 @@ struct CoordinatorClient: Sendable {
     do {
       (status, bytes) = try await perform(request)
     } catch {
-      throw .sites(.noAnswer(words: "\(server) does not answer: \(error)"))
+      throw .sites(.noAnswer(words: "\(server) does not respond: \(error)"))
     }
     do {
       guard (200..<300).contains(status) else {
@@ -110,7 +110,7 @@ struct CoordinatorClient: Sendable {
     _ request: HTTPClientRequest
   ) async throws -> (status: UInt, bytes: [UInt8]) {
     var configuration = HTTPClient.Configuration()
-    // A redirection could send the token to another server.
+    // With a redirection, the token would be sent to another server.
     configuration.redirectConfiguration = .disallow
     if let ca {
       var tls = TLSConfiguration.makeClientConfiguration()

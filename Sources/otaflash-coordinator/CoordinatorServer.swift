@@ -15,10 +15,10 @@ import OtaflashSitesPage
 import OtaflashState
 import Synchronization
 
-/// The coordinator with its page.
+/// The coordinator together with its page.
 struct CoordinatorServer: Sendable {
   let page: PageOptions
-  /// The campaign whose run ends this process; `nil` = only a signal ends it.
+  /// The campaign whose run ends this process; `nil` if only a signal ends the process.
   let campaign: String?
   let settings: CoordinatorService.Settings
   let folder: FleetFolder
@@ -27,7 +27,9 @@ struct CoordinatorServer: Sendable {
   let session: Session
   let log: Logger
 
-  /// - Returns: the run of the campaign, if it has ended.
+  /// Runs the coordinator and the page.
+  ///
+  /// - Returns: the id of the campaign's run if the run has ended.
   func serve() async throws(CommandFault) -> String? {
     let paths = SitePaths(in: try StateStore.open(session).directory.path)
     let submissions = SubmissionFolder(path: paths.submissions)
@@ -67,7 +69,8 @@ struct CoordinatorServer: Sendable {
     return outcome.run
   }
 
-  /// The page; `nil` = there are no accounts, and the run of the campaign needs no operator.
+  /// Returns the page; `nil` if there are no accounts, and the run of the campaign needs no
+  /// operator.
   private func sitesPage(
     of sites: StoredSites, accounts: AccountsFile
   ) throws(CommandFault) -> SitesPage? {
@@ -133,7 +136,7 @@ struct CoordinatorServer: Sendable {
 }
 
 extension GatewayState {
-  /// - Parameter age: the age of its last report.
+  /// - Parameter age: the age of the gateway's last report.
   fileprivate init(_ gateway: GatewayRoster.Gateway, age: Duration) {
     self.init(
       site: gateway.site, name: gateway.name, version: gateway.report?.version ?? "unknown",
@@ -143,7 +146,7 @@ extension GatewayState {
   }
 }
 
-/// The service, which exists only after its observers.
+/// Holds the service, which is created after its observers.
 private final class ServiceHolder: Sendable {
   private let stored = Mutex<CoordinatorService?>(nil)
 
@@ -153,7 +156,7 @@ private final class ServiceHolder: Sendable {
   }
 }
 
-/// The reason why the coordinator ends before a signal.
+/// The result with which the coordinator ends before it receives a signal.
 private final class Outcome: Sendable {
   private let stored = Mutex<Result<String, CommandFault>?>(nil)
   private let isSet = OneShot<Void>()

@@ -5,7 +5,7 @@ import OtaflashDevices
 import OtaflashSiteHost
 import OtaflashSites
 
-/// Issues and revokes the credentials of gateways.
+/// The commands that issue and revoke the credentials of gateways.
 struct CredentialsCommand: GroupCommand {
   static let configuration = CommandConfiguration(
     commandName: "credentials",
@@ -13,7 +13,7 @@ struct CredentialsCommand: GroupCommand {
     discussion: """
       The files are in the folder 'sites' of the state directory: accounts.conf for the servers, \
       coordinator.creds, and one file for each gateway, which is moved to the gateway. After each \
-      change, the servers must load accounts.conf again: nats-server --signal reload.
+      change, the servers must reload accounts.conf: nats-server --signal reload.
       """,
     subcommands: [
       CredentialsInit.self, CredentialsIssue.self, CredentialsRevoke.self, CredentialsList.self,
@@ -23,7 +23,7 @@ struct CredentialsCommand: GroupCommand {
 }
 
 extension Subcommand {
-  /// The folder with the credentials, which is created if necessary.
+  /// Returns the folder with the credentials, which is created if necessary.
   fileprivate func folder(_ session: Session) throws(CommandFault) -> CredentialsFolder {
     let path = SitePaths(in: try StateStore.open(session).directory.path).credentials
     do throws(SiteFileFault) { try SiteFile.makeFolder(path) } catch {
@@ -48,7 +48,7 @@ struct CredentialsInit: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The URL of a server for its clients, such as tls://hub.example:4222; may be repeated.",
+      "The URL of a server, such as tls://hub.example:4222; may be repeated.",
       valueName: "url"))
   var server: [String]
 
@@ -60,7 +60,7 @@ struct CredentialsInit: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The trusted certificates on each host (PEM; default: those of the system).",
+      "The path of the CA certificates on each host (PEM; default: the system's certificates).",
       valueName: "path"))
   var ca: String?
 
@@ -108,8 +108,8 @@ struct CredentialsIssue: Subcommand {
     }
     session.console.result(path)
     session.console.note(
-      "Move this file to the gateway; it contains the only copy of the private keys. The servers "
-        + "accept it after they have loaded \(folder.accountsPath) again.")
+      "Move this file, the only copy of the private keys, to the gateway. The servers accept the "
+        + "keys after they have reloaded \(folder.accountsPath).")
     session.console.event("credentials", ["path": .string(path)])
     return .done("issued")
   }
@@ -133,7 +133,7 @@ struct CredentialsRevoke: Subcommand {
       try folder.revoke(GatewayCredentials.Gateway(site: site, name: gateway))
     }
     session.console.result(
-      "\(site)/\(gateway) is revoked after the servers have loaded \(folder.accountsPath) again")
+      "\(site)/\(gateway) is revoked after the servers have reloaded \(folder.accountsPath)")
     return .done("revoked")
   }
 }

@@ -3,7 +3,7 @@ import OtaflashProgram
 
 @main
 enum Main {
-  /// Remedies are commands of otaflash.
+  /// The commands in remedies are commands of `otaflash`.
   static func main() { Program.main(Coordinator.self, commands: "otaflash") }
 }
 #else

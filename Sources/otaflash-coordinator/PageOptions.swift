@@ -7,7 +7,8 @@ struct PageOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The address and port of the page; other hosts require TLS (default: 127.0.0.1:8080).",
+      "The address and port of the page; an address other than loopback requires TLS "
+        + "(default: 127.0.0.1:8080).",
       valueName: "address"))
   var listen: String?
 
@@ -26,7 +27,7 @@ struct PageOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "A name by which browsers reach the page, such as flash.example.com; may be repeated.",
+      "A host name of the page, such as flash.example.com; may be repeated.",
       valueName: "name"))
   var host: [String] = []
 
@@ -37,7 +38,7 @@ struct PageOptions: ParsableArguments, Sendable {
 
   func validate() throws {
     guard (certificate == nil) == (privateKey == nil) else {
-      throw ValidationError("--certificate and --private-key belong together")
+      throw ValidationError("--certificate and --private-key require each other")
     }
     if let listen, parts(of: listen) == nil {
       throw ValidationError("'\(listen)' is not an address with a port, such as 127.0.0.1:8080")

@@ -7,7 +7,7 @@ import OtaflashFleetFiles
 import OtaflashGATT
 import OtaflashSiteHost
 
-/// The state of a run in the API.
+/// The state of a run, as the API returns it.
 struct RemoteRun: Decodable, Sendable {
   struct Wait: Decodable, Sendable { let words: String? }
 
@@ -25,11 +25,11 @@ struct RemoteRun: Decodable, Sendable {
 
 private struct StartedRun: Decodable, Sendable { let run: String }
 
-/// Submits a campaign with its files, and follows its run.
+/// Submits a campaign with its files, and prints the progress of its run.
 struct RunCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Submit a campaign, and follow its run.",
-    discussion: "A run that was started before is continued, and followed again.")
+    discussion: "If the same campaign was submitted before, the command follows its run again.")
   private static let campaignMaximum = 16 << 20
   private static let fileMaximum = 256 << 20
   private static let pollInterval = Duration.seconds(1)
@@ -114,13 +114,13 @@ struct RunCommand: Subcommand {
       throw .sites(
         .campaign(
           path: campaign,
-          words: "'\(name)' is in another folder; put it next to the campaign to submit it"))
+          words: "'\(name)' is in another folder; move the file to the folder of the campaign"))
     }
     return names
   }
 }
 
-/// Prints the runs, or one of them.
+/// Prints the state of all runs, or of one run.
 struct StatusCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Print the state of runs.")
@@ -174,14 +174,14 @@ private struct CommandBody: Encodable {
 
 private struct CommandAnswer: Decodable, Sendable {}
 
-/// The run of a command, and the reason for the record.
+/// The run to which a command applies, and the reason for the command.
 struct RemoteRunOptions: ParsableArguments, Sendable {
   @Argument(help: "The name of the run.") var run: String
   @Option(name: .long, help: "The reason, which is recorded.") var reason: String
   @OptionGroup var client: ClientOptions
 }
 
-/// A command for a run on the coordinator.
+/// A command that the coordinator executes on a run.
 private protocol RemoteCommand: Subcommand {
   static var action: String { get }
   var options: RemoteRunOptions { get }
@@ -197,7 +197,7 @@ extension RemoteCommand {
       action: Self.action, reason: options.reason, devices: devices.isEmpty ? nil : devices)
     let _: CommandAnswer = try await options.client.client().post(
       "/runs/\(options.run)/commands", body)
-    session.console.result("run \(options.run): \(Self.action) is done")
+    session.console.result("run \(options.run): \(Self.action) completed")
     return .done("done")
   }
 }

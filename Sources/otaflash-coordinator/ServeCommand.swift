@@ -11,14 +11,14 @@ import OtaflashSites
 import OtaflashSitesPage
 import OtaflashState
 
-/// Works on all open runs, and serves the page and the API.
+/// The command that works on all open runs, and serves the page and the API.
 struct ServeCommand: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
     abstract: "Work on campaigns, and serve the page and the API.",
     discussion: """
-      The runs are stored in the state directory, like those of 'otaflash fleet'. Run one \
-      coordinator for each deployment; a second one refuses to start.
+      The runs are stored in the state directory, like the runs of 'otaflash fleet'. Run one \
+      coordinator for each deployment; a second coordinator does not start.
       """)
 
   @OptionGroup var broker: BrokerOptions

@@ -8,14 +8,14 @@ import OtaflashFleetHost
 import OtaflashSites
 import OtaflashSitesPage
 
-/// The campaigns that users submitted, each with its files in a folder. A campaign may only name
-/// these files: otherwise a user could read files of this host.
+/// The campaigns that users submitted, each with its files in a separate folder. A campaign may
+/// refer only to these files: otherwise a user could read other files of this host.
 struct SubmissionFolder: Sendable {
   private static let nameLength = 32
 
   let path: String
 
-  /// Stores a submission; an equal one has the same folder, so its run is continued.
+  /// Stores a submission. An equal submission has the same folder, so that its run is continued.
   ///
   /// - Returns: the path of the campaign file.
   func store(_ submission: CampaignSubmission) throws(SitesFault) -> String {
@@ -64,7 +64,7 @@ struct SubmissionFolder: Sendable {
     }
   }
 
-  /// The files that the campaign names.
+  /// Returns the names of the files to which the campaign refers.
   private func references(of submission: CampaignSubmission) throws(SitesFault) -> Set<String> {
     do {
       return try CampaignReferences.names(in: Array(submission.text.utf8)) { name in

@@ -6,7 +6,7 @@ import OtaflashDevices
 import OtaflashSiteHost
 import OtaflashSites
 
-/// The root of the grammar.
+/// The root command of the program.
 struct Gateway: GroupCommand, Sendable {
   static let configuration = CommandConfiguration(
     commandName: "otaflash-gateway",
@@ -17,11 +17,11 @@ struct Gateway: GroupCommand, Sendable {
   @OptionGroup var global: GlobalOptions
 }
 
-/// Claims and executes jobs until a signal arrives.
+/// Claims and executes jobs until the process receives a signal.
 struct GatewayRun: Subcommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
-    abstract: "Claim and execute the jobs of a site, until a signal arrives.",
+    abstract: "Claim and execute the jobs of a site, until the process receives a signal.",
     discussion: """
       After SIGTERM, updates in progress end at a safe point, and their devices are offered to \
       other gateways of the site. After a crash, the gateway continues its claims.
@@ -36,13 +36,14 @@ struct GatewayRun: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The site (default: that of the credentials).", valueName: "name"))
+      "The site (default: the site in the credentials).", valueName: "name"))
   var site: String?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The gateway's name, unique at its site (default: that of the credentials, or the host).",
+      "The gateway's name, unique at its site (default: the name in the credentials, or the host "
+        + "name).",
       valueName: "name"))
   var name: String?
 
@@ -55,7 +56,8 @@ struct GatewayRun: Subcommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The adapters to use, such as hci0,hci2 (default: all that are on).", valueName: "list"),
+      "The adapters to use, such as hci0,hci2 (default: all adapters that are on).",
+      valueName: "list"),
     transform: CommaList<AdapterName>.parse)
   var adapters: CommaList<AdapterName>?
 

@@ -1,7 +1,6 @@
 import OtaflashWire
 
-/// The adapters of the host that are on and have Bluetooth LE enabled: the current adapters, and
-/// every change. Needs no capability.
+/// The adapters of the host that are on and have Bluetooth LE enabled. Needs no capability.
 package struct AdapterRoster: Sendable {
   private static let wanted: MgmtSettings = [.powered, .lowEnergy]
 
@@ -11,15 +10,15 @@ package struct AdapterRoster: Sendable {
 
   init(open: @escaping @Sendable () throws(MgmtFault) -> MgmtSession) { self.open = open }
 
-  /// The numbers of these adapters in ascending order; `hci0` is 0.
+  /// Returns the numbers of these adapters in ascending order; `hci0` is 0.
   package func present() async throws(MgmtFault) -> [UInt16] {
     let session = try open()
     defer { session.close() }
     return try await present(session)
   }
 
-  /// Reports these adapters to `report`, immediately and after every change. Ends only with an
-  /// error, including `.cancelled`.
+  /// Passes the numbers of these adapters to `report`, immediately and after every change. The
+  /// function ends only with an error, including `.cancelled`.
   package func watch(_ report: @Sendable ([UInt16]) -> Void) async throws(MgmtFault) {
     let session = try open()
     defer { session.close() }

@@ -1,19 +1,20 @@
 import OtaflashGATT
 
-/// A service that runs on an adapter while its links are used, such as a `PairingAgent` or a
-/// `LinkTuner`: it configures the adapter, receives its events, and restores the configuration.
+/// A service that runs on an adapter while the links of the adapter are used, such as a
+/// `PairingAgent` or a `LinkTuner`. A service configures the adapter, receives its events, and
+/// restores the configuration.
 public protocol AdapterService: Sendable {
   /// Configures the adapter. Called before the first link.
   func start() async
-  /// Serves until `stop`.
+  /// Serves the links until `stop` is called.
   func run() async
   /// Restores the adapter's configuration, and ends `run`. This function must not wait.
   func stop()
 }
 
 extension AdapterService {
-  /// Starts the service, serves until `body` has ended, and stops the service. Cancellation reaches
-  /// only `body`, because the link must stay up for the last messages to the device.
+  /// Starts the service, serves until `body` has ended, and stops the service. Cancellation affects
+  /// only `body`, because the link must remain usable for the last messages to the device.
   ///
   /// To use several services, nest the calls; the outermost service starts first:
   /// `tuner.serve { await agent.serve { … } }`.

@@ -1,16 +1,16 @@
 import OtaflashGATT
 
 extension Dialer {
-  /// Connects to an address without a scan, or to the next address if the device runs its
-  /// bootloader there.
+  /// Creates a dialer that connects to an address without a scan, or to the next address if the
+  /// device runs its bootloader there.
   ///
   /// - Parameters:
   ///   - address: the device's own address; its bootloader is expected at the next address.
-  ///   - adapter: the adapter's own address; with `nil` the kernel chooses the adapter.
+  ///   - adapter: the address of the adapter; with `nil` the kernel chooses the adapter.
   ///   - limit: the time limit to connect.
   ///   - security: the minimum security of the link from its first PDU on.
-  ///   - pairing: handles the kernel's requests if the device requires pairing; `nil` leaves them
-  ///     to another process.
+  ///   - pairing: handles the kernel's requests if the device requires pairing; with `nil` another
+  ///   process must handle the requests.
   ///   - tuner: requests link parameters; `nil` keeps the parameters of the kernel.
   public init(
     to address: BluetoothAddress, adapter: BluetoothAddress? = nil, within limit: Duration,

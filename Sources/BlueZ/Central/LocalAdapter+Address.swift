@@ -1,10 +1,10 @@
 import OtaflashGATT
 
 extension LocalAdapter {
-  /// The address of the adapter with this number; `nil` if `number` is `nil`, in which case the
-  /// kernel chooses.
+  /// Returns the address of the adapter with this number; `nil` if `number` is `nil`, in which case
+  /// the kernel chooses the adapter.
   ///
-  /// - Parameter number: `hci0` is 0.
+  /// - Parameter number: the number of the adapter; `hci0` is 0.
   /// - Throws: `ConnectFault`, because the address is read while connecting to a device.
   public static func address(
     of number: UInt16?
@@ -28,7 +28,7 @@ extension LocalAdapter {
 }
 
 extension MgmtFault {
-  /// The corresponding connection failure.
+  /// The failure of a connection attempt that corresponds to this fault.
   fileprivate var onTheWayToADevice: ConnectFault {
     switch self {
     case .adapterUnavailable(let cause, let remedy), .unsupported(let cause, let remedy):

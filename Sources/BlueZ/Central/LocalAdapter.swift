@@ -1,8 +1,8 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// An adapter of the host: scans through the management interface (CAP_NET_ADMIN), connects through
-/// the kernel's L2CAP channel for attributes (no capability).
+/// An adapter of the host. It scans through the management interface (CAP_NET_ADMIN), and connects
+/// through the kernel's L2CAP channel for attributes (no capability).
 ///
 /// ```swift
 /// try await withPeripheral(matching: filter, from: LocalAdapter()) { peripheral in
@@ -23,10 +23,10 @@ public struct LocalAdapter: Central, AdapterMonitor {
   ///   - number: the number of the adapter; `hci0` is 0.
   ///   - address: the address of the same adapter, for connections; `nil` reads it from the kernel.
   ///   - security: the minimum security of a link before it is used.
-  ///   - pairing: handles the kernel's requests while a link is secured; it must be started and
-  ///     running.
-  ///   - tuner: tunes the links; it must be started and running.
-  ///   - scanning: scan interval and window; `nil` leaves them to the kernel.
+  ///   - pairing: handles the kernel's requests while a link is secured; the agent must be started
+  ///   and running.
+  ///   - tuner: tunes the links; the tuner must be started and running.
+  ///   - scanning: the scan interval and window; with `nil` the kernel determines both.
   public init(
     _ number: UInt16 = 0, address: BluetoothAddress? = nil, security: SecurityLevel = .low,
     pairing: PairingAgent? = nil, tuner: LinkTuner? = nil, scanning: ScanParameters? = nil
@@ -93,7 +93,7 @@ public struct LocalAdapter: Central, AdapterMonitor {
   }
 }
 
-/// The advertisements that an adapter receives. Ends only by an error or cancellation.
+/// The advertisements that an adapter receives. The sequence ends only by an error or cancellation.
 public struct AdapterAdvertisements: AsyncSequence, Sendable {
   public typealias Element = Advertisement
   public typealias Failure = ScanFault
@@ -124,7 +124,8 @@ public struct AdapterAdvertisements: AsyncSequence, Sendable {
 }
 
 extension Advertisement {
-  /// The identifier is the address, including its type.
+  /// Creates the advertisement of a device whose identifier is its address, including the address
+  /// type.
   init(_ device: DiscoveredDevice) {
     self.init(
       id: "\(device.address)", name: device.name, rssi: device.rssi.map(Int.init),

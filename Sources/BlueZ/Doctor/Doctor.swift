@@ -29,7 +29,7 @@ public struct DoctorCheck: Equatable, Sendable {
 public struct Doctor: Sendable {
   private let facts: DoctorFacts
 
-  /// A doctor for this host.
+  /// Creates the checks for this host.
   public init() { facts = .machine }
 
   init(facts: DoctorFacts) { self.facts = facts }
@@ -131,8 +131,8 @@ public struct Doctor: Sendable {
     }
     return .pass(
       "bluetoothd",
-      "bluetoothd is running. A device that is connected to it is busy; to free it, run "
-        + "`bluetoothctl disconnect ADDRESS`."
+      "bluetoothd is running. A device to which bluetoothd is connected is busy; to "
+        + "disconnect, run `bluetoothctl disconnect ADDRESS`."
     )
   }
 }

@@ -2,16 +2,16 @@ import COtaflashBluetooth
 import Glibc
 import OtaflashGATT
 
-/// The sources of the doctor's facts, which a test can replace.
+/// The data sources of the checks, which a test can replace.
 struct DoctorFacts: Sendable {
-  /// The error number of opening an L2CAP socket; 0 on success.
+  /// Returns the error number of opening an L2CAP socket; 0 on success.
   var socketError: @Sendable () -> Int32
   var openSession: @Sendable () throws(MgmtFault) -> MgmtSession
   var switches: @Sendable () -> [RFKillSwitch]?
   var capabilities: @Sendable () -> Capabilities?
   var isDaemonRunning: @Sendable () -> Bool
 
-  /// The facts of this host.
+  /// The data sources of this host.
   static let machine = DoctorFacts(
     socketError: {
       let raw = socket(AF_BLUETOOTH, otaflash_seqpacket_type, BTPROTO_L2CAP)

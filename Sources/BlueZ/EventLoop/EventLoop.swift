@@ -26,7 +26,8 @@ public final class EventLoop: TaskExecutor {
     var timers = TimerQueue<Waiter>()
     var watches = WatchTable()
 
-    /// Whether the thread sleeps and was not woken yet; the caller must then wake it.
+    /// Returns whether the thread sleeps and no other caller has woken it; the caller must then
+    /// wake the thread.
     mutating func takePolling() -> Bool {
       defer { isPolling = false }
       return isPolling
@@ -66,7 +67,7 @@ public final class EventLoop: TaskExecutor {
         attosecondsComponent: Int64(time.tv_nsec) * 1_000_000_000))
   }
 
-  /// Sleeps until `deadline`; `false` if the task was cancelled first.
+  /// Sleeps until `deadline`; returns `false` if the task was cancelled first.
   func sleep(until deadline: LinkInstant) async -> Bool {
     let waiter = Waiter()
     let token = insert(waiter, at: deadline)
@@ -77,7 +78,8 @@ public final class EventLoop: TaskExecutor {
 
   // MARK: - Descriptors
 
-  /// Adds a descriptor to the loop. The caller keeps it open until `remove` has returned.
+  /// Adds a descriptor to the loop. The caller must keep the descriptor open until `remove` has
+  /// returned.
   func add(_ descriptor: borrowing FileDescriptor) throws(SystemError) -> Watch {
     let raw = descriptor.raw
     let watch = state.withLock { state in state.watches.insert(raw) }
@@ -100,8 +102,8 @@ public final class EventLoop: TaskExecutor {
     for waiter in waiters { waiter.finish(.closed) }
   }
 
-  /// Waits until a descriptor is ready, once. Readiness is a hint: the caller retries its system
-  /// call and waits again if needed.
+  /// Waits once until a descriptor is ready. Readiness is a hint: the caller retries its system
+  /// call, and waits again if needed.
   func wait(
     for direction: WatchDirection, on watch: Watch, until deadline: LinkInstant?
   ) async -> WaitOutcome {
@@ -163,9 +165,9 @@ public final class EventLoop: TaskExecutor {
     while true { turn(&events) }
   }
 
-  /// Input is processed before a due timer ends the wait for this input. If a process was stopped
-  /// for longer than its time limits, both the input and the timer are due when the process
-  /// continues.
+  /// Runs jobs, waits for events, and fires the timers that are due. Input is processed before a
+  /// due timer ends the wait for this input: if a process was stopped for longer than its time
+  /// limits, both the input and the timer are due when the process continues.
   private func turn(_ events: inout [epoll_event]) {
     runJobs()
     let horizon = now

@@ -1,12 +1,12 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The kernel's monotonic clock, with the event loop's timers. It starts at zero at its first use
-/// in the process.
+/// The kernel's monotonic clock, with the timers of the event loop. The time is zero at the first
+/// use of the clock in the process.
 public struct EventLoopClock: LinkClock {
   private static let origin = EventLoop.shared.now.elapsed
 
-  /// The clock of the process; all instances are equal.
+  /// Creates the clock of the process; all instances are equal.
   public init() {}
 
   /// The time since the first use in the process.

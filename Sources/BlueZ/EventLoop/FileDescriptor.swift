@@ -18,7 +18,8 @@ struct FileDescriptor: ~Copyable, Sendable {
   }
 }
 
-/// The error number of a failed system call. Read it before another call can replace it.
+/// The error number of a failed system call. Create this value before another call can replace
+/// `errno`.
 struct SystemError: Error, Equatable {
   let number: Int32
 

@@ -3,9 +3,9 @@ import Glibc
 import OtaflashATT
 import Synchronization
 
-/// The system calls of the event loop: epoll, an eventfd that ends its sleep, and a timerfd. The
-/// timerfd is used because it has a resolution of microseconds, while the timeout of `epoll_wait`
-/// has a resolution of milliseconds.
+/// The system calls of the event loop: epoll, an eventfd that ends the wait of epoll, and a
+/// timerfd. The timerfd is used because it has a resolution of microseconds, while the timeout of
+/// `epoll_wait` has a resolution of milliseconds.
 struct Poller: ~Copyable, Sendable {
   static let firstWatchNumber: UInt64 = 2
   private static let wakeNumber: UInt64 = 0
@@ -42,7 +42,7 @@ struct Poller: ~Copyable, Sendable {
     try control(EPOLL_CTL_ADD, descriptor, EPOLLONESHOT.rawValue, watch.number)
   }
 
-  /// Requests one event. Cannot fail for a descriptor that was added to the loop.
+  /// Requests one event for a descriptor that was added to the loop.
   func arm(_ descriptor: Int32, as watch: Watch, for interest: Readiness) {
     var events = EPOLLONESHOT.rawValue
     if interest.readable { events |= EPOLLIN.rawValue | EPOLLRDHUP.rawValue }
@@ -62,14 +62,15 @@ struct Poller: ~Copyable, Sendable {
     }
   }
 
-  /// Ends the sleep of `poll`. The counter cannot overflow: `poll` resets it each time.
+  /// Ends the wait of `poll`. The counter of the eventfd cannot overflow: `poll` resets the counter
+  /// each time.
   func wake() {
     let result = eventfd_write(wakeUp.raw, 1)
     precondition(result == 0 || errno == EAGAIN, "the loop's eventfd is broken")
   }
 
-  /// Waits for events until the deadline, or returns pending events immediately; `nil` if a signal
-  /// interrupted the wait or the process was stopped.
+  /// Waits for events until the deadline, or returns pending events immediately. Returns `nil` if a
+  /// signal interrupted the wait or the process was stopped.
   func poll(_ events: inout [epoll_event], until deadline: LinkInstant?, isWaiting: Bool) -> Int? {
     if isWaiting { armTimer(at: deadline) }
     let count = epoll_wait(epoll.raw, &events, Int32(events.count), isWaiting ? -1 : 0)
@@ -80,7 +81,7 @@ struct Poller: ~Copyable, Sendable {
     return Int(count)
   }
 
-  /// Decodes an event; `nil` for the loop's own wake-ups.
+  /// Decodes an event; returns `nil` for the loop's own eventfd and timerfd.
   func interpret(_ event: epoll_event) -> (Watch, Readiness)? {
     let (number, bits) = withUnsafePointer(to: event) {
       (otaflash_epoll_watch($0), otaflash_epoll_events($0))

@@ -2,7 +2,8 @@ import Synchronization
 
 /// The result of a wait on the event loop.
 enum WaitOutcome: Equatable, Sendable {
-  /// The descriptor is ready. `hungUp`: the kernel also reports an error or the end of the stream.
+  /// The descriptor is ready. If `hungUp` is true, the kernel also reports an error or the end of
+  /// the stream.
   case ready(hungUp: Bool)
   /// The deadline was reached first.
   case timedOut
@@ -21,7 +22,7 @@ final class Waiter: Sendable {
   }
   private let state = Mutex(State.idle)
 
-  /// Ends the wait; no effect if it has already ended.
+  /// Ends the wait; has no effect if the wait has already ended.
   func finish(_ outcome: WaitOutcome) {
     let continuation = state.withLock { state -> CheckedContinuation<WaitOutcome, Never>? in
       switch state {
@@ -38,7 +39,7 @@ final class Waiter: Sendable {
     continuation?.resume(returning: outcome)
   }
 
-  /// Suspends until `finish` or the task's cancellation. May be awaited once.
+  /// Waits for `finish` or the task's cancellation; returns the outcome. May be called once.
   func outcome() async -> WaitOutcome {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in suspend(continuation) }

@@ -2,7 +2,7 @@
 /// a closed descriptor reaches no task.
 struct Watch: Hashable, Sendable { let number: UInt64 }
 
-/// The direction that a task waits for.
+/// The direction of the input or output that a task waits for.
 enum WatchDirection: Sendable { case readable, writable }
 
 /// The directions for which a descriptor has waiters, or in which it is ready.
@@ -16,7 +16,7 @@ struct Readiness: Equatable, Sendable {
 }
 
 /// The descriptors of the loop and the tasks that wait for them. The table has no side effects: the
-/// loop holds the lock and makes the system calls.
+/// loop calls it under a lock, and makes the system calls.
 struct WatchTable {
   struct Entry {
     let descriptor: Int32
@@ -60,7 +60,7 @@ struct WatchTable {
     }
   }
 
-  /// Removes and returns the waiters that the event concerns. The descriptor must be armed again
+  /// Removes and returns the waiters to which the event applies. The descriptor must be armed again
   /// for the other waiters.
   mutating func fire(
     _ watch: Watch, _ readiness: Readiness

@@ -2,12 +2,13 @@ import OtaflashATT
 
 /// The HCI commands that tune an existing link (Core 5.4, Vol 4, Part E, 7.8).
 ///
-/// libbluetooth's `hci_le_conn_update` is not used: it requests connection events of 0.625 ms at
-/// most, and a controller that complies sends one packet in each.
+/// libbluetooth's `hci_le_conn_update` is not used: it limits connection events to 0.625 ms, so a
+/// controller that complies sends one packet in each event.
 enum HCICommand: Equatable, Sendable {
   /// LE Connection Update (7.8.18).
   case updateConnection(UInt16, MgmtConnectionParameters)
-  /// LE Set Data Length (7.8.33): bytes of payload in one packet, and its maximum time on air.
+  /// LE Set Data Length (7.8.33): the payload bytes in one packet, and the maximum time of a packet
+  /// on air.
   case setDataLength(UInt16, bytes: UInt16, microseconds: UInt16)
   /// LE Read PHY (7.8.47).
   case readPHY(UInt16)
@@ -66,7 +67,7 @@ extension PHY {
     }
   }
 
-  /// Decodes the PHY number of an event.
+  /// Decodes the PHY number of an event; returns `nil` for an unknown number.
   init?(hci number: UInt8) {
     switch number {
     case 1: self = .le1M

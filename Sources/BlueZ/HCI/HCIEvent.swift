@@ -11,15 +11,17 @@ enum HCIEvent: Equatable, Sendable {
   case dataLengthChanged(UInt16, bytes: UInt16)
   case phyUpdated(UInt16, status: HCIStatus, transmit: PHY?, receive: PHY?)
   case disconnected(UInt16)
-  /// An irrelevant event.
+  /// Any other event; it has no effect.
   case other(code: UInt8)
 
   static let packetType: UInt8 = 0x04
-  /// Event codes, for the socket's filter.
+  /// The event codes for the socket's filter.
   static let codes: [UInt8] = [0x05, 0x0E, 0x0F, lowEnergy]
   private static let lowEnergy: UInt8 = 0x3E
 
-  /// - Throws: if the packet is not an event or is shorter than its event.
+  /// Decodes a packet.
+  ///
+  /// - Throws: `MgmtDecodeFault` if the packet is not an event or is shorter than its event.
   init(decoding bytes: [UInt8]) throws(MgmtDecodeFault) {
     var fields = MgmtFields(bytes[...])
     guard try fields.uint8() == Self.packetType else { throw MgmtDecodeFault() }
@@ -49,7 +51,7 @@ enum HCIEvent: Equatable, Sendable {
     }
   }
 
-  /// LE Meta (7.7.65).
+  /// Decodes an LE Meta event (7.7.65).
   private static func meta(_ fields: inout MgmtFields) throws(MgmtDecodeFault) -> HCIEvent {
     let subevent = try fields.uint8()
     switch subevent {
@@ -93,7 +95,7 @@ enum HCIEvent: Equatable, Sendable {
 struct ConnectionTiming: Equatable, Sendable {
   /// The connection interval in units of 1.25 ms.
   let interval: UInt16
-  /// Connection events that the device may skip.
+  /// The number of connection events that the device may skip.
   let latency: UInt16
   /// The supervision timeout in units of 10 ms.
   let supervisionTimeout: UInt16
@@ -120,7 +122,8 @@ struct HCIStatus: RawRepresentable, Hashable, Sendable, CustomStringConvertible 
   private static let texts: [UInt8: String] = [
     0x01: "unknown command", 0x02: "unknown connection", 0x0C: "disallowed now",
     0x11: "unsupported feature", 0x12: "invalid parameters",
-    0x1A: "the device does not support it", 0x1F: "unspecified error", 0x20: "unsupported value",
+    0x1A: "the device does not support the feature", 0x1F: "unspecified error",
+    0x20: "unsupported value",
     0x23: "another procedure runs", 0x2A: "another procedure runs", 0x3B: "unacceptable parameters",
   ]
 

@@ -4,7 +4,8 @@ import OtaflashATT
 import OtaflashGATT
 
 /// A raw socket to a controller, which the kernel uses at the same time. The socket receives the
-/// controller's events and sends commands of this process. LE events and commands need CAP_NET_RAW.
+/// controller's events, and sends the commands of this process. LE events and commands need
+/// CAP_NET_RAW.
 struct HCISocket: Sendable {
   /// The maximum size of a packet: an event has at most 255 bytes of parameters.
   private static let packetMaximum = 260
@@ -36,7 +37,7 @@ struct HCISocket: Sendable {
     try await socket.send(command.encoded, until: deadline)
   }
 
-  /// Returns the next event; a malformed event is treated as irrelevant.
+  /// Returns the next event; a malformed event is returned as `.other`.
   func next() async throws(LinkLoss) -> HCIEvent {
     let bytes = try await socket.receive()
     do throws(MgmtDecodeFault) { return try HCIEvent(decoding: bytes) } catch {

@@ -7,17 +7,17 @@ import OtaflashGATT
 struct L2CAPFacts: Equatable, Sendable {
   /// The controller's connection handle, for raw HCI commands.
   let hciHandle: UInt16
-  /// The packets that the controller can hold; `nil` if the kernel does not report the number.
+  /// The PHY in each direction; `nil` if the kernel does not report the PHY.
   let transmitPHY: PHY?
   let receivePHY: PHY?
-  /// The largest L2CAP payload in each direction, in bytes; not the ATT_MTU.
+  /// The largest L2CAP payload in each direction, in bytes. This is not the ATT_MTU.
   let sendMTU: UInt16
   let receiveMTU: UInt16
 }
 
 extension PHY {
-  /// Reads `BT_PHY`. If no LE bit is set, no PHY update has happened, so the link still uses its
-  /// initial PHY, 1M.
+  /// Decodes the value of `BT_PHY`. If no LE bit is set, no PHY update has happened, so the link
+  /// still uses its initial PHY, 1M.
   static func decode(_ mask: UInt32) -> (transmit: PHY, receive: PHY) {
     func phy(_ coded: Int32, _ two: Int32) -> PHY {
       if mask & UInt32(bitPattern: coded) != 0 { return .coded }
@@ -28,8 +28,8 @@ extension PHY {
 }
 
 extension L2CAPLink {
-  /// The parameters from the kernel, and those from the controller if this process may receive the
-  /// controller's events. After the link has ended, no parameter is known.
+  /// The parameters that the kernel reports, and the parameters that the controller reports if this
+  /// process may receive the controller's events. After the link has ended, no parameter is known.
   public var facts: LinkFacts {
     do throws(LinkLoss) {
       let kernel = try kernelFacts()
@@ -43,8 +43,8 @@ extension L2CAPLink {
     }
   }
 
-  /// Requests the parameters that the link lacks. A link that has ended reports its end at its next
-  /// use.
+  /// Requests the parameters that the link lacks. If the link has ended, the function has no
+  /// effect; the next operation on the link throws the loss.
   func tune(to device: BluetoothAddress) async {
     guard let tuner else { return }
     do throws(LinkLoss) {

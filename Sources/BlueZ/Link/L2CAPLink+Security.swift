@@ -8,19 +8,19 @@ import OtaflashGATT
 extension L2CAPLink {
   /// The time limit for encryption with a stored key, which needs a few connection events.
   private static let encryptionLimit = Duration.seconds(5)
-  /// The time limit for pairing: the user reads six digits and types them, and the Security Manager
+  /// The time limit for pairing: the user reads and enters six digits, and the Security Manager
   /// waits for 30 s at each step.
   private static let pairingLimit = Duration.seconds(75)
-  /// A link is reported as connected shortly before the kernel's Security Manager has its channel
-  /// on the link.
+  /// The time limit for the Security Manager. A link is reported as connected shortly before the
+  /// kernel's Security Manager has opened its channel on the link.
   private static let managerLimit = Duration.milliseconds(200)
   private static let managerPause = Duration.milliseconds(5)
   /// The time limit for the reason why a link ended, because the reason and the end arrive over
   /// different sockets.
   private static let reasonLimit = Duration.seconds(1)
 
-  /// The kernel registers its Security Manager when an adapter is switched on while its management
-  /// interface is in use; `hciconfig up` does not use that interface.
+  /// The kernel registers its Security Manager when an adapter is switched on while the management
+  /// interface is in use; `hciconfig up` does not use the management interface.
   private static let noSecurityManager =
     "The kernel cannot pair on an adapter switched on by `hciconfig up`; switch it off and "
     + "on with `btmgmt power off` and `btmgmt power on`."
@@ -40,8 +40,8 @@ extension L2CAPLink {
     return level >= SecurityLevel.high.rawValue ? [.encryption, .authentication] : .encryption
   }
 
-  /// See `Link`. After a failed pairing the kernel's channel no longer carries data
-  /// (`smp_failure`), so the link is closed.
+  /// Raises the security of the link (`Link`). After a failed pairing the kernel's channel no
+  /// longer carries data (`smp_failure`), so the link is closed.
   public func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
     guard !security.isSuperset(of: wanted) else { return }
     guard let peer else { throw .linkLost(.closedLocally) }
@@ -65,7 +65,7 @@ extension L2CAPLink {
     while !security.isSuperset(of: wanted) {
       switch set(level) {
       case 0: return true
-      // The kernel logs this as "security requested but not available".
+      // The kernel logs this error as "security requested but not available".
       case EINVAL:
         guard EventLoop.shared.now < deadline else {
           throw .pairingFailed(reason: Self.noSecurityManager)
@@ -79,7 +79,8 @@ extension L2CAPLink {
     return false
   }
 
-  /// The system call's error number, or 0 on success; `nil` once the socket is closed.
+  /// Returns the error number of the system call, or 0 on success; `nil` after the socket is
+  /// closed.
   private func set(_ level: SecurityLevel) -> Int32? {
     socket.withDescriptor { raw -> Int32 in
       do throws(SystemError) {

@@ -7,11 +7,11 @@ import OtaflashGATT
 public enum SecurityLevel: UInt8, Comparable, Sendable {
   /// No encryption is required.
   case low = 1
-  /// Encrypted, without protection against a man in the middle.
+  /// The link is encrypted, without protection against a man in the middle.
   case medium = 2
-  /// Encrypted and authenticated.
+  /// The link is encrypted and authenticated.
   case high = 3
-  /// LE Secure Connections, authenticated.
+  /// The link is authenticated with LE Secure Connections.
   case fips = 4
 
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -19,8 +19,8 @@ public enum SecurityLevel: UInt8, Comparable, Sendable {
 
 /// A link over the kernel's L2CAP channel for attributes (CID 4; Core 5.4, Vol 3, Part A, 2.1).
 ///
-/// Needs no capability. The kernel itself scans for the device. It permits one link per device: a
-/// second link, in this or another process, fails with `.busy`.
+/// Needs no capability, because the kernel scans for the device. The kernel permits one link per
+/// device: a second link, in this or another process, fails with `.busy`.
 public final class L2CAPLink: Link {
   /// The maximum PDU size in bytes, the kernel's default for both directions; sufficient for any
   /// ATT_MTU up to 517.
@@ -29,7 +29,7 @@ public final class L2CAPLink: Link {
   let socket: SeqpacketSocket
   /// Handles the kernel's requests while the link is secured.
   let pairing: PairingAgent?
-  /// Knows the link's parameters.
+  /// Requests and reports the link's parameters.
   let tuner: LinkTuner?
 
   init(
@@ -46,16 +46,17 @@ public final class L2CAPLink: Link {
 
   /// Connects to a device.
   /// - Parameters:
-  ///   - device: its address with the address type.
-  ///   - adapter: the adapter's own address; `nil` uses the first adapter that is on, which may be
-  ///     the wrong adapter if the host has several adapters.
-  ///   - limit: 1 to 60 s; longer values are reduced to 60 s, the kernel's maximum.
-  ///   - security: reached before the call returns.
-  ///   - pairing: must be started; without it a link is secured only with keys that the kernel
-  ///     already has, or by bluetoothd.
-  ///   - tuner: must be started; the link is tuned before the call returns.
-  /// - Throws: `.lostWhileConnecting` is worth a retry, up to about 5 times; each attempt needs a
-  ///   new call, because the kernel never reconnects a failed socket.
+  ///   - device: the address of the device with the address type.
+  ///   - adapter: the address of the adapter; `nil` uses the first adapter that is on, which may be
+  ///   the wrong adapter if the host has several adapters.
+  ///   - limit: the time limit, 1 to 60 s; longer values are reduced to 60 s, the kernel's maximum.
+  ///   - security: the minimum security, which the link has when the call returns.
+  ///   - pairing: handles the kernel's requests; the agent must be started. With `nil` a link is
+  ///   secured only with keys that the kernel already has, or by bluetoothd.
+  ///   - tuner: tunes the link before the call returns; the tuner must be started.
+  /// - Throws: `.lostWhileConnecting` if a retry is worthwhile, up to about 5 times; each attempt
+  ///   needs a new call, because the kernel never reconnects a failed socket. Other faults for
+  ///   other causes.
   public static func connect(
     to device: BluetoothAddress, adapter: BluetoothAddress? = nil, within limit: Duration,
     security: SecurityLevel = .low, pairing: PairingAgent? = nil, tuner: LinkTuner? = nil
@@ -185,7 +186,8 @@ enum L2CAPSocket {
     return descriptor
   }
 
-  /// The attribute channel at a device's address, or at the address of any adapter.
+  /// Returns the socket address of the attribute channel at a device's address, or at the address
+  /// of any adapter.
   static func address(_ device: BluetoothAddress?) -> sockaddr_l2 {
     var address = sockaddr_l2()
     address.l2_family = sa_family_t(AF_BLUETOOTH)

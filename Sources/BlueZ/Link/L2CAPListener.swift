@@ -13,7 +13,11 @@ public final class L2CAPListener: Sendable {
 
   private let socket: ListeningSocket
 
-  /// `adapter` is the adapter's own address; `nil` listens on all of them.
+  /// Listens on the attribute channel.
+  ///
+  /// - Parameters:
+  ///   - adapter: the address of the adapter; `nil` listens on all adapters.
+  ///   - security: the minimum security of a link.
   public init(
     adapter: BluetoothAddress? = nil, security: SecurityLevel = .low
   ) throws(ConnectFault) {
@@ -42,7 +46,7 @@ public final class L2CAPListener: Sendable {
     }
   }
 
-  /// Stops listening. Safe to call twice.
+  /// Stops listening. May be called twice.
   public func close() { _ = socket.close() }
 
   private static func fault(_ failure: OpenFailure) -> ConnectFault {

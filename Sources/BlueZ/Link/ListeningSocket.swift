@@ -16,6 +16,7 @@ final class ListeningSocket: Sendable {
   deinit { _ = close() }
 
   /// Returns the next connection.
+  ///
   /// - Throws: `ECANCELED` if the task is cancelled, `EBADF` if the listener is closed.
   func accept() async throws(SystemError) -> FileDescriptor {
     while true {
@@ -28,7 +29,7 @@ final class ListeningSocket: Sendable {
     }
   }
 
-  /// Returns `false` if the socket was already closed.
+  /// Closes the socket; returns `false` if the socket was already closed.
   func close() -> Bool {
     guard let descriptor = descriptor.withLock({ $0.take() }) else { return false }
     EventLoop.shared.remove(watch)

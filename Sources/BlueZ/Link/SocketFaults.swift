@@ -5,14 +5,15 @@ import OtaflashGATT
 /// different meanings at different steps.
 enum ConnectStage: Equatable, Sendable {
   case socket, bind, option
-  /// `connect()` itself failed immediately.
+  /// The call of `connect()` failed immediately.
   case connect
   /// The attempt was in progress and ended with an error.
   case completion
 }
 
 extension LinkLoss {
-  /// The meaning of an error on an established socket (kernel `net/bluetooth/lib.c:bt_to_errno`).
+  /// Creates the loss for an error on an established socket (kernel
+  /// `net/bluetooth/lib.c:bt_to_errno`).
   init(socketError number: Int32) {
     switch number {
     case ECONNRESET, EPIPE: self = .closedByPeer
@@ -21,7 +22,7 @@ extension LinkLoss {
       self = .failed(
         errno: number,
         reason: "The host ended the link: the adapter was switched off, encryption failed or "
-          + "another program disconnected the device. If it keeps happening, remove the pairing.")
+          + "another program disconnected the device. If this error repeats, remove the pairing.")
     case ENOTCONN:
       self = .failed(
         errno: number,
@@ -40,7 +41,8 @@ extension LinkLoss {
 }
 
 extension ConnectFault {
-  /// The meaning of an error while the L2CAP channel to a device is opened (kernel 6.1 and 6.12).
+  /// Creates the fault for an error while the L2CAP channel to a device is opened (kernel 6.1 and
+  /// 6.12).
   init(l2capError number: Int32, at stage: ConnectStage, device: String) {
     switch (stage, number) {
     case (.socket, EAFNOSUPPORT):
@@ -78,7 +80,7 @@ extension ConnectFault {
     }
   }
 
-  /// Errors of an attempt that reached the radio.
+  /// Creates the fault for an error of an attempt that used the radio.
   private init(l2capAttempt number: Int32, at stage: ConnectStage, device: String) {
     switch (stage, number) {
     case (.completion, ECONNREFUSED):
@@ -106,7 +108,7 @@ extension ConnectFault {
     }
   }
 
-  /// The meaning of an error while connecting to or listening on a Unix socket.
+  /// Creates the fault for an error while connecting to or listening on a Unix socket.
   init(unixError number: Int32, at stage: ConnectStage, path: String) {
     switch number {
     case ENOENT where stage == .bind, ENOTDIR where stage == .bind:

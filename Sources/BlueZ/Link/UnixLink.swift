@@ -26,7 +26,7 @@ public final class UnixLink: Link {
 
   public var maximumPDUSize: Int { Self.maximumPDUSize }
 
-  /// Connects to a listening socket; waits up to `limit` while its backlog is full.
+  /// Connects to a listening socket; waits up to `limit` while the backlog of the listener is full.
   public static func connect(
     path: String, within limit: Duration
   ) async throws(ConnectFault) -> UnixLink {
@@ -68,7 +68,7 @@ public final class UnixLink: Link {
 
   public func receive() async throws(LinkLoss) -> [UInt8] { try await socket.receive() }
 
-  /// Same as above, with a time limit.
+  /// Returns the next PDU, with a time limit for the wait.
   func receive(until deadline: LinkInstant) async throws(LinkLoss) -> [UInt8] {
     try await socket.receive(until: deadline)
   }
@@ -108,7 +108,7 @@ struct UnixAddress {
     try FileDescriptor(result: Glibc.socket(AF_UNIX, otaflash_seqpacket_type, 0))
   }
 
-  /// The error number of the attempt; 0 on success.
+  /// Connects the socket; returns the error number of the attempt, or 0 on success.
   func connect(_ descriptor: borrowing FileDescriptor) -> Int32 {
     let raw = descriptor.raw
     return withSocketAddress(address) { Glibc.connect(raw, $0, $1) == 0 ? 0 : errno }

@@ -34,6 +34,7 @@ public final class UnixListener: Sendable {
   deinit { close() }
 
   /// Returns the next connection.
+  ///
   /// - Throws: `.cancelled`; `.systemCall` if the listener is closed or no descriptor is left.
   public func accept() async throws(ConnectFault) -> UnixLink {
     do throws(SystemError) {
@@ -44,12 +45,13 @@ public final class UnixListener: Sendable {
     }
   }
 
-  /// Stops listening and removes the socket file. Safe to call twice.
+  /// Stops listening and removes the socket file. May be called twice.
   public func close() {
     if socket.close() { _ = unlink(path) }
   }
 
-  /// A socket file outlives its process; a refused connection shows that no process listens.
+  /// Returns whether the socket file was left by a process that has ended: a refused connection
+  /// shows that no process listens.
   private static func isStale(_ address: UnixAddress) throws(SystemError) -> Bool {
     guard UnixAddress.isSocket(address.path) else { return false }
     return address.connect(try UnixAddress.socket()) == ECONNREFUSED

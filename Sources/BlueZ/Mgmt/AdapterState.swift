@@ -1,7 +1,8 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// An adapter's current state, and every change. Needs no capability. Ends only with an error.
+/// An adapter's current state, and every change. Needs no capability. The sequence ends only with
+/// an error.
 public struct AdapterStates: AsyncSequence, AdapterMonitor, Sendable {
   public typealias Element = AdapterState
   public typealias Failure = ScanFault
@@ -30,7 +31,7 @@ public struct AdapterStates: AsyncSequence, AdapterMonitor, Sendable {
 
   public func adapterStates() -> AdapterStates { self }
 
-  /// Queries the kernel, and waits for its events.
+  /// An iterator that queries the kernel, and then waits for the events of the kernel.
   public struct Iterator: AsyncIteratorProtocol {
     private let states: AdapterStates
     private var session: MgmtSession?

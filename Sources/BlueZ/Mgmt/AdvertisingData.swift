@@ -9,7 +9,7 @@ package struct AdvertisingData: Equatable, Sendable {
   package private(set) var services: [BluetoothUUID] = []
   /// The flags byte (1.3); bit 1 means general discoverable, bit 2 no BR/EDR.
   package private(set) var flags: UInt8?
-  /// The manufacturer data (1.4), by company identifier.
+  /// The manufacturer data (1.4), one entry per company identifier.
   package private(set) var manufacturerData: [ManufacturerData] = []
   package private(set) var serviceData: [ServiceData] = []
   /// The transmit power in dBm (1.5).
@@ -19,7 +19,8 @@ package struct AdvertisingData: Equatable, Sendable {
 
   package init() {}
 
-  /// Reads `length | type | data` structures until the end, a zero length or a truncated structure.
+  /// Reads structures of length, type and data until the end, a zero length or a truncated
+  /// structure.
   package init(decoding bytes: some Sequence<UInt8>) {
     var rest = Array(bytes)[...]
     while let length = rest.popFirst(), length > 0, rest.count >= Int(length) {
@@ -64,7 +65,8 @@ package struct AdvertisingData: Equatable, Sendable {
     serviceData.append(ServiceData(service: uuid, data: Array(data.dropFirst(width))))
   }
 
-  /// Advertisements may also contain 32-bit UUIDs, which attributes never have.
+  /// Decodes a UUID of any length; returns `nil` for other lengths. Advertisements may contain
+  /// 32-bit UUIDs, which attributes never have.
   private static func uuid(_ bytes: ArraySlice<UInt8>) -> BluetoothUUID? {
     guard bytes.count == 4 else { return BluetoothUUID(littleEndian: bytes) }
     return BluetoothUUID(bits32: bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) })
@@ -74,8 +76,8 @@ package struct AdvertisingData: Equatable, Sendable {
     bytes.reversed().reduce(0) { $0 << 8 | UInt16($1) }
   }
 
-  /// Names are UTF-8 by the specification; invalid sequences are shown as U+FFFD. Some devices pad
-  /// the name with zero bytes.
+  /// Decodes a name. Names are UTF-8 by the specification; invalid sequences are shown as U+FFFD.
+  /// Some devices pad the name with zero bytes.
   private static func text(_ data: ArraySlice<UInt8>) -> String {
     String(decoding: data.prefix { $0 != 0 }, as: UTF8.self)
   }

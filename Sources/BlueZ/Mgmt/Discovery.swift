@@ -2,9 +2,9 @@ import OtaflashATT
 
 /// The devices that advertise in range of an adapter, as a sequence. Needs CAP_NET_ADMIN.
 ///
-/// Each iteration is a separate discovery, which ends with `nil` at the time limit. At every kind
-/// of end (limit, error, cancellation, a `break` out of the loop), the discovery in the kernel is
-/// stopped.
+/// Each iteration is a separate discovery, which ends with `nil` at the time limit. The discovery
+/// in the kernel is stopped at the time limit, after an error, after a cancellation, and after a
+/// `break` out of the loop.
 package struct Discovery: AsyncSequence, Sendable {
   package typealias Element = DiscoveredDevice
   package typealias Failure = MgmtFault
@@ -20,10 +20,10 @@ package struct Discovery: AsyncSequence, Sendable {
   /// - Parameters:
   ///   - adapter: the adapter's number; `hci0` is 0.
   ///   - filter: the devices to report.
-  ///   - limit: the time limit; `nil` continues until the loop ends.
+  ///   - limit: the time limit; with `nil` the discovery continues until the loop ends.
   ///   - reportsDuplicates: whether every advertisement is reported, instead of each device once.
   ///   - scanning: the scan interval and window of this discovery; the previous values are restored
-  ///     at its end. `nil` leaves them to the kernel.
+  ///   when the discovery ends. With `nil` the kernel determines both.
   package init(
     adapter: UInt16 = 0, filter: DiscoveryFilter = DiscoveryFilter(), within limit: Duration?,
     reportsDuplicates: Bool = false, scanning: ScanParameters? = nil
@@ -34,8 +34,9 @@ package struct Discovery: AsyncSequence, Sendable {
       open: { () throws(MgmtFault) in try MgmtSession() })
   }
 
-  /// - Parameter shortRun: the kernel's own discovery lasts 10.24 s. A discovery that ends within
-  ///   this time counts as failed; several such discoveries in a row count as a permanent failure.
+  /// - Parameter shortRun: a discovery that ends within this time counts as failed; several such
+  ///   discoveries in a row count as a permanent failure. Normally, a discovery of the kernel lasts
+  ///   10.24 s.
   init(
     adapter: UInt16, filter: DiscoveryFilter, within limit: Duration?, reportsDuplicates: Bool,
     scanning: ScanParameters? = nil, shortRun: Duration = .seconds(1),
@@ -98,10 +99,10 @@ package struct Discovery: AsyncSequence, Sendable {
   }
 }
 
-/// One running discovery. Its `deinit` ends the discovery, because no other code runs after a
-/// `break` out of the caller's loop.
+/// One running discovery. The `deinit` of this object ends the discovery, because no other code
+/// runs after a `break` out of the caller's loop.
 private final class DiscoveryRun {
-  /// The maximum number of devices to remember; if more devices are in range, some are reported
+  /// The maximum number of remembered devices; if more devices are in range, some are reported
   /// again.
   private static let memoryMaximum = 4096
   private static let shortRunMaximum = 5
@@ -115,7 +116,7 @@ private final class DiscoveryRun {
   private let shortRun: Duration
   /// The scan parameters to set; `nil` after they were set.
   private var scanning: ScanParameters?
-  /// The values to restore.
+  /// The scan parameters to restore.
   private var formerScanning: [SystemParameter] = []
   private var devices: [BluetoothAddress: DiscoveredDevice] = [:]
   private var reported: Set<BluetoothAddress> = []
@@ -152,8 +153,8 @@ private final class DiscoveryRun {
       formerScanning = try await session.set(scanning, adapter: adapter)
       self.scanning = nil
     }
-    // Set before the response, because a cancelled wait may have started the discovery
-    // nevertheless.
+    // The flag is set before the response, because the kernel may start the discovery even if the
+    // wait for the response is cancelled.
     isStarted = true
     startedAt = EventLoop.shared.now
     let isNarrow = !filter.services.isEmpty || filter.rssiMinimum != nil

@@ -16,7 +16,7 @@ package struct DiscoveredDevice: Equatable, Sendable {
   package internal(set) var txPower: Int8?
   package internal(set) var appearance: UInt16?
   /// Whether the device accepts connections, from the latest advertisement; `nil` if the kernel has
-  /// not reported it.
+  /// not reported this.
   package internal(set) var isConnectable: Bool?
   package internal(set) var flags: UInt8?
 
@@ -66,6 +66,8 @@ package struct DiscoveryFilter: Sendable {
     self.condition = condition
   }
 
+  /// Returns whether the device passes.
+  ///
   /// - Parameter expression: the expression for the name, compiled once per discovery.
   func accepts(_ device: DiscoveredDevice, _ expression: Regex<AnyRegexOutput>?) -> Bool {
     if let expression, device.name?.contains(expression) != true { return false }

@@ -19,22 +19,23 @@ package enum MgmtCommand: Equatable, Sendable {
   /// Ends the link to a device immediately. Without this command, the link would stay up for 2 s
   /// after its sockets are closed, or for 4 s on the peripheral.
   case disconnect(BluetoothAddress)
-  /// Sets whether pairings store keys.
+  /// Sets whether new pairings store keys.
   case setBondable(Bool)
   case setSecureConnections(Bool)
   /// Sets the I/O capability for later connections.
   case setIOCapability(IOCapability)
   /// The reply to a confirmation request.
   case confirm(BluetoothAddress, Bool)
-  /// The reply to a passkey request, 0…999,999; `nil` refuses.
+  /// The reply to a passkey request, 0…999,999; `nil` refuses the request.
   case enterPasskey(BluetoothAddress, UInt32?)
-  /// Replaces all the adapter's keys of this kind, as does the next case.
+  /// Replaces all Long Term Keys of the adapter. The next case replaces all Identity Resolving
+  /// Keys.
   case loadLongTermKeys([LongTermKey])
   case loadIdentityResolvingKeys([IdentityResolvingKey])
-  /// Removes a device's keys, and ends the link to it.
+  /// Removes a device's keys, and ends the link to the device.
   case unpair(BluetoothAddress)
 
-  /// The index of commands that concern no adapter.
+  /// The adapter index of commands that apply to no adapter.
   package static let noIndex: UInt16 = 0xFFFF
   /// The address types LE public and LE random, for the discovery commands.
   static let lowEnergyAddresses: UInt8 = 0x06
@@ -108,12 +109,13 @@ package struct MgmtConnectionParameters: Equatable, Sendable {
   /// The limits of the interval in units of 1.25 ms, 6 ... 3200.
   package let intervalMinimum: UInt16
   package let intervalMaximum: UInt16
-  /// Connection events that the device may skip, 0 ... 499.
+  /// The number of connection events that the device may skip, 0 ... 499.
   package let latency: UInt16
   /// The supervision timeout in units of 10 ms, 10 ... 3200.
   package let supervisionTimeout: UInt16
 
-  /// `nil` for values that the kernel would reject (`hci_check_conn_params`).
+  /// Creates the parameters; returns `nil` for values that the kernel would reject
+  /// (`hci_check_conn_params`).
   package init?(
     device: BluetoothAddress, intervalMinimum: UInt16, intervalMaximum: UInt16, latency: UInt16,
     supervisionTimeout: UInt16

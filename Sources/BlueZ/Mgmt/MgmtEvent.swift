@@ -12,6 +12,8 @@ struct MgmtPacket: Equatable, Sendable {
     self.event = event
   }
 
+  /// Decodes a packet.
+  ///
   /// - Throws: `MgmtDecodeFault` if the packet is shorter than its event or its length field.
   init(decoding bytes: [UInt8]) throws(MgmtDecodeFault) {
     var fields = MgmtFields(bytes[...])
@@ -33,7 +35,7 @@ enum MgmtEvent: Equatable, Sendable {
   case deviceFound(AdvertisingReport)
   case discovering(Bool)
   case pairing(PairingEvent)
-  /// An irrelevant event.
+  /// Any other event; it has no effect.
   case other(code: UInt16)
 
   /// The relevant flags of Device Found (kernel mgmt.h, MGMT_DEV_FOUND_*).
@@ -107,7 +109,7 @@ package struct MgmtSettings: OptionSet, Hashable, Sendable {
 /// The response to Read Controller Information.
 package struct ControllerInformation: Equatable, Sendable {
   package let address: BluetoothAddress
-  /// The Core version that the controller reports, as its assigned number (9 is 5.0).
+  /// The Core version that the controller reports, as an assigned number (9 is version 5.0).
   package let version: UInt8
   package let manufacturer: UInt16
   package let supported: MgmtSettings

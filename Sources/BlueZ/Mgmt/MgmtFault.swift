@@ -3,7 +3,7 @@ import OtaflashATT
 import OtaflashGATT
 import OtaflashNumerals
 
-/// The reason an operation of the management interface failed.
+/// The reason why an operation of the management interface failed.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -22,16 +22,16 @@ public enum MgmtFault: Error, Equatable, Sendable {
   case noAnswer(opcode: UInt16)
   /// The kernel's response does not have the format of its command.
   case malformed
-  /// The socket to the kernel ended.
+  /// The socket to the kernel can no longer be used.
   case socket(LinkLoss)
-  /// A system call failed; its name and its error number (errno(3)) are included.
+  /// A system call failed; `name` is the name of the call, and `errno` its error number (errno(3)).
   case systemCall(name: String, errno: Int32)
   /// The calling task was cancelled.
   case cancelled
 
   init(_ loss: LinkLoss) { self = loss == .cancelled ? .cancelled : .socket(loss) }
 
-  /// The meaning of a status other than success.
+  /// Creates the fault for a status other than success.
   init(_ status: MgmtStatus, opcode: UInt16) {
     switch status {
     case .permissionDenied:
@@ -54,7 +54,7 @@ public enum MgmtFault: Error, Equatable, Sendable {
     }
   }
 
-  /// The meaning of a failure to open the control socket.
+  /// Creates the fault for a failure to open the control socket.
   init(openError number: Int32, call: String) {
     switch ConnectFault(l2capError: number, at: .socket, device: "") {
     case .adapterUnavailable(let cause, let remedy):
@@ -89,7 +89,7 @@ extension MgmtFault: ExplainedFault {
       .unsupported(let cause, _):
       cause
     case .refused(let opcode, _): "Management command 0x\(Numerals.hex(opcode)) failed."
-    case .noAnswer: "Its driver or its firmware is unresponsive."
+    case .noAnswer: "The driver or the firmware of the adapter is unresponsive."
     case .malformed: "The format of this kernel's responses is not supported."
     case .socket(let loss): loss.sentence
     case .systemCall: "The kernel's management interface cannot be used."

@@ -1,8 +1,9 @@
 import OtaflashWire
 
-/// Responses of the management interface about its adapters.
+/// The response of the management interface with the list of adapters.
 enum MgmtIndexList {
-  /// Decodes the response to Read Index List: a count and that many adapter numbers.
+  /// Decodes the response to Read Index List: the number of adapters, followed by the number of
+  /// each adapter.
   static func decode(_ bytes: [UInt8]) throws(MgmtFault) -> [UInt16] {
     do throws(MgmtDecodeFault) {
       var fields = MgmtFields(bytes[...])

@@ -3,14 +3,14 @@ import OtaflashWire
 /// A key that encrypts a link between two paired devices (Core 5.4, Vol 3, Part H, 2.4.2.3), as the
 /// kernel reports and loads it (BlueZ doc/mgmt-api.txt, Load Long Term Keys).
 public struct LongTermKey: Equatable, Sendable {
-  /// The pairing method that created the key. It determines the security of a link encrypted with
-  /// the key.
+  /// The pairing method that created the key. The method determines the security of a link that is
+  /// encrypted with the key.
   public enum Kind: UInt8, Sendable, CaseIterable {
     /// Legacy pairing, "Just Works".
     case legacyUnauthenticated = 0
     /// Legacy pairing with a passkey.
     case legacyAuthenticated = 1
-    /// LE Secure Connections.
+    /// LE Secure Connections, "Just Works".
     case secureUnauthenticated = 2
     /// Secure Connections, with a passkey or a comparison of numbers.
     case secureAuthenticated = 3
@@ -38,8 +38,8 @@ public struct LongTermKey: Equatable, Sendable {
   /// The key, 16 bytes.
   public let value: [UInt8]
 
-  /// `nil` for an invalid key: a value that does not have 16 bytes, a size out of range, or a
-  /// device address that is not an identity address.
+  /// Creates a key; returns `nil` if `value` does not have 16 bytes, `size` is out of range, or
+  /// `device` is not an identity address.
   public init?(
     device: BluetoothAddress, kind: Kind, isForCentral: Bool, size: UInt8, diversifier: UInt16,
     random: UInt64, value: [UInt8]
@@ -59,7 +59,7 @@ public struct LongTermKey: Equatable, Sendable {
   /// Whether a link encrypted with the key is protected against a man in the middle.
   public var isAuthenticated: Bool { kind == .legacyAuthenticated || kind == .secureAuthenticated }
 
-  /// `nil` for a key whose kind or address cannot be stored.
+  /// Decodes a key; returns `nil` for a key whose kind or address cannot be stored.
   static func decode(_ fields: inout MgmtFields) throws(MgmtDecodeFault) -> LongTermKey? {
     let address = try fields.address()
     let kind = Kind(rawValue: try fields.uint8())
@@ -90,7 +90,7 @@ public struct IdentityResolvingKey: Equatable, Sendable {
   /// The key, 16 bytes.
   public let value: [UInt8]
 
-  /// `nil` unless `value` has 16 bytes and `device` is an identity address.
+  /// Creates a key; returns `nil` unless `value` has 16 bytes and `device` is an identity address.
   public init?(device: BluetoothAddress, value: [UInt8]) {
     guard value.count == Self.valueSize, device.isIdentity else { return nil }
     self.device = device
@@ -111,12 +111,12 @@ extension BluetoothAddress {
   /// is permanent, so keys can be stored for it.
   var isIdentity: Bool { kind == .publicDevice || littleEndian[5] >> 6 == 0b11 }
 
-  /// Address and type in the format of the management interface.
+  /// The address and its type in the format of the management interface.
   var mgmtBytes: [UInt8] { littleEndian + [kind.rawValue] }
 }
 
 extension MgmtFields {
-  /// `nil` for a BR/EDR address.
+  /// Reads an address; returns `nil` for a BR/EDR address.
   mutating func address() throws(MgmtDecodeFault) -> BluetoothAddress? {
     let bytes = Array(try bytes(6))
     return BluetoothAddress.Kind(rawValue: try uint8()).map {

@@ -1,29 +1,29 @@
 import OtaflashWire
 
-/// The input and output capabilities of one side of a pairing (Core 5.4, Vol 3, Part H, 2.3.2). The
-/// capabilities of both sides determine the pairing method.
+/// The input and output capabilities of one device of a pairing (Core 5.4, Vol 3, Part H, 2.3.2).
+/// The capabilities of both devices determine the pairing method.
 public enum IOCapability: UInt8, Sendable, CaseIterable {
-  /// Displays digits.
+  /// The device displays digits.
   case displayOnly = 0
-  /// Displays digits, and accepts yes or no.
+  /// The device displays digits, and accepts yes or no.
   case displayYesNo = 1
-  /// Accepts digits.
+  /// The device accepts digits.
   case keyboardOnly = 2
-  /// Neither input nor output. The pairing method is "Just Works": encrypted, but not protected
-  /// against a man in the middle.
+  /// The device has neither input nor output. The pairing method is "Just Works": encrypted, but
+  /// not protected against a man in the middle.
   case noInputNoOutput = 3
-  /// Displays and accepts digits.
+  /// The device displays and accepts digits.
   case keyboardDisplay = 4
 }
 
 /// An event or a request of the kernel about a pairing (kernel mgmt.h).
 package enum PairingEvent: Equatable, Sendable {
-  /// New keys of a device. They are not stored if the devices do not bond.
+  /// New keys of a device, which are stored only if `isToBeKept` is true.
   case newLongTermKey(LongTermKey, isToBeKept: Bool)
   case newIdentityResolvingKey(
     IdentityResolvingKey, usedAddress: BluetoothAddress?, isToBeKept: Bool)
-  /// The user must compare `value` with the value that the device shows; with `isHint` there is
-  /// nothing to compare.
+  /// The user must compare `value` with the value that the device shows. If `isHint` is true, the
+  /// device shows no value, and the user only gives consent.
   case confirmationRequest(BluetoothAddress, value: UInt32, isHint: Bool)
   case passkeyRequest(BluetoothAddress)
   /// The passkey that the user must enter on the device.
@@ -49,7 +49,7 @@ package enum PairingEvent: Equatable, Sendable {
     }
   }
 
-  /// `nil` if the event does not concern a pairing, or concerns BR/EDR.
+  /// Decodes an event; returns `nil` if the event does not concern a pairing, or concerns BR/EDR.
   init?(code: UInt16, fields: inout MgmtFields) throws(MgmtDecodeFault) {
     switch code {
     case 0x000A:

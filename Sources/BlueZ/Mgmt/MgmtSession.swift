@@ -4,12 +4,12 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// A session with the kernel's management interface. Only one task may use it at a time.
+/// A session with the kernel's management interface. Only one task may use a session at a time.
 package final class MgmtSession: Sendable {
   /// The size of the longest packet in bytes; an extended advertisement has up to 1650 bytes.
   private static let packetMaximum = 4096
-  /// The maximum number of events kept while a command waits for its response. The oldest are
-  /// dropped first; these are advertisements, which devices repeat.
+  /// The maximum number of events kept while a command waits for its response. The oldest
+  /// events are dropped first; most events are advertisements, which devices repeat.
   private static let backlogMaximum = 256
   /// The time limit of a response from the kernel.
   static let answerLimit = Duration.seconds(5)

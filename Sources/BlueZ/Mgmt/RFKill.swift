@@ -4,13 +4,13 @@ import Glibc
 /// An rfkill switch, which disables radios (kernel Documentation/driver-api/rfkill.rst).
 package struct RFKillSwitch: Equatable, Sendable {
   package let number: UInt32
-  /// Blocked by software: `rfkill unblock bluetooth` unblocks it.
+  /// Whether software blocks the adapter; `rfkill unblock bluetooth` removes the block.
   package let isSoftBlocked: Bool
-  /// Blocked by a hardware key or switch of the computer.
+  /// Whether a hardware key or switch of the computer blocks the adapter.
   package let isHardBlocked: Bool
 
-  /// Decodes one `struct rfkill_event` of /dev/rfkill: number, type, operation, soft, hard. `nil`
-  /// unless it reports the presence of a Bluetooth switch.
+  /// Decodes one `struct rfkill_event` of /dev/rfkill: number, type, operation, soft, hard. Returns
+  /// `nil` unless the event reports the presence of a Bluetooth switch.
   init?(decoding bytes: some Collection<UInt8>) {
     let all = Array(bytes)
     let bluetooth: UInt8 = 2
@@ -21,15 +21,15 @@ package struct RFKillSwitch: Equatable, Sendable {
     isHardBlocked = all[7] != 0
   }
 
-  /// The Bluetooth switches of the host; `nil` if /dev/rfkill cannot be read.
+  /// Returns the Bluetooth switches of the host; `nil` if /dev/rfkill cannot be read.
   package static func all(device: String = "/dev/rfkill") -> [RFKillSwitch]? {
     let raw = Glibc.open(device, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard raw >= 0 else { return nil }
     let descriptor = FileDescriptor(owning: raw)
     var switches: [RFKillSwitch] = []
     var bytes = [UInt8](repeating: 0, count: 16)
-    // The device first reports every switch, one per read, and then blocks. A regular file in its
-    // place ends instead.
+    // The device first reports every switch, one per read, and then has no further data. A regular
+    // file, as in a test, ends instead.
     for _ in 0..<switchMaximum {
       let count = read(descriptor.raw, &bytes, bytes.count)
       guard count > 0 else { break }

@@ -1,8 +1,9 @@
 import OtaflashATT
 
-/// The scan parameters of a discovery: the adapter listens for `window` in every `interval`. A
-/// short window leaves the radio to connections and misses advertisements; a long window receives
-/// most of them. Linux uses active scanning: it requests the scan response of each device.
+/// The scan parameters of a discovery: the adapter listens for `window` in every `interval`. With a
+/// short window, the radio has more time for connections, but misses advertisements; with a long
+/// window, it receives most advertisements. Linux uses active scanning: it requests the scan
+/// response of each device.
 public struct ScanParameters: Equatable, Sendable {
   /// The range that a controller accepts (Core 5.4, Vol 4, Part E, 7.8.10).
   public static let permitted: ClosedRange<Duration> =
@@ -13,7 +14,7 @@ public struct ScanParameters: Equatable, Sendable {
   /// The listening time in each interval.
   public let window: Duration
 
-  /// Finds devices quickly, but slows down existing connections.
+  /// Scans continuously: finds devices quickly, but slows down existing connections.
   public static let lowLatency = ScanParameters(
     unchecked: .milliseconds(100), window: .milliseconds(100))
   /// Listens for a quarter of the time.
@@ -23,11 +24,12 @@ public struct ScanParameters: Equatable, Sendable {
   public static let lowPower = ScanParameters(
     unchecked: .milliseconds(1_400), window: .milliseconds(140))
 
-  /// `nil` if a value is outside 2.5 ms...10.24 s, or the window is longer than the interval.
+  /// Creates parameters; returns `nil` if a value is outside 2.5 ms...10.24 s, or the window is
+  /// longer than the interval.
   ///
   /// - Parameters:
-  ///   - interval: the time from the start of a window to the start of the next, rounded to 0.625
-  ///   ms.
+  ///   - interval: the time from the start of a window to the start of the next window, rounded to
+  ///   0.625 ms.
   ///   - window: the listening time in each interval.
   public init?(interval: Duration, window: Duration) {
     guard Self.permitted.contains(interval), Self.permitted.contains(window), window <= interval
@@ -54,7 +56,8 @@ public struct ScanParameters: Equatable, Sendable {
 }
 
 extension SystemConfiguration {
-  /// The values to restore after a discovery; empty if the kernel has no such values.
+  /// The scan parameters to restore after a discovery; empty if the kernel does not report scan
+  /// parameters.
   var discoveryParameters: [SystemParameter] {
     guard let discoveryInterval, let discoveryWindow else { return [] }
     return [

@@ -13,8 +13,8 @@ package struct SystemConfiguration: Equatable, Sendable {
   package let discoveryInterval: UInt16?
   package let discoveryWindow: UInt16?
 
-  /// Reads type, length and value of each entry; `nil` if one of the four is missing or the list is
-  /// truncated.
+  /// Reads type, length and value of each entry. Returns `nil` if one of the four link parameters
+  /// is missing or the list is truncated.
   init?(decoding bytes: [UInt8]) {
     var values: [UInt16: UInt16] = [:]
     var fields = MgmtFields(bytes[...])

@@ -1,10 +1,12 @@
 /// The stored form of a bond: named members. Bytes are pairs of hexadecimal digits in the order of
-/// the kernel's structures, least significant byte first.
+/// the kernel's structures.
 extension Bond: Codable {
   private enum Member: String, CodingKey {
     case device, longTermKeys, identityResolvingKey
   }
 
+  /// Decodes a bond.
+  ///
   /// - Throws: `DecodingError` if the data is not a bond.
   public init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: Member.self)
@@ -96,7 +98,7 @@ private enum Hexadecimal {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  /// `nil` for an odd number of digits, or for an invalid digit.
+  /// Parses bytes; returns `nil` for an odd number of digits, or for an invalid digit.
   static func bytes(_ text: String) -> [UInt8]? {
     let digits = text.map(\.hexDigitValue)
     guard digits.count.isMultiple(of: 2) else { return nil }

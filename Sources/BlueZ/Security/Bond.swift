@@ -10,7 +10,7 @@ public struct Bond: Equatable, Sendable {
   /// The Identity Resolving Key (IRK), if the device sent one.
   public internal(set) var identityResolvingKey: IdentityResolvingKey?
 
-  /// `nil` unless there are one or two keys of one device.
+  /// Creates a bond; returns `nil` unless there are one or two keys, all of the same device.
   public init?(longTermKeys: [LongTermKey], identityResolvingKey: IdentityResolvingKey? = nil) {
     guard 1...Self.keysMaximum ~= longTermKeys.count,
       Set(longTermKeys.map(\.device)).count == 1,
@@ -31,7 +31,7 @@ public struct Bond: Equatable, Sendable {
   /// Whether links with these keys are protected against a man in the middle.
   public var isAuthenticated: Bool { longTermKeys.allSatisfy(\.isAuthenticated) }
 
-  /// Adds a key of the same pairing, which replaces an older key for the same role.
+  /// Adds a key of the same pairing; the key replaces an older key for the same role.
   mutating func add(_ key: LongTermKey) {
     longTermKeys.removeAll { $0.isForCentral == key.isForCentral }
     longTermKeys.append(key)

@@ -2,15 +2,15 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// Pairing without bluetoothd: loads the keys of earlier pairings into the kernel, replies to its
-/// requests while devices pair, and passes on the new keys. One agent per adapter; needs
+/// Pairing without bluetoothd: loads the keys of earlier pairings into the kernel, replies to the
+/// requests of the kernel while devices pair, and stores the new keys. One agent per adapter; needs
 /// CAP_NET_ADMIN.
 ///
 /// Call `start` before the first connection, because the kernel reads the I/O capability when a
 /// link is created. If bluetoothd is running, this agent does nothing: bluetoothd is responsible
 /// for pairing, and secures links with its keys and its agent.
 public final class PairingAgent: Sendable {
-  /// The maximum number of concurrent questions to the user; the kernel asks one per link.
+  /// The maximum number of concurrent questions to the user; the kernel sends one request per link.
   private static let questionsMaximum = 8
 
   enum Standing {
@@ -42,7 +42,7 @@ public final class PairingAgent: Sendable {
     var deviceInsists = false
   }
 
-  /// If the device ends the link within this time after a refusal, the refusal counts as the
+  /// If the device ends the link within this time after a refusal, the refusal is assumed to be the
   /// reason.
   private static let insistenceLimit = Duration.seconds(2)
   /// The number of consecutive links that a device must end soon after a refusal before the host
@@ -52,10 +52,11 @@ public final class PairingAgent: Sendable {
 
   /// The conditions under which pairings store keys.
   public enum Bonding: Sendable {
-    /// Only if the host secures a link because an attribute or the user requires it. A device that
-    /// requests security without needing it then leaves no keys that could block a later link.
+    /// Keys are stored only if the host secures a link because an attribute or the user requires
+    /// security. A device that requests security without requiring it then has no keys that could
+    /// block a later link.
     case whenRequired
-    /// Always. For a peripheral, and if the user requested pairing.
+    /// Keys are always stored. Use this case for a peripheral, and if the user requested pairing.
     case always
   }
 
@@ -63,7 +64,8 @@ public final class PairingAgent: Sendable {
   public struct Pairing: Equatable, Sendable {
     /// The device's identity address.
     public let device: BluetoothAddress
-    /// Whether a passkey or a numeric comparison protects the pairing; "Just Works" does not.
+    /// Whether a passkey or a numeric comparison protects the pairing; "Just Works" offers no such
+    /// protection.
     public let isAuthenticated: Bool
     /// Whether the keys are stored for the next link.
     public let isKept: Bool
@@ -90,11 +92,11 @@ public final class PairingAgent: Sendable {
   /// - Parameters:
   ///   - adapter: the adapter's number; `hci0` is 0.
   ///   - makesBonds: `false` uses only the keys of earlier pairings.
-  ///   - bonding: when new pairings store keys.
-  ///   - user: answers the kernel's questions.
-  ///   - bonds: returns the bonds of an adapter, by its own address.
-  ///   - keep: receives a new or extended bond, with the adapter's own address.
-  ///   - paired: called once for each new pairing. It must return quickly.
+  ///   - bonding: the conditions under which new pairings store keys.
+  ///   - user: supplies the answers to the kernel's requests.
+  ///   - bonds: returns the bonds of an adapter, whose address is the argument.
+  ///   - keep: stores a new or extended bond of the adapter with the address in the argument.
+  ///   - paired: called once for each new pairing. The closure must return quickly.
   public convenience init(
     adapter: UInt16, makesBonds: Bool, bonding: Bonding = .whenRequired, user: PairingUser,
     bonds: @escaping @Sendable (BluetoothAddress) -> [Bond],
@@ -127,7 +129,7 @@ public final class PairingAgent: Sendable {
     self.isDaemonRunning = isDaemonRunning
   }
 
-  /// The bond with a device, from this or an earlier run.
+  /// Returns the bond with a device, from this or an earlier run.
   public func bond(with device: BluetoothAddress) -> Bond? {
     state.withLock { $0.ledger.bond(of: device) }
   }
@@ -228,7 +230,7 @@ public final class PairingAgent: Sendable {
           take(event, session, &group)
         }
       } catch {
-        // The agent was stopped, or the adapter was removed, which the links report themselves.
+        // The agent was stopped, or the adapter was removed; the links report the removal.
       }
       group.cancelAll()
     }
@@ -312,7 +314,7 @@ public final class PairingAgent: Sendable {
     _ = session.post(.setBondable(isRequired), index: adapter)
   }
 
-  /// Sets the recipient of a failure to secure the link to a device; `nil` removes it.
+  /// Sets the recipient of a failure to secure the link to a device; `nil` removes the recipient.
   func wait(for device: BluetoothAddress, _ end: OneShot<PairingEnd>?) {
     let standing = state.withLock { state in
       state.waiting[device] = end

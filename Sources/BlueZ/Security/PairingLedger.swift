@@ -13,7 +13,8 @@ struct PairingLedger: Sendable {
     known = Dictionary(bonds.map { ($0.device, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The bond of a device, by its identity address or by the address that it used on the air.
+  /// Returns the bond of a device, by its identity address or by the address that the device used
+  /// on the air.
   func bond(of device: BluetoothAddress) -> Bond? {
     for identity in [device, aliases[device]].compactMap(\.self) {
       if let bond = made[identity] ?? known[identity] { return bond }
@@ -21,15 +22,15 @@ struct PairingLedger: Sendable {
     return nil
   }
 
-  /// The identity address of a device that uses `device` on the air.
+  /// Returns the identity address of a device that uses `device` on the air.
   func identity(of device: BluetoothAddress) -> BluetoothAddress { aliases[device] ?? device }
 
-  /// Whether the device was paired since the ledger was opened.
+  /// Returns whether the device was paired since the ledger was opened.
   func wasPaired(_ device: BluetoothAddress) -> Bool {
     made[device] != nil || aliases[device].map { made[$0] != nil } ?? false
   }
 
-  /// Processes an event of the kernel. Returns a bond to store, if it is new or was extended.
+  /// Processes an event of the kernel. Returns a bond to store if the bond is new or was extended.
   mutating func take(_ event: PairingEvent) -> Bond? {
     switch event {
     case .newIdentityResolvingKey(let key, let used, let isToBeKept):

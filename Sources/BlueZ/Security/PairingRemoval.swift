@@ -2,12 +2,12 @@ import OtaflashATT
 
 /// The removal of a pairing in the kernel.
 public struct PairingRemoval: Equatable, Sendable {
-  /// The adapter's own address.
+  /// The address of the adapter.
   public let adapter: BluetoothAddress
   /// Whether the kernel had keys for the device.
   public let wasPaired: Bool
 
-  /// Removes a device's keys from the kernel, and ends the link to it. Needs CAP_NET_ADMIN.
+  /// Removes a device's keys from the kernel, and ends the link to the device. Needs CAP_NET_ADMIN.
   public static func perform(
     _ device: BluetoothAddress, adapter: UInt16
   ) async throws(MgmtFault) -> PairingRemoval {

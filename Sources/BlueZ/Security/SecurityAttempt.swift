@@ -5,13 +5,15 @@ import OtaflashGATT
 struct SecurityAttempt: Sendable {
   private let device: BluetoothAddress
   private let agent: PairingAgent?
-  /// The devices were paired before this attempt.
+  /// Whether the devices were paired before this attempt.
   private let wasBonded: Bool
-  /// The reason why there is no agent; `nil` if there is one.
+  /// The reason why there is no agent; `nil` if there is an agent.
   private let obstacle: SecurityFault?
-  /// The failure, which the agent sets when the attempt has failed.
+  /// The failure of the attempt, which the agent sets.
   let end = OneShot<PairingAgent.PairingEnd>()
 
+  /// Creates an attempt.
+  ///
   /// - Throws: `.notPaired` if pairing is needed but not permitted.
   init(on device: BluetoothAddress, with agent: PairingAgent?) throws(SecurityFault) {
     self.device = device
@@ -37,7 +39,7 @@ struct SecurityAttempt: Sendable {
     agent?.wait(for: device, end)
   }
 
-  /// Whether the user, or bluetoothd, may be asked a question during the attempt.
+  /// Whether the attempt may require an answer of the user or of bluetoothd.
   var needsPerson: Bool { obstacle == nil && !wasBonded }
 
   func finish() { agent?.wait(for: device, nil) }
@@ -58,7 +60,7 @@ struct SecurityAttempt: Sendable {
     }
   }
 
-  /// Determines the failure when a link ended without a reported reason.
+  /// Returns the failure if a link ended without a reported reason.
   func fault(_ loss: LinkLoss) -> SecurityFault {
     if let obstacle { return obstacle }
     return wasBonded || loss == .keysRefused ? .bondForgotten : .linkLost(loss)

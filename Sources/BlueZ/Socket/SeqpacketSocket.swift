@@ -4,8 +4,8 @@ import OtaflashATT
 import OtaflashGATT
 import Synchronization
 
-/// A connected socket that preserves message boundaries, for both kinds of link and the kernel's
-/// management interface.
+/// A connected socket that preserves message boundaries, for L2CAP links, Unix links and the
+/// kernel's management interface.
 ///
 /// The lock is held during the system calls, which never block. Therefore, the descriptor cannot be
 /// closed and its number cannot be reused while another task is in `send` or `recv`.
@@ -37,7 +37,8 @@ final class SeqpacketSocket: Sendable {
 
   deinit { close() }
 
-  /// Ends every wait with `.closedLocally`. Idempotent, from any thread.
+  /// Closes the socket; every wait ends with `.closedLocally`. May be called twice and from any
+  /// thread.
   func close() {
     let descriptor = state.withLock { state -> FileDescriptor? in
       state.finalLoss = .closedLocally
@@ -62,7 +63,7 @@ final class SeqpacketSocket: Sendable {
       reason: "The send buffer is too small for a PDU of \(message.count) bytes; raise SO_SNDBUF.")
   }
 
-  /// Makes one attempt without waiting: `false` if the send buffer is full.
+  /// Attempts to send without waiting; returns `false` if the send buffer is full.
   func offer(_ message: [UInt8]) throws(LinkLoss) -> Bool {
     guard message.count <= maximumSize else {
       throw .tooLarge(bytes: message.count, limit: maximumSize)
@@ -94,8 +95,8 @@ final class SeqpacketSocket: Sendable {
     case errorTaken
   }
 
-  /// Returns the next message; messages that arrived before the end are delivered before the loss
-  /// is thrown.
+  /// Returns the next message. Messages that arrived before the end of the socket are delivered
+  /// before the loss is thrown.
   func receive(until deadline: LinkInstant? = nil) async throws(LinkLoss) -> [UInt8] {
     var isHungUp = false
     while true {
@@ -107,8 +108,9 @@ final class SeqpacketSocket: Sendable {
     }
   }
 
-  /// - Parameter isHungUp: the kernel has reported the end, so an empty queue means the end of the
-  ///   stream. A socket that failed returns EAGAIN indefinitely after its error was read.
+  /// - Parameter isHungUp: whether the kernel has reported the end, so that an empty queue means
+  ///   the end of the stream. A socket that failed returns EAGAIN indefinitely after its error was
+  ///   read.
   private func receiveNow(isHungUp: Bool) throws(LinkLoss) -> Reception {
     try state.withLock { state throws(LinkLoss) in
       if let loss = state.finalLoss { throw loss }
@@ -153,7 +155,7 @@ final class SeqpacketSocket: Sendable {
 
   // MARK: - Waiting
 
-  /// Waits for readiness and returns whether the socket has hung up.
+  /// Waits for readiness; returns whether the peer or the kernel has ended the socket.
   @discardableResult
   func wait(
     for direction: WatchDirection, until deadline: LinkInstant?
@@ -167,7 +169,7 @@ final class SeqpacketSocket: Sendable {
     }
   }
 
-  /// Runs a system call on the open descriptor; `nil` after the socket is closed.
+  /// Runs a system call on the open descriptor; returns `nil` after the socket is closed.
   func withDescriptor<Value: Sendable>(_ body: (Int32) -> Value) -> Value? {
     state.withLock { state in
       guard let raw = state.descriptor?.raw else { return nil }

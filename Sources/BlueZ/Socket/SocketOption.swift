@@ -18,7 +18,7 @@ enum SocketOption {
     guard getsockopt(raw, level, name, &value, &size) == 0 else { throw SystemError(errno) }
   }
 
-  /// Reads and clears the pending error of the socket; 0 for no error.
+  /// Reads and clears the pending error of the socket; returns 0 for no error.
   static func pendingError(of raw: Int32) -> Int32 {
     var number: Int32 = 0
     do throws(SystemError) {

@@ -3,7 +3,8 @@ struct Capabilities: Equatable, Sendable {
   let hasNetAdmin: Bool
   let hasNetRaw: Bool
 
-  /// Reads the `CapEff` line of /proc/self/status.
+  /// Reads the `CapEff` line of /proc/self/status; returns `nil` if the line is missing or
+  /// malformed.
   init?(status: String) {
     let (netAdmin, netRaw): (UInt64, UInt64) = (1 << 12, 1 << 13)
     guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("CapEff:") }),

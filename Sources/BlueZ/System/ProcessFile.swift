@@ -4,7 +4,7 @@ import Glibc
 enum ProcessFile {
   private static let sizeMaximum = 16384
 
-  /// The first 16 KiB of the file; `nil` if it cannot be read.
+  /// Returns the first 16 KiB of the file; `nil` if the file cannot be read.
   static func read(_ path: String) -> String? {
     let raw = open(path, O_RDONLY | O_CLOEXEC)
     guard raw >= 0 else { return nil }
@@ -15,7 +15,7 @@ enum ProcessFile {
     return String(decoding: bytes.prefix(count), as: UTF8.self)
   }
 
-  /// Whether /proc shows a running process with that name.
+  /// Returns whether /proc shows a running process with that name.
   static func isRunning(_ name: String) -> Bool {
     guard let directory = opendir("/proc") else { return false }
     defer { closedir(directory) }

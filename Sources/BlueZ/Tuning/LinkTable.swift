@@ -10,11 +10,11 @@ struct LinkTable: Sendable {
     var phy: PHY?
   }
 
-  /// Handles have 12 bits, which limits the number of entries.
+  /// The links by connection handle. Handles have 12 bits, which limits the number of entries.
   private var entries: [UInt16: Entry] = [:]
 
-  /// The link with this handle if it is a link to `peer`; the handle may also belong to another
-  /// adapter.
+  /// Returns the link with this handle if the peer of the link is `peer`; the handle may also
+  /// belong to a link of another adapter.
   func entry(_ handle: UInt16, to peer: BluetoothAddress) -> Entry? {
     entries[handle].flatMap { $0.peer == peer ? $0 : nil }
   }
@@ -51,7 +51,8 @@ extension ConnectionTiming {
   /// The interval as text, such as `15 ms`.
   var text: String { Self.text(interval) }
 
-  /// Units of 1.25 ms as milliseconds, with at most two decimals and without trailing zeros.
+  /// Returns an interval in units of 1.25 ms as text in milliseconds, with at most two decimals and
+  /// without trailing zeros.
   static func text(_ units: UInt16) -> String {
     let hundredths = Int(units) * 125
     let (whole, rest) = (hundredths / 100, hundredths % 100)

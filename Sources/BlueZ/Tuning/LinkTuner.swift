@@ -4,15 +4,15 @@ import Synchronization
 
 /// Tunes the links of an adapter. The tuner sets the kernel's parameters for new connections
 /// (CAP_NET_ADMIN), and requests the parameters that an existing link lacks from the controller
-/// (CAP_NET_RAW). It receives the actual parameters of the links. Without these capabilities it
-/// does not tune links, and reports this.
+/// (CAP_NET_RAW). The controller reports the actual parameters of the links. Without these
+/// capabilities the tuner does not tune links, and reports this.
 public final class LinkTuner: Sendable {
   /// The time limits for a controller.
   struct Limits: Sendable {
     /// The limit of a link-layer procedure, which needs about ten connection events; events are 50
     /// ms apart by default.
     var procedure = Duration.seconds(2)
-    /// The limit of a data length change; no event reports a length that does not change.
+    /// The limit of a data length change; no event reports an unchanged length.
     var length = Duration.milliseconds(300)
     /// The limit of the event about a new link, because the event and the kernel's response arrive
     /// over two sockets.
@@ -42,9 +42,9 @@ public final class LinkTuner: Sendable {
 
   /// - Parameters:
   ///   - adapter: the adapter's number; `hci0` is 0.
-  ///   - tuning: the link parameters to request; `nil` only receives events.
-  ///   - report: called with the outcome of each request, once for each link. It must return
-  ///     quickly.
+  ///   - tuning: the link parameters to request; with `nil` the tuner only receives events.
+  ///   - report: called with the outcome of each request, once for each link. The closure must
+  ///   return quickly.
   public convenience init(
     adapter: UInt16, tuning: LinkTuning?,
     report: @escaping @Sendable (BluetoothAddress, [TuningStep]) -> Void
@@ -77,7 +77,8 @@ public final class LinkTuner: Sendable {
     self.openSession = openSession
   }
 
-  /// The parameters of a link from the controller; empty if no event about it was received.
+  /// Returns the parameters of a link from the controller; empty if no event about the link was
+  /// received.
   func facts(of handle: UInt16, to peer: BluetoothAddress) -> LinkFacts {
     entry(handle, peer)?.facts ?? LinkFacts()
   }
@@ -88,7 +89,7 @@ public final class LinkTuner: Sendable {
 
   // MARK: Start and stop
 
-  /// Opens the permitted sockets. Call it before the first connection.
+  /// Opens the permitted sockets. Call this function before the first connection.
   public func start() async {
     let socket = openSocket()
     state.withLock { $0.socket = socket }
@@ -112,7 +113,7 @@ public final class LinkTuner: Sendable {
     do throws(LinkLoss) {
       while true { take(try await socket.next()) }
     } catch {
-      // The tuner was stopped, or the adapter was removed, which the links report themselves.
+      // The tuner was stopped, or the adapter was removed; the links report the removal.
     }
   }
 
@@ -170,7 +171,7 @@ public final class LinkTuner: Sendable {
     }
   }
 
-  /// Requests the parameters that a new link lacks, and reports.
+  /// Requests the parameters that a new link lacks, and reports the outcomes.
   func tune(_ handle: UInt16, to peer: BluetoothAddress) async {
     await waitUntilSeen(handle, peer)
     guard let tuning else { return }
@@ -210,7 +211,7 @@ public final class LinkTuner: Sendable {
     }
     let timing = entry(handle, peer)?.timing
     if case .granted = outcome, let timing, !timing.fits(wanted) {
-      outcome = .refused("the link uses another one")
+      outcome = .refused("the link uses another interval")
     }
     return TuningStep(subject: .interval, asked: asked, outcome: outcome, now: timing?.text)
   }
@@ -226,7 +227,7 @@ public final class LinkTuner: Sendable {
     }
     let now = entry(handle, peer)?.phy
     if case .granted = outcome, now != wanted.withoutCoding {
-      outcome = .refused("the device uses another one")
+      outcome = .refused("the device uses another PHY")
     }
     return TuningStep(subject: .phy, asked: wanted.rawValue, outcome: outcome, now: now?.rawValue)
   }
@@ -248,14 +249,15 @@ public final class LinkTuner: Sendable {
     }
     let now = entry(handle, peer)?.payload.map(Int.init)
     if case .granted = outcome, now != wanted {
-      outcome = .refused(now == nil ? "the controller does not report it" : "the device limits it")
+      outcome = .refused(
+        now == nil ? "the controller reports no length" : "the device limits the length")
     }
     return TuningStep(
       subject: .payload, asked: "\(wanted) B", outcome: outcome, now: now.map { "\($0) B" })
   }
 
-  /// The maximum time of a packet, with overhead, in microseconds (Core 5.4, Vol 6, Part B,
-  /// 4.5.10), at 1M or S=8.
+  /// Returns the maximum time of a packet with its overhead, in microseconds (Core 5.4, Vol 6, Part
+  /// B, 4.5.10), at 1M or S=8.
   private static func airTime(_ payload: Int, isCoded: Bool) -> UInt16 {
     let slowest = isCoded ? PHY.codedS8 : PHY.le1M
     return UInt16(slowest.airTimeMicroseconds(payload: payload, encrypted: true))
@@ -272,8 +274,8 @@ public final class LinkTuner: Sendable {
 
   private static let noEvent = "the procedure did not end in time"
 
-  /// Sends a command to the controller and waits for the end of its procedure, which `status`
-  /// recognizes among the events.
+  /// Sends a command to the controller and waits for the end of its procedure. `status` returns the
+  /// status if an event reports the end.
   private func perform(
     _ command: HCICommand, on handle: UInt16, _ peer: BluetoothAddress,
     within given: Duration? = nil,
@@ -325,7 +327,8 @@ public final class LinkTuner: Sendable {
 }
 
 extension ConnectionTiming {
-  /// Whether a link has the requested parameters. A longer supervision timeout is also accepted.
+  /// Returns whether a link has the requested parameters. A longer supervision timeout is also
+  /// accepted.
   func fits(_ wanted: MgmtConnectionParameters) -> Bool {
     wanted.intervalMinimum...wanted.intervalMaximum ~= interval && latency == wanted.latency
       && supervisionTimeout >= wanted.supervisionTimeout

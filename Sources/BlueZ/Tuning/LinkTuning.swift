@@ -2,23 +2,23 @@ import OtaflashATT
 
 /// The requested parameters of a link; `nil` leaves a parameter unchanged.
 public struct LinkTuning: Equatable, Sendable {
-  /// Core 5.4, Vol 6, Part B, 4.5.1.
+  /// The range of connection intervals (Core 5.4, Vol 6, Part B, 4.5.1).
   public static let intervals: ClosedRange<Duration> = .microseconds(7500)...(.seconds(4))
-  /// Bytes of payload in a link-layer packet (Core 5.4, Vol 6, Part B, 4.5.10).
+  /// The range of payload bytes in a link-layer packet (Core 5.4, Vol 6, Part B, 4.5.10).
   public static let payloads = 27...251
 
-  /// The range of intervals from which the controller chooses, in steps of 1.25 ms.
+  /// The range from which the controller chooses the connection interval, in steps of 1.25 ms.
   public var interval: ClosedRange<Duration>?
   /// The number of connection events that the device may skip.
   public var latency: UInt16
   /// The time without a packet after which the link is considered lost.
   public var supervisionTimeout: Duration
-  /// The PHY to request for both directions; `nil` leaves it unchanged.
+  /// The PHY to request for both directions; `nil` leaves the PHY unchanged.
   public var phy: PHY?
   /// The number of payload bytes in one link-layer packet.
   public var payload: Int?
 
-  /// Parameters that are `nil` are left unchanged.
+  /// Creates a request; parameters that are `nil` are left unchanged.
   public init(
     interval: ClosedRange<Duration>? = nil, latency: UInt16 = 0,
     supervisionTimeout: Duration = .seconds(2), phy: PHY? = nil, payload: Int? = nil
@@ -31,14 +31,14 @@ public struct LinkTuning: Equatable, Sendable {
   }
 
   /// The parameters for an update. The kernel's default interval of 30 to 50 ms makes an update
-  /// slow, and its supervision timeout of 420 ms loses the link when the air is busy. With a
-  /// timeout of two seconds, the loss of a device that resets without disconnecting is detected
-  /// soon.
+  /// slow, and with the kernel's default supervision timeout of 420 ms, a link is often lost if
+  /// other transmitters use the channels. With a timeout of two seconds, the loss of a device that
+  /// resets without disconnecting is detected soon.
   public static let flashing = LinkTuning(
     interval: .microseconds(7500)...(.milliseconds(15)), phy: .le2M, payload: 251)
 
-  /// The parameters for the kernel and the controller; `nil` if no parameter is requested, or if
-  /// the request is contradictory.
+  /// Returns the parameters for the kernel and the controller; `nil` if no parameter is requested,
+  /// or if the request is contradictory.
   func parameters(for device: BluetoothAddress) -> MgmtConnectionParameters? {
     guard let interval else { return nil }
     return MgmtConnectionParameters(
@@ -82,7 +82,7 @@ public struct TuningStep: Equatable, Sendable {
   public enum Outcome: Equatable, Sendable {
     /// The link uses the requested value.
     case granted
-    /// The controller or the device refused; the clause is the reason.
+    /// The controller or the device refused; the string is the reason as a clause.
     case refused(String)
     /// This process lacks CAP_NET_RAW.
     case notPermitted
@@ -94,6 +94,6 @@ public struct TuningStep: Equatable, Sendable {
   public let asked: String
   /// The outcome of the request.
   public let outcome: Outcome
-  /// The current value; `nil` if it is unknown.
+  /// The current value of the link; `nil` if the value is unknown.
   public let now: String?
 }

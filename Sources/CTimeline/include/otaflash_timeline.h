@@ -1,5 +1,5 @@
-// Swift runtime hooks for jobs, as required by a simulation: they detect jobs that the thread of a
-// timeline passes to another executor.
+// Hooks of the Swift runtime for a simulation. They detect jobs that the thread of a timeline
+// passes to another executor.
 #ifndef OTAFLASH_TIMELINE_H
 #define OTAFLASH_TIMELINE_H
 
@@ -25,7 +25,7 @@ uint64_t otaflash_timeline_drive(uint64_t timeline);
 // Returns the number of the timeline that this thread drives; 0 for no timeline.
 uint64_t otaflash_timeline_driven(void);
 
-// Returns the first departure since the last call on this thread.
+// Returns the first departure since the last call on this thread, or since the timeline was set.
 otaflash_departure otaflash_timeline_take_departure(void);
 
 #endif

@@ -8,7 +8,7 @@ public struct AttributeReference: Hashable, Sendable {
   /// attribute was accessed by its handle and has not been discovered.
   public let type: BluetoothUUID?
 
-  /// An attribute of a server.
+  /// Creates the reference to an attribute of a server.
   public init(_ handle: AttributeHandle, type: BluetoothUUID? = nil) {
     self.handle = handle
     self.type = type

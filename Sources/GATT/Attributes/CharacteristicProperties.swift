@@ -12,9 +12,9 @@ public struct CharacteristicProperties: OptionSet, Hashable, Sendable {
   public static let writeWithoutResponse = CharacteristicProperties(rawValue: 0x04)
   /// The value can be written with response.
   public static let write = CharacteristicProperties(rawValue: 0x08)
-  /// The value is notified.
+  /// The server can send notifications of the value.
   public static let notify = CharacteristicProperties(rawValue: 0x10)
-  /// The value is indicated; the client confirms each indication.
+  /// The server can send indications of the value; the client confirms each indication.
   public static let indicate = CharacteristicProperties(rawValue: 0x20)
   /// The value can be written with a signature.
   public static let authenticatedSignedWrites = CharacteristicProperties(rawValue: 0x40)

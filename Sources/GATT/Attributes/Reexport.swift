@@ -1,2 +1,2 @@
-// Clients usually start with an extension of `BluetoothUUID`, so one import should be sufficient.
+// Programs usually start with an extension of `BluetoothUUID`, so one import should be sufficient.
 @_exported import OtaflashATT

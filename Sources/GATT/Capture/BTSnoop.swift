@@ -1,5 +1,5 @@
-/// The BTSnoop file format, version 1, with HCI packets in UART framing (datalink 1002), as read by
-/// btmon, Wireshark, tshark and Android.
+/// The BTSnoop file format, version 1, with HCI packets in UART framing (datalink 1002). Programs
+/// such as btmon, Wireshark, tshark and Android read this format.
 ///
 /// A file is `fileHeader` followed by records, each a complete HCI packet with a time and a
 /// direction. All fields are big-endian.
@@ -9,13 +9,14 @@ package enum BTSnoop {
     Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 0x03, 0xEA]
   /// The size of a record's header in bytes.
   static let recordHeaderSize = 24
-  /// Microseconds from the format's epoch, in the year 0, to 1970.
+  /// The microseconds from the format's epoch, in the year 0, to 1970.
   private static let microsecondsTo1970: Int64 = 0x00DC_DDB3_0F2F_8000
 
-  /// One record.
+  /// Returns one record.
+  ///
   /// - Parameters:
   ///   - packet: the HCI packet with its H4 type byte.
-  ///   - direction: seen from the host.
+  ///   - direction: the direction, seen from the host.
   ///   - microseconds: the time of the packet, since 1970.
   static func record(
     _ packet: HCIPacket, _ direction: TracingLink.Direction, at microseconds: Int64
@@ -32,7 +33,8 @@ package enum BTSnoop {
     return record + packet.bytes
   }
 
-  /// Bit 0: from the controller to the host. Bit 1: a command or an event, not data.
+  /// Returns the flags of a record. Bit 0: from the controller to the host. Bit 1: a command or an
+  /// event, not data.
   private static func flags(
     of packet: HCIPacket, _ direction: TracingLink.Direction
   ) -> UInt32 {

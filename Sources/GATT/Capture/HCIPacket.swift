@@ -3,7 +3,7 @@
 /// because dissectors read HCI packets.
 struct HCIPacket: Equatable, Sendable {
   let bytes: [UInt8]
-  /// ACL data, not an event.
+  /// Whether the packet contains ACL data, not an event.
   let isData: Bool
 
   private static let data: UInt8 = 0x02
@@ -15,8 +15,8 @@ struct HCIPacket: Equatable, Sendable {
     isData = false
   }
 
-  /// LE Connection Complete (Vol 4, Part E, 7.7.65.1) at the central. Unknown parameters of the
-  /// link are 0, which no link uses.
+  /// Returns LE Connection Complete (Vol 4, Part E, 7.7.65.1) as the central receives it. Unknown
+  /// parameters of the link are 0, a value that no real link uses.
   static func connected(
     _ handle: UInt16, to peer: CapturedPeer, _ facts: LinkFacts
   ) -> HCIPacket {
@@ -33,14 +33,14 @@ struct HCIPacket: Equatable, Sendable {
         + (supervision ?? 0).littleEndianBytes + [accuracy])
   }
 
-  /// Disconnection Complete (7.7.5).
+  /// Returns Disconnection Complete (7.7.5).
   static func disconnected(_ handle: UInt16, because loss: LinkLoss) -> HCIPacket {
     let success: UInt8 = 0
     return HCIPacket(event: 0x05, [success] + handle.littleEndianBytes + [loss.hciReason])
   }
 
-  /// An ATT PDU in one L2CAP frame (Vol 3, Part A, 3.1) in one ACL packet (Vol 4, Part E, 5.4.2):
-  /// without a controller, no buffer size forces fragments.
+  /// Returns an ATT PDU in one L2CAP frame (Vol 3, Part A, 3.1) in one ACL packet (Vol 4, Part E,
+  /// 5.4.2). Without a controller, no buffer size requires fragments.
   static func attribute(
     _ pdu: [UInt8], on handle: UInt16, _ direction: TracingLink.Direction
   ) -> HCIPacket {

@@ -1,14 +1,14 @@
 import OtaflashATT
 import Synchronization
 
-/// The address of the device in the log.
+/// The address of the device in a capture.
 public struct CapturedPeer: Equatable, Sendable {
-  /// The address's six bytes, least significant first.
+  /// The six bytes of the address, least significant first.
   public let littleEndian: [UInt8]
-  /// Whether the address is random.
+  /// Whether the address is random; otherwise it is public.
   public let isRandom: Bool
 
-  /// `nil` unless `bytes` has six bytes.
+  /// Creates an address; returns `nil` unless `bytes` has six bytes.
   public init?(littleEndian bytes: [UInt8], isRandom: Bool) {
     guard bytes.count == 6 else { return nil }
     littleEndian = bytes
@@ -27,7 +27,7 @@ public final class LinkCapture: Sendable {
 
   private struct State {
     var handlesInUse: Set<UInt16> = []
-    /// The time of the latest record, in microseconds since 1970.
+    /// The time of the last record, in microseconds since 1970.
     var latest: Int64 = 0
   }
 
@@ -92,7 +92,8 @@ extension Dialer {
   ///   - capture: the log.
   ///   - peer: the address of the device in the log.
   ///   - clock: the clock of the links.
-  ///   - now: the current time in microseconds since 1970; times in the log continue from it.
+  ///   - now: the current time in microseconds since 1970, from which the times in the log
+  ///   continue.
   public func capturing(
     into capture: LinkCapture, as peer: CapturedPeer, on clock: any LinkClock, now: Int64
   ) -> Dialer {

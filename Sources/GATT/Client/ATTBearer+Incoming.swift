@@ -3,13 +3,13 @@ import Synchronization
 
 /// Processing of received PDUs.
 extension ATTBearer {
-  /// Processes one PDU; a fault ends the bearer.
+  /// Processes one PDU; returns the fault that ends the bearer, if any.
   func handle(_ bytes: [UInt8]) -> GATTFault? {
     let pdu: ATTPDU
     do throws(DecodeFault) {
       pdu = try ATTPDU(decoding: bytes)
     } catch {
-      return .violation("it sent a malformed PDU (\(error))")
+      return .violation("the device sent a malformed PDU (\(error))")
     }
     switch pdu {
     case .response(let response):
@@ -41,11 +41,11 @@ extension ATTBearer {
 
   private func owe(_ answer: ATTPDU) -> GATTFault? {
     answers.offer(answer)
-      ? nil : .violation("it sent too many requests without waiting for the responses")
+      ? nil : .violation("the device sent too many requests without waiting for the responses")
   }
 
-  /// The peer may discover attributes, but the host has no attributes (3.4.1, and 3.4.2 for the
-  /// MTU).
+  /// Returns the response to a request of the peer. The peer may discover attributes, but the host
+  /// has no attributes (3.4.1, and 3.4.2 for the MTU).
   private func answer(to request: ATTRequest) -> ATTResponse {
     func error(_ handle: AttributeHandle, _ code: ATTErrorCode) -> ATTResponse {
       .error(ErrorResponse(requestOpcode: request.opcode.rawValue, handle: handle, code: code))
@@ -81,7 +81,7 @@ extension ATTBearer {
   }
 
   private static func cause(_ fault: ATTFault) -> GATTFault {
-    .violation("it sent a response without a request (\(fault))")
+    .violation("the device sent a response without a request (\(fault))")
   }
 
   private func complete(with response: ATTResponse) -> GATTFault? {
@@ -91,8 +91,8 @@ extension ATTBearer {
         (handle: AttributeHandle, recipient: ResponseRecipient)?
       ) in
       let outcome = state.slot.received(response)
-      // The slot is now unusable, so a request before `end` must fail. A bearer that has already
-      // ended keeps the cause of its end: a late response is not an error.
+      // The slot is now unusable, so a request before `end` must fail. If the bearer has already
+      // ended, the first cause is kept: a late response is not an error.
       if case .disconnect(let fault) = outcome { state.ended = state.ended ?? Self.cause(fault) }
       // The new MTU is now valid, even if no task is still waiting for the response.
       if case .complete(.exchangeMTU(let theirs)) = outcome {

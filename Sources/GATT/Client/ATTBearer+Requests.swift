@@ -3,8 +3,8 @@ import OtaflashATT
 /// Requests, and the link security that an attribute may require.
 extension ATTBearer {
   /// Sends a request and waits for its response. Requests from several tasks are sent one at a
-  /// time, in order. A cancelled caller stops waiting immediately; its slot stays occupied until
-  /// the response arrives, as the protocol requires.
+  /// time, in order. A cancelled caller stops waiting immediately; the request occupies the slot
+  /// until the response arrives, as the protocol requires.
   package func request(
     _ request: ATTRequest, on handle: AttributeHandle = .none
   ) async throws(GATTFault) -> ATTResponse {

@@ -29,8 +29,8 @@ extension ATTBearer {
     try await settle(value)
   }
 
-  /// Writes the configuration that the observers of a value need, if the server has a different
-  /// one.
+  /// Writes the configuration that the observers of a value need, if the configuration of the
+  /// server differs.
   func settle(_ value: AttributeHandle) async throws(GATTFault) {
     try await settle(value) { (encoded, descriptor) async throws(GATTFault) in
       try await self.request(encoded: encoded, opcode: .writeRequest, on: descriptor)
@@ -63,16 +63,16 @@ extension ATTBearer {
     }
   }
 
-  /// If the caller is cancelled before the server responds, `keepSubscriptions` completes the
-  /// change.
+  /// Marks a change whose caller was cancelled before the server responded. `keepSubscriptions`
+  /// completes the change.
   private func abandon(_ value: AttributeHandle) {
     state.withLock { $0.subscriptions.abandoned(of: value) }
     upkeep.offer(())
   }
 
-  /// Informs the server of observers that were removed without a write. Returns when the bearer has
-  /// ended. The transaction timeout limits each write, and nothing is written to a link that has
-  /// ended.
+  /// Writes the configuration of values whose observers were removed without a write. Returns when
+  /// the bearer has ended. The transaction timeout limits each write, and nothing is written to a
+  /// link that has ended.
   func keepSubscriptions() async {
     while ended == nil, let value = state.withLock({ $0.subscriptions.takeUntold() }) {
       do throws(GATTFault) {
@@ -81,7 +81,8 @@ extension ATTBearer {
           try await self.exchange(encoded, .writeRequest, descriptor)
         }
       } catch .queueFull {
-        // Each waiting request has a time limit; a place becomes free when the first request ends.
+        // Each waiting request has a time limit; the queue has room again when the first request
+        // ends.
         guard await clock.pause(for: Self.roomPause) else { return }
       } catch .cancelled {
         return
@@ -93,8 +94,8 @@ extension ATTBearer {
     }
   }
 
-  /// The number of Service Changed indications received on its handle: a client's cache is stale if
-  /// the number has changed.
+  /// The number of Service Changed indications that were received. If the number has changed, the
+  /// results of an earlier discovery are out of date.
   package var attributesChanged: Int { state.withLock { $0.attributesChanged } }
 
   package func watchServiceChanged(on handle: AttributeHandle) {

@@ -1,8 +1,9 @@
 import OtaflashATT
 import Synchronization
 
-/// The client end of one ATT bearer (Core 5.4, Vol 3, Part F, 3.3): one outstanding request, the 30
-/// s transaction timeout, confirmations of indications, responses to the peer's requests.
+/// The client end of one ATT bearer (Core 5.4, Vol 3, Part F, 3.3). It permits one outstanding
+/// request, applies the 30 s transaction timeout, confirms indications, and responds to the
+/// requests of the peer.
 ///
 /// The owner of a bearer must run exactly one task in `run()` as long as the link lives; every
 /// other method may be called from any task. When the link ends, every pending wait fails
@@ -11,7 +12,7 @@ package final class ATTBearer: Sendable {
   /// Responses and confirmations that wait to be sent. The protocol permits one response and one
   /// confirmation at a time, so a peer that causes more violates the protocol.
   private static let answersMaximum = 16
-  /// Tasks that may wait for the request slot.
+  /// The maximum number of tasks that wait for the request slot.
   private static let requestersMaximum = 256
   /// The pause before a retry when the queue is full.
   static let roomPause = Duration.milliseconds(100)
@@ -19,7 +20,7 @@ package final class ATTBearer: Sendable {
   typealias Answer = OneShot<Result<ATTResponse, GATTFault>>
   typealias Responses = Mailbox<Result<ATTResponse, GATTFault>>
 
-  /// Internal for the bearer's own files, like the gates.
+  /// The state is internal, like the gates, because several files implement the bearer.
   struct State {
     var receiveMTU: ReceiveMTU
     var slot = RequestSlot()
@@ -41,7 +42,7 @@ package final class ATTBearer: Sendable {
   let state: Mutex<State>
   let requestGate = SerialGate(waitersMaximum: ATTBearer.requestersMaximum)
   let sendGate = SerialGate(waitersMaximum: ATTBearer.requestersMaximum)
-  /// Changes of the state shared with the peer (MTU, a configuration), one at a time.
+  /// Permits one change at a time to the state shared with the peer: the MTU or a configuration.
   let settingsGate = SerialGate(waitersMaximum: ATTBearer.requestersMaximum)
   let answers = Mailbox<ATTPDU>(capacity: ATTBearer.answersMaximum)
   /// Wakes the task that sends without a waiting caller.
@@ -64,8 +65,8 @@ package final class ATTBearer: Sendable {
   /// ATT_MTU in bytes, valid for both directions.
   package var mtu: Int { state.withLock { $0.mtu.bytes } }
 
-  /// Whether a request without a waiting caller occupies the slot: every later request waits for
-  /// its response.
+  /// Whether a request without a waiting caller occupies the slot, so that every later request
+  /// waits for the response to it.
   var isHeldUp: Bool { state.withLock { $0.isAbandoned } }
 
   /// The reason the bearer ended, or `nil` while it is alive.
@@ -80,8 +81,8 @@ package final class ATTBearer: Sendable {
       group.addTask { await self.sendAnswers() }
       group.addTask { await self.watchTransactions() }
       guard let first = await group.next() else { preconditionFailure("the group has children") }
-      // When one half ends, the other half ends too. Closing wakes waits that cancellation does not
-      // reach.
+      // When one task ends, the other tasks end too. Closing the link ends waits that cancellation
+      // does not end.
       end(because: first)
       group.cancelAll()
       return first
@@ -128,7 +129,8 @@ package final class ATTBearer: Sendable {
     return state.withLock { $0.ended } ?? .linkLost(.closedLocally)
   }
 
-  /// Wakes at least once per timeout, so no request lasts longer than two timeouts.
+  /// Checks the deadline of the open request at least once per timeout, so that no request lasts
+  /// longer than two timeouts.
   private func watchTransactions() async -> GATTFault {
     while true {
       let deadline =
@@ -161,9 +163,9 @@ package final class ATTBearer: Sendable {
     return try result.get()
   }
 
-  /// Sends a request if no other is open, and delivers its response to `responses`; returns `false`
-  /// if nothing was sent. Commands may follow immediately, because they do not wait for a response
-  /// (3.3.2).
+  /// Sends a request if no other request is open, and delivers the response to `responses`. Returns
+  /// `false` if nothing was sent. Commands may follow immediately, because they do not wait for a
+  /// response (3.3.2).
   func begin(
     _ encoded: [UInt8], _ opcode: ATTOpcode, _ handle: AttributeHandle, for responses: Responses
   ) async throws(GATTFault) -> Bool {
@@ -172,7 +174,7 @@ package final class ATTBearer: Sendable {
     return true
   }
 
-  /// Discards the response if it is still outstanding.
+  /// Marks the response to be discarded if it has not arrived yet.
   func abandon(_ recipient: ResponseRecipient) {
     state.withLock { state in
       if state.pending?.recipient == recipient { state.isAbandoned = true }
@@ -263,9 +265,9 @@ package final class ATTBearer: Sendable {
 
   // MARK: MTU
 
-  /// Exchange MTU (3.4.2), once per connection: later calls return the current value. Error 0x06
-  /// keeps the current MTU. If the host has already reported its receive MTU to the peer, it sends
-  /// the same value again instead of `desired`.
+  /// Exchanges the MTU (3.4.2), once per connection: later calls return the current value. If the
+  /// server responds with error 0x06, the current MTU is kept. If the host has already reported its
+  /// receive MTU to the peer, the host sends the same value again instead of `desired`.
   package func exchangeMTU(_ desired: ATTMTU) async throws(GATTFault) -> Int {
     try await enter(settingsGate)
     defer { settingsGate.leave() }
@@ -295,6 +297,6 @@ package final class ATTBearer: Sendable {
 
 extension GATTFault {
   static func mismatched(_ response: ATTResponse) -> GATTFault {
-    .violation("it answered with \(response.opcode), which does not match the request")
+    .violation("the response \(response.opcode) does not match the request")
   }
 }

@@ -7,7 +7,7 @@ public struct DiscoveredService: Hashable, Sendable {
   /// The handles of the service, including its declaration.
   public let handles: HandleRange
 
-  /// A service that the caller knows without discovery.
+  /// Creates a service that the caller knows without discovery.
   public init(uuid: BluetoothUUID, handles: HandleRange) {
     self.uuid = uuid
     self.handles = handles
@@ -27,7 +27,7 @@ public struct DiscoveredCharacteristic: Hashable, Sendable {
   /// The last handle of the characteristic; its descriptors are between `value` and this handle.
   public let last: AttributeHandle
 
-  /// A characteristic that the caller knows without discovery.
+  /// Creates a characteristic that the caller knows without discovery.
   public init(
     uuid: BluetoothUUID, properties: CharacteristicProperties, declaration: AttributeHandle,
     value: AttributeHandle, last: AttributeHandle
@@ -40,7 +40,8 @@ public struct DiscoveredCharacteristic: Hashable, Sendable {
   }
 }
 
-/// The declaration's value: properties, value handle, UUID (Core 5.4, Vol 3, Part G, 3.3.1).
+/// The value of a characteristic declaration: properties, value handle, UUID (Core 5.4, Vol 3, Part
+/// G, 3.3.1).
 struct CharacteristicDeclaration {
   let properties: CharacteristicProperties
   let value: AttributeHandle
@@ -59,7 +60,8 @@ struct CharacteristicDeclaration {
 }
 
 extension BluetoothUUID {
-  /// Attribute types of Core 5.4, Vol 3, Part G, 3.4.
+  /// Primary Service declaration. The declarations and descriptors are attribute types of Core 5.4,
+  /// Vol 3, Part G, 3.4.
   public static let primaryService = BluetoothUUID(0x2800)
   /// Secondary Service declaration.
   public static let secondaryService = BluetoothUUID(0x2801)

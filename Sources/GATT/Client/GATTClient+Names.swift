@@ -1,8 +1,8 @@
 import OtaflashATT
 
 extension GATTClient {
-  /// Returns the fault with the type of its attribute, if discovery on this connection has found
-  /// it.
+  /// Returns the fault with the UUID of its attribute, if discovery on this connection has found
+  /// the attribute.
   func named(_ fault: GATTFault) -> GATTFault {
     switch fault {
     case .refused(let attribute, let code): .refused(named(attribute), code)

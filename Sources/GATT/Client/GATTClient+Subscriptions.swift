@@ -3,16 +3,16 @@ import OtaflashATT
 extension GATTClient {
   /// The kind of a subscription.
   public enum Subscription: UInt16, Sendable {
-    /// Values without a confirmation.
+    /// The device sends values without a confirmation.
     case notifications = 0x0001
-    /// Values that the client confirms one by one.
+    /// The device sends values that the client confirms one by one.
     case indications = 0x0002
   }
 
-  /// Subscribes to a characteristic (4.10, 4.11), and returns its subsequent values. The Client
+  /// Subscribes to a characteristic (4.10, 4.11), and returns the subsequent values. The Client
   /// Characteristic Configuration is written for the first subscriber only. When the last
-  /// subscriber has released its stream, the connection automatically queues a write of 0 if the
-  /// link still exists. A bonded device stores the configuration if the link ends before that.
+  /// subscriber has released its stream, the connection queues a write of 0 if the link still
+  /// exists. A bonded device keeps the configuration if the link ends before this write.
   ///
   /// - Parameters:
   ///   - characteristic: a result of `characteristics(of:)` on this connection.
@@ -72,7 +72,7 @@ extension GATTClient {
   }
 
   /// Ends all subscriptions of a characteristic: open streams end by throwing `.unsubscribed`, and
-  /// the server is requested to stop sending. If the wait for the response is cancelled, the
+  /// the configuration of the server is set to 0. If the wait for the response is cancelled, the
   /// connection completes the write. Without a subscription nothing is sent.
   public func unsubscribe(from characteristic: DiscoveredCharacteristic) async throws(GATTFault) {
     try await bearer.removeAll(from: characteristic.value, because: .unsubscribed)
@@ -90,8 +90,9 @@ extension GATTClient {
     }
   }
 
-  /// Service Changed (7.1), if the server has this characteristic. Otherwise the results of
-  /// discovery are kept for the connection, as for a server whose attributes never change.
+  /// Subscribes to Service Changed (7.1), if the server has this characteristic. Otherwise the
+  /// results of discovery are kept for the connection, because the attributes of such a server
+  /// never change.
   private func watchServiceChanged() async {
     guard let service = cache.withLock({ $0.unwatched.take() }) else { return }
     do throws(GATTFault) {
@@ -105,7 +106,8 @@ extension GATTClient {
       // Not sent by `request`, because this subscription must not cause pairing.
       _ = try await bearer.exchange(write.encoded, .writeRequest, descriptor)
     } catch {
-      // If the server refuses the subscription, it counts as a server without Service Changed.
+      // If the server refuses the subscription, it is treated like a server without Service
+      // Changed.
       return
     }
   }

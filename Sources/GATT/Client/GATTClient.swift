@@ -17,7 +17,8 @@ public final class GATTClient: Sendable {
     var services: [DiscoveredService]?
     var characteristics: [HandleRange: [DiscoveredCharacteristic]] = [:]
     var descriptors: [AttributeHandle: [AttributeInformation]] = [:]
-    /// The service that contains Service Changed, once discovery has found it.
+    /// The service that contains Service Changed, from its discovery until the subscription;
+    /// otherwise `nil`.
     var unwatched: DiscoveredService?
     var changesSeen = 0
   }
@@ -39,7 +40,8 @@ public final class GATTClient: Sendable {
 
   func report(_ step: GATTClientStep) { observe(step) }
 
-  /// Reports the failure of a procedure; the connection reports its own failure.
+  /// Reports the failure of a procedure, unless the connection has ended: the connection reports
+  /// its failure separately.
   func reportFailure(_ step: GATTClientStep) {
     if bearer.ended == nil { observe(step) }
   }
@@ -70,8 +72,9 @@ public final class GATTClient: Sendable {
   /// The current security of the link.
   public var security: AttributeSecurity { bearer.link.security }
 
-  /// Pairs with the device, or uses the keys of an earlier pairing, before any attribute requires
-  /// it. If a request is refused for lack of security, the security is raised automatically.
+  /// Pairs with the device, or uses the keys of an earlier pairing. Call this function to raise the
+  /// security before an attribute requires it; if the device refuses a request for lack of
+  /// security, the security is raised automatically.
   public func raiseSecurity(to wanted: AttributeSecurity) async throws(SecurityFault) {
     try await bearer.raiseSecurity(to: wanted)
   }
@@ -79,7 +82,8 @@ public final class GATTClient: Sendable {
   /// The reason the connection ended; `nil` while it exists.
   public var ended: GATTFault? { bearer.ended }
 
-  /// Waits for the end of the connection; `false` if it still exists after `limit`.
+  /// Waits for the end of the connection; returns `false` if the connection still exists after
+  /// `limit`.
   func waitUntilEnded(within limit: Duration, on clock: any LinkClock) async -> Bool {
     let ending = NotificationObserver(capacity: 1)
     do throws(GATTFault) {
@@ -101,11 +105,11 @@ public final class GATTClient: Sendable {
     return bearer.ended != nil
   }
 
-  /// Exchange MTU (Core 5.4, Vol 3, Part F, 3.4.2). The effective MTU is the smaller of the
+  /// Exchanges the MTU (Core 5.4, Vol 3, Part F, 3.4.2). The effective MTU is the smaller of the
   /// client's and the server's Rx MTU, or 23 if the server does not support the request. A
   /// connection has only one exchange: a second call sends nothing and returns the current MTU.
   ///
-  /// - Parameter desired: 23…517.
+  /// - Parameter desired: the Rx MTU of the client in bytes, 23…517.
   /// - Returns: the effective ATT_MTU in bytes.
   /// - Throws: `.mtuOutOfRange`, and the errors of a request.
   public func requestMTU(_ desired: Int = 512) async throws(GATTFault) -> Int {
@@ -117,9 +121,9 @@ public final class GATTClient: Sendable {
 
   /// The procedure with which a value is written.
   public enum WriteKind: Sendable, CaseIterable {
-    /// Write Request: the device responds to each (Core 5.4, Vol 3, Part G, 4.9.3).
+    /// Write Request: the device responds to each request (Core 5.4, Vol 3, Part G, 4.9.3).
     case withResponse
-    /// Write Command: no response (Core 5.4, Vol 3, Part G, 4.9.1).
+    /// Write Command: the device sends no response (Core 5.4, Vol 3, Part G, 4.9.1).
     case withoutResponse
   }
 
@@ -129,9 +133,9 @@ public final class GATTClient: Sendable {
   /// prepare queue refuse.
   public var singleWriteLength: Int { mtu - 3 }
 
-  /// The longest value that a write of this kind accepts now, in bytes: ATT_MTU − 3 without
-  /// response, and 512 with response, where a value longer than `singleWriteLength` is a long write
-  /// (4.9.4). To send a stream of data, use `singleWriteLength` for both kinds.
+  /// The longest value in bytes that a write of this kind accepts now: ATT_MTU − 3 without
+  /// response, and 512 with response. With response, a value longer than `singleWriteLength` is a
+  /// long write (4.9.4). To send a stream of data, use `singleWriteLength` for both kinds.
   public func maximumWriteValueLength(for kind: WriteKind) -> Int {
     switch kind {
     case .withResponse: Self.attributeValueMaximum
@@ -149,7 +153,7 @@ public final class GATTClient: Sendable {
     return try await read(handle: characteristic.value)
   }
 
-  /// Reads any attribute by handle, long values included.
+  /// Reads any attribute by its handle, including long values.
   public func read(handle: AttributeHandle) async throws(GATTFault) -> [UInt8] {
     do throws(GATTFault) { return try await readParts(of: handle) } catch { throw named(error) }
   }
@@ -182,8 +186,8 @@ public final class GATTClient: Sendable {
     return value
   }
 
-  /// Writes a value and waits for the server's response (4.9.3; 4.9.4 if it is longer than ATT_MTU
-  /// − 3).
+  /// Writes a value and waits for the server's response (4.9.3). A value longer than ATT_MTU − 3 is
+  /// written in parts (4.9.4).
   public func write(
     _ value: [UInt8], to characteristic: DiscoveredCharacteristic
   ) async throws(GATTFault) {
@@ -193,7 +197,8 @@ public final class GATTClient: Sendable {
     try await write(value, handle: characteristic.value)
   }
 
-  /// Writes any attribute by handle; a long value is written by Prepare and Execute Write requests.
+  /// Writes any attribute by its handle; a long value is written by Prepare and Execute Write
+  /// requests.
   public func write(_ value: [UInt8], handle: AttributeHandle) async throws(GATTFault) {
     guard value.count <= Self.attributeValueMaximum else {
       throw .valueTooLong(bytes: value.count, limit: Self.attributeValueMaximum)
@@ -207,8 +212,8 @@ public final class GATTClient: Sendable {
     }
   }
 
-  /// Write Long Characteristic Values (4.9.4). The server echoes each part; a different echo
-  /// cancels the complete write.
+  /// Writes a value in parts (4.9.4). The server echoes each part; if an echo differs, the client
+  /// cancels all parts.
   private func writeLong(_ value: [UInt8], handle: AttributeHandle) async throws(GATTFault) {
     do throws(GATTFault) {
       for start in stride(from: 0, to: value.count, by: mtu - 5) {
@@ -242,8 +247,8 @@ public final class GATTClient: Sendable {
     try await bearer.command(ATTPDU.writeCommand(characteristic.value, value: value).encoded)
   }
 
-  /// The path of all image bytes: a write whose PDU the caller has encoded in one piece
-  /// (`ATTPDU.encodeWriteRequest`).
+  /// Writes a PDU that the caller has encoded in one step (`ATTPDU.encodeWriteRequest`), and waits
+  /// for the response. All image bytes that are written with response use this function.
   package func write(
     encoded: [UInt8], to characteristic: DiscoveredCharacteristic
   ) async throws(GATTFault) {
@@ -262,8 +267,8 @@ public final class GATTClient: Sendable {
     try await bearer.command(encoded)
   }
 
-  /// Sends encoded Write Commands, one after the other, as long as `next` encodes one into the
-  /// buffer. The task is suspended only while the transport has no room; `afterWait` receives the
+  /// Sends encoded Write Commands, one after the other, as long as `next` encodes a command into
+  /// the buffer. The task is suspended only while the transport is full; `afterWait` receives the
   /// duration of each wait.
   package func sendCommands(
     _ next: (inout [UInt8]) -> Bool, afterWait: (Duration) -> Void

@@ -1,4 +1,4 @@
-/// The steps of a client's procedures, for observers of its connection.
+/// The steps of a client's procedures, reported to the observers of the connection.
 package enum GATTClientStep: Equatable, Sendable {
   case discoveringServices, servicesFound, subscribing, subscribed
   /// Discovery failed; the connection remains.

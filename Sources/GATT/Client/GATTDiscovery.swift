@@ -5,7 +5,7 @@ extension GATTClient {
   /// Vol 3, Part G, 3.3). If fewer handles are left, no request is needed.
   private static let characteristicAttributes = 2
 
-  /// All primary services in the order of their handles (Core 5.4, Vol 3, Part G, 4.4.1).
+  /// Returns all primary services in the order of their handles (Core 5.4, Vol 3, Part G, 4.4.1).
   public func services() async throws(GATTFault) -> [DiscoveredService] {
     dropStaleCache()
     if let known = cache.withLock({ $0.services }) { return known }
@@ -42,12 +42,12 @@ extension GATTClient {
     return found
   }
 
-  /// The services with a UUID; several services may have the same UUID.
+  /// Returns the services with a UUID; several services may have the same UUID.
   public func services(_ uuid: BluetoothUUID) async throws(GATTFault) -> [DiscoveredService] {
     try await services().filter { $0.uuid == uuid }
   }
 
-  /// All characteristics of a service (4.6.1).
+  /// Returns all characteristics of a service (4.6.1).
   public func characteristics(
     of service: DiscoveredService
   ) async throws(GATTFault) -> [DiscoveredCharacteristic] {
@@ -95,7 +95,7 @@ extension GATTClient {
       guard case .readByType(let entries) = response else { throw .mismatched(response) }
       for entry in entries {
         guard range.contains(entry.handle), entry.handle > found.last?.handle ?? .none else {
-          throw .violation("discovery answered with handle \(entry.handle) out of order")
+          throw .violation("a discovery response has the handle \(entry.handle) out of order")
         }
         found.append((entry.handle, try CharacteristicDeclaration(decoding: entry.value)))
       }
@@ -104,8 +104,8 @@ extension GATTClient {
     return found
   }
 
-  /// The first characteristic with a UUID in the first service with a UUID. Runs discovery if
-  /// needed.
+  /// Returns the first characteristic with a UUID in the first service with a UUID. Runs discovery
+  /// if needed.
   ///
   /// - Throws: `.notFound` with the missing UUID.
   public func characteristic(
@@ -114,13 +114,13 @@ extension GATTClient {
     try await characteristics([uuid], in: service)[0]
   }
 
-  /// The characteristics with these UUIDs, in this order. Runs discovery if needed. All
+  /// Returns the characteristics with these UUIDs, in this order. Runs discovery if needed. All
   /// characteristics belong to the first service with this UUID that contains all of them. A server
   /// may have several services with the same UUID, and related characteristics are in the same
   /// service.
   ///
   /// - Throws: `.notFound` with the UUID of the service, or with the first UUID that is missing in
-  ///   the first service with that UUID.
+  ///   the first service with the service UUID.
   public func characteristics(
     _ uuids: [BluetoothUUID], in service: BluetoothUUID
   ) async throws(GATTFault) -> [DiscoveredCharacteristic] {
@@ -134,7 +134,7 @@ extension GATTClient {
     throw .notFound(missing ?? service)
   }
 
-  /// The descriptors after a characteristic's value (4.7.1).
+  /// Returns the descriptors after a characteristic's value (4.7.1).
   public func descriptors(
     of characteristic: DiscoveredCharacteristic
   ) async throws(GATTFault) -> [AttributeInformation] {
@@ -166,7 +166,8 @@ extension GATTClient {
 
   // MARK: Helpers of the procedures
 
-  /// Attribute Not Found is the normal end of a discovery (4.4.1).
+  /// Sends a discovery request; returns `nil` for Attribute Not Found, the normal end of a
+  /// discovery (4.4.1).
   private func untilNotFound(_ request: ATTRequest) async throws(GATTFault) -> ATTResponse? {
     do throws(GATTFault) {
       return try await bearer.request(request)
@@ -175,8 +176,8 @@ extension GATTClient {
     }
   }
 
-  /// The start of the next step. A server that repeats earlier handles would otherwise cause an
-  /// endless discovery.
+  /// Returns the start of the next step; `nil` at the end. Throws if a server repeats earlier
+  /// handles, which would otherwise cause an endless discovery.
   private func advance(
     from first: AttributeHandle, past last: AttributeHandle?
   ) throws(GATTFault) -> AttributeHandle? {
@@ -204,6 +205,6 @@ extension GATTClient {
 }
 
 extension DiscoveredService {
-  /// Whether a characteristic fits after the declaration.
+  /// Whether the service has enough handles for a characteristic after its declaration.
   fileprivate var hasRoom: Bool { handles.last.rawValue >= handles.first.rawValue + 2 }
 }

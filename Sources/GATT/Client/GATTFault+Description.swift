@@ -4,7 +4,7 @@ import OtaflashNumerals
 extension GATTFault: ExplainedFault {
   public var summary: String { summary(during: nil) }
 
-  /// - Parameter stage: the current activity, a noun; included where it adds information.
+  /// - Parameter stage: the current activity, as a noun; included if it adds information.
   package func summary(during stage: String?) -> String {
     let during = stage.map { " during \($0)" } ?? ""
     return switch self {

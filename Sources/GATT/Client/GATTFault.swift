@@ -1,11 +1,11 @@
 import OtaflashATT
 
-/// The reason a GATT procedure failed, and the party that caused it.
+/// The reason why a GATT procedure failed, and the party that caused the failure.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum GATTFault: Error, Equatable, Sendable {
-  /// The server refused: it responded with an ATT error.
+  /// The server refused the request with an ATT error.
   case refused(AttributeReference, ATTErrorCode)
   /// The server requires a more secure link for this attribute, and the security could not be
   /// raised.

@@ -91,10 +91,10 @@ public struct NotificationStream: AsyncSequence, Sendable {
 
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(registration: registration) }
 
-  /// Returns the next value, like an iterator; all iterators share the values.
+  /// Returns the next value, like an iterator; all iterators share the values of the stream.
   public func next() async throws(GATTFault) -> Element? { try await registration.observer.next() }
 
-  /// Returns the oldest buffered value; does not wait.
+  /// Returns the oldest buffered value without waiting; `nil` if the buffer is empty.
   public func poll() -> Element? { registration.observer.poll() }
 
   /// Waits for a value, the end of the stream, or the cancellation of the task.

@@ -4,7 +4,7 @@ import OtaflashATT
 enum ResponseRecipient: Equatable {
   /// A caller that waits only for the response.
   case waiting(ATTBearer.Answer)
-  /// A caller that continues with other work.
+  /// A caller that continues with other work before it reads the response.
   case later(ATTBearer.Responses)
 
   func take(_ result: Result<ATTResponse, GATTFault>) {
@@ -34,7 +34,7 @@ package struct PendingWrite: Sendable {
     self.bearer = bearer
   }
 
-  /// Returns the outcome once it is available; returns it only once.
+  /// Returns the outcome once it is available, and `nil` before and afterwards.
   package func poll() -> Result<Void, GATTFault>? {
     switch responses.poll() {
     case nil: nil
@@ -44,8 +44,8 @@ package struct PendingWrite: Sendable {
     }
   }
 
-  /// Waits until the outcome or a value in `values` is available; consumes neither. The transaction
-  /// timeout limits the wait.
+  /// Waits until the outcome or a value in `values` is available; consumes neither the outcome nor
+  /// the value. The transaction timeout limits the wait.
   ///
   /// - Throws: `.cancelled`.
   package func arrival(orOf values: NotificationStream) async throws(GATTFault) {
@@ -58,14 +58,14 @@ package struct PendingWrite: Sendable {
     if Task.isCancelled { throw .cancelled }
   }
 
-  /// Discards the outcome.
+  /// Stops waiting for the outcome; the response is discarded.
   package func abandon() { bearer.abandon(.later(responses)) }
 }
 
 extension GATTClient {
-  /// Sends a Write Request that the caller has encoded, if no other request is open, and returns
-  /// when the transport has accepted it; returns `nil` if nothing was sent. A refusal for lack of
-  /// security is reported like any other refusal.
+  /// Sends a Write Request that the caller has encoded, if no other request is open. Returns when
+  /// the transport has accepted the request; returns `nil` if nothing was sent. A refusal for lack
+  /// of security is reported like any other refusal.
   package func beginWrite(
     encoded: [UInt8], to characteristic: DiscoveredCharacteristic
   ) async throws(GATTFault) -> PendingWrite? {

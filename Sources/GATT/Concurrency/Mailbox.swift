@@ -35,7 +35,7 @@ package final class Mailbox<Element: Sendable>: Sendable {
     self.capacity = capacity
   }
 
-  /// Adds an element; `false` if the mailbox is full or finished.
+  /// Adds an element; returns `false` if the mailbox is full or finished.
   @discardableResult
   package func offer(_ element: Element) -> Bool {
     let (accepted, waiter) = state.withLock { state -> (Bool, OneShot<Void>?) in
@@ -61,7 +61,8 @@ package final class Mailbox<Element: Sendable>: Sendable {
     return dropped
   }
 
-  /// Accepts no further elements; queued elements are still delivered.
+  /// Finishes the mailbox: no further elements are accepted, and queued elements are still
+  /// delivered.
   package func finish() {
     let waiter = state.withLock { state in
       state.isFinished = true
@@ -70,8 +71,8 @@ package final class Mailbox<Element: Sendable>: Sendable {
     waiter?.fulfil(())
   }
 
-  /// Waits until an element is queued or the mailbox is finished, and consumes nothing; `false` if
-  /// the task is cancelled.
+  /// Waits until an element is queued or the mailbox is finished, and consumes nothing; returns
+  /// `false` if the task is cancelled.
   @discardableResult
   package func waitForArrival() async -> Bool {
     while !Task.isCancelled {
@@ -90,8 +91,8 @@ package final class Mailbox<Element: Sendable>: Sendable {
   /// Returns the next element if one is queued.
   package func poll() -> Element? { state.withLock { $0.pop() } }
 
-  /// Returns the next element; `nil` if the mailbox is finished and empty, or if the task is
-  /// cancelled.
+  /// Returns the next element; returns `nil` if the mailbox is finished and empty, or if the task
+  /// is cancelled.
   package func next() async -> Element? {
     while !Task.isCancelled {
       let step = state.withLock { state -> (element: Element?, waiter: OneShot<Void>?) in

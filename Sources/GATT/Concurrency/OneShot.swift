@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A value that one task sets and one task awaits. Only this type turns a wait into a continuation,
-/// which is resumed exactly once, by the value or by cancellation.
+/// A value that one task sets and one task awaits. No other type turns a wait into a continuation.
+/// The continuation is resumed exactly once, by the value or by cancellation.
 package final class OneShot<Value: Sendable>: Sendable {
   private enum State {
     case empty
@@ -14,7 +14,7 @@ package final class OneShot<Value: Sendable>: Sendable {
 
   package init() {}
 
-  /// Sets the value. Only the first call sets it; a later call, or a call after the wait was
+  /// Sets the value. Only the first call sets the value; a later call, or a call after the wait was
   /// cancelled, has no effect and returns `false`.
   @discardableResult
   package func fulfil(_ value: Value) -> Bool {
@@ -35,7 +35,7 @@ package final class OneShot<Value: Sendable>: Sendable {
     return accepted
   }
 
-  /// Waits for the value; `nil` if the task was cancelled first. May be called only once.
+  /// Waits for the value; returns `nil` if the task was cancelled first. May be called only once.
   package func wait() async -> Value? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Value?, Never>) in

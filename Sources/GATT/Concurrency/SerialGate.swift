@@ -22,8 +22,8 @@ package final class SerialGate: Sendable {
   /// The number of waiting tasks.
   package var waitingCount: Int { state.withLock { $0.waiters.count } }
 
-  /// Enters if the gate is free and no task waits; returns `false` otherwise, and if the gate is
-  /// closed.
+  /// Enters if the gate is free and no task waits; returns `false` otherwise, and also if the gate
+  /// is closed.
   package func enterNow() -> Bool {
     state.withLock { state in
       guard !state.isClosed, !state.isOccupied else { return false }
@@ -32,10 +32,10 @@ package final class SerialGate: Sendable {
     }
   }
 
-  /// Enters after the tasks that already wait.
+  /// Enters the gate after the tasks that already wait.
   package func enter() async -> Entry { await enter(at: arrive()) }
 
-  /// Enters with a place from `arrive`. Each place can be used once.
+  /// Enters the gate with a place from `arrive`. Each place can be used once.
   package func enter(at place: Arrival) async -> Entry {
     switch place {
     case .settled(let entry):
@@ -49,7 +49,7 @@ package final class SerialGate: Sendable {
     }
   }
 
-  /// A place in the queue of the gate. The owner must use it to enter, or give it up.
+  /// A place in the queue of the gate. The owner must use the place to enter, or give up the place.
   package enum Arrival: Sendable {
     case settled(Entry)
     case queued(UInt64, OneShot<Entry>)
@@ -79,12 +79,13 @@ package final class SerialGate: Sendable {
     case .settled: break
     case .queued(let number, let turn):
       state.withLock { $0.waiters.removeAll { $0.number == number } }
-      // If the task is admitted at this moment, the next task is admitted instead.
+      // If the task is admitted at this moment, the task leaves immediately, and the next task is
+      // admitted.
       if !turn.fulfil(.cancelled) { leave() }
     }
   }
 
-  /// Admits the next task.
+  /// Leaves the gate, and admits the next task.
   package func leave() {
     while true {
       let next = state.withLock { state -> OneShot<Entry>? in
@@ -94,13 +95,12 @@ package final class SerialGate: Sendable {
         }
         return state.waiters.removeFirst().turn
       }
-      // A waiter that is cancelled at this moment rejects the admission, and the next waiter is
-      // admitted.
+      // If a waiting task is cancelled at this moment, the next waiting task is admitted instead.
       guard let next, !next.fulfil(.entered) else { return }
     }
   }
 
-  /// Rejects all present and future tasks.
+  /// Closes the gate: all present and future tasks are rejected.
   package func close() {
     let waiters = state.withLock { state in
       state.isClosed = true

@@ -1,4 +1,4 @@
-/// Runs `body` to its end even if the calling task is cancelled, so that the last messages to a
+/// Runs `body` until it ends, even if the calling task is cancelled, so that the last messages to a
 /// device are sent.
 ///
 /// The task is unstructured, like the task of `HeldService`; only this file creates such tasks. The

@@ -1,5 +1,6 @@
 extension Command where Context == PeripheralTurn, Failure == PeripheralFault {
-  /// A piece of work on a peripheral's connection. Connects first if there is no connection.
+  /// Creates a command that runs `body` on a peripheral's connection. Connects first if there is no
+  /// connection.
   public init(
     onConnection name: String,
     _ body: @escaping @Sendable (GATTClient) async throws(GATTFault) -> Output
@@ -13,8 +14,8 @@ extension Command where Context == PeripheralTurn, Failure == PeripheralFault {
 }
 
 extension Command where Context == PeripheralTurn, Failure == any Error {
-  /// A piece of work on a peripheral's connection that may throw any error. Errors of the work are
-  /// rethrown unchanged; errors of the connection are thrown as `PeripheralFault`.
+  /// Creates a command whose `body` may throw any error. Errors of `body` are rethrown unchanged;
+  /// errors of the connection are thrown as `PeripheralFault`.
   public init(
     onConnection name: String, _ body: @escaping @Sendable (GATTClient) async throws -> Output
   ) {

@@ -64,13 +64,13 @@ extension QueueFault: ExplainedFault {
 
   public var summary: String {
     switch self {
-    case .cancelledInQueue: "the command was cancelled before its turn came"
+    case .cancelledInQueue: "the command was cancelled while it waited in the queue"
     case .full: "too many commands are waiting for the device"
     case .closed: "the device's queue is closed"
     case .failed(let failure): (failure as? any ExplainedFault)?.summary ?? "the command failed"
     case .timedOut(let limit): "the command took longer than \(Numerals.seconds(limit))"
     case .preparationFailed(let error):
-      (error as? any ExplainedFault)?.summary ?? "an action that decorates each command failed"
+      (error as? any ExplainedFault)?.summary ?? "an action before or after the command failed"
     }
   }
 

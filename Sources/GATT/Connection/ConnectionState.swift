@@ -34,8 +34,8 @@ public enum ConnectionFailure: Error, Equatable, Sendable {
   indirect case impossible(ConnectionMachine.IllegalStep)
 }
 
-/// An event of a connection. Each input without an error moves the state one step; `failed` moves
-/// it to `idle` from any state.
+/// An event of a connection. Each input without an error moves the connection to another state;
+/// `failed` moves the connection to `idle` from any state.
 public enum ConnectionInput: Equatable, Sendable {
   /// A scanner looks for the device.
   case scanStarted
@@ -51,7 +51,7 @@ public enum ConnectionInput: Equatable, Sendable {
   case servicesFound
   /// A Client Characteristic Configuration is about to be written.
   case subscribing
-  /// The device has responded to this write; values can arrive.
+  /// The device has responded to the write of the configuration; values can arrive.
   case subscribed
   /// Discovery failed; the connection remains.
   case discoveryFailed(GATTFault)
@@ -63,11 +63,11 @@ public enum ConnectionInput: Equatable, Sendable {
   case failed(ConnectionFailure)
 }
 
-/// One observed step: the old state, the new state, and the error if there was one.
+/// One observed step: the previous state, the new state, and the error if an error caused the step.
 public struct ConnectionTransition: Equatable, Sendable {
-  /// The state before.
+  /// The state before the step.
   public let from: ConnectionState
-  /// The state now.
+  /// The state after the step.
   public let to: ConnectionState
   /// The error that caused the step, if any.
   public let failure: ConnectionFailure?
@@ -87,7 +87,7 @@ public struct ConnectionMachine: Equatable, Sendable {
   public struct IllegalStep: Error, Equatable, Sendable {
     /// The state at the time of the input.
     public let state: ConnectionState
-    /// The input.
+    /// The input that the state does not permit.
     public let input: ConnectionInput
   }
 
@@ -96,10 +96,10 @@ public struct ConnectionMachine: Equatable, Sendable {
   /// The last state reached on this connection, to which a failed procedure returns.
   private var reached = ConnectionState.connected
 
-  /// A machine in `idle`.
+  /// Creates a machine in the state `idle`.
   public init() {}
 
-  /// Applies one input.
+  /// Applies one input; returns the step.
   ///
   /// - Throws: `IllegalStep` if the input is impossible in this state.
   public mutating func apply(
@@ -130,9 +130,9 @@ public struct ConnectionMachine: Equatable, Sendable {
     throw IllegalStep(state: state, input: input)
   }
 
-  /// Discovery and subscriptions may run in several tasks at the same time. While a procedure runs,
-  /// the state is that of the procedure; when it fails, the state returns to the one that was
-  /// reached before.
+  /// Returns the next state while a link exists. Discovery and subscriptions may run in several
+  /// tasks at the same time. While a procedure runs, the state is the state of the procedure; when
+  /// it fails, the state before the procedure returns.
   private func nextOnLink(after input: ConnectionInput) -> ConnectionState? {
     switch (state, input) {
     case (.subscribing, .discoveringServices): .subscribing
@@ -149,7 +149,7 @@ public struct ConnectionMachine: Equatable, Sendable {
 }
 
 extension ConnectionInput {
-  /// The failure to report with the step.
+  /// The failure that is reported with the step.
   var failure: ConnectionFailure? {
     switch self {
     case .failed(let failure): failure
@@ -162,7 +162,7 @@ extension ConnectionInput {
 }
 
 extension ConnectionInput {
-  /// The input that corresponds to a step of a client.
+  /// Creates the input that corresponds to a step of a client.
   init(_ step: GATTClientStep) {
     switch step {
     case .discoveringServices: self = .discoveringServices

@@ -4,18 +4,18 @@ extension Dialer {
   /// The default time limit to find a device, and also the default time limit to connect to it.
   public static let connectingLimitDefault = Duration.seconds(10)
 
-  /// Scans for a device each time a link is needed, and connects to it: the first time to the first
-  /// device that passes `filter`, afterwards only to the same device. The device is also found at
-  /// the address of its bootloader.
+  /// Creates a dialer that scans for a device each time a link is needed, and connects to the
+  /// device: the first time to the first device that passes `filter`, afterwards only to the same
+  /// device. The device is also found at the address of its bootloader.
   ///
   /// - Parameters:
   ///   - filter: the properties of the device.
   ///   - central: finds the device and connects to it.
   ///   - limit: the time limit to find the device, and also the time limit to connect to it.
   ///   - clock: the clock for the time limits.
-  ///   - pins: `false` connects each time to the first device that passes, for a device that
-  ///     changes its address and is the only device of its kind. Such a dialer does not follow a
-  ///     device to its bootloader.
+  ///   - pins: `true` connects only to the device that was found first. `false` connects each time
+  ///   to the first device that passes the filter, for a device that changes its address and is the
+  ///   only device of its kind; such a dialer does not follow a device to its bootloader.
   public init(
     to filter: AdvertisementFilter, from central: some Central, within limit: Duration,
     on clock: any LinkClock, pins: Bool = true
@@ -45,8 +45,7 @@ extension Dialer {
     }
   }
 
-  /// Scans for a device each time a link is needed, and connects to it, on the central's clock
-  /// (`init(to:from:within:on:pins:)`).
+  /// Same as `init(to:from:within:on:pins:)`, on the central's clock.
   ///
   /// - Parameters:
   ///   - filter: the properties of the device.
@@ -59,8 +58,9 @@ extension Dialer {
     self.init(to: filter, from: central, within: limit, on: central.clock)
   }
 
-  /// Connects to one device that a scan has reported, such as a device that the user selected from
-  /// a list. If `central` knows the bootloader's address, the device is also found there.
+  /// Creates a dialer for one device that a scan has reported, such as a device that the user
+  /// selected from a list. If `central` knows the address of the device's bootloader, the device is
+  /// also found at that address.
   ///
   /// - Parameters:
   ///   - device: the device.
@@ -85,8 +85,8 @@ extension Dialer {
     self = dialer.reaching(device.id)
   }
 
-  /// A bootloader's advertisement differs from its application's, so the bootloader is identified
-  /// by its address.
+  /// Returns the filter for the scan. The advertisements of a bootloader and its application
+  /// differ, so the bootloader is identified by its address.
   private static func sought(
     _ request: DialRequest, _ filter: AdvertisementFilter, _ central: some Central,
     within limit: Duration, pins: Bool
@@ -123,7 +123,7 @@ extension ScanFault {
 }
 
 extension ConnectFault {
-  /// Converts the fault of a scan to the fault of a connection.
+  /// Converts the fault of a scan to the fault of a connection attempt.
   public init(_ fault: ScanFault) {
     switch fault {
     case .notFound(let limit):

@@ -1,8 +1,8 @@
 import OtaflashATT
 import Synchronization
 
-/// A way to reach a device: returns a new link each time. Decorators add observers (`tracing`,
-/// `observing`) and a time limit for responses (`answering`).
+/// A method of connecting to a device: creates a new link each time. Decorators add observers
+/// (`tracing`, `observing`) and a time limit for responses (`answering`).
 public struct Dialer: Sendable {
   let dial: @Sendable (DialRequest) async throws(ConnectFault) -> any Link
   /// Whether `dial` reports its steps. If not, `connecting` is reported before the call.
@@ -16,7 +16,7 @@ public struct Dialer: Sendable {
   var knowsItsDevice: Bool { device != nil || scans }
   private var scans = false
 
-  /// A dialer whose closure reports its steps.
+  /// Creates a dialer whose closure reports its steps.
   ///
   /// - Parameter dial: reports each step before it waits. With a scan, the steps are
   ///   `.scanStarted`, `.deviceFound` and `.connectStarted`; without a scan, only
@@ -31,15 +31,15 @@ public struct Dialer: Sendable {
     }
   }
 
-  /// A dialer with one endpoint, such as a socket: the process that answers there is the device, or
-  /// its bootloader.
+  /// Creates a dialer with one endpoint, such as a socket: the process at this endpoint is the
+  /// device, or its bootloader.
   public init(_ dial: @escaping @Sendable () async throws(ConnectFault) -> any Link) {
     self.init(reportsItsSteps: false) { (_) async throws(ConnectFault) -> any Link in
       try await dial()
     }
   }
 
-  /// A dialer that can follow a device whose bootloader uses another address.
+  /// Creates a dialer that can follow a device whose bootloader uses another address.
   public init(
     at dial: @escaping @Sendable (DeviceLocation) async throws(ConnectFault) -> any Link
   ) {
@@ -49,9 +49,8 @@ public struct Dialer: Sendable {
   }
 
   /// Same as `init(_:)`, for a closure that throws any type of error, for example a closure that
-  /// connects through a central and does not name the central's error type. Faults of links, scans
-  /// and connections keep their meaning; any other error becomes `.adapterUnavailable` with the
-  /// error's description.
+  /// connects through a central whose error type is unknown. Faults of links, scans and connections
+  /// are kept; any other error becomes `.adapterUnavailable` with the error's description.
   @_disfavoredOverload
   public init(_ dial: @escaping @Sendable () async throws -> any Link) {
     self.init { () async throws(ConnectFault) -> any Link in
@@ -67,7 +66,8 @@ public struct Dialer: Sendable {
     })
   }
 
-  /// - Parameter scans: `dial` reports the device that it found through the request's pin.
+  /// - Parameter scans: whether `dial` finds the device by a scan, and stores the device in the pin
+  ///   of the request.
   init(
     reportsItsSteps: Bool, scans: Bool = false,
     dial: @escaping @Sendable (DialRequest) async throws(ConnectFault) -> any Link
@@ -77,14 +77,14 @@ public struct Dialer: Sendable {
     self.dial = dial
   }
 
-  /// Returns the same dialer for a device that is known by `id`.
+  /// Returns the same dialer for the device with this identifier.
   package func reaching(_ id: Advertisement.ID) -> Dialer {
     var named = self
     named.device = KnownDevice(id: id)
     return named
   }
 
-  /// Returns the same dialer, which creates its links in another way.
+  /// Returns the same dialer with another closure that creates its links.
   func with(
     dial: @escaping @Sendable (DialRequest) async throws(ConnectFault) -> any Link
   ) -> Dialer {
@@ -109,9 +109,9 @@ public struct Dialer: Sendable {
     }
   }
 
-  /// Returns the same dialer; a connection ends if a request is not answered within `limit`. The
-  /// specification requires 30 s (Core 5.4, Vol 3, Part F, 3.3.3); use a shorter limit only for
-  /// tests and diagnosis.
+  /// Returns the same dialer; a connection ends if the device does not respond to a request within
+  /// `limit`. The specification requires 30 s (Core 5.4, Vol 3, Part F, 3.3.3); use a shorter limit
+  /// only for tests and diagnosis.
   ///
   /// - Parameter limit: more than 0, up to 30 s.
   public func answering(within limit: Duration) -> Dialer {
@@ -139,7 +139,7 @@ public struct Dialer: Sendable {
 }
 
 extension ConnectFault {
-  /// Returns the connection failure that an error of any type represents.
+  /// Converts an error of any type to a fault of a connection attempt.
   fileprivate init(any error: any Error) {
     self =
       switch error {
@@ -156,19 +156,20 @@ extension ConnectFault {
 /// A peripheral's request to its dialer.
 struct DialRequest: Sendable {
   let whereabouts: DeviceLocation
-  /// The device that was found the first time.
+  /// The device that the dialer connects to.
   let pin: DevicePin
   let report: @Sendable (ConnectionInput) -> Void
 }
 
-/// The identity of a peripheral's device: after a loss the dialer searches only for this device,
-/// and not for another of its kind.
+/// The device of a peripheral. After a lost link the dialer searches only for this device, and not
+/// for another device that passes the filter.
 final class DevicePin: Sendable {
   private let found = Mutex<Advertisement?>(nil)
   private let connected = Mutex<KnownDevice?>(nil)
 
   var device: Advertisement? { found.withLock { $0 } }
-  /// The last device connected to at its own address, pinned or not.
+  /// The device of the last connection at the device's own address, even if the device is not
+  /// pinned.
   var connectedDevice: KnownDevice? { connected.withLock { $0 } }
 
   /// Pins the device, which may have changed its address since it was first pinned.

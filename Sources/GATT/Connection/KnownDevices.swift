@@ -1,4 +1,4 @@
-/// A device that the host has connected to, as stored.
+/// A device that the host has connected to, as recorded in a list.
 public struct KnownDevice: Hashable, Identifiable, Sendable {
   /// The identifier to connect by: an address such as `C0:FF:EE:00:00:01`.
   public let id: Advertisement.ID
@@ -7,7 +7,7 @@ public struct KnownDevice: Hashable, Identifiable, Sendable {
   /// The time of the last connection in seconds since 1970; `nil` if the time is not recorded.
   public let lastConnected: Double?
 
-  /// A device from another list of the app.
+  /// Creates an entry for a device from another list of the app.
   public init(id: Advertisement.ID, name: String? = nil, lastConnected: Double? = nil) {
     self.id = id
     self.name = name
@@ -15,8 +15,8 @@ public struct KnownDevice: Hashable, Identifiable, Sendable {
   }
 }
 
-/// The devices that an application has connected to, in its own storage: a file, a database, its
-/// settings. `Dialer.remembering(in:)` fills it.
+/// The devices that an application has connected to, in the application's storage: a file, a
+/// database, its settings. `Dialer.remembering(in:)` records devices.
 public protocol KnownDevices: Sendable {
   /// The error of a read or write; `Never` for a list in memory.
   associatedtype Failure: Error
@@ -28,7 +28,7 @@ public protocol KnownDevices: Sendable {
   ///   - name: `nil` keeps the recorded name.
   func remember(_ id: Advertisement.ID, name: String?) async throws(Failure)
 
-  /// The devices, most recently connected first.
+  /// Returns the devices, most recently connected first.
   func devices() async throws(Failure) -> [KnownDevice]
 
   /// Removes a device. An unknown device is not an error.
@@ -36,7 +36,7 @@ public protocol KnownDevices: Sendable {
 }
 
 extension KnownDevices {
-  /// The most recently connected device; `nil` if no device is known.
+  /// Returns the most recently connected device; `nil` if no device is known.
   public func last() async throws(Failure) -> KnownDevice? { try await devices().first }
 }
 
@@ -44,8 +44,8 @@ extension Dialer {
   /// Returns the same dialer; each connection is recorded in `devices` before it is used. A device
   /// that was reached at its bootloader's address is recorded under its application's address.
   ///
-  /// - Precondition: the dialer knows its device: it scans, or was created for an address. For any
-  ///   other dialer use `remembering(_:name:in:failed:)`.
+  /// - Precondition: the dialer scans, or was created for an address. For any other dialer use
+  ///   `remembering(_:name:in:failed:)`.
   /// - Parameters:
   ///   - devices: the store.
   ///   - failed: called with the error if a connection could not be recorded; the connection is
@@ -57,8 +57,8 @@ extension Dialer {
     return noting(devices, failed) { [device] request in request.pin.connectedDevice ?? device }
   }
 
-  /// Returns the same dialer; each connection is recorded in `devices` under `id`, even if the
-  /// dialer does not know its device.
+  /// Returns the same dialer; each connection is recorded in `devices` under `id`. The dialer need
+  /// not know its device.
   public func remembering<Devices: KnownDevices>(
     _ id: Advertisement.ID, name: String? = nil, in devices: Devices,
     failed: @escaping @Sendable (Devices.Failure) -> Void = { _ in }

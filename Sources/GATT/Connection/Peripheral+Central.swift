@@ -1,12 +1,12 @@
 extension Peripheral {
-  /// A peripheral that the caller owns: a device of `central`, on its clock
+  /// Creates a peripheral that the caller owns: a device of `central`, on its clock
   /// (`init(_:clock:limits:)`).
   ///
   /// - Parameters:
-  ///   - device: the device, such as a device that the user selected from a list.
+  ///   - central: the central that connects to the device.
   ///   - central: connects to it.
   ///   - limit: the time limit to connect.
-  ///   - limits: the capacity of its queues.
+  ///   - limits: the capacity of the peripheral's queues.
   public convenience init(
     _ device: Advertisement, from central: some Central,
     within limit: Duration = Dialer.connectingLimitDefault,
@@ -16,14 +16,14 @@ extension Peripheral {
       Dialer(to: device, from: central, within: limit), clock: central.clock, limits: limits)
   }
 
-  /// Same as above, for the first device that passes `filter`. After a lost link the same device is
-  /// found again.
+  /// Creates a peripheral for the first device that passes `filter`. After a lost link the same
+  /// device is found again.
   ///
   /// - Parameters:
   ///   - filter: the properties of the device.
-  ///   - central: finds the device and connects to it.
+  ///   - central: the central that finds the device and connects to it.
   ///   - limit: the time limit to find the device, and also the time limit to connect to it.
-  ///   - limits: the capacity of its queues.
+  ///   - limits: the capacity of the peripheral's queues.
   public convenience init(
     matching filter: AdvertisementFilter, from central: some Central,
     within limit: Duration = Dialer.connectingLimitDefault,
@@ -39,7 +39,7 @@ extension Peripheral {
 ///
 /// - Parameters:
 ///   - device: the device, such as a device that the user selected from a list.
-///   - central: connects to it.
+///   - central: the central that connects to the device.
 ///   - limit: the time limit to connect.
 ///   - body: the work; the connection is closed after it.
 /// - Throws: the error of `body`.
@@ -52,12 +52,12 @@ public func withPeripheral<Value: Sendable, Failure: Error>(
     Dialer(to: device, from: central, within: limit), clock: central.clock, body)
 }
 
-/// Same as above, for the first device that passes `filter`. After a lost link the same device is
-/// found again.
+/// Passes the first device that passes `filter` to `body` as a peripheral, and closes its
+/// connection when `body` ends. After a lost link the same device is found again.
 ///
 /// - Parameters:
 ///   - filter: the properties of the device.
-///   - central: finds the device and connects to it.
+///   - central: the central that finds the device and connects to it.
 ///   - limit: the time limit to find the device, and also the time limit to connect to it.
 ///   - body: the work; the connection is closed after it.
 /// - Throws: the error of `body`.

@@ -1,6 +1,6 @@
 import OtaflashATT
 
-/// An event during the call `keepingConnected`.
+/// An event during a call of `keepingConnected`.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -17,8 +17,9 @@ public enum ReconnectionEvent: Equatable, Sendable {
 }
 
 extension Peripheral {
-  /// Runs `body` on a connection, and restarts it on a new connection each time the link is lost or
-  /// cannot be established: it repeats its reads, subscriptions and writes after every loss.
+  /// Runs `body` on a connection, and restarts `body` on a new connection each time the link is
+  /// lost or cannot be established. After each loss, `body` repeats its reads, subscriptions and
+  /// writes.
   ///
   /// `body` does not occupy the queue, so commands run concurrently with `body`, and their requests
   /// may be interleaved with its operations. Use a command for operations that must not be
@@ -27,9 +28,10 @@ extension Peripheral {
   /// - Parameters:
   ///   - strategy: the waits, and the number of further attempts in a row. The count restarts when
   ///     a connection has lasted longer than the strategy's longest wait.
-  ///   - random: 0 ..< 1 for the strategy's jitter; `nil` uses the clock's.
+  ///   - random: returns a number, 0 ..< 1, for the strategy's jitter; `nil` uses the numbers of
+  ///   the clock.
   ///   - adapter: the source of the adapter state. While the adapter is switched off, the call
-  ///     waits without a limit; `nil` throws immediately instead.
+  ///   waits without a limit. `nil`: the call throws immediately if the adapter is off.
   ///   - observe: called with each attempt. It must return quickly.
   ///   - body: the work on one connection; restarted after each loss.
   /// - Throws: the last failure if no attempt is left. A failure that a new connection cannot fix
@@ -74,6 +76,8 @@ extension Peripheral {
     let adapter: (any AdapterMonitor)?
   }
 
+  /// Runs `body` until it ends or no attempt is left.
+  ///
   /// - Parameters:
   ///   - judge: returns the connection failure that an error represents; `nil` for an error of the
   ///     body.
@@ -109,7 +113,7 @@ extension Peripheral {
     }
   }
 
-  /// Waits for the next attempt and counts it; `false` if no attempt is left.
+  /// Waits for the next attempt and counts it; returns `false` if no attempt is left.
   func wait(
     _ pause: Pause, after fault: PeripheralFault, _ attempt: inout Int,
     reporting observe: (ReconnectionEvent) -> Void
@@ -118,7 +122,7 @@ extension Peripheral {
       observe(.waitingForAdapter(cause: fault))
       let began = clock.now
       do throws(ScanFault) { try await adapter.waitUntilPoweredOn() } catch { return false }
-      // If the adapter is already on, the failure counts like any other.
+      // If the adapter is already on, the failure is counted like any other failure.
       if clock.now > began { attempt = 0 }
     } else if !fault.isResolvedByReconnecting {
       return false

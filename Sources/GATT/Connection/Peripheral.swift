@@ -14,7 +14,7 @@ public final class Peripheral: CommandPerformer {
   /// The service task of a peripheral that is not bound to a scope.
   private let service: HeldService?
 
-  /// A peripheral that the caller owns. The first operation connects.
+  /// Creates a peripheral that the caller owns. The first operation connects.
   ///
   /// A separate task serves the peripheral, on the executor of the task that creates the
   /// peripheral. When the last reference is released, the connection is closed immediately, streams
@@ -22,8 +22,8 @@ public final class Peripheral: CommandPerformer {
   ///
   /// - Parameters:
   ///   - dialer: creates a link each time a connection is needed.
-  ///   - clock: the clock for all waits of its connections.
-  ///   - limits: the capacity of its queues.
+  ///   - clock: the clock for all waits of the peripheral's connections.
+  ///   - limits: the capacity of the peripheral's queues.
   public init(
     _ dialer: Dialer, clock: any LinkClock, limits: PeripheralLimits = PeripheralLimits()
   ) {
@@ -48,13 +48,13 @@ public final class Peripheral: CommandPerformer {
   /// The number of waiting commands.
   public var waitingCount: Int { core.queue.waitingCount }
 
-  /// All subsequent steps of the connection. The buffer is bounded: a slow reader loses the oldest
-  /// steps.
+  /// Returns all subsequent steps of the connection. The buffer is bounded: if the reader is slow,
+  /// the oldest steps are dropped.
   public func transitions() -> TransitionStream { core.transitions() }
 
   // MARK: The connection
 
-  /// Connects if there is no connection, after the commands that already wait. Every operation
+  /// Connects after the commands that already wait, if there is no connection. Every operation
   /// connects automatically.
   public func connect() async throws(PeripheralFault) {
     try await perform("connect") { (_) async throws(GATTFault) in }
@@ -121,8 +121,8 @@ public final class Peripheral: CommandPerformer {
 ///
 /// - Parameters:
 ///   - dialer: creates a link each time a connection is needed.
-///   - clock: the clock for all waits of its connections.
-///   - limits: the capacity of its queues.
+///   - clock: the clock for all waits of the peripheral's connections.
+///   - limits: the capacity of the peripheral's queues.
 ///   - body: the work; the peripheral is closed after it.
 public func withPeripheral<Value: Sendable, Failure: Error>(
   _ dialer: Dialer, clock: any LinkClock, limits: PeripheralLimits = PeripheralLimits(),

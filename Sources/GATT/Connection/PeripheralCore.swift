@@ -1,7 +1,8 @@
 import OtaflashATT
 import Synchronization
 
-/// The capacities of a peripheral. Each bound rejects or drops the excess, and reports it.
+/// The capacities of a peripheral. If a capacity is exceeded, the excess is rejected or dropped,
+/// and reported.
 public struct PeripheralLimits: Equatable, Sendable {
   /// The maximum number of waiting commands, 0 or more; a further command is rejected with
   /// `QueueFault.full`.
@@ -9,7 +10,7 @@ public struct PeripheralLimits: Equatable, Sendable {
   /// The number of steps of the connection kept for an observer that does not read them, 1 or more.
   public var transitionsKept = 64
 
-  /// The default capacities.
+  /// Creates the default capacities.
   public init() {}
 }
 
@@ -42,7 +43,7 @@ final class PeripheralCore: Sendable {
     self.clock = clock
     self.limits = limits
     queue = CommandQueue(waitingMaximum: limits.commandsWaiting)
-    // The jobs that hold a place in the queue: the waiting jobs and the running job.
+    // Waiting and running jobs occupy the queue.
     jobs = Mailbox(capacity: limits.commandsWaiting + 1)
   }
 
@@ -107,8 +108,7 @@ final class PeripheralCore: Sendable {
     step(lost.map { .failed(.gatt($0)) } ?? .closed)
   }
 
-  /// Ignores reports from a link that was replaced or has ended: they do not concern this
-  /// connection.
+  /// Applies a report from a bearer, unless the bearer was replaced or has ended.
   private func step(_ input: ConnectionInput, of bearer: ATTBearer) {
     guard state.withLock({ $0.client?.bearer === bearer }) else { return }
     step(input)
@@ -132,7 +132,7 @@ final class PeripheralCore: Sendable {
   // MARK: Life
 
   /// Adds a job for the service task, which runs jobs in the order of the calls unless a decorated
-  /// queue changes the order.
+  /// queue changes the order. Returns `false` if the queue is full.
   func offer(_ job: @escaping @Sendable () async -> Void) -> Bool { jobs.offer(job) }
 
   /// Serves the connections, and the commands whose results are not awaited, until `close`.

@@ -1,6 +1,6 @@
 import OtaflashATT
 
-/// The reason an operation on a peripheral failed.
+/// The reason why an operation on a peripheral failed.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -25,7 +25,7 @@ public enum PeripheralFault: Error, Equatable, Sendable {
     }
   }
 
-  /// The connection failure that `error` represents; `nil` for any other error.
+  /// Creates the connection failure that `error` represents; returns `nil` for any other error.
   init?(_ error: any Error) {
     switch error {
     case let fault as PeripheralFault: self = fault

@@ -6,7 +6,7 @@ extension CommandPerformer where Context == PeripheralTurn {
   /// if needed.
   ///
   /// - Parameters:
-  ///   - name: for the log, and for decorators.
+  ///   - name: the name in the log and for decorators.
   ///   - limit: the time limit from the start of the work, including the time to connect;
   ///     afterwards the call fails with `.gatt(.timedOut)`.
   ///   - body: the work on the connection; no other command of the queue runs in between.

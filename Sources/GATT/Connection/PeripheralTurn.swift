@@ -29,11 +29,11 @@ public struct PeripheralTurn: Sendable {
     try await core.connect(receiveMTU, followsServiceChanges: followsServiceChanges)
   }
 
-  /// The current connection; `nil` = not connected.
+  /// The current connection; `nil` if there is no connection.
   public var connectedClient: GATTClient? { core.connectedClient }
 
-  /// Waits until the peer or the radio ends the connection; `false` if the connection still exists
-  /// after the limit. Returns immediately if there is no connection.
+  /// Waits until the peer or the radio ends the connection; returns `false` if the connection still
+  /// exists after the limit. Returns `true` immediately if there is no connection.
   @discardableResult
   public func waitUntilLost(within limit: Duration) async -> Bool {
     guard let client = connectedClient else { return true }

@@ -1,9 +1,9 @@
 import OtaflashATT
 
 extension Peripheral {
-  /// The notified or indicated values of a characteristic across lost connections: after each loss
-  /// the sequence connects and subscribes again, like `keepingConnected`. The first `next`
-  /// connects.
+  /// Returns the notified or indicated values of a characteristic across lost connections: after
+  /// each loss the sequence connects and subscribes again, like `keepingConnected`. The first
+  /// `next` connects.
   ///
   /// ```swift
   /// for try await event in sensor.values(of: .measurement, in: .sensor) {
@@ -15,7 +15,7 @@ extension Peripheral {
   ///   - strategy: the waits, and the number of attempts in a row. The count restarts when a
   ///     connection has lasted longer than the strategy's longest wait.
   ///   - adapter: the source of the adapter state. While the adapter is switched off, the sequence
-  ///     waits without a limit; `nil` ends it instead.
+  ///   waits without a limit. `nil`: the sequence ends if the adapter is off.
   ///   - capacity: the number of values kept for a slow reader, 1 or more; the oldest values are
   ///     dropped and counted.
   ///   - observe: called with each attempt. It must return quickly.
@@ -62,7 +62,7 @@ public struct ReconnectingValues: AsyncSequence, Sendable {
 
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(values: self) }
 
-  /// Connects, subscribes and waits in the task that calls `next`.
+  /// An iterator that connects, subscribes and waits in the task that calls `next`.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private enum State {
       case disconnected

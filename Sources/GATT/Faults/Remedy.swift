@@ -32,11 +32,13 @@ public enum Remedy: Hashable, Sendable {
   /// This adapter does not support the operation, for example because it lacks Bluetooth LE;
   /// another adapter may support it.
   case chooseAnotherAdapter
-  /// - Parameter adapter: its name, such as `hci0`; `nil` for the selected adapter.
+  /// The adapter is switched off.
+  ///
+  /// - Parameter adapter: the name of the adapter, such as `hci0`; `nil` for the selected adapter.
   case turnAdapterOn(adapter: String?)
   /// The adapter is on, but Bluetooth LE is disabled.
   ///
-  /// - Parameter adapter: its name, such as `hci0`; `nil` for the selected adapter.
+  /// - Parameter adapter: the name of the adapter, such as `hci0`; `nil` for the selected adapter.
   case turnLowEnergyOn(adapter: String?)
   /// A software switch blocks the adapter.
   case unblockAdapter
@@ -75,7 +77,8 @@ public enum Remedy: Hashable, Sendable {
   case pair
   /// The keys of an earlier pairing are no longer valid: forget them on the host, then pair again.
   ///
-  /// - Parameter device: its identifier in the system; `nil` if this software stores the keys.
+  /// - Parameter device: the device's identifier in the system; `nil` if this software stores the
+  ///   keys.
   case pairAgain(device: String?)
   /// The keys of an earlier pairing are no longer valid: forget them on the host, then repeat the
   /// operation, which pairs if the device requires it.
@@ -102,7 +105,7 @@ public enum Remedy: Hashable, Sendable {
 
   /// The user must choose one of these protocols.
   case chooseProtocol([String])
-  /// The choice of the protocol should be left to the device.
+  /// The protocol should be selected automatically, from the services of the device.
   case leaveProtocolOpen
   /// The user must permit sending the complete image if no patch is possible.
   case allowWholeImage

@@ -13,8 +13,8 @@ public struct AttributeSecurity: OptionSet, Hashable, Sendable {
   /// The application has authorized the client.
   public static let authorization = AttributeSecurity(rawValue: 0x04)
 
-  /// Returns the error for a client that accesses an attribute that requires `needed`, over a link
-  /// that offers `self`.
+  /// Returns the error for an access over a link that offers `self` to an attribute that requires
+  /// `needed`; `nil` if the access is permitted.
   func refusal(of needed: AttributeSecurity) -> ATTErrorCode? {
     let missing = needed.subtracting(self)
     if missing.contains(.authentication) { return .insufficientAuthentication }

@@ -1,4 +1,5 @@
-/// The reason a connection attempt failed. The messages are for users; programs evaluate the case.
+/// The reason why a connection attempt failed. The messages are for users; programs evaluate the
+/// case.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif

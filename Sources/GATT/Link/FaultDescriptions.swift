@@ -95,7 +95,7 @@ extension SecurityFault: ExplainedFault {
     }
   }
 
-  /// The explanation, if the device responded with an error code that requires this security.
+  /// Returns the explanation if the device responded with `code`, which requires this security.
   package func explanation(wantedBy code: ATTErrorCode) -> String {
     switch self {
     case .unsupported, .notPaired, .permissionDenied, .pairingFailed, .insufficient, .timedOut:

@@ -35,7 +35,7 @@ public protocol Link: AnyObject, Sendable {
   func close()
 }
 
-/// The reason a link no longer carries PDUs.
+/// The reason why a link no longer carries PDUs.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -58,7 +58,7 @@ public enum LinkLoss: Error, Equatable, Hashable, Sendable {
 }
 
 extension LinkLoss: CustomStringConvertible {
-  /// A clause for the user, such as "the link ended: …".
+  /// The event as a clause for the user, such as `the device ended the connection`.
   public var description: String {
     switch self {
     case .closedByPeer: "the device ended the connection"

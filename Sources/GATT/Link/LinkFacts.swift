@@ -1,15 +1,16 @@
 import OtaflashATT
 
-/// The parameters of a radio link that the transport knows. `nil`: unknown.
+/// The parameters of a radio link that the transport knows; unknown parameters are `nil`.
 public struct LinkFacts: Equatable, Sendable {
-  /// Bytes of payload that a link-layer packet can carry (Core 5.4, Vol 6, Part B, 4.5.10).
+  /// The number of payload bytes that a link-layer packet can carry (Core 5.4, Vol 6, Part B,
+  /// 4.5.10).
   package static let linkLayerPayloads = 27...251
 
   /// The PHY in use.
   public var phy: PHY?
   /// The time between two connection events, 7.5 ms…4 s.
   public var connectionInterval: Duration?
-  /// Bytes of payload in one link-layer packet, 27…251.
+  /// The maximum number of payload bytes in one link-layer packet, 27…251.
   public var linkLayerPayload: Int?
   /// The number of connection events that the peripheral may skip, 0…499.
   public var peripheralLatency: Int?
@@ -20,7 +21,7 @@ public struct LinkFacts: Equatable, Sendable {
   /// connection event; 1 or more.
   public var controllerBuffers: Int?
 
-  /// An unknown parameter is `nil`.
+  /// Creates the parameters of a link; unknown parameters are `nil`.
   public init(
     phy: PHY? = nil, connectionInterval: Duration? = nil, linkLayerPayload: Int? = nil,
     peripheralLatency: Int? = nil, supervisionTimeout: Duration? = nil,
@@ -36,8 +37,8 @@ public struct LinkFacts: Equatable, Sendable {
 }
 
 extension PDUSizing {
-  /// The known parameters of a link, with the best possible value in place of each unknown
-  /// parameter.
+  /// Creates the sizing for the known parameters of a link, with the best possible value in place
+  /// of each unknown parameter.
   package init(_ facts: LinkFacts, isEncrypted: Bool = false) {
     self.init(
       linkLayerPayload: facts.linkLayerPayload ?? LinkFacts.linkLayerPayloads.upperBound,

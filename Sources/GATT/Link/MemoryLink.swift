@@ -16,7 +16,8 @@ public final class MemoryLink: Link {
     self.maximumPDUSize = maximumPDUSize
   }
 
-  /// Two connected ends, one for the host and one for the device. Both ends behave the same.
+  /// Returns two connected ends, one for the host and one for the device. Both ends behave the
+  /// same.
   ///
   /// - Parameters:
   ///   - capacity: the number of PDUs that each direction holds before `send` waits, 1 or more.
@@ -43,8 +44,8 @@ public final class MemoryLink: Link {
 
   public func close() { end(.closedLocally, peer: .closedByPeer) }
 
-  /// Ends the link like a radio that goes out of range: both ends see a supervision timeout, after
-  /// the PDUs sent before.
+  /// Ends the link like a radio link whose device is out of range: both ends report a supervision
+  /// timeout after they have delivered the PDUs that were sent before.
   public func loseSupervision() { end(.supervisionTimeout, peer: .supervisionTimeout) }
 
   private func end(_ cause: LinkLoss, peer peerCause: LinkLoss) {
@@ -120,7 +121,10 @@ private final class MemoryQueue: Sendable {
     }
   }
 
-  /// The first cause is kept. If its own reader closed a queue, the queue delivers no more PDUs.
+  /// Ends the queue for its reader and its writer; the first cause of each is kept.
+  ///
+  /// - Parameter dropsQueue: whether the queued PDUs are discarded, because the reader closed the
+  ///   link.
   func end(reader: LinkLoss, writer: LinkLoss, dropsQueue: Bool) {
     let waiting = state.withLock { state in
       if state.readerLoss == nil { state.readerLoss = reader }

@@ -1,7 +1,7 @@
 import OtaflashATT
 
-/// The reason a link's security could not be raised. The messages are for users; programs evaluate
-/// the case.
+/// The reason why a link's security could not be raised. The messages are for users; programs
+/// evaluate the case.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -16,7 +16,7 @@ public enum SecurityFault: Error, Equatable, Hashable, Sendable {
   case bondForgotten
   /// The devices could not be paired; `reason` is a complete sentence.
   case pairingFailed(reason: String, remedy: Remedy = .pair)
-  /// The link reached only this level of security.
+  /// The link has only this level of security after the procedure.
   case insufficient(reached: AttributeSecurity)
   /// The device or its user did not respond in time.
   case timedOut(after: Duration)
@@ -27,9 +27,9 @@ public enum SecurityFault: Error, Equatable, Hashable, Sendable {
 }
 
 extension AttributeSecurity {
-  /// The security that a link with `self` needs before the host repeats a request that the device
-  /// refused with `code`; `nil` if link security cannot resolve the refusal (Core 5.4, Vol 3, Part
-  /// C, 10.3.1).
+  /// Returns the security that a link with `self` needs before the host repeats a request that the
+  /// device refused with `code`; `nil` if link security cannot resolve the refusal (Core 5.4, Vol
+  /// 3, Part C, 10.3.1).
   ///
   /// Some devices report Insufficient Authentication although encryption is sufficient, so
   /// encryption is tried first.

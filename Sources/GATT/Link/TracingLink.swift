@@ -1,7 +1,7 @@
 import OtaflashATT
 import Synchronization
 
-/// A link that reports every PDU and changes no PDU.
+/// A link that reports every PDU and changes none of them.
 public final class TracingLink: Link {
   /// The direction, seen from the host.
   public enum Direction: Equatable, Sendable {
@@ -20,7 +20,7 @@ public final class TracingLink: Link {
     /// The complete PDU, opcode first.
     public let pdu: [UInt8]
 
-    /// A PDU that crossed the link.
+    /// Creates the record of a PDU that crossed the link.
     public init(direction: Direction, instant: LinkInstant, pdu: [UInt8]) {
       self.direction = direction
       self.instant = instant
@@ -37,11 +37,11 @@ public final class TracingLink: Link {
   /// - Parameters:
   ///   - link: the link that carries the PDUs.
   ///   - clock: the clock for the time of each PDU.
-  ///   - trace: called with a PDU before it is passed to the transport, so that a response is never
-  ///     reported before its request, and with a received PDU before it is passed on. It must
-  ///     return quickly: the link waits for it.
-  ///   - ended: called once with the reason when the user of the link detects its end or closes it.
-  ///     It must also return quickly.
+  ///   - trace: called with a PDU before the PDU is passed to the transport, so that a response is
+  ///   never reported before its request, and with a received PDU before `receive` returns it. The
+  ///   closure must return quickly: the link waits for it.
+  ///   - ended: called once with the reason when `send` or `receive` reports the end of the link,
+  ///   or the caller closes the link. The closure must also return quickly.
   public init(
     _ link: any Link, clock: any LinkClock, trace: @escaping @Sendable (Crossing) -> Void,
     ended: @escaping @Sendable (LinkLoss, LinkInstant) -> Void = { _, _ in }

@@ -1,5 +1,5 @@
-/// A piece of work on a device that must not be interleaved with other work, such as a single read
-/// or a complete firmware update. `Context` is the object on which the command works.
+/// A procedure on a device that must not be interleaved with other procedures, such as a single
+/// read or a complete firmware update. `Context` is the object on which the command works.
 ///
 /// Decorators wrap a command in a new command: `timeLimit`, `retrying`, `preceded`, `followed`,
 /// `mapFailure`. Decorators nest; the last decorator is the outermost. `CommandDecorator` wraps
@@ -9,7 +9,7 @@ public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Send
   public let name: String
   let body: @Sendable (Context) async throws(Failure) -> Output
 
-  /// A custom command.
+  /// Creates a command.
   public init(
     _ name: String, _ body: @escaping @Sendable (Context) async throws(Failure) -> Output
   ) {
@@ -17,7 +17,7 @@ public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Send
     self.body = body
   }
 
-  /// Runs the command. Call it only while the queue runs this command.
+  /// Runs the command. Call this function only while the queue runs this command.
   public func run(with context: Context) async throws(Failure) -> Output {
     try await body(context)
   }
@@ -55,14 +55,16 @@ public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Send
 
   /// Repeats the command after a failure that `isWorthRetrying` accepts, with the waits and the
   /// number of attempts of `strategy`. On a peripheral, a retry uses a new connection if a time
-  /// limit within this command passed, or if a request is still without a response, because later
-  /// requests wait for it.
+  /// limit within this command expired, or if a request is still without a response, because later
+  /// requests wait for this response.
   ///
   /// - Parameters:
   ///   - strategy: the waits, and the maximum number of further attempts.
-  ///   - clock: for the waits.
-  ///   - random: 0 ..< 1 for the strategy's jitter; `nil` uses the clock's.
-  ///   - isWorthRetrying: `false` throws the failure immediately.
+  ///   - clock: the clock for the waits.
+  ///   - random: returns a number, 0 ..< 1, for the strategy's jitter; `nil` uses the numbers of
+  ///   the clock.
+  ///   - isWorthRetrying: returns whether to retry after a failure; otherwise the failure is
+  ///   thrown.
   public func retrying(
     _ strategy: ReconnectionStrategy, on clock: any LinkClock,
     random: (@Sendable () -> Double)? = nil,
@@ -87,10 +89,10 @@ public struct Command<Context: Sendable, Output: Sendable, Failure: Error>: Send
   }
 }
 
-/// A failure that contains the progress of the work, even if a time limit ended the work.
+/// A failure that contains the progress of a command, even if a time limit ended the command.
 public protocol TimeLimitedFault: Error {
-  /// The failure to throw if the work was cancelled after `limit`; `self` if the limit did not end
-  /// the work.
+  /// Returns the failure to throw if the command was cancelled after `limit`; `self` if the limit
+  /// did not end the command.
   func ended(by limit: Duration) -> Self
 }
 
@@ -142,12 +144,14 @@ extension Command {
   /// commands in between, each time the command runs, even after a failure. The command's own
   /// failure takes precedence over a failure of the conclusion.
   ///
-  /// Cancelling the command does not cancel the conclusion: it runs until it ends or until `limit`.
+  /// Cancelling the command does not cancel the conclusion: the conclusion runs until it ends or
+  /// until `limit`.
   ///
   /// - Parameters:
-  ///   - conclusion: the work after the command.
-  ///   - limit: the time limit of the conclusion, after which it is cancelled. More than 0.
-  ///   - clock: for the limit.
+  ///   - conclusion: the command that runs after this command.
+  ///   - limit: the time limit of the conclusion, more than 0; after this time the conclusion is
+  ///   cancelled.
+  ///   - clock: the clock for the limit.
   public func followed<Ignored: Sendable>(
     by conclusion: Command<Context, Ignored, Failure>, within limit: Duration,
     on clock: any LinkClock
@@ -164,6 +168,8 @@ extension Command {
       .followed(by: conclusion.mapFailure { .other($0) }, within: limit, on: clock)
   }
 
+  /// Runs `conclusion` after the command, with a clock that depends on the context.
+  ///
   /// - Parameter clock: returns the clock for a context.
   func followed<Ignored: Sendable>(
     by conclusion: Command<Context, Ignored, Failure>, within limit: Duration,

@@ -1,5 +1,5 @@
-/// A wrapper for every command of a queue. Conform a type to it for a custom decorator;
-/// `CommandPerformer` has methods for the decorators below.
+/// A wrapper for every command of a queue. Conform a type to this protocol for a custom decorator;
+/// the methods of `CommandPerformer` add the standard decorators.
 public protocol CommandDecorator<Context>: Sendable {
   /// The object that the commands work on.
   associatedtype Context: Sendable
@@ -11,8 +11,8 @@ public protocol CommandDecorator<Context>: Sendable {
   ) -> Command<Context, Output, QueueFault<Failure>>
 }
 
-/// A queue that decorates all its commands. It shares the underlying queue: the commands of both
-/// queues run one at a time, in order.
+/// A queue that decorates all its commands. The decorated queue shares the underlying queue: the
+/// commands of both queues run one at a time, in order.
 public struct DecoratedPerformer<Context: Sendable>: CommandPerformer {
   private let base: any CommandPerformer<Context>
   /// The decorators, the innermost first.
@@ -76,9 +76,11 @@ extension CommandPerformer {
   ///
   /// - Parameters:
   ///   - strategy: the waits, and the maximum number of further attempts.
-  ///   - clock: for the waits.
-  ///   - random: 0 ..< 1 for the strategy's jitter; `nil` uses the clock's.
-  ///   - isWorthRetrying: `false` throws the failure immediately.
+  ///   - clock: the clock for the waits.
+  ///   - random: returns a number, 0 ..< 1, for the strategy's jitter; `nil` uses the numbers of
+  ///   the clock.
+  ///   - isWorthRetrying: returns whether to retry after a failure; otherwise the failure is
+  ///   thrown.
   public func retrying(
     _ strategy: ReconnectionStrategy, on clock: any LinkClock,
     random: (@Sendable () -> Double)? = nil,
@@ -102,9 +104,9 @@ extension CommandPerformer {
   /// cancel the conclusion.
   ///
   /// - Parameters:
-  ///   - conclusion: the work after each command.
+  ///   - conclusion: the command that runs after each command.
   ///   - limit: the time limit of the conclusion. More than 0.
-  ///   - clock: for the limit.
+  ///   - clock: the clock for the limit.
   public func followed<Ignored, Failure>(
     by conclusion: Command<Context, Ignored, Failure>, within limit: Duration,
     on clock: any LinkClock

@@ -51,11 +51,14 @@ public final class CommandQueue: Sendable {
 
   // MARK: Places
 
-  /// Takes a place in the queue. `perform` must use it, or the caller must give it up.
+  /// Reserves a place in the queue. The caller must pass the place to `perform`, or give up the
+  /// place.
   func reserve() -> SerialGate.Arrival { gate.arrive() }
 
   func giveUp(_ place: SerialGate.Arrival) { gate.giveUp(place) }
 
+  /// Runs `command` at a reserved place in the queue.
+  ///
   /// - Parameter isCancelled: called when the command can start, possibly before the cancellation
   ///   has reached the waiting task.
   func perform<Context, Output, Failure>(

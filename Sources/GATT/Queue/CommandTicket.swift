@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The result of a command that no task waits for, and the means to cancel it.
+/// The result and the cancellation of a command that was enqueued without waiting for its result.
 final class CommandTicket<Output: Sendable, Failure: Error>: Sendable {
   private struct State {
     var isCancelled = false

@@ -1,6 +1,6 @@
 /// The context of a command with a connection that may have become unresponsive.
 protocol ConnectedContext {
-  /// A time limit ended the command.
+  /// Records that a time limit ended the command.
   func noteTimeout()
   /// Ends an unresponsive connection, so that the next attempt connects again instead of waiting
   /// for a response that never arrives.

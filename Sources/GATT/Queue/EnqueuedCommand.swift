@@ -8,7 +8,8 @@ public struct EnqueuedCommand<Output: Sendable, Failure: Error>: Sendable {
     cancellation = { ticket.cancel() }
   }
 
-  /// The command `other`, whose failure contains the failures of its decorators.
+  /// Creates the command `other`, with the failures of its decorators and its own failures in one
+  /// type.
   init(_ other: EnqueuedCommand<Output, QueueFault<Failure>>) {
     result = { () async throws(QueueFault<Failure>) -> Output in
       do throws(QueueFault<QueueFault<Failure>>) { return try await other.value } catch {
@@ -18,7 +19,7 @@ public struct EnqueuedCommand<Output: Sendable, Failure: Error>: Sendable {
     cancellation = other.cancellation
   }
 
-  /// The result, available when the command has ended. It may be read any number of times;
+  /// The result, available when the command has ended. The result may be read any number of times;
   /// cancelling a task that waits for the result cancels neither the wait nor the command.
   public var value: Output {
     get async throws(QueueFault<Failure>) { try await result() }

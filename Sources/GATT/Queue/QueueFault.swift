@@ -1,4 +1,4 @@
-/// The reason a queued command has no result.
+/// The reason why a queued command has no result.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif

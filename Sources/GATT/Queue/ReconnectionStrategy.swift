@@ -10,9 +10,9 @@ public struct ReconnectionStrategy: Sendable {
   private let growth: Growth
   /// The wait before the first further attempt; zero if a closure determines the waits.
   public let base: Duration
-  /// The longest wait. A connection that lasts longer restarts the count.
+  /// The longest wait. If a connection lasts longer than this wait, the count of attempts restarts.
   public let ceiling: Duration
-  /// The maximum number of further attempts; 0 for `none`, `Int.max` for no limit.
+  /// The maximum number of further attempts; 0 for `none`, and `Int.max` for no limit.
   public let attemptsMaximum: Int
   /// The largest fraction, 0…1, by which each wait is shortened at random, so that many hosts that
   /// lost the same device do not reconnect at the same time.
@@ -26,7 +26,7 @@ public struct ReconnectionStrategy: Sendable {
   ///
   /// - Parameters:
   ///   - wait: zero or more.
-  ///   - attempts: `Int.max` for no limit.
+  ///   - attempts: the maximum number of further attempts; `Int.max` for no limit.
   ///   - jitter: 0…1, the largest fraction by which a wait is shortened at random.
   public static func constant(
     _ wait: Duration, attempts: Int = 8, jitter: Double = 0.2
@@ -34,7 +34,7 @@ public struct ReconnectionStrategy: Sendable {
     ReconnectionStrategy(.constant, base: wait, ceiling: wait, attempts: attempts, jitter: jitter)
   }
 
-  /// Waits `base`, 2 × `base`, 3 × `base`, …
+  /// Waits `base`, 2 × `base`, 3 × `base`, …, at most `ceiling`.
   public static func linear(
     base: Duration = .milliseconds(500), ceiling: Duration = .seconds(10), attempts: Int = 8,
     jitter: Double = 0.2
@@ -42,7 +42,7 @@ public struct ReconnectionStrategy: Sendable {
     ReconnectionStrategy(.linear, base: base, ceiling: ceiling, attempts: attempts, jitter: jitter)
   }
 
-  /// Waits `base`, 2 × `base`, 4 × `base`, …
+  /// Waits `base`, 2 × `base`, 4 × `base`, …, at most `ceiling`.
   public static func exponential(
     base: Duration = .milliseconds(250), ceiling: Duration = .seconds(10), attempts: Int = 8,
     jitter: Double = 0.2
@@ -51,8 +51,8 @@ public struct ReconnectionStrategy: Sendable {
       .exponential, base: base, ceiling: ceiling, attempts: attempts, jitter: jitter)
   }
 
-  /// Waits for the result of `wait` before further attempt 1, 2, …, within the bounds; `nil` gives
-  /// up.
+  /// Waits for the result of `wait` before further attempt 1, 2, …, at most `ceiling`; if the
+  /// result is `nil`, no further attempt is made.
   ///
   /// ```swift
   /// .custom(attempts: 10) { attempt in attempt < 4 ? .milliseconds(500) : .seconds(30) }
@@ -77,11 +77,12 @@ public struct ReconnectionStrategy: Sendable {
     self.jitter = jitter
   }
 
-  /// The wait before further attempt `attempt` (1, 2, …), or `nil` if the limit is reached.
+  /// Returns the wait before further attempt `attempt` (1, 2, …); `nil` if the limit is reached.
   ///
   /// - Parameters:
-  ///   - attempt: 1 or more.
-  ///   - random: 0 ..< 1; passed by the caller, so that a simulation can repeat it.
+  ///   - attempt: the number of the further attempt, 1 or more.
+  ///   - random: a number, 0 ..< 1. The caller passes the number, so that a simulation can repeat
+  ///   the result.
   public func delay(beforeAttempt attempt: Int, random: Double) -> Duration? {
     precondition(attempt >= 1)
     guard attempt <= attemptsMaximum else { return nil }
@@ -98,7 +99,7 @@ public struct ReconnectionStrategy: Sendable {
     return min(whole, ceiling) * (1 - jitter * random)
   }
 
-  /// The number of attempts left after `attempt` has failed; `Int.max` without a limit.
+  /// Returns the number of attempts left after `attempt` has failed; `Int.max` for no limit.
   func remaining(after attempt: Int) -> Int {
     attemptsMaximum == .max ? .max : max(attemptsMaximum - attempt, 0)
   }

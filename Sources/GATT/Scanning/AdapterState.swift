@@ -9,7 +9,7 @@ public enum AdapterState: Equatable, Sendable {
   case poweredOff
   /// The adapter is off, and a switch keeps it off.
   case blocked(hard: Bool)
-  /// The adapter was unplugged, or never existed.
+  /// The adapter was unplugged, or does not exist.
   case removed
 }
 
@@ -19,7 +19,8 @@ public protocol AdapterMonitor: Sendable {
   associatedtype States: AsyncSequence & Sendable
   where States.Element == AdapterState, States.Failure == ScanFault
 
-  /// The adapter's current state, followed by every change. Ends only with an error.
+  /// Returns the adapter's current state, followed by every change. The sequence ends only with an
+  /// error.
   func adapterStates() -> States
 }
 
@@ -35,8 +36,8 @@ extension AdapterMonitor {
 
   /// Returns when the adapter is on, within a time limit.
   ///
-  /// - Throws: `.adapterUnavailable` with a remedy for its state if the adapter was not on within
-  ///   `limit`; otherwise as above.
+  /// - Throws: `.adapterUnavailable` with a remedy for the adapter's state if the adapter was not
+  ///   on within `limit`; the monitor's error; `.cancelled` if the task was cancelled.
   public func waitUntilPoweredOn(
     within limit: Duration, on clock: any LinkClock
   ) async throws(ScanFault) {
@@ -60,7 +61,7 @@ extension AdapterMonitor {
 }
 
 extension AdapterState {
-  /// The remedy that turns on an adapter in this state.
+  /// The remedy for an adapter in this state.
   fileprivate var remedy: Remedy {
     switch self {
     case .poweredOn: .tryAgain

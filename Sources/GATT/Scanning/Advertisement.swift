@@ -2,13 +2,13 @@ import OtaflashATT
 
 /// A device that advertises, as a scanner reports it (Core 5.4, Vol 3, Part C, 9.3 and 11).
 public struct Advertisement: Hashable, Identifiable, Sendable {
-  /// The scanner's identifier of the device, used to connect: an address such as
+  /// The scanner's identifier of the device, which is also used to connect: an address such as
   /// `C0:FF:EE:00:00:01`, or the name of a simulated device.
   public let id: String
   /// The local name; `nil` if no name has been advertised.
   public let name: String?
   /// The signal strength of the latest report in dBm, −127…20; `nil` if the adapter did not report
-  /// it.
+  /// the strength.
   public let rssi: Int?
   /// The advertised services; a device need not advertise all services that it has.
   public let services: [BluetoothUUID]
@@ -17,17 +17,18 @@ public struct Advertisement: Hashable, Identifiable, Sendable {
   /// The latest data of each service.
   public let serviceData: [ServiceData]
   /// The transmit power of the device in dBm (Core Specification Supplement, Part A, 1.5); the
-  /// difference to the signal strength is the path loss.
+  /// transmit power minus the signal strength is the path loss. `nil` if the device did not
+  /// advertise the power.
   public let txPower: Int?
   /// The appearance, an assigned number (1.12), such as 0x0341 for a heart rate belt.
   public let appearance: UInt16?
-  /// Whether the device accepts connections now; `nil` if the adapter did not report it.
+  /// Whether the device accepts connections now; `nil` if the adapter did not report this.
   public let isConnectable: Bool?
   /// The byte of flags (Core Specification Supplement, Part A, 1.3): bit 0 limited, bit 1 general
   /// discoverable, bit 2 no BR/EDR; `nil` if no flags have been advertised.
   public let flags: UInt8?
 
-  /// An advertisement from a custom scanner.
+  /// Creates an advertisement for a custom scanner.
   public init(
     id: String, name: String?, rssi: Int?, services: [BluetoothUUID],
     manufacturerData: [ManufacturerData] = [], serviceData: [ServiceData] = [],
@@ -46,7 +47,8 @@ public struct Advertisement: Hashable, Identifiable, Sendable {
     self.flags = flags
   }
 
-  /// Orders devices by signal strength, the strongest first; devices of unknown strength are last.
+  /// Returns whether `one` is before `other` in the order of signal strength, the strongest first;
+  /// devices of unknown strength are last.
   static func isStronger(_ one: Advertisement, than other: Advertisement) -> Bool {
     let strengths = (one.rssi ?? .min, other.rssi ?? .min)
     return strengths.0 == strengths.1 ? one.id < other.id : strengths.0 > strengths.1
@@ -60,7 +62,7 @@ public struct ManufacturerData: Hashable, Sendable {
   /// The data in the company's format, 0 or more bytes.
   public let data: [UInt8]
 
-  /// Data of a company.
+  /// Creates the data of a company.
   public init(company: UInt16, data: [UInt8]) {
     self.company = company
     self.data = data
@@ -74,7 +76,7 @@ public struct ServiceData: Hashable, Sendable {
   /// The data in the service's format, 0 or more bytes.
   public let data: [UInt8]
 
-  /// Data of a service.
+  /// Creates the data of a service.
   public init(service: BluetoothUUID, data: [UInt8]) {
     self.service = service
     self.data = data

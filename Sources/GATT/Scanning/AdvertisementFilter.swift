@@ -18,7 +18,8 @@ public struct AdvertisementFilter: Sendable {
   /// device.
   public var ids: Set<Advertisement.ID>
 
-  /// Creates a filter with any condition on the name; without arguments it accepts every device.
+  /// Creates a filter with any condition on the name; without arguments the filter accepts every
+  /// device.
   public init(
     services: [BluetoothUUID] = [], rssiMinimum: Int? = nil, ids: Set<Advertisement.ID> = [],
     name: (@Sendable (String) -> Bool)? = nil
@@ -35,7 +36,7 @@ public struct AdvertisementFilter: Sendable {
   ///     also used elsewhere, pass a `NamePattern`.
   ///   - services: the services that a device must advertise, all of them; an empty list sets no
   ///     condition.
-  ///   - rssiMinimum: in dBm; `nil` accepts every strength.
+  ///   - rssiMinimum: the minimum signal strength in dBm; `nil` accepts every strength.
   ///   - ids: the only devices that pass; an empty set accepts every device.
   public init<Output>(
     name pattern: sending Regex<Output>, services: [BluetoothUUID] = [], rssiMinimum: Int? = nil,
@@ -49,7 +50,7 @@ public struct AdvertisementFilter: Sendable {
   ///   - pattern: matches anywhere in the name.
   ///   - services: the services that a device must advertise, all of them; an empty list sets no
   ///     condition.
-  ///   - rssiMinimum: in dBm; `nil` accepts every strength.
+  ///   - rssiMinimum: the minimum signal strength in dBm; `nil` accepts every strength.
   ///   - ids: the only devices that pass; an empty set accepts every device.
   public init(
     name pattern: NamePattern, services: [BluetoothUUID] = [], rssiMinimum: Int? = nil,
@@ -58,7 +59,7 @@ public struct AdvertisementFilter: Sendable {
     self.init(name: pattern.expression, services: services, rssiMinimum: rssiMinimum, ids: ids)
   }
 
-  /// Whether the device passes.
+  /// Returns whether the device passes.
   public func accepts(_ advertisement: Advertisement) -> Bool {
     if let name, advertisement.name.map(name) != true { return false }
     if let rssiMinimum, advertisement.rssi.map({ $0 < rssiMinimum }) ?? true { return false }
@@ -70,7 +71,7 @@ public struct AdvertisementFilter: Sendable {
   }
 }
 
-/// Makes a compiled expression, which is not `Sendable`, usable from several tasks.
+/// A compiled expression that several tasks can use, although a `Regex` is not `Sendable`.
 private final class LockedExpression: Sendable {
   private let expression: Mutex<Regex<AnyRegexOutput>>
 
@@ -84,13 +85,14 @@ public struct NamePattern: Sendable, Equatable {
   /// The source text of the expression.
   public let text: String
 
-  /// `nil` if the string is not a regular expression (Swift `Regex` syntax).
+  /// Creates a pattern; returns `nil` if the string is not a regular expression (Swift `Regex`
+  /// syntax).
   public init?(_ text: String) {
     guard Self.compile(text) != nil else { return nil }
     self.text = text
   }
 
-  /// A compiled expression is not `Sendable`, so each use compiles its own.
+  /// The compiled expression. It is compiled at each access, because a `Regex` is not `Sendable`.
   package var expression: Regex<AnyRegexOutput> {
     guard let expression = Self.compile(text) else { preconditionFailure("checked by init") }
     return expression

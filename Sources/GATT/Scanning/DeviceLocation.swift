@@ -1,5 +1,6 @@
-/// The location of a device, relative to the address by which the caller first specified it. A
-/// bootloader may use another address than the application, so that no peer confuses the two.
+/// The location of a device, relative to the address by which the caller first specified the
+/// device. A bootloader may use another address than its application, so that hosts do not confuse
+/// the two programs.
 public enum DeviceLocation: Hashable, Sendable {
   /// At the specified address.
   case home
@@ -18,7 +19,7 @@ public enum DeviceLocation: Hashable, Sendable {
   /// At any address under which a device advertises this name.
   case advertising(name: String)
 
-  /// The last byte of the address at this location; `nil` if the address is not known.
+  /// Returns the last byte of the address at this location; `nil` if the address is not known.
   ///
   /// - Parameter home: the last byte of the specified address.
   public func lastByte(from home: UInt8) -> UInt8? {

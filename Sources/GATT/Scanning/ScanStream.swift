@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A stream of elements from a callback, with `ScanFault` as its failure: the sequence of a custom
-/// scanner or adapter monitor.
+/// A stream of elements from a callback, with `ScanFault` as its failure. A custom scanner or
+/// adapter monitor can use this type as its sequence.
 ///
 /// ```swift
 /// ScanStream { continuation in
@@ -10,8 +10,8 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Each iterator starts its own run with its first `next`, and ends the run when it is released or
-/// its task is cancelled.
+/// Each iterator starts a separate run with its first `next`, and ends the run when the iterator is
+/// released or its task is cancelled.
 public struct ScanStream<Element: Sendable>: AsyncSequence, Sendable {
   public typealias Failure = ScanFault
 
@@ -21,7 +21,7 @@ public struct ScanStream<Element: Sendable>: AsyncSequence, Sendable {
   /// - Parameters:
   ///   - capacity: the number of elements kept for a slow reader, 1 or more; the oldest elements
   ///     are dropped.
-  ///   - start: starts a run that reports to the continuation. It must return quickly.
+  ///   - start: starts a run that reports to the continuation. The closure must return quickly.
   public init(
     buffering capacity: Int = 256, _ start: @escaping @Sendable (Continuation) -> Void
   ) {
@@ -36,7 +36,7 @@ public struct ScanStream<Element: Sendable>: AsyncSequence, Sendable {
   public struct Continuation: Sendable {
     fileprivate let run: Run
 
-    /// Adds an element. Ignored when the run has ended.
+    /// Adds an element. Has no effect after the run has ended.
     public func yield(_ element: Element) { run.elements.push(element) }
 
     /// Ends the run: the reader receives the queued elements and then the fault; `nil` ends the run
@@ -85,7 +85,7 @@ public struct ScanStream<Element: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// Ends the run when the iterator that holds it is released.
+  /// Ends the run when the iterator that holds this object is released.
   fileprivate final class Reader: Sendable {
     let run: Run
     init(_ run: Run) { self.run = run }

@@ -1,16 +1,17 @@
 import OtaflashATT
 import Synchronization
 
-/// Search for a device that may have used a new random address since its last start.
+/// A search for a device that may have used a new random address since its last start.
 extension Scanner {
-  /// Looks for a device under its known address, and for any other device that passes `filter`.
+  /// Searches for a device under its known address, and for any other device that passes `filter`.
   ///
   /// An advertisement from the known address ends the search immediately. A new address is accepted
   /// at the end of `window`, if exactly one device passes `filter`. Most devices advertise more
   /// than once in 4 s.
   ///
   /// - Throws: `.deviceNotFound` if no device matched; `.lostWhileConnecting` with the addresses if
-  ///   several devices matched, because a later scan may find only one; the errors of the scan.
+  ///   several devices matched, because a later scan may find only one of them; the errors of the
+  ///   scan.
   package func relocated(
     _ known: Advertisement.ID, orMatching filter: AdvertisementFilter,
     within window: Duration = .seconds(4), on clock: any LinkClock
@@ -58,6 +59,6 @@ extension Scanner {
 }
 
 extension LinkLoss {
-  /// ENOTUNIQ.
+  /// The errno for several matching devices (ENOTUNIQ).
   static let severalMatch: Int32 = 76
 }

@@ -7,13 +7,14 @@ public protocol Scanner: Sendable {
   associatedtype Advertisements: AsyncSequence & Sendable
   where Advertisements.Element == Advertisement, Advertisements.Failure == ScanFault
 
-  /// The devices that pass `filter`. The scan starts when the first element is requested, and stops
-  /// when the iterator is released, by a `break` or a cancelled task.
+  /// Returns the advertisements of the devices that pass `filter`. The scan starts when the first
+  /// element is requested, and stops when the iterator is released, for example by a `break` or a
+  /// cancelled task.
   ///
   /// - Parameters:
   ///   - filter: the condition for a report.
   ///   - eachOnce: `true` reports each device once, when it first passes; `false` reports every
-  ///     advertisement, with its current signal strength.
+  ///   advertisement, with the current signal strength.
   func advertisements(matching filter: AdvertisementFilter, eachOnce: Bool) -> Advertisements
 }
 
@@ -28,8 +29,8 @@ public protocol Central: Scanner {
     to device: Advertisement, within limit: Duration
   ) async throws(ConnectFault) -> any Link
 
-  /// The identifier for a connection to a device that has moved to another address, as some devices
-  /// do for their bootloader; `nil` if this central has no addresses.
+  /// Returns the identifier for a connection to a device at another location, such as the address
+  /// of its bootloader; `nil` if this central has no addresses.
   func id(of device: Advertisement, at place: DeviceLocation) -> Advertisement.ID?
 }
 
@@ -56,15 +57,15 @@ extension Central {
   }
 }
 
-/// The reason a scan returned no device.
+/// The reason why a scan returned no device.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
 public enum ScanFault: Error, Equatable, Sendable {
   /// No device passed the filter within the time limit.
   case notFound(within: Duration)
-  /// There is no adapter, or the adapter is off. As in the cases below, `cause` is a complete
-  /// sentence.
+  /// There is no adapter, or the adapter is off. `cause` is a complete sentence, as in the next
+  /// three cases.
   case adapterUnavailable(cause: String, remedy: Remedy)
   /// Another program scans.
   case busy(cause: String, remedy: Remedy)
@@ -82,12 +83,12 @@ extension Scanner {
   /// The maximum number of devices that `discovered` collects.
   static var collectedMaximum: Int { 4096 }
 
-  /// The devices that pass `filter`, each reported once, when it first passes.
+  /// Returns the devices that pass `filter`, each reported once, when it first passes.
   public func advertisements(matching filter: AdvertisementFilter) -> Advertisements {
     advertisements(matching: filter, eachOnce: true)
   }
 
-  /// The first device that passes `filter`.
+  /// Returns the first device that passes `filter`.
   ///
   /// - Throws: `.notFound` if no device passed within `limit`, and the errors of the scan.
   public func first(
@@ -102,7 +103,7 @@ extension Scanner {
     }
   }
 
-  /// The devices that pass `filter` within `window`, each with its latest advertisement, in
+  /// Returns the devices that pass `filter` within `window`, each with its latest advertisement, in
   /// descending order of signal strength.
   ///
   /// - Throws: the errors of the scan. If no device passes, the list is empty.
@@ -123,7 +124,7 @@ extension Scanner {
         }
       }
     } catch .notFound {
-      // The window has passed.
+      // The time window has ended.
     }
     return found.withLock { Array($0.values) }.sorted(by: Advertisement.isStronger)
   }

@@ -2,8 +2,8 @@ import OtaflashATT
 import Synchronization
 
 /// One scan with any number of readers. The scan starts with the first reader and ends with the
-/// last reader, so that two parts of a program do not start two scans on one adapter. It is itself
-/// a `Scanner`.
+/// last reader, so that two parts of a program do not start two scans on one adapter. A shared scan
+/// is also a `Scanner`.
 ///
 /// ```swift
 /// let scan = SharedScan(of: adapter)
@@ -45,7 +45,7 @@ public final class SharedScan: Scanner {
   }
 
   /// The devices with their latest advertisements, in descending order of signal strength. The list
-  /// is kept after the last reader has left, until a new scan starts.
+  /// is kept after the last reader has ended, until a new scan starts.
   public var devices: [Advertisement] {
     state.withLock { $0.discovered.values.map(\.device) }.sorted(by: Advertisement.isStronger)
   }
@@ -56,8 +56,8 @@ public final class SharedScan: Scanner {
     SharedAdvertisements(scan: self, filter: filter, eachOnce: eachOnce)
   }
 
-  /// The current list, immediately and after each change; a slow reader receives only the latest
-  /// list.
+  /// Returns the current list, immediately and after each change; a slow reader receives only the
+  /// latest list.
   public func lists() -> DeviceLists { DeviceLists(scan: self) }
 
   // MARK: Readers
@@ -79,7 +79,7 @@ public final class SharedScan: Scanner {
     }
   }
 
-  /// Leaves the scan when the iterator that holds it is released.
+  /// Removes the reader from the scan when the iterator that holds this object is released.
   fileprivate final class Membership: Sendable {
     let scan: SharedScan
     let reader: Reader

@@ -8,13 +8,13 @@ public struct ConnectionID: RawRepresentable, Hashable, Sendable {
 
 /// The permission to read or write an attribute, and the security that it requires.
 public enum AttributePermission: Hashable, Sendable {
-  /// No link is permitted.
+  /// No client may access the attribute.
   case forbidden
-  /// A link with at least this security is permitted.
+  /// A client may access the attribute over a link with at least this security.
   case permitted(AttributeSecurity)
 }
 
-/// The client and the kind of an access.
+/// The client of an access, and the kind of the access.
 public struct AttributeContext: Hashable, Sendable {
   /// The connection of the client.
   public let connection: ConnectionID
@@ -23,12 +23,12 @@ public struct AttributeContext: Hashable, Sendable {
   /// The first byte that a Read Blob requests, otherwise 0. A value that changes over time should
   /// be the same for all parts of a read that started at 0.
   public let offset: Int
-  /// Whether the write is a command, without a response. An error returned for a command is
-  /// dropped.
+  /// Whether the write is a command, which has no response. An error that a handler returns for a
+  /// command is dropped.
   public let isCommand: Bool
 }
 
-/// The source of an attribute's value, and the destination of writes.
+/// The source of an attribute's value, and the destination of writes to the attribute.
 public enum AttributeValue: Sendable {
   /// Bytes stored in the table and shared by all connections; a written value has 0…`sizeMaximum`
   /// bytes.
@@ -41,8 +41,8 @@ public enum AttributeValue: Sendable {
     read: @Sendable (AttributeContext) -> Result<[UInt8], ATTErrorCode>,
     write: @Sendable ([UInt8], AttributeContext) -> ATTErrorCode?)
   /// Same as `dynamic`, but with handlers that may wait, for example for another device or for a
-  /// system's own Bluetooth API. The server processes one request of a client at a time, so the
-  /// client's next request also waits. Notifications are still sent, if needed before the response.
+  /// Bluetooth API of the system. The server processes one request of a client at a time, so the
+  /// client's next request also waits. Notifications are still sent, even before the response.
   ///
   /// A handler's task is cancelled after `GATTServer.handlerTimeout`, and when the server stops; it
   /// should then return quickly. Its result is still used as the response.
@@ -54,19 +54,19 @@ public enum AttributeValue: Sendable {
       .writeNotPermitted
     })
 
-  /// Bytes that never change.
+  /// Returns a value that never changes.
   public static func fixed(_ bytes: [UInt8]) -> AttributeValue {
     .stored(bytes, sizeMaximum: bytes.count)
   }
 
-  /// A value that clients can only write.
+  /// Returns a value that clients can only write.
   public static func written(
     _ write: @escaping @Sendable ([UInt8], AttributeContext) -> ATTErrorCode?
   ) -> AttributeValue {
     .dynamic(read: { _ in .failure(.readNotPermitted) }, write: write)
   }
 
-  /// A value that clients can only read.
+  /// Returns a value that clients can only read.
   public static func computed(
     _ read: @escaping @Sendable (AttributeContext) -> Result<[UInt8], ATTErrorCode>
   ) -> AttributeValue {

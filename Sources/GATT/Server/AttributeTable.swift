@@ -26,8 +26,10 @@ public struct AttributeTable: Sendable {
   /// The value handles of the characteristics of each service.
   private var valueHandles: [[AttributeHandle]] = []
 
-  /// - Parameter services: in the order of their handles. An include that refers forward, or more
-  ///   than 65,535 attributes, is a bug and traps.
+  /// Creates a table. An included service that is declared later, or more than 65,535 attributes,
+  /// is a programming error and traps.
+  ///
+  /// - Parameter services: the services, in the order of their handles.
   public init(services: [LocalService]) {
     var declarations: [Int] = []
     for service in services {
@@ -39,7 +41,8 @@ public struct AttributeTable: Sendable {
     }
   }
 
-  /// The value handle of the first characteristic with this UUID.
+  /// Returns the value handle of the first characteristic with this UUID; `nil` if no
+  /// characteristic has this UUID.
   public func valueHandle(of uuid: BluetoothUUID) -> AttributeHandle? {
     for (declaration, value) in zip(attributes, attributes.dropFirst())
     where declaration.type == .characteristic && value.type == uuid {
@@ -48,8 +51,8 @@ public struct AttributeTable: Sendable {
     return nil
   }
 
-  /// The value handle of the characteristic at a position, for tables with several characteristics
-  /// of one UUID.
+  /// Returns the value handle of the characteristic at a position, for tables with several
+  /// characteristics of one UUID.
   ///
   /// - Parameters:
   ///   - index: the position in the service's characteristics, from 0; traps if it is invalid.
@@ -58,7 +61,8 @@ public struct AttributeTable: Sendable {
     valueHandles[service][index]
   }
 
-  /// The value handle of a characteristic of the table; traps if the characteristic does not exist.
+  /// Returns the value handle of a characteristic of the table; traps if the characteristic does
+  /// not exist.
   public func handle(of uuid: BluetoothUUID) -> AttributeHandle {
     guard let handle = valueHandle(of: uuid) else {
       preconditionFailure("the table has no characteristic \(uuid)")
@@ -75,7 +79,7 @@ public struct AttributeTable: Sendable {
     index(of: handle).map { attributes[$0] }
   }
 
-  /// The attributes whose handles are in `range`.
+  /// Returns the attributes whose handles are in `range`.
   func attributes(in range: HandleRange) -> ArraySlice<Attribute> {
     let first = max(Int(range.first.rawValue) - 1, 0)
     let end = min(Int(range.last.rawValue), attributes.count)
@@ -159,7 +163,7 @@ extension AttributeTable {
     if characteristic.properties.contains(.notify) { permitted.insert(.notification) }
     if characteristic.properties.contains(.indicate) { permitted.insert(.indication) }
     if !permitted.isEmpty {
-      // Always readable without security (3.3.3.3).
+      // The descriptor is always readable without security (3.3.3.3).
       add(
         .clientCharacteristicConfiguration,
         .clientConfiguration(of: value, permitted: permitted),
@@ -182,8 +186,8 @@ extension AttributeHandle {
 }
 
 extension BluetoothUUID {
-  /// Core 5.4, Vol 3, Part G, 3.3.3.1.
+  /// Characteristic Extended Properties descriptor (Core 5.4, Vol 3, Part G, 3.3.3.1).
   static let characteristicExtendedProperties = BluetoothUUID(0x2900)
-  /// Core 5.4, Vol 3, Part G, 3.3.3.2.
+  /// Characteristic User Description descriptor (Core 5.4, Vol 3, Part G, 3.3.3.2).
   static let characteristicUserDescription = BluetoothUUID(0x2901)
 }

@@ -1,7 +1,7 @@
 import OtaflashATT
 import Synchronization
 
-/// The result of a call to notify or indicate.
+/// The result of queueing a notification or an indication.
 public enum ValueOutcome: Equatable, Sendable {
   /// The value is queued and will be sent, unless the link ends or the client unsubscribes first.
   case queued
@@ -9,14 +9,14 @@ public enum ValueOutcome: Equatable, Sendable {
   case notConnected
   /// The client has not enabled notifications or indications of the characteristic.
   case notSubscribed
-  /// The value is longer than one PDU at the current MTU. Values are never truncated.
+  /// The value is longer than one PDU can carry at the current MTU. Values are never truncated.
   case tooLong(limit: Int)
   /// The queue is full because the link is slower than the values: try again later, or omit the
   /// value.
   case queueFull(limit: Int)
 }
 
-/// An event of a serving server.
+/// An event of a server while it serves a client.
 #if hasAttribute(nonexhaustive)
 @nonexhaustive
 #endif
@@ -25,7 +25,7 @@ public enum GATTServerEvent: Equatable, Sendable {
   case connected(ConnectionID)
   /// The client has exchanged the MTU.
   case mtuChanged(ConnectionID, ATTMTU)
-  /// The client subscribed, or unsubscribed when the configuration is empty.
+  /// The client has subscribed, or has unsubscribed if the configuration is empty.
   case configured(ConnectionID, AttributeHandle, ClientConfiguration)
   /// The client has confirmed an indication of this value.
   case confirmed(ConnectionID, AttributeHandle)
@@ -33,8 +33,8 @@ public enum GATTServerEvent: Equatable, Sendable {
   case disconnected(ConnectionID, LinkLoss)
 }
 
-/// A GATT server for one client at a time (Core 5.4, Vol 3, Part G). Its attributes outlive a
-/// connection; MTU, subscriptions and prepared writes do not.
+/// A GATT server for one client at a time (Core 5.4, Vol 3, Part G). The attributes are kept across
+/// connections; the MTU, subscriptions and prepared writes are not.
 public final class GATTServer: Sendable {
   /// The time after which an unconfirmed indication ends the link (Part F, 3.3.3).
   public static let confirmationTimeout = RequestSlot.transactionTimeout
@@ -48,7 +48,7 @@ public final class GATTServer: Sendable {
   public static let unconfirmed = LinkLoss.failed(
     errno: 110, reason: "The client did not confirm an indication within 30 s; the link was closed."
   )
-  /// Responses that may wait for the transport; at this number the server stops reading.
+  /// The maximum number of responses that wait for the transport; then the server stops reading.
   private static let responsesMaximum = 8
 
   private struct State {
@@ -67,9 +67,10 @@ public final class GATTServer: Sendable {
 
   /// - Parameters:
   ///   - table: the attributes; `install` replaces them.
-  ///   - receiveMTU: the largest PDU that this server accepts.
+  ///   - receiveMTU: the maximum size of a PDU that this server accepts.
   ///   - valuesMaximum: the capacity for waiting notifications and indications, 1 or more.
-  ///   - report: called on the serving task; it may notify and indicate, and must not block.
+  ///   - report: called on the serving task with each event; the closure may notify and indicate,
+  ///   and must not block.
   public init(
     table: AttributeTable = AttributeTable(services: []), receiveMTU: ATTMTU = .maximum,
     valuesMaximum: Int = defaultValuesMaximum,
@@ -91,26 +92,26 @@ public final class GATTServer: Sendable {
     }
   }
 
-  /// Queues a notification (Part F, 3.4.7.1). May be called from any task, and by handlers: the
-  /// response to the current request is sent first.
+  /// Queues a notification (Part F, 3.4.7.1). May be called from any task and by handlers. A
+  /// notification of a handler is sent after the response to the current request.
   @discardableResult
   public func notify(_ handle: AttributeHandle, _ value: [UInt8]) -> ValueOutcome {
     offer(.notification, handle, value)
   }
 
   /// Queues an indication (3.4.7.2). Indications are sent one at a time, each after the previous
-  /// indication was confirmed. Confirmations are reported as `.confirmed`.
+  /// indication was confirmed. A confirmation is reported as `.confirmed`.
   @discardableResult
   public func indicate(_ handle: AttributeHandle, _ value: [UInt8]) -> ValueOutcome {
     offer(.indication, handle, value)
   }
 
-  /// Serves one client until the link ends, closes the link and returns the reason. Traps if a
-  /// client is already being served.
+  /// Serves one client until the link ends, closes the link, and returns the reason for the end.
+  /// Traps if a client is already being served.
   ///
   /// - Parameters:
   ///   - link: the link to the client; closed at the end.
-  ///   - clock: for the timeout of confirmations.
+  ///   - clock: the clock for the timeout of confirmations.
   ///   - security: the security of the link for the complete connection, in addition to the
   ///     security that the link reports at each request.
   public func serve(
@@ -123,7 +124,7 @@ public final class GATTServer: Sendable {
       group.addTask { await self.sendAll(link, clock) }
       group.addTask { await self.watchConfirmations(clock) }
       guard let first = await group.next() else { preconditionFailure("the group has children") }
-      // Closing wakes waits that cancellation does not reach.
+      // Closing the link ends waits that cancellation does not end.
       link.close()
       group.cancelAll()
       await group.waitForAll()
@@ -192,7 +193,7 @@ public final class GATTServer: Sendable {
         state.outbox?.handlingBegan()
         return state.table
       }
-      // Handlers run here, outside the lock: they may notify.
+      // Handlers run outside the lock, because they may notify.
       let effects = next.received(pdu, in: &table, isRepeated: isRepeated)
       guard let handler = next.pendingHandler else {
         session = next
@@ -210,8 +211,10 @@ public final class GATTServer: Sendable {
     }
   }
 
-  /// - Parameter table: `nil` if the PDU is not processed yet; values may then be sent before its
-  ///   response.
+  /// Applies the effects of a PDU, and reports the events.
+  ///
+  /// - Parameter table: the changed table; `nil` if an asynchronous handler must run first, so that
+  ///   values may be sent before the response.
   private func finish(_ effects: [ServerEffect], _ table: AttributeTable?) {
     let (events, sender) = state.withLock { state in
       if let table { state.table = table }
@@ -221,7 +224,7 @@ public final class GATTServer: Sendable {
     sender?.fulfil(())
   }
 
-  /// `false` if the task was cancelled.
+  /// Waits until the queue of responses has room; returns `false` if the task was cancelled.
   private func waitForRoom() async -> Bool {
     while true {
       let turn = state.withLock { state -> OneShot<Void>? in
@@ -272,7 +275,7 @@ public final class GATTServer: Sendable {
 
   // MARK: Confirmations
 
-  /// Ends when an indication has not been confirmed within the time limit.
+  /// Waits until an indication has not been confirmed within the time limit.
   private func watchConfirmations(_ clock: any LinkClock) async -> LinkLoss {
     while true {
       let (deadline, turn) = state.withLock { state -> (LinkInstant?, OneShot<Void>?) in

@@ -4,8 +4,8 @@ import Synchronization
 /// The results of the handlers that one PDU calls, in the order of the calls.
 ///
 /// A session is a value and never waits: it stops at an asynchronous handler that has not run. The
-/// server awaits the handler, and then the session processes the PDU again from the start. Handlers
-/// that have run are not called again.
+/// server awaits the handler, and then the session processes the PDU again from the start. The
+/// session does not call the handlers again that have already run.
 final class HandlerResults: Sendable {
   typealias Read = Result<[UInt8], ATTErrorCode>
 
@@ -15,13 +15,15 @@ final class HandlerResults: Sendable {
     var pending: (@Sendable () async -> Void)?
   }
 
-  /// A placeholder for the response while processing is stopped; it is never sent.
+  /// A placeholder for the response after the session has stopped; this value is never sent.
   private static let stopped = Read.failure(.unlikelyError)
 
   private let state = Mutex(State())
 
   var pending: (@Sendable () async -> Void)? { state.withLock { $0.pending } }
 
+  /// Starts the processing of a PDU.
+  ///
   /// - Parameter isRepeated: whether the PDU of the last call is processed again.
   func start(isRepeated: Bool) {
     state.withLock { state in
@@ -59,7 +61,8 @@ final class HandlerResults: Sendable {
 }
 
 extension HandlerResults.Read {
-  /// The result of a write: the error code if it was refused.
+  /// Returns the result of a write: `refusal` as a failure, or an empty value if the write was
+  /// accepted.
   static func written(_ refusal: ATTErrorCode?) -> HandlerResults.Read {
     refusal.map { .failure($0) } ?? .success([])
   }

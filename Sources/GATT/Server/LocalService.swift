@@ -4,7 +4,8 @@ import OtaflashATT
 public struct LocalService: Sendable {
   /// The service's type.
   public var uuid: BluetoothUUID
-  /// A primary service, or a service that other services include.
+  /// Whether the service is a primary service; a secondary service is only included by other
+  /// services.
   public var isPrimary: Bool
   /// The indices of the included services in the table's list of services. An included service must
   /// be declared before this service (3.2).
@@ -12,7 +13,7 @@ public struct LocalService: Sendable {
   /// The characteristics, in the order of their handles.
   public var characteristics: [LocalCharacteristic]
 
-  /// A service for an `AttributeTable`.
+  /// Creates a service for an `AttributeTable`.
   public init(
     _ uuid: BluetoothUUID, isPrimary: Bool = true, includes: [Int] = [],
     characteristics: [LocalCharacteristic]
@@ -33,17 +34,17 @@ public struct LocalCharacteristic: Sendable {
   public var properties: CharacteristicProperties
   /// The security that a link needs to read or write the value, or to subscribe to it.
   public var security: AttributeSecurity
-  /// The source of the value, and the destination of writes.
+  /// The source of the value, and the destination of writes to the value.
   public var value: AttributeValue
-  /// Extended properties (3.3.3.1), declared if not 0: bit 0 reliable write, bit 1 writable
-  /// auxiliaries.
+  /// The extended properties (3.3.3.1): bit 0 reliable write, bit 1 writable auxiliaries. If the
+  /// value is 0, the descriptor is omitted.
   public var extendedProperties: UInt16
-  /// A human-readable description (3.3.3.2).
+  /// A description for users (3.3.3.2); `nil` omits the descriptor.
   public var userDescription: String?
   /// Further descriptors, in the order of their handles.
   public var descriptors: [LocalDescriptor]
 
-  /// A characteristic of a custom service.
+  /// Creates a characteristic for a service.
   public init(
     _ uuid: BluetoothUUID, properties: CharacteristicProperties, value: AttributeValue,
     security: AttributeSecurity = [], extendedProperties: UInt16 = 0,
@@ -80,10 +81,10 @@ public struct LocalDescriptor: Sendable {
   public var readPermission: AttributePermission
   /// The permission to write the descriptor.
   public var writePermission: AttributePermission
-  /// The source of the value, and the destination of writes.
+  /// The source of the value, and the destination of writes to the descriptor.
   public var value: AttributeValue
 
-  /// A descriptor of a custom characteristic.
+  /// Creates a descriptor for a characteristic.
   public init(
     _ uuid: BluetoothUUID, read: AttributePermission = .permitted([]),
     write: AttributePermission = .forbidden, value: AttributeValue

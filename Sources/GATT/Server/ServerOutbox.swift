@@ -35,7 +35,7 @@ struct ServerOutbox {
 
   mutating func handlingBegan() { isHandling = true }
 
-  /// Adds the session's effects. Returns the events to report, in order.
+  /// Adds the session's effects; returns the events to report, in order.
   mutating func handlingEnded(_ effects: [ServerEffect]) -> [GATTServerEvent] {
     isHandling = false
     return effects.compactMap { effect in
@@ -88,7 +88,7 @@ struct ServerOutbox {
 }
 
 extension ServerOutbox.Kind {
-  /// The configuration that a client needs to receive the value.
+  /// The configuration with which a client enables this kind of value.
   fileprivate var needs: ClientConfiguration {
     switch self {
     case .notification: .notification

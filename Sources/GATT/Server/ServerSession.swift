@@ -1,8 +1,8 @@
 import OtaflashATT
 
-/// An effect of a PDU on the server, in order.
+/// An effect of a PDU on the server.
 package enum ServerEffect: Equatable, Sendable {
-  /// Send this response.
+  /// The server must send this response.
   case respond(ATTResponse)
   /// ATT_MTU changes to this value; the old ATT_MTU still applies to the preceding response.
   case mtuChanged(ATTMTU)
@@ -71,8 +71,8 @@ package struct ServerSession: Sendable {
     }
   }
 
-  /// The asynchronous handler at which processing of the last PDU stopped; `nil` if it did not
-  /// stop.
+  /// The asynchronous handler at which processing of the last PDU stopped; `nil` if processing did
+  /// not stop.
   package var pendingHandler: (@Sendable () async -> Void)? { results.pending }
 
   private mutating func take(_ pdu: ATTPDU, in table: inout AttributeTable) -> [ServerEffect] {
@@ -143,9 +143,9 @@ package struct ServerSession: Sendable {
     }
   }
 
-  /// A client sends this request once (3.4.2.1). However, Linux keeps a link for seconds after its
-  /// process has died, and the next process uses the same link. The server also answers the request
-  /// of this process; otherwise the MTU would stay at 23.
+  /// Processes an Exchange MTU Request. A client sends this request once (3.4.2.1). However, Linux
+  /// keeps a link for seconds after its process has ended, and the next process uses the same link.
+  /// The server also answers the request of the next process; otherwise the MTU would stay at 23.
   private mutating func exchangeMTU(_ clientReceiveMTU: UInt16) -> [ServerEffect] {
     mtu = .negotiated(receiveMTU, ATTMTU(clamping: Int(clientReceiveMTU)))
     return [
@@ -153,7 +153,7 @@ package struct ServerSession: Sendable {
     ]
   }
 
-  /// Stores a configuration; the effect is empty if nothing changed.
+  /// Stores a configuration; returns no effect if nothing changed.
   mutating func configure(
     _ value: AttributeHandle, _ configuration: ClientConfiguration
   ) -> [ServerEffect] {
@@ -167,7 +167,7 @@ package struct ServerSession: Sendable {
   }
 }
 
-/// The reason for a refusal, and the attribute that caused it.
+/// The error code of a refusal, and the attribute that caused the refusal.
 struct Refusal: Error, Equatable {
   let handle: AttributeHandle
   let code: ATTErrorCode
@@ -179,7 +179,8 @@ struct Refusal: Error, Equatable {
 }
 
 extension ATTPDU {
-  /// The opcode for an Error Response to this PDU; `nil` if the PDU must not be answered.
+  /// The opcode for an Error Response to this PDU; `nil` if the server must not respond to this
+  /// PDU.
   fileprivate var requestOpcode: UInt8? {
     switch self {
     case .request(let request): request.opcode.rawValue

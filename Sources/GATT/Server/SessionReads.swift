@@ -55,9 +55,9 @@ extension ServerSession {
     }
   }
 
-  /// The values of the attributes of one type, each preceded by `headerSize` bytes of handles. The
-  /// list contains as many values as fit, all with the length of the first. Only the first value
-  /// can cause an error response (3.4.4.1).
+  /// Returns the values of the attributes of one type, each preceded by `headerSize` bytes of
+  /// handles. The list contains as many values as fit, all with the length of the first value. Only
+  /// the first value can cause an error response (3.4.4.1).
   private func values(
     of type: BluetoothUUID, _ range: HandleRange, in table: AttributeTable, headerSize: Int
   ) -> Result<[(attribute: AttributeTable.Attribute, bytes: [UInt8])], Refusal> {
@@ -81,7 +81,7 @@ extension ServerSession {
       ? .failure(Refusal(range.first, .attributeNotFound)) : .success(entries)
   }
 
-  /// The part of a value from `offset` that fits one response.
+  /// Returns the part of a value from `offset` that fits one response.
   func part(
     of handle: AttributeHandle, from offset: Int, in table: AttributeTable
   ) -> Result<[UInt8], Refusal> {
@@ -99,8 +99,8 @@ extension ServerSession {
     }
   }
 
-  /// A value that does not fit completely is truncated; if even its length field does not fit, the
-  /// value is omitted (3.4.4.12).
+  /// Reads several values with their length fields. A value that does not fit completely is
+  /// truncated; if not even its length field fits, the value is omitted (3.4.4.12).
   func readMultipleVariable(
     _ handles: [AttributeHandle], in table: AttributeTable
   ) -> Result<ATTResponse, Refusal> {
@@ -136,7 +136,7 @@ extension ServerSession {
     return value(of: attribute, offset: offset)
   }
 
-  /// The complete value, if this client may read it.
+  /// Returns the complete value, or the reason why this client may not read the value.
   private func value(
     of attribute: AttributeTable.Attribute, offset: Int
   ) -> Result<[UInt8], Refusal> {
@@ -162,7 +162,7 @@ extension ServerSession {
     }
   }
 
-  /// Refuses handle 0 and a reversed range (3.4.3.1).
+  /// Returns the refusal of handle 0 or of a reversed range (3.4.3.1); `nil` if the range is valid.
   private func refusal(of range: HandleRange) -> Refusal? {
     guard range.first != .none, range.first <= range.last else {
       return Refusal(range.first, .invalidHandle)

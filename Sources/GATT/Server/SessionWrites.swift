@@ -49,7 +49,7 @@ extension ServerSession {
 
   private typealias WholeValue = (attribute: AttributeTable.Attribute, bytes: [UInt8])
 
-  /// Assembles the parts, in the order in which their attributes were first written to.
+  /// Assembles the parts of each value, in the order in which the attributes were first written to.
   private func assemble(
     _ queue: [PreparedWrite], in table: AttributeTable
   ) -> Result<[WholeValue], Refusal> {
@@ -77,8 +77,8 @@ extension ServerSession {
     return .success(values)
   }
 
-  /// The value over which the parts are written: the value of an attribute in the table. The value
-  /// of a handler is initially empty, so its parts must start at 0.
+  /// Returns the value that the parts overwrite. This is the current value if the table stores it;
+  /// the value of a handler is initially empty, so its parts must start at 0.
   private func base(of attribute: AttributeTable.Attribute) -> [UInt8] {
     switch attribute.content {
     case .value(.stored(let bytes, _)): bytes
@@ -99,8 +99,8 @@ extension ServerSession {
     _ values: [WholeValue], in table: inout AttributeTable
   ) -> Result<[ServerEffect], Refusal> {
     var effects: [ServerEffect] = []
-    // Handlers are called before the table is changed, because handlers may refuse and the table
-    // can no longer refuse at this point.
+    // Handlers are called before the table is changed: a handler may still refuse, but a change of
+    // the table cannot fail.
     let (own, handled) = (values.filter(\.attribute.isKept), values.filter { !$0.attribute.isKept })
     for value in handled + own {
       switch commit(value.bytes, to: value.attribute, isCommand: false, in: &table) {
@@ -133,7 +133,8 @@ extension ServerSession {
     }
   }
 
-  /// The attribute, if this client may write it with this procedure.
+  /// Returns the attribute, or the reason why this client may not write the attribute with this
+  /// procedure.
   private func writable(
     _ handle: AttributeHandle, _ way: CharacteristicProperties, in table: AttributeTable
   ) -> Result<AttributeTable.Attribute, Refusal> {
@@ -145,7 +146,7 @@ extension ServerSession {
     return .success(attribute)
   }
 
-  /// The reason why an attribute in the table cannot store these bytes.
+  /// Returns the reason why an attribute in the table cannot store these bytes; `nil` if it can.
   private func refusal(
     of bytes: [UInt8], by content: AttributeTable.Content
   ) -> ATTErrorCode? {
@@ -163,7 +164,7 @@ extension ServerSession {
 }
 
 extension AttributeTable.Attribute {
-  /// Whether the server itself stores the value, so that a write succeeds after it was checked.
+  /// Whether the server stores the value, so that a checked write cannot fail.
   fileprivate var isKept: Bool {
     switch content {
     case .value(.dynamic), .value(.asynchronous): false

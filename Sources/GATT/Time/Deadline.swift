@@ -9,8 +9,8 @@ import OtaflashATT
 ///   - deadline: an instant of `clock`; `body` is cancelled immediately if the instant has passed.
 ///   - clock: the clock for the deadline.
 ///   - timeout: the error to throw at the deadline.
-///   - body: cancelled at the deadline, and should then end quickly.
-/// - Throws: the error of `body`, or `timeout` if the deadline ended it.
+///   - body: the work; it is cancelled at the deadline, and should then end quickly.
+/// - Throws: the error of `body`, or `timeout` if the deadline ended `body`.
 public func withDeadline<Value: Sendable, Failure: Error>(
   _ deadline: LinkInstant, on clock: any LinkClock, orThrow timeout: Failure,
   _ body: @escaping @Sendable () async throws(Failure) -> Value

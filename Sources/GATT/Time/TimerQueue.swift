@@ -21,7 +21,7 @@ package struct TimerQueue<Payload> {
 
   @inlinable package var isEmpty: Bool { payloads.isEmpty }
 
-  /// The earliest deadline, or `nil` if no timer is set.
+  /// Returns the earliest deadline; `nil` if no timer is set.
   @inlinable package mutating func nextDeadline() -> LinkInstant? {
     dropCancelledHead()
     return order.first?.deadline
@@ -35,14 +35,14 @@ package struct TimerQueue<Payload> {
     return Token(number: number)
   }
 
-  /// Removes a timer; `false` if it has fired or was cancelled before.
+  /// Removes a timer; returns `false` if the timer has fired or was already cancelled.
   @inlinable package mutating func cancel(_ token: Token) -> Bool {
     guard payloads.removeValue(forKey: token.number) != nil else { return false }
     compactIfMostlyCancelled()
     return true
   }
 
-  /// Removes and returns the first timer that is due at `now`.
+  /// Removes and returns the first timer that is due at `now`; returns `nil` if no timer is due.
   @inlinable package mutating func popDue(at now: LinkInstant) -> Payload? {
     dropCancelledHead()
     guard let first = order.first, first.deadline <= now else { return nil }
@@ -50,8 +50,8 @@ package struct TimerQueue<Payload> {
     return payloads.removeValue(forKey: first.number)
   }
 
-  /// Most timers limit a wait that succeeds, so without the cleanup, cancelled timers would
-  /// accumulate.
+  /// Removes cancelled timers if they are the majority. Most timers limit a wait that succeeds, so
+  /// without this cleanup, cancelled timers would accumulate.
   @inlinable mutating func compactIfMostlyCancelled() {
     let cancelled = order.count - payloads.count
     guard cancelled > Self.cancelledKept, cancelled > payloads.count else { return }
@@ -63,7 +63,7 @@ package struct TimerQueue<Payload> {
   }
 }
 
-/// A binary heap of deadlines, the earliest first. The type is independent of the payload, so that
+/// A binary heap of deadlines, the earliest first. The type does not depend on the payload, so that
 /// one copy of its code serves all queues.
 @usableFromInline struct TimerOrder {
   @usableFromInline struct Entry {

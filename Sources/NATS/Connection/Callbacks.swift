@@ -3,8 +3,8 @@ import COtaflashNATS
 import Glibc
 import Synchronization
 
-/// The connections that libnats may call back. libnats stores a number instead of a pointer, so a
-/// late callback finds nothing and touches no freed memory.
+/// The connections that libnats may call back. libnats stores a number instead of a pointer, so
+/// that a late callback finds no entry and does not access freed memory.
 enum Callbacks {
   struct Target: Sendable {
     let switchboard: Switchboard
@@ -17,7 +17,7 @@ enum Callbacks {
   }
   private static let table = Mutex(Table())
 
-  /// Registers a connection attempt; each has its own number.
+  /// Registers a connection attempt; returns the number of the attempt.
   static func register(_ target: Target) -> UInt {
     table.withLock { table in
       table.lastNumber += 1
@@ -61,16 +61,17 @@ enum Callbacks {
     case .done: return
     case .returnJob:
       guard let reply = arrived.reply else { return }
-      // If this fails, the server delivers the job again when its acknowledgement is due.
+      // If this call fails, the server delivers the job again after its acknowledgement limit.
       _ = natsConnection_PublishString(connection, reply, "-NAK")
     }
   }
 
-  /// The error text of an attempt whose signature starts with a zero byte (1 of 256): libnats
-  /// before 3.8 would send it without the signature. The next attempt has another challenge.
+  /// The error text of an attempt whose signature starts with a zero byte (1 of 256). libnats
+  /// before 3.8 would send such an attempt without its signature. The next attempt has another
+  /// challenge.
   static let unusableSignature = "the signature starts with zero"
 
-  /// Signs the server's challenge. libnats frees the signature.
+  /// Signs the server's challenge. libnats frees the memory of the signature.
   static let sign: natsSignatureHandler = { text, signature, count, nonce, closure in
     guard let nonce, let signature, let count,
       let bytes = target(closure)?.key?.signature(of: Array(String(cString: nonce).utf8)),

@@ -1,5 +1,5 @@
 #if Sites
-/// A consumer of a stream.
+/// The name of a consumer and its stream.
 struct ConsumerName: Hashable, Sendable {
   let stream: String
   let consumer: String
@@ -10,15 +10,15 @@ struct ConsumerName: Hashable, Sendable {
 /// random token.
 struct DeliveryFacts: Hashable, Sendable {
   let name: ConsumerName
-  /// The number of deliveries so far, including this one. It is not durable: a server that was
-  /// killed restarts at 1.
+  /// The number of deliveries of this message so far. The number is not durable: after a server was
+  /// killed, it restarts at 1.
   let deliveries: Int
   let sequence: UInt64
   let consumerSequence: UInt64
-  /// Messages of the stream that the consumer has not delivered yet.
+  /// The number of messages of the stream that the consumer has not delivered yet.
   let pending: UInt64
 
-  /// Decodes an acknowledgement subject; `nil` if it is another subject.
+  /// Decodes an acknowledgement subject; returns `nil` for any other subject.
   init?(subject: String) {
     guard subject.hasPrefix("$JS.ACK.") else { return nil }
     let tokens = subject.split(separator: ".")

@@ -8,14 +8,14 @@ import Synchronization
 final class Lane: SerialExecutor {
   private struct State {
     var jobs: [UnownedJob] = []
-    /// Whether the thread sleeps and has not been woken yet.
+    /// Whether the thread sleeps and no caller has woken it yet.
     var isSleeping = false
     var isStopped = false
   }
   private let state = Mutex(State())
   private let wakeUp: Int32
 
-  /// Starts the thread; `nil` if the process has no descriptor or thread left for it.
+  /// Starts the thread; returns `nil` if the process has no descriptor or thread left.
   init?() {
     wakeUp = eventfd(0, Int32(EFD_CLOEXEC))
     guard wakeUp >= 0 else { return nil }
@@ -53,7 +53,7 @@ final class Lane: SerialExecutor {
       defer { state.isSleeping = false }
       return state.isSleeping
     }
-    // The counter cannot overflow: the thread resets it each time it wakes.
+    // The counter cannot overflow: the thread resets it each time it wakes up.
     if mustWake { _ = eventfd_write(wakeUp, 1) }
   }
 
@@ -61,7 +61,8 @@ final class Lane: SerialExecutor {
     while turn() {}
   }
 
-  /// Runs the enqueued jobs, or sleeps until there is one; `false` if the lane is stopped.
+  /// Runs the enqueued jobs, or sleeps until a job is enqueued; returns `false` if the lane is
+  /// stopped.
   private func turn() -> Bool {
     let (jobs, isStopped) = state.withLock { state in
       let jobs = state.jobs
@@ -73,7 +74,7 @@ final class Lane: SerialExecutor {
     guard jobs.isEmpty else { return true }
     guard !isStopped else { return false }
     var count: eventfd_t = 0
-    // A signal may interrupt the read: the next turn sleeps again.
+    // A signal may interrupt the read; the next call then sleeps again.
     _ = eventfd_read(wakeUp, &count)
     return true
   }

@@ -5,7 +5,7 @@ import Synchronization
 final class Mailbox: Sendable {
   private struct State {
     var messages: [NATSMessage] = []
-    /// The fault that ends the mailbox, after the messages that arrived before it.
+    /// The fault that ends the mailbox; messages that arrived before the fault can still be read.
     var fault: NATSFault?
     /// The fault that ends the current wait.
     var interruption: NATSFault?
@@ -21,7 +21,7 @@ final class Mailbox: Sendable {
 
   init(capacity: Int) { self.capacity = capacity }
 
-  /// Adds a message; `false` if the mailbox is full or has ended.
+  /// Adds a message; returns `false` if the mailbox is full or has ended.
   func deliver(_ message: NATSMessage) -> Bool {
     let (isTaken, reader) = state.withLock { state in
       guard state.fault == nil, state.messages.count < capacity else {

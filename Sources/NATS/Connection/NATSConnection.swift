@@ -1,10 +1,10 @@
 #if Sites
 /// A connection to a NATS server or cluster. After a loss, libnats tries to reconnect indefinitely.
-/// Calls that wait for a reply then fail; new calls wait for the connection within a limit.
+/// Calls that wait for a reply then fail; new calls wait for the connection within a time limit.
 ///
-/// A failed call throws a `NATSFault`. Its `effect` states whether the request may have taken
-/// effect. Cancellation of the task ends its wait; only a blocked socket delays this, by at most
-/// two seconds.
+/// A failed call throws a `NATSFault`. The property `effect` of the fault states whether the
+/// request may have taken effect. Cancellation of a task ends its wait; only a blocked socket
+/// delays the cancellation, by at most two seconds.
 package final class NATSConnection: Sendable {
   let options: NATSOptions
   let clock: any Clock<Duration>
@@ -24,10 +24,10 @@ package final class NATSConnection: Sendable {
   /// Closes the connection. Waiting and later calls fail with `.closed`.
   package func close() async { await wire.close() }
 
-  /// Whether the server is connected now.
+  /// Whether the client is connected to a server now.
   package var isConnected: Bool { switchboard.phase == .connected }
 
-  /// Waits for at most `callLimit` until the server is connected.
+  /// Waits at most `callLimit` until the client is connected to a server.
   ///
   /// - Throws: `.notConnected`, `.closed` or `.cancelled`.
   package func ready() async throws(NATSFault) {
@@ -41,10 +41,10 @@ package final class NATSConnection: Sendable {
     }
   }
 
-  /// The largest payload that the server accepts, in bytes.
+  /// Returns the largest payload that the server accepts, in bytes.
   package func payloadMaximum() async -> Int { await wire.payloadMaximum() }
 
-  /// Sends a message without confirmation; it may be lost.
+  /// Sends a message without confirmation, so the message may be lost.
   package func publish(_ message: NATSMessage) async throws(NATSFault) {
     try SubjectName.check(subject: message.subject)
     guard !Task.isCancelled else { throw .cancelled(isSent: false) }
@@ -52,7 +52,7 @@ package final class NATSConnection: Sendable {
     try await wire.send(message)
   }
 
-  /// Sends a request and returns its reply. The message's `reply` is replaced.
+  /// Sends a request and returns its reply. The field `reply` of the message is replaced.
   package func request(_ message: NATSMessage) async throws(NATSFault) -> NATSMessage {
     try await request(message, within: options.callLimit)
   }
@@ -72,7 +72,7 @@ package final class NATSConnection: Sendable {
     message.reply = switchboard.replySubject(number)
     try await wire.send(message)
     let reply = try await mailbox.next(within: limit, on: clock)
-    // The status "no responders", a message without content.
+    // The status "no responders" has no content.
     guard reply.status != 503 else { throw .noResponders(message.subject) }
     return reply
   }

@@ -1,8 +1,8 @@
 #if Sites
 /// The reason why a call to the message broker failed.
 package enum NATSFault: Error, Hashable, Sendable {
-  /// The request may have reached the server. The caller must read the state before it repeats the
-  /// request.
+  /// The effect of the failed request. `unknown`: the request may have reached the server. The
+  /// caller must read the state before it repeats the request.
   package enum Effect: Hashable, Sendable { case none, unknown }
 
   /// A subject, key or name that no server accepts.
@@ -13,23 +13,24 @@ package enum NATSFault: Error, Hashable, Sendable {
   case unreachable(String)
   /// The server refused the key.
   case authenticationRefused(String)
-  /// The TLS handshake failed: the certificate is not trusted, or is that of another server.
+  /// The TLS handshake failed: the certificate is not trusted, or belongs to another server.
   case untrusted(String)
-  /// `close()` was called.
+  /// `close()` was called on the connection.
   case closed
-  /// The connection was lost before the request was sent, and did not return within the limit.
+  /// The connection was lost before the request was sent, and was not restored within the time
+  /// limit.
   case notConnected
   /// The server does not accept a message of this size.
   case tooLarge(bytes: Int)
   /// The account may not publish to the subject, or subscribe to it.
   case notPermitted(String)
-  /// No process answers requests to the subject: the stream or consumer does not exist.
+  /// No stream or consumer exists that receives requests to the subject.
   case noResponders(String)
   /// JetStream refused the request.
   case refused(JetStreamRefusal)
   /// The connection was lost after the request was sent.
   case connectionLost
-  /// The reply did not arrive within the limit.
+  /// The reply did not arrive within the time limit.
   case timedOut
   /// The task was cancelled.
   case cancelled(isSent: Bool)
@@ -50,9 +51,9 @@ package enum NATSFault: Error, Hashable, Sendable {
   }
 }
 
-/// An error of JetStream.
+/// The reason why JetStream refused a request.
 package struct JetStreamRefusal: Hashable, Sendable, Codable {
-  /// The status, as in HTTP: 404, 409, 503, …
+  /// The status, as in HTTP, such as 404.
   package let status: Int
   /// The number of the error (`err_code`); 0 for the status of a pull request.
   package let number: Int
@@ -100,10 +101,10 @@ extension NATSFault: CustomStringConvertible {
     case .authenticationRefused(let reason): "the server refused the key: \(reason)"
     case .untrusted(let reason): "the server is not trusted: \(reason)"
     case .closed: "the connection is closed"
-    case .notConnected: "the server is not connected"
+    case .notConnected: "the connection to the server is lost"
     case .tooLarge(let bytes): "the server does not accept a message of \(bytes) bytes"
     case .notPermitted(let subject): "the account has no permission for \(subject)"
-    case .noResponders(let subject): "no stream or consumer answers requests to \(subject)"
+    case .noResponders(let subject): "no stream or consumer receives requests to \(subject)"
     case .refused(let refusal): "the server refused: \(refusal.text) (\(refusal.number))"
     case .connectionLost: "the connection was lost; the request may have taken effect"
     case .timedOut: "the server did not reply in time; the request may have taken effect"

@@ -22,22 +22,22 @@ package struct NATSMessage: Hashable, Sendable {
   var statusText: String { headers["Description"] ?? "" }
 }
 
-/// Checks of subjects and names before they are sent. The server would read text after a space or a
-/// line break as another field or another command of the protocol.
+/// Checks of subjects and names before they are sent. The server would interpret text after a space
+/// or a line break as another field or another command of the protocol.
 enum SubjectName {
   static let lengthMaximum = 512
 
-  /// Throws unless the text is a subject without wildcards.
+  /// Throws `.invalidName` unless the text is a subject without wildcards.
   static func check(subject: String) throws(NATSFault) {
     try check(subject, isValid: { $0 > 0x20 && $0 != 0x7F && $0 != 0x2A && $0 != 0x3E })
   }
 
-  /// Throws unless the text is a subject, possibly with wildcards.
+  /// Throws `.invalidName` unless the text is a subject, possibly with wildcards.
   static func check(filter: String) throws(NATSFault) {
     try check(filter, isValid: { $0 > 0x20 && $0 != 0x7F })
   }
 
-  /// Throws unless the text can be one token of a subject.
+  /// Throws `.invalidName` unless the text can be one token of a subject.
   static func check(token: String) throws(NATSFault) {
     try check(subject: token)
     guard !token.utf8.contains(UInt8(ascii: ".")) else { throw .invalidName(token) }

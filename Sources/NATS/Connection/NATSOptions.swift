@@ -3,11 +3,12 @@
 package struct NATSOptions: Sendable {
   /// The TLS parameters. The chain and the name of a server's certificate are always verified.
   package struct TLS: Sendable {
-    /// The name in the servers' certificates; all servers of a cluster share it.
+    /// The name in the certificates of the servers; all servers of a cluster have the same name.
     package var serverName: String
-    /// A file with trusted certificates (PEM); `nil` = the trusted certificates of the system.
+    /// The path of a file with trusted CA certificates (PEM); `nil` = the trusted certificates of
+    /// the system.
     package var trustedCertificates: String?
-    /// Files with the client's certificate chain and key (PEM), for mutual TLS.
+    /// The paths of files with the client's certificate chain and key (PEM), for mutual TLS.
     package var identity: (chain: String, key: String)?
 
     package init(
@@ -20,21 +21,22 @@ package struct NATSOptions: Sendable {
     }
   }
 
-  /// URLs, such as `nats://hub:4222`.
+  /// The URLs of the servers, such as `nats://hub:4222`.
   package var servers: [String]
   /// The client's name in the server's log.
   package var name: String
   package var tls: TLS?
   package var key: NKey?
-  /// The prefix of all reply subjects. The account of a site may have permission to subscribe only
-  /// to its own prefix.
+  /// The prefix of all reply subjects. The account of a site has permission to subscribe only to
+  /// the prefix of the site.
   package var inboxPrefix: String
   /// The time limit of each step of a call: the wait for the connection, and the wait for the
   /// reply.
   package var callLimit: Duration
   /// The time limit of a connection attempt to one server.
   package var connectLimit: Duration
-  /// The time between two attempts to reconnect. A random time of up to half of it is added.
+  /// The time between two attempts to reconnect. A random time of up to half of this value is
+  /// added.
   package var reconnectWait: Duration
 
   package init(

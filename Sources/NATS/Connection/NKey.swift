@@ -3,8 +3,8 @@ import Crypto
 import FoundationEssentials
 import Glibc
 
-/// An Ed25519 key of a user, in the notation of NATS (nkeys): the seed starts with `SU`, the public
-/// key with `U`.
+/// An Ed25519 key of a user, in the notation of NATS (nkeys). The seed starts with `SU`, and the
+/// public key starts with `U`.
 package struct NKey: Sendable {
   private static let seedPrefix: UInt8 = 18 << 3
   private static let userPrefix: UInt8 = 20 << 3
@@ -16,7 +16,7 @@ package struct NKey: Sendable {
   /// Generates a key.
   package init() { key = Curve25519.Signing.PrivateKey() }
 
-  /// Decodes a seed; `nil` if it is not the seed of a user.
+  /// Decodes a seed; returns `nil` if the text is not the seed of a user.
   package init?(seed: String) {
     guard let bytes = Self.decode(seed), bytes.count == 36, Self.isIntact(bytes),
       bytes[0] == Self.seedPrefix | Self.userPrefix >> 5,
@@ -29,7 +29,7 @@ package struct NKey: Sendable {
     }
   }
 
-  /// Reads the seed from a file that only its owner may read: a line of the file starts with `SU`.
+  /// Reads the seed from the line that starts with `SU` in a file that only its owner may read.
   package init(contentsOf path: String) throws(NATSFault) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {

@@ -3,9 +3,9 @@ import Synchronization
 
 /// Assigns the messages that arrive on a connection to the tasks that wait for them. The connection
 /// has one subscription, which is never removed: in libnats before 3.6.1, removing a subscription
-/// while a message arrives is a use after free. A reply is recognized by the number at the end of
-/// its subject. Jobs and watched entries arrive with their own subject and are recognized by stream
-/// and consumer.
+/// while a message arrives is a use after free. A reply is identified by the number at the end of
+/// its subject. Jobs and watched entries arrive with their own subject, and are identified by
+/// stream and consumer.
 final class Switchboard: Sendable {
   enum Phase: Sendable {
     case connected
@@ -16,11 +16,11 @@ final class Switchboard: Sendable {
     case closed
   }
 
-  /// The remaining action of the thread that received a message.
+  /// The action that the thread must perform after it has delivered a message.
   enum Disposition: Sendable {
     case done
-    /// No task waits for the job. The thread returns it, so that another worker receives it before
-    /// its acknowledgement is due.
+    /// No task waits for the job. The thread returns the job to the server, so that another worker
+    /// receives the job before its acknowledgement limit.
     case returnJob
   }
 
@@ -44,7 +44,7 @@ final class Switchboard: Sendable {
     }
   }
   private let state = Mutex(State())
-  /// The first tokens of all reply subjects.
+  /// The first tokens of all reply subjects of the connection.
   let inbox: String
 
   init(inboxPrefix: String) {
@@ -65,7 +65,8 @@ final class Switchboard: Sendable {
     for mailbox in waiting { _ = mailbox.deliver(message) }
   }
 
-  /// Ends all waits for replies: a reply to a request before the loss never arrives.
+  /// Ends all waits for replies, because the server sends no reply after the loss of the
+  /// connection.
   func disconnected(_ phase: Phase) {
     let (waiting, forConnection) = state.withLock { state -> ([Mailbox], [Mailbox]) in
       if state.phase != .closed { state.phase = phase }
@@ -78,7 +79,7 @@ final class Switchboard: Sendable {
     for mailbox in forConnection { mailbox.end(phase == .closed ? .closed : .notConnected) }
   }
 
-  /// Waits for at most `limit` until the connection is restored.
+  /// Waits at most `limit` until the connection is restored.
   func connection(within limit: Duration, on clock: any Clock<Duration>) async throws(NATSFault) {
     let mailbox = Mailbox(capacity: 1)
     let number = state.withLock { state -> UInt64? in
@@ -102,7 +103,8 @@ final class Switchboard: Sendable {
 
   // MARK: - Waits
 
-  /// Registers a wait for the reply to a request; the number is the end of the reply's subject.
+  /// Registers a wait for the reply to a request. Returns the number at the end of the reply
+  /// subject.
   func open(_ mailbox: Mailbox, for subject: String, pulling name: ConsumerName? = nil) -> UInt64 {
     state.withLock { state in
       let number = state.number()
@@ -159,8 +161,8 @@ final class Switchboard: Sendable {
   /// The prefix of the names of watch consumers.
   static let watchPrefix = "watch-"
 
-  /// Ends the waits for the subject that a permission violation names: the server does not reply to
-  /// such requests. The text is `permissions violation for publish to "SUBJECT"`.
+  /// Ends the waits whose subject a permission violation contains, because the server does not
+  /// reply to such requests. The text is `permissions violation for publish to "SUBJECT"`.
   func refused(_ text: String) {
     let waits = state.withLock { Array($0.waits.values) }
     for wait in waits where text.lowercased().contains("\"\(wait.subject.lowercased())\"") {

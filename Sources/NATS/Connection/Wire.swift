@@ -4,7 +4,7 @@ import Glibc
 
 /// The connection of libnats. All calls that may block run on the actor's own thread.
 actor Wire {
-  /// An open connection and its only subscription. They are closed when the value is destroyed.
+  /// An open connection and its only subscription, which are closed when the value is destroyed.
   private struct Session: ~Copyable {
     let connection: OpaquePointer
     let subscription: OpaquePointer
@@ -23,7 +23,7 @@ actor Wire {
   private static let writeLimitMilliseconds: Int64 = 2000
   private static let pingIntervalMilliseconds: Int64 = 10_000
   private static let unansweredPingsMaximum: Int32 = 2
-  /// The maximum number of attempts, each with a signature that libnats cannot send.
+  /// The maximum number of consecutive attempts with a signature that libnats cannot send.
   private static let attemptsMaximum = 8
 
   private nonisolated let lane: Lane
@@ -42,7 +42,7 @@ actor Wire {
 
   deinit { lane.stop() }
 
-  /// Connects, unless there is a connection that is open or that libnats tries to restore.
+  /// Connects, unless a connection is open or libnats tries to restore the connection.
   func connect() throws(NATSFault) {
     guard !isClosed else { throw .closed }
     if let connection = session?.connection {
@@ -87,7 +87,7 @@ actor Wire {
     }
   }
 
-  /// The largest payload that the server accepts, in bytes.
+  /// Returns the largest payload that the server accepts, in bytes.
   func payloadMaximum() -> Int {
     guard let connection = session?.connection else { return 0 }
     return Int(natsConnection_GetMaxPayload(connection))
@@ -159,11 +159,11 @@ actor Wire {
     let wait = options.reconnectWait.milliseconds
     try Self.check(natsOptions_SetReconnectWait(native, wait))
     try Self.check(natsOptions_SetReconnectJitter(native, wait / 2 + 1, wait / 2 + 1))
-    // With a larger buffer, a message could wait for a reconnection, and take effect after its call
-    // has failed.
+    // With a larger buffer, a message could wait until the connection is restored, and take effect
+    // after its call has failed.
     try Self.check(natsOptions_SetReconnectBufSize(native, 1))
     try Self.check(natsOptions_SetSendAsap(native, true))
-    // Otherwise each subscription has a separate thread.
+    // Without this option, each subscription has a separate thread.
     try Self.check(natsOptions_UseGlobalMessageDelivery(native, true))
     try Self.check(natsOptions_SetDisconnectedCB(native, Callbacks.disconnected, closure))
     try Self.check(natsOptions_SetReconnectedCB(native, Callbacks.reconnected, closure))

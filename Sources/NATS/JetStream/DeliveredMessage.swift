@@ -1,7 +1,7 @@
 #if Sites
-/// A message that a consumer delivered. The server delivers it again unless it is acknowledged or
-/// renewed in time. An acknowledgement is not exclusive: the acknowledgement of an earlier delivery
-/// also succeeds, and removes the message.
+/// A message that a consumer delivered. The server delivers the message again unless it is
+/// acknowledged or renewed in time. Several workers can acknowledge a message: the acknowledgement
+/// of an earlier delivery also succeeds, and removes the message.
 package struct DeliveredMessage: Sendable {
   package let message: NATSMessage
   private let connection: NATSConnection
@@ -18,16 +18,16 @@ package struct DeliveredMessage: Sendable {
     self.facts = facts
   }
 
-  /// The sequence in the stream.
+  /// The sequence number of the message in the stream.
   package var sequence: UInt64 { facts.sequence }
-  /// The number of deliveries so far, including this one. It is not durable: a server that was
-  /// killed restarts at 1.
+  /// The number of deliveries of this message so far. The number is not durable: after a server was
+  /// killed, it restarts at 1.
   package var deliveries: Int { facts.deliveries }
 
   /// Acknowledges the message; returns when the server has confirmed the acknowledgement.
   package func acknowledge() async throws(NATSFault) { try await send("+ACK") }
 
-  /// Restarts the consumer's time limit.
+  /// Restarts the acknowledgement limit of the message.
   package func renew() async throws(NATSFault) { try await send("+WPI") }
 
   /// Returns the message to the server, which delivers it again after `delay` or later.

@@ -2,8 +2,9 @@
 /// The configuration of a durable pull consumer with explicit acknowledgement.
 package struct ConsumerConfiguration: Hashable, Sendable {
   package var name: String
-  /// The subjects of the messages of the consumer. Consumers of a work queue must not overlap: use
-  /// subjects with wildcards only at the end, because server 2.9.10 does not detect other overlaps.
+  /// The filter for the subjects of the consumer's messages. The filters of the consumers of a work
+  /// queue must not overlap. Use wildcards only at the end, because server 2.9.10 does not detect
+  /// other overlaps.
   package var filter: String
   /// The time after which the server repeats a delivery that was neither acknowledged nor renewed.
   package var acknowledgementLimit: Duration
@@ -59,16 +60,16 @@ extension ConsumerConfiguration: Codable {
     try values.encode("explicit", forKey: .acknowledgement)
     try values.encode("all", forKey: .start)
     try values.encode("instant", forKey: .replay)
-    // Unlimited: a message that has reached the maximum would remain in the stream, but would not
-    // be delivered again.
+    // The number of deliveries is unlimited: a message that has reached a maximum would remain in
+    // the stream, but would not be delivered again.
     try values.encode(-1, forKey: .deliveriesMaximum)
   }
 }
 
-/// A consumer's configuration and state.
+/// The configuration and the state of a consumer.
 package struct ConsumerState: Hashable, Sendable, Decodable {
   package let configuration: ConsumerConfiguration
-  /// The number of deliveries that are not acknowledged yet.
+  /// The number of delivered messages that are not acknowledged yet.
   package let open: Int
   package let redelivered: Int
   /// The number of waiting pull requests.
@@ -105,8 +106,8 @@ extension JetStream {
     try SubjectName.check(token: stream)
     try SubjectName.check(token: configuration.name)
     try SubjectName.check(filter: configuration.filter)
-    // Uses the older request subject, which does not contain the filter, because a request subject
-    // may not contain wildcards.
+    // The older request subject is used, because it does not contain the filter, and a request
+    // subject may not contain wildcards.
     return try await call(
       "CONSUMER.DURABLE.CREATE.\(stream).\(configuration.name)",
       ConsumerRequest(stream: stream, configuration: configuration))
@@ -147,7 +148,7 @@ extension JetStream {
 
   private struct PullRequest: Encodable {
     let batch: Int
-    /// In nanoseconds.
+    /// The time limit in nanoseconds.
     let expires: Int64?
     let doesNotWait: Bool?
 
@@ -157,19 +158,19 @@ extension JetStream {
     }
   }
 
-  /// Waits for at most `expiry` for a job of a consumer; `nil` if no job arrived. With an expiry of
-  /// zero, it does not wait. Several tasks may wait. A job that arrives after its task was
-  /// cancelled is returned to the server immediately.
+  /// Waits at most `expiry` for a job of a consumer; returns `nil` if no job arrived. With an
+  /// expiry of zero, the function does not wait. Several tasks may wait. A job that arrives after
+  /// its task was cancelled is returned to the server immediately.
   ///
-  /// - Throws: after `.connectionLost` or `.cancelled`, this task has no job. If the server had
-  ///   already sent a job, it delivers the job again when the acknowledgement is due.
+  /// - Throws: the fault. After `.connectionLost` or `.cancelled`, this task has no job; if the
+  ///   server had already sent a job, it delivers the job again after the acknowledgement limit.
   package func fetch(
     from consumer: String, of stream: String, expiry: Duration
   ) async throws(NATSFault) -> DeliveredMessage? {
     try SubjectName.check(token: stream)
     try SubjectName.check(token: consumer)
-    // Each request is for one message, because the acknowledgement limit of a message also runs
-    // while it waits in the client.
+    // Each request is for one message, because the acknowledgement limit of a message also applies
+    // while the message waits in the client.
     let waits = expiry > .zero
     let body = Self.encoded(
       PullRequest(

@@ -1,7 +1,7 @@
 #if Sites
 import FoundationEssentials
 
-/// A stream's configuration and content.
+/// The configuration and the content of a stream.
 package struct StreamState: Hashable, Sendable, Decodable {
   package struct Content: Hashable, Sendable, Decodable {
     package let messages: UInt64
@@ -40,7 +40,7 @@ package struct StoredMessage: Hashable, Sendable {
 extension JetStream {
   /// Creates a stream. An existing stream with the same configuration is kept.
   ///
-  /// - Throws: `.refused` with `streamExists` if it has another configuration.
+  /// - Throws: `.refused` with `streamExists` if the stream exists with another configuration.
   @discardableResult
   package func createStream(
     _ configuration: StreamConfiguration
@@ -58,7 +58,7 @@ extension JetStream {
     return try await call("STREAM.UPDATE.\(configuration.name)", configuration)
   }
 
-  /// Creates a stream, or changes the configuration of the existing one.
+  /// Creates a stream, or changes the configuration of an existing stream.
   @discardableResult
   package func ensureStream(
     _ configuration: StreamConfiguration
@@ -114,8 +114,8 @@ extension JetStream {
 
   private struct PurgeRequest: Encodable { let filter: String }
 
-  /// Removes the messages of all subjects that match a filter. Do not use it for a work queue:
-  /// server 2.9.10 then no longer delivers the messages of other subjects.
+  /// Removes the messages of all subjects that match a filter. Do not use this function for a work
+  /// queue: afterwards, server 2.9.10 does not deliver the messages of other subjects.
   func purge(_ stream: String, matching filter: String) async throws(NATSFault) {
     try SubjectName.check(token: stream)
     try SubjectName.check(filter: filter)
@@ -149,8 +149,8 @@ extension JetStream {
     let message: Message
   }
 
-  /// Returns the last message of a subject, or `nil`. The stream's leader answers, so the result is
-  /// never an older message.
+  /// Returns the last message of a subject; `nil` if there is no message. The leader of the stream
+  /// answers, so the result is never an older message.
   package func lastMessage(
     in stream: String, of subject: String
   ) async throws(NATSFault) -> StoredMessage? {
@@ -158,7 +158,7 @@ extension JetStream {
     return try await message(in: stream, MessageRequest(lastOf: subject))
   }
 
-  /// Returns the message with a sequence, or `nil` if it is deleted.
+  /// Returns the message with a sequence number; `nil` if the message is deleted.
   package func message(
     in stream: String, sequence: UInt64
   ) async throws(NATSFault) -> StoredMessage? {
@@ -184,7 +184,7 @@ extension JetStream {
     }
   }
 
-  /// Decodes `NATS/1.0` followed by a line for each header.
+  /// Decodes the line `NATS/1.0` and the following lines, one for each header.
   static func headers(_ bytes: [UInt8]) -> [String: String] {
     var headers: [String: String] = [:]
     // Swift treats a carriage return and a line feed as one character.
@@ -196,9 +196,9 @@ extension JetStream {
     return headers
   }
 
-  /// Deletes a message; `false` if it does not exist. A job is cancelled by its sequence, because
-  /// server 2.9.10 no longer delivers the messages of other subjects after the messages of one
-  /// subject are purged.
+  /// Deletes a message; returns `false` if the message does not exist. A job is cancelled by its
+  /// sequence number, because server 2.9.10 does not deliver the messages of other subjects after
+  /// the messages of one subject are purged.
   package func deleteMessage(
     in stream: String, sequence: UInt64
   ) async throws(NATSFault) -> Bool {

@@ -1,14 +1,15 @@
 #if Sites
 import FoundationEssentials
 
-/// JetStream of an account: requests in JSON over a connection.
+/// The JetStream API of an account: requests in JSON over a connection.
 package struct JetStream: Sendable {
   let connection: NATSConnection
-  /// The first tokens of all requests.
+  /// The first tokens of all request subjects.
   let prefix: String
   let isRemote: Bool
 
-  /// - Parameter domain: the domain of a hub, for a client of a leaf node; `nil` = the server's.
+  /// - Parameter domain: the domain of a hub, for a client of a leaf node; `nil` = the domain of
+  ///   the server.
   package init(_ connection: NATSConnection, domain: String? = nil) throws(NATSFault) {
     if let domain { try SubjectName.check(token: domain) }
     self.connection = connection
@@ -20,7 +21,7 @@ package struct JetStream: Sendable {
   package struct Confirmation: Hashable, Sendable, Codable {
     package let stream: String
     package let sequence: UInt64
-    /// The stream already had a message with the same id.
+    /// Whether the stream already had a message with the same id.
     package let isDuplicate: Bool
 
     enum CodingKeys: String, CodingKey {
@@ -40,8 +41,9 @@ package struct JetStream: Sendable {
   /// Stores a message in the stream of its subject.
   ///
   /// - Parameters:
-  ///   - id: identifies the message; the stream ignores a repeated id within its `duplicateWindow`.
-  ///   - lastSequence: the expected sequence of the subject's last message; 0 = none.
+  ///   - id: identifies the message; the stream ignores a message with the same id within its
+  ///   `duplicateWindow`.
+  ///   - lastSequence: the expected sequence number of the subject's last message; 0 = no message.
   @discardableResult
   package func publish(
     _ message: NATSMessage, id: String? = nil, expecting lastSequence: UInt64? = nil
@@ -68,7 +70,7 @@ package struct JetStream: Sendable {
       of: try await connection.request(NATSMessage(subject: "\(prefix).\(subject)")))
   }
 
-  /// Sends a request whose reply contains only whether it succeeded.
+  /// Sends a request whose reply states only whether the request succeeded.
   func perform(_ subject: String, _ body: some Encodable) async throws(NATSFault) {
     let _: Success = try Self.content(of: try await send(subject, body))
   }

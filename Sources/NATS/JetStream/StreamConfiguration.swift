@@ -20,14 +20,14 @@ package struct StreamConfiguration: Hashable, Sendable {
   /// The maximum age of messages; zero = unlimited.
   package var maximumAge = Duration.zero
   package var discard = Discard.old
-  /// Whether a message whose subject is full is refused with the number `notStored`; requires
-  /// `discard` new.
+  /// Whether a message is refused with the number `notStored` if the maximum number of messages of
+  /// its subject is reached; requires `discard` new.
   package var discardsNewPerSubject = false
   /// The time for which the server recognizes a repeated message id. After a restart, the server no
   /// longer knows the ids of acknowledged messages.
   package var duplicateWindow = Duration.seconds(120)
   package var replicas = 1
-  /// Whether any replica answers reads, possibly with an older message.
+  /// Whether any replica answers reads; a replica may return an older message.
   package var allowsDirectReads = true
   package var deniesDeletion = false
   package var allowsRollup = false
@@ -39,7 +39,8 @@ package struct StreamConfiguration: Hashable, Sendable {
   }
 }
 
-/// A stream whose messages are copied. It may be in another domain, such as that of a leaf node.
+/// A stream whose messages are copied. The stream may be in another domain, such as the domain of a
+/// leaf node.
 package struct StreamSource: Hashable, Sendable {
   package var name: String
   package var domain: String?

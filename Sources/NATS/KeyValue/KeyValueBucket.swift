@@ -4,15 +4,15 @@ package struct KeyValueConfiguration: Hashable, Sendable {
   package var bucket: String
   /// The number of stored revisions of each key, 1 to 64.
   package var history: Int64
-  /// The age at which entries expire; `nil` = never. A watch does not report the expiry.
+  /// The age at which entries expire; `nil` = never. A watch does not report expired entries.
   package var lifetime: Duration?
   package var maximumValueBytes: Int32
   package var maximumBytes: Int64
   package var storage: StreamConfiguration.Storage
   package var replicas: Int
-  /// Whether a message may remove other entries (header `Nats-Rollup`). With it, permission to
-  /// write one key is permission to remove all entries of the bucket. Other clients need it to
-  /// purge a key.
+  /// Whether a message may remove other entries (header `Nats-Rollup`). If so, a client with
+  /// permission to write one key can remove all entries of the bucket. Other programs need this
+  /// setting to purge a key.
   package var allowsRollup: Bool
 
   package init(
@@ -32,7 +32,7 @@ package struct KeyValueConfiguration: Hashable, Sendable {
 
   private static let duplicateWindow = Duration.seconds(120)
 
-  /// The stream of the bucket, as all clients of NATS create it, except for the roll-up.
+  /// The stream of the bucket, as other NATS clients create it, except for the roll-up.
   package var stream: StreamConfiguration {
     var stream = StreamConfiguration(name: "KV_\(bucket)", subjects: ["$KV.\(bucket).>"])
     stream.maximumMessagesPerSubject = history
@@ -55,7 +55,7 @@ package struct KeyValueEntry: Hashable, Sendable {
   package let key: String
   /// The content; empty after a deletion.
   package let value: [UInt8]
-  /// Increases with each change in the bucket.
+  /// The revision, which increases with each change in the bucket.
   package let revision: UInt64
   package let isDeleted: Bool
 
@@ -71,8 +71,8 @@ package struct KeyValueEntry: Hashable, Sendable {
   }
 }
 
-/// A bucket of entries with revisions. Decide by the results of `create`, `update` and `delete`,
-/// never by a read: in a cluster, a read may return an older revision.
+/// A bucket of entries with revisions. Base decisions on the results of `create`, `update` and
+/// `delete`, never on a read: in a cluster, a read may return an older revision.
 package struct KeyValueBucket: Sendable {
   let stream: JetStream
   package let name: String
@@ -84,7 +84,7 @@ package struct KeyValueBucket: Sendable {
     self.name = name
   }
 
-  /// Creates a bucket, or changes the configuration of the existing one.
+  /// Creates a bucket, or changes the configuration of an existing bucket.
   package init(
     _ configuration: KeyValueConfiguration, of stream: JetStream
   ) async throws(NATSFault) {
@@ -92,11 +92,11 @@ package struct KeyValueBucket: Sendable {
     try await stream.ensureStream(configuration.stream)
   }
 
-  /// The maximum size of a value with its headers (about 100 bytes) that the server accepts, in
-  /// bytes.
+  /// The maximum size in bytes that the server accepts for a value with its headers (about 100
+  /// bytes).
   package var payloadMaximum: Int { get async { await stream.connection.payloadMaximum() } }
 
-  /// Returns the current entry, or `nil` if it does not exist or is deleted. An account needs
+  /// Returns the current entry; `nil` if the entry does not exist or is deleted. An account needs
   /// permission only for this key.
   package func entry(_ key: String) async throws(NATSFault) -> KeyValueEntry? {
     guard let entry = try await revision(key), !entry.isDeleted else { return nil }
@@ -122,8 +122,8 @@ package struct KeyValueBucket: Sendable {
     return entry
   }
 
-  /// Returns the last revision of an entry from the leader of the bucket, which is never older than
-  /// another answer; `nil` if the key was never used.
+  /// Returns the last revision of an entry from the leader of the bucket, which never returns an
+  /// older revision; `nil` if the key was never used.
   package func newestRevision(_ key: String) async throws(NATSFault) -> KeyValueEntry? {
     let message = try await stream.lastMessage(in: "KV_\(name)", of: subject(key))
     return message.flatMap {
@@ -143,7 +143,7 @@ package struct KeyValueBucket: Sendable {
     try await publish(key, value, expecting: nil)
   }
 
-  /// Sends a value without confirmation; it may be lost.
+  /// Sends a value without confirmation, so the value may be lost.
   package func send(_ key: String, _ value: [UInt8]) async throws(NATSFault) {
     try SubjectName.check(subject: key)
     let prefix = stream.isRemote ? stream.prefix + "." : ""
@@ -151,8 +151,8 @@ package struct KeyValueBucket: Sendable {
       NATSMessage(subject: prefix + subject(key), payload: value))
   }
 
-  /// Creates an entry that does not exist or is deleted, and returns its revision; `nil` if it
-  /// exists.
+  /// Creates an entry that does not exist or is deleted, and returns its revision; returns `nil` if
+  /// the entry exists.
   package func create(_ key: String, _ value: [UInt8]) async throws(NATSFault) -> UInt64? {
     if let revision = try await update(key, value, expecting: 0) { return revision }
     // A deleted entry has a revision as well.
@@ -161,7 +161,7 @@ package struct KeyValueBucket: Sendable {
   }
 
   /// Writes a value if the entry still has the expected revision, and returns the new revision;
-  /// `nil` if the entry has another revision.
+  /// returns `nil` if the entry has another revision.
   package func update(
     _ key: String, _ value: [UInt8], expecting revision: UInt64
   ) async throws(NATSFault) -> UInt64? {
@@ -170,8 +170,8 @@ package struct KeyValueBucket: Sendable {
     }
   }
 
-  /// Deletes an entry, and returns the revision of the deletion; `nil` if the revision of the entry
-  /// is not the expected one.
+  /// Deletes an entry, and returns the revision of the deletion; returns `nil` if the entry does
+  /// not have the expected revision.
   @discardableResult
   package func delete(
     _ key: String, expecting revision: UInt64? = nil
@@ -208,8 +208,8 @@ package struct KeyValueBucket: Sendable {
         .map { String($0.dropFirst(prefix.count)) })
   }
 
-  /// Removes the entries that match a filter, which may contain wildcards; a watch does not report
-  /// this. An account needs permission to purge the stream.
+  /// Removes the entries that match a filter, which may contain wildcards. A watch does not report
+  /// this removal. An account needs permission to purge the stream.
   package func purge(_ filter: String) async throws(NATSFault) {
     try await stream.purge("KV_\(name)", matching: subject(filter))
   }

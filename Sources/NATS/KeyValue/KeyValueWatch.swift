@@ -1,7 +1,7 @@
 #if Sites
 /// The changes of a bucket: first the existing entries, then `.current`, then each change. After a
-/// lost connection or a gap, a new consumer continues after the last revision. So the latest
-/// revision of each key is always reported; with a history of 1, earlier revisions may be missing.
+/// lost connection or a gap, a new consumer continues after the last revision. The latest revision
+/// of each key is therefore always reported; with a history of 1, earlier revisions may be missing.
 package struct KeyValueWatch: AsyncSequence, Sendable {
   package enum Element: Hashable, Sendable {
     /// A revision, which may be a deletion.
@@ -17,7 +17,8 @@ package struct KeyValueWatch: AsyncSequence, Sendable {
   package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
   package struct AsyncIterator: AsyncIteratorProtocol {
-    /// The maximum number of consecutive consumers that deliver nothing, before the watch fails.
+    /// The maximum number of consecutive consumers without a delivery; after this number, the watch
+    /// fails.
     private static let failuresMaximum = 5
 
     private let watch: KeyValueWatch
@@ -30,7 +31,7 @@ package struct KeyValueWatch: AsyncSequence, Sendable {
 
     /// Returns the next change. Waits indefinitely, until the task is cancelled.
     ///
-    /// - Throws: `.cancelled`, `.closed`, or a fault that another attempt would not fix.
+    /// - Throws: `.cancelled`, `.closed`, or a fault that another attempt cannot fix.
     package mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(NATSFault) -> Element? {
@@ -59,7 +60,7 @@ package struct KeyValueWatch: AsyncSequence, Sendable {
           case .connectionLost, .timedOut, .malformedReply:
             failures += 1
             guard failures <= Self.failuresMaximum else { throw error }
-          // An outage may be long and is no failure of the watch; `ready` has already waited.
+          // An outage may be long and is not a failure of the watch; `ready` has already waited.
           case .notConnected: break
           default: throw error
           }
@@ -77,8 +78,8 @@ package struct KeyValueWatch: AsyncSequence, Sendable {
   }
 }
 
-/// A consumer of the entries of a watch. The server removes it if it receives no requests for some
-/// time.
+/// A consumer of the entries of a watch. The server removes the consumer if it receives no requests
+/// for some time.
 private final class Source {
   private struct Configuration: Encodable {
     var name: String
@@ -123,7 +124,7 @@ private final class Source {
     }
   }
 
-  /// The number of entries per request. No more entries arrive until these are read.
+  /// The number of entries per request. Further entries arrive only after these entries are read.
   private static let batch = 256
   private static let expiry = Duration.seconds(30)
   private static let heartbeat = Duration.seconds(5)
@@ -177,7 +178,7 @@ private final class Source {
     return (Source(stream, name), reply.pending)
   }
 
-  /// Waits for the next entry, indefinitely.
+  /// Waits indefinitely for the next entry, and returns it.
   ///
   /// - Throws: `.connectionLost` if an entry is missing or the consumer has ended.
   nonisolated(nonsending) func next() async throws(NATSFault) -> (NATSMessage, DeliveryFacts) {
@@ -191,7 +192,7 @@ private final class Source {
       do throws(NATSFault) {
         message = try await mailbox.next(within: Self.silenceMaximum, on: stream.connection.clock)
       } catch {
-        // Server 2.9.10 does not always report that a request has expired.
+        // Server 2.9.10 does not report the expiry of every request.
         guard error == .timedOut, !isSilent else { throw error }
         (isSilent, requested) = (true, 0)
         continue
@@ -214,7 +215,7 @@ private final class Source {
     else { throw .connectionLost }
     lastConsumerSequence = facts.consumerSequence
     requested -= 1
-    // The acknowledgement ends the server's record of these entries.
+    // The acknowledgement covers all entries of the request.
     if requested == 0 {
       try await stream.connection.publish(
         NATSMessage(subject: reply, payload: Array("+ACK".utf8)))

@@ -5,19 +5,20 @@ import OtaflashDevices
 import OtaflashNATS
 import OtaflashSites
 
-/// The options that name the message broker.
+/// The options that specify the message broker.
 package struct BrokerOptions: ParsableArguments, Sendable {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The credentials file, which names the servers.", valueName: "path"),
+      "The credentials file, which also contains the URLs of the servers.", valueName: "path"),
     completion: .file())
   package var credentials: String?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The servers without TLS and keys, for tests, such as nats://127.0.0.1:4222.",
+      "The URL of a server without TLS and keys, for tests, such as nats://127.0.0.1:4222; may be "
+        + "repeated.",
       valueName: "url"))
   package var nats: [String] = []
 

@@ -3,10 +3,12 @@ import Glibc
 import OtaflashBlueZ
 import OtaflashGATT
 
-/// Messages to the service manager (sd_notify(3)): the service is ready, stops, or is alive.
+/// Sends messages to the service manager (sd_notify(3)): the service is ready, is stopping, or is
+/// alive.
 package struct ServiceNotifier: Sendable {
   private let path: String?
-  /// The interval of messages that the watchdog expects; `nil` = there is no watchdog.
+  /// The interval of messages that the watchdog of the service manager requires; `nil` if there is
+  /// no watchdog.
   private let interval: Duration?
 
   package init(environment: [String: String]) {
@@ -20,7 +22,7 @@ package struct ServiceNotifier: Sendable {
 
   /// Reports that the process is alive, until the task is cancelled.
   ///
-  /// - Parameter isAlive: whether the service makes progress.
+  /// - Parameter isAlive: returns whether the service makes progress; otherwise no message is sent.
   package func watch(_ isAlive: @Sendable () async -> Bool = { true }) async {
     guard path != nil, let interval else { return }
     while await EventLoopClock().pause(for: interval) {
@@ -37,7 +39,7 @@ package struct ServiceNotifier: Sendable {
     address.sun_family = sa_family_t(AF_UNIX)
     var bytes = Array(path.utf8)
     guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
-    // An abstract socket starts with a zero byte.
+    // The address of an abstract socket starts with a zero byte.
     if bytes.first == UInt8(ascii: "@") { bytes[0] = 0 }
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
     let length = MemoryLayout.offset(of: \sockaddr_un.sun_path).map { $0 + bytes.count } ?? 0

@@ -3,25 +3,26 @@ import OtaflashDevices
 import OtaflashNATS
 import OtaflashSites
 
-/// A fault of the coordinator or a gateway, outside of a run.
+/// A fault of the coordinator or a gateway that does not belong to a run.
 package enum SiteHostFault: Error {
   case broker(NATSFault)
   case credentials(CredentialsFault)
-  /// The credentials of a gateway in place of the coordinator's, or the reverse.
+  /// The credentials belong to a gateway instead of the coordinator, or to the coordinator instead
+  /// of a gateway.
   case otherCredentials(path: String, isGateway: Bool)
   case leadership(LeadershipFault)
   case images(SiteImageFault)
-  /// A campaign that many sites cannot run, and the reason: a sentence.
+  /// Gateways cannot run the campaign; `words` states the reason.
   case campaign(path: String, words: String)
-  /// The event log of a run lacks an attempt of a device, which the message broker has.
+  /// The event log of a run lacks an attempt of a device that the message broker has.
   case olderLog(run: String, device: String)
-  /// The page cannot be served, or its accounts cannot be used: a clause.
+  /// The page cannot be served, or its accounts cannot be used; `words` is a clause.
   case page(words: String)
-  /// The coordinator refused a request of a client: a clause.
+  /// The coordinator refused a request of a client; `words` is a clause.
   case refused(words: String)
-  /// No coordinator answers a client: a clause.
+  /// The coordinator did not respond to a client; `words` is a clause.
   case noAnswer(words: String)
-  /// A file with a token that cannot be used: a clause.
+  /// The file with a token cannot be used; `words` is a clause.
   case token(words: String)
 }
 
@@ -36,7 +37,7 @@ extension SiteHostFault: ReportedFault {
     case .broker(let fault):
       FaultReport(
         .sites, "\(fault)", why: "No job is claimed or published.",
-        help: "Check that the servers run, and that the credentials are those of this deployment.",
+        help: "Check that the servers run, and that the credentials belong to this deployment.",
         exit: fault.isPermanent ? .permissionDenied : .deviceUnavailable)
     case .credentials(let fault):
       FaultReport(
@@ -50,7 +51,7 @@ extension SiteHostFault: ReportedFault {
         exit: .configuration)
     case .leadership(let fault):
       FaultReport(
-        .sites, "\(fault)", why: "Two coordinators would publish the same devices.",
+        .sites, "\(fault)", why: "Two coordinators would publish jobs for the same devices.",
         help: "Run one coordinator for each deployment.")
     case .images(let fault):
       FaultReport(
@@ -69,7 +70,7 @@ extension SiteHostFault: ReportedFault {
     case .page(let words):
       FaultReport(
         .sites, words, why: "The coordinator does not start without its page.",
-        help: "otaflash-coordinator(1) describes its options.", exit: .configuration)
+        help: "otaflash-coordinator(1) describes the options of the page.", exit: .configuration)
     case .refused(let words):
       FaultReport(
         .sites, words, why: "The coordinator refused the request; nothing was changed.",
@@ -78,18 +79,18 @@ extension SiteHostFault: ReportedFault {
     case .noAnswer(let words):
       FaultReport(
         .sites, words, why: "The request may have taken effect.",
-        help: "Check the URL, and look at the run before you repeat the command.")
+        help: "Check the URL, and check the state of the run before you repeat the command.")
     case .token(let words):
       FaultReport(
         .sites, words, why: "The coordinator requires the token of an account.",
-        help: "Create one on the coordinator with `otaflash-coordinator accounts token`.",
+        help: "Create a token on the coordinator with `otaflash-coordinator accounts token`.",
         exit: .configuration)
     }
   }
 }
 
 extension NATSFault {
-  /// Whether another attempt with the same credentials would fail as well.
+  /// Whether another attempt with the same credentials would also fail.
   package var isPermanent: Bool {
     switch self {
     case .credentials, .authenticationRefused, .untrusted, .invalidName, .notPermitted: true

@@ -1,5 +1,5 @@
 #if Sites
-/// The files of a coordinator in its state directory.
+/// The paths of the coordinator's files in its state directory.
 package struct SitePaths: Sendable {
   private let directory: String
 
@@ -8,9 +8,9 @@ package struct SitePaths: Sendable {
 
   /// The folder with the list of gateways, the accounts of the servers, and new credentials files.
   package var credentials: String { directory + "/sites" }
-  /// The accounts of the page and the API.
+  /// The file with the accounts of the page and the API.
   package var accounts: String { directory + "/accounts.json" }
-  /// The campaigns that users submitted.
+  /// The folder with the campaigns that users submitted.
   package var submissions: String { directory + "/submissions" }
 }
 #endif

@@ -13,12 +13,12 @@ import OtaflashNATS
 import OtaflashSites
 import Synchronization
 
-/// The coordinator of a deployment: it works on all open runs, and is the only process that records
-/// their events.
+/// The coordinator of a deployment. It works on all open runs, and is the only process that records
+/// the events of these runs.
 package final class CoordinatorService: Sendable {
   private struct State {
     var roster = GatewayRoster()
-    /// The runs that have a task.
+    /// The ids of the runs on which a task works.
     var active: Set<String> = []
   }
 
@@ -40,16 +40,16 @@ package final class CoordinatorService: Sendable {
   private let log: Logger
   private let state = Mutex(State())
   private let waiting = Mailbox<SiteRun>(capacity: CoordinatorService.waitingMaximum)
-  /// The runs that received a command.
+  /// The ids of the runs that received a command.
   private let requested = Mailbox<String>(capacity: CoordinatorService.waitingMaximum)
   private let ended = Mutex<[String: OneShot<Void>]>([:])
-  /// Called with the recorded events of each run.
+  /// Called with the recorded events and the state of a run.
   private let observe: @Sendable ([FleetEvent], FleetRun) -> Void
   private let progressed: @Sendable (JobProgress) -> Void
   private let released: @Sendable (String) async -> Void
 
   /// - Parameters:
-  ///   - registry: returns the gateways with their public keys.
+  ///   - registry: returns the list of gateways with their public keys.
   package init(
     _ settings: Settings, store: FleetStore, folder: FleetFolder, connection: NATSConnection,
     registry: @escaping @Sendable () -> GatewayRegistry, observers: Observers, session: Session,
@@ -87,9 +87,10 @@ package final class CoordinatorService: Sendable {
     case other
   }
 
-  /// Works on the open runs, while `body` runs and this is the only coordinator.
+  /// Works on the open runs until `body` ends or another coordinator takes over.
   ///
-  /// - Parameter body: for example, serves the page; the coordinator ends with it.
+  /// - Parameter body: runs concurrently, for example to serve the page; the coordinator ends when
+  ///   `body` ends.
   package func serve(
     while body: @escaping @Sendable () async -> Void
   ) async throws(CommandFault) {
@@ -141,7 +142,7 @@ package final class CoordinatorService: Sendable {
     }
     if case .success = result {
       do throws(NATSFault) { try await shieldedRelease(leadership) } catch {
-        log.debug("the entry of this coordinator stays", metadata: ["cause": "\(error)"])
+        log.debug("the entry of this coordinator was not removed", metadata: ["cause": "\(error)"])
       }
     }
     do throws(LeadershipFault) { try result.get() } catch { throw .sites(.leadership(error)) }
@@ -168,7 +169,7 @@ package final class CoordinatorService: Sendable {
   private func lead() async throws(CommandFault) -> Leadership {
     do {
       let bucket = try KeyValueBucket(SiteLayout.leader, of: stream)
-      // The caller has locked the store.
+      // The caller has locked the store, so no other process has the same id.
       let host = HostName.current
       return try await Leadership.acquire(
         in: bucket, as: CoordinatorName(id: "\(host):\(folder.path)", host: host),
@@ -195,7 +196,7 @@ package final class CoordinatorService: Sendable {
     } while await clock.pause(for: Self.rosterInterval)
   }
 
-  /// Creates the buckets in memory again, which a server loses when it restarts.
+  /// Creates the buckets in memory again, which are lost when a server restarts.
   private func restoreBuckets(after fault: NATSFault) async {
     guard case .refused(let refusal) = fault, refusal.number == JetStreamRefusal.streamNotFound
     else { return }
@@ -208,7 +209,7 @@ package final class CoordinatorService: Sendable {
 
   // MARK: Gateways
 
-  /// The gateways with the age of their last report.
+  /// The gateways, each with the age of its last report.
   package var gateways: [(gateway: GatewayRoster.Gateway, age: Duration)] {
     let now = BootTime.elapsed
     return state.withLock { $0.roster.gateways(at: now) }.map { ($0, now - $0.lastSeen) }
@@ -216,7 +217,7 @@ package final class CoordinatorService: Sendable {
 
   // MARK: Runs
 
-  /// Starts or continues a run of a campaign.
+  /// Starts a run of a campaign, or continues the open run of the campaign.
   ///
   /// - Returns: the id of the run.
   package func start(
@@ -224,12 +225,12 @@ package final class CoordinatorService: Sendable {
   ) async throws(CommandFault) -> String {
     let (run, id) = try await campaigns.start(path, by: person, again: again)
     guard let run else { return id }
-    // An open run may have a task already.
+    // An open run may already have a task.
     _ = enqueue(run)
     return id
   }
 
-  /// Waits until the work on a run has ended, or for cancellation.
+  /// Waits until the work on a run has ended or the task is cancelled.
   package func end(of run: String) async {
     guard state.withLock({ $0.active.contains(run) }) else { return }
     let wait = ended.withLock { waits in
@@ -240,7 +241,7 @@ package final class CoordinatorService: Sendable {
     _ = await wait.wait()
   }
 
-  /// Works on a run again, for example after a command for a run that had ended its work.
+  /// Resumes the work on a run, for example after a command for a run on which no task works.
   package func requestWork(on id: String) { _ = requested.offer(id) }
 
   private func resumeRequested() async {
@@ -317,7 +318,7 @@ package final class CoordinatorService: Sendable {
     }
   }
 
-  /// Refuses a run whose event log is older than the jobs of the message broker.
+  /// Throws if the event log of a run is older than the jobs in the message broker.
   private func checkLog(of run: SiteRun) async throws(CommandFault) {
     let id = run.kept.id
     let history = FleetRun(try await store.history(of: id))

@@ -6,7 +6,7 @@ extension CoordinatorService {
   package struct Settings: Sendable {
     /// The number of jobs that may wait at one site.
     package var publishedAhead = 16
-    /// The time for which the gateways of a site may return a device that they do not receive.
+    /// The time for which the gateways of a site search for a device; then the attempt ends.
     package var search = Duration.seconds(60)
     package var permitsHooks = false
     /// The number of servers that store each entry.

@@ -5,11 +5,11 @@ import OtaflashFleet
 import OtaflashFleetHost
 import OtaflashFleetStore
 
-/// A run of a campaign over many sites, ready to be worked on.
+/// A run of a campaign over many sites, with all data that the coordinator needs to work on it.
 struct SiteRun: Sendable {
   let campaign: LoadedCampaign
   let kept: KeptRun
-  /// The images by digest.
+  /// The digests of the images.
   let images: Set<String>
 
   var folder: String { OutputFolder.of(campaign.path) }
@@ -31,7 +31,7 @@ struct SiteCampaigns: Sendable {
 
   /// Starts a run of a campaign, or continues its open run.
   ///
-  /// - Returns: the run; `nil` = the run of this campaign has ended.
+  /// - Returns: the run and its id; the run is `nil` if it has ended.
   func start(
     _ path: String, by person: String, again: Bool
   ) async throws(CommandFault) -> (run: SiteRun?, id: String) {
@@ -111,7 +111,7 @@ struct SiteCampaigns: Sendable {
     throw .sites(
       .campaign(
         path: campaign.path,
-        words: "device \(device.id) has no site; add the key 'site' with the name of its site"))
+        words: "device \(device.id) has no site; add the key 'site' with the name of the site"))
   }
 }
 #endif

@@ -2,8 +2,9 @@
 import OtaflashSites
 import Synchronization
 
-/// The keys of the claims of a gateway in a file, so that a gateway that restarts continues its
-/// claims. A file that cannot be read or written only delays: the claims expire.
+/// The keys of the claims of a gateway in a file, so that a gateway continues its claims after a
+/// restart. If the file cannot be read or written, the claims must expire before the devices can be
+/// claimed again.
 final class FileClaimJournal: ClaimJournal {
   private static let sizeMaximum = 1 << 20
 

@@ -5,7 +5,7 @@ import OtaflashFleetEngine
 import OtaflashFleetFiles
 import OtaflashSites
 
-/// The firmware of jobs: from the folder of this host, otherwise from the message broker.
+/// Provides the images of jobs, from the folder of this host or from the message broker.
 actor GatewayImages {
   /// The maximum number of decoded images in memory.
   private static let decodedMaximum = 4
@@ -14,7 +14,7 @@ actor GatewayImages {
   private let records: StateStore
   /// The key that must have signed each image; `nil` = no signature is required.
   private let key: VerificationKey?
-  /// The decoded images, the last used one at the end.
+  /// The decoded images, sorted by their last use; the most recently used image is last.
   private var decoded: [(digest: String, package: FirmwarePackage)] = []
 
   init(_ cache: ImageCache, records: StateStore, signedBy key: VerificationKey?) {
@@ -38,7 +38,7 @@ actor GatewayImages {
     decoded.removeAll { $0.digest == digest }
     decoded.append((digest, package))
     if decoded.count > Self.decodedMaximum { decoded.removeFirst() }
-    // The image is the base of the next patch.
+    // The image may become the base of a later patch.
     records.keep(package)
     return package
   }

@@ -13,19 +13,19 @@ import OtaflashNATS
 import OtaflashSites
 import OtaflashState
 
-/// A gateway: it claims the jobs of its site and executes them with the adapters of this host.
+/// A gateway, which claims the jobs of its site and executes them with the adapters of this host.
 package struct GatewayService: Sendable {
   /// The settings of a gateway.
   package struct Settings: Sendable {
     package var site: String
     package var name: String
-    /// The number of transfers on an adapter; `nil` = automatic.
+    /// The number of concurrent transfers on an adapter; `nil` = automatic.
     package var parallel: Int?
-    /// The numbers of the adapters; `nil` = all that are on.
+    /// The numbers of the adapters to use; `nil` = all adapters that are on.
     package var adapters: Set<UInt16>?
     /// The maximum size of stored images, in bytes.
     package var cacheMaximum: Int
-    /// The folder of the programs of hooks; `nil` = hooks are not run.
+    /// The folder with the programs of hooks; `nil` = hooks are not run.
     package var hooks: String?
     /// The key that must have signed each image; `nil` = no signature is required.
     package var key: VerificationKey?
@@ -44,7 +44,7 @@ package struct GatewayService: Sendable {
   private let log: Logger
 
   /// - Parameters:
-  ///   - boxKey: decrypts the keys of devices; `nil` = jobs contain none.
+  ///   - boxKey: decrypts the keys of devices; `nil` if jobs contain no keys.
   package init(
     _ settings: Settings, options: NATSOptions, boxKey: GatewayPrivateKey?, session: Session,
     log: Logger
@@ -56,7 +56,7 @@ package struct GatewayService: Sendable {
     self.log = log
   }
 
-  /// Works until the task is cancelled; updates in progress then end at a safe point, and their
+  /// Works until the task is cancelled. Updates in progress then end at a safe point, and their
   /// jobs are returned.
   package func run() async throws(CommandFault) {
     let records = try StateStore.open(session)
@@ -160,7 +160,7 @@ package struct GatewayService: Sendable {
     with reporter: PresenceReporter, _ report: @Sendable () async -> GatewayReport
   ) async {
     do throws(NATSFault) { try await reporter.run(report) } catch {
-      log.error("this gateway cannot report itself", metadata: ["cause": "\(error)"])
+      log.error("the reports of this gateway are not permitted", metadata: ["cause": "\(error)"])
     }
   }
 

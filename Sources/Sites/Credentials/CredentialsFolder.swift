@@ -2,22 +2,22 @@
 import OtaflashNATS
 
 /// The folder in which the coordinator's host stores the list of gateways and the generated
-/// configuration. Of the private keys, it stores only that of the coordinator: the credentials file
-/// of a gateway is moved to the gateway.
+/// configuration. The only private keys that stay in the folder are the keys of the coordinator:
+/// the credentials file of a gateway is moved to the gateway.
 package struct CredentialsFolder: Sendable {
   package let path: String
 
   package init(path: String) { self.path = path.hasSuffix("/") ? String(path.dropLast()) : path }
 
-  /// The list of gateways.
+  /// The path of the list of gateways.
   package var registryPath: String { "\(path)/gateways.json" }
-  /// The generated accounts, which the servers include.
+  /// The path of the generated accounts, which the servers include.
   package var accountsPath: String { "\(path)/accounts.conf" }
-  /// The credentials of the coordinator.
+  /// The path of the coordinator's credentials file.
   package var coordinatorPath: String { "\(path)/coordinator.creds" }
 
-  /// The credentials file of a gateway, before it is moved. A site and gateway have one file, since
-  /// tokens contain no dot.
+  /// Returns the path of a gateway's credentials file before the file is moved. No two gateways
+  /// have the same path, because tokens contain no dot.
   package func credentialsPath(site: String, gateway: String) -> String {
     "\(path)/\(SubjectToken(site)).\(SubjectToken(gateway)).creds"
   }
@@ -26,13 +26,14 @@ package struct CredentialsFolder: Sendable {
     try GatewayRegistry(contentsOf: registryPath)
   }
 
-  /// Sets the servers of later credentials files.
+  /// Sets the servers for the credentials files that are generated later.
   package func setServers(_ servers: SiteServers) throws(CredentialsFault) {
     try change { (registry) throws(CredentialsFault) in registry.servers = servers }
   }
 
-  /// Generates the credentials of the coordinator, and returns their path. Existing ones are
-  /// replaced, and no longer valid, after the servers have reloaded the accounts.
+  /// Generates the credentials of the coordinator, and returns the path of the file. Existing
+  /// credentials are replaced; they are no longer valid after the servers have reloaded the
+  /// accounts.
   package func issueCoordinator() throws(CredentialsFault) -> String {
     try change { (registry) throws(CredentialsFault) in
       guard let servers = registry.servers else { throw .noServers }
@@ -47,7 +48,8 @@ package struct CredentialsFolder: Sendable {
     return coordinatorPath
   }
 
-  /// Generates the credentials of a gateway, and returns the path of the new file, with mode 0600.
+  /// Generates the credentials of a gateway, and returns the path of the new file, which has mode
+  /// 0600.
   ///
   /// - Throws: `.gatewayExists`, `.invalidName`, `.noServers` or `.file`.
   package func issue(site: String, gateway: String) throws(CredentialsFault) -> String {
@@ -60,7 +62,8 @@ package struct CredentialsFolder: Sendable {
       try registry.add(
         .init(
           site: site, name: gateway, nkey: credentials.key.publicKey, boxKey: boxKey.publicKey))
-      // The secret first: a key that no file contains would be of no use.
+      // The file with the private key is written before the list: a public key without a
+      // credentials file is useless.
       try Self.onDisk { () throws(SiteFileFault) in
         try SiteFile.createSecret(path, Array(credentials.secretText.utf8))
       }
@@ -68,15 +71,16 @@ package struct CredentialsFolder: Sendable {
     return path
   }
 
-  /// Revokes the credentials of a gateway. The servers disconnect it when they reload the accounts.
+  /// Revokes the credentials of a gateway. The servers disconnect the gateway when they reload the
+  /// accounts.
   ///
   /// - Throws: `.noSuchGateway` or `.file`.
   package func revoke(_ gateway: GatewayCredentials.Gateway) throws(CredentialsFault) {
     try change { (registry) throws(CredentialsFault) in try registry.remove(gateway) }
   }
 
-  /// Changes the list while no other process does, and generates the accounts again. The accounts
-  /// are written last: if the process ends before, the next change completes them.
+  /// Changes the list under the lock of the folder, and generates the accounts again. The accounts
+  /// are written last: if the process ends before this write, the next change generates them.
   private func change(
     _ body: (inout GatewayRegistry) throws(CredentialsFault) -> Void
   ) throws(CredentialsFault) {

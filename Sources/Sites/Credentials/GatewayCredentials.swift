@@ -3,12 +3,13 @@ import OtaflashNATS
 
 /// The servers of a deployment, as clients connect to them.
 package struct SiteServers: Hashable, Sendable, Codable {
-  /// URLs, such as `tls://hub.example:4222`.
+  /// The URLs of the servers, such as `tls://hub.example:4222`.
   package var urls: [String]
-  /// The name in the servers' certificates.
+  /// The name in the certificates of the servers.
   package var tlsName: String
-  /// The file with the trusted certificates (PEM), on the host of the client; a relative path is
-  /// resolved against the folder of the credentials file. `nil` = the certificates of the system.
+  /// The path of a file with trusted CA certificates (PEM), on the host of the client; a relative
+  /// path is resolved against the folder of the credentials file. `nil` = the certificates of the
+  /// system.
   package var trustedCertificates: String?
 
   package init(urls: [String], tlsName: String, trustedCertificates: String? = nil) {
@@ -18,9 +19,9 @@ package struct SiteServers: Hashable, Sendable, Codable {
   }
 }
 
-/// The content of a credentials file: of a gateway, or of the coordinator.
+/// The content of a credentials file of a gateway or of the coordinator.
 package struct GatewayCredentials: Sendable {
-  /// A gateway; the coordinator has none.
+  /// The site and the name of a gateway.
   package struct Gateway: Hashable, Sendable {
     package let site: String
     package let name: String
@@ -32,10 +33,10 @@ package struct GatewayCredentials: Sendable {
   }
 
   package let servers: SiteServers
-  /// `nil` = the credentials of the coordinator.
+  /// The gateway; `nil` = the credentials of the coordinator.
   package let gateway: Gateway?
   package let key: NKey
-  /// The key that decrypts the keys of devices; the coordinator has none.
+  /// The key that decrypts the keys of devices; `nil` for the coordinator.
   package let boxKey: GatewayPrivateKey?
 
   init(servers: SiteServers, gateway: Gateway?, key: NKey, boxKey: GatewayPrivateKey?) {
@@ -45,7 +46,7 @@ package struct GatewayCredentials: Sendable {
     self.boxKey = boxKey
   }
 
-  /// The options of a connection.
+  /// Returns the options of a connection with these credentials.
   package func options(clientName: String) -> NATSOptions {
     NATSOptions(
       servers: servers.urls, name: clientName,
@@ -57,7 +58,8 @@ package struct GatewayCredentials: Sendable {
 }
 
 extension GatewayCredentials: CustomStringConvertible {
-  /// Without the keys, so that no message or log contains them.
+  /// The owner of the credentials. The text omits the keys, so that no message or log contains
+  /// them.
   package var description: String {
     gateway.map { "the credentials of gateway \($0.name) at site \($0.site)" }
       ?? "the credentials of the coordinator"
@@ -71,17 +73,17 @@ package enum CredentialsFault: Error, Hashable, Sendable {
   case file(SiteFileFault)
   case absent(path: String)
   case malformed(path: String, line: Int, reason: String)
-  /// A name that is empty, too long, or contains control characters.
+  /// A name is empty, too long, or contains control characters.
   case invalidName(String)
   case gatewayExists(GatewayCredentials.Gateway)
   case noSuchGateway(GatewayCredentials.Gateway)
-  /// The servers are not known yet.
+  /// The URLs of the servers are not set yet.
   case noServers
 }
 
 extension GatewayCredentials {
-  /// A line's keyword. The seed comes first, because `NKey(contentsOf:)` uses the first word that
-  /// could be one.
+  /// The keyword of a line. The seed is the first line, because `NKey(contentsOf:)` uses the first
+  /// word that starts with `SU`.
   private enum Word: String, CaseIterable {
     case seed = "nkey"
     case boxKey = "box-key"
@@ -93,7 +95,7 @@ extension GatewayCredentials {
 
   private static let sizeMaximum = 4096
 
-  /// The file's text, which is secret.
+  /// The text of the file, which is secret.
   var secretText: String {
     var lines: [(Word, String)] = [(.seed, key.seed)]
     if let boxKey { lines.append((.boxKey, boxKey.secretText)) }
@@ -103,12 +105,12 @@ extension GatewayCredentials {
     if let gateway { lines += [(.site, gateway.site), (.gateway, gateway.name)] }
     return """
       # Credentials for otaflash. This file is secret: keep its mode 0600.
-      # After a loss, revoke it: otaflash-coordinator credentials --revoke
+      # If this file is stolen or lost: otaflash-coordinator credentials --revoke
 
       """ + lines.map { "\($0.rawValue) \($1)\n" }.joined()
   }
 
-  /// Reads a file that only its owner may read.
+  /// Reads a credentials file, which only its owner may be able to read.
   package init(contentsOf path: String) throws(CredentialsFault) {
     let bytes: [UInt8]?
     do throws(SiteFileFault) {
@@ -171,7 +173,7 @@ extension CredentialsFault: CustomStringConvertible {
         + "another name"
     case .noSuchGateway(let gateway):
       "site \(gateway.site) has no gateway \(gateway.name)"
-    case .noServers: "the URLs of the servers and the name in their certificates are not known yet"
+    case .noServers: "the URLs of the servers and the name in their certificates are not set yet"
     }
   }
 }

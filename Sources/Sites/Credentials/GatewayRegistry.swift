@@ -1,16 +1,16 @@
 #if Sites
 import FoundationEssentials
 
-/// The gateways of a deployment and their public keys. The file contains no secret; the servers'
-/// configuration is generated from it.
+/// The gateways of a deployment and their public keys. The file contains no secret; the
+/// configuration of the servers is generated from this file.
 package struct GatewayRegistry: Hashable, Sendable {
   /// A gateway with credentials.
   package struct Gateway: Hashable, Sendable, Codable {
     package let site: String
     package let name: String
-    /// The public NKey of its connections.
+    /// The public NKey for the connections of the gateway.
     package let nkey: String
-    /// The public key for the keys of devices.
+    /// The public key with which the keys of devices are encrypted.
     package let boxKey: GatewayPublicKey
 
     package init(site: String, name: String, nkey: String, boxKey: GatewayPublicKey) {
@@ -28,7 +28,7 @@ package struct GatewayRegistry: Hashable, Sendable {
   package var servers: SiteServers?
   /// The public NKey of the coordinator.
   package var coordinator: String?
-  /// By site and name.
+  /// The gateways, sorted by site and name.
   package private(set) var gateways: [Gateway] = []
 
   package init() {}
@@ -36,11 +36,13 @@ package struct GatewayRegistry: Hashable, Sendable {
   /// All sites, sorted.
   package var sites: [String] { Set(gateways.map(\.site)).sorted() }
 
-  /// The keys for which a device key of the site is encrypted.
+  /// Returns the public keys with which a device key is encrypted for the gateways of a site.
   package func boxKeys(ofSite site: String) -> [GatewayPublicKey] {
     gateways.filter { $0.site == site }.map(\.boxKey)
   }
 
+  /// Adds a gateway.
+  ///
   /// - Throws: `.gatewayExists` or `.invalidName`.
   package mutating func add(_ gateway: Gateway) throws(CredentialsFault) {
     try Self.check(gateway.site)
@@ -52,6 +54,8 @@ package struct GatewayRegistry: Hashable, Sendable {
     gateways.sort { ($0.site, $0.name) < ($1.site, $1.name) }
   }
 
+  /// Removes a gateway.
+  ///
   /// - Throws: `.noSuchGateway`.
   package mutating func remove(_ gateway: GatewayCredentials.Gateway) throws(CredentialsFault) {
     let index = gateways.firstIndex { $0.site == gateway.site && $0.name == gateway.name }
@@ -59,7 +63,8 @@ package struct GatewayRegistry: Hashable, Sendable {
     gateways.remove(at: index)
   }
 
-  /// Names are values of lines in credentials files, and parts of subjects.
+  /// Throws `.invalidName` unless the name can be a value in a credentials file and a part of a
+  /// subject.
   static func check(_ name: String) throws(CredentialsFault) {
     guard (1...nameMaximum).contains(name.utf8.count),
       name.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }),
@@ -76,7 +81,7 @@ package struct GatewayRegistry: Hashable, Sendable {
     var gateways: [Gateway]
   }
 
-  /// Reads the file; an absent file is an empty list.
+  /// Reads the list from a file; if the file does not exist, the list is empty.
   package init(contentsOf path: String) throws(CredentialsFault) {
     let bytes: [UInt8]?
     do throws(SiteFileFault) {

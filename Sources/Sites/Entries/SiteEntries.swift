@@ -14,26 +14,28 @@ package struct SiteEntry: Hashable, Sendable {
   }
 }
 
-/// The calls of a bucket that images, presence and the coordinator's lease need. Tests replace the
-/// bucket to lose requests and replies.
+/// The operations of a bucket that images, presence and the coordinator's lease need. Tests replace
+/// the bucket to simulate lost requests and replies.
 package protocol SiteEntries: Sendable {
-  /// Returns the entry, or `nil` if it does not exist. In a cluster, it may be an older revision.
+  /// Returns the entry; `nil` if the entry does not exist. In a cluster, the result may be an older
+  /// revision.
   func current(_ key: String) async throws(NATSFault) -> SiteEntry?
-  /// Creates an entry, and returns its revision; `nil` if it exists.
+  /// Creates an entry, and returns its revision; returns `nil` if the entry exists.
   func create(_ key: String, _ value: [UInt8]) async throws(NATSFault) -> UInt64?
-  /// Replaces an entry, and returns its revision; `nil` if it has another one than expected.
+  /// Replaces an entry, and returns its revision; returns `nil` if the current revision is not the
+  /// expected revision.
   func update(
     _ key: String, _ value: [UInt8], expecting revision: UInt64
   ) async throws(NATSFault) -> UInt64?
-  /// Writes an entry regardless of its revision, and returns the new one.
+  /// Writes an entry regardless of its revision, and returns the new revision.
   @discardableResult
   func put(_ key: String, _ value: [UInt8]) async throws(NATSFault) -> UInt64
-  /// Removes an entry if it still has the revision; `nil` = any revision.
+  /// Removes an entry if it still has the expected revision; `nil` permits any revision.
   func remove(_ key: String, expecting revision: UInt64?) async throws(NATSFault)
   /// Returns all entries.
   func all() async throws(NATSFault) -> [SiteEntry]
-  /// Returns the keys that match a filter with wildcards, without the values. The keys of removed
-  /// entries are among them, but not those of purged ones.
+  /// Returns the keys that match a filter with wildcards, without the values. The result contains
+  /// the keys of removed entries, but not the keys of purged entries.
   func keys(_ filter: String) async throws(NATSFault) -> Set<String>
   /// Removes the entries that match a filter, and their keys.
   func purge(_ filter: String) async throws(NATSFault)

@@ -1,16 +1,16 @@
 #if Sites
 import Synchronization
 
-/// The keys of the entries that a worker may have claimed, so that it finds its claims after a lost
-/// reply, and after a restart if the journal is stored. A lost journal only delays: the claims
-/// expire.
+/// The keys of the entries that a worker may have claimed. With the journal, a worker finds its
+/// claims after a lost reply and, if the journal is stored, after a restart. Without the journal,
+/// the claims must expire before the devices can be claimed again.
 package protocol ClaimJournal: Sendable {
   var keys: [String] { get }
   func add(_ key: String)
   func remove(_ key: String)
 }
 
-/// A journal that ends with its process.
+/// A journal in memory, which is lost when the process ends.
 package final class MemoryClaimJournal: ClaimJournal {
   private let stored = Mutex<Set<String>>([])
 

@@ -1,24 +1,25 @@
 #if Sites
 import OtaflashFleet
 
-/// The entry of one device in the bucket `STATE`: its newest job in each run, with the claim and
-/// the facts of the job. Each change is one compare-and-set, so a claim, its facts and its outcome
-/// cannot contradict each other. Coordinators and workers follow the same rules as `JobTable`; only
-/// the coordinator measures time.
+/// The entry of one device in the bucket `STATE`: the newest job of the device in each run, with
+/// the claim and the facts of the job. Each change is one compare-and-set, so a claim, its facts
+/// and its outcome cannot contradict each other. Coordinators and workers follow the same rules as
+/// `JobTable`; only the coordinator measures time.
 package struct DeviceEntry: Hashable, Sendable, Codable {
   package enum State: Hashable, Sendable, Codable {
     case waiting
-    /// A worker returned the job as `notHeard`. The coordinator offers it again later.
+    /// A worker returned the job, because the device was not in range (`notHeard`). The coordinator
+    /// offers the job again later.
     case returned
     case claimed(worker: String)
     case over(AttemptEnding)
   }
 
-  /// A fact with its number in the entry and run.
+  /// A fact with its number, which is unique in the entry and the run.
   package struct Fact: Hashable, Sendable, Codable {
     package let number: Int
     package let event: FleetEvent
-    /// The claim that reported the fact; `nil` = the coordinator.
+    /// The number of the claim that reported the fact; `nil` if the coordinator reported the fact.
     package let epoch: Int?
   }
 
@@ -29,14 +30,14 @@ package struct DeviceEntry: Hashable, Sendable, Codable {
     package internal(set) var epoch = 0
     /// The lease of the current claim, in milliseconds.
     package internal(set) var leaseMilliseconds = 0
-    /// Increases with each renewal, so that each renewal is another revision.
+    /// The number of renewals, which makes each renewal a new revision.
     package internal(set) var renewals = 0
     package internal(set) var isRecalled = false
-    /// The newest claim whose late outcome is a fact.
+    /// The number of the newest claim whose outcome was added as a fact after the claim was lost.
     package internal(set) var lateEpoch = 0
-    /// The number of returns as `notHeard`.
+    /// The number of times that workers returned the job as `notHeard`.
     package internal(set) var returns = 0
-    /// The next return ends the attempt.
+    /// Whether the next return of the job ends the attempt.
     package internal(set) var isSearchOver = false
     package internal(set) var facts: [Fact] = []
     package internal(set) var factCount = 0
@@ -51,14 +52,14 @@ package struct DeviceEntry: Hashable, Sendable, Codable {
 
   package init() {}
 
-  /// The open job, of which there is at most one.
+  /// The open job; at most one job of a device is open.
   package var open: Job? { jobs.values.first(where: \.isOpen) }
 
   package var isEmpty: Bool { jobs.isEmpty }
 
   // MARK: Workers
 
-  /// Claims the waiting job; `nil` = no job waits.
+  /// Claims the waiting job; returns `nil` if no job is waiting.
   package mutating func claim(for worker: FleetWorker, lease: Duration) -> JobClaim? {
     guard var row = open, row.state == .waiting else { return nil }
     row.epoch += 1
@@ -70,7 +71,7 @@ package struct DeviceEntry: Hashable, Sendable, Codable {
     return JobClaim(job: row.job, worker: worker.name, epoch: row.epoch)
   }
 
-  /// Returns the claim of a worker, if it has one.
+  /// Returns the claim of a worker; `nil` if the worker has no claim.
   package func claim(of worker: String) -> JobClaim? {
     guard let row = open, row.state == .claimed(worker: worker) else { return nil }
     return JobClaim(job: row.job, worker: worker, epoch: row.epoch)
@@ -88,7 +89,7 @@ package struct DeviceEntry: Hashable, Sendable, Codable {
 
   package mutating func report(_ claim: JobClaim, _ event: FleetEvent) throws(ExchangeFault) {
     var row = try held(claim)
-    // The reply to the same call may have been lost.
+    // The call may be a repetition whose first reply was lost.
     guard !row.facts.contains(where: { $0.epoch == claim.epoch && $0.event == event }) else {
       return
     }
@@ -98,7 +99,9 @@ package struct DeviceEntry: Hashable, Sendable, Codable {
     jobs[claim.job.id.run] = row
   }
 
-  /// - Returns: whether the claim was valid. A lost claim adds its outcome as a fact once.
+  /// Ends a claim with its outcome. If the claim was lost, the outcome is added once as a fact.
+  ///
+  /// - Returns: whether the claim was valid.
   package mutating func finish(_ claim: JobClaim, _ ending: AttemptEnding) -> Bool {
     let id = claim.job.id
     guard var row = jobs[id.run], row.job.id == id else { return false }
@@ -136,7 +139,8 @@ package struct DeviceEntry: Hashable, Sendable, Codable {
 
   // MARK: The coordinator
 
-  /// Adds a job. A known job stays unchanged, and an attempt before the newest is ignored.
+  /// Adds a job. A known job stays unchanged, and an attempt that is older than the newest attempt
+  /// is ignored.
   ///
   /// - Parameter recorded: the number of the last recorded fact of the run in this entry.
   package mutating func publish(_ job: UpdateJob, recorded: Int) throws(ExchangeFault) {
@@ -159,7 +163,7 @@ package struct DeviceEntry: Hashable, Sendable, Codable {
     jobs[id.run] = row
   }
 
-  /// Ends the claim of a job. The caller has measured that its lease expired.
+  /// Ends the claim of a job. The caller must have measured that the lease of the claim expired.
   package mutating func expire(_ id: UpdateJob.ID) {
     guard var row = jobs[id.run], row.job.id == id, row.isClaimed else { return }
     if row.isRecalled {
@@ -177,7 +181,7 @@ package struct DeviceEntry: Hashable, Sendable, Codable {
     jobs[id.run]?.state = .waiting
   }
 
-  /// Marks the search time of an open job as over.
+  /// Records that the search time of an open job has expired.
   package mutating func endSearch(_ id: UpdateJob.ID) {
     guard let row = jobs[id.run], row.job.id == id, row.isOpen else { return }
     jobs[id.run]?.isSearchOver = true

@@ -5,7 +5,7 @@ import OtaflashNATS
 
 /// The bucket `STATE` with typed entries.
 struct EntryBucket: Sendable {
-  /// A revision of a device's entry. The entry of a deleted or unknown key is empty.
+  /// A revision of a device's entry. If the key is unknown or deleted, the entry is empty.
   struct Stored: Sendable {
     var revision: UInt64
     var entry: DeviceEntry
@@ -17,8 +17,8 @@ struct EntryBucket: Sendable {
     bucket = try KeyValueBucket(SiteLayout.state, of: stream)
   }
 
-  /// Returns the current entry. A replica may answer with an older one, so the caller decides by
-  /// the result of `update`.
+  /// Returns the current entry. A replica may return an older entry, so the caller must rely on the
+  /// result of `update`.
   func read(_ key: String) async throws(ExchangeFault) -> Stored {
     try await read(key) { (bucket) async throws(NATSFault) in try await bucket.revision(key) }
   }
@@ -42,8 +42,8 @@ struct EntryBucket: Sendable {
     return Stored(revision: found.revision, entry: entry)
   }
 
-  /// Writes an entry if the key still has the expected revision; `nil` if it has another one. An
-  /// empty entry is deleted.
+  /// Writes an entry if the key still has the expected revision, and returns the new revision;
+  /// returns `nil` if the key has another revision. An empty entry is deleted.
   func update(
     _ key: String, _ entry: DeviceEntry, expecting revision: UInt64
   ) async throws(ExchangeFault) -> UInt64? {
@@ -55,8 +55,8 @@ struct EntryBucket: Sendable {
     }
   }
 
-  /// Returns the entry of a revision; `nil` = it is not an entry of this version, or names another
-  /// device than its key.
+  /// Returns the entry of a revision; `nil` if another version of otaflash wrote the entry, or if
+  /// the entry and its key name different devices.
   static func decode(_ stored: KeyValueEntry) -> DeviceEntry? {
     stored.isDeleted ? DeviceEntry() : decode(stored.value, of: stored.key)
   }
@@ -86,7 +86,7 @@ struct EntryBucket: Sendable {
 }
 
 extension FleetEvent {
-  /// The device and attempt of a fact of a job; `nil` = the event is not such a fact.
+  /// The device and attempt of a fact of a job; `nil` if the event is not such a fact.
   var subject: (device: FleetDevice.ID, attempt: Int)? {
     switch self {
     case .deviceClaimed(let device, let attempt, _), .devicePlaced(let device, let attempt, _),
@@ -101,7 +101,7 @@ extension FleetEvent {
 }
 
 extension ExchangeFault {
-  /// A broker that cannot be used now may be usable later: only the caller knows how long to wait.
+  /// A broker that cannot be used now may be usable later. The caller determines how long to wait.
   init(_ fault: NATSFault) { self = .unavailable(words: "\(fault)") }
 }
 #endif

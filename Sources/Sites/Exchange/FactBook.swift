@@ -10,19 +10,19 @@ struct FactBook: Sendable {
   }
 
   private var entries: [Entry] = []
-  /// The number of the last fact.
+  /// The number of the last received fact of the run.
   private(set) var last = 0
-  /// The number of the last received fact of each key.
+  /// The number of the last received fact in the entry of each key.
   private var received: [String: Int] = [:]
-  /// The number of the last recorded fact of each key.
+  /// The number of the last recorded fact in the entry of each key.
   private var recorded: [String: Int] = [:]
   private var keys: [Int: (key: String, number: Int)] = [:]
   /// The revision up to which a former coordinator recorded all facts.
   private(set) var formerlyRecorded: UInt64 = 0
 
-  /// Adds the new facts of a job from a revision of its entry.
+  /// Adds the facts of a job that are new in this revision of its entry.
   ///
-  /// - Returns: whether there are new facts.
+  /// - Returns: whether the revision contains new facts.
   mutating func receive(_ job: DeviceEntry.Job, of key: String, revision: UInt64) -> Bool {
     let former = received[key] ?? 0
     let new = job.facts.filter { $0.number > former }
@@ -45,7 +45,7 @@ struct FactBook: Sendable {
 
   func facts(limit: Int) -> [JobFact] { entries.prefix(limit).map(\.fact) }
 
-  /// Removes the facts up to `number`: they are recorded.
+  /// Removes the facts up to `number`, because they are recorded.
   mutating func record(upTo number: Int) {
     while let first = entries.first, first.fact.number <= number {
       entries.removeFirst()
@@ -54,10 +54,10 @@ struct FactBook: Sendable {
     }
   }
 
-  /// The number of the last recorded fact in the entry of a key.
+  /// Returns the number of the last recorded fact in the entry of a key.
   func recorded(of key: String) -> Int { recorded[key] ?? 0 }
 
-  /// The revision of `STATE` up to which all facts of the run are recorded.
+  /// Returns the revision of `STATE` up to which all facts of the run are recorded.
   ///
   /// - Parameter position: the last received revision.
   func recordedRevision(at position: UInt64) -> UInt64 {

@@ -5,9 +5,9 @@ import OtaflashGATT
 import OtaflashNATS
 
 /// The exchange over NATS JetStream, for workers at other sites than the coordinator. Correctness
-/// does not depend on the delivery of messages: a claim, its facts and its outcome are one entry of
-/// the device in the bucket `STATE`, which is changed by compare-and-set. The stream of offers only
-/// wakes workers. `docs/engines.md` describes the guarantees.
+/// does not depend on the delivery of messages: the claim of a device, its facts and its outcome
+/// are one entry in the bucket `STATE`, which is changed by compare-and-set. The stream of offers
+/// only wakes workers. `docs/engines.md` describes the guarantees.
 package final class JetStreamExchange: JobExchange {
   package var outlivesCoordinator: Bool { true }
 
@@ -15,9 +15,9 @@ package final class JetStreamExchange: JobExchange {
   private let coordinator: SiteCoordinator?
 
   /// - Parameters:
-  ///   - coordinator: the coordinator's part; `nil` = the process is a worker, which must not call
-  ///     the functions of the coordinator.
-  ///   - journal: the keys of the claims of this worker.
+  ///   - coordinator: the coordinator's part; `nil` = the process is a worker, and must not call
+  ///   the functions of the coordinator.
+  ///   - journal: stores the keys of the claims of this worker.
   ///   - acceptsAnySite: whether workers also receive jobs without a site, which requires the
   ///     permissions of the coordinator.
   package init(
@@ -67,7 +67,7 @@ package final class JetStreamExchange: JobExchange {
     try await worker.release(claim, reason)
   }
 
-  /// The jobs that this worker has claimed.
+  /// The ids of the jobs that this worker has claimed.
   package var claimedJobs: [UpdateJob.ID] { worker.claimedJobs }
 
   // MARK: The coordinator
@@ -105,7 +105,7 @@ package final class JetStreamExchange: JobExchange {
 }
 
 extension JobProgress {
-  /// Decodes an entry of the bucket `PROGRESS`; `nil` = it is not valid.
+  /// Decodes an entry of the bucket `PROGRESS`; returns `nil` if the entry is not valid.
   init?(_ entry: KeyValueEntry) {
     guard !entry.isDeleted else { return nil }
     do { self = try JSONDecoder().decode(JobProgress.self, from: Data(entry.value)) } catch {

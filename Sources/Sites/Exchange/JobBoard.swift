@@ -27,7 +27,7 @@ final class JobBoard: Sendable {
 
   // MARK: Revisions
 
-  /// Adds a received revision. `entry` is `nil` if it cannot be decoded.
+  /// Processes a received revision. `entry` is `nil` if the entry cannot be decoded.
   func receive(_ key: String, _ entry: DeviceEntry?, revision: UInt64) {
     let now = elapsed()
     let waits = state.withLock { state in
@@ -43,19 +43,21 @@ final class JobBoard: Sendable {
     for wait in waits { wait.fulfil(()) }
   }
 
-  /// Adds a revision that this process wrote. Its facts are added when it is received.
+  /// Stores a revision that this process wrote. The facts of the revision are added when the
+  /// revision is received.
   func wrote(_ key: String, _ stored: EntryBucket.Stored) {
     let now = elapsed()
     state.withLock { $0.put(key, stored.entry, revision: stored.revision, now: now) }
   }
 
-  /// Returns the entry of a revision that this process wrote.
+  /// Returns the entry of a revision that this process wrote; `nil` if this process did not write
+  /// the revision.
   func written(_ key: String, revision: UInt64) -> DeviceEntry? {
     state.withLock { $0.entries[key].flatMap { $0.revision == revision ? $0.entry : nil } }
   }
 
-  /// Replaces an entry by that of the leader, even if the leader's is older: a server may have lost
-  /// the newest revisions.
+  /// Replaces an entry by the entry of the leader, even if the leader's entry is older: a server
+  /// may have lost the newest revisions.
   func replace(_ key: String, _ stored: EntryBucket.Stored) {
     let now = elapsed()
     state.withLock { state in
@@ -64,7 +66,7 @@ final class JobBoard: Sendable {
     }
   }
 
-  /// Waits until a revision is received, or for cancellation.
+  /// Waits until a revision is received or the task is cancelled.
   func reach(_ revision: UInt64) async {
     let wait = state.withLock { state -> OneShot<Void>? in
       guard state.position < revision else { return nil }
@@ -81,17 +83,17 @@ final class JobBoard: Sendable {
     state.withLock { $0.entries[key] } ?? EntryBucket.Stored(revision: 0, entry: DeviceEntry())
   }
 
-  /// The open job of a device, at any site.
+  /// Returns the open job of a device, at any site.
   func openJob(of device: FleetDevice.ID) -> UpdateJob.ID? {
     state.withLock { $0.open[device]?.job }
   }
 
-  /// The keys of the entries that contain a job of a run.
+  /// Returns the keys of the entries that contain a job of a run.
   func keys(of run: String) -> [String] {
     state.withLock { $0.entries.filter { $0.value.entry.jobs[run] != nil }.map(\.key) }
   }
 
-  /// The newest job of each device of a run.
+  /// Returns the newest job of each device of a run.
   func jobs(of run: String) -> [(id: UpdateJob.ID, isOpen: Bool)] {
     state.withLock { state in
       state.entries.values.compactMap { stored in
@@ -100,7 +102,7 @@ final class JobBoard: Sendable {
     }
   }
 
-  /// The key of a job.
+  /// Returns the key of the entry that contains a job.
   func key(of id: UpdateJob.ID) -> String? {
     state.withLock { state in
       if let open = state.open[id.device], open.job == id { return open.key }
@@ -120,7 +122,7 @@ final class JobBoard: Sendable {
     }
   }
 
-  /// The claimed jobs of a run.
+  /// Returns the claimed jobs of a run.
   func claimed(of run: String) -> Set<UpdateJob.ID> {
     state.withLock { state in
       Set(
@@ -156,12 +158,12 @@ final class JobBoard: Sendable {
     state.withLock { $0.books[run]?.recorded(of: key) ?? 0 }
   }
 
-  /// Continues after the facts that a former coordinator recorded.
+  /// Resumes after the facts that a former coordinator recorded.
   func resume(_ run: String, after revision: UInt64) {
     state.withLock { $0.books[run, default: FactBook()].resume(after: revision) }
   }
 
-  /// Waits for a fact of a run after fact `number`, or for cancellation.
+  /// Waits until a fact of a run after fact `number` is received or the task is cancelled.
   func arrival(of run: String, after number: Int) async {
     let wait = state.withLock { state -> OneShot<Void>? in
       guard state.books[run]?.last ?? 0 <= number else { return nil }

@@ -4,9 +4,10 @@ import OtaflashFleet
 import OtaflashNATS
 import Synchronization
 
-/// An offer in the stream `FLASH`: the entry of a device has a waiting job.
+/// An offer in the stream `FLASH`, which states that the entry of a device has a waiting job.
 struct JobOffer: Hashable, Sendable, Codable {
-  /// The revision of the entry. A replica that answers with an older entry is asked again.
+  /// The revision of the entry. If a replica returns an older entry, the worker reads the entry
+  /// again later.
   let revision: UInt64
 
   init(revision: UInt64) { self.revision = revision }
@@ -22,15 +23,16 @@ struct JobOffer: Hashable, Sendable, Codable {
   }
 }
 
-/// The offers of the coordinator. A lost offer is published again by `restoreLost`.
+/// Publishes the offers of the coordinator. An offer that was lost is published again by
+/// `restoreLost`.
 final class JobOffers: Sendable {
   private let stream: JetStream
   private let consumers = Mutex<Set<String>>([])
 
   init(_ stream: JetStream) { self.stream = stream }
 
-  /// Publishes an offer after the offers that exist. The offer of an earlier job of the device is
-  /// replaced, because a worker may be about to remove it.
+  /// Publishes an offer after the existing offers. An existing offer of the device is replaced,
+  /// because a worker may be about to remove it.
   func publish(_ key: String, revision: UInt64) async throws(NATSFault) {
     try await createConsumer(of: key)
     let message = NATSMessage(
@@ -51,7 +53,8 @@ final class JobOffers: Sendable {
     }
   }
 
-  /// A refusal means that another offer of the device exists, which is sufficient.
+  /// Publishes an offer. If the server refuses the message, another offer of the device exists,
+  /// which is sufficient.
   private func publishOnce(_ message: NATSMessage) async throws(NATSFault) {
     do throws(NATSFault) { try await stream.publish(message) } catch {
       guard case .refused(let refusal) = error, refusal.number == JetStreamRefusal.notStored else {
@@ -60,8 +63,8 @@ final class JobOffers: Sendable {
     }
   }
 
-  /// Publishes the offers that are missing: a server may have lost them, or a worker removed an
-  /// offer although it did not claim the job.
+  /// Publishes the missing offers. An offer is missing if a server lost it, or if a worker removed
+  /// the offer without claiming the job.
   func restoreLost(_ waiting: [(key: String, revision: UInt64)]) async throws(NATSFault) {
     guard !waiting.isEmpty else { return }
     let present = try await stream.messages(in: SiteLayout.offers, matching: SiteLayout.offer(">"))
@@ -81,7 +84,7 @@ final class JobOffers: Sendable {
 }
 
 extension SiteLayout {
-  /// The consumer of a site's offers.
+  /// Returns the configuration of the consumer of a site's offers.
   ///
   /// - Parameter name: the token of the site.
   static func consumer(named name: String) -> ConsumerConfiguration {

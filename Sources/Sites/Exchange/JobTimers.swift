@@ -1,23 +1,24 @@
 #if Sites
 import OtaflashFleet
 
-/// The change of an open job that is due after a time of the coordinator's clock.
+/// A change of an open job that is due after a time on the coordinator's clock.
 enum DueChange: Hashable, Sendable {
-  /// The entry had no new revision for a complete lease.
+  /// The claim expires: the entry had no new revision for a complete lease.
   case expire
   case offerAgain
   case endSearch
 }
 
-/// The times at which the coordinator received the revisions of open jobs, by its own clock. A
-/// revision is received after it was written, so a lease is never measured too short.
+/// The times at which the coordinator received the revisions of open jobs, on the coordinator's
+/// clock. A revision is received after it was written, so the coordinator never ends a lease too
+/// early.
 struct JobTimers: Sendable {
   fileprivate struct Timer {
     var revision: UInt64
     /// The time at which the revision was received.
     var since: Duration
     var row: DeviceEntry.Job
-    /// The time of the first return as `notHeard`.
+    /// The time when a worker first returned the job as `notHeard`.
     var searchedSince: Duration?
   }
 

@@ -1,16 +1,18 @@
 #if Sites
 import OtaflashFleet
 
-/// The event log of a run compared with the entries of its devices. A coordinator records an
-/// attempt before it publishes the job, so a log without the newest attempt was restored from a
-/// backup.
+/// The result of comparing the event log of a run with the entries of its devices. A coordinator
+/// records an attempt before it publishes the job. If a log lacks the newest attempt, it was
+/// restored from a backup.
 package enum LogStanding: Hashable, Sendable {
   case current
-  /// The log lacks the outcomes of attempts that it contains: the facts must be repeated.
+  /// The log contains attempts without their outcomes, so the facts must be recorded again.
   case behind
   /// The log lacks an attempt of this device.
   case lost(FleetDevice.ID)
 
+  /// Compares a run with its jobs.
+  ///
   /// - Parameter jobs: the newest job of each device of the run in the bucket `STATE`.
   package init(of run: FleetRun, jobs: [(id: UpdateJob.ID, isOpen: Bool)]) {
     self = .current

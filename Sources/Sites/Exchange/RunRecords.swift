@@ -5,7 +5,7 @@ import OtaflashGATT
 import OtaflashNATS
 import Synchronization
 
-/// How far a coordinator has recorded the facts of a run.
+/// The extent to which a coordinator has recorded the facts of a run.
 struct RunRecord: Hashable, Sendable, Codable {
   /// The revision of `STATE` up to which all facts are recorded.
   var recorded: UInt64 = 0
@@ -37,7 +37,7 @@ final class RunRecords: Sendable {
 
   private let bucket: KeyValueBucket
   private let state = Mutex(State())
-  /// Writes happen one after the other, so that an older record never replaces a newer one.
+  /// Serializes writes, so that an older record never replaces a newer record.
   private let gate = SerialGate(waitersMaximum: 1024)
 
   init(_ stream: JetStream) throws(NATSFault) {
@@ -46,7 +46,7 @@ final class RunRecords: Sendable {
 
   static func key(of run: String) -> String { "\(SubjectToken(run))" }
 
-  /// Opens a run, and returns its record.
+  /// Opens a run, and returns the record of the run.
   func open(_ run: String) async throws(NATSFault) -> RunRecord {
     let isKnown = state.withLock { $0.current[run] != nil }
     let stored =
@@ -70,7 +70,7 @@ final class RunRecords: Sendable {
     if isNew { try await write(run) }
   }
 
-  /// Marks a run as closed; `write` makes this known to the workers.
+  /// Marks a run as closed; `write` publishes this state to the workers.
   func close(_ run: String) { state.withLock { $0.current[run]?.isOpen = false } }
 
   func forget(_ run: String) async throws(NATSFault) {

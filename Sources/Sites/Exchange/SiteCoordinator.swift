@@ -4,8 +4,8 @@ import OtaflashGATT
 import OtaflashNATS
 import Synchronization
 
-/// The coordinator's part of the exchange: it publishes jobs, receives facts, and is the clock of
-/// all leases.
+/// The coordinator's part of the exchange. It publishes jobs, receives facts, and measures all
+/// leases.
 package final class SiteCoordinator: Sendable {
   private static let sweepInterval = Duration.seconds(1)
   private static let restoreInterval = Duration.seconds(15)
@@ -20,15 +20,16 @@ package final class SiteCoordinator: Sendable {
   private let clock: any LinkClock
   private let notice: @Sendable (String) -> Void
   private let progress = Mutex<[String: JobProgress]>([:])
-  /// The runs whose event log lacks recorded facts.
+  /// The runs whose event log lacks outcomes (`LogStanding.behind`).
   private let behind = Mutex<Set<String>>([])
-  /// The runs that were closed. A process that ends does not report this: its successor opens them.
+  /// The runs that were closed and must be marked. When a process ends without closing its runs,
+  /// the next process opens them.
   private let closed = AsyncStream.makeStream(of: String.self)
 
   /// - Parameters:
   ///   - clock: the clock for pauses.
-  ///   - elapsed: the clock for leases, which also advances while the machine is suspended.
-  ///   - notice: called with notices for the log.
+  ///   - elapsed: returns the time for leases, which also advances while the computer is suspended.
+  ///   - notice: receives notices for the log.
   package init(
     _ stream: JetStream, clock: any LinkClock, elapsed: @escaping @Sendable () -> Duration,
     notice: @escaping @Sendable (String) -> Void = { _ in }
@@ -107,7 +108,7 @@ package final class SiteCoordinator: Sendable {
     }
   }
 
-  /// Carries out the changes that are due.
+  /// Performs the changes that are due.
   package func sweep() async throws(ExchangeFault) {
     for (key, revision, job, change) in board.due()
     where board.stored(key).revision == revision || change != .expire {
@@ -122,7 +123,7 @@ package final class SiteCoordinator: Sendable {
     }
   }
 
-  /// Publishes the offers that are missing.
+  /// Publishes the missing offers.
   package func restoreOffers() async throws(ExchangeFault) {
     do throws(NATSFault) { try await offers.restoreLost(board.waiting) } catch {
       throw ExchangeFault(error)
@@ -143,14 +144,14 @@ package final class SiteCoordinator: Sendable {
       group.cancelAll()
     }
     guard board.position >= last else {
-      throw .unavailable(words: "the changes of the jobs do not arrive")
+      throw .unavailable(words: "the broker does not deliver the changes of the jobs")
     }
   }
 
   // MARK: Calls
 
-  /// Compares the event log of a run with the entries of its devices, before the run is opened. A
-  /// log that is behind receives the recorded facts again.
+  /// Compares the event log of a run with the entries of its devices, before the run is opened. If
+  /// the result is `behind`, the recorded facts are delivered again.
   package func standing(of run: FleetRun) async throws(ExchangeFault) -> LogStanding {
     guard let id = run.beginning?.id else { return .current }
     try await settle()
@@ -171,7 +172,7 @@ package final class SiteCoordinator: Sendable {
   func publish(_ job: UpdateJob) async throws(ExchangeFault) {
     let key = SiteLayout.key(site: job.site, device: job.id.device)
     if let open = board.openJob(of: job.id.device), open != job.id {
-      // The end of that job may not be received yet.
+      // The end of the other job may not be received yet.
       try await settle()
       if let open = board.openJob(of: job.id.device), open != job.id {
         throw .deviceTaken(by: open)
@@ -231,7 +232,8 @@ package final class SiteCoordinator: Sendable {
 
   /// Changes an entry by compare-and-set.
   ///
-  /// - Parameter revision: the only revision at which the change is permitted; `nil` = any.
+  /// - Parameter revision: the only revision at which the change is permitted; `nil` permits any
+  ///   revision.
   private func change(
     _ key: String, onlyAt revision: UInt64? = nil,
     _ body: (inout DeviceEntry) throws(ExchangeFault) -> Void

@@ -4,16 +4,17 @@ import OtaflashGATT
 import OtaflashNATS
 import Synchronization
 
-/// A worker's part of the exchange. Its account may read and write only the entries of its site.
+/// A worker's part of the exchange. The account of a worker may read and write only the entries of
+/// its site.
 final class SiteWorker: Sendable {
-  /// The time of one request for an offer. A longer wait consists of several requests.
+  /// The time limit of one request for an offer. A longer wait consists of several requests.
   private static let pollLimit = Duration.seconds(5)
   /// The pause between two requests to several consumers.
   private static let pollPause = Duration.milliseconds(50)
   private static let recordPause = Duration.milliseconds(20)
   private static let recordPauseMaximum = Duration.milliseconds(250)
   private static let changesMaximum = 8
-  /// The delay after which an offer is delivered again whose entry a replica does not have yet.
+  /// The delay after which an offer is delivered again if a replica does not have its entry yet.
   private static let staleDelay = Duration.seconds(1)
 
   private let stream: JetStream
@@ -24,9 +25,9 @@ final class SiteWorker: Sendable {
   private let journal: any ClaimJournal
   /// Whether the worker also accepts jobs without a site, for which a gateway has no permission.
   private let acceptsAnySite: Bool
-  /// The last known revisions of claimed entries.
+  /// The last known revisions of claimed entries, by key.
   private let held = Mutex<[String: EntryBucket.Stored]>([:])
-  /// The progress of transfers, by key, which is sent with the next renewal.
+  /// The progress of transfers, by key. It is sent with the next renewal.
   private let unsent = Mutex<[String: JobProgress]>([:])
 
   init(
@@ -83,7 +84,7 @@ final class SiteWorker: Sendable {
       } catch {
         if case .cancelled = error { return nil }
         guard case .noResponders = error else { throw ExchangeFault(error) }
-        // No job was ever published at this site.
+        // The consumer does not exist, because no job was ever published at this site.
         await clock.pause(for: min(expiry, Self.staleDelay))
         return nil
       }
@@ -94,7 +95,8 @@ final class SiteWorker: Sendable {
     return nil
   }
 
-  /// Claims the job of an offer; `nil` = another worker has it, or it has ended.
+  /// Claims the job of an offer; returns `nil` if another worker has claimed the job, or the job
+  /// has ended.
   private func claim(
     _ offer: DeliveredMessage, for worker: FleetWorker, lease: Duration
   ) async throws(ExchangeFault) -> JobClaim? {
@@ -123,8 +125,8 @@ final class SiteWorker: Sendable {
     return nil
   }
 
-  /// Answers an offer. If the answer is lost, the offer is delivered again, and found to be
-  /// settled.
+  /// Acknowledges or returns an offer. If this message is lost, the offer is delivered again, and
+  /// is acknowledged then.
   private func settle(
     _ body: () async throws(NATSFault) -> Void
   ) async throws(ExchangeFault) {
@@ -187,8 +189,8 @@ final class SiteWorker: Sendable {
     SiteLayout.key(site: claim.job.site, device: claim.job.id.device)
   }
 
-  /// Changes the entry of a claim by compare-and-set. A result of a known revision counts only if
-  /// its compare-and-set succeeds; otherwise the entry is read again.
+  /// Changes the entry of a claim by compare-and-set. The result for a known revision is used only
+  /// if its compare-and-set succeeds; otherwise the entry is read again.
   private func change<Value>(
     _ claim: JobClaim, _ body: (inout DeviceEntry) throws(ExchangeFault) -> Value
   ) async throws(ExchangeFault) -> Value {
@@ -243,7 +245,7 @@ final class SiteWorker: Sendable {
 
   private func sendProgress(_ key: String) async {
     guard let progress = unsent.withLock({ $0.removeValue(forKey: key) }) else { return }
-    // A lost value is replaced by the next.
+    // If the value is lost, the next value replaces it.
     do throws(NATSFault) { try await progresses.send(key, progress.bytesOfEntry) } catch { return }
   }
 

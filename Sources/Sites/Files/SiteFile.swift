@@ -1,7 +1,7 @@
 #if Sites
 import Glibc
 
-/// The reason why a file cannot be used.
+/// The reason why a file or folder cannot be used.
 package struct SiteFileFault: Error, Hashable, Sendable, CustomStringConvertible {
   package let path: String
   package let reason: String
@@ -11,7 +11,7 @@ package struct SiteFileFault: Error, Hashable, Sendable, CustomStringConvertible
     self.reason = reason
   }
 
-  /// - Parameter errno: the error of the system, of the current thread by default.
+  /// - Parameter errno: the error number; by default the last error of the current thread.
   init(_ path: String, errno: Int32 = errno) {
     self.init(path, String(cString: strerror(errno)))
   }
@@ -24,7 +24,7 @@ package struct SiteFileFault: Error, Hashable, Sendable, CustomStringConvertible
 struct FolderLock: ~Copyable {
   private let descriptor: Int32
 
-  /// Creates the folder if it does not exist, and locks it without waiting.
+  /// Creates the folder if it does not exist, and locks the folder without waiting.
   init(_ path: String) throws(SiteFileFault) {
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SiteFileFault(path) }
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -40,7 +40,8 @@ struct FolderLock: ~Copyable {
   }
 
   deinit {
-    // A process that is being started may have inherited the descriptor, and with it the lock.
+    // A process that was just started may have inherited the descriptor, and therefore holds the
+    // lock.
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }
@@ -50,18 +51,18 @@ struct FolderLock: ~Copyable {
 
 /// Files that are written completely or not at all.
 package enum SiteFile {
-  /// Creates a folder that only its owner may use; an existing one is kept.
+  /// Creates a folder that only its owner can use. An existing folder is kept.
   package static func makeFolder(_ path: String) throws(SiteFileFault) {
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SiteFileFault(path) }
   }
 
-  /// Reads a file; `nil` if it does not exist.
+  /// Reads a file; returns `nil` if the file does not exist.
   ///
   /// - Parameter isSecret: whether only the owner may have access to the file.
   package static func read(
     _ path: String, atMost limit: Int, isSecret: Bool = false
   ) throws(SiteFileFault) -> [UInt8]? {
-    // O_NONBLOCK prevents a wait if the path is that of a pipe.
+    // O_NONBLOCK prevents a wait if the path is the path of a pipe.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
@@ -71,8 +72,8 @@ package enum SiteFile {
     var facts = stat()
     guard fstat(descriptor, &facts) == 0 else { throw SiteFileFault(path) }
     guard facts.st_mode & S_IFMT == S_IFREG else { throw SiteFileFault(path, "not a file") }
-    // root may permit one more user to read a file, such as systemd for a credential of a service;
-    // the access control list for this appears as a right of the group.
+    // root may permit one additional user to read a file, such as systemd for a credential of a
+    // service. The access control list for this permission appears as a permission of the group.
     let exposed: mode_t = facts.st_uid == 0 && geteuid() != 0 ? 0o037 : 0o077
     guard !isSecret || facts.st_mode & exposed == 0 else {
       throw SiteFileFault(path, "other users can read it; change its mode to 0600")
@@ -99,7 +100,7 @@ package enum SiteFile {
     return Array(bytes.prefix(start))
   }
 
-  /// Creates a file that must not exist; only its owner can access it.
+  /// Creates a file that must not exist, and that only its owner can access.
   static func createSecret(_ path: String, _ bytes: [UInt8]) throws(SiteFileFault) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
@@ -115,7 +116,7 @@ package enum SiteFile {
     try flushFolder(of: path)
   }
 
-  /// Replaces a file atomically: after a crash it has its old or its new content.
+  /// Replaces a file atomically: after a crash, the file has its old or its new content.
   package static func replace(
     _ path: String, with bytes: [UInt8], mode: mode_t = 0o644
   ) throws(SiteFileFault) {

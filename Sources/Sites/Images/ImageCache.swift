@@ -4,9 +4,9 @@ import OtaflashFleet
 import OtaflashGATT
 import OtaflashNATS
 
-/// The images of a gateway: from its folder, otherwise from the bucket `FW`. Images are identified
-/// by their SHA-256, which is verified each time. The signature is verified by the caller, who
-/// knows the key of the campaign.
+/// Provides the images of a gateway, from its folder or from the bucket `FW`. Images are identified
+/// by their SHA-256, which is verified each time. The caller must verify the signature, because
+/// only the caller has the key of the campaign.
 package actor ImageCache {
   /// The maximum number of jobs that wait for transfers.
   private static let waitersMaximum = 1024
@@ -15,15 +15,16 @@ package actor ImageCache {
   private let folder: ImageFolder
   private let limit: Int
   private let transfers = SerialGate(waitersMaximum: waitersMaximum)
-  /// The number of users of each image.
+  /// The number of users of each image, by digest.
   private var users: [String: Int] = [:]
-  /// The order of uses by this process.
+  /// The number of the last use of each image in this process, by digest.
   private var uses: [String: Int] = [:]
   private var useCount = 0
 
   /// - Parameters:
-  ///   - folder: is created if it does not exist.
-  ///   - limit: the maximum size of the folder in bytes. Larger images are not stored.
+  ///   - folder: the folder, which is created if it does not exist.
+  ///   - limit: the maximum size of the folder in bytes. An image that exceeds the limit is not
+  ///   stored.
   package init(
     _ entries: any SiteEntries, folder: String, limit: Int
   ) throws(SiteImageFault) {
@@ -35,7 +36,8 @@ package actor ImageCache {
     self.limit = limit
   }
 
-  /// Returns an image, which remains in the folder until `release`. One transfer runs at a time.
+  /// Returns an image, which remains in the folder until `release` is called. One transfer runs at
+  /// a time.
   package func acquire(_ digest: String) async throws(SiteImageFault) -> [UInt8] {
     try ImageKey.check(digest)
     users[digest, default: 0] += 1
@@ -43,7 +45,7 @@ package actor ImageCache {
       if let bytes = try stored(digest) { return bytes }
       guard await transfers.enter() == .entered else { throw .cancelled }
       defer { transfers.leave() }
-      // Another job may have transferred it in the meantime.
+      // Another job may have transferred the image in the meantime.
       if let bytes = try stored(digest) { return bytes }
       return try await transfer(digest)
     } catch {
@@ -52,7 +54,7 @@ package actor ImageCache {
     }
   }
 
-  /// Ends a use. Each successful `acquire` has one.
+  /// Ends one use of an image. Call this function once for each successful `acquire`.
   package func release(_ digest: String) {
     guard let count = users[digest] else { return }
     users[digest] = count > 1 ? count - 1 : nil
@@ -60,7 +62,8 @@ package actor ImageCache {
 
   // MARK: The folder
 
-  /// Returns an image of the folder; a damaged file is removed.
+  /// Returns an image from the folder; `nil` if the folder has no valid image. A damaged file is
+  /// removed.
   private func stored(_ digest: String) throws(SiteImageFault) -> [UInt8]? {
     let path = folder.image(digest)
     do throws(SiteFileFault) {
@@ -80,8 +83,8 @@ package actor ImageCache {
     }
   }
 
-  /// Removes the images that were used longest ago until `size` bytes are free; `false` if the
-  /// others are in use.
+  /// Removes the least recently used images until `size` bytes are free; returns `false` if the
+  /// remaining images are in use.
   private func makeRoom(for size: Int, of digest: String) throws(SiteImageFault) -> Bool {
     guard size <= limit else { return false }
     do throws(SiteFileFault) {

@@ -2,9 +2,10 @@
 import OtaflashFleet
 import OtaflashNATS
 
-/// The transfer of one image to a gateway. Each chunk is verified, and then the complete image.
+/// The transfer of one image to a gateway. First each chunk is verified, and then the complete
+/// image.
 struct ImageDownload {
-  /// The maximum number of reads of a chunk: one may return damaged bytes, of one replica.
+  /// The maximum number of reads of a chunk. A read may return damaged bytes from one replica.
   private static let readsMaximum = 3
 
   let manifest: ImageManifest
@@ -40,7 +41,7 @@ struct ImageDownload {
     for number in manifest.chunks.indices {
       let range = manifest.range(of: number)
       guard range.upperBound <= bytes.count else { return }
-      // A chunk that is not correct is read again.
+      // An incorrect chunk is read again.
       do throws(ImageFault) { try assembly.add(number, Array(bytes[range])) } catch { continue }
     }
   }

@@ -2,13 +2,13 @@
 import Glibc
 
 /// The folder in which a gateway stores images: `DIGEST.image`, and `DIGEST.part` for interrupted
-/// transfers. Files are verified by their readers.
+/// transfers. The readers of a file verify its content.
 struct ImageFolder {
   struct File {
     let digest: String
     let path: String
     let size: Int
-    /// The time of the last use in nanoseconds, by the clock of the file system.
+    /// The time of the last use in nanoseconds, on the clock of the file system.
     let used: Int64
   }
 
@@ -19,7 +19,7 @@ struct ImageFolder {
   func image(_ digest: String) -> String { "\(path)/\(digest).image" }
   func part(_ digest: String) -> String { "\(path)/\(digest).part" }
 
-  /// The images and interrupted transfers.
+  /// Returns the images and the interrupted transfers.
   func files() throws(SiteFileFault) -> [File] {
     guard let folder = opendir(path) else { throw SiteFileFault(path) }
     defer { closedir(folder) }
@@ -31,7 +31,7 @@ struct ImageFolder {
       guard let suffix = Self.suffixes.first(where: name.hasSuffix) else { continue }
       let file = "\(path)/\(name)"
       var facts = stat()
-      // A file that was removed in the meantime does not count.
+      // The file was removed in the meantime.
       guard lstat(file, &facts) == 0 else { continue }
       files.append(
         File(
@@ -41,21 +41,22 @@ struct ImageFolder {
     return files
   }
 
-  /// Records the use of an image for the next process. Only the order of removals depends on it.
+  /// Records the use of an image for later processes. The record only affects the order in which
+  /// images are removed.
   func touch(_ digest: String) { _ = utimensat(AT_FDCWD, image(digest), nil, 0) }
 
   func remove(_ path: String) throws(SiteFileFault) {
     guard unlink(path) == 0 || errno == ENOENT else { throw SiteFileFault(path) }
   }
 
-  /// Opens the file of a transfer. What an earlier transfer wrote after `size` bytes is removed.
+  /// Opens the file of a transfer. Bytes of an earlier transfer after `size` bytes are removed.
   func openPart(_ digest: String, size: Int) throws(SiteFileFault) -> PartFile {
     let file = try PartFile(part(digest))
     try file.resize(to: size)
     return file
   }
 
-  /// Makes a complete transfer an image.
+  /// Renames the file of a complete transfer to the name of an image.
   func complete(_ digest: String, _ file: borrowing PartFile) throws(SiteFileFault) {
     try file.flush()
     guard rename(part(digest), image(digest)) == 0 else { throw SiteFileFault(image(digest)) }

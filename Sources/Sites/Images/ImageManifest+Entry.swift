@@ -6,11 +6,11 @@ import OtaflashNATS
 
 /// The reason why an image cannot be transferred.
 package enum SiteImageFault: Error, Hashable, Sendable {
-  /// Not the SHA-256 of an image in hex digits.
+  /// The text is not the SHA-256 of an image in hex digits.
   case invalidDigest(String)
-  /// The coordinator has not stored the image, or not completely.
+  /// The coordinator has not stored the image, or has not stored it completely.
   case absent(digest: String)
-  /// The stored image does not have the digest by which it was requested.
+  /// The stored image does not have the requested digest.
   case damaged(digest: String)
   case tooLarge(bytes: Int, limit: Int)
   case unavailable(NATSFault)
@@ -24,7 +24,7 @@ enum ImageKey {
   static func chunk(_ digest: String, _ number: Int) -> String { "\(digest).\(number)" }
   static func all(_ digest: String) -> String { "\(digest).*" }
 
-  /// Throws unless the text is a digest: digests are also names of files.
+  /// Throws `.invalidDigest` unless the text is a digest, because digests are also names of files.
   static func check(_ digest: String) throws(SiteImageFault) {
     let isHex = digest.utf8.allSatisfy {
       (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
@@ -47,8 +47,8 @@ extension ImageManifest {
     }.joined()
   }
 
-  /// The digests of the chunks as one text, because the manifest of a large image must be smaller
-  /// than a message of the broker.
+  /// The stored form of a manifest. The digests of the chunks are one value, because the manifest
+  /// of a large image must be smaller than the maximum message of the broker.
   private struct Entry: Codable {
     let digest: Data
     let size: Int
@@ -56,7 +56,7 @@ extension ImageManifest {
     let chunks: Data
   }
 
-  /// The manifest as the value of an entry.
+  /// Returns the manifest as the value of an entry.
   package func encoded() -> [UInt8] {
     let entry = Entry(
       digest: Data(digest), size: size, chunkSize: chunkSize, chunks: Data(chunks.joined()))
@@ -65,7 +65,7 @@ extension ImageManifest {
     }
   }
 
-  /// Decodes the value of an entry; `nil` if it is not a sound manifest.
+  /// Decodes the value of an entry; returns `nil` if the value is not a valid manifest.
   package static func decode(_ value: [UInt8]) -> ImageManifest? {
     let length = SHA256.byteCount
     do {

@@ -7,9 +7,9 @@ import OtaflashNATS
 package struct ImageUpload: Sendable {
   /// The result of an upload.
   package struct Report: Hashable, Sendable {
-    /// SHA-256 in hex digits.
+    /// The SHA-256 of the image in hex digits.
     package let digest: String
-    /// The number of chunks that were sent; the others were stored already.
+    /// The number of chunks that were sent; the other chunks were already stored.
     package let chunksSent: Int
   }
 
@@ -17,9 +17,9 @@ package struct ImageUpload: Sendable {
 
   package init(_ entries: any SiteEntries) { self.entries = entries }
 
-  /// Stores an image. After an interruption, the next call sends only what is missing.
+  /// Stores an image. After an interruption, the next call sends only the missing chunks.
   ///
-  /// - Parameter repairs: whether all chunks are sent again, because the stored ones are damaged.
+  /// - Parameter repairs: whether all chunks are sent again, because stored chunks are damaged.
   @discardableResult
   package func store(
     _ bytes: [UInt8], repairs: Bool = false
@@ -59,7 +59,7 @@ package struct ImageUpload: Sendable {
   package func remove(_ digest: String) async throws(SiteImageFault) {
     try ImageKey.check(digest)
     do throws(NATSFault) {
-      // The manifest first: an image without a manifest is incomplete.
+      // The manifest is removed first, because an image without a manifest is incomplete.
       try await entries.purge(ImageKey.manifest(digest))
       try await entries.purge(ImageKey.all(digest))
     } catch {

@@ -2,7 +2,7 @@
 import Crypto
 import FoundationEssentials
 
-/// The public key (X25519) for which the keys of devices are encrypted for a gateway.
+/// The public key (X25519) of a gateway, with which the keys of devices are encrypted.
 package struct GatewayPublicKey: Hashable, Sendable {
   static let byteCount = 32
 
@@ -10,7 +10,7 @@ package struct GatewayPublicKey: Hashable, Sendable {
 
   init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Decodes Base64; `nil` if it is not a key.
+  /// Decodes Base64; returns `nil` if the text is not a key.
   package init?(_ text: String) {
     guard let data = Data(base64Encoded: text), data.count == Self.byteCount else { return nil }
     bytes = Array(data)
@@ -19,7 +19,7 @@ package struct GatewayPublicKey: Hashable, Sendable {
   /// The key in Base64.
   package var text: String { Data(bytes).base64EncodedString() }
 
-  /// The first bytes of the SHA-256 of the key, by which a gateway finds its part of a box.
+  /// The first bytes of the SHA-256 of the key, with which a gateway finds its part of a box.
   var tag: [UInt8] { Array(SHA256.hash(data: bytes).prefix(8)) }
 
   func agreementKey() throws -> Curve25519.KeyAgreement.PublicKey {
@@ -49,7 +49,7 @@ package struct GatewayPrivateKey: Sendable {
   /// Generates a key.
   package init() { key = Curve25519.KeyAgreement.PrivateKey() }
 
-  /// Decodes Base64; `nil` if it is not a key.
+  /// Decodes Base64; returns `nil` if the text is not a key.
   package init?(_ text: String) {
     guard let data = Data(base64Encoded: text) else { return nil }
     do { key = try Curve25519.KeyAgreement.PrivateKey(rawRepresentation: data) } catch {
@@ -66,7 +66,7 @@ package struct GatewayPrivateKey: Sendable {
 }
 
 extension GatewayPrivateKey: CustomStringConvertible {
-  /// Without the key, so that no message or log contains it.
+  /// The public key. The text omits the private key, so that no message or log contains it.
   package var description: String { "the private key of \(publicKey.text)" }
 }
 #endif

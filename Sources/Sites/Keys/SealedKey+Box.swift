@@ -18,7 +18,8 @@ package enum KeySealFault: Error, Hashable, Sendable {
   case tooLarge
 }
 
-/// The use of a device key: a box opens only for the site, run and device for which it was made.
+/// The site, run and device for which a device key is encrypted. A box can be decrypted only with
+/// the same values.
 package struct SealedKeyPurpose: Hashable, Sendable {
   package let site: String
   package let run: String
@@ -30,7 +31,8 @@ package struct SealedKeyPurpose: Hashable, Sendable {
     self.device = device
   }
 
-  /// The purpose as HPKE's `info`: each text after its length, so that no two purposes are equal.
+  /// The purpose as the parameter `info` of HPKE. Each text follows its length, so that different
+  /// purposes have different values.
   var info: Data {
     var bytes = Array("otaflash device key 1".utf8)
     for text in [site, run, device] {
@@ -41,13 +43,13 @@ package struct SealedKeyPurpose: Hashable, Sendable {
   }
 }
 
-/// A box contains the key once per gateway of the site, each encrypted with HPKE (RFC 9180, base
-/// mode, X25519, HKDF-SHA256, ChaCha20-Poly1305). So each gateway has its own private key, and a
-/// gateway that was revoked cannot decrypt later boxes.
+/// A box contains the device key once per gateway of the site, each copy encrypted with HPKE (RFC
+/// 9180, base mode, X25519, HKDF-SHA256, ChaCha20-Poly1305). Each gateway therefore has a separate
+/// private key, and a gateway that was revoked cannot decrypt later boxes.
 ///
-/// Layout: the version 1, the number of parts, and for each part the tag of its public key
-/// (8 bytes), the encapsulated key (32 bytes), and the ciphertext with its 16-byte authentication
-/// tag.
+/// Layout: the version 1, the number of parts, and the parts. Each part consists of the tag of the
+/// gateway's public key (8 bytes), the encapsulated key (32 bytes), and the ciphertext with its
+/// 16-byte authentication tag.
 extension SealedKey {
   private static let version: UInt8 = 1
   private static let suite = HPKE.Ciphersuite.Curve25519_SHA256_ChachaPoly
@@ -73,7 +75,7 @@ extension SealedKey {
         box += gateway.tag + sender.encapsulatedKey + (try sender.seal(key))
       }
     } catch {
-      // A public key of low order.
+      // The public key has a low order.
       throw .damaged
     }
     self.init(site: purpose.site, box: box)
@@ -108,7 +110,7 @@ extension SealedKey {
 }
 
 extension KeySealFault: CustomStringConvertible {
-  /// The fault, as a clause; without any part of a key.
+  /// The fault, as a clause that contains no part of a key.
   package var description: String {
     switch self {
     case .noGateway(let site):

@@ -3,21 +3,23 @@ import OtaflashNATS
 
 /// The streams, buckets and consumers of `SiteLayout`, as the coordinator creates them.
 ///
-/// No bucket allows a roll-up, and none allows more than its newest revision: a gateway may write
-/// the entries of its site, and must not be able to remove or fill others with them.
+/// No bucket allows a roll-up, and each bucket stores only the newest revision of an entry: a
+/// gateway may write the entries of its site, and these writes must not remove other entries or
+/// fill the bucket.
 package enum SiteStreams {
   /// The time after which an offer that was neither acknowledged nor returned is delivered again. A
   /// gateway acknowledges an offer as soon as the claim is stored.
   package static let acknowledgementLimit = Duration.seconds(30)
-  /// The maximum number of offers of a site that were delivered, but not acknowledged: more than
-  /// the gateways of a site have places.
+  /// The maximum number of offers of a site that were delivered, but not acknowledged. The number
+  /// is greater than the number of concurrent jobs of all gateways of a site.
   package static let openMaximum = 4096
   /// The maximum size of the values that only gateways write, in bytes.
   static let reportMaximum: Int32 = 64 * 1024
   /// The maximum size of a bucket in memory, in bytes.
   static let memoryMaximum: Int64 = 64 << 20
 
-  /// The offers: at most one per device, each for one consumer.
+  /// Returns the stream of the offers. It stores at most one offer per device, and each offer is
+  /// for one consumer.
   package static func offers(replicas: Int = 1) -> StreamConfiguration {
     var stream = StreamConfiguration(name: SiteLayout.offers, subjects: ["flash.job.>"])
     stream.retention = .workQueue
@@ -25,12 +27,12 @@ package enum SiteStreams {
     stream.discard = .new
     stream.discardsNewPerSubject = true
     stream.replicas = replicas
-    // The coordinator reads offers from the leader; a gateway has no permission to read any.
+    // The coordinator reads offers from the leader. A gateway has no permission to read offers.
     stream.allowsDirectReads = false
     return stream
   }
 
-  /// All buckets.
+  /// Returns the configurations of all buckets.
   package static func buckets(replicas: Int = 1) -> [KeyValueConfiguration] {
     let stored = [SiteLayout.state, SiteLayout.runs, SiteLayout.images, SiteLayout.leader].map {
       KeyValueConfiguration(bucket: $0, replicas: replicas)
@@ -46,14 +48,15 @@ package enum SiteStreams {
     return stored + reported
   }
 
-  /// The consumer of the offers of a site; `nil` = jobs without a site.
+  /// Returns the configuration of the consumer of a site's offers; `nil` is the site of jobs
+  /// without a site.
   package static func consumer(ofSite site: String?) -> ConsumerConfiguration {
     ConsumerConfiguration(
       name: SiteLayout.consumer(ofSite: site), filter: SiteLayout.offers(ofSite: site),
       acknowledgementLimit: acknowledgementLimit, openMaximum: openMaximum)
   }
 
-  /// Creates the streams and buckets, or changes the configuration of existing ones.
+  /// Creates the streams and buckets, or changes the configuration of existing streams and buckets.
   ///
   /// - Parameter replicas: the number of servers that store each entry: 1, 3 or 5.
   package static func create(
@@ -65,7 +68,7 @@ package enum SiteStreams {
     }
   }
 
-  /// Creates the consumers of sites; existing ones are kept.
+  /// Creates the consumers of sites; existing consumers are kept.
   package static func createConsumers(
     of sites: [String?], on stream: JetStream
   ) async throws(NATSFault) {

@@ -1,14 +1,16 @@
 #if Sites
-/// Any text as one token of a subject or key: ASCII letters, digits, `-` and `_` are unchanged, and
-/// each other byte is `=` and two hex digits. Different texts have different tokens.
+/// A text as one token of a subject or key. ASCII letters, digits, `-` and `_` are unchanged; each
+/// other byte is replaced by `=` and two hex digits. Different texts have different tokens.
 package struct SubjectToken: Hashable, Sendable, CustomStringConvertible {
-  /// The token of no text, such as that of jobs without a site.
+  /// The token that represents no text, for example for jobs without a site.
   package static let none = SubjectToken(raw: "=")
 
   private static let digits = Array("0123456789ABCDEF".utf8)
 
   package let description: String
 
+  /// Creates the token of a text.
+  ///
   /// - Parameter text: a name that is not empty.
   package init(_ text: String) {
     var bytes: [UInt8] = []
@@ -24,7 +26,7 @@ package struct SubjectToken: Hashable, Sendable, CustomStringConvertible {
 
   private init(raw: String) { description = raw }
 
-  /// The text of a token; `nil` if no text has this token.
+  /// Returns the text of a token; `nil` if no text has this token.
   package static func text(of token: some StringProtocol) -> String? {
     var bytes: [UInt8] = []
     var rest = Substring(token).utf8

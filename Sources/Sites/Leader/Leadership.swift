@@ -6,8 +6,9 @@ import Synchronization
 
 /// A running coordinator.
 package struct CoordinatorName: Hashable, Sendable {
-  /// The same only for processes that cannot run at the same time, such as those that lock the same
-  /// store: a coordinator that restarts takes over immediately.
+  /// The identifier. It must be equal only for processes that cannot run at the same time, such as
+  /// processes that lock the same store. If a coordinator restarts with the same identifier, it
+  /// takes over immediately.
   package let id: String
   /// The name of the host, for messages.
   package let host: String
@@ -22,7 +23,7 @@ package struct CoordinatorName: Hashable, Sendable {
 package enum LeadershipFault: Error, Hashable, Sendable {
   /// Another coordinator is running.
   case running(host: String)
-  /// Another coordinator has taken over; `nil` = the entry was removed.
+  /// Another coordinator has taken over; `nil` means that the entry was removed.
   case takenOver(host: String?)
   /// The bucket cannot be used.
   case unavailable(NATSFault)
@@ -30,25 +31,26 @@ package enum LeadershipFault: Error, Hashable, Sendable {
 }
 
 /// The right of one coordinator to run: an entry in the bucket `LEADER`, renewed by
-/// compare-and-set. Times of other hosts are not compared: another coordinator may take over after
-/// the entry was unchanged for `silence`, by the clock of that coordinator.
+/// compare-and-set. Times of different hosts are not compared: another coordinator may take over if
+/// the entry was unchanged for `silence`, on the clock of the other coordinator.
 package final class Leadership: Sendable {
   /// The time between two renewals.
   package static let renewalInterval = Duration.seconds(5)
-  /// The time without a renewal after which another coordinator takes over.
+  /// The time without a renewal after which another coordinator may take over.
   package static let silence = Duration.seconds(15)
-  /// The time after the start of the last successful renewal in which the right is certain.
+  /// The time after the start of the last successful renewal during which no other coordinator can
+  /// have taken over.
   static let certainty = silence * 2 / 3
   static let key = "coordinator"
   private static let readInterval = Duration.seconds(1)
-  /// The maximum number of attempts of one renewal: its own earlier write may have been stored
+  /// The maximum number of attempts of one renewal. An attempt fails if an earlier write was stored
   /// although its reply was lost.
   private static let attemptsMaximum = 3
 
   private struct Value: Codable {
     let id: String
     let host: String
-    /// Different in each renewal.
+    /// A number that is different in each renewal.
     let count: Int
   }
 
@@ -75,7 +77,7 @@ package final class Leadership: Sendable {
 
   // MARK: Start
 
-  /// Waits until no other coordinator runs, at most `silence`.
+  /// Waits until no other coordinator runs, at most `silence`; returns the right to run.
   ///
   /// - Throws: `.running` as soon as another coordinator renews its entry.
   package static func acquire(
@@ -93,14 +95,14 @@ package final class Leadership: Sendable {
       if let revision { return start(revision, moment) }
       throw .running(host: try await read(entries)?.host ?? "unknown")
     }
-    // The caller has ensured that its predecessor with the same id has ended.
+    // If the entry has the same id, the caller has ensured that the previous process has ended.
     let end = clock.now.advanced(by: found.id == name.id ? .zero : silence)
     while clock.now < end {
       guard await clock.pause(until: min(end, clock.now.advanced(by: readInterval))) else {
         throw .cancelled
       }
       let now = try await read(entries)
-      // A removed entry: the other coordinator has ended.
+      // If the entry was removed, the other coordinator has ended.
       guard let now else { break }
       guard now.revision == found.revision else { throw .running(host: now.host) }
     }
@@ -117,14 +119,14 @@ package final class Leadership: Sendable {
 
   // MARK: Renewal
 
-  /// Whether no other coordinator can have taken over yet. `false` after 10 s without a successful
-  /// renewal; `true` again after the next one.
+  /// Whether no other coordinator can have taken over. The value is `false` after 10 s without a
+  /// successful renewal, and `true` again after the next renewal.
   package var isCertain: Bool {
     clock.now.elapsed - state.withLock { $0.renewed } < Self.certainty
   }
 
-  /// Renews the entry until the task is cancelled. While the broker does not answer, no other
-  /// coordinator can take over either, so this is no reason to end.
+  /// Renews the entry until the task is cancelled. A broker that does not respond is not a reason
+  /// to end, because no other coordinator can take over either.
   ///
   /// - Throws: `.takenOver`.
   package func keep() async throws(LeadershipFault) {
@@ -150,7 +152,7 @@ package final class Leadership: Sendable {
       let found: Found?
       do throws(LeadershipFault) { found = try await Self.read(entries) } catch { return }
       guard let found, found.id == name.id else { throw .takenOver(host: found?.host) }
-      // Its own write, whose reply was lost, or an old revision of a replica.
+      // The found revision is an own write whose reply was lost, or an old revision from a replica.
       state.withLock { $0.revision = max($0.revision, found.revision) }
     }
   }
@@ -175,7 +177,7 @@ package final class Leadership: Sendable {
       let value = try JSONDecoder().decode(Value.self, from: Data(entry.value))
       return Found(id: value.id, host: value.host, revision: entry.revision)
     } catch {
-      // The entry of another version counts as that of another coordinator.
+      // An entry of another version of otaflash is treated as the entry of another coordinator.
       return Found(id: "", host: "unknown", revision: entry.revision)
     }
   }
@@ -203,9 +205,9 @@ extension LeadershipFault: CustomStringConvertible {
     case .running(let host):
       "a coordinator is running on \(host); stop it, or wait 15 s after it has ended"
     case .takenOver(let host?):
-      "the coordinator on \(host) has taken over; this one has stopped"
+      "the coordinator on \(host) has taken over; this coordinator has stopped"
     case .takenOver(nil):
-      "the entry of the running coordinator was removed; this one has stopped"
+      "the entry of the running coordinator was removed; this coordinator has stopped"
     case .unavailable(let fault): "\(fault)"
     case .cancelled: "the task was cancelled"
     }

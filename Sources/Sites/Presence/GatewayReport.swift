@@ -4,16 +4,17 @@ import OtaflashFleet
 import OtaflashGATT
 import OtaflashNATS
 
-/// The state of a gateway, as it reports it.
+/// The state that a gateway reports.
 package struct GatewayReport: Hashable, Sendable, Codable {
-  /// The version of otaflash.
+  /// The version of otaflash on the gateway.
   package var version: String
-  /// The names of its adapters.
+  /// The names of the gateway's adapters.
   package var adapters: [String]
-  /// The maximum number of jobs at the same time.
+  /// The maximum number of concurrent jobs.
   package var places: Int
   package var jobs: [UpdateJob.ID]
-  /// The start of the process by the gateway's clock. For display only: the clock may be wrong.
+  /// The start of the process on the gateway's clock. The time is only displayed, because the clock
+  /// may be wrong.
   package var startedAt: WallClockTime
 
   package init(
@@ -47,7 +48,7 @@ package struct PresenceReporter: Sendable {
 
   /// Reports immediately and then every 15 s, until the task is cancelled.
   ///
-  /// - Throws: `.notPermitted` or `.closed`: later reports would fail as well.
+  /// - Throws: `.notPermitted` or `.closed`, because later reports would also fail.
   package func run(
     _ report: @Sendable () async -> GatewayReport
   ) async throws(NATSFault) {
@@ -57,7 +58,7 @@ package struct PresenceReporter: Sendable {
       } catch {
         switch error {
         case .notPermitted, .closed: throw error
-        // The next report replaces this one.
+        // The next report replaces the lost report.
         default: break
         }
       }
@@ -73,7 +74,7 @@ package struct PresenceReporter: Sendable {
     try await entries.put(key, value)
   }
 
-  /// Removes the report of a gateway that ends.
+  /// Removes the report of a gateway that is about to end.
   package func end() async throws(NATSFault) {
     try await entries.remove(key, expecting: nil)
   }

@@ -3,19 +3,19 @@ import FoundationEssentials
 import OtaflashFleet
 import OtaflashNATS
 
-/// The gateways that the coordinator has seen. Times are of the coordinator's clock: a gateway is
+/// The gateways that the coordinator has seen. Times are on the coordinator's clock: a gateway is
 /// seen when its entry has a new revision.
 package struct GatewayRoster: Sendable {
   /// A gateway.
   package struct Gateway: Hashable, Sendable {
-    /// From the key, which only this gateway can write, not from the report.
+    /// The site from the key of the entry, because only this gateway can write this key.
     package let site: String
     package let name: String
-    /// The last report; `nil` = it cannot be decoded.
+    /// The last report; `nil` if the report cannot be decoded.
     package let report: GatewayReport?
     /// The time at which the last report was seen.
     package let lastSeen: Duration
-    /// Whether the last report is at most `SiteLayout.presenceLifetime` old.
+    /// Whether the age of the last report is at most `SiteLayout.presenceLifetime`.
     package let isRunning: Bool
   }
 
@@ -57,7 +57,7 @@ package struct GatewayRoster: Sendable {
     update(with: try await entries.all(), at: now)
   }
 
-  /// Returns all gateways, by site and name.
+  /// Returns all gateways, sorted by site and name.
   package func gateways(at now: Duration) -> [Gateway] {
     rows.values.map { row in
       Gateway(

@@ -1,16 +1,16 @@
 #if Sites
 import OtaflashConsole
 
-/// A secret for programs: `otaflash_ID_SECRET`. Only the SHA-256 of its secret is stored; a slow
-/// hash is not necessary, because the secret has 256 random bits.
+/// A secret for programs: `otaflash_ID_SECRET`. The page stores only the SHA-256 of the secret
+/// part. A slow hash is not necessary, because the secret part has 256 random bits.
 package struct AccessToken: Hashable, Sendable {
   /// The stored form.
   package struct Stored: Hashable, Sendable, Codable {
-    /// Finds the token; not a secret.
+    /// The identifier with which the page finds the token. The identifier is not secret.
     package let id: String
     /// The purpose, such as `nightly build`.
     package let label: String
-    /// SHA-256 of the secret, in hex digits.
+    /// The SHA-256 of the secret part, in hex digits.
     package let sha256: String
 
     package init(id: String, label: String, sha256: String) {
@@ -48,7 +48,7 @@ package struct AccessToken: Hashable, Sendable {
     self.secret = secret
   }
 
-  /// The text that the program sends; it is shown once.
+  /// The text that the program sends. The text is shown only when the token is created.
   package var text: String { "\(Self.prefix)_\(id)_\(Text.hex(secret))" }
 
   package func stored(label: String) -> Stored {

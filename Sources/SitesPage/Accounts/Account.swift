@@ -1,12 +1,12 @@
 #if Sites
 /// A user or program that may use the page and the API.
 package struct Account: Hashable, Sendable, Codable {
-  /// The maximum length of a name, in bytes. Events contain the name as the operator.
+  /// The maximum length of a name in bytes. Events contain the name of the account as the operator.
   package static let nameMaximum = 64
 
   package let name: String
   package var role: AccountRole
-  /// The password for the page; `nil` = the account uses only the API.
+  /// The password for the page; `nil` if the account uses only the API.
   package var password: PasswordHash?
   /// The tokens for the API.
   package var tokens: [AccessToken.Stored]
@@ -21,8 +21,8 @@ package struct Account: Hashable, Sendable, Codable {
     self.tokens = tokens
   }
 
-  /// Whether a name consists of 1 to 64 letters, digits and `.`, `_`, `@`, `-` (ASCII), so that it
-  /// is displayed as it is and can be typed.
+  /// Returns whether a name consists of 1 to 64 letters, digits and `.`, `_`, `@`, `-` (ASCII).
+  /// Such a name can be typed, and is displayed without escapes.
   package static func isName(_ name: String) -> Bool {
     (1...nameMaximum).contains(name.utf8.count)
       && name.utf8.allSatisfy { byte in

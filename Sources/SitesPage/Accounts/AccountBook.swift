@@ -1,10 +1,10 @@
 #if Sites
 import Synchronization
 
-/// The accounts of a running page. A changed file is read again within a second, so a removed
-/// account or token is refused from then on.
+/// The accounts of a running page. A changed file is read again within a second; afterwards, a
+/// removed account or token is refused.
 package final class AccountBook: Sendable {
-  /// The interval at which the file is examined.
+  /// The interval at which the file is checked for changes.
   private static let interval = Duration.seconds(1)
 
   fileprivate struct State {
@@ -12,7 +12,7 @@ package final class AccountBook: Sendable {
     var tokens: [String: (account: String, token: AccessToken.Stored)] = [:]
     var identity: AccountsFile.Identity?
     var examined: Duration?
-    /// The reason why the present file is not used; the previous accounts remain valid.
+    /// The reason why the current file is not used; the previous accounts remain valid.
     var fault: AccountsFault?
   }
 
@@ -20,6 +20,8 @@ package final class AccountBook: Sendable {
   private let uptime: @Sendable () -> Duration
   private let state = Mutex(State())
 
+  /// Reads the accounts.
+  ///
   /// - Throws: a fault if the file cannot be used.
   package init(
     _ file: AccountsFile, environment: SitesEnvironment = SitesEnvironment()
@@ -34,12 +36,12 @@ package final class AccountBook: Sendable {
     current { $0.accounts.values.sorted { $0.name < $1.name } }
   }
 
-  /// The reason why a changed file is not used.
+  /// The reason why a changed file is not used; `nil` if the file is used.
   package var fault: AccountsFault? { current { $0.fault } }
 
   package subscript(name: String) -> Account? { current { $0.accounts[name] } }
 
-  /// Returns the account of a token; `nil` = the token is not valid.
+  /// Returns the account of a token; `nil` if the token is not valid.
   package func account(with token: AccessToken) -> Account? {
     current { state in
       guard let known = state.tokens[token.id], known.token.matches(token) else { return nil }

@@ -1,11 +1,11 @@
 #if Sites
-/// The rights of an account. Each role includes the rights of the roles before it.
+/// The permissions of an account. Each role includes the permissions of the roles before it.
 package enum AccountRole: String, Hashable, Sendable, Codable, CaseIterable, Comparable {
-  /// Reads everything.
+  /// Permits reading everything.
   case viewer
-  /// Also starts campaigns, and gives commands to runs.
+  /// Also permits starting campaigns and giving commands to runs.
   case op = "operator"
-  /// Also manages accounts and sessions.
+  /// Also permits managing accounts and sessions.
   case admin
 
   package static func < (left: AccountRole, right: AccountRole) -> Bool { left.rank < right.rank }

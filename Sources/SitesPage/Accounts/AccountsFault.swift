@@ -4,7 +4,7 @@ import OtaflashConsole
 /// The reason why the accounts cannot be read or changed.
 package enum AccountsFault: Error, Hashable, Sendable {
   case missing(path: String)
-  /// Other users of the machine can read or replace the file.
+  /// Other users of the computer can read or replace the file.
   case notPrivate(path: String, mode: UInt32)
   /// The file belongs to another user.
   case otherOwner(path: String)
@@ -19,7 +19,7 @@ package enum AccountsFault: Error, Hashable, Sendable {
 }
 
 extension AccountsFault: CustomStringConvertible {
-  /// The fault with its remedy.
+  /// The fault with its remedy, as a clause.
   package var description: String {
     switch self {
     case .missing(let path): "there is no accounts file \(path): add an account first"
@@ -33,8 +33,8 @@ extension AccountsFault: CustomStringConvertible {
     case .system(let path, let errno):
       "the accounts file \(path) cannot be used: \(SystemError.text(errno))"
     case .badName(let name):
-      "'\(VisibleText.escaped(name))' is not a name: use 1 to \(Account.nameMaximum) letters, "
-        + "digits and . _ @ -"
+      "'\(VisibleText.escaped(name))' is not a valid name: use 1 to \(Account.nameMaximum) "
+        + "letters, digits and . _ @ -"
     case .badPassword(let bytes):
       "the password has \(bytes) bytes; \(PasswordHash.lengths.lowerBound) to "
         + "\(PasswordHash.lengths.upperBound) are permitted"

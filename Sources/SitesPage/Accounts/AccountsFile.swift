@@ -2,7 +2,7 @@
 import FoundationEssentials
 import Glibc
 
-/// The file of accounts: JSON, readable only by its user (mode 0600).
+/// The file of accounts in JSON. Only its owner can read the file (mode 0600).
 package struct AccountsFile: Sendable {
   /// The maximum size in bytes.
   private static let sizeMaximum = 4 << 20
@@ -13,7 +13,7 @@ package struct AccountsFile: Sendable {
     var accounts: [Account]
   }
 
-  /// Identifies the content: a changed file has another identity.
+  /// The identity of the content: a changed file has another identity.
   struct Identity: Hashable, Sendable {
     let device: UInt64
     let number: UInt64
@@ -86,7 +86,7 @@ package struct AccountsFile: Sendable {
 
   // MARK: Changes
 
-  /// Reads, changes and replaces the file in one locked operation; a missing file is created.
+  /// Reads, changes and replaces the file in one locked operation. A missing file is created.
   package func update<Value>(
     _ change: (inout [Account]) throws(AccountsFault) -> Value
   ) throws(AccountsFault) -> Value {
@@ -143,7 +143,7 @@ extension AccountsFile.Identity {
 }
 
 extension AccountsFile {
-  /// Adds an account.
+  /// Adds an account to the file.
   package func add(
     _ name: String, role: AccountRole, password: String?,
     cost: PasswordHash.Cost = .standard
@@ -171,7 +171,7 @@ extension AccountsFile {
     try change(name) { $0[$1].password = hash }
   }
 
-  /// Adds a token.
+  /// Adds a token to an account.
   ///
   /// - Returns: the token, which cannot be read from the file later.
   package func addToken(_ label: String, to name: String) throws(AccountsFault) -> AccessToken {

@@ -13,13 +13,13 @@ package struct PasswordHash: Hashable, Sendable {
     package let logarithm: Int
     package let parallelism: Int
 
-    /// The memory of a derivation is 128 · r · 2^ln bytes: here 32 MiB. OWASP recommends these
-    /// values (Password Storage Cheat Sheet, scrypt: N = 2^15, r = 8, p = 3).
+    /// The recommended cost of OWASP (Password Storage Cheat Sheet, scrypt: N = 2^15, r = 8, p =
+    /// 3). A derivation uses 128 · r · 2^ln bytes of memory, which is 32 MiB.
     package static let standard = Cost(logarithm: 15, parallelism: 3)
-    /// For tests only: the library is compiled without optimization there.
+    /// A lower cost for tests only, because tests compile the library without optimization.
     package static let test = Cost(logarithm: 4, parallelism: 1)
 
-    /// Costs up to these limits are accepted from a file; larger ones would use up the memory.
+    /// The permitted ranges of a cost in a file; larger values would use too much memory.
     fileprivate static let logarithms = 4...17
     fileprivate static let parallelisms = 1...16
   }
@@ -43,7 +43,7 @@ package struct PasswordHash: Hashable, Sendable {
     hash = Self.derive(password, salt, cost)
   }
 
-  /// Whether the password is the stored one. The duration depends only on the cost.
+  /// Returns whether the password is the stored password. The duration depends only on the cost.
   package func matches(_ password: String) -> Bool {
     SecretBytes.areEqual(Self.derive(password, salt, cost), hash)
   }
@@ -55,7 +55,7 @@ package struct PasswordHash: Hashable, Sendable {
         rounds: 1 << cost.logarithm, blockSize: blockSize, parallelism: cost.parallelism)
       return key.withUnsafeBytes { Array($0) }
     } catch {
-      // Only parameters outside of the checked limits fail.
+      // scrypt fails only if a parameter is outside of the checked limits.
       preconditionFailure("scrypt failed: \(error)")
     }
   }
@@ -91,7 +91,7 @@ package enum SecretBytes {
     SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)).withUnsafeBytes { Array($0) }
   }
 
-  /// Compares in a time that depends only on the lengths.
+  /// Returns whether two byte arrays are equal. The duration depends only on their lengths.
   package static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     guard left.count == right.count else { return false }
     var difference: UInt8 = 0

@@ -3,11 +3,11 @@ import OtaflashConsole
 import OtaflashFleet
 import OtaflashFleetHost
 
-/// The clocks of the page. Tests provide their own.
+/// The clocks of the page. Tests use other clocks.
 package struct SitesEnvironment: Sendable {
-  /// The time of day, for display.
+  /// Returns the time of day, for display.
   package var wall: @Sendable () -> WallClockTime
-  /// The time since the start of the machine, for lifetimes and limits.
+  /// Returns the time since the start of the computer, for lifetimes and limits.
   package var uptime: @Sendable () -> Duration
   /// Waits; returns `false` if the task was cancelled.
   package var pause: @Sendable (Duration) async -> Bool

@@ -10,9 +10,9 @@ package enum RunAction: String, Hashable, Sendable, CaseIterable {
   case retry
   case cancel
 
-  /// The command for the coordinator.
+  /// Returns the command for the coordinator.
   ///
-  /// - Parameter devices: the devices of `retry`; empty = all that did not succeed.
+  /// - Parameter devices: the devices of `retry`; empty = all devices that did not succeed.
   package func command(devices: [FleetDevice.ID] = []) -> OperatorCommand {
     switch self {
     case .approve, .resume: .resume
@@ -23,14 +23,16 @@ package enum RunAction: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// The effect of a command on a run in its present state, for the confirmation by the operator.
+/// The effect of a command on a run in its current state, which the operator must confirm.
 package struct CommandEffect: Hashable, Sendable {
   package let action: RunAction
-  /// Sentences.
+  /// The effect as sentences.
   package let sentences: [String]
-  /// Differs if the run has reached another state, in which the effect may be another one.
+  /// A text that changes if the run reaches another state, in which the effect may differ.
   package let fingerprint: String
 
+  /// Determines the effect of a command.
+  ///
   /// - Throws: the reason why the command is not possible now.
   init(
     of action: RunAction, devices: [FleetDevice.ID] = [], in index: borrowing RunIndex
@@ -72,7 +74,7 @@ package struct CommandEffect: Hashable, Sendable {
     return steps(after: current, wave, in: index)
   }
 
-  /// The effect of an approval on the waves.
+  /// Returns the effect of an approval on the waves.
   private static func steps(
     after current: Int, _ wave: WaveProgress, in index: borrowing RunIndex
   ) -> [String] {
@@ -80,8 +82,8 @@ package struct CommandEffect: Hashable, Sendable {
       return [
         "Wave \(wave.name) continues with its remaining "
           + "\(devices(wave.tally.size - wave.tally.settled)).",
-        "Its \(Figures.counted(wave.tally.failed, "failure")) so far "
-          + "\(wave.tally.failed == 1 ? "is" : "are") accepted: they no longer count towards the "
+        "The \(Figures.counted(wave.tally.failed, "failure")) so far "
+          + "\(wave.tally.failed == 1 ? "is" : "are") accepted, and no longer counted towards the "
           + "failure limit.",
       ]
     }
@@ -118,9 +120,10 @@ package struct CommandEffect: Hashable, Sendable {
       running == 0
         ? "No attempt is in progress."
         : "\(Figures.counted(running, "attempt")) in progress "
-          + "\(running == 1 ? "ends" : "end") at a safe point; these devices keep their old image.",
+          + "\(running == 1 ? "ends" : "end") at a safe point; devices in progress keep their "
+          + "old image.",
       "\(devices(waiting)) \(waiting == 1 ? "is" : "are") not updated.",
-      "\(devices(index.counts[.succeeded])) that already run the new image keep it.",
+      "\(devices(index.counts[.succeeded])) that already run the new image keep this image.",
       "A cancelled run cannot be resumed; start the campaign again to continue.",
     ]
   }
@@ -159,13 +162,13 @@ extension RunIndex {
     }
   }
 
-  /// Whether a device did not succeed; `effect` would count all devices.
+  /// Whether a device did not succeed. Unlike `effect`, this property does not count the devices.
   private var canRetry: Bool {
     if case .cancelling = run.control { return false }
     return counts[.failed] + counts[.unseen] + counts[.neutral] > 0
   }
 
-  /// The devices that workers update now, up to a number.
+  /// Returns the devices that workers update now, at most `limit`.
   package func runningDevices(limit: Int) -> [DeviceReport] {
     places(with: .running, limit: limit).map { device(at: $0) }
   }

@@ -6,7 +6,7 @@ import Synchronization
 
 /// A device of one or more runs.
 package struct KnownDevice: Hashable, Sendable {
-  /// The device in one run.
+  /// The result of the device in one run.
   package struct Entry: Hashable, Sendable {
     package let run: String
     package let campaign: String
@@ -14,7 +14,7 @@ package struct KnownDevice: Hashable, Sendable {
     package let report: Outline
   }
 
-  /// The result of a device in a run, without its attempts.
+  /// The result of a device in a run, without the list of its attempts.
   package struct Outline: Hashable, Sendable {
     package let outcome: Outcome
     package let words: String
@@ -44,13 +44,13 @@ package struct KnownDevice: Hashable, Sendable {
 
   package var label: String { name ?? id }
 
-  /// The version that the device reported last; `nil` = unknown.
+  /// The version that the device reported last; `nil` if no version is known.
   package var version: FirmwareVersion? {
     for entry in entries { if let version = entry.report.to { return version } }
     return nil
   }
 
-  /// The newest run.
+  /// The entry of the newest run.
   package var latest: Entry? { entries.first }
 }
 
@@ -65,7 +65,7 @@ package struct VersionGroup: Hashable, Sendable {
   package let devices: Int
 }
 
-/// The versions of all devices, and the names for filters.
+/// The versions of all devices, and the values of the filters.
 package struct InventorySummary: Hashable, Sendable {
   package let groups: [VersionGroup]
   package let sites: [String]
@@ -86,7 +86,7 @@ package struct InventoryQuery: Hashable, Sendable {
   package var text = ""
   package var site: String?
   package var board: String?
-  /// `1.3.0`, or `unknown`.
+  /// The version to select, such as `1.3.0`, or `unknown`.
   package var version: String?
   package var order = Order.name
   package var isDescending = false
@@ -96,8 +96,8 @@ package struct InventoryQuery: Hashable, Sendable {
   package init() {}
 }
 
-/// The devices of all runs, and their results: which devices run what. It is built from the runs
-/// when the coordinator starts, and updated while runs progress.
+/// The devices of all runs, with their results and running versions. The inventory is built from
+/// the stored runs when the coordinator starts, and is updated while runs progress.
 package final class DeviceInventory: Sendable {
   private let state = Mutex(InventoryTable())
 
@@ -116,7 +116,7 @@ package final class DeviceInventory: Sendable {
     state.withLock { $0.page(query) }
   }
 
-  /// The groups, by board and version.
+  /// The number of devices by board and version.
   package var groups: [VersionGroup] { summary.groups }
   package var summary: InventorySummary { state.withLock { $0.summary() } }
 
@@ -125,7 +125,7 @@ package final class DeviceInventory: Sendable {
     state.withLock { $0.record(reports, of: run, began: began) }
   }
 
-  /// Marks that all stored runs are included, or that only the newest ones are.
+  /// Records whether all stored runs are included, or only the newest runs.
   func finishLoading(isComplete: Bool) { state.withLock { $0.isComplete = isComplete } }
 }
 #endif

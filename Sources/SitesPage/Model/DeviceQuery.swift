@@ -14,22 +14,22 @@ package struct DeviceQuery: Hashable, Sendable {
     case settled
   }
 
-  /// The number of rows on a page.
+  /// The permitted number of rows on a page.
   package static let pageSizes = 1...200
   package static let pageSize = 50
   /// The maximum length of a search text, in Unicode scalars.
   package static let textMaximum = 100
 
-  /// Part of a name or id, in any case; empty = all.
+  /// A part of a name or id, in upper or lower case; empty selects all devices.
   package var text = ""
   package var outcome: Outcome?
-  /// The index of the wave.
+  /// The index of the wave, from 0.
   package var wave: Int?
   package var site: String?
   package var board: String?
   package var order = Order.name
   package var isDescending = false
-  /// 1, 2, …
+  /// The number of the page, from 1.
   package var page = 1
   package var size = DeviceQuery.pageSize
 
@@ -41,7 +41,7 @@ package struct TablePage<Row: Sendable>: Sendable {
   package let rows: [Row]
   /// The number of rows on all pages.
   package let total: Int
-  /// The shown page, which may be an earlier page than requested.
+  /// The number of the returned page, which may be lower than the requested number.
   package let page: Int
   package let size: Int
 
@@ -60,7 +60,7 @@ package struct TablePage<Row: Sendable>: Sendable {
   }
 }
 
-/// A text for searches without regard to case.
+/// A text for searches that ignore upper and lower case.
 struct SearchText: Hashable, Sendable {
   private let bytes: [UInt8]
 

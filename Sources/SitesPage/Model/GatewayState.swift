@@ -4,16 +4,16 @@ import OtaflashFleet
 /// The last report of a gateway.
 package struct GatewayState: Hashable, Sendable {
   package var site: String
-  /// The name, unique in its site.
+  /// The name of the gateway, unique in its site.
   package var name: String
-  /// The version of its program.
+  /// The version of otaflash on the gateway.
   package var version: String
   /// The adapters that are on, such as `hci0`.
   package var adapters: [String]
   package var lastReport: WallClockTime
-  /// Whether its last report is recent enough.
+  /// Whether the last report is recent enough for a running gateway.
   package var isRunning: Bool
-  /// The jobs that it has claimed.
+  /// The jobs that the gateway has claimed.
   package var jobs: [UpdateJob.ID]
 
   package init(
@@ -34,7 +34,7 @@ package struct GatewayState: Hashable, Sendable {
 package struct CampaignSubmission: Sendable {
   /// A file of the campaign: an image, a table of devices, a key.
   package struct File: Hashable, Sendable {
-    /// The name as in the campaign, without a folder.
+    /// The name of the file as in the campaign, without a folder.
     package let name: String
     package let bytes: [UInt8]
 

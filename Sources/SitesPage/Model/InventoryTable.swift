@@ -15,12 +15,12 @@ struct InventoryTable: Sendable {
   private var boardCounts: [String: Int] = [:]
   private var orders: [InventoryQuery.Order: (revision: Int, places: [Int])] = [:]
   private var latest: (revision: Int, summary: InventorySummary)?
-  /// Increases when a device is added or renamed.
+  /// A number that increases when a device is added or renamed.
   private var identityRevision = 0
 
   subscript(id: FleetDevice.ID) -> KnownDevice? { places[id].map { devices[$0] } }
 
-  /// The groups, sites and boards, which are sorted once per change.
+  /// Returns the groups, sites and boards, which are sorted once per change.
   mutating func summary() -> InventorySummary {
     if let latest, latest.revision == revision { return latest.summary }
     let groups = counts.map { VersionGroup(key: $0, devices: $1) }
@@ -63,7 +63,7 @@ struct InventoryTable: Sendable {
     count(devices[place], by: 1)
   }
 
-  /// Uses the name, board and site of the newest run.
+  /// Sets the name, board and site of a device to the values in the newest run.
   private mutating func identify(_ place: Int, as device: RunDevice) {
     let known = devices[place]
     guard known.name != device.name || known.board != device.board || known.site != device.site
@@ -133,7 +133,7 @@ struct InventoryTable: Sendable {
 }
 
 extension VersionGroup {
-  /// The version for a filter, or `unknown`.
+  /// Returns the version as a filter value; `unknown` if the version is `nil`.
   package static func words(_ version: FirmwareVersion?) -> String {
     version?.description ?? "unknown"
   }

@@ -1,14 +1,15 @@
 #if Sites
-/// A text with the order of `door 2`, `door 10`: digits compare as numbers, letters without case.
+/// A text in natural order: `door 2` is before `door 10`. Digits are compared as numbers, and
+/// letters are compared without case.
 struct NaturalText: Comparable, Hashable {
   private let key: [UInt8]
 
-  /// Numbers with more digits than this compare as text.
+  /// The maximum number of digits of a number; longer numbers are compared as text.
   private static let digitsMaximum = 60
 
   init(_ text: String) {
-    // A run of digits becomes its length and its digits without leading zeros, so that plain
-    // comparison of bytes orders numbers.
+    // A sequence of digits is replaced by its length and its digits without leading zeros, so that
+    // a comparison of bytes orders the numbers.
     var key: [UInt8] = []
     var digits: [UInt8] = []
     func flush(_ key: inout [UInt8], _ digits: inout [UInt8]) {
@@ -37,7 +38,8 @@ struct NaturalText: Comparable, Hashable {
 }
 
 extension TablePage where Row == Int {
-  /// Creates a page of places; a page after the last one becomes the last one.
+  /// Creates a page of a list of places. If `page` is after the last page, the last page is
+  /// created.
   init(of found: [Int], page: Int, size: Int) {
     let size = min(max(size, DeviceQuery.pageSizes.lowerBound), DeviceQuery.pageSizes.upperBound)
     let page = min(max(page, 1), max(1, (found.count + size - 1) / size))

@@ -4,12 +4,12 @@ import OtaflashFleetHost
 import OtaflashFleetReport
 import OtaflashFleetStore
 
-/// The stored runs. It keeps the last requested runs, and the list of all runs, for the next
+/// The stored runs. The archive keeps the last requested runs and the list of all runs for later
 /// requests.
 actor RunArchive {
-  /// The number of kept runs. A run of 10,000 devices has about 10 MB.
+  /// The number of kept runs. A run with 10,000 devices uses about 10 MB.
   private static let booksMaximum = 3
-  /// The age up to which the list of runs is used again.
+  /// The maximum age at which the list of runs is used again.
   private static let listLifetime = Duration.seconds(2)
 
   /// The number of events that are read at a time.
@@ -35,11 +35,11 @@ actor RunArchive {
     return runs
   }
 
-  /// Reads the list again for the next request.
+  /// Discards the list, so that the next request reads it again.
   func forgetList() { list = nil }
 
-  /// Returns a run with its events folded. Concurrent requests for a run read it once, because the
-  /// method does not suspend.
+  /// Returns a run in the state after its last event. Concurrent requests for a run read the run
+  /// once, because the method does not suspend.
   func book(_ id: String) throws(SitesFault) -> RunBook {
     let events = try stored { () throws(StorageFault) in try store.head(of: id)?.events }
     guard let events else { throw .noRun(id) }
@@ -57,14 +57,14 @@ actor RunArchive {
     return book
   }
 
-  /// Returns the hash of the last event, if the run has this number of events.
+  /// Returns the hash of the last event; `nil` if the run has another number of events.
   func head(of run: String, events: Int) throws(SitesFault) -> [UInt8]? {
     let head = try stored { () throws(StorageFault) in try store.head(of: run) }
     return head?.events == events ? head?.hash : nil
   }
 
-  /// Returns the state of a stored run. Its events are read in parts, so that the coordinator can
-  /// record events meanwhile.
+  /// Returns the state of a stored run. The events are read in parts, so that the coordinator can
+  /// record events in the meantime.
   nonisolated func run(_ id: String) throws(SitesFault) -> FleetRun {
     var history: [RecordedEvent] = []
     while true {
@@ -89,7 +89,7 @@ actor RunArchive {
     return state
   }
 
-  /// Keeps a run on which the coordinator no longer works.
+  /// Keeps a run after the coordinator has stopped working on it.
   func keep(_ book: RunBook) {
     list = nil
     books.removeAll { $0.book.id == book.id }
@@ -104,7 +104,7 @@ actor RunArchive {
   }
 }
 
-/// The state of a run, known from its last turn.
+/// The state of a run, derived from its last turn in the store.
 struct StoredState: Sendable {
   let words: String
   let hasEnded: Bool

@@ -12,8 +12,8 @@ package final class RunBook: Sendable {
     index = Mutex(RunIndex(run))
   }
 
-  /// Reads the run. The body must not keep a copy of the complete run: the next event would copy
-  /// all devices.
+  /// Reads the run. The closure must not keep a copy of the complete run, because the next event
+  /// would then copy all devices.
   package func read<Value: Sendable, Fault: Error>(
     _ body: (inout RunIndex) throws(Fault) -> Value
   ) throws(Fault) -> Value {
@@ -23,13 +23,13 @@ package final class RunBook: Sendable {
     return try result.get()
   }
 
-  /// Applies events after which the run is `run`.
+  /// Applies events, after which the state of the run is `run`.
   ///
   /// - Returns: the places of the changed devices.
   func apply(_ events: [FleetEvent], after run: FleetRun) -> [Int] {
     index.withLock { index in
       guard index.run.eventCount + events.count == run.eventCount else {
-        // Another process has added events.
+        // Another process has added events, so the complete run is replaced.
         index = RunIndex(run)
         return Array(0..<index.deviceCount)
       }
@@ -39,7 +39,7 @@ package final class RunBook: Sendable {
 }
 
 extension FleetEvent {
-  /// The device that the event is about; `nil` = it is about a wave or the run.
+  /// The device of the event; `nil` if the event concerns a wave or the run.
   var device: FleetDevice.ID? {
     switch self {
     case .devicePublished(let device, _, _), .deviceClaimed(let device, _, _),

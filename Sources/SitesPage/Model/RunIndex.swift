@@ -2,14 +2,16 @@
 import OtaflashFleet
 import OtaflashFleetReport
 
-/// The state of a run with counts, and with columns for filters and orders. It is updated event by
-/// event, so a request reads only what it shows, however many devices the run has.
+/// The state of a run with counts, and with columns for filters and orders. The index is updated
+/// with each event, so that the cost of a request depends only on the displayed rows, and not on
+/// the number of devices.
 package struct RunIndex: Sendable {
   /// The values of a device that filters, orders and the chart use.
   private struct Column: Sendable {
     var outcome: Outcome
     var attempts: Int32
-    /// Milliseconds since 1970; `nil` = the device has no final outcome.
+    /// The time of the final outcome in milliseconds since 1970; `nil` if the device has no final
+    /// outcome.
     var settled: Int64?
     let site: Int32
     let board: Int32
@@ -20,9 +22,9 @@ package struct RunIndex: Sendable {
   package private(set) var counts = OutcomeCounts()
   /// The counts of each wave.
   package private(set) var waveCounts: [OutcomeCounts] = []
-  /// The number of devices that ended by each cause.
+  /// The number of devices with each cause of failure.
   package private(set) var causes: [FailureCause: Int] = [:]
-  /// Increases with each change.
+  /// A number that increases with each change.
   package private(set) var revision = 0
   /// The sites and boards of the devices, sorted.
   package let sites: [String]
@@ -69,14 +71,15 @@ package struct RunIndex: Sendable {
     }
   }
 
-  /// Returns the place of a device in the run.
+  /// Returns the place of a device in the run; `nil` if the run does not contain the device.
   package func place(of device: FleetDevice.ID) -> Int? { places[device] }
 
   package func device(at place: Int) -> DeviceReport {
     DeviceReport(run.devices[place], hasEnded: run.hasEnded)
   }
 
-  /// Returns the waits, which are counted at most once per second and change.
+  /// Returns the waits of the run. They are calculated again only if the run or the second has
+  /// changed.
   package mutating func waits(at now: WallClockTime) -> [RunWait] {
     let second = now.milliseconds / 1000
     if let latestWaits, latestWaits.revision == revision, latestWaits.second == second {
@@ -101,7 +104,7 @@ package struct RunIndex: Sendable {
     }
     revision += 1
     guard run.hasEnded == hadEnded else {
-      // Devices without an outcome change from waiting to not completed.
+      // The devices without an outcome change from waiting to not completed.
       count()
       return Array(columns.indices)
     }
@@ -177,7 +180,7 @@ extension RunIndex {
     return TablePage(of: found, page: query.page, size: query.size).map(device)
   }
 
-  /// Orders by columns that never change are sorted once.
+  /// Returns the devices in an order. An order by a column that never changes is sorted once.
   private mutating func order(_ order: DeviceQuery.Order) -> [Int32] {
     switch order {
     case .wave: return Array(0..<Int32(columns.count))
@@ -210,14 +213,14 @@ extension RunIndex {
     }.map(\.1)
   }
 
-  /// Returns the first devices with an outcome.
+  /// Returns the first places with an outcome, at most `limit`.
   func places(with outcome: Outcome, limit: Int) -> [Int] {
     guard counts[outcome] > 0 else { return [] }
     return Array(columns.indices.lazy.filter { columns[$0].outcome == outcome }.prefix(limit))
   }
 
-  /// Returns the number of devices with a final outcome up to each moment: succeeded, failed, and
-  /// others.
+  /// Returns the number of devices with a final outcome at each moment: succeeded devices, failed
+  /// devices, and other devices.
   package func settled(until moments: [WallClockTime]) -> [(succeeded: Int, failed: Int, rest: Int)]
   {
     var sums = [(succeeded: Int, failed: Int, rest: Int)](

@@ -1,17 +1,17 @@
 #if Sites
 import OtaflashFleet
 
-/// The reason why the coordinator cannot answer a question or execute a command.
+/// The reason why the coordinator cannot answer a request or execute a command.
 package enum SitesFault: Error, Hashable, Sendable {
   /// The store has no run with this name.
   case noRun(String)
-  /// No run has had a device with this id.
+  /// No run contains a device with this id.
   case noDevice(String)
-  /// The command or campaign is not permitted in the present state; `words` is a clause.
+  /// The command or campaign is not permitted in the current state; `words` is a clause.
   case refused(words: String)
-  /// The campaign has mistakes, each a sentence with its place.
+  /// The campaign has mistakes; each mistake is a sentence with its location.
   case invalidCampaign([String])
-  /// No process answered the command in time.
+  /// No process executed the command in time.
   case unanswered(run: String)
   /// A required service, such as the message broker, is not available.
   case unavailable(words: String)
@@ -28,7 +28,7 @@ extension SitesFault: CustomStringConvertible {
     case .invalidCampaign(let mistakes): mistakes.joined(separator: "; ")
     case .unanswered(let run):
       "the coordinator did not answer the command for run \(run) in time; the command may still be "
-        + "executed: look at the run before you repeat it"
+        + "executed; check the run before you repeat the command"
     case .storage(let fault): fault.words
     }
   }

@@ -1,7 +1,7 @@
 #if Sites
 import OtaflashFleet
 
-/// Everything that the page and the API show and do. The coordinator provides it.
+/// The data and operations of the page and the API, which the coordinator provides.
 package protocol SitesModel: Sendable {
   /// Returns the gateways, sorted by site and name.
   func gateways() async throws(SitesFault) -> [GatewayState]
@@ -17,7 +17,7 @@ package protocol SitesModel: Sendable {
   /// - Throws: `noRun`, `storage`.
   func run(_ id: String) async throws(SitesFault) -> RunBook
 
-  /// Returns the state of a run and the end of its chain of events, for its report.
+  /// Returns the state of a run and the hash of its last event, for the report of the run.
   func record(of run: String) async throws(SitesFault) -> RunRecord
 
   /// The devices of all runs.
@@ -33,7 +33,7 @@ package protocol SitesModel: Sendable {
   ///
   /// - Parameters:
   ///   - person: the account of the operator.
-  ///   - reason: the reason for the record, one line.
+  ///   - reason: the reason for the command in one line, which the run records.
   /// - Returns: the record of the command.
   /// - Throws: `noRun`, `refused`, `unanswered`, `storage`.
   func command(
@@ -63,7 +63,7 @@ package struct RunSummary: Hashable, Sendable {
   package let hasEnded: Bool
   /// Whether the run continues only after a command of an operator.
   package let needsOperator: Bool
-  /// Whether the coordinator works on the run.
+  /// Whether the coordinator is working on the run.
   package let isLive: Bool
   /// The number of events.
   package let events: Int
@@ -83,10 +83,10 @@ package struct RunSummary: Hashable, Sendable {
   }
 }
 
-/// The state of a run with the evidence that it is complete.
+/// The state of a run, with the hash that proves that its events are complete.
 package struct RunRecord: Sendable {
   package let run: FleetRun
-  /// The hash of the last event; `nil` = further events were recorded in the meantime.
+  /// The hash of the last event; `nil` if further events were recorded in the meantime.
   package let head: [UInt8]?
 
   package init(run: FleetRun, head: [UInt8]?) {

@@ -6,7 +6,7 @@ import OtaflashFleetReport
 import OtaflashFleetStore
 import Synchronization
 
-/// The model of a coordinator: its store, and the runs on which it works.
+/// The model of a coordinator: the store, and the runs on which the coordinator works.
 ///
 /// ```swift
 /// let sites = StoredSites(store: store, functions: .init(gateways: …, submit: …))
@@ -17,8 +17,8 @@ package final class StoredSites: SitesModel, Sendable {
   package struct Functions: Sendable {
     package var gateways: @Sendable () async throws(SitesFault) -> [GatewayState]
     package var submit: @Sendable (CampaignSubmission) async throws(SitesFault) -> String
-    /// Called after a command for a run was stored, so that the coordinator can start to work on a
-    /// run again.
+    /// Called after a command for a run was stored, so that the coordinator can resume its work on
+    /// the run.
     package var commanded: @Sendable (_ run: String) -> Void
 
     package init(
@@ -32,12 +32,12 @@ package final class StoredSites: SitesModel, Sendable {
     }
   }
 
-  /// The time limit for the execution of a command, and the interval of its check.
+  /// The time limit for the execution of a command, and the interval between two checks.
   private static let patience = Duration.seconds(10)
   private static let pollInterval = Duration.milliseconds(100)
   /// The age at which a transfer without a report is no longer shown.
   private static let transferLifetime = Duration.seconds(60)
-  /// The maximum number of results of devices in runs that are read at the start.
+  /// The maximum number of results that are read at the start; a device has one result in each run.
   private static let inventoryMaximum = 200_000
 
   package let devices = DeviceInventory()
@@ -98,7 +98,8 @@ package final class StoredSites: SitesModel, Sendable {
     live.withLock { $0.transfers[progress.job] = state }
   }
 
-  /// Reads the stored runs into the inventory, the newest first. The page works meanwhile.
+  /// Reads the stored runs into the inventory, the newest first. The page is available in the
+  /// meantime.
   package func load() async throws(SitesFault) {
     var count = 0
     var isComplete = true

@@ -4,7 +4,7 @@ import OtaflashConsole
 import OtaflashFleet
 import OtaflashFleetReport
 
-/// A route of the API. The document of the API describes each one.
+/// A route of the API. The OpenAPI document describes each route.
 struct APIRoute: Sendable {
   let method: HTTPRequest.Method
   /// The path after `/api/v1`, with parameters as in `/runs/{run}`.
@@ -23,7 +23,8 @@ struct APIRoute: Sendable {
   }
 }
 
-/// The REST API. Its JSON has the names of `otaflash fleet … --json`.
+/// The REST API. The JSON members have the same names as in the output of `otaflash fleet …
+/// --json`.
 struct APIRoutes: Sendable {
   static let prefix = "/api/v1"
   private static let document = "/openapi.json"
@@ -55,7 +56,7 @@ struct APIRoutes: Sendable {
     }
   }
 
-  /// The methods of each path.
+  /// The supported methods of each path.
   var methods: APIMethods {
     APIMethods(routes.map { ($0.path, $0.method) } + [(Self.document, .get)])
   }
@@ -151,7 +152,7 @@ struct APIRoutes: Sendable {
     let name =
       try Bodies.query(of: request, isStrict: true)["format"] ?? ReportWriter.Format.html.rawValue
     guard let format = ReportWriter.Format(rawValue: name) else {
-      throw PageError.badRequest("the format is html, csv, junit or prometheus")
+      throw PageError.badRequest("the format must be html, csv, junit or prometheus")
     }
     let text = try await services.reports.text(
       format, of: try await model.record(of: try context.part("run")),
@@ -163,7 +164,7 @@ struct APIRoutes: Sendable {
     return response
   }
 
-  /// The body of a command.
+  /// The JSON body of a command.
   private struct CommandBody: Decodable {
     let action: RunAction
     let reason: String
@@ -179,7 +180,7 @@ struct APIRoutes: Sendable {
       throw PageError.badRequest("at most \(CommandRoutes.devicesMaximum) devices can be named")
     }
     let run = try context.part("run")
-    // Refuses `approve` for a run that is only paused, and the reverse.
+    // An `approve` for a run that is only paused is refused, and also the opposite case.
     try await model.run(run).read { index throws(SitesFault) in
       do throws(CommandRefusal) { _ = try index.effect(of: body.action, devices: devices) } catch {
         throw .refused(words: "\(error)")
@@ -219,7 +220,7 @@ struct APIRoutes: Sendable {
 
 extension RunAction: Decodable {}
 
-/// The methods of the paths of the API, for requests with other methods.
+/// The supported methods of the API paths, for responses to other methods.
 struct APIMethods: Sendable {
   private let paths: [(parts: [Substring], methods: [HTTPRequest.Method])]
 
@@ -230,7 +231,8 @@ struct APIMethods: Sendable {
     }
   }
 
-  /// Returns the error for a path without a matching route: 405 if it has other methods.
+  /// Returns the error for a request without a matching route: 405 if the path supports other
+  /// methods, otherwise 404.
   func error(for path: String) -> PageError {
     guard path.hasPrefix(APIRoutes.prefix + "/") else { return .notFound }
     let parts = path.dropFirst(APIRoutes.prefix.count).split(separator: "/")

@@ -4,7 +4,7 @@ import OtaflashFleet
 import OtaflashFleetHost
 import OtaflashFleetReport
 
-/// The JSON members of the API that `--json` does not have.
+/// The JSON members of the API that do not occur in the output of `--json`.
 enum APIValues {
   static func members(of job: UpdateJob.ID) -> [JSONValue.Member] {
     JSONValue.fields([
@@ -20,7 +20,7 @@ enum APIValues {
     ])
   }
 
-  /// The members of `fleet_status`, and the start of the run.
+  /// Returns the members of `fleet_status`, and the start of the run.
   static func members(
     of index: inout RunIndex, isWorkedOn: Bool, at now: WallClockTime
   ) -> [JSONValue.Member] {

@@ -4,10 +4,11 @@ import Logging
 import OtaflashConsole
 import OtaflashFleet
 
-/// The commands of operators, and new campaigns. Each command is a form with a token; a page before
-/// it states the effect.
+/// The commands of operators, and new campaigns. Each command is a form with a token, on a page
+/// that states the effect of the command.
 struct CommandRoutes: Sendable {
-  /// The maximum number of devices of a retry; for more, retry all.
+  /// The maximum number of devices that a retry can name. A retry without names applies to all
+  /// devices that did not succeed.
   static let devicesMaximum = 100
 
   let services: PageServices
@@ -151,13 +152,13 @@ enum SubmittedFiles {
   {
     guard let campaign = body.parts.first(where: { $0.name == "campaign" }),
       !campaign.bytes.isEmpty
-    else { throw .badRequest("the part 'campaign' is missing: the campaign file") }
+    else { throw .badRequest("the part 'campaign', which contains the campaign file, is missing") }
     guard let text = String(validating: campaign.bytes, as: UTF8.self) else {
       throw .badRequest("the campaign file is not UTF-8 text")
     }
     var files: [CampaignSubmission.File] = []
     for part in body.parts where part.name == "files" {
-      // Browsers send an empty part if no file was selected.
+      // Browsers send an empty part if the user selected no file.
       guard let name = part.fileName, !(name.isEmpty && part.bytes.isEmpty) else { continue }
       files.append(.init(name: try checked(name), bytes: Array(part.bytes)))
     }
@@ -169,7 +170,7 @@ enum SubmittedFiles {
       text: text, name: try checked(name), files: files, by: user.account, role: user.role)
   }
 
-  /// Checks that a name is the name of a file without a folder.
+  /// Returns the name if it is the name of a file without a folder; otherwise throws.
   private static func checked(_ name: String) throws(PageError) -> String {
     guard (1...nameMaximum).contains(name.utf8.count), name != ".", name != "..",
       !name.hasPrefix("."), !name.utf8.contains(UInt8(ascii: "/")),

@@ -1,16 +1,18 @@
 #if Sites
 import Hummingbird
 
-/// Streams of events (HTML Living Standard, "Server-sent events") with the new parts of open pages.
+/// Streams of events (HTML Living Standard, "Server-sent events") that send changed parts to open
+/// pages.
 struct EventRoutes: Sendable {
-  /// The maximum number of open streams; more are refused.
+  /// The maximum number of open streams; further streams are refused.
   static let streamsMaximum = 200
   /// The interval of updates.
   private static let interval = Duration.seconds(1)
-  /// The number of intervals after which an empty comment finds closed connections.
+  /// The number of intervals without a change after which an empty comment is sent to detect closed
+  /// connections.
   private static let silenceMaximum = 15
 
-  /// The parts at a moment; `isLast` = they do not change any more.
+  /// Returns the current parts; if `isLast` is true, the parts do not change any more.
   private typealias Parts = @Sendable () async throws(SitesFault) -> (html: HTML, isLast: Bool)
 
   let services: PageServices
@@ -86,7 +88,7 @@ struct EventRoutes: Sendable {
       status: .ok, headers: [.contentType: "text/event-stream"], body: body)
   }
 
-  /// Whether the session is still valid, and its account has the same role.
+  /// Returns whether the session is still valid and its account still has the same role.
   private static func isValid(
     _ key: SessionKey, _ user: PageUser, _ services: PageServices
   ) -> Bool {

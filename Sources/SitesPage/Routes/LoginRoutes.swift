@@ -2,7 +2,7 @@
 import Hummingbird
 import Logging
 
-/// Logging in and out.
+/// The routes to log in and to log out.
 struct LoginRoutes: Sendable {
   let services: PageServices
 
@@ -30,7 +30,7 @@ struct LoginRoutes: Sendable {
     }
   }
 
-  /// The nonce of the browser; a new one if it has none.
+  /// Returns the nonce in the cookie of the browser, or a new nonce if there is no cookie.
   private func nonce(of request: Request) -> SessionKey {
     cookies.key(cookies.loginName, in: request) ?? SessionKey()
   }
@@ -95,7 +95,7 @@ struct LoginRoutes: Sendable {
     return response
   }
 
-  /// A path of this page; other addresses become the first page.
+  /// Returns the path if it is a path on this page; otherwise the path of the first page.
   static func local(_ path: String) -> String {
     let bytes = Array(path.utf8)
     guard bytes.first == UInt8(ascii: "/"), bytes.count <= 2000,

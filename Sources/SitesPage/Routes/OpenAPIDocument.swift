@@ -1,6 +1,6 @@
 #if Sites
-/// The description of the API: OpenAPI 3.1 (spec.openapis.org/oas/v3.1.0). A test compares its
-/// paths with the routes.
+/// The description of the API: OpenAPI 3.1 (spec.openapis.org/oas/v3.1.0). A test compares the
+/// paths in this document with the routes.
 enum OpenAPIDocument {
   static let text =
     "{\(head),\n\"paths\": {\(sites),\n\(runs),\n\(devices)},\n\(OpenAPISchemas.text)}\n"
@@ -10,7 +10,7 @@ enum OpenAPIDocument {
     "openapi": "3.1.0",
     "info": {
       "title": "otaflash coordinator", "version": "1",
-      "description": "Campaigns over many sites. Names are those of the JSON Lines of campaigns."
+      "description": "Campaigns over many sites. The members are named as in the JSON Lines output."
     },
     "servers": [{ "url": "/api/v1" }],
     "security": [{ "token": [] }]
@@ -166,7 +166,7 @@ enum OpenAPIDocument {
         "operationId": "devices", "summary": "The devices of all runs",
         "parameters": [{ "$ref": "#/components/parameters/q" },
           { "$ref": "#/components/parameters/site" }, { "$ref": "#/components/parameters/board" },
-          { "name": "version", "in": "query", "description": "Such as 1.3.0, or unknown.",
+          { "name": "version", "in": "query", "description": "1.3.0, for example, or unknown.",
             "schema": { "type": "string" } },
           { "name": "sort", "in": "query", "schema": { "enum": ["name", "device", "site", "board",
             "version", "last"], "default": "name" } },

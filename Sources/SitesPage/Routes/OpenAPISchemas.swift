@@ -1,5 +1,5 @@
 #if Sites
-/// The components of the description of the API.
+/// The components of the OpenAPI document.
 enum OpenAPISchemas {
   static let text =
     "\"components\": {\(security),\n\(parameters),\n\(responses),\n"
@@ -25,7 +25,7 @@ enum OpenAPISchemas {
         "order": { "name": "order", "in": "query",
           "schema": { "enum": ["asc", "desc"], "default": "asc" } },
         "page": { "name": "page", "in": "query",
-          "description": "A page after the last one is answered with the last one.",
+          "description": "If the page does not exist, the last page is returned.",
           "schema": { "type": "integer", "minimum": 1, "maximum": 1000000, "default": 1 } },
         "size": { "name": "size", "in": "query",
           "schema": { "type": "integer", "minimum": 1, "maximum": 200, "default": 50 } }
@@ -40,13 +40,13 @@ enum OpenAPISchemas {
         "unauthenticated": { "description": "The token is missing or not valid",
           "content": { "application/json": {
             "schema": { "$ref": "#/components/schemas/error" } } } },
-        "forbidden": { "description": "The account has not the required role",
+        "forbidden": { "description": "The account does not have the required role",
           "content": { "application/json": {
             "schema": { "$ref": "#/components/schemas/error" } } } },
         "notFound": { "description": "There is no such run or device",
           "content": { "application/json": {
             "schema": { "$ref": "#/components/schemas/error" } } } },
-        "refused": { "description": "Not possible in the present state",
+        "refused": { "description": "Not possible in the current state of the run",
           "content": { "application/json": {
             "schema": { "$ref": "#/components/schemas/error" } } } },
         "tooLarge": { "description": "The body is too large", "content": { "application/json": {
@@ -98,15 +98,15 @@ enum OpenAPISchemas {
           "jobs": { "type": "array", "items": { "$ref": "#/components/schemas/job" } } } },
         "transfer": { "allOf": [{ "$ref": "#/components/schemas/job" },
           { "type": "object", "required": ["done", "total", "at"], "properties": {
-            "done": { "$ref": "#/components/schemas/count", "description": "Bytes." },
+            "done": { "$ref": "#/components/schemas/count", "description": "The sent bytes." },
             "total": { "$ref": "#/components/schemas/count" },
             "at": { "$ref": "#/components/schemas/time" } } }] },
         "command": { "type": "object", "required": ["action", "reason"], "properties": {
           "action": { "$ref": "#/components/schemas/action" },
-          "reason": { "type": "string", "description": "One line, for the record.",
+          "reason": { "type": "string", "description": "The reason in one line, for the record.",
             "pattern": "\#(reasonPattern)" },
           "devices": { "type": "array", "maxItems": 100, "items": { "type": "string" },
-            "description": "The devices of retry, by id or name; none = all that failed." } } },
+            "description": "The devices of retry, by id or name; default: all that failed." } } },
         "commandRecord": { "type": "object", "required": ["run", "action", "by", "reason"],
           "properties": { "run": { "type": "string" },
             "action": { "$ref": "#/components/schemas/action" }, "by": { "type": "string" },
@@ -194,8 +194,8 @@ enum OpenAPISchemas {
               "words": { "type": "string" } } } } } }
     """#
 
-  /// 1 to 500 characters without controls, line breaks and changes of direction, and without a
-  /// leading space.
+  /// The pattern of a reason: 1 to 500 characters without control characters, line breaks and
+  /// changes of the text direction, and without a leading space.
   private static let reasonPattern =
     #"^[^\\s\#(hidden)][^\#(hidden)]{0,499}$"#
   private static let hidden =

@@ -3,7 +3,7 @@ import Hummingbird
 import OtaflashFleet
 import OtaflashFleetReport
 
-/// The pages that only show.
+/// The pages that change nothing.
 struct PageRoutes: Sendable {
   let services: PageServices
 
@@ -99,7 +99,7 @@ struct PageRoutes: Sendable {
       at: services.environment.wall())
     var response = Response.text(text, type: format.contentType)
     if format == .html {
-      // The report is a separate file: its script and style are permitted by their hashes.
+      // The report is a separate file. Its script and style are permitted by their hashes.
       response.headers[.contentSecurityPolicy] = HTMLReport.policy + "; frame-ancestors 'none'"
     }
     if isDownload {

@@ -3,20 +3,20 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Adds the security headers to every response, converts errors, and refuses requests for other
-/// hosts.
+/// A middleware that adds the security headers to every response, converts errors to responses, and
+/// refuses requests for other host names.
 struct ResponseGuard: RouterMiddleware {
   let services: PageServices
   let methods: APIMethods
 
-  /// No content from other hosts, and no script or style within a page.
+  /// The content security policy: no content from other hosts, and no inline script or style.
   static let policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
   private static let fixed: [(String, String)] = [
     ("X-Content-Type-Options", "nosniff"),
-    // `no-referrer` would also remove the origin of forms.
+    // The value `no-referrer` would also remove the origin of forms.
     ("Referrer-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Resource-Policy", "same-origin"), ("X-Frame-Options", "DENY"),
     ("Permissions-Policy", "camera=(), geolocation=(), microphone=(), usb=()"),
@@ -49,7 +49,7 @@ struct ResponseGuard: RouterMiddleware {
   }
 
   private func response(to error: any Error, _ request: Request) -> Response {
-    // The router has no route for the method or the path.
+    // The router has no route for this method and path.
     let isUnrouted = (error as? HTTPError)?.status == .notFound
     let page = isUnrouted ? methods.error(for: request.uri.path) : PageError(error)
     if page.status.kind == .serverError {
@@ -60,8 +60,9 @@ struct ResponseGuard: RouterMiddleware {
     return request.uri.path.hasPrefix("/api/") ? page.json : page.page(for: nil)
   }
 
-  /// Without TLS, a page of another site could reach this page under its own name, after it changed
-  /// the address of the name to 127.0.0.1 (DNS rebinding).
+  /// Throws if the request has an unknown host name. Without TLS, a page of an attacker's site
+  /// could otherwise send requests to this page under the name of the attacker's site, if this name
+  /// is resolved to 127.0.0.1 (DNS rebinding).
   private func checkHost(of request: Request) throws(PageError) {
     guard let authority = request.head.authority else { return }
     let host = Self.host(of: authority)
@@ -73,11 +74,11 @@ struct ResponseGuard: RouterMiddleware {
     guard isKnown else {
       throw PageError(
         status: .misdirectedRequest, code: "unknown-host",
-        words: "this page is not available under this name; add the name to the configuration")
+        words: "this page is not available under this host name; add the name to the configuration")
     }
   }
 
-  /// Returns the host of `name:port` or `[address]:port`.
+  /// Returns the host in `name:port` or `[address]:port`.
   private static func host(of authority: String) -> String {
     if authority.hasPrefix("[") {
       return String(authority.dropFirst().prefix { $0 != "]" })
@@ -86,7 +87,8 @@ struct ResponseGuard: RouterMiddleware {
   }
 }
 
-/// Requires a session for pages, and shows errors with the navigation of the user.
+/// A middleware that requires a session for pages, and shows errors with the navigation of the
+/// user.
 struct PageAccess: RouterMiddleware {
   let services: PageServices
 

@@ -22,7 +22,7 @@ extension Response {
       body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
   }
 
-  /// Leads the browser to another page after a form.
+  /// Returns a response that sends the browser to another page after a form.
   static func redirect(to path: String) -> Response {
     Response(status: .seeOther, headers: [.location: path])
   }

@@ -5,7 +5,7 @@ import OtaflashFleetReport
 
 /// The files of the page, the health check and the metrics.
 struct ServiceRoutes: Sendable {
-  /// Browsers keep the files for a day; their addresses change with their contents.
+  /// The files are cached by browsers for a day; the address of a file changes with its content.
   private static let caching = "public, max-age=86400"
 
   let services: PageServices
@@ -23,7 +23,7 @@ struct ServiceRoutes: Sendable {
         return response
       }
     }
-    // The answer has no details, because it needs no account.
+    // The response contains no details, because it requires no account.
     router.get("/healthz") { _, _ in Response.text("ok\n", type: "text/plain; charset=utf-8") }
   }
 
@@ -77,7 +77,7 @@ struct ServiceRoutes: Sendable {
     metrics.append(try await devices(of: runs))
     metrics += [
       MetricText(
-        "http_responses_total", "Responses by class of status.", type: "counter",
+        "http_responses_total", "Responses by status class.", type: "counter",
         counters.responses.sorted { $0.key < $1.key }.map { ([("class", "\($0.key)xx")], $0.value) }
       ),
       MetricText("logins_total", "Successful logins.", type: "counter", [([], counters.logins)]),

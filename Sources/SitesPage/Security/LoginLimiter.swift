@@ -1,9 +1,9 @@
 #if Sites
-/// The limit of failed logins, per account and per address of the client.
+/// Limits failed logins, per account and per address of the client.
 ///
-/// Both tables have a fixed number of slots, which are selected by a hash with a random key, so the
-/// memory is bounded and nothing is evicted: an attacker cannot reset a count by causing others.
-/// Two accounts or addresses that share a slot share its limit.
+/// Both tables have a fixed number of slots, which are selected by a hash with a random key. The
+/// memory is therefore limited, and no entry is removed: an attacker cannot reset a count by failed
+/// logins with other accounts. Two accounts or addresses in the same slot share one limit.
 struct LoginLimiter: Sendable {
   private struct Slot: Sendable {
     var failures = 0
@@ -11,21 +11,22 @@ struct LoginLimiter: Sendable {
   }
 
   static let slotCount = 4096
-  /// The failures without a wait.
+  /// The number of failures without a wait.
   static let freeForAccount = 5
-  /// Several users may have one address.
+  /// The number is higher for an address, because several users may have the same address.
   static let freeForAddress = 20
-  /// The wait after the first failure beyond these; it doubles with each further failure.
+  /// The wait after the first failure beyond this number. The wait doubles with each further
+  /// failure.
   static let firstWait = Duration.seconds(10)
   static let longestWait = Duration.seconds(900)
 
   private var accounts = [Slot](repeating: Slot(), count: slotCount)
   private var addresses = [Slot](repeating: Slot(), count: slotCount)
 
-  /// Admits an attempt, and counts it as a failure until `succeeded` is called, so that concurrent
-  /// attempts are counted, too.
+  /// Admits an attempt, and counts the attempt as a failure until `succeeded` is called, so that
+  /// concurrent attempts are also counted.
   ///
-  /// - Returns: the remaining wait if the attempt is refused; `nil` = admitted.
+  /// - Returns: the remaining wait if the attempt is refused; `nil` if the attempt is admitted.
   mutating func admit(account: String, address: String, at now: Duration) -> Duration? {
     let (account, address) = (Self.slot(of: account), Self.slot(of: Self.network(of: address)))
     let waits = [
@@ -38,8 +39,8 @@ struct LoginLimiter: Sendable {
     return nil
   }
 
-  /// Forgets the failures of the account; the address only regains this attempt, because its other
-  /// failures may concern other accounts.
+  /// Resets the failures of the account, and subtracts only this attempt from the failures of the
+  /// address, because the other failures may concern other accounts.
   mutating func succeeded(account: String, address: String) {
     accounts[Self.slot(of: account)] = Slot()
     let place = Self.slot(of: Self.network(of: address))
@@ -55,22 +56,23 @@ struct LoginLimiter: Sendable {
   }
 
   private static func count(_ slot: inout Slot, at now: Duration) {
-    // A slot without failures for the longest wait starts again.
+    // If a slot had no failure for the longest wait, its count restarts.
     if now - slot.last > longestWait { slot.failures = 0 }
     slot.failures = min(slot.failures + 1, 1000)
     slot.last = now
   }
 
-  /// `Hasher` has a random key in each process.
+  /// Returns the slot of a text. `Hasher` has a random key in each process.
   private static func slot(of text: String) -> Int {
     var hasher = Hasher()
     hasher.combine(text)
     return Int(UInt(bitPattern: hasher.finalize()) % UInt(slotCount))
   }
 
-  /// Users have a complete /64 network of IPv6 addresses.
+  /// Returns the /64 network of an IPv6 address, because a user can use all addresses of such a
+  /// network.
   private static func network(of address: String) -> String {
-    // An IPv4 address in the form of IPv6 (RFC 4291, 2.5.5.2).
+    // An IPv4 address in IPv6 notation (RFC 4291, 2.5.5.2).
     if address.hasPrefix("::ffff:"), address.contains(".") { return String(address.dropFirst(7)) }
     guard address.contains(":") else { return address }
     let halves = address.components(separatedByDoubleColon: ())
@@ -84,7 +86,7 @@ struct LoginLimiter: Sendable {
 }
 
 extension String {
-  /// The parts before and after `::`.
+  /// Returns the parts before and after `::`.
   fileprivate func components(separatedByDoubleColon: ()) -> [Substring] {
     guard let range = firstRange(of: "::") else { return [self[...]] }
     return [self[..<range.lowerBound], self[range.upperBound...]]

@@ -3,9 +3,9 @@ import Crypto
 import FoundationEssentials
 import OtaflashConsole
 
-/// The token of the login form, before there is a session: the form contains a message
-/// authentication code of the nonce in a cookie, so another site can neither predict nor set a
-/// matching pair. The page stores nothing.
+/// The token of the login form before a session exists. The form contains a message authentication
+/// code of the nonce in a cookie, so that another site can neither predict nor set a matching pair.
+/// The page stores no data for these tokens.
 struct LoginToken: Sendable {
   private let key = SymmetricKey(size: .bits256)
 

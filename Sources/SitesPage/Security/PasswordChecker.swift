@@ -1,10 +1,10 @@
 #if Sites
 import Synchronization
 
-/// Verifies passwords one after another: each derivation uses 32 MiB.
+/// Verifies passwords one at a time, because each derivation uses 32 MiB.
 final class PasswordChecker: Sendable {
-  /// The maximum number of waiting derivations; more are refused, so that a flood of logins cannot
-  /// occupy the page for minutes.
+  /// The maximum number of waiting derivations. Further passwords are refused, so that many logins
+  /// cannot occupy the page for minutes.
   static let waitingMaximum = 16
 
   /// Executes one derivation at a time.
@@ -14,16 +14,15 @@ final class PasswordChecker: Sendable {
 
   private let derivation = Derivation()
   private let waiting = Mutex(0)
-  /// Compared with passwords of unknown accounts, so that the answer takes equally long.
+  /// The hash that is compared if the account is unknown, so that the response takes the same time.
   private let substitute: PasswordHash
 
   init(cost: PasswordHash.Cost) {
     substitute = PasswordHash(of: SessionKey().text, cost: cost)
   }
 
-  /// Whether the password is that of the account.
-  ///
-  /// - Returns: `nil` = too many passwords wait.
+  /// Returns whether the password is the password of the account; `nil` if too many passwords are
+  /// waiting.
   func matches(_ password: String, of account: Account?) async -> Bool? {
     guard password.utf8.count <= PasswordHash.lengths.upperBound else { return false }
     guard admit() else { return nil }

@@ -1,8 +1,8 @@
 #if Sites
 import OtaflashConsole
 
-/// The secret of a session in the cookie of a browser: 256 random bits. The page stores only its
-/// hash.
+/// The secret of a session in the cookie of a browser: 256 random bits. The page stores only the
+/// hash of the secret.
 struct SessionKey: Hashable, Sendable {
   private static let size = 32
   fileprivate let hash: [UInt8]
@@ -31,12 +31,12 @@ struct Session: Hashable, Sendable {
   var used: Duration
 }
 
-/// The sessions. They are lost when the page restarts.
+/// The sessions of all users. They are lost when the page restarts.
 struct SessionTable: Sendable {
-  /// The lifetime without requests, and with requests.
+  /// The lifetime of a session without requests. The next property is the lifetime with requests.
   static let idleLifetime = Duration.seconds(2 * 3600)
   static let lifetime = Duration.seconds(12 * 3600)
-  /// The maximum number of sessions of an account; another one ends the oldest.
+  /// The maximum number of sessions of an account; a further session ends the oldest session.
   static let maximumPerAccount = 16
 
   private var sessions: [[UInt8]: Session] = [:]
@@ -58,7 +58,8 @@ struct SessionTable: Sendable {
     return key
   }
 
-  /// Returns the session of a key, and prolongs it unless `isPassive`.
+  /// Returns the session of a key, and extends the session unless `isPassive` is true; returns
+  /// `nil` if the session is not valid.
   mutating func session(of key: SessionKey, at now: Duration, isPassive: Bool = false) -> Session? {
     guard let session = sessions[key.hash] else { return nil }
     guard Self.isValid(session, at: now) else {

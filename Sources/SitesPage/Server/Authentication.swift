@@ -1,13 +1,13 @@
 #if Sites
 import Hummingbird
 
-/// Finds the user of a request: pages use a session, the API uses a token. The API accepts no
-/// cookies, so other sites cannot use the session of a browser for it.
+/// Finds the user of a request: pages use a session, and the API uses a token. The API accepts no
+/// cookies, so that other sites cannot use the API with the session of a browser.
 struct Authentication: RouterMiddleware {
   enum Kind: Sendable {
     case page
     case api
-    /// The token or a client on this machine, for metrics.
+    /// Metrics: a token, or no authentication for a client on this computer.
     case metrics
   }
 
@@ -38,7 +38,7 @@ struct Authentication: RouterMiddleware {
     let cookies = PageCookies(hasTLS: services.hasTLS)
     guard let key = cookies.key(cookies.sessionName, in: request) else { return nil }
     let now = services.environment.uptime()
-    // Streams of events request data without an action of the user.
+    // Streams of events send requests without an action of the user.
     let isPassive = request.headers[.accept]?.contains("text/event-stream") ?? false
     let session = services.sessions.withLock {
       $0.session(of: key, at: now, isPassive: isPassive)
@@ -60,7 +60,7 @@ struct Authentication: RouterMiddleware {
     return PageUser(account: account.name, role: account.role, session: nil)
   }
 
-  /// Whether a proxy on this machine forwards the request of another client.
+  /// Returns whether a proxy on this computer forwards the request of another client.
   private func isForwarded(_ request: Request) -> Bool {
     request.headers.contains { field in
       let name = field.name.canonicalName
@@ -72,7 +72,7 @@ struct Authentication: RouterMiddleware {
 
 /// Checks of requests that change state.
 enum FormCheck {
-  /// Refuses a request that another site sent: browsers name the origin of each POST.
+  /// Throws if another site sent the request: browsers state the origin of each POST.
   static func origin(of request: Request) throws(PageError) {
     let site = request.headers.first { $0.name.canonicalName == "sec-fetch-site" }?.value
     guard site == nil || site == "same-origin" || site == "none" else { throw .foreignForm }
@@ -81,7 +81,7 @@ enum FormCheck {
     guard origin == "http://" + host || origin == "https://" + host else { throw .foreignForm }
   }
 
-  /// Checks the token of the session in a form.
+  /// Throws unless a form contains the token of the session.
   static func token(_ form: FormValues, of identity: PageUser) throws(PageError) {
     guard let session = identity.session, let token = form[fieldName],
       SecretBytes.areEqual(Array(token.utf8), Array(session.formToken.utf8))

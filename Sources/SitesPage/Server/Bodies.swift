@@ -2,7 +2,7 @@
 import FoundationEssentials
 import Hummingbird
 
-/// The bodies of requests, within limits.
+/// Reads the bodies and queries of requests, within limits.
 enum Bodies {
   /// The maximum size of a form and of a JSON body, in bytes.
   static let formMaximum = 64 << 10
@@ -62,7 +62,9 @@ enum Bodies {
     return body
   }
 
-  /// - Parameter isStrict: whether empty values count, and repeated names are refused.
+  /// Returns the values of the query.
+  ///
+  /// - Parameter isStrict: whether empty values are kept, and repeated names are refused.
   static func query(
     of request: Request, isStrict: Bool = false
   ) throws(PageError) -> FormValues {
@@ -83,7 +85,7 @@ enum Bodies {
     switch error {
     case DecodingError.keyNotFound(let key, _): "'\(key.stringValue)' is missing"
     case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
-      "'\(context.codingPath.map(\.stringValue).joined(separator: "."))' has another type"
+      "'\(context.codingPath.map(\.stringValue).joined(separator: "."))' has the wrong type"
     case DecodingError.dataCorrupted(let context):
       context.codingPath.isEmpty
         ? "it cannot be parsed"

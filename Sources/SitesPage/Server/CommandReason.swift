@@ -1,7 +1,7 @@
 #if Sites
 import OtaflashConsole
 
-/// The reason for a command, which the run records.
+/// Checks the reason for a command, which the run records.
 enum CommandReason {
   /// The maximum length, in Unicode scalars.
   static let maximum = 500

@@ -1,8 +1,8 @@
 #if Sites
 import Hummingbird
 
-/// The cookies of the page. With TLS their names have the prefix `__Host-`, so that no other host
-/// of the domain can set them.
+/// The cookies of the page. With TLS the names of the cookies have the prefix `__Host-`, so that no
+/// other host of the domain can set the cookies.
 struct PageCookies: Sendable {
   let hasTLS: Bool
 
@@ -14,7 +14,7 @@ struct PageCookies: Sendable {
   var sessionName: String { prefix + "otaflash-session" }
   var loginName: String { prefix + "otaflash-login" }
 
-  /// A value for `Set-Cookie`; the cookie ends with the browser, or when the session ends.
+  /// Returns a value for `Set-Cookie`. The cookie is removed when the browser or the session ends.
   func setting(_ name: String, to key: SessionKey) -> String { "\(name)=\(key.text)\(attributes)" }
 
   func clearing(_ name: String) -> String { "\(name)=; Max-Age=0\(attributes)" }

@@ -1,5 +1,5 @@
 #if Sites
-/// Where and how the page is served.
+/// The configuration of the server of the page.
 package struct PageConfiguration: Sendable {
   /// The certificate chain and private key of the server, as paths of PEM files.
   package struct TLSFiles: Hashable, Sendable {
@@ -18,29 +18,30 @@ package struct PageConfiguration: Sendable {
   package var port = 8080
   /// The TLS files; required for addresses other than loopback.
   package var tls: TLSFiles?
-  /// Whether a proxy with TLS on this machine forwards all requests. The last address in
-  /// `X-Forwarded-For` is then that of the client, and cookies are marked as secure.
+  /// Whether a proxy with TLS on this computer forwards all requests. If so, the last address in
+  /// `X-Forwarded-For` is the address of the client, and cookies are marked as secure.
   package var isBehindProxy = false
-  /// The names by which browsers reach the page, such as `flash.example.com`; empty = any name with
-  /// TLS, and only names of this machine without TLS.
+  /// The host names of the page, such as `flash.example.com`. If the list is empty, any name is
+  /// accepted with TLS, and only names of this computer are accepted without TLS.
   package var hosts: [String] = []
   /// The maximum size of a submitted campaign with its files, in bytes.
   package var submissionMaximum = 16 << 20
-  /// The program that serves the page, such as `otaflash-coordinator 1.4.0`.
+  /// The name and version of the program that serves the page, such as `otaflash-coordinator
+  /// 1.4.0`.
   package var program = "otaflash-coordinator"
-  /// Returns the command that verifies the events of a run by the hash of its last event, for the
-  /// report; `nil` = the report names no command.
+  /// Returns the command that verifies the events of a run by the hash of its last event. The
+  /// report contains this command; with `nil` it contains no command.
   package var verification: (@Sendable (_ run: String, _ head: String) -> String)?
 
   package init() {}
 
-  /// Whether browsers use TLS.
+  /// Whether browsers connect with TLS.
   var isSecure: Bool { tls != nil || isBehindProxy }
 
-  /// Whether only programs on this machine can connect.
+  /// Whether only programs on this computer can connect.
   var isLoopback: Bool { LoopbackAddress.contains(address) }
 
-  /// Checks that an address that other machines can reach uses TLS.
+  /// Throws if other computers can reach the address and the address does not use TLS.
   ///
   /// - Throws: `plainAddress`, `openProxyAddress`.
   package func check() throws(PageFault) {
@@ -49,7 +50,7 @@ package struct PageConfiguration: Sendable {
   }
 }
 
-/// The addresses of this machine (RFC 1122, 3.2.1.3; RFC 4291, 2.5.3).
+/// The addresses of this computer (RFC 1122, 3.2.1.3; RFC 4291, 2.5.3).
 enum LoopbackAddress {
   static func contains(_ address: String) -> Bool {
     if address == "localhost" || address == "::1" { return true }
@@ -61,9 +62,9 @@ enum LoopbackAddress {
 
 /// The reason why the page cannot be served.
 package enum PageFault: Error, Hashable, Sendable {
-  /// An address that other machines can reach requires TLS.
+  /// An address that other computers can reach requires TLS.
   case plainAddress(String)
-  /// Only a proxy on this machine may state the address of a client.
+  /// Only a proxy on this computer may state the address of a client.
   case openProxyAddress(String)
   case tls(path: String, words: String)
   case address(String, port: Int, words: String)
@@ -73,7 +74,7 @@ package enum PageFault: Error, Hashable, Sendable {
 }
 
 extension PageFault: CustomStringConvertible {
-  /// The fault with its remedy.
+  /// The fault with its remedy, as a clause.
   package var description: String {
     switch self {
     case .plainAddress(let address):
@@ -81,12 +82,12 @@ extension PageFault: CustomStringConvertible {
         + "a certificate and its private key, or listen on 127.0.0.1 behind a proxy with TLS"
     case .openProxyAddress(let address):
       "behind a proxy, the page must listen on a loopback address, not on \(address): otherwise "
-        + "every client could state the address of another one"
+        + "every client could state the address of another client"
     case .tls(let path, let words):
       "the TLS file \(path) cannot be used: \(words); a PEM file is required"
     case .address(let address, let port, let words):
       "cannot listen on \(address), port \(port): \(words); choose another port, or end the "
-        + "process that uses it"
+        + "process that uses this port"
     case .noAccounts(let path):
       "\(path) has no accounts, so no user could log in: add an account first"
     case .accounts(let fault): fault.description

@@ -6,16 +6,16 @@ import Hummingbird
 struct PageUser: Sendable {
   let account: String
   let role: AccountRole
-  /// The session of a browser; `nil` = the request has a token.
+  /// The session of a browser; `nil` if the request contains a token.
   let session: Session?
 }
 
-/// The values of one request.
+/// The context of one request.
 package struct PageContext: RequestContext {
   package var coreContext: CoreRequestContextStorage
-  /// The IP address of the client; `nil` = unknown.
+  /// The IP address of the client; `nil` if the address is unknown.
   let address: String?
-  /// The user; `nil` = not authenticated.
+  /// The user; `nil` if the request is not authenticated.
   var identity: PageUser?
 
   package init(source: ApplicationRequestContextSource) {
@@ -23,7 +23,8 @@ package struct PageContext: RequestContext {
     address = source.channel.remoteAddress?.ipAddress
   }
 
-  /// Returns the address of the client, which a proxy on this machine states.
+  /// Returns the address of the client. Behind a proxy on this computer, the proxy states this
+  /// address.
   func client(of request: Request, in configuration: PageConfiguration) -> String {
     guard configuration.isBehindProxy,
       let field = request.headers.last(where: { $0.name.canonicalName == "x-forwarded-for" }),
@@ -32,7 +33,7 @@ package struct PageContext: RequestContext {
     return last.filter { $0 != " " }
   }
 
-  /// Returns a part of the path, decoded.
+  /// Returns a parameter of the path, decoded. Throws `badRequest` if the encoding is not valid.
   func part(_ name: String) throws(PageError) -> String {
     guard let raw = parameters.get(name), let text = Address.decoded(raw) else {
       throw .badRequest("the address is not valid")
@@ -40,13 +41,13 @@ package struct PageContext: RequestContext {
     return text
   }
 
-  /// Returns the user.
+  /// Returns the user. Throws `unauthenticated` if there is no user.
   func user() throws(PageError) -> PageUser {
     guard let identity else { throw .unauthenticated }
     return identity
   }
 
-  /// Checks that the user has a role.
+  /// Returns the user. Throws if the user does not have the role.
   @discardableResult
   func require(_ role: AccountRole) throws(PageError) -> PageUser {
     let identity = try user()

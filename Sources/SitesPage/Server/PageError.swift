@@ -1,12 +1,12 @@
 #if Sites
 import Hummingbird
 
-/// A response other than the requested one, as a page or as JSON.
+/// An error response, as a page or as JSON.
 struct PageError: Error, Sendable {
   let status: HTTPResponse.Status
   /// The identifier for programs.
   let code: String
-  /// A sentence without a period.
+  /// The error as a clause.
   let words: String
   /// Further sentences, such as the mistakes of a campaign.
   var details: [String] = []
@@ -26,10 +26,10 @@ extension PageError {
   static func forbidden(needs role: AccountRole) -> PageError {
     PageError(
       status: .forbidden, code: "forbidden",
-      words: "this requires the role \(role.rawValue); ask an administrator")
+      words: "this request requires the role \(role.rawValue); ask an administrator")
   }
 
-  /// A form of another site or of an ended session.
+  /// The error for a form of another site or of an ended session.
   static let foreignForm = PageError(
     status: .forbidden, code: "foreign-form",
     words: "the form is not from this page, or is out of date; load the page again and repeat")
@@ -76,7 +76,7 @@ extension PageError {
     }
   }
 
-  /// An error of Hummingbird or of this page.
+  /// Converts an error of Hummingbird or of this page.
   init(_ error: any Error) {
     switch error {
     case let error as PageError: self = error
@@ -89,7 +89,7 @@ extension PageError {
     default:
       self.init(
         status: .internalServerError, code: "internal",
-        words: "the page failed; its log has the reason")
+        words: "the page failed; the log of the coordinator contains the reason")
     }
   }
 }

@@ -2,7 +2,7 @@
 import Logging
 import Synchronization
 
-/// The parts that the routes share.
+/// The objects that all routes share.
 final class PageServices: Sendable {
   let model: any SitesModel
   let accounts: AccountBook
@@ -14,7 +14,7 @@ final class PageServices: Sendable {
   let sessions = Mutex(SessionTable())
   let limiter = Mutex(LoginLimiter())
   let counters = Mutex(PageCounters())
-  /// Creates one report at a time: the report of a large run uses much memory.
+  /// Creates one report at a time, because the report of a large run needs much memory.
   let reports = ReportWriter()
 
   init(
@@ -32,13 +32,13 @@ final class PageServices: Sendable {
   var hasTLS: Bool { configuration.isSecure }
 }
 
-/// Counts for metrics.
+/// The counts for the metrics.
 struct PageCounters: Sendable {
-  /// The responses by the first digit of their status.
+  /// The number of responses by the first digit of the status.
   var responses: [Int: Int] = [:]
   var logins = 0
   var failedLogins = 0
-  /// The open streams of events.
+  /// The number of open streams of events.
   var streams = 0
 }
 #endif

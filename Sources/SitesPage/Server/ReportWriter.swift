@@ -20,7 +20,7 @@ actor ReportWriter {
       }
     }
 
-    /// The suffix of a downloaded file.
+    /// The file name suffix of a downloaded report.
     var suffix: String {
       switch self {
       case .html: "html"

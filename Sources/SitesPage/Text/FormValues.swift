@@ -5,15 +5,16 @@ struct FormValues: Sendable {
   private static let maximum = 1000
 
   private var values: [String: [String]] = [:]
-  /// Whether empty values count.
+  /// Whether empty values are kept.
   private var isStrict = false
 
-  /// Creates no values.
+  /// Creates a list without values.
   init() {}
 
-  /// - Parameter isStrict: whether empty values count, and repeated names are not valid. Forms send
-  ///   empty values for fields without input.
-  /// - Returns: `nil` = the encoding is not valid, or there are too many values.
+  /// Decodes values; returns `nil` if the encoding is not valid, or there are too many values.
+  ///
+  /// - Parameter isStrict: whether empty values are kept, and repeated names are not valid. Forms
+  ///   send empty values for fields without input.
   init?(encoded text: some StringProtocol, isStrict: Bool = false) {
     self.isStrict = isStrict
     let parts = text.split(separator: "&")
@@ -28,7 +29,7 @@ struct FormValues: Sendable {
     }
   }
 
-  /// The first value with a name; unless strict, empty values count as missing.
+  /// The first value with a name. Unless `isStrict` is true, an empty value counts as missing.
   subscript(name: String) -> String? {
     guard let value = values[name]?.first, isStrict || !value.isEmpty else { return nil }
     return value

@@ -3,7 +3,7 @@ import OtaflashConsole
 import OtaflashFleet
 import OtaflashFleetReport
 
-/// A part of a page. In a literal, the text is markup, and every inserted string is escaped:
+/// A part of a page. In a literal, the text is markup, and each inserted string is escaped:
 ///
 /// ```swift
 /// let row: HTML = "<td>\(device.label)</td>"
@@ -11,7 +11,8 @@ import OtaflashFleetReport
 struct HTML: Sendable, ExpressibleByStringInterpolation {
   private(set) var text: String
 
-  /// - Parameter value: a literal of the program; other strings are inserted, never converted.
+  /// Creates a part from a literal in the source code. Other strings can only be inserted, so that
+  /// they are escaped.
   init(stringLiteral value: StaticString) { text = value.description }
   init(stringInterpolation: Interpolation) { text = stringInterpolation.text }
   init(_ parts: [HTML]) { text = parts.map(\.text).joined() }
@@ -39,18 +40,18 @@ struct HTML: Sendable, ExpressibleByStringInterpolation {
       for value in values { text += value.text }
     }
 
-    /// At most 80 Unicode scalars of a text.
+    /// Inserts a text of at most 80 Unicode scalars; a longer text is truncated.
     mutating func appendInterpolation(cut value: String) {
       text += PageContent.escaped(VisibleWords.escaped(value, limit: 80))
     }
 
-    /// A number with separators: `12,000`.
+    /// Inserts a number with separators, such as `12,000`.
     mutating func appendInterpolation(grouped value: Int) { text += Text.grouped(value) }
 
-    /// A part of the path of an address.
+    /// Inserts a text as a part of the path of an address.
     mutating func appendInterpolation(path value: String) { text += Address.encoded(value) }
 
-    /// A moment with date and time of day in UTC.
+    /// Inserts a time with date and time of day in UTC.
     mutating func appendInterpolation(time moment: WallClockTime) {
       let calendar = CalendarTime(moment)
       text += "<time datetime=\"\(moment.text)\">\(calendar.dayWords), \(calendar.minutes)</time>"
@@ -60,16 +61,16 @@ struct HTML: Sendable, ExpressibleByStringInterpolation {
       text += "<time datetime=\"\(moment.text)\">\(CalendarTime(moment).clock)</time>"
     }
 
-    /// A coordinate.
+    /// Inserts a coordinate.
     mutating func appendInterpolation(_ value: Double) { text += value.pixels }
   }
 }
 
-/// Parts of addresses (RFC 3986).
+/// Encoding and decoding of the parts of addresses (RFC 3986).
 enum Address {
   private static let digits = Array("0123456789ABCDEF".utf8)
 
-  /// Encodes every byte that is not unreserved.
+  /// Encodes every byte that is not an unreserved character.
   static func encoded(_ text: String) -> String {
     var bytes: [UInt8] = []
     for byte in text.utf8 {
@@ -84,9 +85,9 @@ enum Address {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Decodes percent encoding; `nil` = the text is not valid.
+  /// Decodes percent encoding; returns `nil` if the text is not valid.
   ///
-  /// - Parameter isForm: whether `+` is a space (application/x-www-form-urlencoded).
+  /// - Parameter isForm: whether `+` represents a space (application/x-www-form-urlencoded).
   static func decoded(_ text: some StringProtocol, isForm: Bool = false) -> String? {
     var bytes: [UInt8] = []
     var rest = Substring(text).utf8

@@ -1,5 +1,5 @@
 #if Sites
-/// A body of several parts (RFC 7578), as browsers send files.
+/// A body with several parts (RFC 7578), the form in which browsers send files.
 struct Multipart: Sendable {
   struct Part: Sendable {
     let name: String
@@ -13,7 +13,7 @@ struct Multipart: Sendable {
 
   let parts: [Part]
 
-  /// - Returns: `nil` = the body is not valid.
+  /// Decodes a body; returns `nil` if the body is not valid.
   init?(_ body: [UInt8], boundary: String) {
     let delimiter = Array("--\(boundary)".utf8)
     guard (1...70).contains(boundary.utf8.count), body.starts(with: delimiter) else { return nil }
@@ -31,7 +31,7 @@ struct Multipart: Sendable {
     self.parts = parts
   }
 
-  /// Returns the boundary of a content type; `nil` = the type is another one.
+  /// Returns the boundary of a content type; `nil` if the type is not `multipart/form-data`.
   static func boundary(ofType type: String) -> String? {
     let parts = type.split(separator: ";").map { $0.trimmingSpaces }
     guard parts.first?.lowercased() == "multipart/form-data" else { return nil }
@@ -55,8 +55,8 @@ struct Multipart: Sendable {
     return nil
   }
 
-  /// Returns the quoted values: `form-data; name="campaign"; filename="a.yaml"`. Browsers encode
-  /// `"` and line breaks in a name as `%22`, `%0D` and `%0A`.
+  /// Returns the quoted values, as in `form-data; name="campaign"; filename="a.yaml"`. Browsers
+  /// encode `"` and line breaks in a name as `%22`, `%0D` and `%0A`.
   private static func parameters(of text: String) -> [String: String] {
     var values: [String: String] = [:]
     for match in text.matches(of: /;\s*([A-Za-z]+)="([^"]*)"/) {

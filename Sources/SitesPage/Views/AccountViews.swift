@@ -25,7 +25,7 @@ enum LoginView {
   }
 }
 
-/// The accounts and their sessions, for administrators.
+/// The page for administrators with the accounts and their sessions.
 enum AccountsView {
   static func page(
     _ accounts: [(account: Account, sessions: Int)], fault: AccountsFault?, for user: PageUser
@@ -59,7 +59,7 @@ enum AccountsView {
       """
       <h1>Accounts</h1>
       \(problem)<p>Accounts are added, changed and removed with the command line of the \
-      coordinator. A change applies within a second.</p>
+      coordinator. Changes take effect within a second.</p>
       \(Elements.table(
         "Accounts",
         head: Elements.heads("Account", "Role", "Password", "Tokens", "Sessions", "Command"),
@@ -68,7 +68,7 @@ enum AccountsView {
   }
 }
 
-/// A refusal or a failure.
+/// The page for a refused or failed request.
 enum ErrorView {
   static func page(_ error: PageError, for user: PageUser?) -> HTML {
     let items = error.details.map { detail -> HTML in "<li>\(detail)</li>\n" }
@@ -87,7 +87,7 @@ enum ErrorView {
 }
 
 extension PageError {
-  /// A clause as a sentence.
+  /// Returns a clause as a sentence.
   fileprivate static func sentence(_ words: String) -> String {
     words.prefix(1).uppercased() + words.dropFirst() + "."
   }

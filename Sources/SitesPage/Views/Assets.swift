@@ -2,11 +2,13 @@
 import OtaflashConsole
 import OtaflashFleetReport
 
-/// The files of the page. They are part of the program, so a page and its files always match.
+/// The script, style and icon of the page. They are part of the program, so that the pages and
+/// these files always match.
 enum Assets {
   static let style = PageStyle.text + SiteStyle.text
 
-  /// Distinguishes the files of program versions in the caches of browsers.
+  /// A text that differs for files of different program versions, so that browsers do not use
+  /// outdated files from their caches.
   static let version = String(
     Text.hex(SecretBytes.sha256(Array((style + script + icon).utf8))).prefix(12))
 
@@ -15,8 +17,8 @@ enum Assets {
     rx="7" fill="#2467b3"/><path d="M18 4 8 18h6l-1 10 11-15h-7z" fill="#fff"/></svg>
     """
 
-  /// Replaces the live parts of a page when the coordinator sends new ones. A part that has the
-  /// focus stays, so that the keyboard does not lose its place.
+  /// Replaces the live parts of a page when the coordinator sends new content. A part that has the
+  /// focus is not replaced, so that the keyboard focus stays where it is.
   static let script = #"""
     "use strict";
     (() => {

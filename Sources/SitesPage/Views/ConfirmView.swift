@@ -1,5 +1,5 @@
 #if Sites
-/// The page that states the effect of a command before it is given.
+/// The page that states the effect of a command before the operator confirms the command.
 struct ConfirmView: Sendable {
   let run: String
   let campaign: String
@@ -7,7 +7,7 @@ struct ConfirmView: Sendable {
   let devices: [String]
   /// Whether the run has changed since the effect was shown.
   var hasChanged = false
-  /// The mistake in the previous input.
+  /// The message about an error in the previous input.
   var mistake: String?
   var reason = ""
 

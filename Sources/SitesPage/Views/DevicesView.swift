@@ -3,7 +3,7 @@ import OtaflashFirmware
 import OtaflashFleet
 import OtaflashFleetReport
 
-/// The table of the devices of a run.
+/// The page with the table of the devices of a run.
 struct DevicesView: Sendable {
   let run: String
   let campaign: String
@@ -90,7 +90,7 @@ struct DevicesView: Sendable {
   }
 }
 
-/// A device in a run, with its attempts.
+/// The page of a device in a run, with its attempts.
 enum RunDeviceView {
   static func page(
     _ device: DeviceReport, run: String, campaign: String, wave: String, canRetry: Bool,

@@ -2,9 +2,10 @@
 import OtaflashFleet
 import OtaflashFleetReport
 
-/// Elements of several pages.
+/// HTML elements that several pages use.
 enum Elements {
-  /// A bar by outcome with its legend; each entry leads to the devices with the outcome.
+  /// Returns a bar of the outcomes with a legend. Each entry of the legend is a link to the devices
+  /// with this outcome.
   static func bar(_ counts: OutcomeCounts, height: Int, link: String? = nil) -> HTML {
     let parts = OutcomeBar.parts(counts)
     let summary = OutcomeBar.summary(counts)
@@ -31,21 +32,21 @@ enum Elements {
     return "\(bar)<ul class=\"legend\">\n\(entries)</ul>\n"
   }
 
-  /// The state of a run with its sign.
+  /// Returns the state of a run with its sign.
   static func badge(_ sign: (String, String), _ words: String) -> HTML {
     """
     <span class="badge \(sign.1)"><span aria-hidden="true">\(sign.0)</span>\(cut: words)</span>
     """
   }
 
-  /// A device's outcome with its sign.
+  /// Returns the outcome of a device with its sign.
   static func outcome(_ outcome: Outcome, _ words: String) -> HTML {
     """
     <span class="key \(outcome.rawValue)" aria-hidden="true">\(outcome.sign)</span>\(words)
     """
   }
 
-  /// A table that can be scrolled with the keyboard if it is wider than the screen.
+  /// Returns a table. If the table is wider than the screen, the keyboard can scroll it.
   static func table(_ label: String, head: [HTML], rows: [HTML]) -> HTML {
     guard !rows.isEmpty else { return "<p class=\"small\">None.</p>\n" }
     return """
@@ -61,7 +62,7 @@ enum Elements {
     names.map { "<th scope=\"col\"\(alignment(of: $0))>\(HTML(stringLiteral: $0))</th>" }
   }
 
-  /// The columns of numbers, which are aligned to the right.
+  /// The columns that contain numbers, which are aligned to the right.
   private static let numbers: Set = [
     "Attempt", "Attempts", "Devices", "Events", "Number", "Sessions", "Tokens",
   ]
@@ -70,7 +71,7 @@ enum Elements {
     numbers.contains(name.description) ? " class=\"r\"" : ""
   }
 
-  /// Links to the other pages of a table.
+  /// Returns links to the other pages of a table.
   static func pager<Row>(_ page: TablePage<Row>, _ link: (Int) -> String) -> HTML {
     guard page.pages > 1 else { return "" }
     let former: HTML =
@@ -106,7 +107,7 @@ enum Elements {
       """
   }
 
-  /// A column head that sorts the table.
+  /// Returns a column head that sorts the table.
   static func sortHead(
     _ words: StaticString, isCurrent: Bool, isDescending: Bool, link: String
   ) -> HTML {
@@ -137,7 +138,7 @@ enum Elements {
 }
 
 extension WallClockTime {
-  /// The time since a moment, such as `5 s ago`.
+  /// Returns the time since this moment, such as `5 s ago`.
   func ago(from now: WallClockTime) -> String {
     Figures.duration(max(0, now.milliseconds - milliseconds)) + " ago"
   }

@@ -3,7 +3,7 @@ import OtaflashFirmware
 import OtaflashFleet
 import OtaflashFleetReport
 
-/// The devices of all runs: which devices run what.
+/// The page of the devices of all runs, with the number of devices that run each version.
 enum InventoryView {
   private static let path = "/devices"
 
@@ -14,7 +14,7 @@ enum InventoryView {
     let note: HTML =
       inventory.extent.isComplete
       ? ""
-      : "<p class=\"notice\">Not all stored runs are included: the newest are read first.</p>\n"
+      : "<p class=\"notice\">Some stored runs are missing. The newest runs are added first.</p>\n"
     return PageFrame(title: "Devices", section: .devices, user: user).page(
       """
       <h1>Devices</h1>
@@ -99,7 +99,7 @@ enum InventoryView {
       """
   }
 
-  /// The history of a device.
+  /// Returns the page with the history of a device.
   static func page(_ device: KnownDevice, for user: PageUser) -> HTML {
     let rows = device.entries.map { entry -> HTML in
       let report = entry.report
@@ -120,7 +120,7 @@ enum InventoryView {
       <h1><bdi>\(cut: device.label)</bdi></h1>
       \(Elements.facts([
         ("Id", "<bdi>\(cut: device.id)</bdi>"),
-        ("Runs", "\(VersionGroup.words(device.version))"),
+        ("Running version", "\(VersionGroup.words(device.version))"),
         ("Board", "<bdi>\(cut: device.board ?? "unspecified")</bdi>"),
         ("Site", "<bdi>\(cut: device.site ?? "any")</bdi>"),
       ]))

@@ -1,5 +1,5 @@
 #if Sites
-/// The parts that all pages have.
+/// The elements that all pages have.
 struct PageFrame: Sendable {
   enum Section: String, Sendable, CaseIterable {
     case overview = "Overview"
@@ -25,9 +25,10 @@ struct PageFrame: Sendable {
 
   let title: String
   var section: Section?
-  /// The user; `nil` = none has logged in.
+  /// The user; `nil` if no user has logged in.
   var user: PageUser?
-  /// The address of a stream with new parts of the page.
+  /// The address of the stream that sends changed parts of the page; `nil` if the page has no live
+  /// parts.
   var stream: String?
 
   func page(_ content: HTML) -> HTML {
@@ -78,7 +79,7 @@ struct PageFrame: Sendable {
       """
   }
 
-  /// The patterns of bars and charts, so that no information depends on color.
+  /// The fill patterns of bars and charts, so that no information depends on color alone.
   private static let patterns: HTML = """
     <svg class="patterns" width="0" height="0" aria-hidden="true" focusable="false"><defs>
     <pattern id="hatch" width="7" height="7" patternUnits="userSpaceOnUse"

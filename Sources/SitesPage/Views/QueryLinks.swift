@@ -2,12 +2,12 @@
 import OtaflashFleet
 import OtaflashFleetReport
 
-/// A query of a table, as a part of addresses.
+/// A query of a table that can be encoded in addresses.
 protocol LinkedQuery {
   associatedtype Order: Equatable
   var order: Order { get set }
   var isDescending: Bool { get set }
-  /// The values without the page; `nil` = the default.
+  /// The values of the query without the page number; a value is `nil` if it is the default.
   var parts: [(String, String?)] { get }
 }
 
@@ -16,7 +16,7 @@ extension LinkedQuery {
     QueryText.link(path, parts + [("page", page == 1 ? nil : "\(page)")])
   }
 
-  /// The link that sorts by a column, or reverses the order.
+  /// Returns the link that sorts by a column, or reverses the order of this column.
   func link(_ path: String, sortedBy order: Order) -> String {
     var query = self
     query.isDescending = self.order == order && !isDescending
@@ -33,7 +33,7 @@ extension DeviceQuery: LinkedQuery {
       guard let outcome = Outcome(rawValue: name) else { throw .badRequest("unknown outcome") }
       self.outcome = outcome
     }
-    // Waves are counted from 1 in output.
+    // Waves are numbered from 1 in addresses.
     wave = try QueryText.number(values, "wave", 1...Campaign.wavesMaximum).map { $0 - 1 }
     site = values["site"]
     board = values["board"]
@@ -78,7 +78,7 @@ extension InventoryQuery: LinkedQuery {
   }
 }
 
-/// The values that several queries have.
+/// Encoding and decoding of the values that several queries have.
 enum QueryText {
   private static let pageMaximum = 1_000_000
 
@@ -94,7 +94,7 @@ enum QueryText {
     switch values["order"] {
     case nil, "asc": return false
     case "desc": return true
-    case .some: throw .badRequest("the order is asc or desc")
+    case .some: throw .badRequest("the order must be asc or desc")
     }
   }
 
@@ -108,7 +108,7 @@ enum QueryText {
   ) throws(PageError) -> Int? {
     guard let text = values[name] else { return nil }
     guard let number = Int(text), range.contains(number) else {
-      throw .badRequest("\(name) is a number from \(range.lowerBound) to \(range.upperBound)")
+      throw .badRequest("\(name) must be a number from \(range.lowerBound) to \(range.upperBound)")
     }
     return number
   }

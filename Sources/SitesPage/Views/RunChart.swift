@@ -2,15 +2,15 @@
 import OtaflashFleet
 import OtaflashFleetReport
 
-/// The chart of a run: the devices with a final outcome over time, by outcome. Waits between waves
-/// are shortened as in the report.
+/// The chart of a run, which shows the number of devices with a final outcome over time, by
+/// outcome. Waits between waves are shortened as in the report.
 struct RunChart: Sendable {
   private static let width = 1000.0
   private static let height = 200.0
   private static let left = 56.0
   private static let top = 14.0
   private static let bottom = 168.0
-  /// The width of a step.
+  /// The horizontal distance of two points of a curve, in the units of the chart.
   private static let step = 6.0
 
   private let scale: TimeScale
@@ -92,7 +92,7 @@ struct RunChart: Sendable {
     Self.bottom - Double(devices) / Double(total) * (Self.bottom - Self.top)
   }
 
-  /// The path of the area between two curves; empty if the area is empty.
+  /// Returns the path of the area between two curves; empty if the area is empty.
   private func area(
     _ lower: ((succeeded: Int, failed: Int, rest: Int)) -> Int,
     _ upper: ((succeeded: Int, failed: Int, rest: Int)) -> Int
@@ -110,7 +110,7 @@ struct RunChart: Sendable {
 }
 
 extension TimeScale {
-  /// The moment at a share (0…1) of a segment.
+  /// Returns the moment at a fraction, 0…1, of a segment.
   fileprivate func moment(of segment: Segment, _ share: Double) -> WallClockTime {
     let length = Double(segment.until - segment.from)
     return WallClockTime(milliseconds: segment.from + Int64(length * share))

@@ -2,7 +2,7 @@
 import OtaflashFleet
 import OtaflashFleetReport
 
-/// The page of a run. Its live parts are also sent to open pages when the run changes.
+/// The page of a run. When the run changes, the live parts are also sent to open pages.
 struct RunView: Sendable {
   private static let namedMaximum = 10
   private static let activeMaximum = 20
@@ -70,7 +70,7 @@ struct RunView: Sendable {
       """)
   }
 
-  /// The parts that change while the run progresses.
+  /// The parts of the page that change while the run progresses.
   var liveParts: HTML {
     let path = "/runs/" + Address.encoded(id)
     return """
@@ -93,7 +93,7 @@ struct RunView: Sendable {
 
   // MARK: Parts
 
-  /// The sites of a run in progress whose devices wait because no gateway is running.
+  /// Returns the sites of a run in progress whose devices wait because no gateway is running.
   private static func silentSites(
     _ index: borrowing RunIndex, _ gateways: [GatewayState]
   ) -> [String] {
@@ -234,7 +234,7 @@ struct RunView: Sendable {
 }
 
 extension RunAction {
-  /// The label of a button.
+  /// The label of the button for this command.
   var label: String {
     switch self {
     case .approve: "Approve the next wave"

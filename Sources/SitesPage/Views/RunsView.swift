@@ -1,7 +1,7 @@
 #if Sites
 import OtaflashFleet
 
-/// The list of runs, and the form for a new campaign.
+/// The page with the list of runs, and the form for a new campaign.
 enum RunsView {
   static func row(_ run: RunSummary) -> HTML {
     let mark: HTML = run.needsOperator ? " <b class=\"wait\">needs an operator</b>" : ""
@@ -35,16 +35,16 @@ enum RunsView {
     PageFrame(title: "New campaign", section: .runs, user: user).page(
       """
       <h1>New campaign</h1>
-      <p>The run starts after the campaign file and its images are checked. It then updates \
-      devices without further questions, as its waves permit.</p>
+      <p>The run starts after the campaign file and its images are checked. The run then updates \
+      devices without further confirmation, as the waves permit.</p>
       <form method="post" action="/runs" enctype="multipart/form-data" class="stack">
       <input type="hidden" name="\(FormCheck.fieldName)" value="\(user.session?.formToken ?? "")">
       <label for="campaign">Campaign file (YAML)</label>
       <input id="campaign" name="campaign" type="file" accept=".yaml,.yml" required>
-      <label for="files">Images, device tables and keys that the file names</label>
+      <label for="files">Images, device tables and keys that the campaign names</label>
       <input id="files" name="files" type="file" multiple aria-describedby="files-hint">
-      <p class="small" id="files-hint">At most \(limit >> 20) MiB in total. The file refers to \
-      them by name, without a folder.</p>
+      <p class="small" id="files-hint">At most \(limit >> 20) MiB in total. The campaign \
+      refers to these files by name, without a folder.</p>
       <button>Check and start</button>
       </form>
 

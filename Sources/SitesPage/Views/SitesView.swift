@@ -2,7 +2,7 @@
 import OtaflashFleet
 import OtaflashFleetReport
 
-/// The sites with their gateways, and the overview.
+/// The page of the sites with their gateways, and the overview.
 enum SitesView {
   private static let runsMaximum = 5
 
@@ -57,7 +57,7 @@ enum SitesView {
       """
   }
 
-  /// The first page: runs that need an operator, active runs, and sites.
+  /// Returns the first page: runs that need an operator, active runs, and sites.
   static func overview(
     _ runs: [RunSummary], _ gateways: [GatewayState], _ extent: (devices: Int, isComplete: Bool),
     at now: WallClockTime, for user: PageUser

@@ -1,5 +1,5 @@
 extension CBORItem {
-  /// Decodes one item that fills `bytes` (RFC 8949, 3): lengths may be definite or indefinite, in
+  /// Decodes one item that fills `bytes` (RFC 8949, 3). Lengths may be definite or indefinite, in
   /// any valid encoding. Tags are skipped, but their content is kept.
   ///
   /// - Throws: `CBORFault` if the input is not well-formed or exceeds `limits`.
@@ -18,8 +18,8 @@ extension CBORItem {
   }
 }
 
-/// The limits of one decoding. Lengths need no limit, because no memory is allocated for missing
-/// bytes.
+/// The limits for decoding one item. Lengths need no limit, because no memory is allocated for
+/// missing bytes.
 package struct CBORLimits: Equatable, Sendable {
   /// The maximum nesting of arrays and maps. The deepest SMP body, a list of slots, has five
   /// levels.
@@ -118,7 +118,8 @@ private struct CBORDecoder {
     try take(try argument(of: head), of: head.start)
   }
 
-  /// The next chunk of an indefinite string; `nil` at its end. Every chunk has a definite length.
+  /// Reads the head of the next chunk of an indefinite string; returns `nil` at the end of the
+  /// string. Every chunk has a definite length.
   private mutating func chunk(of string: Head) throws(CBORFault) -> Head? {
     let part = try head()
     if part.isBreak { return nil }
@@ -149,7 +150,7 @@ private struct CBORDecoder {
     return CBORMap(pairs: pairs)
   }
 
-  /// The head of a container's next element (or key); `nil` after the last element.
+  /// Reads the head of a container's next element or key; returns `nil` after the last element.
   private mutating func element(
     _ count: Int, of container: Head
   ) throws(CBORFault) -> Head? {
@@ -209,7 +210,8 @@ private struct CBORDecoder {
     return Head(type: type, information: information, argument: argument, start: start)
   }
 
-  /// The argument of an item; a break in place of an item has no argument.
+  /// Returns the argument of an item. Throws if a break is in place of the item, because a break
+  /// has no argument.
   private func argument(of head: Head) throws(CBORFault) -> UInt64 {
     guard let argument = head.argument else {
       throw fault(.reservedLength(head.information), at: head.start)
@@ -227,7 +229,8 @@ private struct CBORDecoder {
 }
 
 extension CBORMajorType {
-  /// Strings, arrays and maps may have indefinite lengths; in the last major type, 31 is the break.
+  /// Whether items of this type may have indefinite lengths; in the last major type, 31 is the
+  /// break.
   fileprivate var mayBeIndefinite: Bool {
     switch self {
     case .bytes, .text, .array, .map, .simpleOrFloat: true

@@ -26,7 +26,7 @@ package struct CBORFault: Error, Equatable, Sendable, CustomStringConvertible {
     self.position = position
   }
 
-  package var description: String { "\(cause.words) at byte \(position) of its CBOR" }
+  package var description: String { "\(cause.words) at byte \(position) of the CBOR data" }
 }
 
 extension CBORFault.Cause {

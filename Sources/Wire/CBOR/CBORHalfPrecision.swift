@@ -4,10 +4,10 @@ extension Double {
   private static let halfExponents = -14...15
   /// The smallest positive number in binary16, and the distance between subnormal numbers.
   private static let halfStep = 0x1p-24
-  /// The number of bits of a binary64 significand that binary16 cannot store.
+  /// The number of low bits of a binary64 significand that binary16 cannot store.
   private static let lostBits: UInt64 = 42
 
-  /// The value of binary16 bits (RFC 8949, appendix D).
+  /// Creates the number with these binary16 bits (RFC 8949, appendix D).
   init(halfPrecision bits: UInt16) {
     let significand = Double(bits & 0x3FF)
     let exponent = Int(bits >> 10 & 0x1F)

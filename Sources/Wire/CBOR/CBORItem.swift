@@ -20,7 +20,7 @@ package indirect enum CBORItem: Hashable, Sendable {
   }
 }
 
-/// A map whose pairs keep their order. Its keys are unique (RFC 8949, 5.6).
+/// A map that keeps the order of its pairs. The keys are unique (RFC 8949, 5.6).
 package struct CBORMap: Hashable, Sendable {
   package struct Pair: Hashable, Sendable {
     package let key: CBORItem

@@ -11,7 +11,7 @@ package enum SMPDecodeFault: Error, Equatable, Sendable, CustomStringConvertible
   case wrongKind(String, expected: String)
   /// A request that no supported group defines.
   case unknownCommand(SMPCommand)
-  /// A response in place of a request, or the response to another request.
+  /// A response where a request was expected, or the response to another request.
   case answersAnother(SMPCommand)
 
   package var description: String {

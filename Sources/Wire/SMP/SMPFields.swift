@@ -1,7 +1,7 @@
 /// The named fields of an SMP body. Unknown fields are ignored, because servers may add fields.
 package struct SMPFields: Sendable {
   private let map: CBORMap
-  /// The prefix of field names in messages, which is `err.` for the fields of `err`.
+  /// The prefix of field names in messages, such as `err.` for the fields of the map `err`.
   private let prefix: String
 
   package init(_ map: CBORMap, within prefix: String = "") {
@@ -9,7 +9,7 @@ package struct SMPFields: Sendable {
     self.prefix = prefix
   }
 
-  /// Returns an optional field. `null` counts as absent.
+  /// Returns an optional field; `nil` if the field is absent or `null`.
   package func value<Value: SMPFieldValue>(
     _ name: String, of type: Value.Type = Value.self
   ) throws(SMPDecodeFault) -> Value? {
@@ -31,12 +31,12 @@ package struct SMPFields: Sendable {
     return value
   }
 
-  /// Returns the fields of a map.
+  /// Returns the fields of a map; `nil` if the map is absent.
   package func fields(_ name: String) throws(SMPDecodeFault) -> SMPFields? {
     try value(name, of: CBORMap.self).map { SMPFields($0, within: prefix + name + ".") }
   }
 
-  /// Returns a list of maps, each decoded by `element`.
+  /// Returns a list of maps, each decoded by `element`; `nil` if the list is absent.
   package func list<Element>(
     _ name: String, _ element: (SMPFields) throws(SMPDecodeFault) -> Element
   ) throws(SMPDecodeFault) -> [Element]? {

@@ -1,4 +1,4 @@
-/// The eight-byte header of each SMP body, in network byte order (Zephyr, MCUmgr SMP protocol
+/// The eight-byte header before each SMP body, in network byte order (Zephyr, MCUmgr SMP protocol
 /// specification).
 package struct SMPHeader: Equatable, Sendable {
   package static let size = 8
@@ -29,7 +29,8 @@ package struct SMPHeader: Equatable, Sendable {
     self.command = command
   }
 
-  /// - Parameter bytes: start with a header; the bytes after it are ignored.
+  /// - Parameter bytes: the message, or at least its header; the bytes after the header are
+  ///   ignored.
   package init(decoding bytes: some Collection<UInt8>) throws(SMPDecodeFault) {
     let field = Array(bytes.prefix(Self.size))
     guard field.count == Self.size else { throw .headerEndsEarly(bytes: field.count) }
@@ -59,8 +60,8 @@ package struct SMPHeader: Equatable, Sendable {
   }
 }
 
-/// The form of an error response: `rc` in the first version of SMP, the `err` of a group in the
-/// second.
+/// The form of an error response: `rc` in the first version of SMP, the map `err` with group and
+/// code in the second version.
 package enum SMPVersion: UInt8, Sendable, CaseIterable {
   case v1 = 0
   case v2 = 1
@@ -80,7 +81,7 @@ package enum SMPOperation: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// A management group. 64 and above are application-specific.
+/// A management group. Groups from 64 on are application-specific.
 package struct SMPGroup: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt16
 

@@ -26,13 +26,13 @@ package enum SMPImage {
       package init(rawValue: UInt8) { self.rawValue = rawValue }
 
       package static let bootable = Flags(rawValue: 1)
-      /// The image is started next.
+      /// The bootloader starts the image next.
       package static let pending = Flags(rawValue: 2)
       /// The image is confirmed, so that it is not reverted.
       package static let confirmed = Flags(rawValue: 4)
       /// The image is running.
       package static let active = Flags(rawValue: 8)
-      /// The image is kept after it was started.
+      /// The image stays after its first start, without a confirmation.
       package static let permanent = Flags(rawValue: 16)
 
       fileprivate static let names: [(name: String, flag: Flags)] = [
@@ -67,7 +67,7 @@ package enum SMPImage {
   /// The list of all slots with an image.
   package struct State: SMPResponse {
     package var slots: [Slot]
-    /// The status of split images, which Zephyr does not use: it sends 0 or omits the field.
+    /// The status of split images, which Zephyr does not use: Zephyr sends 0 or omits the field.
     package var splitStatus: Int32?
 
     package init(slots: [Slot], splitStatus: Int32? = nil) {
@@ -92,7 +92,7 @@ package enum SMPImage {
     }
   }
 
-  /// Command 0, read.
+  /// Command 0, read: returns the list of slots.
   package struct ReadState: SMPRequest {
     package typealias Response = State
     package static let command = SMPCommand(.image, 0, .read)
@@ -107,7 +107,8 @@ package enum SMPImage {
     package static let command = SMPCommand(.image, 0, .write)
     /// The image to start; `nil` confirms the running image.
     package var hash: [UInt8]?
-    /// `true` selects the image permanently, `false` once: it must then be confirmed while it runs.
+    /// Whether the image is started permanently; otherwise it is started once, and must be
+    /// confirmed while it runs.
     package var isConfirmed: Bool
 
     package init(hash: [UInt8]?, isConfirmed: Bool) {
@@ -124,7 +125,7 @@ package enum SMPImage {
       CBORMap(["hash": hash.map(CBORItem.bytes), "confirm": .boolean(isConfirmed)])
     }
 
-    /// The new list; MCUboot's serial recovery responds without a list.
+    /// The new list of slots; MCUboot's serial recovery responds without a list.
     package struct Response: SMPResponse {
       package var state: State?
 
@@ -146,7 +147,7 @@ package enum SMPImage {
   package struct Erase: SMPRequest {
     package typealias Response = SMPDone
     package static let command = SMPCommand(.image, 5, .write)
-    /// The slot, as 2 × image + slot; `nil` stands for 1, the secondary slot of image 0.
+    /// The slot, as 2 × image + slot; `nil` selects 1, the secondary slot of image 0.
     package var slot: Int?
 
     package init(slot: Int? = nil) { self.slot = slot }

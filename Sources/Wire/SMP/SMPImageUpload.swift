@@ -1,5 +1,5 @@
 extension SMPImage {
-  /// Command 1: a part of an image.
+  /// Command 1: uploads a part of an image.
   package struct Upload: SMPRequest {
     package static let command = SMPCommand(.image, 1, .write)
     package static let offsetName = "off"
@@ -38,7 +38,7 @@ extension SMPImage {
       package var size: Int
       /// The SHA-256 of the complete file; a server uses it to recognize an earlier transfer.
       package var sha: [UInt8]?
-      /// The number of the image; `nil` stands for image 0.
+      /// The number of the image; `nil` selects image 0.
       package var image: Int?
       /// Whether the server rejects an image whose version is not higher than the version of the
       /// running image.

@@ -27,7 +27,7 @@ package struct SMPMessage: Equatable, Sendable {
     self.body = body
   }
 
-  /// A request.
+  /// Creates a request message.
   package init<Request: SMPRequest>(
     _ request: Request, sequence: UInt8, version: SMPVersion = .v2
   ) {
@@ -80,7 +80,8 @@ package struct SMPMessage: Equatable, Sendable {
     }
   }
 
-  /// Returns the device's response to a request of type `Request`, or its refusal.
+  /// Decodes the device's response to a request of type `Request`; returns the response or the
+  /// refusal.
   package func answer<Request: SMPRequest>(
     to request: Request.Type
   ) throws(SMPDecodeFault) -> Result<Request.Response, SMPRefusal> {

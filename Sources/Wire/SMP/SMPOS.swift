@@ -26,11 +26,12 @@ package enum SMPOS {
   package struct Reset: SMPRequest {
     package typealias Response = SMPDone
     package static let command = SMPCommand(.os, 5, .write)
-    /// The boot mode that starts the bootloader's own server instead of the application.
+    /// The boot mode that starts the SMP server of the bootloader instead of the application.
     package static let bootloader = 1
     /// Whether the device restarts even if the application reports that it is busy.
     package var isForced: Bool?
-    /// The program to start: 0 is the application; see `bootloader` (Zephyr, retained boot mode).
+    /// The boot mode after the restart: 0 starts the application; see `bootloader` (Zephyr,
+    /// retained boot mode).
     package var bootMode: Int?
 
     package init(isForced: Bool? = nil, bootMode: Int? = nil) {
@@ -85,8 +86,8 @@ package enum SMPOS {
     }
   }
 
-  /// Command 7: information about the application. `format` selects the parts by letters; `a`
-  /// selects all.
+  /// Command 7: returns information about the application. The letters in `format` select the
+  /// parts; `a` selects all parts.
   package struct ApplicationInfo: SMPRequest {
     package static let command = SMPCommand(.os, 7, .read)
     package var format: String?
@@ -110,7 +111,7 @@ package enum SMPOS {
     }
   }
 
-  /// Command 8: the bootloader's name, or its activation mode with the query `mode`.
+  /// Command 8: returns the name of the bootloader or, with the query `mode`, its activation mode.
   package struct BootloaderInfo: SMPRequest {
     package static let command = SMPCommand(.os, 8, .read)
     package static let modeQuery = "mode"

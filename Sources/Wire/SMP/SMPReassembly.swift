@@ -1,5 +1,5 @@
-/// Assembles messages from the values that carry them. A message is framed only by its header: it
-/// starts after the previous message, and the header contains its length.
+/// Assembles messages from the received characteristic values. The header of a message contains its
+/// length, and the next message starts in the next value.
 package struct SMPReassembly: Sendable {
   package enum Outcome: Equatable, Sendable {
     case incomplete
@@ -14,7 +14,7 @@ package struct SMPReassembly: Sendable {
 
   package init() {}
 
-  /// Whether a message is incomplete.
+  /// Whether a part of a message was received, and the rest is missing.
   package var isInMessage: Bool { header != nil }
 
   package mutating func received(_ value: [UInt8]) -> Outcome {

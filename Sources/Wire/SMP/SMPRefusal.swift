@@ -32,7 +32,8 @@ package struct SMPRefusal: Error, Equatable, Sendable {
     self.init(.general(rc), reason: try fields.value("rsn"))
   }
 
-  /// Version 1 has no field for the code of a group, so it reports "unknown" instead.
+  /// Returns the body of the refusal. Version 1 has no field for the code of a group, so such a
+  /// code is replaced by "unknown".
   func body(in version: SMPVersion) -> CBORMap {
     switch (code, version) {
     case (.general(let rc), _):
@@ -60,7 +61,7 @@ package struct SMPRefusal: Error, Equatable, Sendable {
     ].contains(code)
   }
 
-  /// Whether the slot of an upload or an erase does not exist.
+  /// Whether the server reports that the slot of an upload or an erase does not exist.
   package var isNoEntry: Bool { code == .general(Self.noEntry) }
 
   /// MGMT_ERR_EUNKNOWN.

@@ -19,7 +19,7 @@ package struct SMPCommand: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A request of a management group, as a value for client and server.
+/// A request of a management group, which a client encodes and a server decodes.
 package protocol SMPRequest: Equatable, Sendable {
   associatedtype Response: SMPResponse
   static var command: SMPCommand { get }
@@ -41,7 +41,7 @@ package struct SMPDone: SMPResponse {
   package var body: CBORMap { CBORMap() }
 }
 
-/// All supported requests, for a server.
+/// Any supported request, as decoded by a server.
 package enum SMPCall: Equatable, Sendable {
   case echo(SMPOS.Echo)
   case reset(SMPOS.Reset)
@@ -56,7 +56,8 @@ package enum SMPCall: Equatable, Sendable {
   case writeSetting(SMPSettings.Write)
   case saveSettings(SMPSettings.Save)
 
-  /// - Throws: `.unknownCommand`, and the defects of the fields of a known command.
+  /// - Throws: `.unknownCommand` if no supported group defines the request; the faults of the
+  ///   fields of a known request.
   package init(_ message: SMPMessage) throws(SMPDecodeFault) {
     guard let command = message.command else {
       throw .answersAnother(SMPCommand(message.group, message.number, .read))

@@ -1,5 +1,5 @@
 extension SMPImage {
-  /// Command 6: the sizes of all slots.
+  /// Command 6: returns the sizes of all slots.
   package struct SlotInfo: SMPRequest {
     package static let command = SMPCommand(.image, 6, .read)
 

@@ -205,7 +205,7 @@ import Testing
           TuningStep(subject: .interval, asked: "7.5…15 ms", outcome: .granted, now: "15 ms"),
           TuningStep(
             subject: .phy, asked: "2M",
-            outcome: .refused("the device does not support it (HCI error 0x1A)"), now: nil),
+            outcome: .refused("the device does not support the feature (HCI error 0x1A)"), now: nil),
           TuningStep(subject: .payload, asked: "251 B", outcome: .granted, now: "251 B"),
         ]
       ])
