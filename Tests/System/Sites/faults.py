@@ -36,7 +36,7 @@ import typing
 import zlib
 
 from fault_plan import Fault, Kind, Scenario, faults, long, short
-from site_processes import FAKE_CLOCK, Boards, Deployment, Networks, Program, Unavailable
+from site_processes import Boards, Deployment, Networks, Program, Unavailable
 from site_verdict import Board, Verdict, events, judge
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -312,8 +312,6 @@ def run_all(options: argparse.Namespace) -> int:
             if other.get(board) != end:
                 violations.append(f"{board}: {end} in one run, {other.get(board)} in another with the same seed")
     print_tables(rows)
-    if not FAKE_CLOCK:
-        print("without libfaketime, all gateways used the clock of this machine")
     for words in violations[:40]:
         print(words)
     print(f"{len(rows)} campaigns, {len(violations)} violations")

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import signal
+import struct
 import subprocess
 import time
 import typing
@@ -18,8 +19,6 @@ SEARCH = "3s"
 # A short queue, so that another gateway claims the device of a stopped gateway before that continues.
 AHEAD = "1"
 NAMESPACE_PREFIX = "otaflash-"
-# Changes the wall clock of a process (the package libfaketime), by the offset in a file.
-FAKE_CLOCK = next(iter(sorted(pathlib.Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))), None)
 
 
 class Unavailable(Exception):
@@ -28,6 +27,13 @@ class Unavailable(Exception):
 
 def run(*words: str) -> None:
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+
+
+def clock_library(folder: pathlib.Path) -> pathlib.Path:
+    """Compiles the library that sets the wall clock of a program."""
+    source, library = pathlib.Path(__file__).with_name("set_clock.c"), folder / "set_clock.so"
+    run("cc", "-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(library), str(source), "-ldl")
+    return library
 
 
 class Networks:
@@ -86,14 +92,15 @@ class Life:
 
 
 class Program:
-    """A program that is killed and started again. Its lives have consecutive log files. If `has_clock`,
-    it has a wall clock that can be set."""
+    """A program that is killed and started again. Its lives have consecutive log files. With
+    a clock library, it has a wall clock that can be set."""
 
     def __init__(
-        self, name: str, words: list[str], folder: pathlib.Path, namespace: str | None = None, has_clock: bool = False
-    ) -> None:
+        self, name: str, words: list[str], folder: pathlib.Path, namespace: str | None = None,
+        clock: pathlib.Path | None = None,
+    ) -> None:  # fmt: skip
         self.name, self.folder = name, folder / name
-        self.has_clock = has_clock
+        self.clock = clock
         self.words = ["ip", "netns", "exec", namespace, *words] if namespace else words
         self.lives: list[Life] = []
         for part in ("state", "run"):
@@ -102,9 +109,9 @@ class Program:
 
     def set_clock(self, offset: float) -> None:
         """Sets the difference of the program's wall clock from that of the machine, in seconds."""
-        new = self.folder / "clock.new"
-        new.write_text(f"{offset:+.0f}\n")
-        new.rename(self.folder / "clock")
+        path = self.folder / "clock"
+        with open(path, "r+b" if path.exists() else "wb") as file:
+            file.write(struct.pack("=q", round(offset * 1e9)))
 
     @property
     def life(self) -> Life:
@@ -123,11 +130,8 @@ class Program:
             os.environ, XDG_STATE_HOME=str(self.folder / "state"), XDG_RUNTIME_DIR=str(self.folder / "run"),
             XDG_CACHE_HOME=str(self.folder / "cache"), HOME=str(self.folder),
         )  # fmt: skip
-        if self.has_clock and FAKE_CLOCK:
-            environment.update(
-                LD_PRELOAD=str(FAKE_CLOCK), FAKETIME_TIMESTAMP_FILE=str(self.folder / "clock"),
-                FAKETIME_CACHE_DURATION="1", FAKETIME_DONT_FAKE_MONOTONIC="1",
-            )  # fmt: skip
+        if self.clock:
+            environment.update(LD_PRELOAD=str(self.clock), CLOCK_OFFSET=str(self.folder / "clock"))
         with open(self.log(len(self.lives) + 1), "wb") as log:
             process = subprocess.Popen(
                 self.words, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder
@@ -238,6 +242,7 @@ class Deployment:
             ],
             folder, networks.hub,
         )  # fmt: skip
+        clock = clock_library(folder)
         self.gateways = [
             Program(
                 f"gateway-{number + 1}",
@@ -245,7 +250,7 @@ class Deployment:
                     str(programs / "otaflash-gateway"), "run", "--nats", f"nats://{networks.address(number)}:{PORT}",
                     "--site", site, "--name", f"gateway-{number + 1}", "--parallel", str(parallel),
                 ],
-                folder, networks.gateways[number], has_clock=True,
+                folder, networks.gateways[number], clock,
             )
             for number, site in enumerate(sites)
         ]  # fmt: skip
