@@ -75,9 +75,10 @@ extension UpdateFault: ExplainedFault {
     case .olderBuild:
       "The version is the same, but the build is older; older builds may have known defects."
     case .versionUnknown:
-      "It has no descriptor and no sidecar file; without a version, a downgrade cannot be detected."
+      "The image has no descriptor and no sidecar file; without a version, a downgrade cannot be "
+        + "detected."
     case .hardwareUnknown:
-      "It has no descriptor and no sidecar file; otaflash cannot detect whether the image is for "
+      "The image has no descriptor and no sidecar file; otaflash cannot detect whether it is for "
         + "another board."
     case .imageNotTaken(let offered):
       "Nothing was written. "

@@ -22,7 +22,7 @@ import Testing
     }
 
     deinit {
-      do { try FileManager.default.removeItem(at: url) } catch { print("it stays: \(error)") }
+      do { try FileManager.default.removeItem(at: url) } catch { print("not removed: \(error)") }
     }
 
     var path: String { url.appending(path: "fleet.sqlite").path }

@@ -21,7 +21,7 @@ import Testing
     }
 
     deinit {
-      do { try FileManager.default.removeItem(at: url) } catch { print("it stays: \(error)") }
+      do { try FileManager.default.removeItem(at: url) } catch { print("not removed: \(error)") }
     }
 
     func write(_ name: String, _ text: String, mode: Int) throws {
