@@ -8,7 +8,7 @@ import OtaflashWire
 struct OTASession: UpdateSession {
   static let updateProtocol = UpdateProtocol.otaflash
   static let services = [OTAService.service]
-  /// An application with MCUboot may offer both services (zephyr/README.md).
+  /// An application with MCUboot may offer both services (docs/mcuboot.md).
   static let alternative: UpdateProtocol? = .smp
 
   /// Returns whether the service supports the image: it has one slot, and no init packets.
