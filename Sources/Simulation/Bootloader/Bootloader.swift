@@ -122,7 +122,7 @@ struct Bootloader: Sendable {
     return [.erase(page: page), .write(record.encoded, at: page)]
   }
 
-  private func store(_ record: BootRecord) throws(FlashFault) {
+  func store(_ record: BootRecord) throws(FlashFault) {
     for operation in operations(storing: record) { try flash.perform(operation) }
   }
 

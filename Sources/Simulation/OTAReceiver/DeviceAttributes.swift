@@ -42,7 +42,7 @@ struct DeviceAttributes: Sendable {
     ])
   }
 
-  private static func otaService(
+  static func otaService(
     _ settings: BoardSettings, _ receiver: Shared<ReceiverMachine>,
     wake: @escaping @Sendable () -> Void
   ) -> LocalService {

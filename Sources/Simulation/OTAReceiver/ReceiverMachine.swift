@@ -1,5 +1,6 @@
 import OTAReceiver
 import OtaflashFirmware
+import OtaflashGATT
 
 /// The portable receiver of one boot of a board: the receiver in C with the memory and the
 /// callbacks of its firmware. The type is a class because an instance stores pointers to itself.
@@ -28,6 +29,7 @@ final class ReceiverMachine {
   private let former: SlotImage
   private var dataWrites = 0
   fileprivate let authorization: Authorization?
+  fileprivate let mayBegin: @Sendable () -> Bool
   fileprivate let confirmTrial: @Sendable () -> Bool
   fileprivate var random: SeededRandom
   private var outgoing: [Outgoing] = []
@@ -40,6 +42,7 @@ final class ReceiverMachine {
   init(
     settings: BoardSettings, kind: ReceiverSettings, record: BootRecord,
     outcome: Bootloader.Outcome, flash: SimulatedFlash, random: SeededRandom,
+    slotSize: Int? = nil, mayBegin: @escaping @Sendable () -> Bool = { true },
     confirmTrial: @escaping @Sendable () -> Bool
   ) {
     (self.flash, self.kind) = (flash, kind)
@@ -47,13 +50,14 @@ final class ReceiverMachine {
     let start = settings.layout.slot(record.active)
     base = start..<start + Int(record.images[record.active].size)
     self.random = random
+    self.mayBegin = mayBegin
     self.confirmTrial = confirmTrial
     authorization = settings.key.map { Authorization(key: $0, hardware: settings.hardware) }
     ring = .allocate(capacity: settings.ringSize)
     ring.initialize(repeating: 0, count: settings.ringSize)
     receiver.initialize(to: ota_receiver())
     config.initialize(to: ota_receiver_config())
-    setMemory(settings, slot: record.inactive)
+    setMemory(settings, slot: record.inactive, size: slotSize ?? settings.slotSize)
     setRunning(
       record.images[record.active], hardware: settings.hardware, outcome,
       onTrial: record.isOnTrial)
@@ -69,13 +73,13 @@ final class ReceiverMachine {
     ring.deallocate()
   }
 
-  private func setMemory(_ settings: BoardSettings, slot: Int) {
+  private func setMemory(_ settings: BoardSettings, slot: Int, size: Int) {
     let layout = settings.layout
     config.pointee.ring = ring
     config.pointee.ring_size = UInt32(settings.ringSize)
     config.pointee.largest_chunk = UInt16(settings.largestChunk)
     config.pointee.slot_address = UInt32(layout.slot(slot))
-    config.pointee.slot_size = UInt32(layout.slotSize)
+    config.pointee.slot_size = UInt32(size)
     config.pointee.page_size = UInt32(layout.pageSize)
     config.pointee.row_size = UInt32(settings.rowSize)
     config.pointee.write_alignment = UInt8(flash.geometry.writeAlignment)
@@ -155,10 +159,15 @@ extension ReceiverMachine {
 extension ReceiverMachine {
   /// Does pending work. Returns the messages to send, and the time until the next poll; `nil` =
   /// after the next event.
-  func poll(milliseconds: UInt32) -> (outgoing: [Outgoing], wait: Duration?) {
-    let wait = ota_receiver_poll(receiver, milliseconds)
+  func poll(at now: LinkInstant) -> (outgoing: [Outgoing], wait: Duration?) {
+    let wait = ota_receiver_poll(receiver, Self.milliseconds(now))
     defer { outgoing.removeAll() }
     return (outgoing, wait == .max ? nil : .milliseconds(Int(wait)))
+  }
+
+  private static func milliseconds(_ now: LinkInstant) -> UInt32 {
+    let (seconds, attoseconds) = now.elapsed.components
+    return UInt32(truncatingIfNeeded: seconds * 1000 + attoseconds / 1_000_000_000_000_000)
   }
 
   /// Handles the end of the flash operation.
@@ -183,8 +192,9 @@ extension ReceiverMachine {
     }
     config.pointee.confirm = { context in ReceiverMachine.from(context).confirmTrial() }
     config.pointee.may_begin = { context, _, version, hardware in
-      ReceiverMachine.from(context).begun = (version, hardware)
-      return true
+      let machine = ReceiverMachine.from(context)
+      machine.begun = (version, hardware)
+      return machine.mayBegin()
     }
     if authorization != nil { setAuthorizationCallbacks() }
   }

@@ -41,7 +41,7 @@ final class ReceiverProgram: BoardProgram {
   }
 
   func poll(at now: LinkInstant) -> Duration? {
-    let (outgoing, wait) = receiver.withLock { $0.poll(milliseconds: Self.milliseconds(now)) }
+    let (outgoing, wait) = receiver.withLock { $0.poll(at: now) }
     for item in outgoing {
       switch item {
       case .answer(let bytes): server.indicate(device.control, bytes)
@@ -49,11 +49,6 @@ final class ReceiverProgram: BoardProgram {
       }
     }
     return wait
-  }
-
-  private static func milliseconds(_ now: LinkInstant) -> UInt32 {
-    let (seconds, attoseconds) = now.elapsed.components
-    return UInt32(truncatingIfNeeded: seconds * 1000 + attoseconds / 1_000_000_000_000_000)
   }
 
   var pendingOperation: FlashOperation? { receiver.withLock { $0.operation } }

@@ -112,7 +112,8 @@ final class SMPFirmware: BoardFirmware {
         of: images[0].layout.slot(entersRecovery ? record.active : record.inactive))
     }
     let program = SMPProgram(
-      machine, of: self, runs: runs, random: parts.random.forked(for: 1000 + UInt64(number)))
+      machine, of: self, runs: runs, isActivation: decisions[0].isActivated,
+      random: parts.random.forked(for: 1000 + UInt64(number)))
     return Boot(
       program: program, isActivation: isActivation,
       flashTime: decisions.reduce(installation) { $0 + $1.moveTime })
@@ -213,6 +214,19 @@ final class SMPFirmware: BoardFirmware {
 
   /// Selects the bootloader's own server for the next boot.
   func enterRecovery() { state.withLock { $0.entersRecovery = true } }
+
+  /// Marks the image that the OTA service has written.
+  func markPending(_ image: SlotImage) throws(FlashFault) {
+    let application = state.withLock { $0.images[0] }
+    var next = try application.loader.newestRecord() ?? application.record
+    next.markPending(image)
+    next.isPermanent = !settings.mode.reverts
+    _ = try application.loader.storeNext(next)
+  }
+
+  func store(_ record: BootRecord) throws(FlashFault) {
+    try state.withLock { $0.images[0] }.loader.store(record)
+  }
 
   func keep(_ misbehavior: SMPMisbehavior, loaderName: String?) {
     state.withLock {

@@ -2,7 +2,7 @@ import OtaflashATT
 import OtaflashFirmware
 import OtaflashGATT
 
-/// The SMP server of one boot with its GATT server.
+/// The SMP server of one boot with its GATT server, and the OTA service if the application has it.
 final class SMPProgram: BoardProgram {
   static let service: BluetoothUUID = "8d53dc1d-1db7-4cd3-868b-8a527460aa84"
   static let characteristic: BluetoothUUID = "da2e7828-fbce-4e01-ae9e-261174997c48"
@@ -15,6 +15,8 @@ final class SMPProgram: BoardProgram {
     var isOver = false
     /// Whether the link has ended and the program restarts when the flash is idle.
     var isLeaving = false
+    /// Whether the pending flash operation is an operation of the OTA service.
+    var isModuleOperation = false
     var random: SeededRandom
   }
 
@@ -33,13 +35,20 @@ final class SMPProgram: BoardProgram {
   private let parts: BoardParts
   private let handle: AttributeHandle
   private let state: Shared<State>
+  /// The OTA service with its attributes; `nil` if the application does not have it.
+  private let module: (module: OTAModule, handles: OTAModule.Handles)?
 
-  init(_ machine: SMPServer, of firmware: SMPFirmware, runs image: SlotImage, random: SeededRandom)
-  {
+  /// - Parameter isActivation: whether the application's image runs for the first time.
+  init(
+    _ machine: SMPServer, of firmware: SMPFirmware, runs image: SlotImage, isActivation: Bool,
+    random: SeededRandom
+  ) {
     let parts = machine.parts
     (self.firmware, self.parts) = (firmware, parts)
     let state = Shared(State(server: machine, random: random))
     self.state = state
+    let module = Self.module(
+      of: firmware, machine, state, isActivation: isActivation, random: random.forked(for: 5))
     let isLoader = machine.isLoader
     let recoveryName = isLoader ? machine.savedName ?? Self.loaderName : "MCUboot"
     let name = machine.isRecovery ? recoveryName : parts.applicationName
@@ -47,9 +56,12 @@ final class SMPProgram: BoardProgram {
     let address = (isElsewhere ? firmware.address.at(.flippedAddress) : nil) ?? firmware.address
     let table = AttributeTable(
       services: Self.services(name: name, image, state, parts)
+        + (module.map { [$0.service] } ?? [])
         + (machine.isRecovery ? [] : LocalService.battery(of: parts.settings)))
     let handle = table.handle(of: Self.characteristic)
     self.handle = handle
+    let attributes = module.map { ($0, OTAModule.handles(in: table)) }
+    self.module = attributes
     dataPath = DataPath(handle: handle)
     advertisement = Advertisement(
       id: address.description, name: name, rssi: nil, services: [Self.service])
@@ -57,6 +69,7 @@ final class SMPProgram: BoardProgram {
       table: table, receiveMTU: ATTMTU(clamping: parts.settings.mtu),
       valuesMaximum: Self.fragmentsMaximum(machine.settings)
     ) { event in
+      if let (module, handles) = attributes { module.received(event, handles) }
       state.withLock { state in
         switch event {
         case .mtuChanged(_, let mtu): state.mtu = mtu
@@ -70,6 +83,29 @@ final class SMPProgram: BoardProgram {
       }
       parts.wake()
     }
+  }
+
+  private static func module(
+    of firmware: SMPFirmware, _ machine: SMPServer, _ state: Shared<State>, isActivation: Bool,
+    random: SeededRandom
+  ) -> OTAModule? {
+    let settings = machine.settings
+    guard settings.takesPatches, settings.mode.runsFromFirstSlot, !machine.isRecovery else {
+      return nil
+    }
+    return OTAModule(
+      of: machine.parts, record: machine.images[0].record, isActivation: isActivation,
+      random: random,
+      confirmTrial: { [weak firmware] in
+        guard let record = state.withLock({ $0.server.confirmTrial() }) else { return false }
+        do throws(FlashFault) {
+          try firmware?.store(record)
+          return true
+        } catch {
+          machine.parts.note(error)
+          return false
+        }
+      }, isPending: { state.withLock { $0.server.images[0].record.isPending } })
   }
 
   /// Returns the maximum number of pending fragments: every buffer contains a response, and ATT_MTU
@@ -104,7 +140,9 @@ final class SMPProgram: BoardProgram {
 
   func poll(at now: LinkInstant) -> Duration? {
     let isNonsense = parts.settings.faults.contains(.nonsense)
-    let (fragments, wait) = state.withLock { state in
+    let hasBegun = module?.module.takeBegun() ?? false
+    let (fragments, wait, hasTakenSlot) = state.withLock { state in
+      if hasBegun { state.server.resetUpload() }
       let turn = takeTurn(in: &state, at: now)
       let responses = state.server.responses
       state.server.responses.removeAll()
@@ -112,10 +150,16 @@ final class SMPProgram: BoardProgram {
         let bytes = isNonsense ? state.random.bytes(count: response.count) : response
         return Self.fragments(of: bytes, size: state.mtu.valueSizeMaximum)
       }
-      return (fragments, [turn, timeLeft(in: &state, at: now)].compactMap { $0 }.min())
+      defer { state.server.hasTakenSlot = false }
+      return (
+        fragments, [turn, timeLeft(in: &state, at: now)].compactMap { $0 }.min(),
+        state.server.hasTakenSlot
+      )
     }
     for fragment in fragments { server.notify(handle, fragment) }
-    return wait
+    guard let (module, handles) = module else { return wait }
+    if hasTakenSlot { module.giveUpSlot() }
+    return [wait, module.poll(at: now, handles, over: server)].compactMap { $0 }.min()
   }
 
   /// Returns the time until the next work, if any is pending.
@@ -149,16 +193,36 @@ final class SMPProgram: BoardProgram {
     return now >= end ? nil : now.duration(to: end)
   }
 
-  var pendingOperation: FlashOperation? { state.withLock { $0.server.operation } }
-
-  func flashDone(_ isDone: Bool) { state.withLock { $0.server.flashDone(isDone) } }
-
-  var ending: BootEnding? {
-    // The bootloader decides whether another image runs.
-    state.withLock { $0.isOver ? .activated : nil }
+  /// The flash performs one operation at a time: an operation that has started ends before an
+  /// operation of the other service starts.
+  var pendingOperation: FlashOperation? {
+    let ofModule = module?.module.operation
+    return state.withLock { state in
+      let ofServer = state.server.operation
+      state.isModuleOperation = ofModule != nil && (state.isModuleOperation || ofServer == nil)
+      return state.isModuleOperation ? ofModule : ofServer
+    }
   }
 
-  func leave(_ ending: BootEnding) {
+  func flashDone(_ isDone: Bool) {
+    let isModuleOperation = state.withLock { state in
+      defer { state.isModuleOperation = false }
+      if !state.isModuleOperation { state.server.flashDone(isDone) }
+      return state.isModuleOperation
+    }
+    if isModuleOperation { module?.module.flashDone(isDone) }
+  }
+
+  var ending: BootEnding? {
+    if module?.module.activation != nil { return .activated }
+    // The bootloader decides whether another image runs.
+    return state.withLock { $0.isOver ? .activated : nil }
+  }
+
+  func leave(_ ending: BootEnding) throws(FlashFault) {
+    if case .activated = ending, let image = module?.module.activation {
+      try firmware.markPending(image)
+    }
     let (misbehavior, mode, name) = state.withLock {
       ($0.server.misbehavior, $0.isOver ? $0.server.resetMode : nil, $0.server.savedName)
     }

@@ -62,6 +62,7 @@ extension SMPServer {
           SMPImage.Upload.Response(offset: announcement.size, matches: true).body))
     }
     guard is2021 || part.data.count <= announcement.size else { throw .image(.overrun) }
+    if target == inactive(0) { hasTakenSlot = true }
     let erases = settings.erasesProgressively ? [] : erasing(target, for: announcement.size)
     var upload = SMPUpload(
       size: announcement.size, sha: sha, place: target, address: address(of: target),
@@ -146,6 +147,7 @@ extension SMPServer {
     let place = try placeToErase(request)
     // A server of 2021 keeps the state of its upload.
     if !is2021 { upload = nil }
+    if place == inactive(0) { hasTakenSlot = true }
     return Work(
       operations: erasing(place, for: parts.settings.slotSize), answer: .body(done(CBORMap())))
   }

@@ -38,6 +38,8 @@ struct SMPServer: Sendable {
   let isRecovery: Bool
   var images: [BootedImage]
   var upload: SMPUpload?
+  /// Whether an upload or an erase of the application's image has started since the last check.
+  var hasTakenSlot = false
   var misbehavior: SMPMisbehavior
   private(set) var reassembly: SMPReassembly
   /// The requested boot mode of a reset: 0 = the application.
@@ -102,6 +104,20 @@ struct SMPServer: Sendable {
   }
 
   // MARK: Requests
+
+  /// Discards the upload, because another service writes the slot.
+  mutating func resetUpload() {
+    if job == nil { upload = nil }
+  }
+
+  /// Makes the application's image on trial permanent, as another service requests. Returns the
+  /// record to store; `nil` if no image is on trial.
+  mutating func confirmTrial() -> BootRecord? {
+    guard images[0].record.isOnTrial else { return nil }
+    images[0].record.isOnTrial = false
+    images[0].record.sequence += 1
+    return images[0].record
+  }
 
   /// Whether a request waits and none is in progress.
   var hasWork: Bool { job == nil && !waiting.isEmpty }

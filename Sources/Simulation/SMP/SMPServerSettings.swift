@@ -43,6 +43,14 @@ public struct SMPServerSettings: Hashable, Sendable {
       }
     }
 
+    /// Whether the application writes the second slot, and runs from the first.
+    var runsFromFirstSlot: Bool {
+      switch self {
+      case .swapScratch, .swapMove, .overwrite: true
+      case .single, .directXIP, .directXIPRevert, .ramLoad, .firmwareLoader: false
+      }
+    }
+
     /// Whether only the version selects the slot.
     var choosesByVersion: Bool { self == .directXIP || self == .ramLoad }
 
@@ -148,6 +156,9 @@ public struct SMPServerSettings: Hashable, Sendable {
   public var busyRequests = 0
   /// Whether the server rejects messages of the second version as too new.
   public var isVersion1 = false
+  /// Whether the application also accepts patches, over the OTA service (docs/ota-service.md). Only
+  /// an application whose bootloader swaps or overwrites the slots offers this service.
+  public var takesPatches = false
 
   /// Creates the settings with the default values.
   public init() {}
@@ -208,6 +219,8 @@ extension SMPServerSettings: KindSettings {
     KindKey(
       "settings", "the settings group sets the name of the firmware loader", \.hasSettings),
     KindKey("v1", "messages of version 2 are rejected", \.isVersion1),
+    KindKey(
+      "patches", "the application also has the OTA service, for patches", \.takesPatches),
   ]
 
   static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .key, .trial]

@@ -5,10 +5,14 @@ struct ChosenProtocol: Sendable {
   private let openSession:
     @Sendable (GATTClient, UpdateContext) async throws(UpdateFault) -> any UpdateSession
 
-  init<Session: UpdateSession>(_ session: Session.Type) {
+  /// - Parameter alternative: the other protocol that the device offers, if the session may leave
+  ///   the update to it.
+  init<Session: UpdateSession>(_ session: Session.Type, alternative: UpdateProtocol? = nil) {
     let retained = RetainedState<Session.Retained>()
     openSession = { (client, context) async throws(UpdateFault) -> any UpdateSession in
-      try await Session.open(on: client, context, retained)
+      var context = context
+      context.alternative = alternative
+      return try await Session.open(on: client, context, retained)
     }
   }
 

@@ -15,6 +15,8 @@ public struct UpdateContext: Sendable {
   var parts: [FirmwareImage] = []
   /// The location where this connection found the device.
   public internal(set) var place = DeviceLocation.home
+  /// The other protocol that the device offers, if this session may leave the update to it.
+  var alternative: UpdateProtocol?
   /// Measures the waits of uploads over all connections; `nil` if no measurement is needed.
   var meter: TransferMeter?
 

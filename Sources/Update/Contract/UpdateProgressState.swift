@@ -45,6 +45,7 @@ final class UpdateProgressState: Sendable {
     /// The images of a requested restart with unknown outcome.
     var restarting: [FirmwareImage]?
     var chosen: ChosenProtocol?
+    var left: DeliveryObstacle?
     var restart: String?
   }
 
@@ -86,7 +87,14 @@ final class UpdateProgressState: Sendable {
     }
   }
 
-  func choose(_ chosen: ChosenProtocol) { state.withLock { $0.chosen = chosen } }
+  /// The reason why the first connection left the update to the alternative protocol; `nil` if it
+  /// did not, or if there is no reason to report.
+  var left: DeliveryObstacle? { state.withLock { $0.left } }
+
+  func choose(_ chosen: ChosenProtocol, left: DeliveryObstacle? = nil) {
+    state.withLock { ($0.chosen, $0.left) = (chosen, left) }
+  }
+
   func activate() { state.withLock { $0.hasActivated = true } }
 
   /// Records a requested restart whose outcome is not known yet.

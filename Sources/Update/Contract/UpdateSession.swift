@@ -26,6 +26,10 @@ public protocol UpdateSession: Sendable {
   /// locations of a bootloader, because an earlier run may have been interrupted there.
   static var places: [DeviceLocation] { get }
 
+  /// The protocol to which a session may leave the update of a device that offers both protocols;
+  /// `nil` = no protocol, so that the user must choose one.
+  static var alternative: UpdateProtocol? { get }
+
   /// Returns whether this protocol supports the image.
   static func takes(_ image: FirmwareImage) -> Bool
 
@@ -49,6 +53,12 @@ public protocol UpdateSession: Sendable {
   /// Returns the possible locations of the device after the activation of the images, one or more,
   /// in search order.
   func placesAfterActivation(of images: [FirmwareImage]) -> [DeviceLocation]
+
+  /// Decides whether this session updates the device, or leaves the update to `alternative`; called
+  /// on the first connection to a device that offers both. Nothing is written.
+  ///
+  /// - Parameter images: the images to send together; empty for an inspection without an image.
+  func preference(for images: [FirmwareImage]) async throws(UpdateFault) -> ProtocolPreference
 
   /// Compares image and device (mostly by `Preflight.check`). Nothing is written.
   func check(_ image: FirmwareImage) async throws(UpdateFault) -> Preflight
@@ -105,6 +115,12 @@ public protocol UpdateSession: Sendable {
 /// Defaults for steps that most protocols do not need.
 extension UpdateSession {
   public static var places: [DeviceLocation] { [.home] }
+
+  public static var alternative: UpdateProtocol? { nil }
+
+  public func preference(
+    for images: [FirmwareImage]
+  ) async throws(UpdateFault) -> ProtocolPreference { .keep }
 
   public var bootloaderPlaces: [DeviceLocation] { [] }
 

@@ -14,18 +14,18 @@ extension UpdateLifeCycle {
       var found = context
       // A new address is an address of the device itself.
       found.place = place == .homeOrNewAddress ? .home : place
-      let session = try await chosenProtocol(on: client, at: place).open(on: client, found)
+      let session = try await chosenSession(on: client, found, at: place)
       context.tally.connected()
       context.tally.keepsProgress(session.keepsProgress)
       return session
     }
   }
 
-  /// Returns the protocol of the update, which is chosen on the first connection.
-  private func chosenProtocol(
-    on client: GATTClient, at place: DeviceLocation
-  ) async throws(UpdateFault) -> ChosenProtocol {
-    if let settled = context.tally.chosen { return settled }
+  /// Opens a session of the protocol, which the first connection chooses.
+  private func chosenSession(
+    on client: GATTClient, _ context: UpdateContext, at place: DeviceLocation
+  ) async throws(UpdateFault) -> any UpdateSession {
+    if let settled = context.tally.chosen { return try await settled.open(on: client, context) }
     let services: [DiscoveredService]
     do throws(GATTFault) { services = try await client.services() } catch {
       throw .gatt(.connect, error)
@@ -33,10 +33,11 @@ extension UpdateLifeCycle {
     let offered = choice.offered(by: services.map(\.uuid))
     // The address of a possible firmware loader may belong to another device.
     if place == .flippedAddress, offered.isEmpty { throw .otherDevice }
-    let chosen = ChosenProtocol(
-      try choice.choose(for: images, among: offered, asked: context.options.updateProtocol))
-    context.tally.choose(chosen)
-    return chosen
+    let candidates = try choice.choose(
+      for: images, among: offered, asked: context.options.updateProtocol)
+    let opened = try await candidates.open(on: client, context, for: images)
+    context.tally.choose(opened.chosen, left: opened.reason)
+    return opened.session
   }
 
   /// Restarts the device into its bootloader, and waits until the device has disconnected.

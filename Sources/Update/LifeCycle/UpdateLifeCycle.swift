@@ -172,7 +172,8 @@ struct UpdateLifeCycle: Sendable {
       }
     }
     guard !plans.isEmpty else { return try await alreadyCurrent(session, stage: &stage) }
-    let obstacle = context.options.deliveryObstacle(on: session.device)
+    let left = context.tally.left
+    let obstacle = left ?? context.options.deliveryObstacle(on: session.device)
     if let obstacle, context.options.requiresDelivery { throw .undeliverable(obstacle) }
     if let check = context.options.beforeTransfer {
       guard let client = turn.connectedClient else {
@@ -181,7 +182,7 @@ struct UpdateLifeCycle: Sendable {
       try await check(session.device, client)
     }
     if context.options.isDryRun { return .wouldFlash }
-    if let obstacle, context.options.delivery?.providesContent == true {
+    if let obstacle, left != nil || context.options.delivery?.providesContent == true {
       let size = images.map(\.bytes.count).reduce(0, +)
       context.deliver(
         DeliveryReport(content: .image, bytes: size, imageSize: size, obstacle: obstacle))

@@ -28,6 +28,17 @@ struct OTAPatchNegotiation: Sendable {
     try await context.checkRequiredPatch(decision())
   }
 
+  /// Returns the reason why no patch is possible, as far as it is known before its creation.
+  func obstacle() async throws(UpdateFault) -> PatchObstacle? {
+    var decision = decision()
+    guard decision.given != nil else { return try await context.obstacle(to: decision) }
+    decision.policy = .require
+    if try await context.obstacle(to: decision) == nil { return nil }
+    // The prebuilt patch is not suitable, but this host may create another patch.
+    decision.given = nil
+    return try await context.obstacle(to: decision)
+  }
+
   func delivery(
     of plan: UpdatePlan, restart: Bool
   ) async throws(UpdateFault) -> PlannedDelivery {

@@ -8,6 +8,8 @@ import OtaflashWire
 struct OTASession: UpdateSession {
   static let updateProtocol = UpdateProtocol.otaflash
   static let services = [OTAService.service]
+  /// An application with MCUboot may offer both services (docs/mcuboot.md).
+  static let alternative: UpdateProtocol? = .smp
 
   /// Returns whether the service supports the image: it has one slot, and no init packets.
   static func takes(_ image: FirmwareImage) -> Bool {
@@ -92,9 +94,34 @@ struct OTASession: UpdateSession {
   // MARK: Steps
 
   func check(_ image: FirmwareImage) async throws(UpdateFault) -> Preflight {
-    let preflight = try Preflight.check(image, against: device, options: context.options)
+    let preflight = try preflight(image)
     if case .send = preflight { try await negotiation.check() }
     return preflight
+  }
+
+  private func preflight(_ image: FirmwareImage) throws(UpdateFault) -> Preflight {
+    var options = context.options
+    // MCUboot's format has no hardware id, so SMP does not compare hardware ids either.
+    if context.alternative == .smp, image.mcuboot != nil { options.allowsUnknown = true }
+    return try Preflight.check(image, against: device, options: options)
+  }
+
+  /// Keeps the update if a patch is possible, or if the device already runs the image.
+  func preference(
+    for images: [FirmwareImage]
+  ) async throws(UpdateFault) -> ProtocolPreference {
+    let patches = context.options.patches
+    if patches.isRequired { return .keep }
+    for image in images {
+      switch Result(catching: { () throws(UpdateFault) in try preflight(image) }) {
+      case .success(.alreadyCurrent): return .keep
+      case .success(.send): break
+      // The other protocol may accept the image, or states its own reason.
+      case .failure: return .leave(because: nil)
+      }
+    }
+    guard patches.policy != .never else { return .leave(because: nil) }
+    return try await negotiation.obstacle().map { .leave(because: .patch($0)) } ?? .keep
   }
 
   func authorize(with key: [UInt8]) async throws(UpdateFault) {
@@ -250,6 +277,12 @@ struct OTASession: UpdateSession {
     _ images: [FirmwareImage], keeping current: [FirmwareImage]
   ) async throws(UpdateFault) {
     _ = try await control.perform(.activate, .activate)
+  }
+
+  /// Returns the time in which MCUboot swaps the slots; a different bootloader needs less time.
+  func startTime(of images: [FirmwareImage]) -> Duration {
+    guard images.contains(where: { $0.mcuboot != nil }) else { return .zero }
+    return PageMoves.limit(forBytes: info.slotSize)
   }
 
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {

@@ -12,13 +12,22 @@ extension UpdateContext {
   ///
   /// - Parameter decision: the decision, which does not contain the bytes of the base.
   func checkRequiredPatch(_ decision: DeliveryDecision) async throws(UpdateFault) {
+    if let obstacle = try await obstacle(to: decision) { throw .noPatch(obstacle) }
+  }
+
+  /// Returns the reason why no patch is possible, as far as it is known before its creation.
+  ///
+  /// - Parameter decision: the decision, which does not contain the bytes of the base.
+  func obstacle(
+    to decision: DeliveryDecision
+  ) async throws(UpdateFault) -> PatchObstacle? {
     var known: DeliveryDecision? = decision
     // A prebuilt patch needs no base on the host.
     if decision.given == nil, let bases = options.patches.bases {
       known = await bases.computation.run { decision.searching(bases) }
     }
     guard let known, !Task.isCancelled else { throw .gatt(.prepare, .cancelled) }
-    if let obstacle = known.obstacle { throw .noPatch(obstacle) }
+    return known.obstacle
   }
 
   /// Searches for the base and creates the content, unless the content already exists.

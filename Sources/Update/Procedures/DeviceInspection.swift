@@ -22,8 +22,12 @@ public struct Inspection: Equatable, Sendable {
   /// The strings of the Device Information service by characteristic; empty if the device has no
   /// such service.
   public let deviceInformation: [BluetoothUUID: String]
-  /// The report of the update protocol; `nil` if the device has no known update protocol.
+  /// The report of the protocol that an update would use; `nil` if the device has no known update
+  /// protocol.
   public let device: DeviceReport?
+  /// The report of the other protocol of a device that supports patches in addition to another
+  /// protocol; `nil` if it has only one.
+  public let alternative: DeviceReport?
   /// The prospects of the specified images, in their order.
   public let prospects: [Prospect]
 
@@ -102,10 +106,10 @@ public struct DeviceInspection: Sendable {
       throw .gatt(.connect, error)
     }
     let link = LinkReport(of: client)
-    let (device, prospects) = try await survey(client, services, on: clock)
+    let survey = try await survey(client, services, on: clock)
     return Inspection(
-      link: link, services: services, deviceInformation: information, device: device,
-      prospects: prospects)
+      link: link, services: services, deviceInformation: information, device: survey.device,
+      alternative: survey.alternative, prospects: survey.prospects)
   }
 
   private func services(
@@ -141,27 +145,40 @@ public struct DeviceInspection: Sendable {
     return strings
   }
 
-  /// Returns the report of the protocol that an update would use, and the decisions for the images.
+  private struct Survey {
+    var device: DeviceReport?
+    var alternative: DeviceReport?
+    var prospects: [Inspection.Prospect] = []
+  }
+
+  /// Returns the reports of the protocols that an update may use, and the decisions for the images.
   private func survey(
     _ client: GATTClient, _ services: [Inspection.Service], on clock: any LinkClock
-  ) async throws(UpdateFault) -> (DeviceReport?, [Inspection.Prospect]) {
+  ) async throws(UpdateFault) -> Survey {
     let offered = known.offered(by: services.map(\.uuid))
     let choice = choice(among: offered)
-    let spoken: (any UpdateSession.Type)?
+    let spoken: ProtocolChoice.Candidates?
     switch choice {
     case .success(let chosen): spoken = chosen
     case .failure:
       let asked = options.updateProtocol
       spoken = offered.first { asked == nil || $0.updateProtocol == asked }
+        .map { ProtocolChoice.Candidates(first: $0) }
     }
     guard let spoken else {
-      return (
-        nil, images.map { Inspection.Prospect(image: $0, decision: .failure(.noUpdateService)) }
-      )
+      return Survey(
+        prospects: images.map {
+          Inspection.Prospect(image: $0, decision: .failure(.noUpdateService))
+        })
     }
     let context = UpdateContext(
       clock: clock, options: options, tally: UpdateProgressState(), observe: { _ in })
-    let session = try await ChosenProtocol(spoken).open(on: client, context)
+    let opened = try await spoken.open(on: client, context, for: images)
+    let session = opened.session
+    var other = opened.leaving?.device
+    if other == nil, let alternative = spoken.alternative {
+      other = try await ChosenProtocol(alternative).open(on: client, context).device
+    }
     var prospects: [Inspection.Prospect] = []
     for image in images {
       let decision: Result<Preflight, UpdateFault> =
@@ -171,7 +188,7 @@ public struct DeviceInspection: Sendable {
         }
       prospects.append(Inspection.Prospect(image: image, decision: decision))
     }
-    return (session.device, prospects)
+    return Survey(device: session.device, alternative: other, prospects: prospects)
   }
 
   private func decision(
@@ -184,7 +201,7 @@ public struct DeviceInspection: Sendable {
 
   private func choice(
     among offered: [any UpdateSession.Type]
-  ) -> Result<any UpdateSession.Type, UpdateFault> {
+  ) -> Result<ProtocolChoice.Candidates, UpdateFault> {
     do throws(UpdateFault) {
       return .success(
         try known.choose(for: images, among: offered, asked: options.updateProtocol))

@@ -139,30 +139,21 @@ struct SMPSession: UpdateSession {
     return true
   }
 
-  /// The time in which MCUboot moves a page of 4 KiB up to three times, with an erase each time.
-  private static let pageMoveTime = Duration.milliseconds(500)
-  private static let pageSize = 4096
-  private static let movesMaximum = 3
-
   /// Returns the time in which the bootloader moves the pages of both slots before the image runs,
   /// or in which an installer copies its contents. The number of pages follows from the sizes of
   /// the slots, if the device reports them. If the flash is slow, the upload was slow too, so the
   /// duration of the upload raises the result.
   func startTime(of images: [FirmwareImage]) -> Duration {
     let installed = images.compactMap(\.installer).flatMap(\.parts).map(\.size).reduce(0, +)
-    guard facts.mode.movesPages else {
-      return Self.pageMoveTime * (installed + Self.pageSize - 1) / Self.pageSize
-    }
-    let pages = images.map { image in
-      let bytes =
-        facts.largestFile(image.place.imageIndex) ?? image.mcuboot?.decompressedSize
-        ?? image.bytes.count
-      return (bytes + Self.pageSize - 1) / Self.pageSize
+    guard facts.mode.movesPages else { return PageMoves.limit(forBytes: installed) }
+    let limits = images.map { image in
+      PageMoves.limit(
+        forBytes: facts.largestFile(image.place.imageIndex) ?? image.mcuboot?.decompressedSize
+          ?? image.bytes.count)
     }
     let tally = context.tally.now
     return max(
-      Self.pageMoveTime * pages.reduce(0, +),
-      (tally.prepareTook + tally.uploadTook) * Self.movesMaximum)
+      limits.reduce(.zero, +), (tally.prepareTook + tally.uploadTook) * PageMoves.movesMaximum)
   }
 
   func running(expecting image: FirmwareImage) async throws(UpdateFault) -> RunningImage {

@@ -44,11 +44,12 @@ struct Info: TargetedCommand {
     let destination = try await ResolvedDevice.resolve(
       target.device, in: session, pairing: .bondsOnly, tuning: link.tuning(else: nil),
       isTuningExplicit: true)
-    let inspect = Self.inspection(of: firmware)
+    let records = recordsIfAny(session)
+    let inspect = Self.inspection(of: firmware, bases: records?.bases(besides: nil))
     let result = await destination.withDevice { await Self.run(inspect, on: destination) }
     let inspection: Inspection
     do throws(UpdateFault) { inspection = try result.get() } catch { throw .update(error) }
-    if let records = recordsIfAny(session) {
+    if let records {
       records.connected(destination, version: inspection.device?.runningVersion)
     }
     show(inspection, on: session.console)
@@ -58,9 +59,12 @@ struct Info: TargetedCommand {
   }
 
   /// The inspection assumes a key. Another line shows whether the device requires one.
-  private static func inspection(of firmware: FirmwarePackage?) -> DeviceInspection {
+  private static func inspection(
+    of firmware: FirmwarePackage?, bases: BaseFinder?
+  ) -> DeviceInspection {
     var options = UpdateOptions()
     options.key = []
+    options.patches.bases = bases
     return DeviceInspection(options: options, images: firmware?.parts ?? [])
   }
 
@@ -115,8 +119,14 @@ struct Info: TargetedCommand {
   private func show(_ inspection: Inspection, on console: Console) {
     let style = console.settings.outputStyle
     if let device = inspection.device {
-      console.event("device", device.members(id: target.device.text, link: inspection.link))
-      for slot in device.smp?.slots ?? [] { console.event("slot", slot.members) }
+      console.event(
+        "device",
+        device.members(id: target.device.text, link: inspection.link)
+          + JSONValue.fields([
+            "alternative": (inspection.alternative?.updateProtocol.name).map { .string($0) }
+          ]))
+      let slots = device.smp?.slots ?? inspection.alternative?.smp?.slots ?? []
+      for slot in slots { console.event("slot", slot.members) }
     } else {
       console.event(
         "device",
@@ -134,6 +144,7 @@ struct Info: TargetedCommand {
       console.event("information", ["name": .string(name), "value": .string(value)])
     }
     rows += inspection.device?.rows ?? [["protocol", "none supported by otaflash"]]
+    rows += inspection.alternative?.alternativeRows ?? []
     for line in Text.table(rows) { console.result(line) }
     for service in inspection.services { show(service, on: console) }
   }
@@ -164,6 +175,14 @@ extension DeviceReport.BootOutcome {
 }
 
 extension DeviceReport {
+  /// The rows of the other protocol of a device, limited to the properties that only this protocol
+  /// reports.
+  fileprivate var alternativeRows: [[String]] {
+    let names = ["hardware", "bootloader", "slot 0", "slot 1", "resume point", "patches"]
+    return [["also", "\(updateProtocol.name) \(protocolVersion)"]]
+      + rows.filter { names.contains($0[0]) && $0[1] != "none" }
+  }
+
   var rows: [[String]] {
     var rows = [["protocol", "\(updateProtocol.name) \(protocolVersion)"]]
     func add(_ name: String, _ value: String?) {

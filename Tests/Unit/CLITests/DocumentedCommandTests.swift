@@ -16,8 +16,8 @@ import Testing
 
   static let documents = [
     "README.md", "Examples/README.md", "firmware-samples/README.md", "docs/commands.md",
-    "docs/fleet.md", "docs/image-descriptor.md", "docs/image-formats.md", "docs/ota-service.md",
-    "docs/performance.md", "docs/troubleshooting.md", "docs/your-device.md",
+    "docs/fleet.md", "docs/image-descriptor.md", "docs/image-formats.md", "docs/mcuboot.md",
+    "docs/ota-service.md", "docs/performance.md", "docs/troubleshooting.md", "docs/your-device.md",
   ]
   /// Code that is not a command, such as the input of the OTA service's proofs.
   private static let others: Set = ["otaflash authorize"]

@@ -81,14 +81,16 @@ import Testing
   }
 
   /// The snippets of the porting guide are parts of the ports that the C tests use.
-  @Test(arguments: [("c", 5), ("dts", 1)])
-  func everySnippetOfAPortIsInAPort(_ language: String, atLeast count: Int) throws {
-    let guide = try text(of: Self.root.appending(path: "docs/your-device.md"))
-    let ports = Self.root.appending(path: "Examples/Firmware")
-    let sources = try FileManager.default.subpathsOfDirectory(atPath: ports.path())
-      .filter { $0.hasSuffix(".c") || $0.hasSuffix(".overlay") }
-      .map { Self.lines(try text(of: ports.appending(path: $0))) }
-    let snippets = Self.snippets(in: guide, language)
+  @Test(arguments: [("your-device.md", 5), ("mcuboot.md", 1)])
+  func everySnippetOfAPortIsInAPort(_ page: String, atLeast count: Int) throws {
+    let guide = try text(of: Self.root.appending(path: "docs/\(page)"))
+    let sources = try ["Examples/Firmware", "zephyr"].flatMap { folder in
+      let ports = Self.root.appending(path: folder)
+      return try FileManager.default.subpathsOfDirectory(atPath: ports.path())
+        .filter { $0.hasSuffix(".c") }
+        .map { Self.lines(try text(of: ports.appending(path: $0))) }
+    }
+    let snippets = Self.snippets(in: guide, "c")
     #expect(snippets.count >= count)
     for snippet in snippets where !sources.contains(where: { $0.contains(snippet) }) {
       Issue.record("no port has this snippet:\n\(snippet.joined(separator: "\n"))")

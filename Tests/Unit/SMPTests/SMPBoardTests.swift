@@ -39,16 +39,16 @@ import Testing
 
   static func flash(
     _ image: FirmwareImage, onto settings: String, on storage: FlashMemory? = nil,
-    _ adjust: (inout UpdateOptions) -> Void = { _ in }
+    cancelAfter limit: Duration? = nil, _ adjust: (inout UpdateOptions) -> Void = { _ in }
   ) throws -> BoardResult {
     try flash(
       FirmwarePackage(name: image.name, kind: .mcuboot, parts: [image]), onto: settings,
-      on: storage, adjust)
+      on: storage, cancelAfter: limit, adjust)
   }
 
   static func flash(
     _ package: FirmwarePackage, onto settings: String, on storage: FlashMemory? = nil,
-    _ adjust: (inout UpdateOptions) -> Void = { _ in }
+    cancelAfter limit: Duration? = nil, _ adjust: (inout UpdateOptions) -> Void = { _ in }
   ) throws -> BoardResult {
     var options = UpdateOptions()
     adjust(&options)
@@ -70,7 +70,13 @@ import Testing
         })
         defer { group.cancelAll() }
         do throws(UpdateFault) {
-          return .success(try await update.run(on: dialer, clock: clock))
+          return .success(
+            try await withDeadline(
+              clock.now.advanced(by: limit ?? .seconds(7_200)), on: clock,
+              orThrow: UpdateFault.cancelled(resumable: true, acknowledged: 0)
+            ) { () async throws(UpdateFault) -> UpdateResult in
+              try await update.run(on: dialer, clock: clock)
+            })
         } catch {
           return .failure(error)
         }

@@ -30,6 +30,17 @@ extern const uint32_t port_flash_size;
 /// Whether the port reports that its bootloader rejected or reverted an image.
 extern const bool port_reports_reversals;
 
+/// The SMP server of the application.
+typedef struct {
+  /// Uploads `image` from the offset `from`, at least to `end`. Returns the offset at which the
+  /// server continues, or UINT32_MAX if it refuses the upload.
+  uint32_t (*upload)(const uint8_t *image, uint32_t size, uint32_t from, uint32_t end);
+  /// Marks the uploaded image for a test at the next reset.
+  bool (*mark)(void);
+} port_smp;
+/// Null: the application has no SMP server.
+extern const port_smp *const port_smp_server;
+
 /// Called for each value that the device sends; `port_confirm` then confirms indications. Null: only
 /// `seen` records the values, and indications are confirmed immediately.
 extern void (*port_sent)(port_value value, const uint8_t *bytes, uint32_t size);

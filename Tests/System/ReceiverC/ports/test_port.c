@@ -111,6 +111,10 @@ static bool runs(
 
 // Scenarios. Each scenario starts a device with the flash content of the previous scenario.
 
+/// Whether the device erases the slot before an update. A device with SMP does not, because the slot
+/// may contain an image that SMP has uploaded.
+static bool erases_ahead(void) { return port_smp_server == NULL; }
+
 /// The device advertises again after each of many connections.
 static int connect_often(void) {
   EXPECT(!port_slot_is_erased());
@@ -125,7 +129,7 @@ static int connect_often(void) {
   }
   port_run();
   EXPECT(port_is_advertising());
-  EXPECT(port_slot_is_erased());
+  EXPECT(port_slot_is_erased() == erases_ahead());
   return 0;
 }
 
@@ -239,7 +243,7 @@ static int confirm(void) {
   EXPECT(runs(image, SIZE, 3, OTA_BOOT_ACTIVATED, false));
   port_disconnect();
   port_run();
-  EXPECT(port_slot_is_erased());
+  EXPECT(port_slot_is_erased() == erases_ahead());
   return 0;
 }
 
@@ -282,7 +286,7 @@ static int report_reversal(void) {
   connect();
   uint8_t outcome = port_reports_reversals ? OTA_BOOT_REVERTED : OTA_BOOT_NORMAL;
   EXPECT(runs(image, SIZE, 3, outcome, false));
-  EXPECT(port_slot_is_erased());
+  EXPECT(port_slot_is_erased() == erases_ahead());
   return 0;
 }
 
@@ -290,6 +294,78 @@ static int report_nothing(void) {
   port_run();
   connect();
   EXPECT(runs(image, SIZE, 3, OTA_BOOT_NORMAL, false));
+  return 0;
+}
+
+static uint32_t begin_patch(void) {
+  uint32_t error = announce(SIZE, ota_crc32(0, image, SIZE));
+  return error ? error : begin(next_image, 4, OTA_BEGIN_PATCH);
+}
+
+/// The device loses its power in the middle of a patch.
+static int start_patch(void) {
+  port_run();
+  connect();
+  EXPECT(begin_patch() == 0);
+  EXPECT(send_to(stream, stream_size * 3 / 4));
+  port_run();
+  return 0;
+}
+
+static int finish_patch(void) {
+  port_run();
+  connect();
+  EXPECT(begin_patch() == 0);
+  EXPECT(get32(seen.answer + 2) > stream_size / 4);
+  EXPECT(send_to(stream, stream_size));
+  port_run();
+  return verify_and_activate(next_image);
+}
+
+/// The service that starts an update last owns the slot.
+static int update_by_both_services(void) {
+  port_run();
+  connect();
+  EXPECT(begin_patch() == 0);
+  EXPECT(send_to(stream, stream_size * 3 / 4));
+  port_run();
+  EXPECT(ask(OTA_OP_PATCH_POINT) == 0 && get32(seen.answer + 10) > 0);
+  // The receiver may have started a flash operation when SMP starts.
+  for (int steps = 0; steps < 6; steps++) {
+    EXPECT(begin(image, 3, OTA_BEGIN_RESTART) == 0);
+    EXPECT(send_to(image, 6000));
+    for (int i = 0; i < steps; i++) port_step();
+    EXPECT(port_smp_server->upload(next_image, SIZE, 0, SIZE) == SIZE);
+  }
+  EXPECT(begin_patch() == 0);
+  EXPECT(send_to(stream, stream_size - 1));
+  uint32_t offset = port_smp_server->upload(next_image, SIZE, 0, SIZE / 2);
+  EXPECT(offset >= SIZE / 2 && offset < SIZE);
+  EXPECT(status_at(0) % 256 == OTA_STATE_IDLE);
+  EXPECT(ask(OTA_OP_PATCH_POINT) == 0 && get32(seen.answer + 10) == 0);
+
+  EXPECT(begin_patch() == 0);
+  EXPECT(get32(seen.answer + 2) == 0);
+  EXPECT(send_to(stream, stream_size));
+  EXPECT(port_smp_server->upload(next_image, SIZE, offset, SIZE) == 0);
+  port_run();
+  return verify_and_activate(next_image);
+}
+
+/// The OTA service does not overwrite an image that SMP has marked.
+static int mark_by_smp(void) {
+  port_run();
+  connect();
+  EXPECT(port_smp_server->upload(next_image, SIZE, 0, SIZE) == SIZE);
+  EXPECT(port_smp_server->mark());
+  EXPECT(begin_patch() == OTA_RESULT_REFUSED_BY_APPLICATION);
+  EXPECT(begin(next_image, 4, 0) == OTA_RESULT_REFUSED_BY_APPLICATION);
+  return 0;
+}
+
+static int refuse_smp_on_trial(void) {
+  EXPECT(try_patched_image() == 0);
+  EXPECT(port_smp_server->upload(next_image, SIZE, 0, SIZE) == UINT32_MAX);
   return 0;
 }
 
@@ -344,6 +420,18 @@ int main(void) {
   IN_DEVICE(port_boot, update_by_other_file);
   IN_DEVICE(port_boot, report_reversal);
   IN_DEVICE(port_boot, report_nothing);
+  IN_DEVICE(port_boot, start_patch);
+  IN_DEVICE(port_boot, finish_patch);
+  IN_DEVICE(port_boot, try_patched_image);
+  IN_DEVICE(port_boot, report_reversal);
+  if (port_smp_server) {
+    IN_DEVICE(port_boot, update_by_both_services);
+    IN_DEVICE(port_boot, try_patched_image);
+    IN_DEVICE(port_boot, report_reversal);
+    IN_DEVICE(port_boot, mark_by_smp);
+    IN_DEVICE(port_boot, refuse_smp_on_trial);
+    IN_DEVICE(port_boot, report_reversal);
+  }
   printf(
       "a port: %d scenarios, %d failed; an image of %d bytes by a patch of %u bytes\n", scenarios,
       failed, SIZE, stream_size);

@@ -17,6 +17,7 @@ port_seen seen;
 uint8_t *port_flash;
 const uint32_t port_flash_size = LAYOUT_END - APPLICATION_ADDRESS;
 const bool port_reports_reversals = true;
+const port_smp *const port_smp_server = NULL;
 void (*port_sent)(port_value value, const uint8_t *bytes, uint32_t size);
 void (*port_waits_for_buffer)(void);
 void (*port_flash_works)(uint32_t size);

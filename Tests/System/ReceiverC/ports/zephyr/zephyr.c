@@ -1,39 +1,22 @@
 /// Zephyr for one host. Its work queues run one after the other; while one of them waits for a
-/// buffer, the others and the receive thread of Bluetooth run. Its flash has stricter rules than
-/// hardware, and its MCUboot swaps images.
+/// buffer, the others and the receive thread of Bluetooth run.
 #include "zephyr.h"
 
 #include "ota.h"
 #include "ota_receiver.h"
 #include "port.h"
 
-enum { PAGE = PORT_PAGE, CONTROL = 2, CONTROL_CCC = 3, DATA = 5, STATUS = 7, STATUS_CCC = 8 };
-enum { SLOT = SIZE_slot1_partition, RECORD = 2 * SLOT, STATE = RECORD + 2 * PAGE };
-enum { WAIT_MS = 100 };
-
-/// The state of MCUboot, which is stored after the areas.
-typedef struct {
-  uint32_t is_requested, is_on_trial;
-} boot_state;
+enum { CONTROL = 2, CONTROL_CCC = 3, DATA = 5, STATUS = 7, STATUS_CCC = 8, WAIT_MS = 100 };
 
 port_seen seen;
-uint8_t *port_flash;
-const uint32_t port_flash_size = STATE + PAGE;
-const bool port_reports_reversals = false;
 void (*port_sent)(port_value value, const uint8_t *bytes, uint32_t size);
 void (*port_waits_for_buffer)(void);
-void (*port_flash_works)(uint32_t size);
 
 extern const struct bt_gatt_service_static ota_service;
 extern const struct bt_conn_cb connection_callbacks, advertising_callbacks;
 int app_main(void);
 extern struct k_mutex receiver_lock;
 
-static const struct flash_area areas[3] = {
-    {ID_slot0_partition, 0, SLOT},
-    {ID_slot1_partition, SLOT, SLOT},
-    {ID_ota_record_partition, RECORD, 2 * PAGE},
-};
 static struct bt_conn connection;
 static struct k_work_q system_queue = {.started = true};
 // The work items in the order of their submission.
@@ -52,9 +35,9 @@ static uint32_t failures;
 static struct bt_gatt_indicate_params *indicated;
 static uint32_t now, schedules;
 
-static boot_state *state(void) { return (boot_state *)(port_flash + STATE); }
-
 // Queues
+
+static void run(struct k_work_q *queue, struct k_work *work);
 
 /// A mutex that is locked while another thread waits is never unlocked here: a deadlock.
 int k_mutex_lock(struct k_mutex *mutex, k_timeout_t timeout) {
@@ -108,6 +91,20 @@ int k_work_schedule_for_queue(
 
 int k_work_schedule(struct k_work_delayable *work, k_timeout_t delay) {
   return k_work_schedule_for_queue(&system_queue, work, delay);
+}
+
+/// Waits on the calling thread, which may not hold the mutex, until the work item has ended.
+bool k_work_flush(struct k_work *work, struct k_work_sync *sync) {
+  (void)sync;
+  seen.violations += receiver_lock.depth != 0;
+  for (uint32_t i = 0; i < submitted_count; i++) {
+    if (submitted[i].work != work) continue;
+    struct k_work_q *queue = submitted[i].queue;
+    memmove(submitted + i, submitted + i + 1, (--submitted_count - i) * sizeof submitted[0]);
+    run(queue, work);
+    return true;
+  }
+  return false;
 }
 
 uint32_t k_uptime_get_32(void) { return now; }
@@ -186,86 +183,6 @@ void port_run(void) {
   uint32_t bound = 100000, start = now;
   while (bound > 0 && (!has_no_buffers || now - start < WAIT_MS) && run_one()) bound--;
   seen.violations += bound == 0;
-}
-
-// Flash
-
-int flash_area_open(uint8_t id, const struct flash_area **area) {
-  *area = &areas[id];
-  return 0;
-}
-
-static bool is_within(const struct flash_area *area, off_t offset, size_t size) {
-  bool fits = offset >= 0 && (size_t)offset <= area->fa_size && size <= area->fa_size - (size_t)offset;
-  seen.violations += !fits;
-  return fits;
-}
-
-int flash_area_read(const struct flash_area *area, off_t offset, void *to, size_t size) {
-  if (!is_within(area, offset, size)) return -EINVAL;
-  memcpy(to, port_flash + area->fa_off + offset, size);
-  return 0;
-}
-
-int flash_area_write(const struct flash_area *area, off_t offset, const void *from, size_t size) {
-  if (!is_within(area, offset, size)) return -EINVAL;
-  uint8_t *to = port_flash + area->fa_off + offset;
-  // A flash operation while the mutex is held would block Bluetooth.
-  seen.violations += receiver_lock.depth != 0;
-  seen.violations += offset % 4 != 0 || size % 4 != 0 || (uintptr_t)from % 4 != 0;
-  for (size_t i = 0; i < size; i++) seen.violations += to[i] != 0xFF;
-  memcpy(to, from, size);
-  if (port_flash_works) port_flash_works((uint32_t)size);
-  return 0;
-}
-
-int flash_area_erase(const struct flash_area *area, off_t offset, size_t size) {
-  if (!is_within(area, offset, size)) return -EINVAL;
-  bool is_trailer = area->fa_id == ID_slot1_partition && offset == SLOT - PAGE;
-  seen.violations += offset % PAGE != 0 || size % PAGE != 0;
-  seen.violations += receiver_lock.depth != 0 && !is_trailer;
-  memset(port_flash + area->fa_off + offset, 0xFF, size);
-  if (port_flash_works) port_flash_works(0);
-  return 0;
-}
-
-// MCUboot
-
-int boot_request_upgrade(int permanent) {
-  uint8_t *trailer = port_flash + 2 * SLOT - PAGE;
-  for (uint32_t i = 0; i < PAGE; i++) seen.violations += trailer[i] != 0xFF;
-  trailer[PAGE - 1] = 0;
-  state()->is_requested = permanent == BOOT_UPGRADE_TEST;
-  return 0;
-}
-
-bool boot_is_img_confirmed(void) { return !state()->is_on_trial; }
-
-int mcuboot_swap_type(void) {
-  if (state()->is_requested) return BOOT_SWAP_TYPE_TEST;
-  return state()->is_on_trial ? BOOT_SWAP_TYPE_REVERT : BOOT_SWAP_TYPE_NONE;
-}
-
-int boot_write_img_confirmed(void) {
-  state()->is_on_trial = false;
-  return 0;
-}
-
-static void swap(void) {
-  for (uint32_t i = 0; i < SLOT - PAGE; i++) {
-    uint8_t byte = port_flash[i];
-    port_flash[i] = port_flash[SLOT + i];
-    port_flash[SLOT + i] = byte;
-  }
-}
-
-/// MCUboot after a reset: it starts a requested image on trial, and reverts an unconfirmed image.
-static void start_mcuboot(void) {
-  static const uint8_t magic[4] = {0x3D, 0xB8, 0xF3, 0x96};
-  bool is_requested = state()->is_requested && memcmp(port_flash + SLOT, magic, 4) == 0;
-  if (is_requested || state()->is_on_trial) swap();
-  *state() = (boot_state){.is_on_trial = is_requested};
-  memset(port_flash + 2 * SLOT - PAGE, 0xFF, PAGE);
 }
 
 void sys_reboot(int type) { seen.reset = type == SYS_REBOOT_COLD; }
@@ -363,28 +280,7 @@ int bt_gatt_notify(
 
 // The device
 
-void port_install(const uint8_t *image, uint32_t size) {
-  memset(port_flash, 0xFF, port_flash_size);
-  memcpy(port_flash, image, size);
-  // The remains of an earlier update in the slot.
-  memset(port_flash + SLOT, 0x5A, SLOT);
-  *state() = (boot_state){0};
-}
-
-bool port_boot(void) {
-  start_mcuboot();
-  return port_start();
-}
-
 bool port_start(void) { return app_main() == 0; }
-
-bool port_slot_is_erased(void) {
-  // The last page belongs to MCUboot.
-  for (uint32_t i = SLOT; i < 2 * SLOT - PAGE; i++) {
-    if (port_flash[i] != 0xFF) return false;
-  }
-  return true;
-}
 
 // The host
 
@@ -395,7 +291,7 @@ void port_connect(void) {
   is_advertising = false;
   is_connected = true;
   connection.references = 1;  // the stack still holds the object
-  connection_callbacks.connected(&connection, 0);
+  if (connection_callbacks.connected) connection_callbacks.connected(&connection, 0);
 }
 
 void port_disconnect(void) {

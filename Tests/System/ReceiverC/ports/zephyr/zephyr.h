@@ -10,10 +10,28 @@
 #include <string.h>
 #include <sys/types.h>
 
+// prj.conf of the example, and the defaults of zephyr/Kconfig
 #define CONFIG_BT_DEVICE_NAME "door-01"
 #define CONFIG_BT_L2CAP_TX_MTU 247
+#define CONFIG_OTAFLASH_HARDWARE_ID 0x0000A001
+#define CONFIG_OTAFLASH_PAGE_SIZE 4096
+#define CONFIG_OTAFLASH_TRAILER_PAGES 1
+#define CONFIG_OTAFLASH_WRITE_ALIGNMENT 4
+#define CONFIG_OTAFLASH_ROW_SIZE 256
+#define CONFIG_OTAFLASH_RING_SIZE 6144
+#if ZEPHYR_STUB_SMP
+#define CONFIG_MCUMGR_GRP_IMG 1
+#else
+#define CONFIG_OTAFLASH_ERASE_AHEAD 1
+#endif
 
 #define ARG_UNUSED(x) (void)(x)
+// As in Zephyr: 1 if the option is defined as 1, otherwise 0.
+#define IS_ENABLED(option) STUB_IS_ONE(option)
+#define STUB_IS_ONE(value) STUB_IS_PAIR(STUB_PAIR_##value)
+#define STUB_PAIR_1 unused,
+#define STUB_IS_PAIR(pair) STUB_SECOND(pair 1, 0)
+#define STUB_SECOND(first, second, ...) second
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #undef MIN
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
@@ -44,6 +62,8 @@ struct k_work_delayable {
   uint32_t due, order;
 };
 struct k_work_queue_config;
+struct k_work_sync { int unused; };
+bool k_work_flush(struct k_work *work, struct k_work_sync *sync);
 typedef struct { char bytes[1]; } k_thread_stack_t;
 #define K_THREAD_STACK_DEFINE(name, size) k_thread_stack_t name[size]
 #define K_THREAD_STACK_SIZEOF(name) sizeof(name)
@@ -64,7 +84,7 @@ int32_t k_msleep(int32_t ms);
 
 // storage/flash_map.h
 struct flash_area { uint8_t fa_id; off_t fa_off; size_t fa_size; };
-enum { ID_slot0_partition, ID_slot1_partition, ID_ota_record_partition };
+enum { ID_slot0_partition, ID_slot1_partition };
 enum { SIZE_slot1_partition = 0x60000 };
 #define FIXED_PARTITION_ID(label) ID_##label
 #define FIXED_PARTITION_SIZE(label) SIZE_##label
@@ -77,6 +97,7 @@ int flash_area_erase(const struct flash_area *area, off_t offset, size_t size);
 #define BOOT_UPGRADE_TEST 0
 #define BOOT_SWAP_TYPE_NONE 1
 #define BOOT_SWAP_TYPE_TEST 2
+#define BOOT_SWAP_TYPE_PERM 3
 #define BOOT_SWAP_TYPE_REVERT 4
 #define SYS_REBOOT_COLD 1
 int boot_request_upgrade(int permanent);
@@ -84,6 +105,25 @@ bool boot_is_img_confirmed(void);
 int mcuboot_swap_type(void);
 int boot_write_img_confirmed(void);
 void sys_reboot(int type);
+
+// mgmt/mcumgr/mgmt/callbacks.h, mgmt/mcumgr/grp/img_mgmt/img_mgmt.h
+enum mgmt_cb_return { MGMT_CB_OK, MGMT_CB_ERROR_RC, MGMT_CB_ERROR_ERR };
+#define MGMT_EVT_OP_IMG_MGMT_DFU_CHUNK 0x00030001
+typedef enum mgmt_cb_return (*mgmt_cb)(
+    uint32_t event, enum mgmt_cb_return prev_status, int32_t *rc, uint16_t *group,
+    bool *abort_more, void *data, size_t data_size);
+struct mgmt_callback {
+  mgmt_cb callback;
+  uint32_t event_id;
+};
+void mgmt_callback_register(struct mgmt_callback *callback);
+struct img_mgmt_upload_req { uint32_t image; size_t off, size; };
+struct img_mgmt_upload_action;
+struct img_mgmt_upload_check {
+  struct img_mgmt_upload_action *action;
+  struct img_mgmt_upload_req *req;
+};
+void img_mgmt_reset_upload(void);
 
 // bluetooth/uuid.h
 struct bt_uuid { uint8_t type; };

@@ -1,4 +1,6 @@
-/// The OTA service in a Zephyr application that MCUboot starts.
+/// The OTA service in a Zephyr application that MCUboot starts: slot 0 is the base of patches, and
+/// slot 1 receives images. The resume record is in slot 1, before MCUboot's trailer, so that a device
+/// in the field receives this module by an ordinary update: its partitions do not change.
 ///
 /// Four contexts share the receiver: the Bluetooth callbacks, a queue that polls the receiver, a
 /// queue that waits for flash, and a queue that waits for buffers of the host stack. A mutex admits
@@ -13,29 +15,36 @@
 #include <zephyr/kernel.h>
 #include <zephyr/storage/flash_map.h>
 #include <zephyr/sys/reboot.h>
+#if defined(CONFIG_MCUMGR_GRP_IMG)
+#include <zephyr/mgmt/mcumgr/grp/img_mgmt/img_mgmt.h>
+#include <zephyr/mgmt/mcumgr/mgmt/callbacks.h>
+#endif
 
 #include "ota.h"
+#include "ota_mcuboot.h"
 #include "ota_receiver.h"
 
 enum {
-  BOARD = 0x0000A001,
-  PAGE = 4096,
-  ROW = 256,
-  // The data that arrives while a page is erased (85 ms at 60 kB/s), plus a row.
-  RING = 24 * ROW,
+  PAGE = CONFIG_OTAFLASH_PAGE_SIZE,
   // The ATT_MTU minus the 3-byte ATT header and the 4-byte offset.
-  CHUNK = CONFIG_BT_L2CAP_TX_MTU - 3 - 4
+  CHUNK = CONFIG_BT_L2CAP_TX_MTU - 3 - 4,
+  // In this mode, MCUboot expects an update at the second page of slot 1.
+  IMAGE_ADDRESS = IS_ENABLED(CONFIG_MCUBOOT_BOOTLOADER_MODE_SWAP_USING_OFFSET) ? PAGE : 0,
+  TRAILER_SIZE = CONFIG_OTAFLASH_TRAILER_PAGES * PAGE,
+  TRAILER_ADDRESS = FIXED_PARTITION_SIZE(slot1_partition) - TRAILER_SIZE,
+  RECORD_SIZE = 2 * PAGE,
+  RECORD_ADDRESS = TRAILER_ADDRESS - RECORD_SIZE
 };
 
-// The last page of the slot holds MCUboot's trailer; the receiver does not use it.
-#define SLOT_SIZE (FIXED_PARTITION_SIZE(slot1_partition) - PAGE)
-// The receiver uses one address range: the slot, followed by the two pages of its record.
-#define RECORD_ADDRESS SLOT_SIZE
-
 static ota_receiver receiver;
-static uint8_t ring[RING] __aligned(4);
-static const struct flash_area *slot, *record, *running;
+static uint8_t ring[CONFIG_OTAFLASH_RING_SIZE] __aligned(16);
+static const struct flash_area *slot, *running;
+/// The connection that uses the service: the first that writes to it.
 static struct bt_conn *host;
+/// The CCCDs of this connection.
+static uint16_t control_cccd, status_cccd;
+/// Whether another program starts to write the slot, so that the receiver must not write it.
+static bool is_slot_taken;
 K_MUTEX_DEFINE(receiver_lock);
 
 static struct k_work_q poll_queue, flash_queue, send_queue;
@@ -71,32 +80,22 @@ static struct {
   const uint8_t *from;  // null: erase
 } flash_job;
 
-static const struct flash_area *area_at(uint32_t *address) {
-  if (*address < RECORD_ADDRESS) return slot;
-  *address -= RECORD_ADDRESS;
-  return record;
-}
-
 static bool flash_read(void *context, uint32_t address, uint8_t *to, uint32_t size) {
   ARG_UNUSED(context);
-  const struct flash_area *area = area_at(&address);
-  return flash_area_read(area, address, to, size) == 0;
+  return flash_area_read(slot, address, to, size) == 0;
 }
 
-#if OTA_PATCHES
 /// Slot 0 starts with the running image, the base of patches.
 static bool base_read(void *context, uint32_t offset, uint8_t *to, uint32_t size) {
   ARG_UNUSED(context);
   return flash_area_read(running, offset, to, size) == 0;
 }
-#endif
 
 static void do_flash_job(struct k_work *work) {
   ARG_UNUSED(work);
   uint32_t address = flash_job.address;
-  const struct flash_area *area = area_at(&address);
-  int error = flash_job.from ? flash_area_write(area, address, flash_job.from, flash_job.size)
-                             : flash_area_erase(area, address, flash_job.size);
+  int error = flash_job.from ? flash_area_write(slot, address, flash_job.from, flash_job.size)
+                             : flash_area_erase(slot, address, flash_job.size);
   begin_event();
   ota_receiver_flash_done(&receiver, error == 0);
   end_event();
@@ -105,6 +104,7 @@ static void do_flash_job(struct k_work *work) {
 static ota_flash_result flash_write(
     void *context, uint32_t address, const uint8_t *from, uint32_t size) {
   ARG_UNUSED(context);
+  if (is_slot_taken) return OTA_FLASH_FAILED;
   flash_job.address = address;
   flash_job.from = from;
   flash_job.size = size;
@@ -121,12 +121,27 @@ static ota_flash_result flash_erase(void *context, uint32_t page_address) {
 #define OTA_UUID(n) \
   BT_UUID_DECLARE_128(BT_UUID_128_ENCODE(0x2f3e0000 + (n), 0x21b4, 0x4807, 0x8bdc, 0x74db56699529))
 
+#if defined(CONFIG_OTAFLASH_PERMISSION_AUTHEN)
+enum { READ = BT_GATT_PERM_READ_AUTHEN, WRITE = BT_GATT_PERM_WRITE_AUTHEN };
+#elif defined(CONFIG_OTAFLASH_PERMISSION_ENCRYPT)
+enum { READ = BT_GATT_PERM_READ_ENCRYPT, WRITE = BT_GATT_PERM_WRITE_ENCRYPT };
+#else
+enum { READ = BT_GATT_PERM_READ, WRITE = BT_GATT_PERM_WRITE };
+#endif
+
+/// Whether this connection uses the service. False: another connection uses it.
+static bool claim(struct bt_conn *conn) {
+  if (!host) host = bt_conn_ref(conn);
+  return host == conn;
+}
+
 static ssize_t write_control(
     struct bt_conn *conn, const struct bt_gatt_attr *attr, const void *bytes, uint16_t size,
     uint16_t offset, uint8_t flags) {
-  ARG_UNUSED(conn), ARG_UNUSED(attr), ARG_UNUSED(offset), ARG_UNUSED(flags);
+  ARG_UNUSED(attr), ARG_UNUSED(offset), ARG_UNUSED(flags);
   begin_event();
-  uint8_t error = ota_receiver_control_write(&receiver, bytes, size);
+  uint8_t error =
+      claim(conn) ? ota_receiver_control_write(&receiver, bytes, size) : OTA_ATT_BUSY;
   end_event();
   return error ? BT_GATT_ERR(error) : size;
 }
@@ -134,10 +149,11 @@ static ssize_t write_control(
 static ssize_t write_data(
     struct bt_conn *conn, const struct bt_gatt_attr *attr, const void *bytes, uint16_t size,
     uint16_t offset, uint8_t flags) {
-  ARG_UNUSED(conn), ARG_UNUSED(attr), ARG_UNUSED(offset);
+  ARG_UNUSED(attr), ARG_UNUSED(offset);
+  bool with_response = !(flags & BT_GATT_WRITE_FLAG_CMD);
   begin_event();
   uint8_t error =
-      ota_receiver_data_write(&receiver, bytes, size, !(flags & BT_GATT_WRITE_FLAG_CMD));
+      claim(conn) ? ota_receiver_data_write(&receiver, bytes, size, with_response) : OTA_ATT_BUSY;
   end_event();
   return error ? BT_GATT_ERR(error) : size;
 }
@@ -152,26 +168,30 @@ static ssize_t read_status(
   return bt_gatt_attr_read(conn, attr, to, size, offset, status, sizeof status);
 }
 
-static ssize_t judge_cccd(uint16_t value, uint16_t allowed) {
-  return value == 0 || value == allowed ? (ssize_t)sizeof value
-                                        : BT_GATT_ERR(BT_ATT_ERR_VALUE_NOT_ALLOWED);
+static ssize_t judge_cccd(struct bt_conn *conn, uint16_t value, uint16_t allowed) {
+  if (value != 0 && value != allowed) return BT_GATT_ERR(BT_ATT_ERR_VALUE_NOT_ALLOWED);
+  begin_event();
+  bool is_host = claim(conn);
+  end_event();
+  return is_host ? (ssize_t)sizeof value : BT_GATT_ERR(OTA_ATT_BUSY);
 }
 
 static ssize_t judge_control_cccd(
     struct bt_conn *conn, const struct bt_gatt_attr *attr, uint16_t value) {
-  ARG_UNUSED(conn), ARG_UNUSED(attr);
-  return judge_cccd(value, BT_GATT_CCC_INDICATE);
+  ARG_UNUSED(attr);
+  return judge_cccd(conn, value, BT_GATT_CCC_INDICATE);
 }
 
 static ssize_t judge_status_cccd(
     struct bt_conn *conn, const struct bt_gatt_attr *attr, uint16_t value) {
-  ARG_UNUSED(conn), ARG_UNUSED(attr);
-  return judge_cccd(value, BT_GATT_CCC_NOTIFY);
+  ARG_UNUSED(attr);
+  return judge_cccd(conn, value, BT_GATT_CCC_NOTIFY);
 }
 
 static void control_cccd_changed(const struct bt_gatt_attr *attr, uint16_t value) {
   ARG_UNUSED(attr);
   begin_event();
+  control_cccd = value;
   ota_receiver_control_cccd(&receiver, value);
   end_event();
 }
@@ -179,26 +199,22 @@ static void control_cccd_changed(const struct bt_gatt_attr *attr, uint16_t value
 static void status_cccd_changed(const struct bt_gatt_attr *attr, uint16_t value) {
   ARG_UNUSED(attr);
   begin_event();
+  status_cccd = value;
   ota_receiver_status_cccd(&receiver, value);
   end_event();
 }
 
-// To permit updates by paired hosts only, use BT_GATT_PERM_WRITE_ENCRYPT here.
 BT_GATT_SERVICE_DEFINE(
     ota_service, BT_GATT_PRIMARY_SERVICE(OTA_UUID(1)),
     BT_GATT_CHARACTERISTIC(
-        OTA_UUID(2), BT_GATT_CHRC_WRITE | BT_GATT_CHRC_INDICATE, BT_GATT_PERM_WRITE, NULL,
-        write_control, NULL),
-    BT_GATT_CCC_WITH_WRITE_CB(
-        control_cccd_changed, judge_control_cccd, BT_GATT_PERM_READ | BT_GATT_PERM_WRITE),
+        OTA_UUID(2), BT_GATT_CHRC_WRITE | BT_GATT_CHRC_INDICATE, WRITE, NULL, write_control, NULL),
+    BT_GATT_CCC_WITH_WRITE_CB(control_cccd_changed, judge_control_cccd, READ | WRITE),
     BT_GATT_CHARACTERISTIC(
-        OTA_UUID(3), BT_GATT_CHRC_WRITE | BT_GATT_CHRC_WRITE_WITHOUT_RESP, BT_GATT_PERM_WRITE,
-        NULL, write_data, NULL),
-    BT_GATT_CHARACTERISTIC(
-        OTA_UUID(4), BT_GATT_CHRC_READ | BT_GATT_CHRC_NOTIFY, BT_GATT_PERM_READ, read_status, NULL,
+        OTA_UUID(3), BT_GATT_CHRC_WRITE | BT_GATT_CHRC_WRITE_WITHOUT_RESP, WRITE, NULL, write_data,
         NULL),
-    BT_GATT_CCC_WITH_WRITE_CB(
-        status_cccd_changed, judge_status_cccd, BT_GATT_PERM_READ | BT_GATT_PERM_WRITE));
+    BT_GATT_CHARACTERISTIC(
+        OTA_UUID(4), BT_GATT_CHRC_READ | BT_GATT_CHRC_NOTIFY, READ, read_status, NULL, NULL),
+    BT_GATT_CCC_WITH_WRITE_CB(status_cccd_changed, judge_status_cccd, READ | WRITE));
 
 /// The indexes of the values among the attributes of the service.
 enum { CONTROL_VALUE = 2, STATUS_VALUE = 7 };
@@ -280,24 +296,20 @@ static void send_indication(struct k_work *work) {
   if (error != 0) sent(&indication);
 }
 
-static void connected(struct bt_conn *conn, uint8_t error) {
-  if (error != 0) return;
-  begin_event();
-  host = bt_conn_ref(conn);
-  ota_receiver_connected(&receiver);
-  end_event();
-}
-
 static void disconnected(struct bt_conn *conn, uint8_t reason) {
-  ARG_UNUSED(conn), ARG_UNUSED(reason);
+  ARG_UNUSED(reason);
   begin_event();
-  ota_receiver_disconnected(&receiver);
-  bt_conn_unref(host);
-  host = NULL;
+  bool is_host = host == conn;
+  if (is_host) {
+    ota_receiver_disconnected(&receiver);
+    control_cccd = status_cccd = 0;
+    host = NULL;
+  }
   end_event();
+  if (is_host) bt_conn_unref(conn);
 }
 
-BT_CONN_CB_DEFINE(connection_callbacks) = {.connected = connected, .disconnected = disconnected};
+BT_CONN_CB_DEFINE(connection_callbacks) = {.disconnected = disconnected};
 
 // MCUboot ----------------------------------------------------------------------------------------
 
@@ -305,83 +317,120 @@ static void activate(void *context, uint32_t size, uint32_t crc32) {
   ARG_UNUSED(context), ARG_UNUSED(size), ARG_UNUSED(crc32);
   // The request is written to the trailer, which must be blank. If either step fails, the old image
   // starts again, and the host reports it.
-  if (flash_area_erase(slot, SLOT_SIZE, PAGE) == 0) boot_request_upgrade(BOOT_UPGRADE_TEST);
+  if (flash_area_erase(slot, TRAILER_ADDRESS, TRAILER_SIZE) == 0)
+    boot_request_upgrade(BOOT_UPGRADE_TEST);
   sys_reboot(SYS_REBOOT_COLD);
 }
 
+#if defined(CONFIG_OTAFLASH_ERASE_AHEAD)
 /// Permits erasing slot 1 before an update, unless MCUboot is requested to start it or may revert
 /// to it.
 static bool may_erase(void *context) {
   ARG_UNUSED(context);
   return boot_is_img_confirmed() && mcuboot_swap_type() == BOOT_SWAP_TYPE_NONE;
 }
+#endif
 
 static bool confirm(void *context) {
   ARG_UNUSED(context);
   return boot_write_img_confirmed() == 0;
 }
 
-static uint32_t number(const uint8_t *from, int bytes) {
-  uint32_t value = 0;
-  while (bytes-- > 0) value = value << 8 | from[bytes];
-  return value;
+// SMP ---------------------------------------------------------------------------------------------
+
+#if defined(CONFIG_MCUMGR_GRP_IMG)
+static struct k_work smp_work;
+
+/// Discards an upload over SMP, whose data the receiver is about to overwrite. The function needs
+/// the lock of the SMP server, so it must not be called while the mutex is held.
+static void reset_smp_upload(struct k_work *work) {
+  ARG_UNUSED(work);
+  img_mgmt_reset_upload();
+}
+#endif
+
+/// Refuses an update while MCUboot is requested to start the image in slot 1.
+static bool may_begin(void *context, uint32_t size, uint32_t version, uint32_t hardware_id) {
+  ARG_UNUSED(context), ARG_UNUSED(size), ARG_UNUSED(version), ARG_UNUSED(hardware_id);
+  int swap = mcuboot_swap_type();
+  if (swap == BOOT_SWAP_TYPE_TEST || swap == BOOT_SWAP_TYPE_PERM) return false;
+#if defined(CONFIG_MCUMGR_GRP_IMG)
+  k_work_submit_to_queue(&send_queue, &smp_work);
+#endif
+  return true;
 }
 
-/// The image in slot 0 as the host compares it: from MCUboot's header to the end of its TLVs.
-static ota_image running_image(void) {
-  enum { MAGIC = 0, HEADER_SIZE = 8, PROTECTED_SIZE = 10, IMAGE_SIZE = 12, VERSION = 20 };
-  ota_image image = {.hardware_id = BOARD};
-  uint8_t header[32], tlvs[4];
-  if (flash_area_read(running, 0, header, sizeof header) == 0 &&
-      number(header + MAGIC, 4) == 0x96F3B83D) {
-    image.version = ota_version(
-        header[VERSION], header[VERSION + 1], (uint16_t)number(header + VERSION + 2, 2));
-    uint32_t end = number(header + HEADER_SIZE, 2) + number(header + IMAGE_SIZE, 4) +
-                   number(header + PROTECTED_SIZE, 2);
-    if (flash_area_read(running, end, tlvs, sizeof tlvs) == 0) end += number(tlvs + 2, 2);
-    if (end <= running->fa_size) image.size = end;
-  }
-  for (uint32_t at = 0; at < image.size;) {
-    uint8_t piece[64];
-    uint32_t size = MIN(sizeof piece, image.size - at);
-    if (flash_area_read(running, at, piece, size) != 0) break;
-    image.crc32 = ota_crc32(image.crc32, piece, size);
-    at += size;
-  }
-  return image;
+static ota_receiver_config config = {
+    .flash_read = flash_read,
+    .flash_write = flash_write,
+    .flash_erase = flash_erase,
+    .indicate_control = indicate_control,
+    .notify_status = notify_status,
+    .activate = activate,
+    .confirm = confirm,
+    .may_begin = may_begin,
+    .ring = ring,
+    .ring_size = CONFIG_OTAFLASH_RING_SIZE,
+    .largest_chunk = CHUNK,
+    .slot_address = IMAGE_ADDRESS,
+    .slot_size = RECORD_ADDRESS - IMAGE_ADDRESS,
+    .page_size = PAGE,
+    .row_size = CONFIG_OTAFLASH_ROW_SIZE,
+    .write_alignment = CONFIG_OTAFLASH_WRITE_ALIGNMENT,
+    .metadata_address = {RECORD_ADDRESS, RECORD_ADDRESS + PAGE},
+#if defined(CONFIG_OTAFLASH_ERASE_AHEAD)
+    .erase_ahead = true,
+    .may_erase = may_erase,
+#endif
+#if OTA_PATCHES
+    .patches = true,
+    .base_read = base_read,
+#endif
+};
+
+#if defined(CONFIG_MCUMGR_GRP_IMG)
+/// Makes the receiver discard its session, because another program starts to write slot 1. Waits
+/// until the flash operation of the receiver has ended.
+static void give_up_slot(void) {
+  struct k_work_sync sync;
+  begin_event();
+  is_slot_taken = true;
+  end_event();
+  k_work_flush(&flash_job.work, &sync);
+  flash_area_erase(slot, RECORD_ADDRESS, RECORD_SIZE);
+  begin_event();
+  is_slot_taken = false;
+  config.trial = !boot_is_img_confirmed();
+  ota_receiver_init(&receiver, &config);
+  ota_receiver_control_cccd(&receiver, control_cccd);
+  ota_receiver_status_cccd(&receiver, status_cccd);
+  end_event();
 }
+
+/// Called before each request of an upload over SMP is accepted.
+static enum mgmt_cb_return smp_upload(
+    uint32_t event, enum mgmt_cb_return previous, int32_t *rc, uint16_t *group, bool *abort_more,
+    void *data, size_t size) {
+  ARG_UNUSED(event), ARG_UNUSED(previous), ARG_UNUSED(rc), ARG_UNUSED(group);
+  ARG_UNUSED(abort_more), ARG_UNUSED(size);
+  const struct img_mgmt_upload_check *check = data;
+  // Images of other cores have slots of their own.
+  if (check->req->off == 0 && check->req->image == 0) give_up_slot();
+  return MGMT_CB_OK;
+}
+
+static struct mgmt_callback smp_callback = {
+    .callback = smp_upload, .event_id = MGMT_EVT_OP_IMG_MGMT_DFU_CHUNK};
+#endif
 
 // ------------------------------------------------------------------------------------------------
 
 int ota_start(void) {
-  static ota_receiver_config config = {
-      .flash_read = flash_read,
-      .flash_write = flash_write,
-      .flash_erase = flash_erase,
-      .indicate_control = indicate_control,
-      .notify_status = notify_status,
-      .activate = activate,
-      .confirm = confirm,
-      .ring = ring,
-      .ring_size = RING,
-      .largest_chunk = CHUNK,
-      .slot_size = SLOT_SIZE,
-      .page_size = PAGE,
-      .row_size = ROW,
-      .write_alignment = 4,
-      .metadata_address = {RECORD_ADDRESS, RECORD_ADDRESS + PAGE},
-      .erase_ahead = true,
-      .may_erase = may_erase,
-#if OTA_PATCHES
-      .patches = true,
-      .base_read = base_read,
-#endif
-  };
   int error = flash_area_open(FIXED_PARTITION_ID(slot1_partition), &slot);
-  if (error == 0) error = flash_area_open(FIXED_PARTITION_ID(ota_record_partition), &record);
   if (error == 0) error = flash_area_open(FIXED_PARTITION_ID(slot0_partition), &running);
   if (error != 0) return error;
-  config.running = running_image();
+  config.running =
+      ota_mcuboot_image(base_read, NULL, running->fa_size, CONFIG_OTAFLASH_HARDWARE_ID);
   config.trial = !boot_is_img_confirmed();
   config.boot_outcome = config.trial ? OTA_BOOT_ACTIVATED : OTA_BOOT_NORMAL;
   if (!ota_receiver_init(&receiver, &config)) return -EINVAL;
@@ -389,6 +438,10 @@ int ota_start(void) {
   k_work_init(&flash_job.work, do_flash_job);
   k_work_init(&notification.work, send_notification);
   k_work_init(&indication.work, send_indication);
+#if defined(CONFIG_MCUMGR_GRP_IMG)
+  k_work_init(&smp_work, reset_smp_upload);
+  mgmt_callback_register(&smp_callback);
+#endif
   // A preemptible priority below the priority of Bluetooth, so its Write Response is queued before
   // the indication.
   k_work_queue_start(
