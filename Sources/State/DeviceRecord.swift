@@ -68,7 +68,7 @@ public struct DeviceRecord: Equatable, Sendable {
   /// campaign.
   package var board: String?
   package var site: String?
-  /// The tags in order; `nil` = no tags.
+  /// The tags, sorted; `nil` = no tags.
   package var tags: [String]?
   var others = KeptMembers()
 

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Writes all output of a run. Results are written to standard output, everything else to standard
 /// error; with `--json`, only JSON Lines are written to standard output. Control characters and
-/// bidirectional characters in external text (from a device, a file or the command line) never
-/// reach a terminal.
+/// characters that change the direction of text are escaped in external text (from a device, a file
+/// or the command line), so they never reach a terminal.
 package final class Console: Sendable {
   private struct State: Sendable {
     var json: JSONLines?

@@ -10,7 +10,7 @@ struct RankSet: ~Copyable {
   /// Creates an empty set of numbers below `limit`, which is at most 2^30. Operations accept only
   /// such numbers.
   init(below limit: Int) {
-    precondition(limit <= 1 << (6 * Self.levelCount), "more numbers than the levels have bits")
+    precondition(limit <= 1 << (6 * Self.levelCount), "the limit of a set exceeds 2^30")
     var counts: [Int] = []
     for _ in 0..<Self.levelCount { counts.append(((counts.last ?? limit) + 63) / 64 + 1) }
     let total = counts.reduce(0, +)

@@ -438,7 +438,8 @@ extension FaultCode {
           + "`--verify`, or a run was deleted. Another program changed the store, or the disk is "
           + "damaged.",
         remedy: "Do not rely on the report of this run. Find out which program writes to the "
-          + "store, then start another run: the devices report their running images.")
+          + "store, then start another run. It does not update a device that already reports the "
+          + "new image.")
     case .fleetStore:
       FaultRow(
         .systemCall, or: [.outputFailed, .permissionDenied, .configuration], help: \.doctor,

@@ -88,7 +88,7 @@ public struct RunDevice: Hashable, Sendable, Codable {
   public var board: String?
   /// The site; `nil` = any site.
   public var site: String?
-  /// The tags in order; `nil` = the device has no tags.
+  /// The tags, sorted; `nil` = the device has no tags.
   public var tags: [String]?
   /// The image's digest.
   public var image: String

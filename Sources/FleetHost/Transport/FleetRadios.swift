@@ -127,7 +127,8 @@ final class FleetRadios: Sendable {
           self.take(numbers)
         }
       } catch {
-        // After one missing answer, the adapters are kept; after several, they are dropped.
+        // The first error does not change the adapters. After the second error in succession, no
+        // adapter counts as present.
         let silences = state.withLock { state in
           state.silences += 1
           return state.silences

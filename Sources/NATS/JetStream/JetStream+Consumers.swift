@@ -127,7 +127,7 @@ extension JetStream {
   /// The maximum number of pages of the list of consumers. A server returns 1024 names per page.
   private static let consumerPagesMaximum = 100
 
-  /// Returns the names of the consumers of a stream, in order.
+  /// Returns the names of the consumers of a stream, sorted.
   package func consumers(of stream: String) async throws(NATSFault) -> [String] {
     try SubjectName.check(token: stream)
     var names: [String] = []

@@ -414,7 +414,8 @@ typedef struct {
   ota_patch patch;
 #endif
 #if OTA_ERASE_AHEAD
-  /// The number of bytes of the slot that are erased while no session is held.
+  /// The number of bytes at the start of the slot that are erased in advance for the next session;
+  /// 0 while a session is held.
   uint32_t blank;
   /// Whether flash failed while no session was held. In this case the slot is not erased before the
   /// next session.

@@ -212,7 +212,8 @@ final class SMPFirmware: BoardFirmware {
 
   // MARK: From the programs
 
-  /// Selects the bootloader's own server for the next boot.
+  /// Starts the SMP server of the bootloader or the firmware loader, instead of the application, at
+  /// the next boot. Has no effect in modes in which the application receives updates.
   func enterRecovery() { state.withLock { $0.entersRecovery = true } }
 
   /// Marks the image that the OTA service has written.

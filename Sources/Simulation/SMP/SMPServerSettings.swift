@@ -57,7 +57,7 @@ public struct SMPServerSettings: Hashable, Sendable {
     /// Whether slot numbers denote positions in flash; otherwise 0 is the running slot.
     var hasFixedSlots: Bool { choosesByVersion || self == .directXIPRevert }
 
-    /// Whether the running image can be replaced only by another program.
+    /// Whether only the bootloader or the firmware loader can replace the application.
     var needsRecovery: Bool { self == .single || self == .firmwareLoader }
 
     /// The number of writes of each page of an image before the image runs.

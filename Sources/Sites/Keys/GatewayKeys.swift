@@ -19,7 +19,8 @@ package struct GatewayPublicKey: Hashable, Sendable {
   /// The key in Base64.
   package var text: String { Data(bytes).base64EncodedString() }
 
-  /// The first bytes of the SHA-256 of the key, with which a gateway finds its part of a box.
+  /// The first 8 bytes of the SHA-256 of this key. They mark the part of a `SealedKey` that the
+  /// gateway can decrypt.
   var tag: [UInt8] { Array(SHA256.hash(data: bytes).prefix(8)) }
 
   func agreementKey() throws -> Curve25519.KeyAgreement.PublicKey {

@@ -12,7 +12,7 @@ public struct FirmwareUpdate: Sendable {
   public let name: String
   /// The caller's options.
   public let options: UpdateOptions
-  /// Images that share one restart, in the order of the restarts.
+  /// The images, grouped by the restart that starts them, in the order of the restarts.
   private let rounds: [[FirmwareImage]]
   private let choice: ProtocolChoice
   private let observe: @Sendable (UpdateEvent) -> Void
@@ -95,9 +95,10 @@ public struct FirmwareUpdate: Sendable {
 }
 
 extension FirmwarePackage {
-  /// The images that share one restart, in the order of the restarts. MCUboot starts all images
-  /// together, except for an installer, which must start first and separately. A Nordic bootloader
-  /// starts each image separately, and the program that then runs receives the next image.
+  /// The images, grouped by the restart that starts them, in the order of the restarts. MCUboot
+  /// starts all images together, except for an installer, which must start first and separately. A
+  /// Nordic bootloader starts each image separately, and the program that then runs receives the
+  /// next image.
   fileprivate var rounds: [[FirmwareImage]] {
     switch kind {
     case .raw, .mcuboot, .deviceManager:

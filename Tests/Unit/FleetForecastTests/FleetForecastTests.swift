@@ -81,7 +81,8 @@ import Testing
     #expect(ratio > 0.9 && ratio < 1.1, "\(runs[5]) instead of \(forecast.duration.median)")
   }
 
-  /// Complete images are counted if the sizes of patches are unknown, even if patches are required.
+  /// The sizes of patches are unknown. If patches are permitted or required, the simulation
+  /// therefore sends complete images, and `countsWholeImages` is set.
   @Test(arguments: DeltaPolicy.allCases)
   func completeImagesInTheCountAreReported(_ delta: DeltaPolicy) async throws {
     let trial = try Self.trial("3?kinds=fast") { $0.flash.delta = delta }

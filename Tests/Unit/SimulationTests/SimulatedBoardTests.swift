@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  /// Flashes the image, and restarts on a new connection after a lost link, at most five times.
+  /// Flashes the image. After a lost link, connects and flashes again, up to five attempts.
   private func flashWithReconnects(_ image: [UInt8], _ board: SimulatedBoard) async throws {
     for _ in 0..<5 where try board.runningImage() != image {
       do {

@@ -4,7 +4,8 @@ import Testing
 
 @testable import OtaflashSites
 
-/// Tests of the coordinator's clock of leases, and of the entries that it frees.
+/// Tests of the coordinator's timers of open jobs, of the facts that it records, and of the entries
+/// that it ignores.
 @Suite struct JobTimersTests {
   private static let worker = FleetWorker(name: "a", site: "s")
   private static let lease = Duration.seconds(45)

@@ -5,8 +5,8 @@ import OtaflashUpdate
 import Synchronization
 import Testing
 
-/// Tests that the fault of an update that is stopped at any moment reports the last request to the
-/// device.
+/// Stops updates at many moments. The fault must state whether the device was already requested to
+/// restart.
 @Suite struct StopAfterActivationTests {
   enum Stop: CaseIterable {
     case cancellation
