@@ -1,9 +1,9 @@
 import Synchronization
 
 /// Writes all output of a run. Results are written to standard output, everything else to standard
-/// error; with `--json`, only JSON Lines are written to standard output. Control characters and
-/// bidirectional characters in external text (from a device, a file or the command line) never
-/// reach a terminal.
+/// error; with `--json`, only JSON Lines are written to standard output. Control characters,
+/// including the bidirectional ones of Unicode, in external text (from a device, a file or the
+/// command line) never reach a terminal.
 package final class Console: Sendable {
   private struct State: Sendable {
     var json: JSONLines?

@@ -3,8 +3,8 @@ import OtaflashFleet
 /// The report as a table with one row for each device, for spreadsheets (RFC 4180, UTF-8, times in
 /// UTC).
 ///
-/// A cell that a spreadsheet could interpret as a formula starts with an apostrophe. Control and
-/// bidirectional characters are escaped (`\u001b`).
+/// A cell that a spreadsheet could interpret as a formula starts with an apostrophe. Control
+/// characters, including the bidirectional ones of Unicode, are escaped (`\u001b`).
 package enum CSVReport {
   static let columns = [
     "device", "name", "board", "site", "wave", "outcome", "kind", "cause", "words", "from", "to",
