@@ -123,10 +123,11 @@ struct FleetRetryCommand: RequestCommand {
     let devices = FleetRules.devicesToRetry(followed.command, in: followed.run)
     let names = devices.prefix(Self.namedMaximum).map { $0.device.name ?? $0.device.id }
     let more = devices.count - names.count
-    let when =
-      followed.isActive ? "now, by the process that works on the run" : "by the command below"
+    let count = Text.counted(devices.count, "device")
     return [
-      "\(followed.name): \(Text.counted(devices.count, "device")) will be tried again, \(when)",
+      followed.isActive
+        ? "\(followed.name): the process that works on the run tries \(count) again"
+        : "\(followed.name): to try \(count) again, run the command below",
       "  " + names.joined(separator: ", ") + (more > 0 ? " and \(Text.grouped(more)) more" : ""),
     ]
   }

@@ -18,7 +18,8 @@ import Synchronization
 /// The coordinator together with its page.
 struct CoordinatorServer: Sendable {
   let page: PageOptions
-  /// The campaign whose run ends this process; `nil` if only a signal ends the process.
+  /// The path of a campaign. When the run of this campaign ends, the process exits; `nil` = the
+  /// process exits only after a signal.
   let campaign: String?
   let settings: CoordinatorService.Settings
   let folder: FleetFolder

@@ -3,7 +3,7 @@ import OtaflashProgram
 
 @main
 enum Main {
-  /// The commands in remedies are commands of `otaflash`.
+  /// Runs the program. The commands in remedies are commands of `otaflash`.
   static func main() { Program.main(Coordinator.self, commands: "otaflash") }
 }
 #else

@@ -126,7 +126,8 @@ def script(program: str, home: str) -> None:
 
 
 def default_signals() -> None:
-    """A test runner may block signals, or ignore them, and its children inherit that."""
+    """Restores the default handling of signals: a test runner may block or ignore signals, and its children
+    inherit these settings."""
     signal.pthread_sigmask(signal.SIG_SETMASK, set())
     for number in [signal.SIGQUIT, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM, signal.SIGHUP]:
         signal.signal(number, signal.SIG_DFL)

@@ -139,7 +139,8 @@ struct ApproximateMatching {
   }
 }
 
-/// The length with the greatest surplus of agreeing bytes.
+/// The length of an extension, chosen so that the number of agreeing bytes minus the number of
+/// differing bytes is as large as possible.
 private struct Reach {
   private(set) var best = 0
   private var length = 0

@@ -92,7 +92,7 @@ package struct PatchReader {
     if image.count % pageSize == 0 || image.count == imageSize { pages.append(stream.bytesRead) }
   }
 
-  /// The target of the last step's seek is not checked.
+  /// Moves the position in the base. The target of the last step's seek is not checked.
   private mutating func seek() throws(PatchFault) {
     let seek = try stream.number()
     let target = place + (seek.isNegative ? -seek.magnitude : seek.magnitude)

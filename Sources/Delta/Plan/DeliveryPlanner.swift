@@ -137,7 +137,8 @@ package struct DeliveryPlanner {
       .reduce(into: []) { sizes, size in if size < sizes.last ?? .max { sizes.append(size) } }
   }
 
-  /// The codec parameters that are best for large parts also suit small parts.
+  /// Returns the codecs to try for small parts: the codec parameters that are best for large parts
+  /// also suit small parts.
   private func codecsOfParts(of whole: Delivery) -> [PatchCodec] {
     abilities.codecs.filter { $0 == .crle || whole.codecs.contains($0) }
   }

@@ -367,11 +367,11 @@ extension FaultCode {
         .permissionDenied, help: \.pair, "the device no longer has the keys of a pairing",
         causes: "After the pairing, the device was reset or paired with other hosts, or another "
           + "device uses its address.",
-        remedy: "Make sure that it is your device. Then remove its keys from this host with "
-          + "`otaflash unpair -d C0:FF:EE:00:00:01`, and run the same command again; the command "
-          + "pairs if the device requires pairing. If bluetoothd created the pairing, also remove "
-          + "the pairing from bluetoothd. If a new image is on trial, the next restart of the "
-          + "device reverts it, unless the same command confirms it first.")
+        remedy: "Make sure that the device at this address is yours. Then remove its keys from "
+          + "this host with `otaflash unpair -d C0:FF:EE:00:00:01`, and run the same command "
+          + "again; the command pairs if the device requires pairing. If bluetoothd created the "
+          + "pairing, also remove the pairing from bluetoothd. If a new image is on trial, the next "
+          + "restart of the device reverts it, unless the same command confirms it first.")
     case .systemCall:
       FaultRow(
         .systemCall, help: \.doctor, "a system call failed",

@@ -21,8 +21,8 @@ extension RunReport {
     sentence += GradeCounts(main).clause
     if !others.isEmpty {
       let isOne = others.count == 1
-      sentence += "; \(Numerals.grouped(others.count)) that \(isOne ? "does" : "do") not report "
-      sentence += "the image's version \(isOne ? "runs" : "run") the new image"
+      sentence += "; \(Numerals.grouped(others.count)) \(isOne ? "other does" : "others do") not "
+      sentence += "report the image's version, but \(isOne ? "runs" : "run") the new image"
       sentence += GradeCounts(others).clause
     }
     return sentence + failureClauses(counts)

@@ -117,7 +117,7 @@ package enum CommandLineReading {
     }
     guard !asks, let cluster = options.first(where: { $0.hasPrefix("-") && $0.contains("h") })
     else { return nil }
-    return "'\(cluster)' is not an option; write a file with this name as ./\(cluster)"
+    return "'\(cluster)' is not an option; for a file with this name, use ./\(cluster)"
   }
 
   private static func firstSentence(of message: String) -> String {

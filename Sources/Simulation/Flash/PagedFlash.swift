@@ -62,7 +62,7 @@ final class PagedFlash: FlashMedium {
     while page.last == erased { page.removeLast() }
   }
 
-  /// Replaces each page by the shared copy in the pool.
+  /// Replaces each page with the shared copy in the pool.
   func share(through pool: PagePool) {
     pages.withLock { pages in
       for index in pages.indices where !pages[index].isEmpty {

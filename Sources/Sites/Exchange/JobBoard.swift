@@ -56,7 +56,7 @@ final class JobBoard: Sendable {
     state.withLock { $0.entries[key].flatMap { $0.revision == revision ? $0.entry : nil } }
   }
 
-  /// Replaces an entry by the entry of the leader, even if the leader's entry is older: a server
+  /// Replaces an entry with the entry of the leader, even if the leader's entry is older: a server
   /// may have lost the newest revisions.
   func replace(_ key: String, _ stored: EntryBucket.Stored) {
     let now = elapsed()

@@ -108,7 +108,8 @@ public protocol UpdateSession: Sendable {
   /// every transfer at the first byte.
   var keepsProgress: Bool { get }
 
-  /// Notifies the device that the transfer ends here; the device keeps its resume offset.
+  /// Notifies the device that the transfer ends here. The device keeps its resume offset if
+  /// `keepsProgress` is set.
   func abandon() async throws(UpdateFault)
 }
 

@@ -1,9 +1,9 @@
 import OtaflashATT
 import OtaflashGATT
 
-/// The expected rate of a link in bytes of data per second. It is only accurate enough to choose
-/// the content. The rate is rounded in steps of about a third, so that the same link always leads
-/// to the same choice.
+/// The expected rate of a link in bytes of data per second, for the choice between an image, a
+/// compressed image and a patch. The rate is rounded in steps of about a third, so that the same
+/// link always leads to the same choice.
 struct OTALinkRate: Sendable {
   /// A request is sent in one connection event, and its answer in the next.
   private static let eventsPerRoundTrip = 2

@@ -53,7 +53,8 @@ public struct FirmwareUpdate: Sendable {
   }
 
   /// The update as a command, performed by a `Peripheral`. Cancelling the task that performs the
-  /// command ends the transfer at a safe point, notifies the device, and keeps the resume offset.
+  /// command ends the transfer at a safe point, and notifies the device. The device keeps its
+  /// resume offset if its protocol supports resuming.
   public var command: Command<PeripheralTurn, UpdateResult, UpdateFault> {
     Command("flash \(name)") { (turn) async throws(UpdateFault) -> UpdateResult in
       var context = UpdateContext(

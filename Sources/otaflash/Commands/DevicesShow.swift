@@ -37,7 +37,8 @@ struct DevicesShow: Subcommand {
     return .done("shown", devices: [Ending.Device(id: id, outcome: "shown")])
   }
 
-  /// A word that is not an alias may be the name of a simulated board in a campaign.
+  /// Returns the id of the device. A word that is not an alias may be the name of a simulated board
+  /// in a campaign.
   private func id(in session: Session) throws(CommandFault) -> String {
     let selector: DeviceSelector
     do { selector = try DeviceSelector.parse(device) } catch { return device }

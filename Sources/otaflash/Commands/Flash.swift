@@ -89,7 +89,9 @@ struct Flash: DeviceCommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Stop after this time, and keep the resume offset.", valueName: "time"),
+    help: ArgumentHelp(
+      "Stop after this time; the same command resumes the transfer if the device keeps the data.",
+      valueName: "time"),
     transform: TimeSpan.parse)
   var timeLimit: TimeSpan?
 

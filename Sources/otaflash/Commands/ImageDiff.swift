@@ -12,7 +12,7 @@ struct ImageDiff: Subcommand {
     discussion: """
       Prints the sizes of the image, of the compressed image, and of patches against the running \
       image; then, for each link, the best choice if the flash is erased during the transfer, and \
-      if it was erased in advance. Times are predictions: nothing is sent.
+      if it was erased ahead. Times are predictions: nothing is sent.
       """)
 
   /// The rate of one request of 20 bytes and its response every 30 ms, then typical rates of poor

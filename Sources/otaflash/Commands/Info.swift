@@ -106,7 +106,7 @@ struct Info: TargetedCommand {
     session.console.result("next:   " + session.context.command(words))
   }
 
-  /// Inspecting a device must also work without a writable state directory.
+  /// Opens the store, if possible: the command must also work without a writable state directory.
   private func recordsIfAny(_ session: Session) -> StateStore? {
     do throws(CommandFault) {
       return try StateStore.open(session)

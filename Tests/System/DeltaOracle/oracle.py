@@ -188,7 +188,7 @@ def table(ours, pairs):
 
 
 def parts(ours, name, old, new):
-    """Each part is a separate patch against the complete base."""
+    """Compares each part as a separate patch against the complete base."""
     for start in range(0, len(new), PART):
         compare(ours, f"{name}, part at {start}", old, new[start:start + PART], "heatshrink,10,8")
 

@@ -100,9 +100,10 @@ def faults(scenario: Scenario) -> list[Fault]:
 
 
 def moment(kind: Kind, scenario: Scenario, chance: random.Random) -> float:
-    """The first seconds belong to the first updates. Stops and partitions start early, so that they end
-    before the campaign does. A coordinator that starts measures all leases again; in the short form it
-    starts before the stops, so that other gateways claim the devices of stopped ones in time."""
+    """Returns the time of a fault in seconds. No fault occurs during the first updates. Stops and partitions
+    start early, so that they end before the campaign does. A coordinator that starts measures all leases
+    again; in the short form, it starts before the stops, so that other gateways claim the devices of stopped
+    gateways in time."""
     first, last = 4.0, scenario.span
     is_short = scenario.span < 2 * scenario.stop_seconds
     match kind:

@@ -84,8 +84,8 @@ class FaultRun:
         return image
 
     def write_campaign(self) -> pathlib.Path:
-        """JSON is YAML. Faults of the deployment must not be failures of devices, so there are many
-        attempts."""
+        """Writes the campaign as JSON, which is valid YAML. Faults of the deployment must not count as failures
+        of devices, so the campaign permits many attempts."""
         campaign = {
             "campaign": "faults",
             "image": "app.bin",
@@ -145,7 +145,7 @@ class FaultRun:
         return True
 
     def check_programs(self) -> None:
-        """Only a fault ends a gateway or the server before the end of the campaign."""
+        """Checks that only a fault ended a gateway or the server."""
         if not self.deployment.server.life.is_killed and self.deployment.server.exit_code() is not None:
             raise RuntimeError(f"the server ended:\n{self.deployment.server.tail()}")
         for number, gateway in enumerate(self.deployment.gateways):
@@ -226,8 +226,8 @@ class FaultRun:
         self.stopped.discard(number)
 
     def victim(self, fault: Fault) -> int | None:
-        """The gateway of the plan, or the next one. One gateway of each site is always left, to claim
-        the devices of the others."""
+        """Returns the gateway of the plan, or the next gateway that can be stopped. One gateway of each site must
+        keep running to claim the devices of the other gateways."""
         for step in range(self.scenario.gateways):
             number = (fault.gateway + step) % self.scenario.gateways
             peers = [other for other in range(self.scenario.gateways) if self.is_peer(other, number)]

@@ -40,7 +40,7 @@ class Usage:
         self.memory, self.processor, self.elapsed = 0.0, 0.0, 0.0
 
     def sample(self) -> None:
-        """A process that has ended keeps its last sample."""
+        """Stores the memory and CPU time of the process; keeps the last sample of a process that has ended."""
         try:
             status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
             fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()

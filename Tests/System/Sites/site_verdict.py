@@ -78,7 +78,8 @@ def judge(
     log: list[Event], boards: list[Board], checksum: int, gateways: dict[int, str],
     killed: set[int],
 ) -> Verdict:  # fmt: skip
-    """`gateways` are the names of the gateways by process, and `killed` the killed processes."""
+    """Checks the event log and the boards. `gateways` maps processes to the names of their gateways;
+    `killed` contains the killed processes."""
     verdict = Verdict()
     endings = [next(iter(fields.values())) for name, fields, _ in log if name == "runEnded"]
     if len(endings) != 1 or "complete" not in endings[0]:
@@ -92,7 +93,7 @@ def judge(
 
 
 def judge_end(board: Board, outcome: str, checksum: int, verdict: Verdict) -> None:
-    """The outcome in the event log is what the device reports itself."""
+    """Checks that the outcome in the event log agrees with the state of the board."""
     count = COUNTS.get(outcome, outcome)
     verdict.ends[board["board"]] = (count, board["runs"])
     if count not in (SUCCEEDED, "failed", "absent"):
@@ -107,7 +108,8 @@ def judge_end(board: Board, outcome: str, checksum: int, verdict: Verdict) -> No
 
 
 def judge_writers(board: Board, gateways: dict[int, str], killed: set[int], verdict: Verdict) -> None:
-    """A host that lost the device writes nothing more, and another host waits until this is certain."""
+    """Checks that a host that lost a board sends no more PDUs to the board, and that another host connects only
+    after it can rely on this."""
     connections = board["log"]["connections"]
     for late in board["log"]["lateWrites"]:
         former, newer = connections[late["connection"] - 1], connections[late["newer"] - 1]
@@ -131,7 +133,7 @@ def judge_writers(board: Board, gateways: dict[int, str], killed: set[int], verd
 
 
 def judge_passes(board: Board, verdict: Verdict) -> None:
-    """A device receives bytes that it holds only if it lost them."""
+    """Checks that a board receives a byte again only if it lost the byte."""
     log = board["log"]
     verdict.resumed += len(log["resumes"])
     first = next((entry for entry in log["passes"] if entry.get("end")), None)

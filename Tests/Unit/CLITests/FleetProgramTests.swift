@@ -146,7 +146,7 @@ import Testing
     let id = try #require(try fleet("list").output.split(separator: "\n").last?.prefix(6))
     let retry = try fleet("retry", String(id))
     #expect(retry.status == 0, "\(retry.errors)")
-    #expect(retry.output.contains(/[1-4] devices? will be tried again/), "\(retry.output)")
+    #expect(retry.output.contains(/to try [1-4] devices? again/), "\(retry.output)")
     #expect(retry.output.contains("board-000"), "\(retry.output)")
     #expect(retry.output.contains(/next: .* fleet run .*c\.yaml/), "\(retry.output)")
     let cancelled = try fleet("cancel", "--yes")

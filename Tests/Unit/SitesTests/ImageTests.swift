@@ -47,7 +47,7 @@ import Testing
     #expect(try await ImageUpload(entries).store(bytes).chunksSent == 4)
   }
 
-  /// The upload fails at each of its writes, with and without effect.
+  /// The upload fails at each of its writes: either the request or the reply is lost.
   @Test(arguments: [MemoryEntries.Loss.request, .reply])
   func anInterruptedUploadContinues(_ loss: MemoryEntries.Loss) async throws {
     let bytes = Self.image(2)

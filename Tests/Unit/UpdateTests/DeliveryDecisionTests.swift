@@ -155,7 +155,7 @@ import Testing
     let first = decide()
     let once = makings.withLock { $0 }
     #expect(!first.isEmpty && decide() == first && makings.withLock { $0 } == once)
-    // Another link may need other parts: the stream is not created again.
+    // Another link may need a stream with other parts; cached streams are not created again.
     decision.conditions = DeliveryConditions(
       bytesPerSecond: 20, pageSize: 1024, secondsBetweenResets: 30)
     #expect(decide() != first)

@@ -53,7 +53,7 @@ def attend(caller):
 
 
 def become(request, streams):
-    """Replaces this forked process by the program."""
+    """Runs the program in this forked process, with the folder, environment and streams of its caller."""
     import runpy
 
     for number, stream in enumerate(streams):

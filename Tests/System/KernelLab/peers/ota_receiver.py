@@ -109,7 +109,7 @@ class Receiver:
         return ATTError.NONE
 
     def indication_ended(self) -> None:
-        """The indication was confirmed, or its time limit has expired."""
+        """Completes the operation after its indication was confirmed, or after the time limit expired."""
         self._operation_open = False
         self._reset_if_activated()
 

@@ -48,7 +48,7 @@ public final class DoorModel: Sendable {
     }
   }
 
-  /// Each command of this queue connects first, sends the code, and has a time limit.
+  /// Returns a queue whose commands connect first, send the code, and have a time limit.
   public func authorized(by code: UInt8) -> some CommandPerformer<PeripheralTurn> {
     let authorize = Command<PeripheralTurn, Void, PeripheralFault>(onConnection: "authorize") {
       (client) async throws(GATTFault) in

@@ -26,8 +26,8 @@ extension LegacyBootloaderSettings: SwarmKind {
       device.settings += [
         "entry=\(draw.pick(Entry.allCases).rawValue)",
         "variant=\(draw.pick(["sdk11", "sdk11", "adafruit"]))", "banks=\(banks.rawValue)",
-        // The erase of the image's pages must not take longer, because nothing restarts the timer
-        // during the erase.
+        // The inactivity timer must run longer than the erase of the image's pages, because nothing
+        // restarts the timer during the erase.
         "inactivity=\(draw.pick(["15s", "120s", "120s"]))",
       ]
       draw.drawInformation(&device)
