@@ -15,7 +15,7 @@ package struct ResolvedDevice: Sendable {
   package private(set) var dialer: Dialer
   package let clock: any LinkClock
   /// The simulated device, if it runs in this process.
-  private let device: SimulatedDevice?
+  private var device: SimulatedDevice?
   /// The pairing agent for a device on the air.
   package let pairing: PairingAgent?
   private var tuner: LinkTuner?
@@ -120,6 +120,13 @@ package struct ResolvedDevice: Sendable {
       guard let pairing, let tuner else { return await body() }
       return await tuner.serve { await pairing.serve(while: body) }
     }
+  }
+
+  /// The same device for the body of `withDevice`: its own `withDevice` only runs the body.
+  package var alreadyServed: ResolvedDevice {
+    var served = self
+    (served.device, served.tuner) = (nil, nil)
+    return served
   }
 
   private static func radio(
