@@ -82,7 +82,7 @@ package final class FileChanges: Sendable {
     return errno == EAGAIN
   }
 
-  /// Watches the closest folder that exists. The kernel returns the same number for the same folder.
+  /// Watches the closest folder that exists. The kernel returns one number for each folder.
   private func arm() -> Int32 {
     for folder in folders {
       let number = inotify_add_watch(descriptor.raw, folder, Self.mask)

@@ -122,8 +122,21 @@ package struct ResolvedDevice: Sendable {
     }
   }
 
+  /// Runs several operations on a device that is powered and served for all of them.
+  package func serving<Value: Sendable, Failure: Error>(
+    _ body: @escaping @Sendable (ResolvedDevice) async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let served = alreadyServed
+    let result = await withDevice { () async -> Result<Value, Failure> in
+      do throws(Failure) { return .success(try await body(served)) } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
   /// The same device for the body of `withDevice`: its own `withDevice` only runs the body.
-  package var alreadyServed: ResolvedDevice {
+  private var alreadyServed: ResolvedDevice {
     var served = self
     (served.device, served.tuner) = (nil, nil)
     return served

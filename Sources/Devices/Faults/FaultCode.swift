@@ -26,6 +26,7 @@ package enum FaultCode: String, CaseIterable, Sendable {
   case deviceFlashFault = "E-DEVICE-FLASH-FAULT"
   case noUpdateService = "E-NO-UPDATE-SERVICE"
   case protocolVersion = "E-PROTOCOL-VERSION"
+  case noConsole = "E-NO-CONSOLE"
   case imageRejected = "E-IMAGE-REJECTED"
   case reverted = "E-REVERTED"
   case oldVersionRuns = "E-OLD-VERSION-RUNS"

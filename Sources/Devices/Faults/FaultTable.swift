@@ -200,6 +200,13 @@ extension FaultCode {
           + "voltage and worn flash.",
         remedy: "Check the supply voltage and try again. A device that fails at the same offset "
           + "each time needs repair.")
+    case .noConsole:
+      FaultRow(
+        .refusedBeforeWriting, help: \.inspectDevice, "the device has no console",
+        causes: "The application has neither the Nordic UART Service nor SMP, or it has another "
+          + "characteristic for its log. A bootloader has no console.",
+        remedy: "`otaflash info -d DEVICE` lists the services. Specify a characteristic that "
+          + "notifies text with --characteristic.")
     case .noUpdateService:
       FaultRow(
         .refusedBeforeWriting, or: [.protocolBroken], help: \.inspectDevice,

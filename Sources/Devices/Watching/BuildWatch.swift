@@ -11,8 +11,8 @@ package enum BuildRemark<Fault: Error>: Sendable {
 }
 
 /// Waits for the complete builds of one file. A build is complete when no process writes the file,
-/// the file has not changed for `settling`, two reads returned the same bytes, and the file could be
-/// loaded.
+/// the file has not changed for `settling`, two reads returned the same bytes, and the file could
+/// be loaded.
 package struct BuildWatch: Sendable {
   /// The time without a change after which a file counts as written.
   package static let settling = Duration.milliseconds(100)

@@ -33,6 +33,7 @@ final class SMPProgram: BoardProgram {
   private let parts: BoardParts
   private let handle: AttributeHandle
   private let state: Shared<State>
+  private let console: (board: BoardConsole, table: AttributeTable)?
 
   init(_ machine: SMPServer, of firmware: SMPFirmware, runs image: SlotImage, random: SeededRandom)
   {
@@ -45,9 +46,13 @@ final class SMPProgram: BoardProgram {
     let name = machine.isRecovery ? recoveryName : parts.applicationName
     let isElsewhere = isLoader && machine.settings.loaderAddress == .flipped
     let address = (isElsewhere ? firmware.address.at(.flippedAddress) : nil) ?? firmware.address
+    let console =
+      machine.isRecovery ? nil : BoardConsole(of: parts, runs: image.version.description)
     let table = AttributeTable(
       services: Self.services(name: name, image, state, parts)
-        + (machine.isRecovery ? [] : LocalService.battery(of: parts.settings)))
+        + (machine.isRecovery ? [] : LocalService.battery(of: parts.settings))
+        + (console?.services(wake: parts.wake) ?? []))
+    self.console = console.map { ($0, table) }
     let handle = table.handle(of: Self.characteristic)
     self.handle = handle
     dataPath = DataPath(handle: handle)
@@ -115,7 +120,8 @@ final class SMPProgram: BoardProgram {
       return (fragments, [turn, timeLeft(in: &state, at: now)].compactMap { $0 }.min())
     }
     for fragment in fragments { server.notify(handle, fragment) }
-    return wait
+    let next = console.map { $0.board.poll(at: now, over: server, $0.table) }
+    return [wait, next].compactMap(\.self).min()
   }
 
   /// Returns the time until the next work, if any is pending.

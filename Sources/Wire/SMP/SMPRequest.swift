@@ -55,6 +55,7 @@ package enum SMPCall: Equatable, Sendable {
   case slotInfo(SMPImage.SlotInfo)
   case writeSetting(SMPSettings.Write)
   case saveSettings(SMPSettings.Save)
+  case shell(SMPShell.Execute)
 
   /// - Throws: `.unknownCommand`, and the defects of the fields of a known command.
   package init(_ message: SMPMessage) throws(SMPDecodeFault) {
@@ -79,6 +80,7 @@ package enum SMPCall: Equatable, Sendable {
     case SMPSettings.Write.command:
       self = .writeSetting(try SMPSettings.Write(fields: fields))
     case SMPSettings.Save.command: self = .saveSettings(SMPSettings.Save(fields: fields))
+    case SMPShell.Execute.command: self = .shell(try SMPShell.Execute(fields: fields))
     default: throw .unknownCommand(command)
     }
   }

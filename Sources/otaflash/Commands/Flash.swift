@@ -23,7 +23,9 @@ struct Flash: DeviceCommand {
       --quiet or --no-input, the error message lists the devices instead.
 
       With --watch, each new build of the file is flashed until Ctrl-C is pressed. A build counts \
-      when it is complete and valid; other builds are reported and skipped.
+      when it is complete and valid; other builds are reported and skipped. With --monitor, the \
+      console of the device is shown after the update, and while --watch waits; see otaflash \
+      console.
       """)
 
   private static let formats = (FirmwareImage.Format.allCases.map(\.row.title) + ["ZIP package"])
@@ -100,6 +102,10 @@ struct Flash: DeviceCommand {
   @Flag(name: .long, help: "Wait for each new build of the file, and flash it.")
   var watch = false
 
+  @Flag(name: .long, help: "Show the console of the device after the update.")
+  var monitor = false
+
+  @OptionGroup var console: ConsoleOptions
   @OptionGroup var patches: DeltaOptions
   @OptionGroup var link: LinkOptions
   @OptionGroup var notification: NotifyOption
@@ -129,6 +135,9 @@ struct Flash: DeviceCommand {
     if let chunk, !Self.chunkRange.contains(chunk.bytes) {
       throw ValidationError("--chunk \(chunk.bytes) is out of range; specify 1 to 512")
     }
+    guard monitor || !console.isUsed else {
+      throw ValidationError("--channel, --characteristic and --log require --monitor")
+    }
     guard !watch || image != ImageFile.standardInput else {
       throw ValidationError("--watch requires a file; standard input has no builds")
     }
@@ -147,10 +156,22 @@ struct Flash: DeviceCommand {
     }
     let options = try updateOptions(for: firmware, in: session)
     announce(firmware, in: session)
+    let console = try monitor ? ConsoleRun(console, in: session) : nil
     let (destination, records) = try await resolve(device, in: session)
-    let result = try await send(firmware, options, to: destination, records, in: session)
-    report(result, of: firmware, in: session)
-    if let next = result.next(in: session.context) { session.console.result("next:   " + next) }
-    return .done(result.outcome.rawValue, devices: [ending(of: result, firmware)])
+    guard let console else {
+      let result = try await send(firmware, options, to: destination, records, in: session)
+      report(result, of: firmware, in: session)
+      if let next = result.next(in: session.context) { session.console.result("next:   " + next) }
+      return .done(result.outcome.rawValue, devices: [ending(of: result, firmware)])
+    }
+    return try await destination.serving { (device) async throws(CommandFault) in
+      let result = try await send(firmware, options, to: device, records, in: session)
+      session.updates.end(ok: true)
+      report(result, of: firmware, in: session)
+      try await console.run(on: device)
+      return Ending(
+        exit: session.interruption.signal.map { .signal($0) } ?? .done,
+        outcome: result.outcome.rawValue, devices: [ending(of: result, firmware)])
+    }
   }
 }

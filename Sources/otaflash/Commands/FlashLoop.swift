@@ -9,30 +9,26 @@ struct FlashLoop: Sendable {
   let command: Flash
   let session: Session
 
+  private typealias Build = (value: FirmwarePackage, changed: LinkInstant)
+
   func run(on device: DeviceSelector) async throws(CommandFault) -> Ending {
     let (destination, records) = try await command.resolve(device, in: session)
-    // One power-on for all builds: a simulated device is not started twice.
-    let ending = await destination.withDevice { () async -> Result<Ending, CommandFault> in
-      do throws(CommandFault) {
-        return .success(try await repeatedly(destination.alreadyServed, records))
-      } catch {
-        return .failure(error)
-      }
+    return try await destination.serving { (device) async throws(CommandFault) in
+      try await repeatedly(device, records)
     }
-    return try ending.get()
   }
 
   private func repeatedly(
     _ destination: ResolvedDevice, _ records: StateStore
   ) async throws(CommandFault) -> Ending {
+    let console = try command.monitor ? ConsoleRun(command.console, in: session) : nil
     var watch = BuildWatch(SystemFile(path: command.image), clock: destination.clock)
     var (number, devices) = (0, [Ending.Device]())
     note("waiting for a new build of \(command.image); Ctrl-C ends")
     session.console.event("build", ["outcome": .string("waiting")])
     while true {
-      let build = await watch.next(remark: remark) { () throws(CommandFault) in
-        try command.firmware(in: session)
-      }
+      let build: Build?
+      (watch, build) = await next(watch, showing: console, of: destination)
       guard let build else {
         return Ending(
           exit: session.interruption.signal.map { .signal($0) } ?? .done, outcome: "watched",
@@ -58,6 +54,37 @@ struct FlashLoop: Sendable {
       }
       note("waiting for the next build; Ctrl-C ends")
     }
+  }
+
+  /// Waits for the next build while the console of the device is shown.
+  private func next(
+    _ watch: BuildWatch, showing console: ConsoleRun?, of device: ResolvedDevice
+  ) async -> (BuildWatch, Build?) {
+    await withTaskGroup(of: (BuildWatch, Build?)?.self, returning: (BuildWatch, Build?).self) {
+      group in
+      group.addTask {
+        var watch = watch
+        let build = await watch.next(remark: remark) { () throws(CommandFault) in
+          try command.firmware(in: session)
+        }
+        return (watch, build)
+      }
+      if let console { group.addTask { await show(console, of: device) } }
+      defer { group.cancelAll() }
+      for await part in group { if let part { return part } }
+      return (watch, nil)
+    }
+  }
+
+  /// A device without a console is reported, and does not end the watch.
+  private func show(_ console: ConsoleRun, of device: ResolvedDevice) async -> (BuildWatch, Build?)?
+  {
+    do throws(CommandFault) {
+      try await console.run(on: device)
+    } catch {
+      if !Task.isCancelled { session.console.fail(session.context.report(error)) }
+    }
+    return nil
   }
 
   private func flash(

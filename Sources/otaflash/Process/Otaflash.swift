@@ -14,7 +14,8 @@ struct Otaflash: GroupCommand, Sendable {
       """,
     version: Release.version,
     subcommands: [
-      Scan.self, Info.self, Flash.self, Image.self, Slots.self, Reset.self, Bench.self, Pair.self,
+      Scan.self, Info.self, Flash.self, ConsoleCommand.self, Image.self, Slots.self, Reset.self,
+      Bench.self, Pair.self,
       Unpair.self, Simulate.self, FleetCommand.self, Devices.self, DoctorCommand.self,
       SelfTestCommand.self, Completion.self, Explain.self,
     ])

@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  /// Watches until `count` builds are complete or the time is over. A file of an odd size is broken.
+  /// Watches until `count` builds are complete or the time is over. Files of odd size are broken.
   private static func watch(
     _ states: [(Duration, [UInt8]?)], builds count: Int, isReported: Bool = true,
     isHeldOpen: Bool = false, limit: Duration = .seconds(30)

@@ -52,7 +52,9 @@ enum FaultSamples {
       .aliasRefused("door-01", .taken(by: "sim:smp")), .aliasRefused("a", .full(maximum: 9)),
       .selfTestFailed(["SMP", "wrong key"], of: 13),
       .unhealthy(failed: 2, command: "rfkill unblock bluetooth"),
-      .withoutCampaigns, .belowBaseline(count: 1, worst: "x at 50%", wanted: Percentage(90)),
+      .noConsole(ConsoleAbsence(wanted: "SMP service", candidates: ["2A37"])),
+      .noConsole(ConsoleAbsence(wanted: "SMP service", candidates: [])), .withoutCampaigns,
+      .belowBaseline(count: 1, worst: "x at 50%", wanted: Percentage(90)),
       .stopped,
       .simulation("no such profile"), .output(errno: EPIPE),
       .shortage(.descriptors(free: 3, needed: 20)),
@@ -125,6 +127,7 @@ enum FaultSamples {
     case .aliasRefused: 34
     case .noDeviceNamed: 35
     case .unknownDevice: 17
+    case .noConsole: 36
     }
   }
 

@@ -54,7 +54,7 @@ import Testing
     "Console": ["Text", "Grammar", "Files", "Output", "Session", "Terminal"],
     "Devices": [
       "Grammar", "Faults", "Output", "Session", "Air", "Connection", "Serving", "Images",
-      "Watching", "Choosing",
+      "Watching", "Choosing", "DeviceConsole",
     ],
     "Bench": ["Benchmark", "SelfTest"],
     "FleetHost": ["Faults", "Output", "Display", "Storage", "Campaign", "Transport", "Run"],
