@@ -71,6 +71,8 @@ package enum CommandFault: Error {
   case outputFile(OutputFile, OutputFileFault)
   /// A device without the requested console, and its characteristics that send values.
   case noConsole(ConsoleAbsence)
+  /// The project file.
+  case project(ProjectFile.Fault)
   /// Too few resources to start.
   case shortage(ResourceShortage)
   /// This program was built without campaigns.

@@ -9,6 +9,7 @@ package enum FaultCode: String, CaseIterable, Sendable {
   case otherSigner = "E-OTHER-SIGNER"
   case keyFile = "E-KEY-FILE"
   case keyFileExposed = "E-KEY-FILE-EXPOSED"
+  case project = "E-PROJECT"
   // Refused before the first byte was written.
   case wrongHardware = "E-WRONG-HARDWARE"
   case doesNotFit = "E-DOES-NOT-FIT"

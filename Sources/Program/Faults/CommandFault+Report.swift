@@ -144,6 +144,7 @@ extension FaultReport {
             : "These characteristics send values; choose one with --characteristic: "
               + absence.candidates.joined(separator: ", ") + ".",
           help: context.inspectDevice)
+      case .project(let fault): FaultReport(fault, in: context)
       case .shortage(let shortage): FaultReport(shortage, in: context)
       case .withoutCampaigns:
         FaultReport(

@@ -53,7 +53,13 @@ enum FaultSamples {
       .selfTestFailed(["SMP", "wrong key"], of: 13),
       .unhealthy(failed: 2, command: "rfkill unblock bluetooth"),
       .noConsole(ConsoleAbsence(wanted: "SMP service", candidates: ["2A37"])),
-      .noConsole(ConsoleAbsence(wanted: "SMP service", candidates: [])), .withoutCampaigns,
+      .noConsole(ConsoleAbsence(wanted: "SMP service", candidates: [])),
+      .project(.foreignOwner(path: "/p/otaflash.toml")), .project(.noFile(profile: "rig")),
+      .project(.noSuchProfile("rig", path: "/p/otaflash.toml", known: ["desk"])),
+      .project(.noSuchProfile("rig", path: "/p/otaflash.toml", known: [])),
+      .project(.malformed(FilePassage(path: "/p/otaflash.toml", line: 2, column: 3, words: "x"))),
+      .project(.unreadable(.unreadable(path: "/p/otaflash.toml", errno: EACCES))),
+      .withoutCampaigns,
       .belowBaseline(count: 1, worst: "x at 50%", wanted: Percentage(90)),
       .stopped,
       .simulation("no such profile"), .output(errno: EPIPE),
@@ -128,6 +134,7 @@ enum FaultSamples {
     case .noDeviceNamed: 35
     case .unknownDevice: 17
     case .noConsole: 36
+    case .project: 37
     }
   }
 
