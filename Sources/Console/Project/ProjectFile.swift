@@ -52,7 +52,7 @@ package struct ProjectFile: Equatable, Sendable {
 
   // MARK: Reading
 
-  /// The closest file, from a folder upwards; `nil` if there is none.
+  /// The closest file, from a folder upwards; `nil` if no folder contains one.
   package static func find(from folder: String) throws(Fault) -> ProjectFile? {
     var folder = folder
     while true {

@@ -27,7 +27,7 @@ package struct LineAssembler: Sendable {
     return lines
   }
 
-  /// Ends the last line, for example a prompt; `nil` if there is none.
+  /// Ends the last line, for example a prompt; `nil` if it is empty.
   package mutating func flush() -> String? {
     defer { pending = [] }
     let text = String(decoding: Self.withoutSequences(pending), as: UTF8.self)

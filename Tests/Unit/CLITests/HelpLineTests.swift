@@ -112,7 +112,8 @@ import Testing
         }
         switch CommandLineReading(Array(command.dropFirst()), environment: [:]) {
         case .command, .text: continue
-        case .groupAlone, .malformed: Issue.record("'\(line)' is not understood (\(origin))")
+        case .groupAlone, .malformed, .unusableProject:
+          Issue.record("'\(line)' is not understood (\(origin))")
         }
       }
     }
