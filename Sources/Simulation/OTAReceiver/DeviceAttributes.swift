@@ -17,14 +17,16 @@ struct DeviceAttributes: Sendable {
   let status: AttributeHandle
 
   init(
-    _ parts: BoardParts, running: SlotImage, receiver: Shared<ReceiverMachine>
+    _ parts: BoardParts, running: SlotImage, receiver: Shared<ReceiverMachine>,
+    _ console: BoardConsole?
   ) {
     table = AttributeTable(
       services: [
         LocalService.genericAccess(name: parts.applicationName),
         Self.deviceInformation(parts.settings, running),
         Self.otaService(parts.settings, receiver, wake: parts.wake),
-      ] + LocalService.battery(of: parts.settings))
+      ] + LocalService.battery(of: parts.settings)
+        + (console?.services(wake: parts.wake) ?? []))
     control = table.handle(of: DeviceUUID.otaControl)
     data = table.handle(of: DeviceUUID.otaData)
     status = table.handle(of: DeviceUUID.otaStatus)

@@ -127,6 +127,8 @@ public struct SMPServerSettings: Hashable, Sendable {
   public var loaderAddress = LoaderAddress.flipped
   /// Whether the application has the settings group, which sets the name of the firmware loader.
   public var hasSettings = true
+  /// Whether the application has the shell group.
+  package var hasShell = false
   /// Whether a message may be longer than one write.
   public var reassembles = true
   /// Whether pages are erased progressively instead of the complete slot before the first byte.
@@ -218,6 +220,7 @@ extension SMPServerSettings: KindSettings {
     KindKey("loader-address", "the advertising address of the firmware loader", \.loaderAddress),
     KindKey(
       "settings", "the settings group sets the name of the firmware loader", \.hasSettings),
+    KindKey("shell", "the application has a shell (no)", \.hasShell),
     KindKey("v1", "messages of version 2 are rejected", \.isVersion1),
     KindKey(
       "patches", "the application also has the OTA service, for patches", \.takesPatches),

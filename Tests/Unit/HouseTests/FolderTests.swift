@@ -51,10 +51,10 @@ import Testing
     "SiteHost": ["Connection", "Gateway", "Coordinator"],
     "FleetForecast": [""],
     "FleetReport": ["Text", "Run", "Tables", "Page"],
-    "Console": ["Text", "Grammar", "Files", "Output", "Session", "Terminal"],
+    "Console": ["Text", "Grammar", "Files", "Project", "Output", "Session", "Terminal"],
     "Devices": [
       "Grammar", "Faults", "Output", "Session", "Air", "Connection", "Serving", "Images",
-      "Choosing",
+      "Watching", "Choosing", "DeviceConsole",
     ],
     "Bench": ["Benchmark", "SelfTest"],
     "FleetHost": ["Faults", "Output", "Display", "Storage", "Campaign", "Transport", "Run"],
