@@ -43,9 +43,11 @@ public struct TransferWaits: Equatable, Sendable {
   /// The time spent waiting for the device's window, while it permitted no data before the next
   /// message of the device.
   public var device = Duration.zero
-  /// The part of `device` in which more than half of the device's buffer was not yet in flash.
+  /// The part of `device` in which more than half of the device's buffer was in use, because its
+  /// flash was busy.
   public var flash = Duration.zero
-  /// The wait for space in the transport's queue, which the air or the system limits.
+  /// The wait for space in the transport's queue, or for a link that needs several round trips to
+  /// carry the window of the device. The air or the system limits it.
   public var transport = Duration.zero
   /// The wait for responses to writes with response.
   public var responses = Duration.zero
