@@ -22,33 +22,60 @@ package struct Patch: Sendable {
   package static func smallest(
     from base: PatchBase, to image: ArraySlice<UInt8>, codecs: [PatchCodec]
   ) -> Patch {
-    var smallest: Patch?
-    each(from: base, to: image, codecs: codecs) { patch in
-      if patch.bytes.count < smallest?.bytes.count ?? .max { smallest = patch }
-    }
-    guard let smallest else { preconditionFailure("a patch needs a codec") }
-    return smallest
+    smallest(from: base, to: image, ofEach: [codecs])[0]
   }
 
-  /// Creates a patch with each of some codecs.
-  package static func each(
-    from base: PatchBase, to image: ArraySlice<UInt8>, codecs: [PatchCodec], _ body: (Patch) -> Void
-  ) {
+  /// Returns the smallest patch that each of several groups of codecs yields. No group is empty.
+  package static func smallest(
+    from base: PatchBase, to image: ArraySlice<UInt8>, ofEach groups: [[PatchCodec]]
+  ) -> [Patch] {
     precondition(!image.isEmpty, "a patch must create bytes")
-    let stream = PatchStream.bytes(from: base, to: image)
-    let reach = codecs.map(\.reach).max() ?? 0
-    let index = reach > 0 ? StreamIndex(stream, reach: reach) : nil
-    for codec in codecs {
-      let bytes = codec.compress(stream, index: index)
-      body(Patch(imageSize: image.count, codec: codec, compressed: bytes))
+    let reach = groups.joined().map(\.reach).max() ?? 0
+    let streams = PatchStream.alternatives(from: base, to: image).map { stream in
+      (stream, index: reach > 0 ? StreamIndex(stream, reach: reach) : nil)
     }
+    return groups.map { codecs in
+      let patches = streams.flatMap { stream, index in
+        compressed(stream, index, codecs).map { codec, bytes in
+          Patch(imageSize: image.count, codec: codec, compressed: bytes)
+        }
+      }
+      guard let smallest = patches.min(by: { $0.bytes.count < $1.bytes.count }) else {
+        preconditionFailure("a patch needs a codec")
+      }
+      return smallest
+    }
+  }
+
+  /// The compressed streams of which one is the smallest that the codecs yield.
+  private static func compressed(
+    _ stream: [UInt8], _ index: StreamIndex?, _ codecs: [PatchCodec]
+  ) -> [(PatchCodec, [UInt8])] {
+    var found: [(PatchCodec, [UInt8])] = []
+    var parameters: [HeatshrinkParameters] = []
+    for codec in codecs {
+      if case .heatshrink(let some) = codec {
+        parameters.append(some)
+      } else {
+        found.append((codec, codec.compress(stream, index: index)))
+      }
+    }
+    guard let index, !parameters.isEmpty else { return found }
+    let (best, bytes) = HeatshrinkEncoder.smallest(stream, among: parameters, index: index)
+    return found + [(.heatshrink(best), bytes)]
   }
 }
 
 /// The content of a patch before compression.
 enum PatchStream {
-  static func bytes(from base: PatchBase, to image: ArraySlice<UInt8>) -> [UInt8] {
-    let steps = ApproximateMatching.steps(from: base, to: image)
+  /// The streams for each sequence of steps, of which the caller uses the smallest when compressed.
+  static func alternatives(from base: PatchBase, to image: ArraySlice<UInt8>) -> [[UInt8]] {
+    ApproximateMatching.steps(from: base, to: image).map { bytes($0, from: base, to: image) }
+  }
+
+  private static func bytes(
+    _ steps: [PatchStep], from base: PatchBase, to image: ArraySlice<UInt8>
+  ) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(image.count + 4 * steps.count)
     // The size of the data format section, which is 0: no data format.

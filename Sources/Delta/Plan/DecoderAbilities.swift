@@ -28,13 +28,17 @@ package struct DecoderAbilities: Hashable, Sendable {
   }
 
   /// The codecs that are worth trying. Short references suit new bytes; long references suit a
-  /// difference of mostly zeros. Patches without compression are as large as the image, so they are
-  /// not tried.
+  /// difference of mostly zeros. A shorter window needs fewer bits for each reference, so smaller
+  /// windows are tried as well, and a device with a larger window never needs a larger patch.
+  /// Patches without compression are as large as the image, so they are not tried.
   package var codecs: [PatchCodec] {
-    let window = min(largestWindow, 14)
-    let lookaheads = Set([4, window - 2, window - 1].map { min($0, largestLookahead) })
-    let parameters = lookaheads.sorted().compactMap {
-      HeatshrinkParameters(window: window, lookahead: $0)
+    let windows = largestWindow < 4 ? [] : Array(4...min(largestWindow, 14))
+    let parameters = windows.flatMap { window in
+      // The windows that no device has are tried only for the last percent.
+      let lookaheads = window < 8 ? [window - 1] : [4] + Array(window - 4..<window)
+      return Set(lookaheads.map { min($0, largestLookahead) }).sorted().compactMap {
+        HeatshrinkParameters(window: window, lookahead: $0)
+      }
     }
     let codecs = (hasCRLE ? [PatchCodec.crle] : []) + parameters.map(PatchCodec.heatshrink)
     return codecs.isEmpty ? [.none] : codecs

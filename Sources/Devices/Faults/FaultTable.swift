@@ -244,9 +244,10 @@ extension FaultCode {
       FaultRow(
         .rejectedByDevice, help: \.inspectDevice,
         "the old image runs again: the bootloader did not start the new image, or reverted it",
-        causes: "The bootloader rejected the new image because of its signature or version, or the "
-          + "bootloader started the image on trial, but the image crashed or was not confirmed "
-          + "before a restart.",
+        causes: "The bootloader rejected the new image because of its signature or version, or "
+          + "because the image is compressed and the bootloader does not decompress images. "
+          + "Another possible cause: the bootloader started the image on trial, but the image "
+          + "crashed or was not confirmed before a restart.",
         remedy: "The device works, but the new image does not. Before you send the image to other "
           + "devices, observe its start with a debugger or a console.")
     case .oldVersionRuns:

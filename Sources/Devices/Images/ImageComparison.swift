@@ -52,19 +52,17 @@ package struct ImageComparison {
     _ content: Delivery.Content, of image: [UInt8], against base: PatchBase,
     _ codecs: [PatchCodec], _ windows: [Int]
   ) -> [Size] {
-    let heatshrink = windows.flatMap { window in
+    let heatshrink = windows.map { window in
       DecoderAbilities(
         hasCRLE: false, largestWindow: window, largestLookahead: window, pageSize: 1
       ).codecs
     }
-    var sizes: [Size] = []
-    Patch.each(from: base, to: image[...], codecs: codecs + heatshrink) { patch in
-      let size = Size(content: content, codec: patch.codec, bytes: patch.bytes.count)
-      guard let window = patch.codec.window, let last = sizes.last, last.codec?.window == window
-      else { return sizes.append(size) }
-      if size.bytes < last.bytes { sizes[sizes.count - 1] = size }
-    }
-    return sizes
+    return Patch.smallest(from: base, to: image[...], ofEach: codecs.map { [$0] } + heatshrink)
+      .reduce(into: []) { sizes, patch in
+        // A larger window may be of no use.
+        guard sizes.last?.codec != patch.codec else { return }
+        sizes.append(Size(content: content, codec: patch.codec, bytes: patch.bytes.count))
+      }
   }
 
   /// Returns the predicted best delivery under `conditions`, with the page size of this comparison.

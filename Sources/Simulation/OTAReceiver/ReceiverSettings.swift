@@ -23,6 +23,8 @@ struct ReceiverSettings: KindSettings {
   /// Whether the device erases pages of its slot before their data arrives, and the complete slot
   /// while the slot holds no data (14).
   var erasesAhead = false
+  /// Whether the device neither erases nor writes a page that already holds its data (15).
+  var keepsPages = false
 
   static let presets = [
     ProfilePreset(
@@ -56,6 +58,10 @@ struct ReceiverSettings: KindSettings {
       "flip", "one bit of the N-th data write of a boot is wrong", "a count, 1 or more",
       \.flippedWrite, Quantity.count),
     KindKey("erase-ahead", "the device erases pages before their data arrives (no)", \.erasesAhead),
+    KindKey(
+      "keep-pages",
+      "pages that hold their data are neither erased nor written; not with erase-ahead (no)",
+      \.keepsPages),
   ]
   static let foreignKeys: Set<ProfileKey> = []
   static let faults = Set(Fault.allCases)

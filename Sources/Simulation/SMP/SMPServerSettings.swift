@@ -147,7 +147,8 @@ public struct SMPServerSettings: Hashable, Sendable {
   /// Whether the server reports the activation mode of the bootloader; `nil` = the default of the
   /// release.
   public var hasBootloaderInformation: Bool?
-  /// Whether the bootloader decompresses compressed images instead of rejecting them.
+  /// Whether the bootloader decompresses compressed images instead of rejecting them. MCUboot does
+  /// so only in the mode `overwrite`, which this setting therefore requires.
   public var decompresses = false
   /// The key with which an image must be signed; `nil` = the bootloader verifies no signature.
   var key: ImageKey?
@@ -206,7 +207,8 @@ extension SMPServerSettings: KindSettings {
     KindKey(
       "bootinfo", "the server reports the bootloader", "yes or no", \.hasBootloaderInformation,
       yesOrNo),
-    KindKey("decompress", "the bootloader decompresses images", \.decompresses),
+    KindKey(
+      "decompress", "the bootloader decompresses images, with mode=overwrite", \.decompresses),
     KindKey(
       "signed", "images must be signed with the private half of this public key",
       "root-rsa-2048, root-ec-p256 or root-ed25519 (MCUboot's own), or a public key's DER in "

@@ -11,7 +11,9 @@ struct ImagePatch: Subcommand {
     abstract: "Create a patch from one image to another.",
     discussion: """
       The patch has the sequential format of detools: 'detools apply_patch OLD FILE NEW' applies \
-      it. Before the command writes the file, it applies the patch and compares the result. \
+      it. If OLD or NEW has another format than raw bytes, the patch is between the images in the \
+      files, which 'objcopy -O binary' extracts. Before the command writes the file, it applies \
+      the patch and compares the result. \
       'flash NEW --patch FILE' sends it; without --patch, flash creates a patch against the \
       running image.
       """)
@@ -53,6 +55,9 @@ struct ImagePatch: Subcommand {
       throw .outputFile(file, error)
     }
     printResult(patch, of: pair, session)
+    for image in [pair.old, pair.new] where image.format != .binary {
+      session.console.note(Self.differingFile(image))
+    }
     return .done("written")
   }
 
@@ -76,6 +81,13 @@ struct ImagePatch: Subcommand {
       preconditionFailure("a new patch cannot be applied: \(error)")
     }
     precondition(made.image == pair.new.bytes, "a new patch creates another image")
+  }
+
+  /// The note that a patch does not apply to a file, but to the image in it.
+  private static func differingFile(_ image: FirmwareImage) -> String {
+    "note: the patch is for the \(Text.grouped(image.bytes.count)) B of the image in "
+      + "\(image.name), not for the \(image.format.row.adjective) file itself: before you use "
+      + "detools, extract the image with 'objcopy -O binary'"
   }
 
   private func printResult(_ patch: Patch, of pair: ImagePair, _ session: Session) {

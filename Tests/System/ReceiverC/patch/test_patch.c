@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "erase_ahead.h"
+#include "kept_pages.h"
 #include "refusals.h"
 #include "session.h"
 
@@ -513,6 +514,7 @@ int main(void) {
   test_flash_faults();
   test_worn_pages();
   test_erase_ahead();
+  test_kept_pages();
   test_fuzz();
   printf("patch sessions: %u passed, %u failed\n", passed, failed);
   return failed == 0 ? 0 : 1;
