@@ -20,8 +20,8 @@ import Testing
     ],
     "Delta": ["Format", "Matching", "Codecs", "Patch", "Plan"],
     "Simulation": [
-      "Time", "Flash", "Radio", "Profile", "Bootloader", "Board", "NordicShared", "OTAReceiver",
-      "NordicSecure", "NordicLegacy", "SMP", "Catalogue", "Neighbourhood",
+      "Time", "Flash", "Radio", "Profile", "Bootloader", "Board", "NordicShared", "OTAShared",
+      "OTAReceiver", "NordicSecure", "NordicLegacy", "SMP", "Catalogue", "Neighbourhood",
     ],
     "BlueZ": [
       "", "EventLoop", "System", "Socket", "Mgmt", "HCI", "Security", "Tuning", "Link", "Central",

@@ -25,7 +25,7 @@ final class ReceiverMachine {
   /// The address range of the running image in flash.
   private let base: Range<Int>
   private var baseReads = 0
-  private let kind: ReceiverSettings
+  private let kind: ReceiverOptions
   /// The previous image.
   private let former: SlotImage
   private var dataWrites = 0
@@ -41,7 +41,7 @@ final class ReceiverMachine {
   fileprivate(set) var activation: SlotImage?
 
   init(
-    settings: BoardSettings, kind: ReceiverSettings, record: BootRecord,
+    settings: BoardSettings, kind: ReceiverOptions, record: BootRecord,
     outcome: Bootloader.Outcome, flash: SimulatedFlash, random: SeededRandom,
     slotSize: Int? = nil, mayBegin: @escaping @Sendable () -> Bool = { true },
     confirmTrial: @escaping @Sendable () -> Bool
