@@ -35,12 +35,28 @@ package struct Patch: Sendable {
     from base: PatchBase, to image: ArraySlice<UInt8>, codecs: [PatchCodec], _ body: (Patch) -> Void
   ) {
     precondition(!image.isEmpty, "a patch must create bytes")
-    let stream = PatchStream.bytes(from: base, to: image)
+    let mapped = codecs.filter(\.isMapped)
+    let sequential = codecs.filter { !$0.isMapped }
+    if !sequential.isEmpty {
+      each(of: PatchStream.bytes(from: base, to: image), sequential, image.count, body)
+    }
+    guard !mapped.isEmpty else { return }
+    let content = MappedContent(from: base, to: image)
+    let compressed = mapped.filter { $0 != .range }
+    if !compressed.isEmpty { each(of: content.bytes(), compressed, image.count, body) }
+    if mapped.contains(.range) {
+      body(Patch(imageSize: image.count, codec: .range, compressed: content.rangeCoded()))
+    }
+  }
+
+  private static func each(
+    of stream: [UInt8], _ codecs: [PatchCodec], _ imageSize: Int, _ body: (Patch) -> Void
+  ) {
     let reach = codecs.map(\.reach).max() ?? 0
     let index = reach > 0 ? StreamIndex(stream, reach: reach) : nil
     for codec in codecs {
       let bytes = codec.compress(stream, index: index)
-      body(Patch(imageSize: image.count, codec: codec, compressed: bytes))
+      body(Patch(imageSize: imageSize, codec: codec, compressed: bytes))
     }
   }
 }

@@ -39,10 +39,10 @@ package struct ImageComparison {
     sizes =
       [Size(content: .plain, codec: nil, bytes: image.count)]
       + Self.sizes(.compressed, of: image, against: empty, [.crle], windows)
-      + Self.sizes(.difference, of: image, against: base, [.none, .crle], windows)
+      + Self.sizes(.difference, of: image, against: base, [.none, .crle], windows, hasMap: true)
     let abilities = DecoderAbilities(
-      hasCRLE: true, largestWindow: window, largestLookahead: window,
-      pageSize: conditions.pageSize)
+      hasCRLE: true, largestWindow: window, largestLookahead: window, hasMap: true,
+      hasRangeCoder: true, pageSize: conditions.pageSize)
     deliveries = DeliveryPlanner(image: image, abilities: abilities, conditions: conditions)
       .deliveries(base: base)
   }
@@ -50,15 +50,17 @@ package struct ImageComparison {
   /// The smallest size for each window.
   private static func sizes(
     _ content: Delivery.Content, of image: [UInt8], against base: PatchBase,
-    _ codecs: [PatchCodec], _ windows: [Int]
+    _ codecs: [PatchCodec], _ windows: [Int], hasMap: Bool = false
   ) -> [Size] {
     let heatshrink = windows.flatMap { window in
       DecoderAbilities(
-        hasCRLE: false, largestWindow: window, largestLookahead: window, pageSize: 1
+        hasCRLE: false, largestWindow: window, largestLookahead: window, hasMap: hasMap,
+        pageSize: 1
       ).codecs
     }
+    let range = hasMap ? [PatchCodec.range] : []
     var sizes: [Size] = []
-    Patch.each(from: base, to: image[...], codecs: codecs + heatshrink) { patch in
+    Patch.each(from: base, to: image[...], codecs: codecs + heatshrink + range) { patch in
       let size = Size(content: content, codec: patch.codec, bytes: patch.bytes.count)
       guard let window = patch.codec.window, let last = sizes.last, last.codec?.window == window
       else { return sizes.append(size) }
@@ -80,7 +82,10 @@ package struct ImageComparison {
 extension PatchCodec {
   /// The window of heatshrink, in bits.
   fileprivate var window: Int? {
-    if case .heatshrink(let parameters) = self { parameters.window } else { nil }
+    switch self {
+    case .heatshrink(let parameters), .mapped(let parameters): parameters.window
+    case .none, .crle, .range: nil
+    }
   }
 }
 

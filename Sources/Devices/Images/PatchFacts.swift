@@ -54,14 +54,16 @@ extension PatchCodec {
   /// `heatshrink 10,8`
   package var words: String { self == .none ? "not compressed" : description }
 
-  /// detools' name, and heatshrink's two numbers.
+  /// detools' name or the name of format 2, and heatshrink's two numbers.
   package var members: [JSONValue.Member] {
     switch self {
     case .none: JSONValue.fields(["codec": "none"])
     case .crle: JSONValue.fields(["codec": "crle"])
-    case .heatshrink(let parameters):
+    case .range: JSONValue.fields(["codec": "mapped-range"])
+    case .heatshrink(let parameters), .mapped(let parameters):
       JSONValue.fields([
-        "codec": "heatshrink", "window": .integer(parameters.window),
+        "codec": isMapped ? "mapped-heatshrink" : "heatshrink",
+        "window": .integer(parameters.window),
         "lookahead": .integer(parameters.lookahead),
       ])
     }

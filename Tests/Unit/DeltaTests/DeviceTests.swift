@@ -63,7 +63,8 @@ import Testing
   @Test(arguments: 1...10)
   func deviceAndHostAgreeOnImagesAndFaults(_ seed: UInt64) {
     var random = SplitMix64(seed: seed)
-    let base = random.bytes(Int.random(in: 0..<600, using: &random), kinds: 30)
+    let size = Int.random(in: 0..<600, using: &random)
+    let base = seed % 2 == 0 ? random.bytes(size, kinds: 30) : random.code(size)
     let image = random.edited(base, pieces: 3)
     let planner = DeliveryPlanner(
       image: image,
@@ -71,7 +72,7 @@ import Testing
         hasCRLE: true, largestWindow: 10, largestLookahead: 10, pageSize: Self.page),
       conditions: DeliveryConditions(bytesPerSecond: 1000, pageSize: Self.page))
     for size in [Self.page, 2 * Self.page, image.count] {
-      for codec in PatchTests.codecs {
+      for codec in PatchTests.codecs + MappedTests.codecs {
         var stream = planner.composed(
           against: PatchBase(base), partSize: size, codecs: [codec]
         ).bytes

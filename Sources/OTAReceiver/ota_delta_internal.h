@@ -1,0 +1,55 @@
+/// Internal declarations that the files of the patch decoder share; not for integrators.
+#ifndef OTA_DELTA_INTERNAL_H
+#define OTA_DELTA_INTERNAL_H
+
+#include "ota_delta.h"
+
+/// Returned instead of a byte or a bit: none is available yet, or `end` states why decoding ended.
+enum { OTA_DELTA_NONE = -1 };
+enum { OTA_DELTA_SIZE_MAXIMUM = 0x7FFFFFFF };
+
+// ota_delta.c
+/// Ends decoding; returns NONE.
+int ota_delta_refuse(ota_delta *d);
+/// The next byte of the patch, or NONE.
+int ota_delta_take(ota_delta *d);
+
+// ota_delta_map.c: the prediction of addresses.
+#if OTA_DELTA_LEVEL > 1
+/// The classes of units. A plain unit has the upper five bits of its second byte as class.
+enum { OTA_UNIT_BRANCH = 32, OTA_UNIT_WORD, OTA_UNIT_BYTE };
+
+/// Adds an entry to the map. False: the map is not in ascending order.
+bool ota_delta_map_add(ota_delta *d, uint32_t distance, uint32_t change);
+/// Predicts the unit whose base bytes start at `bytes`, in place. `from` and `to` are its offsets
+/// in the base and in the image, and `left` is the number of bytes up to the end of the range.
+/// Returns the size of the unit. At least four bytes must be available unless `left` is less.
+uint8_t ota_delta_predict(
+    const ota_delta *d, uint8_t *bytes, uint32_t from, uint32_t to, uint32_t left, uint8_t *kind);
+#endif
+
+// ota_delta_range.c: the range coder.
+#if OTA_DELTA_LEVEL > 2
+enum {
+  OTA_NUMBER_ORIGIN,
+  OTA_NUMBER_START,
+  OTA_NUMBER_SHIFT,
+  OTA_NUMBER_SEEK,
+  OTA_NUMBER_DIFFERENCE,
+  OTA_NUMBER_EXTRA
+};
+
+void ota_range_reset(ota_delta *d);
+/// Reads the first four bytes. Returns 1 once they are complete, otherwise 0.
+int ota_range_start(ota_delta *d);
+/// Continues to read `number` of a field. Returns 1 once it is complete, otherwise 0.
+int ota_range_number(ota_delta *d, uint8_t field);
+/// Decodes bytes of the current unit. Returns whether the unit is complete.
+bool ota_range_unit(ota_delta *d, uint8_t *bytes);
+/// The next new byte, for an even or odd offset in the image.
+int ota_range_extra(ota_delta *d, uint32_t offset);
+/// Checks that the coder ends here. Returns 1 if it does, 0 if a byte is missing or wrong.
+int ota_range_end(ota_delta *d);
+#endif
+
+#endif
