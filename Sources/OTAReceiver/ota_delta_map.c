@@ -21,9 +21,11 @@ bool ota_delta_map_add(ota_delta *d, uint32_t distance, uint32_t change) {
   return true;
 }
 
-/// The distance by which the map moves an address.
+/// The distance by which the map, which has entries, moves an address.
 static uint32_t shift_of(const ota_delta *d, uint32_t address) {
   uint32_t low = 0, high = d->entries;
+  // Most words are instructions, which are greater than all addresses.
+  if (d->map[high - 1].start <= address) low = high;
   while (low < high) {
     uint32_t middle = (low + high) / 2;
     if (d->map[middle].start <= address) low = middle + 1;
@@ -60,7 +62,9 @@ uint8_t ota_delta_predict(
     return 4;
   }
   if ((from | to) & 3) return 2;
-  uint32_t word = ota_get(bytes, 4), shift = shift_of(d, word);
+  // Without a loop, because this is done for each word.
+  uint32_t word = (uint32_t)bytes[3] << 24 | (uint32_t)bytes[2] << 16 | bytes[1] << 8 | bytes[0];
+  uint32_t shift = shift_of(d, word);
   if (shift == 0) return 2;
   ota_put(bytes, word + shift, 4);
   *kind = OTA_UNIT_WORD;

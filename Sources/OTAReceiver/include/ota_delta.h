@@ -184,16 +184,12 @@ typedef struct {
   uint16_t distance;
 #endif
 #if OTA_DELTA_LEVEL > 1
-  /// Format 2: the address of byte 0, and the address map. `entry` counts the entries while they
-  /// are read.
+  /// Format 2: the address of byte 0, and the number of entries of `map`. `entry` counts the
+  /// entries while they are read.
   bool mapped;
   uint8_t entries;
   uint8_t entry;
   uint32_t origin;
-  struct {
-    uint32_t start;
-    uint32_t shift;
-  } map[OTA_DELTA_MAP_MAXIMUM];
 #endif
 #if OTA_DELTA_LEVEL > 2
   /// The range coder: the current interval, and the symbol that is being read.
@@ -211,6 +207,13 @@ typedef struct {
   uint8_t history;
   uint8_t last;
 #endif
+  uint8_t piece[OTA_DELTA_PIECE];
+#if OTA_DELTA_LEVEL > 1
+  struct {
+    uint32_t start;
+    uint32_t shift;
+  } map[OTA_DELTA_MAP_MAXIMUM];
+#endif
   /// The heatshrink window and the models of the range coder share their memory.
   union {
 #if OTA_DELTA_WINDOW_BITS > 0
@@ -221,7 +224,6 @@ typedef struct {
 #endif
     uint8_t none;
   } memory;
-  uint8_t piece[OTA_DELTA_PIECE];
 } ota_delta;
 
 /// Starts at a boundary: `point` is all zeros for a new stream, or was stored. False: the values
