@@ -8,204 +8,9 @@
 #include "ota_delta_internal.h"
 #include "ota_internal.h"
 
-enum { SIZE_MAXIMUM = OTA_DELTA_SIZE_MAXIMUM, NONE = OTA_DELTA_NONE };
-/// The field that the next decompressed byte belongs to. Bytes before FORMAT are not compressed.
-enum {
-  PHASE_HEADER,
-  PHASE_HEAD,
-  PHASE_SIZE,
-  PHASE_WINDOW,
-  PHASE_CODE,
-  PHASE_FORMAT,
-  PHASE_ORIGIN,
-  PHASE_MAP_START,
-  PHASE_MAP_SHIFT,
-  PHASE_MAP_SEEK,
-  PHASE_DIFFERENCE_SIZE,
-  PHASE_DIFFERENCE,
-  PHASE_EXTRA_SIZE,
-  PHASE_EXTRA,
-  PHASE_SEEK,
-  PHASE_PART_END
-};
-enum { CODEC_NONE = 0, CODEC_CRLE = 2, CODEC_HEATSHRINK = 4, CODEC_RANGE = 8 };
-enum { RUN_KIND, RUN_SIZE, RUN_BYTE };
-/// The first byte of a patch of format 2 without its codec.
-enum { FORMAT_2 = 0x40 };
-
+enum { SIZE_MAXIMUM = OTA_DELTA_SIZE_MAXIMUM };
 #define refuse ota_delta_refuse
 #define take ota_delta_take
-
-int ota_delta_refuse(ota_delta *d) {
-  d->end = OTA_DELTA_REFUSED;
-  return NONE;
-}
-
-int ota_delta_take(ota_delta *d) {
-  if (d->patch_left == 0) return refuse(d);
-  if (d->input_size == 0) {
-    d->starved = true;
-    return NONE;
-  }
-  d->patch_left--;
-  d->stream_offset++;
-  d->input_size--;
-  return *d->input++;
-}
-
-#if OTA_DELTA_LEVEL > 1
-static bool is_mapped(const ota_delta *d) { return d->mapped; }
-#else
-static bool is_mapped(const ota_delta *d) {
-  (void)d;
-  return false;
-}
-#endif
-#if OTA_DELTA_LEVEL > 2
-static bool is_range(const ota_delta *d) { return d->codec == CODEC_RANGE; }
-#else
-static bool is_range(const ota_delta *d) {
-  (void)d;
-  return false;
-}
-#endif
-
-/// Adds the bits of one byte to a number of at most 31 bits. False: the number has more bits.
-static bool grow(uint32_t *number, uint8_t *shift, uint32_t bits, uint8_t count) {
-  if (*shift > 30 || bits > (uint32_t)SIZE_MAXIMUM >> *shift) return false;
-  *number |= bits << *shift;
-  *shift = (uint8_t)(*shift + count);
-  return true;
-}
-
-/// Copies up to `size` bytes of the patch.
-static uint32_t fill_from_input(ota_delta *d, uint8_t *to, uint32_t size) {
-  uint32_t count = ota_least(size, ota_least(d->patch_left, d->input_size));
-  if (count > 0) memcpy(to, d->input, count);
-  d->input += count;
-  d->input_size -= count;
-  d->patch_left -= count;
-  d->stream_offset += count;
-  if (count < size && d->patch_left == 0) refuse(d);
-  else if (count < size) d->starved = true;
-  return count;
-}
-
-/// Reads the start of a CRLE block with at least one byte. False: a byte is missing or wrong.
-static bool start_run(ota_delta *d) {
-  while (d->run_left == 0) {
-    int byte = take(d);
-    if (byte < 0) return false;
-    if (d->run_step == RUN_KIND) {
-      if (byte > 1) return refuse(d), false;
-      d->run_kind = (uint8_t)byte;
-      d->run_step = RUN_SIZE;
-      d->run_size = d->run_shift = 0;
-    } else if (d->run_step == RUN_SIZE) {
-      if (!grow(&d->run_size, &d->run_shift, byte & 0x7F, 7)) return refuse(d), false;
-      if (byte & 0x80) continue;
-      d->run_step = d->run_kind ? RUN_BYTE : RUN_KIND;
-      if (!d->run_kind) d->run_left = d->run_size;
-    } else {
-      d->run_byte = (uint8_t)byte;
-      d->run_step = RUN_KIND;
-      d->run_left = d->run_size;
-    }
-  }
-  return true;
-}
-
-static uint32_t fill_from_runs(ota_delta *d, uint8_t *to, uint32_t size) {
-  uint32_t made = 0;
-  while (made < size && start_run(d)) {
-    uint32_t want = ota_least(size - made, d->run_left), count = want;
-    if (d->run_kind) memset(to + made, d->run_byte, want);
-    else count = fill_from_input(d, to + made, want);
-    d->run_left -= count;
-    made += count;
-    if (count < want) break;
-  }
-  return made;
-}
-
-#if OTA_DELTA_WINDOW_BITS > 0
-/// Reads a token. Returns a literal, or 256 for a reference; NONE if a byte is missing.
-static int start_token(ota_delta *d) {
-  uint32_t need = 1;
-  for (;;) {
-    if (d->bit_count > 0)
-      need = d->bits >> (d->bit_count - 1) ? 9 : 1u + d->window_bits + d->lookahead_bits;
-    if (d->bit_count >= need) break;
-    int more = take(d);
-    if (more < 0) return more;
-    d->bits = d->bits << 8 | (uint32_t)more;
-    d->bit_count = (uint8_t)(d->bit_count + 8);
-  }
-  d->bit_count = (uint8_t)(d->bit_count - need);
-  uint32_t token = d->bits >> d->bit_count;
-  d->bits &= (1u << d->bit_count) - 1;
-  if (need == 9 && token & 0x100) return (int)(token & 0xFF);
-  d->distance = (uint16_t)((token >> d->lookahead_bits) + 1);
-  d->run_left = (token & ((1u << d->lookahead_bits) - 1)) + 1;
-  return 256;
-}
-
-static uint32_t fill_from_heatshrink(ota_delta *d, uint8_t *to, uint32_t size) {
-  const uint32_t mask = (1u << OTA_DELTA_WINDOW_BITS) - 1;
-  uint32_t made = 0, head = d->head;
-  while (made < size) {
-    if (d->run_left == 0) {
-      int token = start_token(d);
-      if (token < 0) break;
-      if (token < 256) d->memory.window[head++ & mask] = to[made++] = (uint8_t)token;
-      continue;
-    }
-    uint32_t count = ota_least(size - made, d->run_left), from = head - d->distance;
-    d->run_left -= count;
-    while (count-- > 0)
-      d->memory.window[head++ & mask] = to[made++] = d->memory.window[from++ & mask];
-  }
-  d->head = (uint16_t)head;
-  return made;
-}
-#endif
-
-/// Decompresses up to `size` bytes. If it returns fewer, a byte is missing or `end` is set.
-static uint32_t fill(ota_delta *d, uint8_t *to, uint32_t size) {
-  if (d->phase < PHASE_FORMAT || d->codec == CODEC_NONE) return fill_from_input(d, to, size);
-  if (d->codec == CODEC_CRLE) return fill_from_runs(d, to, size);
-#if OTA_DELTA_WINDOW_BITS > 0
-  return fill_from_heatshrink(d, to, size);
-#else
-  return refuse(d), 0;
-#endif
-}
-
-/// Continues to read `number`. Returns 1 once the number is complete, 0 while bytes are missing or
-/// `end` is set.
-static int read_number(ota_delta *d, uint8_t field) {
-#if OTA_DELTA_LEVEL > 2
-  if (d->phase >= PHASE_FORMAT && is_range(d)) return ota_range_number(d, field);
-#endif
-  (void)field;
-  for (;;) {
-    uint8_t byte;
-    if (fill(d, &byte, 1) == 0) return 0;
-    bool first = d->shift == 0;
-    if (first) {
-      d->number = 0;
-      d->negative = (byte & 0x40) != 0;
-    }
-    uint32_t bits = (uint32_t)byte & (first ? 0x3F : 0x7F);
-    if (!grow(&d->number, &d->shift, bits, first ? 6 : 7)) {
-      refuse(d);
-      return 0;
-    }
-    if (!(byte & 0x80)) break;
-  }
-  d->shift = 0;
-  return 1;
-}
 
 static bool header_is_possible(ota_delta *d) {
   uint32_t offset = ota_get(d->piece, 4);
@@ -250,7 +55,7 @@ static void start_patch(ota_delta *d) {
   d->entries = d->entry = 0;
 #endif
 #if OTA_DELTA_LEVEL > 2
-  if (is_range(d)) ota_range_reset(d);
+  if (ota_delta_is_range(d)) ota_range_reset(d);
 #endif
 }
 
@@ -261,7 +66,7 @@ static bool head_is_possible(ota_delta *d, uint8_t head) {
   d->mapped = (head & 0xF0) == FORMAT_2;
   if (d->mapped && d->codec < CODEC_HEATSHRINK) return false;
 #endif
-  if (!is_mapped(d) && head > CODEC_HEATSHRINK) return false;
+  if (!ota_delta_is_mapped(d) && head > CODEC_HEATSHRINK) return false;
   return OTA_DELTA_CODECS >> d->codec & 1;
 }
 
@@ -274,9 +79,11 @@ static void run_head(ota_delta *d) {
 }
 
 static void run_size(ota_delta *d) {
-  if (!read_number(d, 0)) return;
+  if (!ota_delta_read_number(d, 0)) return;
   if (d->negative || d->number != d->part_size) refuse(d);
-  d->phase = d->codec == CODEC_HEATSHRINK ? PHASE_WINDOW : is_range(d) ? PHASE_CODE : PHASE_FORMAT;
+  d->phase = d->codec == CODEC_HEATSHRINK ? PHASE_WINDOW
+             : ota_delta_is_range(d)      ? PHASE_CODE
+                                          : PHASE_FORMAT;
 }
 
 static void run_window(ota_delta *d) {
@@ -296,58 +103,17 @@ static void run_window(ota_delta *d) {
 static void run_code(ota_delta *d) {
   if (ota_range_start(d)) d->phase = PHASE_FORMAT;
 }
-enum { FIELD_SHIFT = OTA_NUMBER_SHIFT, FIELD_START = OTA_NUMBER_START, FIELD_SEEK = OTA_NUMBER_SEEK };
-#else
-enum { FIELD_SHIFT, FIELD_START, FIELD_SEEK };
-#endif
-
-#if OTA_DELTA_LEVEL > 1
-/// Reads the next number of the map. The first seek starts at the place of the part in the base.
-static void run_map(ota_delta *d) {
-  static const uint8_t fields[] = {FIELD_START, 0, FIELD_START, FIELD_SHIFT};
-  if (!read_number(d, fields[d->phase - PHASE_FORMAT])) return;
-  uint32_t number = d->negative ? 0 - d->number : d->number;
-  if (d->phase == PHASE_FORMAT) {
-    if (d->negative || d->number > OTA_DELTA_MAP_MAXIMUM) refuse(d);
-    d->entries = (uint8_t)d->number;
-    d->from = ota_least(d->point.image_offset, d->sizes.base_size);
-    d->phase = d->entries > 0 ? PHASE_ORIGIN : PHASE_MAP_SEEK;
-  } else if (d->phase == PHASE_ORIGIN) {
-    d->origin = number;
-    d->phase = PHASE_MAP_START;
-  } else if (d->phase == PHASE_MAP_START) {
-    if (d->negative) refuse(d);
-    d->left = d->number;
-    d->phase = PHASE_MAP_SHIFT;
-  } else {
-    if (!ota_delta_map_add(d, d->left, number)) refuse(d);
-    d->phase = d->entry < d->entries ? PHASE_MAP_START : PHASE_MAP_SEEK;
-  }
-}
-
-/// A seek of format 2, which precedes the sizes and starts after the new bytes.
-static void run_map_seek(ota_delta *d) {
-  if (!read_number(d, FIELD_SEEK)) return;
-  uint32_t room = ota_least(d->from, d->sizes.base_size);
-  if (d->negative ? d->number > d->from || d->from - d->number > d->sizes.base_size
-                  : room < d->from || d->number > d->sizes.base_size - room) {
-    refuse(d);
-    return;
-  }
-  d->from = d->negative ? d->from - d->number : d->from + d->number;
-  d->phase = PHASE_DIFFERENCE_SIZE;
-}
 #endif
 
 static void run_format(ota_delta *d) {
-  if (!read_number(d, 0)) return;
+  if (!ota_delta_read_number(d, 0)) return;
   if (d->number != 0) refuse(d);
   d->phase = PHASE_DIFFERENCE_SIZE;
 }
 
 /// Reads a size, which is limited by the rest of the part and by `limit`.
 static void run_step_size(ota_delta *d, uint32_t limit) {
-  if (!read_number(d, d->phase == PHASE_DIFFERENCE_SIZE ? FIELD_SEEK + 1 : FIELD_SEEK + 2)) return;
+  if (!ota_delta_read_number(d, d->phase == PHASE_DIFFERENCE_SIZE ? OTA_NUMBER_DIFFERENCE : OTA_NUMBER_EXTRA)) return;
   if (d->negative || d->number > d->image_left || d->number > limit) {
     refuse(d);
     return;
@@ -356,7 +122,7 @@ static void run_step_size(ota_delta *d, uint32_t limit) {
   d->image_left -= d->number;
   if (d->phase == PHASE_DIFFERENCE_SIZE) d->made = false;
   if (d->left > 0) d->made = true;
-  if (is_mapped(d) && d->phase == PHASE_EXTRA_SIZE) {
+  if (ota_delta_is_mapped(d) && d->phase == PHASE_EXTRA_SIZE) {
     if (!d->made) refuse(d);
     d->from += d->left;
   }
@@ -372,7 +138,7 @@ static uint32_t image_offset(const ota_delta *d) {
 #endif
 
 /// The number of base bytes that the next step needs at once, in addition to `filled`.
-static uint32_t least_ahead(const ota_delta *d) { return is_mapped(d) ? ota_least(d->left, 4) : 1; }
+static uint32_t least_ahead(const ota_delta *d) { return ota_delta_is_mapped(d) ? ota_least(d->left, 4) : 1; }
 
 #if OTA_DELTA_LEVEL > 1
 /// Predicts all units of the bytes that were read, as far as they are complete.
@@ -394,7 +160,7 @@ static void predict_ahead(ota_delta *d) {
 /// `end` or `flush` states why.
 static bool read_ahead(ota_delta *d) {
   uint32_t available = (uint32_t)d->ready - d->filled;
-  bool whole = !is_mapped(d) || is_range(d);
+  bool whole = !ota_delta_is_mapped(d) || ota_delta_is_range(d);
   if (available >= (whole ? least_ahead(d) : 1)) return true;
   if ((uint32_t)OTA_DELTA_PIECE - d->filled < least_ahead(d)) {
     d->flush = true;
@@ -454,7 +220,7 @@ static void run_bytes(ota_delta *d) {
   }
   bool difference = d->phase == PHASE_DIFFERENCE;
 #if OTA_DELTA_LEVEL > 2
-  if (is_range(d) && difference) {
+  if (ota_delta_is_range(d) && difference) {
     run_units(d);
     return;
   }
@@ -464,27 +230,27 @@ static void run_bytes(ota_delta *d) {
   uint32_t size = ota_least(ota_least(d->left, d->budget), room);
   uint8_t *to = d->piece + d->filled;
 #if OTA_DELTA_LEVEL > 2
-  if (is_range(d)) {
+  if (ota_delta_is_range(d)) {
     run_range_extra(d, size);
     return;
   }
 #endif
   if (difference) {
     uint8_t bytes[OTA_DELTA_PIECE];
-    size = fill(d, bytes, size);
+    size = ota_delta_fill(d, bytes, size);
     for (uint32_t i = 0; i < size; i++) to[i] = (uint8_t)(to[i] + bytes[i]);
   } else {
-    size = fill(d, to, size);
+    size = ota_delta_fill(d, to, size);
   }
   advance(d, size);
 }
 
 static void run_seek(ota_delta *d) {
-  if (is_mapped(d)) {
+  if (ota_delta_is_mapped(d)) {
     d->phase = d->image_left == 0 ? PHASE_PART_END : PHASE_MAP_SEEK;
     return;
   }
-  if (!read_number(d, 0)) return;
+  if (!ota_delta_read_number(d, 0)) return;
   if (d->image_left == 0) {
     d->phase = PHASE_PART_END;
     return;
@@ -514,7 +280,7 @@ static bool hand_out(ota_delta *d) {
 /// Checks a part whose bytes were all passed on.
 static ota_delta_result end_part(ota_delta *d) {
 #if OTA_DELTA_LEVEL > 2
-  if (is_range(d) && !ota_range_end(d))
+  if (ota_delta_is_range(d) && !ota_range_end(d))
     return d->end == OTA_DELTA_MORE ? OTA_DELTA_MORE : (ota_delta_result)d->end;
 #endif
   bool rest = d->patch_left > 0 || d->run_left > 0 || d->run_step != RUN_KIND;
@@ -541,7 +307,7 @@ static void run_phase(ota_delta *d) {
 #endif
     case PHASE_FORMAT:
 #if OTA_DELTA_LEVEL > 1
-      if (is_mapped(d)) run_map(d);
+      if (ota_delta_is_mapped(d)) ota_delta_run_map(d);
       else
 #endif
         run_format(d);
@@ -549,8 +315,8 @@ static void run_phase(ota_delta *d) {
 #if OTA_DELTA_LEVEL > 1
     case PHASE_ORIGIN:
     case PHASE_MAP_START:
-    case PHASE_MAP_SHIFT: run_map(d); break;
-    case PHASE_MAP_SEEK: run_map_seek(d); break;
+    case PHASE_MAP_SHIFT: ota_delta_run_map(d); break;
+    case PHASE_MAP_SEEK: ota_delta_run_seek(d); break;
 #endif
     case PHASE_DIFFERENCE_SIZE: run_step_size(d, d->sizes.base_size - d->from); break;
     case PHASE_EXTRA_SIZE: run_step_size(d, SIZE_MAXIMUM); break;

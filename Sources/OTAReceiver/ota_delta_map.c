@@ -7,7 +7,8 @@
 
 #if OTA_DELTA_LEVEL > 1
 
-bool ota_delta_map_add(ota_delta *d, uint32_t distance, uint32_t change) {
+/// Adds an entry. False: the map is not in ascending order.
+static bool add(ota_delta *d, uint32_t distance, uint32_t change) {
   uint32_t start = 2 * distance, shift = change;
   if (d->entry > 0) {
     uint32_t before = d->map[d->entry - 1].start;
@@ -19,6 +20,41 @@ bool ota_delta_map_add(ota_delta *d, uint32_t distance, uint32_t change) {
   d->map[d->entry].shift = shift;
   d->entry++;
   return true;
+}
+
+/// The first seek starts at the place of the part in the base.
+void ota_delta_run_map(ota_delta *d) {
+  static const uint8_t fields[] = {OTA_NUMBER_START, 0, OTA_NUMBER_START, OTA_NUMBER_SHIFT};
+  if (!ota_delta_read_number(d, fields[d->phase - PHASE_FORMAT])) return;
+  uint32_t number = d->negative ? 0 - d->number : d->number;
+  if (d->phase == PHASE_FORMAT) {
+    if (d->negative || d->number > OTA_DELTA_MAP_MAXIMUM) ota_delta_refuse(d);
+    d->entries = (uint8_t)d->number;
+    d->from = ota_least(d->point.image_offset, d->sizes.base_size);
+    d->phase = d->entries > 0 ? PHASE_ORIGIN : PHASE_MAP_SEEK;
+  } else if (d->phase == PHASE_ORIGIN) {
+    d->origin = number;
+    d->phase = PHASE_MAP_START;
+  } else if (d->phase == PHASE_MAP_START) {
+    if (d->negative) ota_delta_refuse(d);
+    d->left = d->number;
+    d->phase = PHASE_MAP_SHIFT;
+  } else {
+    if (!add(d, d->left, number)) ota_delta_refuse(d);
+    d->phase = d->entry < d->entries ? PHASE_MAP_START : PHASE_MAP_SEEK;
+  }
+}
+
+void ota_delta_run_seek(ota_delta *d) {
+  if (!ota_delta_read_number(d, OTA_NUMBER_SEEK)) return;
+  uint32_t room = ota_least(d->from, d->sizes.base_size);
+  if (d->negative ? d->number > d->from || d->from - d->number > d->sizes.base_size
+                  : room < d->from || d->number > d->sizes.base_size - room) {
+    ota_delta_refuse(d);
+    return;
+  }
+  d->from = d->negative ? d->from - d->number : d->from + d->number;
+  d->phase = PHASE_DIFFERENCE_SIZE;
 }
 
 /// The distance by which the map, which has entries, moves an address.

@@ -1,5 +1,6 @@
-/// The adaptive models of the range coder of format 2 (docs/delta.md, section 4.3). Each model is the
-/// probability of a zero bit in units of 1/4096, and the number of bits that it has seen, at most 15.
+/// The adaptive models of the range coder of format 2 (docs/delta.md, section 4.3). Each model is
+/// the probability of a zero bit in units of 1/4096, and the number of bits that it has seen, at
+/// most 15.
 struct RangeModels {
   /// The numbers of a patch, each with its own models.
   enum Field: Int {

@@ -12,7 +12,8 @@ struct ImagePatch: Subcommand {
     discussion: """
       By default, the patch has the sequential format of detools: 'detools apply_patch OLD FILE \
       NEW' applies it. The codecs mapped and range create patches of format 2, which are smaller; \
-      they predict the addresses in code for Arm Cortex-M. Before the command writes the file, it applies the patch and compares the result. \
+      they predict the addresses in code for Arm Cortex-M. Before the command writes the file, it \
+      applies the patch and compares the result. \
       'flash NEW --patch FILE' sends it; without --patch, flash creates a patch against the \
       running image.
       """)
