@@ -66,9 +66,24 @@ int ota_delta_refuse(ota_delta *d);
 int ota_delta_take(ota_delta *d);
 /// Decompresses up to `size` bytes. If it returns fewer, a byte is missing or `end` is set.
 uint32_t ota_delta_fill(ota_delta *d, uint8_t *to, uint32_t size);
-/// Continues to read `number`. Returns 1 once the number is complete, 0 while bytes are missing or
-/// `end` is set.
+/// Continues to read `number` from decompressed bytes. Returns 1 once the number is complete, 0
+/// while bytes are missing or `end` is set.
+int ota_delta_read_plain(ota_delta *d);
+
+// ota_delta_range.c: the range coder.
+/// Like `ota_delta_read_plain`, or by the range coder if the patch uses it.
 int ota_delta_read_number(ota_delta *d, uint8_t field);
+#if OTA_DELTA_LEVEL > 2
+void ota_range_reset(ota_delta *d);
+/// Reads the first four bytes. Returns 1 once they are complete, otherwise 0.
+int ota_range_start(ota_delta *d);
+/// Decodes bytes of the current unit. Returns whether the unit is complete.
+bool ota_range_unit(ota_delta *d, uint8_t *bytes);
+/// The next new byte, for an even or odd offset in the image.
+int ota_range_extra(ota_delta *d, uint32_t offset);
+/// Checks that the coder ends here. Returns 1 if it does, 0 if a byte is missing or wrong.
+int ota_range_end(ota_delta *d);
+#endif
 
 // ota_delta_map.c: the prediction of addresses.
 #if OTA_DELTA_LEVEL > 1
@@ -84,21 +99,6 @@ void ota_delta_run_seek(ota_delta *d);
 /// Returns the size of the unit. At least four bytes must be available unless `left` is less.
 uint8_t ota_delta_predict(
     const ota_delta *d, uint8_t *bytes, uint32_t from, uint32_t to, uint32_t left, uint8_t *kind);
-#endif
-
-// ota_delta_range.c: the range coder.
-#if OTA_DELTA_LEVEL > 2
-void ota_range_reset(ota_delta *d);
-/// Reads the first four bytes. Returns 1 once they are complete, otherwise 0.
-int ota_range_start(ota_delta *d);
-/// Continues to read `number` of a field. Returns 1 once it is complete, otherwise 0.
-int ota_range_number(ota_delta *d, uint8_t field);
-/// Decodes bytes of the current unit. Returns whether the unit is complete.
-bool ota_range_unit(ota_delta *d, uint8_t *bytes);
-/// The next new byte, for an even or odd offset in the image.
-int ota_range_extra(ota_delta *d, uint32_t offset);
-/// Checks that the coder ends here. Returns 1 if it does, 0 if a byte is missing or wrong.
-int ota_range_end(ota_delta *d);
 #endif
 
 #endif

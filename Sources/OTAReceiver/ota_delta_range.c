@@ -93,7 +93,7 @@ int ota_range_start(ota_delta *d) {
 /// The steps: the length of number + 1, its other bits, and its sign.
 enum { STEP_LENGTH, STEP_BITS, STEP_SIGN };
 
-int ota_range_number(ota_delta *d, uint8_t field) {
+static int read_number(ota_delta *d, uint8_t field) {
   uint16_t *models = d->memory.models + NUMBERS + 32 * field;
   if (d->symbol == 0) {
     d->symbol = 1;
@@ -155,6 +155,12 @@ int ota_range_end(ota_delta *d) {
   return d->code == 0;
 }
 
-#else
-typedef int ota_delta_range_is_not_used;
 #endif
+
+int ota_delta_read_number(ota_delta *d, uint8_t field) {
+#if OTA_DELTA_LEVEL > 2
+  if (d->phase >= PHASE_FORMAT && ota_delta_is_range(d)) return read_number(d, field);
+#endif
+  (void)field;
+  return ota_delta_read_plain(d);
+}

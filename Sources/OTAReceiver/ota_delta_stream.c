@@ -137,11 +137,7 @@ uint32_t ota_delta_fill(ota_delta *d, uint8_t *to, uint32_t size) {
 #endif
 }
 
-int ota_delta_read_number(ota_delta *d, uint8_t field) {
-#if OTA_DELTA_LEVEL > 2
-  if (d->phase >= PHASE_FORMAT && ota_delta_is_range(d)) return ota_range_number(d, field);
-#endif
-  (void)field;
+int ota_delta_read_plain(ota_delta *d) {
   for (;;) {
     uint8_t byte;
     if (ota_delta_fill(d, &byte, 1) == 0) return 0;
