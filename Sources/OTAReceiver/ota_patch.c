@@ -115,7 +115,7 @@ static bool append_base(ota_receiver *r) {
 }
 
 uint8_t ota_patch_info(ota_receiver *r) {
-  ota_answer_append(r, 2, 1);
+  ota_answer_append(r, OTA_DELTA_FORMATS, 1);
   ota_answer_append(r, OTA_DELTA_CODECS, 2);
   ota_answer_append(r, OTA_DELTA_WINDOW_BITS, 1);
   ota_answer_append(r, OTA_DELTA_WINDOW_BITS > 0 ? OTA_DELTA_LOOKAHEAD_BITS : 0, 1);

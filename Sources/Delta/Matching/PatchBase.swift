@@ -6,9 +6,12 @@ package struct PatchBase: Sendable {
   /// The rank, for each pair of bytes, of the first suffix that is not less than the pair, in the
   /// numbering of `Search`.
   private let pairs: [Int32]
+  /// The addresses at which the base may start.
+  let origins: [UInt32]
 
   package init(_ bytes: [UInt8]) {
     self.bytes = bytes
+    origins = bytes.isEmpty ? [] : OriginCandidates(bytes).addresses
     suffixes = SuffixArray(bytes).order
     var pairs = [Int32](repeating: 0, count: 0x10001)
     for i in bytes.indices.dropLast() {

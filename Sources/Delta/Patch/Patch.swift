@@ -30,13 +30,10 @@ package struct Patch: Sendable {
     from base: PatchBase, to image: ArraySlice<UInt8>, ofEach groups: [[PatchCodec]]
   ) -> [Patch] {
     precondition(!image.isEmpty, "a patch must create bytes")
-    let reach = groups.joined().map(\.reach).max() ?? 0
-    let streams = PatchStream.alternatives(from: base, to: image).map { stream in
-      (stream, index: reach > 0 ? StreamIndex(stream, reach: reach) : nil)
-    }
+    let contents = contents(from: base, to: image, for: Array(groups.joined()))
     return groups.map { codecs in
-      let patches = streams.flatMap { stream, index in
-        compressed(stream, index, codecs).map { codec, bytes in
+      let patches = contents.flatMap { content in
+        content.compressed(codecs).map { codec, bytes in
           Patch(imageSize: image.count, codec: codec, compressed: bytes)
         }
       }
@@ -47,22 +44,54 @@ package struct Patch: Sendable {
     }
   }
 
-  /// The compressed streams of which one is the smallest that the codecs yield.
-  private static func compressed(
-    _ stream: [UInt8], _ index: StreamIndex?, _ codecs: [PatchCodec]
-  ) -> [(PatchCodec, [UInt8])] {
+  /// Returns the contents of both formats, as far as the codecs need them, for each sequence of
+  /// steps.
+  private static func contents(
+    from base: PatchBase, to image: ArraySlice<UInt8>, for codecs: [PatchCodec]
+  ) -> [PatchContent] {
+    let reach = codecs.map(\.reach).max() ?? 0
+    let matchings = ApproximateMatching.steps(from: base, to: image)
+    let sequential = matchings.lazy.map { steps in
+      PatchContent(PatchStream.bytes(steps, from: base, to: image), reach: reach)
+    }
+    let mapped = matchings.lazy.map { steps in
+      let content = MappedContent(steps, from: base, to: image)
+      return PatchContent(
+        codecs.contains { $0.isMapped && $0 != .range } ? content.bytes() : [], reach: reach,
+        rangeCoded: codecs.contains(.range) ? content.rangeCoded() : [])
+    }
+    return (codecs.contains { !$0.isMapped } ? Array(sequential) : [])
+      + (codecs.contains(where: \.isMapped) ? Array(mapped) : [])
+  }
+}
+
+/// The content of a patch in one format, before compression.
+private struct PatchContent {
+  let stream: [UInt8]
+  let index: StreamIndex?
+  /// The content of format 2 in the range coder's encoding; `nil` = format 1.
+  let rangeCoded: [UInt8]?
+
+  init(_ stream: [UInt8], reach: Int, rangeCoded: [UInt8]? = nil) {
+    self.stream = stream
+    self.rangeCoded = rangeCoded
+    index = reach > 0 ? StreamIndex(stream, reach: reach) : nil
+  }
+
+  /// Returns the compressed contents of which one is the smallest that the codecs yield.
+  func compressed(_ codecs: [PatchCodec]) -> [(PatchCodec, [UInt8])] {
     var found: [(PatchCodec, [UInt8])] = []
     var parameters: [HeatshrinkParameters] = []
-    for codec in codecs {
-      if case .heatshrink(let some) = codec {
-        parameters.append(some)
-      } else {
-        found.append((codec, codec.compress(stream, index: index)))
+    for codec in codecs where codec.isMapped == (rangeCoded != nil) {
+      switch codec {
+      case .heatshrink(let some), .mapped(let some): parameters.append(some)
+      case .range: found.append((codec, rangeCoded ?? []))
+      case .none, .crle: found.append((codec, codec.compress(stream, index: index)))
       }
     }
     guard let index, !parameters.isEmpty else { return found }
     let (best, bytes) = HeatshrinkEncoder.smallest(stream, among: parameters, index: index)
-    return found + [(.heatshrink(best), bytes)]
+    return found + [(rangeCoded == nil ? .heatshrink(best) : .mapped(best), bytes)]
   }
 }
 
@@ -73,7 +102,7 @@ enum PatchStream {
     ApproximateMatching.steps(from: base, to: image).map { bytes($0, from: base, to: image) }
   }
 
-  private static func bytes(
+  static func bytes(
     _ steps: [PatchStep], from base: PatchBase, to image: ArraySlice<UInt8>
   ) -> [UInt8] {
     var bytes: [UInt8] = []

@@ -6,14 +6,22 @@ package struct DecoderAbilities: Hashable, Sendable {
   /// The binary logarithm of the largest heatshrink window in bytes; 0 = no heatshrink.
   package var largestWindow: Int
   package var largestLookahead: Int
+  /// Whether the decoder supports format 2, and the range coder of format 2.
+  package var hasMap: Bool
+  package var hasRangeCoder: Bool
   /// The page size in bytes, to which parts are aligned.
   package var pageSize: Int
 
-  package init(hasCRLE: Bool, largestWindow: Int, largestLookahead: Int, pageSize: Int) {
+  package init(
+    hasCRLE: Bool, largestWindow: Int, largestLookahead: Int, hasMap: Bool = false,
+    hasRangeCoder: Bool = false, pageSize: Int
+  ) {
     precondition(pageSize > 0, "a page has bytes")
     self.hasCRLE = hasCRLE
     self.largestWindow = largestWindow
     self.largestLookahead = largestLookahead
+    self.hasMap = hasMap
+    self.hasRangeCoder = hasRangeCoder
     self.pageSize = pageSize
   }
 
@@ -23,8 +31,14 @@ package struct DecoderAbilities: Hashable, Sendable {
     case .none: takesUncompressed
     case .crle: hasCRLE
     case .heatshrink(let parameters):
-      parameters.window <= largestWindow && parameters.lookahead <= largestLookahead
+      takes(parameters)
+    case .mapped(let parameters): hasMap && takes(parameters)
+    case .range: hasMap && hasRangeCoder
     }
+  }
+
+  private func takes(_ parameters: HeatshrinkParameters) -> Bool {
+    parameters.window <= largestWindow && parameters.lookahead <= largestLookahead
   }
 
   /// The codecs that are worth trying. Short references suit new bytes; long references suit a
@@ -40,7 +54,9 @@ package struct DecoderAbilities: Hashable, Sendable {
         HeatshrinkParameters(window: window, lookahead: $0)
       }
     }
-    let codecs = (hasCRLE ? [PatchCodec.crle] : []) + parameters.map(PatchCodec.heatshrink)
+    let sequential = (hasCRLE ? [PatchCodec.crle] : []) + parameters.map(PatchCodec.heatshrink)
+    let mapped = (hasRangeCoder ? [.range] : parameters.map(PatchCodec.mapped))
+    let codecs = sequential + (hasMap ? mapped : [])
     return codecs.isEmpty ? [.none] : codecs
   }
 }

@@ -10,16 +10,17 @@ struct ImagePatch: Subcommand {
     commandName: "patch",
     abstract: "Create a patch from one image to another.",
     discussion: """
-      The patch has the sequential format of detools: 'detools apply_patch OLD FILE NEW' applies \
-      it. If OLD or NEW has another format than raw bytes, the patch is between the images in the \
-      files, which 'objcopy -O binary' extracts. Before the command writes the file, it applies \
-      the patch and compares the result. \
+      By default, the patch has the sequential format of detools: 'detools apply_patch OLD FILE \
+      NEW' applies it. The codecs mapped and range create patches of format 2, which are smaller; \
+      they predict the addresses in code for Arm Cortex-M. If OLD or NEW has another format than \
+      raw bytes, the patch is between the images in the files, which 'objcopy -O binary' extracts. \
+      Before the command writes the file, it applies the patch and compares the result. \
       'flash NEW --patch FILE' sends it; without --patch, flash creates a patch against the \
       running image.
       """)
 
   enum Codec: String, ExpressibleByArgument, CaseIterable, Sendable {
-    case auto, none, crle, heatshrink
+    case auto, none, crle, heatshrink, mapped, range, best
   }
 
   @OptionGroup var files: ImagePairArguments
@@ -31,7 +32,11 @@ struct ImagePatch: Subcommand {
 
   @Option(
     name: .long,
-    help: "The compression: none, crle, heatshrink, or auto for the smallest of these.")
+    help: ArgumentHelp(
+      """
+      The compression: none, crle, heatshrink, or auto for the smallest of these; mapped \
+      (heatshrink) or range for format 2; best for the smallest of all.
+      """))
   var codec = Codec.auto
 
   @OptionGroup var heatshrink: HeatshrinkOptions
@@ -50,7 +55,8 @@ struct ImagePatch: Subcommand {
       from: PatchBase(pair.old.bytes), to: pair.new.bytes[...], codecs: codecs)
     Self.prove(patch, of: pair)
     do throws(OutputFileFault) {
-      try file.replace(with: patch.bytes, avoiding: session.inputs)
+      try file.replace(
+        with: PatchFile.bytes(of: patch, creating: pair.new.bytes), avoiding: session.inputs)
     } catch {
       throw .outputFile(file, error)
     }
@@ -67,6 +73,9 @@ struct ImagePatch: Subcommand {
     case .none: [.none]
     case .crle: [.crle]
     case .heatshrink: heatshrink.codecs
+    case .mapped: heatshrink.mapped
+    case .range: [.range]
+    case .best: [.none, .crle] + heatshrink.codecs + heatshrink.mapped + [.range]
     }
   }
 
@@ -137,5 +146,12 @@ struct HeatshrinkOptions: ParsableArguments, Sendable {
     return DecoderAbilities(
       hasCRLE: false, largestWindow: window.value, largestLookahead: window.value, pageSize: 1
     ).codecs
+  }
+
+  /// The same parameters for format 2.
+  var mapped: [PatchCodec] {
+    codecs.compactMap {
+      if case .heatshrink(let parameters) = $0 { .mapped(parameters) } else { nil }
+    }
   }
 }

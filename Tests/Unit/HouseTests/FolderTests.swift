@@ -18,7 +18,7 @@ import Testing
       "Bytes", "Addresses", "Identity", "Text", "IntelHex", "SRecord", "UF2", "ELF", "Zip",
       "Manifest", "NordicDFU", "MCUboot", "Image", "Package", "Verification",
     ],
-    "Delta": ["Format", "Matching", "Codecs", "Patch", "Plan"],
+    "Delta": ["Format", "Addresses", "Matching", "Codecs", "Patch", "Plan"],
     "Simulation": [
       "Time", "Flash", "Radio", "Profile", "Bootloader", "Board", "NordicShared", "OTAShared",
       "OTAReceiver", "NordicSecure", "NordicLegacy", "SMP", "Catalogue", "Neighbourhood",
