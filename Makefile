@@ -7,7 +7,7 @@ SWIFT ?= swift
 .PHONY: demo demo-fleet build test kill-test fleet-kill-test site-faults site-scale test-receiver compare-receivers smp-oracle lab \
   bench swarm replay sweep fleet-swarm fleet-patches report-page sites-page fuzz format style lint man clean deps client docs site-pages \
   troubleshooting picture soak real-files zip-oracle \
-  delta-oracle help release-program install package package-test package-twice package-sites package-sites-test three-sites release
+  delta-oracle delta-pairs help release-program install package package-test package-twice package-sites package-sites-test three-sites release
 
 # Lists the commands with the first line of their comments in this file.
 help:
@@ -101,6 +101,12 @@ delta-oracle:
 	Tests/System/DeltaOracle/run .build/release/delta-codec
 	"$$(Tests/System/DeltaOracle/environment)" -B Tests/System/DeltaOracle/protocol.py .build/release/otaflash \
 	  .build/release/delta-codec
+
+# The sizes of patches for pairs of firmware, and their goals: a folder PAIRS with a folder for each pair, which
+# contains the files old and new.
+delta-pairs:
+	$(SWIFT) build -c release --product delta-codec
+	python3 -B Tests/System/DeltaOracle/goals.py .build/release/delta-codec $(PAIRS)
 
 # Compares the receivers in C and in Python, which implement the same document, with the same random input.
 compare-receivers: SEEDS = 20

@@ -100,6 +100,9 @@ let package = Package(
       name: "COtaflashZlib", path: "Sources/CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(
       name: "COtaflashNATS", path: "Sources/CNATS", providers: [.apt(["libnats-dev"])]),
+    .target(
+      name: "COtaflashTOML", path: "Sources/CTOML",
+      linkerSettings: [.linkedLibrary("stdc++", .when(platforms: [.linux]))]),
     .target(name: "OTAReceiver", path: "Sources/OTAReceiver"),
     .target(name: "COtaflashTimeline", path: "Sources/CTimeline"),
     .target(name: "OtaflashWire", path: "Sources/Wire", swiftSettings: strict),
@@ -160,7 +163,8 @@ let package = Package(
     .target(
       name: "OtaflashConsole",
       dependencies: [
-        "OtaflashNumerals", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "COtaflashTOML", "OtaflashNumerals",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/Console", exclude: ["README.md"], swiftSettings: strict),
     .target(
@@ -472,7 +476,8 @@ let package = Package(
         "OtaflashWire", "OtaflashDelta", crypto, "OtaflashTestSupport",
       ]),
   ],
-  swiftLanguageModes: [.v6]
+  swiftLanguageModes: [.v6],
+  cxxLanguageStandard: .cxx17
 )
 
 /// Example programs of the library, each in its own folder; ExamplesTests runs them all.
@@ -535,7 +540,7 @@ extension Target {
 }
 
 if !hasBlueZ {
-  var left: Set = ["COtaflashBluetooth", "OtaflashConsole"]
+  var left: Set = ["COtaflashBluetooth", "COtaflashTOML", "OtaflashConsole"]
   while let next = package.targets.first(where: { !left.contains($0.name) && $0.needs(left) }) {
     left.insert(next.name)
   }

@@ -414,7 +414,7 @@ static enum mgmt_cb_return smp_upload(
   ARG_UNUSED(event), ARG_UNUSED(previous), ARG_UNUSED(rc), ARG_UNUSED(group);
   ARG_UNUSED(abort_more), ARG_UNUSED(size);
   const struct img_mgmt_upload_check *check = data;
-  // Images of other cores have slots of their own.
+  // Images of other cores have other slots.
   if (check->req->off == 0 && check->req->image == 0) give_up_slot();
   return MGMT_CB_OK;
 }

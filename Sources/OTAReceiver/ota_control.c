@@ -16,6 +16,7 @@ static uint8_t info(ota_receiver *r) {
 #if OTA_ERASE_AHEAD
   flags |= c->erase_ahead ? 16u : 0;
 #endif
+  flags |= c->page_buffer != NULL ? 32u : 0;
   ota_answer_append(r, flags, 1);
   ota_answer_append(r, c->running.hardware_id, 4);
   ota_answer_append(r, c->slot_size, 4);

@@ -5,140 +5,12 @@
 
 #include <string.h>
 
+#include "ota_delta_internal.h"
 #include "ota_internal.h"
 
-enum { SIZE_MAXIMUM = 0x7FFFFFFF };
-/// Returned instead of a byte: no byte is available yet, or `end` states why decoding has ended.
-enum { NONE = -1 };
-/// The field that the next decompressed byte belongs to. Bytes before FORMAT are not compressed.
-enum {
-  PHASE_HEADER,
-  PHASE_HEAD,
-  PHASE_SIZE,
-  PHASE_WINDOW,
-  PHASE_FORMAT,
-  PHASE_DIFFERENCE_SIZE,
-  PHASE_DIFFERENCE,
-  PHASE_EXTRA_SIZE,
-  PHASE_EXTRA,
-  PHASE_SEEK,
-  PHASE_PART_END
-};
-enum { CODEC_NONE = 0, CODEC_CRLE = 2, CODEC_HEATSHRINK = 4 };
-enum { RUN_KIND, RUN_SIZE, RUN_BYTE };
-
-static int refuse(ota_delta *d) {
-  d->end = OTA_DELTA_REFUSED;
-  return NONE;
-}
-
-static int take(ota_delta *d) {
-  if (d->patch_left == 0) return refuse(d);
-  if (d->input_size == 0) return NONE;
-  d->patch_left--;
-  d->stream_offset++;
-  d->input_size--;
-  return *d->input++;
-}
-
-/// Adds the bits of one byte to a number of at most 31 bits. False: the number has more bits.
-static bool grow(uint32_t *number, uint8_t *shift, uint32_t bits, uint8_t count) {
-  if (*shift > 30 || bits > (uint32_t)SIZE_MAXIMUM >> *shift) return false;
-  *number |= bits << *shift;
-  *shift = (uint8_t)(*shift + count);
-  return true;
-}
-
-static int next_of_runs(ota_delta *d) {
-  while (d->run_left == 0) {
-    int byte = take(d);
-    if (byte < 0) return byte;
-    if (d->run_step == RUN_KIND) {
-      if (byte > 1) return refuse(d);
-      d->run_kind = (uint8_t)byte;
-      d->run_step = RUN_SIZE;
-      d->run_size = d->run_shift = 0;
-    } else if (d->run_step == RUN_SIZE) {
-      if (!grow(&d->run_size, &d->run_shift, byte & 0x7F, 7)) return refuse(d);
-      if (byte & 0x80) continue;
-      d->run_step = d->run_kind ? RUN_BYTE : RUN_KIND;
-      if (!d->run_kind) d->run_left = d->run_size;
-    } else {
-      d->run_byte = (uint8_t)byte;
-      d->run_step = RUN_KIND;
-      d->run_left = d->run_size;
-    }
-  }
-  int byte = d->run_kind ? d->run_byte : take(d);
-  if (byte >= 0) d->run_left--;
-  return byte;
-}
-
-#if OTA_DELTA_WINDOW_BITS > 0
-static int next_of_heatshrink(ota_delta *d) {
-  const uint32_t mask = (1u << OTA_DELTA_WINDOW_BITS) - 1;
-  uint8_t byte;
-  if (d->run_left == 0) {
-    uint32_t need = 1;
-    for (;;) {
-      if (d->bit_count > 0)
-        need = d->bits >> (d->bit_count - 1) ? 9 : 1u + d->window_bits + d->lookahead_bits;
-      if (d->bit_count >= need) break;
-      int more = take(d);
-      if (more < 0) return more;
-      d->bits = d->bits << 8 | (uint32_t)more;
-      d->bit_count = (uint8_t)(d->bit_count + 8);
-    }
-    d->bit_count = (uint8_t)(d->bit_count - need);
-    uint32_t token = d->bits >> d->bit_count;
-    d->bits &= (1u << d->bit_count) - 1;
-    if (need == 9 && token & 0x100) {
-      byte = (uint8_t)token;
-      d->window[d->head++ & mask] = byte;
-      return byte;
-    }
-    d->distance = (uint16_t)((token >> d->lookahead_bits) + 1);
-    d->run_left = (token & ((1u << d->lookahead_bits) - 1)) + 1;
-  }
-  d->run_left--;
-  byte = d->window[(uint32_t)(d->head - d->distance) & mask];
-  d->window[d->head++ & mask] = byte;
-  return byte;
-}
-#endif
-
-/// Returns the next decompressed byte of the patch, or NONE.
-static int next(ota_delta *d) {
-  if (d->phase < PHASE_FORMAT || d->codec == CODEC_NONE) return take(d);
-  if (d->codec == CODEC_CRLE) return next_of_runs(d);
-#if OTA_DELTA_WINDOW_BITS > 0
-  return next_of_heatshrink(d);
-#else
-  return refuse(d);
-#endif
-}
-
-/// Continues to read `number`. Returns 1 once the number is complete, 0 while bytes are missing or
-/// `end` is set.
-static int read_number(ota_delta *d) {
-  for (;;) {
-    int byte = next(d);
-    if (byte < 0) return 0;
-    bool first = d->shift == 0;
-    if (first) {
-      d->number = 0;
-      d->negative = (byte & 0x40) != 0;
-    }
-    uint32_t bits = (uint32_t)byte & (first ? 0x3F : 0x7F);
-    if (!grow(&d->number, &d->shift, bits, first ? 6 : 7)) {
-      refuse(d);
-      return 0;
-    }
-    if (!(byte & 0x80)) break;
-  }
-  d->shift = 0;
-  return 1;
-}
+enum { SIZE_MAXIMUM = OTA_DELTA_SIZE_MAXIMUM };
+#define refuse ota_delta_refuse
+#define take ota_delta_take
 
 static bool header_is_possible(ota_delta *d) {
   uint32_t offset = ota_get(d->piece, 4);
@@ -177,23 +49,41 @@ static void start_patch(ota_delta *d) {
 #if OTA_DELTA_WINDOW_BITS > 0
   d->bits = d->bit_count = 0;
   d->head = 0;
-  memset(d->window, 0, sizeof d->window);
+  memset(d->memory.window, 0, sizeof d->memory.window);
 #endif
+#if OTA_DELTA_LEVEL > 1
+  d->entries = d->entry = 0;
+#endif
+#if OTA_DELTA_LEVEL > 2
+  if (ota_delta_is_range(d)) ota_range_reset(d);
+#endif
+}
+
+/// Whether the first byte of a patch states a format and a codec of this decoder.
+static bool head_is_possible(ota_delta *d, uint8_t head) {
+  d->codec = head & 15;
+#if OTA_DELTA_LEVEL > 1
+  d->mapped = (head & 0xF0) == FORMAT_2;
+  if (d->mapped && d->codec < CODEC_HEATSHRINK) return false;
+#endif
+  if (!ota_delta_is_mapped(d) && head > CODEC_HEATSHRINK) return false;
+  return OTA_DELTA_CODECS >> d->codec & 1;
 }
 
 static void run_head(ota_delta *d) {
   int byte = take(d);
   if (byte < 0) return;
+  if (!head_is_possible(d, (uint8_t)byte)) refuse(d);
   start_patch(d);
-  d->codec = (uint8_t)byte;
   d->phase = PHASE_SIZE;
-  if (byte > 15 || !(OTA_DELTA_CODECS >> byte & 1)) refuse(d);
 }
 
 static void run_size(ota_delta *d) {
-  if (!read_number(d)) return;
+  if (!ota_delta_read_number(d, 0)) return;
   if (d->negative || d->number != d->part_size) refuse(d);
-  d->phase = d->codec == CODEC_HEATSHRINK ? PHASE_WINDOW : PHASE_FORMAT;
+  d->phase = d->codec == CODEC_HEATSHRINK ? PHASE_WINDOW
+             : ota_delta_is_range(d)      ? PHASE_CODE
+                                          : PHASE_FORMAT;
 }
 
 static void run_window(ota_delta *d) {
@@ -209,15 +99,21 @@ static void run_window(ota_delta *d) {
   d->phase = PHASE_FORMAT;
 }
 
+#if OTA_DELTA_LEVEL > 2
+static void run_code(ota_delta *d) {
+  if (ota_range_start(d)) d->phase = PHASE_FORMAT;
+}
+#endif
+
 static void run_format(ota_delta *d) {
-  if (!read_number(d)) return;
+  if (!ota_delta_read_number(d, 0)) return;
   if (d->number != 0) refuse(d);
   d->phase = PHASE_DIFFERENCE_SIZE;
 }
 
 /// Reads a size, which is limited by the rest of the part and by `limit`.
 static void run_step_size(ota_delta *d, uint32_t limit) {
-  if (!read_number(d)) return;
+  if (!ota_delta_read_number(d, d->phase == PHASE_DIFFERENCE_SIZE ? OTA_NUMBER_DIFFERENCE : OTA_NUMBER_EXTRA)) return;
   if (d->negative || d->number > d->image_left || d->number > limit) {
     refuse(d);
     return;
@@ -226,42 +122,135 @@ static void run_step_size(ota_delta *d, uint32_t limit) {
   d->image_left -= d->number;
   if (d->phase == PHASE_DIFFERENCE_SIZE) d->made = false;
   if (d->left > 0) d->made = true;
+  if (ota_delta_is_mapped(d) && d->phase == PHASE_EXTRA_SIZE) {
+    if (!d->made) refuse(d);
+    d->from += d->left;
+  }
   d->ready = d->filled;
   d->phase++;
 }
 
-/// False: the base could not be read.
+#if OTA_DELTA_LEVEL > 1
+/// The offset in the image of the next byte.
+static uint32_t image_offset(const ota_delta *d) {
+  return d->point.image_offset + d->part_size - d->image_left - d->left;
+}
+#endif
+
+/// The number of base bytes that the next step needs at once, in addition to `filled`.
+static uint32_t least_ahead(const ota_delta *d) { return ota_delta_is_mapped(d) ? ota_least(d->left, 4) : 1; }
+
+#if OTA_DELTA_LEVEL > 1
+/// Predicts all units of the bytes that were read, as far as they are complete.
+static void predict_ahead(ota_delta *d) {
+  uint32_t at = d->filled, offset = image_offset(d), from = d->from, left = d->left;
+  uint8_t kind;
+  while (at < d->ready && d->ready - at >= ota_least(left, 4)) {
+    uint8_t size = ota_delta_predict(d, d->piece + at, from, offset, left, &kind);
+    at += size;
+    offset += size;
+    from += size;
+    left -= size;
+  }
+  d->ready = (uint8_t)at;
+}
+#endif
+
+/// Reads bytes of the base into the piece unless enough are there. False: this was not possible;
+/// `end` or `flush` states why.
 static bool read_ahead(ota_delta *d) {
-  uint32_t size = ota_least(d->left, OTA_DELTA_PIECE - d->filled);
-  if (d->filled < d->ready) return true;
+  uint32_t available = (uint32_t)d->ready - d->filled;
+  bool whole = !ota_delta_is_mapped(d) || ota_delta_is_range(d);
+  if (available >= (whole ? least_ahead(d) : 1)) return true;
+  if ((uint32_t)OTA_DELTA_PIECE - d->filled < least_ahead(d)) {
+    d->flush = true;
+    return false;
+  }
+  uint32_t size = ota_least(d->left, (uint32_t)OTA_DELTA_PIECE - d->filled);
+  if (!d->config->base_read(d->config->context, d->from, d->piece + d->filled, size)) {
+    d->end = OTA_DELTA_BASE_FAULT;
+    return false;
+  }
   d->ready = (uint8_t)(d->filled + size);
-  return d->config->base_read(d->config->context, d->from, d->piece + d->filled, size);
+#if OTA_DELTA_LEVEL > 1
+  if (!whole) predict_ahead(d);
+#endif
+  return true;
 }
 
-static void run_byte(ota_delta *d) {
+static void advance(ota_delta *d, uint32_t count) {
+  d->left -= count;
+  d->filled = (uint8_t)(d->filled + count);
+  d->budget = d->budget > count ? d->budget - count : 0;
+  if (d->phase == PHASE_DIFFERENCE) d->from += count;
+}
+
+#if OTA_DELTA_LEVEL > 2
+/// Decodes units until the piece or the budget ends.
+static void run_units(ota_delta *d) {
+  while (d->left > 0 && d->budget > 0 && (d->unit_size > 0 || read_ahead(d))) {
+    uint8_t *bytes = d->piece + d->filled;
+    if (d->unit_size == 0) {
+      d->unit_size =
+          ota_delta_predict(d, bytes, d->from, image_offset(d), d->left, &d->unit_class);
+      d->unit_made = 0;
+      d->unit_wrong = 2;
+    }
+    if (!ota_range_unit(d, bytes)) return;
+    advance(d, d->unit_size);
+    d->unit_size = 0;
+  }
+}
+
+static void run_range_extra(ota_delta *d, uint32_t size) {
+  for (; size > 0; size--) {
+    int byte = ota_range_extra(d, image_offset(d));
+    if (byte < 0) return;
+    d->piece[d->filled] = (uint8_t)byte;
+    advance(d, 1);
+  }
+}
+#endif
+
+/// Creates bytes of a difference or new bytes, as many as the piece and the budget permit.
+static void run_bytes(ota_delta *d) {
   if (d->left == 0) {
     d->phase++;
     return;
   }
   bool difference = d->phase == PHASE_DIFFERENCE;
-  if (difference && !read_ahead(d)) {
-    d->end = OTA_DELTA_BASE_FAULT;
+#if OTA_DELTA_LEVEL > 2
+  if (ota_delta_is_range(d) && difference) {
+    run_units(d);
     return;
   }
-  int byte = next(d);
-  if (byte < 0) return;
-  d->left--;
-  if (difference) {
-    d->from++;
-    d->piece[d->filled] = (uint8_t)(d->piece[d->filled] + byte);
-  } else {
-    d->piece[d->filled] = (uint8_t)byte;
+#endif
+  if (difference && !read_ahead(d)) return;
+  uint32_t room = (uint32_t)(difference ? d->ready : OTA_DELTA_PIECE) - d->filled;
+  uint32_t size = ota_least(ota_least(d->left, d->budget), room);
+  uint8_t *to = d->piece + d->filled;
+#if OTA_DELTA_LEVEL > 2
+  if (ota_delta_is_range(d)) {
+    run_range_extra(d, size);
+    return;
   }
-  d->filled++;
+#endif
+  if (difference) {
+    uint8_t bytes[OTA_DELTA_PIECE];
+    size = ota_delta_fill(d, bytes, size);
+    for (uint32_t i = 0; i < size; i++) to[i] = (uint8_t)(to[i] + bytes[i]);
+  } else {
+    size = ota_delta_fill(d, to, size);
+  }
+  advance(d, size);
 }
 
 static void run_seek(ota_delta *d) {
-  if (!read_number(d)) return;
+  if (ota_delta_is_mapped(d)) {
+    d->phase = d->image_left == 0 ? PHASE_PART_END : PHASE_MAP_SEEK;
+    return;
+  }
+  if (!ota_delta_read_number(d, 0)) return;
   if (d->image_left == 0) {
     d->phase = PHASE_PART_END;
     return;
@@ -284,11 +273,16 @@ static bool hand_out(ota_delta *d) {
     if (taken < size) return false;
   }
   d->sent = d->filled = d->ready = 0;
+  d->flush = false;
   return true;
 }
 
 /// Checks a part whose bytes were all passed on.
 static ota_delta_result end_part(ota_delta *d) {
+#if OTA_DELTA_LEVEL > 2
+  if (ota_delta_is_range(d) && !ota_range_end(d))
+    return d->end == OTA_DELTA_MORE ? OTA_DELTA_MORE : (ota_delta_result)d->end;
+#endif
   bool rest = d->patch_left > 0 || d->run_left > 0 || d->run_step != RUN_KIND;
 #if OTA_DELTA_WINDOW_BITS > 0
   rest = rest || d->bits != 0;
@@ -308,30 +302,45 @@ static void run_phase(ota_delta *d) {
     case PHASE_HEAD: run_head(d); break;
     case PHASE_SIZE: run_size(d); break;
     case PHASE_WINDOW: run_window(d); break;
-    case PHASE_FORMAT: run_format(d); break;
+#if OTA_DELTA_LEVEL > 2
+    case PHASE_CODE: run_code(d); break;
+#endif
+    case PHASE_FORMAT:
+#if OTA_DELTA_LEVEL > 1
+      if (ota_delta_is_mapped(d)) ota_delta_run_map(d);
+      else
+#endif
+        run_format(d);
+      break;
+#if OTA_DELTA_LEVEL > 1
+    case PHASE_ORIGIN:
+    case PHASE_MAP_START:
+    case PHASE_MAP_SHIFT: ota_delta_run_map(d); break;
+    case PHASE_MAP_SEEK: ota_delta_run_seek(d); break;
+#endif
     case PHASE_DIFFERENCE_SIZE: run_step_size(d, d->sizes.base_size - d->from); break;
     case PHASE_EXTRA_SIZE: run_step_size(d, SIZE_MAXIMUM); break;
     case PHASE_SEEK: run_seek(d); break;
-    default: run_byte(d); break;
+    default: run_bytes(d); break;
   }
 }
 
 static ota_delta_result decode(ota_delta *d) {
-  for (uint32_t step = 0; step < OTA_DELTA_STEPS; step++) {
+  d->starved = false;
+  for (d->budget = OTA_DELTA_STEPS; d->budget > 0; d->budget -= d->budget > 0) {
     if (d->end != OTA_DELTA_MORE) return (ota_delta_result)d->end;
     bool part_end = d->phase == PHASE_PART_END;
-    if ((part_end || d->filled == OTA_DELTA_PIECE) && !hand_out(d)) return OTA_DELTA_FULL;
+    bool full = part_end || d->flush || d->filled == OTA_DELTA_PIECE;
+    if (full && !hand_out(d)) return OTA_DELTA_FULL;
     if (part_end) {
       ota_delta_result result = end_part(d);
       if (result != OTA_DELTA_PART) d->end = (uint8_t)result;
       return result;
     }
-    uint8_t phase = d->phase;
-    uint32_t left = d->left;
     run_phase(d);
-    if (d->phase == phase && d->left == left && d->end == OTA_DELTA_MORE) return OTA_DELTA_MORE;
+    if (d->starved && d->end == OTA_DELTA_MORE) return OTA_DELTA_MORE;
   }
-  return OTA_DELTA_AGAIN;
+  return d->end == OTA_DELTA_MORE ? OTA_DELTA_AGAIN : (ota_delta_result)d->end;
 }
 
 bool ota_delta_start(

@@ -3,7 +3,8 @@
 #include "ota_internal.h"
 
 bool ota_engine_at_rest(const ota_receiver *r) {
-  return r->flash.work == OTA_WORK_NONE && r->record.step == OTA_RECORD_WHOLE;
+  return r->flash.work == OTA_WORK_NONE && r->record.step == OTA_RECORD_WHOLE &&
+         r->session.saved == 0;
 }
 
 void ota_engine_fault(ota_receiver *r) {
@@ -16,6 +17,7 @@ void ota_engine_fault(ota_receiver *r) {
 #endif
   // The content of the ring is discarded; the row is now trusted only in flash.
   ota_record_load(r);
+  r->session.interrupted = true;
   if (!was_blank) ota_session_end(r, OTA_ERROR_FLASH_FAULT, OTA_RESULT_FLASH_FAULT);
 }
 
@@ -24,6 +26,7 @@ void ota_engine_fault(ota_receiver *r) {
 /// the page must be removed before the page is erased.
 static void fall_back_to_page(ota_receiver *r) {
   ota_session *s = &r->session;
+  s->saved = 0;
   if (++s->page_faults > OTA_FLASH_RETRY_MAXIMUM) {
     ota_engine_fault(r);
     return;
@@ -63,13 +66,10 @@ static bool row_is_made(const ota_receiver *r) {
   return r->session.next - r->session.written >= row_size(r);
 }
 
-static void finish_row(ota_receiver *r, bool ok) {
+/// Counts the row that starts at `written`: the slot holds its bytes.
+static void take_row(ota_receiver *r) {
   ota_session *s = &r->session;
   const uint8_t *row = row_in_ring(r);
-  if (!ok || !ota_flash_equals(r, r->config->slot_address + s->written, row, r->flash.size)) {
-    fall_back_to_page(r);
-    return;
-  }
   uint32_t size = row_size(r);
   s->written_crc = ota_crc32(s->written_crc, row, size);
   s->written += size;
@@ -82,6 +82,14 @@ static void finish_row(ota_receiver *r, bool ok) {
   if (s->written < s->fault_end) return;
 #endif
   s->page_faults = 0;
+}
+
+static void finish_row(ota_receiver *r, bool ok) {
+  uint32_t address = r->config->slot_address + r->session.written;
+  if (ok && ota_flash_equals(r, address, row_in_ring(r), r->flash.size))
+    take_row(r);
+  else
+    fall_back_to_page(r);
 }
 
 static void finish_erase(ota_receiver *r, bool ok) {
@@ -115,6 +123,80 @@ static void start_blank(ota_receiver *r) {
 }
 #endif
 
+/// Fills the row that starts at `written` up to the write alignment. Returns the number of bytes to
+/// write.
+static uint32_t pad_row(ota_receiver *r) {
+  uint32_t size = row_size(r);
+  uint32_t padded = ota_round_up(size, r->config->write_alignment);
+  // The ring has a full row of space even for the last row of the image, and this space holds no
+  // other data.
+  memset(row_in_ring(r) + size, 0xFF, padded - size);
+  return padded;
+}
+
+static void start_row(ota_receiver *r) {
+  uint32_t padded = pad_row(r);
+  uint8_t *row = row_in_ring(r);
+  ota_flash_write(r, OTA_WORK_ROW, r->config->slot_address + r->session.written, row, padded);
+}
+
+static void start_erase(ota_receiver *r) {
+  ota_flash_erase(r, OTA_WORK_ERASE, r->config->slot_address + r->session.erased);
+}
+
+// Pages that already hold their data (`page_buffer`). Until a row differs, `erased` stays at the
+// start of the page, and the rows before `written` are in flash from an earlier use of the slot.
+// Before the page is erased, these rows are saved, and afterwards they are programmed again. No mark
+// is written in the meantime.
+
+static bool compares(const ota_receiver *r) {
+  return r->config->page_buffer != NULL && !r->session.interrupted;
+}
+
+/// Continues at an undecided page: takes a row that the slot already holds, or erases the page.
+/// True: more work is due immediately.
+static bool decide_page(ota_receiver *r) {
+  ota_session *s = &r->session;
+  uint32_t page = r->config->slot_address + s->erased;
+  if (compares(r) && !row_is_made(r)) return false;
+  if (compares(r) &&
+      ota_flash_equals(r, r->config->slot_address + s->written, row_in_ring(r), pad_row(r))) {
+    take_row(r);
+    if (s->written % r->config->page_size == 0 || s->written == s->image.size)
+      s->erased = ota_round_up(s->written, r->config->page_size);
+    return true;
+  }
+  s->saved = s->written - s->erased;
+  s->restored = 0;
+  uint8_t *to = r->config->page_buffer;
+  if (s->saved > 0 && !r->config->flash_read(r->config->context, page, to, s->saved))
+    fall_back_to_page(r);
+  else
+    start_erase(r);
+  return false;
+}
+
+/// Programs the next saved row again.
+static void start_restore(ota_receiver *r) {
+  const ota_session *s = &r->session;
+  uint32_t page = s->erased - r->config->page_size;
+  ota_flash_write(
+      r, OTA_WORK_RESTORE, r->config->slot_address + page + s->restored,
+      r->config->page_buffer + s->restored, r->config->row_size);
+}
+
+static void finish_restore(ota_receiver *r, bool ok) {
+  ota_session *s = &r->session;
+  uint32_t address = r->config->slot_address + s->erased - r->config->page_size + s->restored;
+  const uint8_t *row = r->config->page_buffer + s->restored;
+  if (!ok || !ota_flash_equals(r, address, row, r->flash.size)) {
+    fall_back_to_page(r);
+    return;
+  }
+  s->restored += r->flash.size;
+  if (s->restored == s->saved) s->saved = 0;
+}
+
 bool ota_engine_finish(ota_receiver *r) {
   uint8_t work = r->flash.work;
   bool ok = r->flash.outcome == OTA_FLASH_DONE;
@@ -122,25 +204,12 @@ bool ota_engine_finish(ota_receiver *r) {
   r->flash.work = OTA_WORK_NONE;
   if (work == OTA_WORK_ERASE) finish_erase(r, ok);
   if (work == OTA_WORK_ROW) finish_row(r, ok);
+  if (work == OTA_WORK_RESTORE) finish_restore(r, ok);
 #if OTA_ERASE_AHEAD
   if (work == OTA_WORK_BLANK) finish_blank(r, ok);
 #endif
   if (work == OTA_WORK_RECORD && !ota_record_finish(r, ok)) ota_engine_fault(r);
   return true;
-}
-
-static void start_row(ota_receiver *r) {
-  uint32_t size = row_size(r);
-  uint32_t padded = ota_round_up(size, r->config->write_alignment);
-  uint8_t *row = row_in_ring(r);
-  // The ring has a full row of space even for the last row of the image, and this space holds no
-  // other data.
-  memset(row + size, 0xFF, padded - size);
-  ota_flash_write(r, OTA_WORK_ROW, r->config->slot_address + r->session.written, row, padded);
-}
-
-static void start_erase(ota_receiver *r) {
-  ota_flash_erase(r, OTA_WORK_ERASE, r->config->slot_address + r->session.erased);
 }
 
 bool ota_engine_start(ota_receiver *r) {
@@ -158,8 +227,10 @@ bool ota_engine_start(ota_receiver *r) {
     start_blank(r);
     more = more || r->record.step != OTA_RECORD_WHOLE;
 #endif
-  } else if (s->written == s->erased) {
-    start_erase(r);
+  } else if (s->written >= s->erased) {
+    more = decide_page(r) || more;
+  } else if (s->saved > 0) {
+    start_restore(r);
   } else if (row_is_made(r)) {
     start_row(r);
 #if OTA_ERASE_AHEAD

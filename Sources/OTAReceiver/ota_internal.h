@@ -7,7 +7,14 @@
 #include "ota_receiver.h"
 
 /// The purpose of the current flash operation.
-enum { OTA_WORK_NONE, OTA_WORK_ERASE, OTA_WORK_ROW, OTA_WORK_RECORD, OTA_WORK_BLANK };
+enum {
+  OTA_WORK_NONE,
+  OTA_WORK_ERASE,
+  OTA_WORK_ROW,
+  OTA_WORK_RESTORE,  // a row of a page that was compared before the page was erased
+  OTA_WORK_RECORD,
+  OTA_WORK_BLANK
+};
 
 /// The next write to the resume record. WHOLE = the record is complete, and the next write is a
 /// mark; otherwise the next step of a new record.

@@ -58,8 +58,9 @@ static void refuse(ota_receiver *r) {
   ota_session_end(r, OTA_ERROR_PATCH_REFUSED, OTA_RESULT_WRONG_STATE);
 }
 
-/// Handles a part with a wrong CRC32. The first time, the part is requested again, because its
-/// bytes may have been damaged in transfer. The second time, the stream is refused.
+/// Handles a part with a wrong CRC32, or with bytes that the format does not permit. The first time,
+/// the part is requested again, because its bytes may have been damaged in transfer. The second
+/// time, the stream is refused.
 static void mismatch(ota_receiver *r) {
   if (r->patch.mismatched) {
     refuse(r);
@@ -90,12 +91,13 @@ bool ota_patch_run(ota_receiver *r) {
   ota_delta_result result = ota_delta_run(&p->delta, bytes, count, &used);
   p->used_crc = ota_crc32(p->used_crc, bytes, used);
   p->used += used;
-  if (result == OTA_DELTA_MISMATCH) {
-    mismatch(r);
-  } else if (
-      result == OTA_DELTA_REFUSED || result == OTA_DELTA_BASE_FAULT ||
-      (result == OTA_DELTA_MORE && p->used == p->held.size)) {
+  if (result == OTA_DELTA_BASE_FAULT) {
     refuse(r);
+  } else if (
+      result == OTA_DELTA_MISMATCH || result == OTA_DELTA_REFUSED ||
+      (result == OTA_DELTA_MORE && p->used == p->held.size)) {
+    mismatch(r);
+    return false;
   }
   if (result == OTA_DELTA_PART || result == OTA_DELTA_DONE) p->mismatched = false;
   return result == OTA_DELTA_AGAIN || (result == OTA_DELTA_MORE && p->used < r->session.next);
@@ -113,7 +115,7 @@ static bool append_base(ota_receiver *r) {
 }
 
 uint8_t ota_patch_info(ota_receiver *r) {
-  ota_answer_append(r, 2, 1);
+  ota_answer_append(r, OTA_DELTA_FORMATS, 1);
   ota_answer_append(r, OTA_DELTA_CODECS, 2);
   ota_answer_append(r, OTA_DELTA_WINDOW_BITS, 1);
   ota_answer_append(r, OTA_DELTA_WINDOW_BITS > 0 ? OTA_DELTA_LOOKAHEAD_BITS : 0, 1);

@@ -35,7 +35,7 @@ static bool is_sound(const ota_receiver_config *c) {
          divides(c->row_size, c->page_size) && c->slot_size != 0 && c->slot_size <= INT32_MAX &&
          divides(c->page_size, c->slot_size) && divides(c->row_size, c->ring_size) &&
          c->ring_size <= INT32_MAX && c->ring_size >= c->row_size + c->largest_chunk &&
-         c->largest_chunk != 0 && c->largest_chunk <= OTA_CHUNK_MAXIMUM && ota_record_fits(c) &&
+         (c->page_buffer == NULL || !c->erase_ahead) && c->largest_chunk != 0 && c->largest_chunk <= OTA_CHUNK_MAXIMUM && ota_record_fits(c) &&
          is_apart(c);
 }
 
@@ -45,8 +45,12 @@ bool ota_receiver_init(ota_receiver *r, const ota_receiver_config *config) {
   r->config = config;
   r->trial = config->trial;
   ota_record_load(r);
+  r->session.interrupted = r->session.image.size != 0;
   // After any other boot outcome, the bootloader has used the slot after the record was written.
-  if (config->boot_outcome != OTA_BOOT_NORMAL) ota_record_forget(r);
+  if (config->boot_outcome != OTA_BOOT_NORMAL) {
+    r->session.interrupted = false;
+    ota_record_forget(r);
+  }
   return true;
 }
 

@@ -59,7 +59,9 @@ static uint32_t stride_of(const ota_receiver_config *c, uint32_t image_size) {
   uint32_t rows = (image_size + c->row_size - 1) / c->row_size;
   uint32_t page_rows = c->page_size / c->row_size;
   uint32_t stride = rows == 0 ? 1 : (rows + marks - 1) / marks;
-  if (stride > page_rows) return ota_round_up(stride, page_rows) * c->row_size;
+  // The rows of a page that is compared are durable only together.
+  if (stride > page_rows || c->page_buffer != NULL)
+    return ota_round_up(stride, page_rows) * c->row_size;
   while (page_rows % stride != 0) stride++;
   return stride * c->row_size;
 }
@@ -225,7 +227,9 @@ void ota_record_rewrite(ota_receiver *r, uint32_t marks) {
 
 void ota_record_forget(ota_receiver *r) {
   bool is_written = r->record.image.size != 0 || r->record.image.crc32 != 0;
+  bool interrupted = r->session.interrupted;
   memset(&r->session, 0, sizeof r->session);
+  r->session.interrupted = interrupted;
 #if OTA_PATCHES
   r->patch.held.size = 0;
 #endif
@@ -340,7 +344,9 @@ bool ota_record_due(const ota_receiver *r) {
     return s->live && r->patch.delta.point.image_offset > r->patch.point.image_offset &&
            s->written == r->patch.delta.point.image_offset;
 #endif
-  return s->live && ota_record_durable(r) < s->written &&
+  // The rows of a page that may still be erased are not durable.
+  bool is_decided = s->written <= s->erased && s->saved == 0;
+  return s->live && is_decided && ota_record_durable(r) < s->written &&
          s->written == mark_end(r, r->record.marks);
 }
 

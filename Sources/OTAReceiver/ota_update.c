@@ -53,7 +53,9 @@ static void start_over(ota_receiver *r, ota_session *s) {
 #else
   (void)r;
 #endif
+  bool interrupted = s->interrupted;
   memset(s, 0, sizeof *s);
+  s->interrupted = interrupted;
   s->erased = erased;
 }
 

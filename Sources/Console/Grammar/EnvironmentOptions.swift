@@ -50,7 +50,8 @@ package enum EnvironmentOptions {
     return min(max(1, times), repeatsMaximum)
   }
 
-  private static func isGiven(_ argument: OptionCatalog.Argument, in words: [String]) -> Bool {
+  /// Whether a command line contains the option.
+  package static func isGiven(_ argument: OptionCatalog.Argument, in words: [String]) -> Bool {
     let before = words.prefix { $0 != "--" }
     return argument.tokens.contains { token in
       before.contains { word in

@@ -71,6 +71,18 @@ package struct OptionCatalog {
     package var stranger: String?
 
     package var last: Command { commands[commands.count - 1] }
+    /// Whether a word of the command line is an operand of the command.
+    package func hasOperand(in words: [String]) -> Bool {
+      var index = namesEnd
+      while index < words.count {
+        let word = words[index]
+        if word == "--" { return index + 1 < words.count }
+        guard word.hasPrefix("-"), word != "-" else { return true }
+        index += consumesNext(word) ? 2 : 1
+      }
+      return false
+    }
+
     /// The commands separated by spaces, such as `flash` or `image info`; empty for the root.
     package var name: String { commands.dropFirst().map(\.commandName).joined(separator: " ") }
 

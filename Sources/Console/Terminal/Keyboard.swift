@@ -35,6 +35,19 @@ package struct Keyboard: Sendable {
     return value
   }
 
+  /// Passes typed bytes to `take` until `take` ends the input or the task is cancelled.
+  package func watchBytes(_ take: ([UInt8]) -> Bool) async {
+    while !Task.isCancelled {
+      // The end of the input has the effect of Ctrl-D.
+      guard let bytes = terminal.read() else {
+        _ = take([0x04])
+        return
+      }
+      if !bytes.isEmpty, take(bytes) { return }
+      guard await Pause.sleep(for: Self.interval) else { return }
+    }
+  }
+
   /// Passes each key to `take` until `take` ends the input or the task is cancelled.
   package func watch(_ take: (Key) -> Bool) async {
     var decoder = KeyDecoder()

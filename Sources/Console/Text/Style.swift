@@ -12,6 +12,11 @@ package struct Style: Equatable, Sendable {
   package func green(_ text: String) -> Line { paint("32", text) }
   package func dim(_ text: String) -> Line { paint("2", text) }
 
+  /// The character under the cursor of a line editor.
+  package func cursor(_ text: String) -> Line {
+    color ? paint("7", text) : Line(text == " " ? "_" : text)
+  }
+
   private func paint(_ code: String, _ text: String) -> Line {
     Line(text, paint: color ? code : nil)
   }

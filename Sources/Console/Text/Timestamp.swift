@@ -15,6 +15,17 @@ package enum Timestamp {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
+  /// The present time of day in the local time zone: `12:00:00.000`.
+  package static func timeOfDay() -> String {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    var fields = tm()
+    localtime_r(&time.tv_sec, &fields)
+    func two(_ value: Int32) -> String { Text.padded(String(value), 2) }
+    return "\(two(fields.tm_hour)):\(two(fields.tm_min)):\(two(fields.tm_sec))."
+      + Text.padded(String(time.tv_nsec / 1_000_000), 3)
+  }
+
   package static func text(_ secondsSince1970: Double) -> String {
     text(milliseconds: Int((secondsSince1970 * 1000).rounded(.down)))
   }

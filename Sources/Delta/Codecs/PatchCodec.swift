@@ -4,28 +4,48 @@ package enum PatchCodec: Hashable, Sendable {
   /// Run-length encoding: runs of one byte are counted, other bytes are unchanged.
   case crle
   case heatshrink(HeatshrinkParameters)
+  /// Format 2 with heatshrink.
+  case mapped(HeatshrinkParameters)
+  /// Format 2 with the range coder.
+  case range
 
-  /// The number in bits 3 to 0 of a patch's first byte.
+  /// Bits 6 to 4 of the first byte of a patch of format 2.
+  static let mappedType: UInt8 = 4
+
+  /// Whether patches are of format 2, which otaflash defines.
+  package var isMapped: Bool {
+    switch self {
+    case .none, .crle, .heatshrink: false
+    case .mapped, .range: true
+    }
+  }
+
+  /// A patch's first byte.
   package var number: UInt8 {
     switch self {
     case .none: 0
     case .crle: 2
     case .heatshrink: 4
+    case .mapped: Self.mappedType << 4 | 4
+    case .range: Self.mappedType << 4 | 8
     }
   }
 
   /// The number of bytes that a decoder must store for references.
   var reach: Int {
-    if case .heatshrink(let parameters) = self { parameters.reach } else { 0 }
+    switch self {
+    case .heatshrink(let parameters), .mapped(let parameters): parameters.reach
+    case .none, .crle, .range: 0
+    }
   }
 
-  /// Returns the shortest compressed stream of this codec. Only heatshrink uses `index`, which may
-  /// be for a larger window.
+  /// Returns the shortest compressed stream of this codec, which is not the range coder. Only
+  /// heatshrink uses `index`, which may be for a larger window.
   func compress(_ stream: [UInt8], index: StreamIndex?) -> [UInt8] {
     switch self {
-    case .none: stream
+    case .none, .range: stream
     case .crle: CRLEEncoder.encode(stream)
-    case .heatshrink(let parameters):
+    case .heatshrink(let parameters), .mapped(let parameters):
       HeatshrinkEncoder(parameters).encode(
         stream, index: index ?? StreamIndex(stream, reach: parameters.reach))
     }
@@ -38,6 +58,9 @@ extension PatchCodec: CustomStringConvertible {
     case .none: "none"
     case .crle: "crle"
     case .heatshrink(let parameters): "heatshrink \(parameters.window),\(parameters.lookahead)"
+    case .mapped(let parameters):
+      "format 2, heatshrink \(parameters.window),\(parameters.lookahead)"
+    case .range: "format 2, range coder"
     }
   }
 }

@@ -11,6 +11,8 @@ package struct PatchFault: Error, Equatable, Sendable {
     case heatshrinkParameters(UInt8)
     /// Bytes were transformed by the rules of an instruction set before the comparison.
     case dataFormat
+    /// The address map of format 2 has too many entries, or they are not in ascending order.
+    case addressMap
     case imageSize(stated: Int, limit: Int)
     case numberTooLong
     case negativeSize
@@ -67,6 +69,7 @@ extension PatchFault.Reason {
     case .heatshrinkParameters(let byte):
       "heatshrink with a window of \(byte >> 4 + 4) bits and a lookahead of \(byte & 15 + 3)"
     case .dataFormat: "it needs a data format, which is not supported"
+    case .addressMap: "the address map has too many entries, or they are not sorted"
     case .imageSize(let stated, let limit): "it creates \(stated) bytes; 1 to \(limit) are possible"
     case .numberTooLong: "a number has more than 31 bits"
     case .negativeSize: "a size is negative"

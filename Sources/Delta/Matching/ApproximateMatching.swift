@@ -11,29 +11,40 @@ struct ApproximateMatching {
 
   private let search: PatchBase.Search
   private let image: UnsafeBufferPointer<UInt8>
+  /// Whether matches are used that bsdiff's search misses, and whether any was used.
+  private let usesMissed: Bool
+  private var usedMissed = false
   private var base: UnsafeBufferPointer<UInt8> { search.bytes }
   /// The start of the current alignment in the image and in the base.
   private var imageStart = 0
   private var baseStart = 0
   private var steps: [PatchStep] = []
 
-  /// Returns the steps that create `image`; the last step contains no seek.
-  static func steps(from base: PatchBase, to image: ArraySlice<UInt8>) -> [PatchStep] {
+  /// Returns one or two sequences of steps that create `image`; the last step of each contains no
+  /// seek. There are two sequences if bsdiff's search misses longer matches: one with these
+  /// matches, and the sequence of bsdiff. Either can result in the smaller patch.
+  static func steps(from base: PatchBase, to image: ArraySlice<UInt8>) -> [[PatchStep]] {
     guard !base.bytes.isEmpty else {
-      return [PatchStep(difference: 0, extra: image.count, seek: 0)]
+      return [[PatchStep(difference: 0, extra: image.count, seek: 0)]]
     }
     return base.withSearch { search in
       image.withUnsafeBufferPointer { image in
-        var matching = ApproximateMatching(search: search, image: image)
+        var matching = ApproximateMatching(search, image, usesMissed: true)
         matching.run()
-        return matching.steps
+        guard matching.usedMissed else { return [matching.steps] }
+        var plain = ApproximateMatching(search, image, usesMissed: false)
+        plain.run()
+        return [matching.steps, plain.steps]
       }
     }
   }
 
-  private init(search: PatchBase.Search, image: UnsafeBufferPointer<UInt8>) {
+  private init(
+    _ search: PatchBase.Search, _ image: UnsafeBufferPointer<UInt8>, usesMissed: Bool
+  ) {
     self.search = search
     self.image = image
+    self.usesMissed = usesMissed
   }
 
   private mutating func run() {
@@ -63,11 +74,14 @@ struct ApproximateMatching {
     }
   }
 
-  private func next(_ at: Int, after match: PatchBase.Match) -> PatchBase.Match {
+  private mutating func next(_ at: Int, after match: PatchBase.Match) -> PatchBase.Match {
     if match.length > Self.lengthTakenOver {
       return PatchBase.Match(position: match.position + 1, length: match.length - 1)
     }
-    return search.longest(UnsafeBufferPointer(rebasing: image[at...]))
+    let (match, missed) = search.longest(UnsafeBufferPointer(rebasing: image[at...]))
+    guard usesMissed, let missed else { return match }
+    usedMissed = true
+    return missed
   }
 
   private func alignmentAgrees(_ i: Int) -> Bool {

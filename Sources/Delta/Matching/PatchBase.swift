@@ -6,9 +6,12 @@ package struct PatchBase: Sendable {
   /// The rank, for each pair of bytes, of the first suffix that is not less than the pair, in the
   /// numbering of `Search`.
   private let pairs: [Int32]
+  /// The addresses at which the base may start.
+  let origins: [UInt32]
 
   package init(_ bytes: [UInt8]) {
     self.bytes = bytes
+    origins = bytes.isEmpty ? [] : OriginCandidates(bytes).addresses
     suffixes = SuffixArray(bytes).order
     var pairs = [Int32](repeating: 0, count: 0x10001)
     for i in bytes.indices.dropLast() {
@@ -51,14 +54,13 @@ package struct PatchBase: Sendable {
     /// The longest run in the base that is a prefix of `wanted`. This run is a prefix of one of the
     /// two suffixes next to `wanted` in sorted order. If several runs have the same length, the
     /// steps of the search determine the result. The steps are the steps of bsdiff, which keep
-    /// alignments a little longer: a suffix that is a prefix of `wanted` does not count as less. If
-    /// the search misses a run that is worth more because of this rule, it is repeated without the
-    /// rule.
-    func longest(_ wanted: UnsafeBufferPointer<UInt8>) -> Match {
+    /// alignments a little longer: a suffix that is a prefix of `wanted` does not count as less.
+    /// `missed` is a run that the search misses because of this rule and that is worth more.
+    func longest(_ wanted: UnsafeBufferPointer<UInt8>) -> (match: Match, missed: Match?) {
       let (match, sawEnd) = search(wanted, endIsLess: false)
-      guard sawEnd else { return match }
+      guard sawEnd else { return (match, nil) }
       let other = search(wanted, endIsLess: true).match
-      return other.length > match.length + Self.worthMore ? other : match
+      return (match, other.length > match.length + Self.worthMore ? other : nil)
     }
 
     /// Searches for `wanted`. Ranks count from 1; 0 is the empty suffix. `sawEnd`: whether the

@@ -22,33 +22,89 @@ package struct Patch: Sendable {
   package static func smallest(
     from base: PatchBase, to image: ArraySlice<UInt8>, codecs: [PatchCodec]
   ) -> Patch {
-    var smallest: Patch?
-    each(from: base, to: image, codecs: codecs) { patch in
-      if patch.bytes.count < smallest?.bytes.count ?? .max { smallest = patch }
-    }
-    guard let smallest else { preconditionFailure("a patch needs a codec") }
-    return smallest
+    smallest(from: base, to: image, ofEach: [codecs])[0]
   }
 
-  /// Creates a patch with each of some codecs.
-  package static func each(
-    from base: PatchBase, to image: ArraySlice<UInt8>, codecs: [PatchCodec], _ body: (Patch) -> Void
-  ) {
+  /// Returns the smallest patch that each of several groups of codecs yields. No group is empty.
+  package static func smallest(
+    from base: PatchBase, to image: ArraySlice<UInt8>, ofEach groups: [[PatchCodec]]
+  ) -> [Patch] {
     precondition(!image.isEmpty, "a patch must create bytes")
-    let stream = PatchStream.bytes(from: base, to: image)
-    let reach = codecs.map(\.reach).max() ?? 0
-    let index = reach > 0 ? StreamIndex(stream, reach: reach) : nil
-    for codec in codecs {
-      let bytes = codec.compress(stream, index: index)
-      body(Patch(imageSize: image.count, codec: codec, compressed: bytes))
+    let contents = contents(from: base, to: image, for: Array(groups.joined()))
+    return groups.map { codecs in
+      let patches = contents.flatMap { content in
+        content.compressed(codecs).map { codec, bytes in
+          Patch(imageSize: image.count, codec: codec, compressed: bytes)
+        }
+      }
+      guard let smallest = patches.min(by: { $0.bytes.count < $1.bytes.count }) else {
+        preconditionFailure("a patch needs a codec")
+      }
+      return smallest
     }
+  }
+
+  /// Returns the contents of both formats, as far as the codecs need them, for each sequence of
+  /// steps.
+  private static func contents(
+    from base: PatchBase, to image: ArraySlice<UInt8>, for codecs: [PatchCodec]
+  ) -> [PatchContent] {
+    let reach = codecs.map(\.reach).max() ?? 0
+    let matchings = ApproximateMatching.steps(from: base, to: image)
+    let sequential = matchings.lazy.map { steps in
+      PatchContent(PatchStream.bytes(steps, from: base, to: image), reach: reach)
+    }
+    let mapped = matchings.lazy.map { steps in
+      let content = MappedContent(steps, from: base, to: image)
+      return PatchContent(
+        codecs.contains { $0.isMapped && $0 != .range } ? content.bytes() : [], reach: reach,
+        rangeCoded: codecs.contains(.range) ? content.rangeCoded() : [])
+    }
+    return (codecs.contains { !$0.isMapped } ? Array(sequential) : [])
+      + (codecs.contains(where: \.isMapped) ? Array(mapped) : [])
+  }
+}
+
+/// The content of a patch in one format, before compression.
+private struct PatchContent {
+  let stream: [UInt8]
+  let index: StreamIndex?
+  /// The content of format 2 in the range coder's encoding; `nil` = format 1.
+  let rangeCoded: [UInt8]?
+
+  init(_ stream: [UInt8], reach: Int, rangeCoded: [UInt8]? = nil) {
+    self.stream = stream
+    self.rangeCoded = rangeCoded
+    index = reach > 0 ? StreamIndex(stream, reach: reach) : nil
+  }
+
+  /// Returns the compressed contents of which one is the smallest that the codecs yield.
+  func compressed(_ codecs: [PatchCodec]) -> [(PatchCodec, [UInt8])] {
+    var found: [(PatchCodec, [UInt8])] = []
+    var parameters: [HeatshrinkParameters] = []
+    for codec in codecs where codec.isMapped == (rangeCoded != nil) {
+      switch codec {
+      case .heatshrink(let some), .mapped(let some): parameters.append(some)
+      case .range: found.append((codec, rangeCoded ?? []))
+      case .none, .crle: found.append((codec, codec.compress(stream, index: index)))
+      }
+    }
+    guard let index, !parameters.isEmpty else { return found }
+    let (best, bytes) = HeatshrinkEncoder.smallest(stream, among: parameters, index: index)
+    return found + [(rangeCoded == nil ? .heatshrink(best) : .mapped(best), bytes)]
   }
 }
 
 /// The content of a patch before compression.
 enum PatchStream {
-  static func bytes(from base: PatchBase, to image: ArraySlice<UInt8>) -> [UInt8] {
-    let steps = ApproximateMatching.steps(from: base, to: image)
+  /// The streams for each sequence of steps, of which the caller uses the smallest when compressed.
+  static func alternatives(from base: PatchBase, to image: ArraySlice<UInt8>) -> [[UInt8]] {
+    ApproximateMatching.steps(from: base, to: image).map { bytes($0, from: base, to: image) }
+  }
+
+  static func bytes(
+    _ steps: [PatchStep], from base: PatchBase, to image: ArraySlice<UInt8>
+  ) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(image.count + 4 * steps.count)
     // The size of the data format section, which is 0: no data format.

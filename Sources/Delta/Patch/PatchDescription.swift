@@ -10,12 +10,15 @@ package struct PatchDescription: Equatable, Sendable {
     /// The new image overwrites the base in place.
     case inPlace = 1
     case hdiffpatch = 2
+    /// Format 2 of this project.
+    case mapped = 4
 
     package var name: String {
       switch self {
       case .sequential: "sequential"
       case .inPlace: "in-place"
       case .hdiffpatch: "hdiffpatch"
+      case .mapped: "format 2"
       }
     }
   }
@@ -39,9 +42,10 @@ package struct PatchDescription: Equatable, Sendable {
     self = try walk.run()
   }
 
-  /// - Returns: `nil` if the bytes are not a complete patch.
+  /// - Returns: `nil` if the bytes are not a complete patch of detools.
   package init?(of bytes: ArraySlice<UInt8>) {
     do throws(PatchFault) { try self.init(reading: bytes) } catch { return nil }
+    guard kind != .mapped else { return nil }
   }
 
   fileprivate init(
@@ -64,6 +68,7 @@ private struct PatchWalk {
   private var left = Self.limit
   private let kind: PatchDescription.Kind
   private let codec: UInt8
+  private let whole: ArraySlice<UInt8>
   private let rest: ArraySlice<UInt8>
   /// The segment size of an in-place patch.
   private let segmentSize: Int
@@ -71,6 +76,7 @@ private struct PatchWalk {
   private var hasDataFormat = false
 
   init(_ bytes: ArraySlice<UInt8>) throws(PatchFault) {
+    whole = bytes
     input = PatchInput(bytes)
     let head = try input.next()
     guard head & 0x80 == 0 else { throw input.fault(.reservedBit) }
@@ -80,9 +86,9 @@ private struct PatchWalk {
     self.kind = kind
     codec = head & 0x0F
     switch kind {
-    case .sequential, .hdiffpatch:
+    case .sequential, .hdiffpatch, .mapped:
       imageSize = try input.size(atMost: Self.limit)
-      segmentSize = try kind == .sequential ? imageSize : input.size(atMost: Self.limit)
+      segmentSize = try kind != .hdiffpatch ? imageSize : input.size(atMost: Self.limit)
     case .inPlace:
       // The fields are memory size, segment size, shift size, base size and image size.
       _ = try input.size(atMost: PatchNumber.maximum)
@@ -99,6 +105,11 @@ private struct PatchWalk {
     if let name = foreignCompression {
       return PatchDescription(kind: kind, compression: .foreign(name), imageSize: imageSize)
     }
+    if kind == .mapped {
+      // The units of a difference depend on the base, so only the start is checked.
+      let codec = try PatchReader(PatchInput(whole), base: [], limit: imageSize).codec
+      return PatchDescription(kind: kind, compression: .known(codec), imageSize: imageSize)
+    }
     var stream = try PatchDecompressor(codec, input)
     switch kind {
     case .sequential, .inPlace:
@@ -110,6 +121,7 @@ private struct PatchWalk {
       }
     // The stream has a separate format, and its size is stated.
     case .hdiffpatch: try pass(segmentSize, &stream)
+    case .mapped: break
     }
     try stream.finish()
     return PatchDescription(
@@ -154,6 +166,7 @@ private struct PatchWalk {
   /// The codec that devices do not support, recognized by the first bytes of the stream: LZMA's old
   /// format with detools' parameters and no size, bzip2, or the frames of Zstandard and LZ4.
   private var foreignCompression: String? {
+    guard kind != .mapped else { return nil }
     switch codec {
     case 1:
       let size = rest.dropFirst(5).prefix(8)

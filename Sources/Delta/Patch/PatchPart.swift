@@ -53,7 +53,8 @@ package enum PatchParts {
         stream, at, made: image.count, imageSize: imageSize, pageSize: pageSize)
       at += PartHeader.size
       var reader = try PatchReader(
-        PatchInput(stream[at..<end], startingAt: at), base: base, limit: imageSize)
+        PatchInput(stream[at..<end], startingAt: at), base: base, limit: imageSize,
+        imageOffset: image.count)
       guard reader.statedSize == Int(header.imageBytes) else {
         throw PatchFault(.partHeader(.patchDisagrees(reader.statedSize)), at: at)
       }

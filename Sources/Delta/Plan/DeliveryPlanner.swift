@@ -3,9 +3,15 @@ import OtaflashFirmware
 /// Chooses the delivery of an image with the shortest predicted time. Among deliveries with about
 /// equal times, it chooses the delivery with the fewest bytes on the air.
 package struct DeliveryPlanner {
-  /// The part sizes to try, rounded up to pages. A reset costs at most one part, so the largest
-  /// part is limited to a size that takes two seconds with common flash.
-  private static let partSizes = [65536, 16384, 4096]
+  /// A reset costs at most one part, so the largest part is limited to a size that takes two
+  /// seconds with common flash.
+  private static let partMaximum = 65536
+  /// Images of at least this size per part are divided into up to `usualParts`, so that a reset
+  /// costs at most a quarter of the bytes.
+  private static let usualPart = 32768
+  private static let usualParts = 4
+  /// The smaller part sizes to try, rounded up to pages.
+  private static let smallParts = [16384, 4096]
   /// Smaller parts are tried while resets cost more than this share of the time.
   private static let resetShare = 0.01
   /// The ratio of times below which two deliveries count as equally fast.
@@ -130,17 +136,20 @@ package struct DeliveryPlanner {
   }
 
   /// The part sizes to try in descending order: complete pages, without duplicates. A small image
-  /// is one part.
+  /// is one part; the parts of a large image have about equal sizes.
   private var partSizes: [Int] {
     let page = abilities.pageSize
-    return Self.partSizes.map { min(($0 + page - 1) / page * page, image.count) }
+    let fewest = (image.count + Self.partMaximum - 1) / Self.partMaximum
+    let count = max(fewest, min(Self.usualParts, image.count / Self.usualPart))
+    let largest = (image.count + count - 1) / count
+    return ([largest] + Self.smallParts).map { min(($0 + page - 1) / page * page, image.count) }
       .reduce(into: []) { sizes, size in if size < sizes.last ?? .max { sizes.append(size) } }
   }
 
   /// Returns the codecs to try for small parts: the codec parameters that are best for large parts
   /// also suit small parts.
   private func codecsOfParts(of whole: Delivery) -> [PatchCodec] {
-    abilities.codecs.filter { $0 == .crle || whole.codecs.contains($0) }
+    abilities.codecs.filter { $0 == .crle || $0 == .range || whole.codecs.contains($0) }
   }
 
   /// A stream in parts of one size, each compressed by the codec that yields the smallest patch.
@@ -184,8 +193,7 @@ package struct DeliveryPlanner {
   package func ready(
     _ patch: [UInt8], base: [UInt8], isBaseKnown: Bool
   ) throws(PatchFault) -> Delivery {
-    let made = try PatchReader.apply(
-      patch[...], to: base, limit: image.count, pageSize: abilities.pageSize)
+    let made = try applied(patch, base: base, isBaseKnown: isBaseKnown)
     let (wanted, found) = (CRC32.checksum(image), CRC32.checksum(made.image))
     guard made.image.count == image.count else {
       throw PatchFault(.imageSize(stated: made.image.count, limit: image.count), at: 0)
@@ -200,6 +208,24 @@ package struct DeliveryPlanner {
       content: .difference, bytes: header.encoded + patch, codecs: [made.codec],
       partSize: image.count, bytesAtPages: made.bytesAtPages.map { $0 + PartHeader.size },
       partEnds: [made.bytesAtPages.count], under: conditions)
+  }
+
+  /// Applies a prebuilt patch. Without its base, a patch of format 2 cannot be decoded: its bytes
+  /// are then distributed evenly over the pages.
+  private func applied(
+    _ patch: [UInt8], base: [UInt8], isBaseKnown: Bool
+  ) throws(PatchFault) -> PatchReader.Result {
+    let reader = try PatchReader(PatchInput(patch[...]), base: base, limit: image.count)
+    guard reader.codec.isMapped, !isBaseKnown else {
+      return try PatchReader.apply(
+        patch[...], to: base, limit: image.count, pageSize: abilities.pageSize)
+    }
+    guard reader.statedSize == image.count else {
+      throw PatchFault(.imageSize(stated: reader.statedSize, limit: image.count), at: 0)
+    }
+    let pages = (image.count + abilities.pageSize - 1) / abilities.pageSize
+    return PatchReader.Result(
+      image: image, codec: reader.codec, bytesAtPages: (1...pages).map { patch.count * $0 / pages })
   }
 
   /// Applies a stream as the device does. Returns the number of stream bytes up to the end of each

@@ -82,6 +82,8 @@ package struct LiveTable: Sendable {
       // A preferred device moves to its place without a margin when it is first discovered.
       rows.remove(at: place)
       insert(row)
+      // The image does not fit the device that the user chose last.
+      if row.verdict == .other, selected == row.id { selected = nil }
     } else if rows.count < Self.rowsMaximum {
       insert(row)
     }
@@ -97,7 +99,9 @@ package struct LiveTable: Sendable {
   package mutating func settle(at now: Duration) {
     if let settled, now - settled < Self.settling { return }
     // In the first second, the order of the devices still changes.
-    if settled != nil, isChoice, selected == nil { selected = rows.first?.id }
+    if settled != nil, isChoice, selected == nil {
+      selected = rows.first { $0.verdict != .other }?.id
+    }
     settled = now
     rows.removeAll { row in
       row.id != selected && row.lastSeen.map { now - $0 > Self.forgetting } ?? false
@@ -123,7 +127,10 @@ package struct LiveTable: Sendable {
     let place = rows.firstIndex { $0.id == selected }
     switch key {
     case .leave: return .left
-    case .enter: return isChoice ? selected.map { .chosen($0) } ?? .goesOn : .goesOn
+    case .enter:
+      // The line below the table states the reason; flash would refuse the device.
+      guard isChoice, let place, rows[place].verdict != .other else { return .goesOn }
+      return .chosen(rows[place].id)
     case .other: break
     case .up: select(place.map { $0 - 1 } ?? 0)
     case .down: select(place.map { $0 + 1 } ?? 0)

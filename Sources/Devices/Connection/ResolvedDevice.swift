@@ -15,7 +15,7 @@ package struct ResolvedDevice: Sendable {
   package private(set) var dialer: Dialer
   package let clock: any LinkClock
   /// The simulated device, if it runs in this process.
-  private let device: SimulatedDevice?
+  private var device: SimulatedDevice?
   /// The pairing agent for a device on the air.
   package let pairing: PairingAgent?
   private var tuner: LinkTuner?
@@ -120,6 +120,26 @@ package struct ResolvedDevice: Sendable {
       guard let pairing, let tuner else { return await body() }
       return await tuner.serve { await pairing.serve(while: body) }
     }
+  }
+
+  /// Runs several operations on a device that is powered and served for all of them.
+  package func serving<Value: Sendable, Failure: Error>(
+    _ body: @escaping @Sendable (ResolvedDevice) async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let served = alreadyServed
+    let result = await withDevice { () async -> Result<Value, Failure> in
+      do throws(Failure) { return .success(try await body(served)) } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  /// The same device for the body of `withDevice`: its own `withDevice` only runs the body.
+  private var alreadyServed: ResolvedDevice {
+    var served = self
+    (served.device, served.tuner) = (nil, nil)
+    return served
   }
 
   private static func radio(

@@ -69,6 +69,10 @@ package enum CommandFault: Error {
   case output(errno: Int32)
   /// A file that cannot be written.
   case outputFile(OutputFile, OutputFileFault)
+  /// A device without the requested console, and its characteristics that send values.
+  case noConsole(ConsoleAbsence)
+  /// The project file.
+  case project(ProjectFile.Fault)
   /// Too few resources to start.
   case shortage(ResourceShortage)
   /// This program was built without campaigns.

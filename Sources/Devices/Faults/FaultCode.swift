@@ -9,6 +9,7 @@ package enum FaultCode: String, CaseIterable, Sendable {
   case otherSigner = "E-OTHER-SIGNER"
   case keyFile = "E-KEY-FILE"
   case keyFileExposed = "E-KEY-FILE-EXPOSED"
+  case project = "E-PROJECT"
   // Refused before the first byte was written.
   case wrongHardware = "E-WRONG-HARDWARE"
   case doesNotFit = "E-DOES-NOT-FIT"
@@ -26,6 +27,7 @@ package enum FaultCode: String, CaseIterable, Sendable {
   case deviceFlashFault = "E-DEVICE-FLASH-FAULT"
   case noUpdateService = "E-NO-UPDATE-SERVICE"
   case protocolVersion = "E-PROTOCOL-VERSION"
+  case noConsole = "E-NO-CONSOLE"
   case imageRejected = "E-IMAGE-REJECTED"
   case reverted = "E-REVERTED"
   case oldVersionRuns = "E-OLD-VERSION-RUNS"

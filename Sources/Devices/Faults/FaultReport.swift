@@ -143,6 +143,7 @@ package struct FaultContext: Sendable {
   /// This run's command with a log of its traffic, for a report of an error in otaflash.
   package var againVerbose: String { again(with: "-vvv") }
 
+  package var showConfiguration: String { command(["config", "show"]) }
   package var inspectDevice: String { inspect(with: ["info"]) }
 
   /// The command that shows the state of the part of the device that caused the refusal.

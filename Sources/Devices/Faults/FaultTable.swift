@@ -94,6 +94,14 @@ extension FaultCode {
           + "key can install any firmware on the device.",
         remedy: "Run `chmod 600` on the file. If another user may have read the key, replace it on "
           + "the devices.")
+    case .project:
+      FaultRow(
+        .configuration, or: [.permissionDenied], help: \.showConfiguration,
+        "the project file otaflash.toml cannot be used",
+        causes: "A key is misspelled, a value is missing, the profile does not exist, or the file "
+          + "belongs to another user. Nothing was done.",
+        remedy: "The message contains line and column. `otaflash config show` shows the values "
+          + "that apply, with their sources.")
     // Refused before the first byte was written.
     case .wrongHardware:
       FaultRow(
@@ -200,6 +208,13 @@ extension FaultCode {
           + "voltage and worn flash.",
         remedy: "Check the supply voltage and try again. A device that fails at the same offset "
           + "each time needs repair.")
+    case .noConsole:
+      FaultRow(
+        .refusedBeforeWriting, help: \.inspectDevice, "the device has no console",
+        causes: "The application has neither the Nordic UART Service nor SMP, or it has another "
+          + "characteristic for its log. A bootloader has no console.",
+        remedy: "`otaflash info -d DEVICE` lists the services. Specify a characteristic that "
+          + "notifies text with --characteristic.")
     case .noUpdateService:
       FaultRow(
         .refusedBeforeWriting, or: [.protocolBroken], help: \.inspectDevice,
@@ -229,9 +244,10 @@ extension FaultCode {
       FaultRow(
         .rejectedByDevice, help: \.inspectDevice,
         "the old image runs again: the bootloader did not start the new image, or reverted it",
-        causes: "The bootloader rejected the new image because of its signature or version, or the "
-          + "bootloader started the image on trial, but the image crashed or was not confirmed "
-          + "before a restart.",
+        causes: "The bootloader rejected the new image because of its signature or version, or "
+          + "because the image is compressed and the bootloader does not decompress images. "
+          + "Another possible cause: the bootloader started the image on trial, but the image "
+          + "crashed or was not confirmed before a restart.",
         remedy: "The device works, but the new image does not. Before you send the image to other "
           + "devices, observe its start with a debugger or a console.")
     case .oldVersionRuns:

@@ -61,6 +61,17 @@ package struct DeviceSelector: Equatable, Sendable {
     "C0:FF:EE:00:00:01, name:REGEX, unix:/path, sim:PROFILE, last, or an alias"
 }
 
+/// `--profile`, for every command that uses the project file.
+package struct ProfileOption: ParsableArguments, Sendable {
+  @Option(
+    name: .customLong("profile"),
+    help: ArgumentHelp(
+      "The profile of the project file otaflash.toml to use.", valueName: "name"))
+  package var profile: String?
+
+  package init() {}
+}
+
 /// `-d DEVICE`, for every command with a device.
 package struct DeviceOption: ParsableArguments, Sendable {
   @Option(
@@ -71,6 +82,8 @@ package struct DeviceOption: ParsableArguments, Sendable {
     completion: DeviceWords.completion,
     transform: DeviceSelector.parse)
   package var device: DeviceSelector
+
+  @OptionGroup package var project: ProfileOption
 
   package init() {}
 }
@@ -85,6 +98,8 @@ package struct ChoosableDeviceOption: ParsableArguments, Sendable {
     completion: DeviceWords.completion,
     transform: DeviceSelector.parse)
   package var device: DeviceSelector?
+
+  @OptionGroup package var project: ProfileOption
 
   package init() {}
 }

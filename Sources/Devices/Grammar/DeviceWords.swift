@@ -2,7 +2,8 @@ import ArgumentParser
 import FoundationEssentials
 import OtaflashState
 
-/// Shell completions for a device: the fixed words and the aliases.
+/// Shell completions for a device: the fixed words, the aliases, and the devices of the registry,
+/// which includes the last scan.
 package enum DeviceWords {
   package static var completion: CompletionKind {
     .custom { _, _, prefix in
@@ -19,7 +20,23 @@ package enum DeviceWords {
   /// Returns the completions of a prefix. Unreadable aliases are not reported, because a shell
   /// shows no errors.
   package static func words(beginning prefix: String, environment: [String: String]) -> [String] {
-    (["last", "sim:"] + aliases(environment)).filter { $0.hasPrefix(prefix) }
+    let words = ["last", "sim:"] + aliases(environment) + known(environment)
+    return words.filter { $0.hasPrefix(prefix) }
+  }
+
+  /// The known devices, the last connected first. A name is completed if it is a word that matches
+  /// itself as a regular expression.
+  private static func known(_ environment: [String: String]) -> [String] {
+    do throws(StateFault) {
+      let file = RegistryFile(in: try StateDirectory.locate(environment: environment))
+      let records = try file.load().content?.records ?? []
+      let names = records.compactMap(\.name).filter { name in
+        name.wholeMatch(of: /[A-Za-z0-9_-]+/) != nil
+      }
+      return records.map(\.id) + names.map { "name:" + $0 }
+    } catch {
+      return []
+    }
   }
 
   private static func aliases(_ environment: [String: String]) -> [String] {

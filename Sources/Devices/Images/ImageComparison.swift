@@ -39,10 +39,10 @@ package struct ImageComparison {
     sizes =
       [Size(content: .plain, codec: nil, bytes: image.count)]
       + Self.sizes(.compressed, of: image, against: empty, [.crle], windows)
-      + Self.sizes(.difference, of: image, against: base, [.none, .crle], windows)
+      + Self.sizes(.difference, of: image, against: base, [.none, .crle], windows, hasMap: true)
     let abilities = DecoderAbilities(
-      hasCRLE: true, largestWindow: window, largestLookahead: window,
-      pageSize: conditions.pageSize)
+      hasCRLE: true, largestWindow: window, largestLookahead: window, hasMap: true,
+      hasRangeCoder: true, pageSize: conditions.pageSize)
     deliveries = DeliveryPlanner(image: image, abilities: abilities, conditions: conditions)
       .deliveries(base: base)
   }
@@ -50,21 +50,22 @@ package struct ImageComparison {
   /// Returns the smallest size for each window.
   private static func sizes(
     _ content: Delivery.Content, of image: [UInt8], against base: PatchBase,
-    _ codecs: [PatchCodec], _ windows: [Int]
+    _ codecs: [PatchCodec], _ windows: [Int], hasMap: Bool = false
   ) -> [Size] {
-    let heatshrink = windows.flatMap { window in
+    let heatshrink = windows.map { window in
       DecoderAbilities(
-        hasCRLE: false, largestWindow: window, largestLookahead: window, pageSize: 1
+        hasCRLE: false, largestWindow: window, largestLookahead: window, hasMap: hasMap,
+        pageSize: 1
       ).codecs
     }
-    var sizes: [Size] = []
-    Patch.each(from: base, to: image[...], codecs: codecs + heatshrink) { patch in
-      let size = Size(content: content, codec: patch.codec, bytes: patch.bytes.count)
-      guard let window = patch.codec.window, let last = sizes.last, last.codec?.window == window
-      else { return sizes.append(size) }
-      if size.bytes < last.bytes { sizes[sizes.count - 1] = size }
-    }
-    return sizes
+    let mapped = hasMap ? heatshrink.map { $0.filter(\.isMapped) } + [[.range]] : []
+    let groups = codecs.map { [$0] } + heatshrink.map { $0.filter { !$0.isMapped } } + mapped
+    return Patch.smallest(from: base, to: image[...], ofEach: groups)
+      .reduce(into: []) { sizes, patch in
+        // A larger window may be of no use.
+        guard sizes.last?.codec != patch.codec else { return }
+        sizes.append(Size(content: content, codec: patch.codec, bytes: patch.bytes.count))
+      }
   }
 
   /// Returns the predicted best delivery under `conditions`, with the page size of this comparison.
@@ -74,13 +75,6 @@ package struct ImageComparison {
     let best = DeliveryPlanner.best(of: predicted)
     return Prediction(
       conditions: conditions, plain: plain, best: best.isWorthwhile(against: plain) ? best : plain)
-  }
-}
-
-extension PatchCodec {
-  /// The window of heatshrink, in bits.
-  fileprivate var window: Int? {
-    if case .heatshrink(let parameters) = self { parameters.window } else { nil }
   }
 }
 

@@ -54,14 +54,16 @@ extension PatchCodec {
   /// The compression as text, such as `heatshrink 10,8`.
   package var words: String { self == .none ? "not compressed" : description }
 
-  /// The name of the compression in detools, and the two parameters of heatshrink.
+  /// The name of the compression in detools or of format 2, and the two parameters of heatshrink.
   package var members: [JSONValue.Member] {
     switch self {
     case .none: JSONValue.fields(["codec": "none"])
     case .crle: JSONValue.fields(["codec": "crle"])
-    case .heatshrink(let parameters):
+    case .range: JSONValue.fields(["codec": "mapped-range"])
+    case .heatshrink(let parameters), .mapped(let parameters):
       JSONValue.fields([
-        "codec": "heatshrink", "window": .integer(parameters.window),
+        "codec": isMapped ? "mapped-heatshrink" : "heatshrink",
+        "window": .integer(parameters.window),
         "lookahead": .integer(parameters.lookahead),
       ])
     }

@@ -26,6 +26,7 @@ package enum AirLimit {
     model.interval = interval
     model.responseEvent = .same
     if let payload = link.linkLayerPayload { model.payloadMaximum = payload }
+    model.controllerBuffers = link.controllerBuffers
     return model
   }
 }

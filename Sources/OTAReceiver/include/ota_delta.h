@@ -28,6 +28,12 @@ extern "C" {
 #ifndef OTA_DELTA_LOOKAHEAD_BITS
 #define OTA_DELTA_LOOKAHEAD_BITS 10
 #endif
+/// The formats of patches: 1 = format 1 (detools) only; 2 = also format 2 with heatshrink, which
+/// needs 1 KiB of additional RAM for the address map; 3 = also format 2 with the range coder, which
+/// needs another 5 KiB.
+#ifndef OTA_DELTA_LEVEL
+#define OTA_DELTA_LEVEL 3
+#endif
 /// The maximum number of bytes that one call decompresses; it limits the duration of a call.
 #ifndef OTA_DELTA_STEPS
 #define OTA_DELTA_STEPS 512
@@ -40,9 +46,27 @@ enum {
   /// The maximum number of consecutive triples that create no bytes; detools was observed to write
   /// 13.
   OTA_DELTA_EMPTY_MAXIMUM = 64,
-  /// The codecs: one bit for each of detools' numbers (none, CRLE, heatshrink).
-  OTA_DELTA_CODECS = 1 << 0 | 1 << 2 | (OTA_DELTA_WINDOW_BITS > 0) << 4
+  /// The codecs: one bit for each of detools' numbers (none, CRLE, heatshrink), and bit 8 for the
+  /// range coder of format 2.
+  OTA_DELTA_CODECS =
+      1 << 0 | 1 << 2 | (OTA_DELTA_WINDOW_BITS > 0) << 4 | (OTA_DELTA_LEVEL > 2) << 8,
+  /// The formats: bit 1 for format 1, bit 2 for format 2.
+  OTA_DELTA_FORMATS = 1 << 1 | (OTA_DELTA_LEVEL > 1) << 2,
+  /// The maximum number of entries of an address map.
+  OTA_DELTA_MAP_MAXIMUM = 128
 };
+
+#if OTA_DELTA_LEVEL > 2
+/// The groups of adaptive models of the range coder, in the order of `models`.
+enum {
+  OTA_DELTA_FLAG_MODELS = 35 * 4,
+  OTA_DELTA_NUMBER_MODELS = 6 * 32,
+  OTA_DELTA_DIFFERENCE_MODELS = 4 * 256,
+  OTA_DELTA_EXTRA_MODELS = 6 * 256,
+  OTA_DELTA_MODELS = OTA_DELTA_FLAG_MODELS + OTA_DELTA_NUMBER_MODELS +
+                     OTA_DELTA_DIFFERENCE_MODELS + OTA_DELTA_EXTRA_MODELS
+};
+#endif
 
 typedef enum {
   /// All input is used, and more is needed.
@@ -130,6 +154,12 @@ typedef struct {
   /// created bytes.
   uint8_t empty;
   bool made;
+  /// Whether the last call stopped because input is missing, and whether the piece must be passed
+  /// on before the next unit fits.
+  bool starved;
+  bool flush;
+  /// The number of bytes and fields that the current call may still process.
+  uint32_t budget;
 
   /// The numbers of bytes of the piece that are passed on (`sent`) and created (`filled`); the base
   /// is read up to `ready`.
@@ -152,9 +182,48 @@ typedef struct {
   uint8_t lookahead_bits;
   uint16_t head;
   uint16_t distance;
-  uint8_t window[1u << OTA_DELTA_WINDOW_BITS];
+#endif
+#if OTA_DELTA_LEVEL > 1
+  /// Format 2: the address of byte 0, and the number of entries of `map`. `entry` counts the
+  /// entries while they are read.
+  bool mapped;
+  uint8_t entries;
+  uint8_t entry;
+  uint32_t origin;
+#endif
+#if OTA_DELTA_LEVEL > 2
+  /// The range coder: the current interval, and the symbol that is being read.
+  uint32_t range;
+  uint32_t code;
+  uint32_t symbol;
+  uint8_t symbol_step;
+  uint8_t symbol_bits;
+  /// The current unit: its size and class, the number of its bytes that are complete, and whether
+  /// its prediction is wrong (2 = not known yet). `history` holds this for the last two units.
+  uint8_t unit_size;
+  uint8_t unit_class;
+  uint8_t unit_made;
+  uint8_t unit_wrong;
+  uint8_t history;
+  uint8_t last;
 #endif
   uint8_t piece[OTA_DELTA_PIECE];
+#if OTA_DELTA_LEVEL > 1
+  struct {
+    uint32_t start;
+    uint32_t shift;
+  } map[OTA_DELTA_MAP_MAXIMUM];
+#endif
+  /// The heatshrink window and the models of the range coder share their memory.
+  union {
+#if OTA_DELTA_WINDOW_BITS > 0
+    uint8_t window[1u << OTA_DELTA_WINDOW_BITS];
+#endif
+#if OTA_DELTA_LEVEL > 2
+    uint16_t models[OTA_DELTA_MODELS];
+#endif
+    uint8_t none;
+  } memory;
 } ota_delta;
 
 /// Starts at a boundary: `point` is all zeros for a new stream, or was stored. False: the values

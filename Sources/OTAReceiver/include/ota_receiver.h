@@ -248,6 +248,12 @@ typedef struct {
   /// the slot. The receiver calls this function before each page. Null: never.
   bool (*may_erase)(void *context);
 
+  /// Memory of `page_size` bytes, with the alignment of `ring`. If it is set, the receiver compares
+  /// each page with the data, and neither erases nor writes a page that already holds its data, as
+  /// after a swap with the previous image. Not permitted with `erase_ahead`. Null: each page is
+  /// erased and written.
+  uint8_t *page_buffer;
+
 #if OTA_PATCHES
   /// Whether patch sessions are offered. Their records need pages of at least 48 bytes plus two
   /// marks of 20 bytes, each rounded up to `write_alignment`.
@@ -290,6 +296,14 @@ typedef struct {
   uint32_t page_crc;
   /// The offset up to which pages are erased.
   uint32_t erased;
+  /// The number of bytes at the start of the page before `erased` that are only in `page_buffer`,
+  /// because the page was erased after they were compared; and how many of them are programmed
+  /// again.
+  uint32_t saved;
+  uint32_t restored;
+  /// Whether the device was reset during this session or an earlier one, so that a page may hold
+  /// its data without having been programmed completely. No page is compared then.
+  bool interrupted;
   uint8_t page_faults;
 #if OTA_PATCHES
   /// The end of the furthest page that did not hold its data. When pages before this offset are

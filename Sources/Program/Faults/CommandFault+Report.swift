@@ -137,6 +137,15 @@ extension FaultReport {
           .output, "the output cannot be written: \(SystemError.text(errno))",
           why: SystemError.reasonOfOutput(errno) + ".", help: context.again)
       case .outputFile(let file, let fault): FaultReport(fault, of: file, in: context)
+      case .noConsole(let absence):
+        FaultReport(
+          .noConsole, "the device has no \(absence.wanted)",
+          why: absence.candidates.isEmpty
+            ? "No characteristic of the device sends values."
+            : "These characteristics send values; choose one with --characteristic: "
+              + absence.candidates.joined(separator: ", ") + ".",
+          help: context.inspectDevice)
+      case .project(let fault): FaultReport(fault, in: context)
       case .shortage(let shortage): FaultReport(shortage, in: context)
       case .withoutCampaigns:
         FaultReport(

@@ -48,6 +48,35 @@ extension FaultReport {
     }
   }
 
+  package init(_ fault: ProjectFile.Fault, in context: FaultContext) {
+    switch fault {
+    case .unreadable(let fault):
+      self.init(fault, in: context)
+    case .foreignOwner(let path):
+      self.init(
+        .project, "\(path) belongs to another user",
+        why: "Its owner could change the options of your commands.",
+        help: "ls -l -- " + ShellWords.quote(path), exit: .permissionDenied)
+    case .malformed(let passage):
+      self.init(
+        .project, passage.what, why: "Nothing was done.",
+        help: "sed -n \(passage.line)p -- " + ShellWords.quote(passage.path),
+        passages: [passage])
+    case .noSuchProfile(let name, let path, let known):
+      self.init(
+        .project, "\(path) has no profile '\(name)'",
+        why: known.isEmpty
+          ? "It has no profiles; write a table [profiles.\(name)]."
+          : "Its profiles are \(known.joined(separator: ", ")).",
+        help: context.showConfiguration)
+    case .noFile(let profile):
+      self.init(
+        .project, "there is no \(ProjectFile.name) with a profile '\(profile)'",
+        why: "The file is searched in the working directory and in the folders above it.",
+        help: context.showConfiguration)
+    }
+  }
+
   package init(_ fault: BaselineFault, in context: FaultContext) {
     let write = context.command(
       context.subject.device.map { ["bench", "-d", $0, "--json"] } ?? ["bench", "--help"])

@@ -10,6 +10,8 @@ package enum CommandLineReading {
   /// A command that only groups other commands.
   case groupAlone(Group)
   case malformed(message: String, name: String)
+  /// The project file of the command cannot be used.
+  case unusableProject(ProjectFile.Fault, name: String)
 
   /// A command that requires a subcommand.
   package struct Group {
@@ -26,14 +28,19 @@ package enum CommandLineReading {
     }
   }
 
-  /// - Parameter root: the command that groups all others.
+  /// - Parameters:
+  ///   - folder: the folder from which the project file is searched; `nil` = it is not used.
+  ///   - root: the command that groups all others.
   package init(
-    _ arguments: [String], environment: [String: String], root: any ParsableCommand.Type
+    _ arguments: [String], environment: [String: String], projectFrom folder: String? = nil,
+    root: any ParsableCommand.Type
   ) {
     var added: [String] = []
+    var project: ProjectOptions?
     do {
-      let expansion = try Self.expansion(arguments, environment: environment, root)
-      added = expansion.added
+      let expansion = try Self.expansion(
+        arguments, environment: environment, projectFrom: folder, root)
+      (added, project) = (expansion.added, expansion.project)
       let parsed = try root.parseAsRoot(expansion.words)
       if let command = parsed as? any Subcommand {
         self = .command(command, name: type(of: command).words)
@@ -48,27 +55,59 @@ package enum CommandLineReading {
         try help.run()
         self = .text("")
       }
+    } catch let fault as ProjectFile.Fault {
+      self = .unusableProject(fault, name: Self.name(of: arguments, root))
     } catch {
-      self = Self.meaning(of: error, arguments: arguments, fromEnvironment: added, root)
+      let meaning = Self.meaning(of: error, arguments: arguments, fromEnvironment: added, root)
+      guard case .malformed(let message, let name) = meaning, let project,
+        let origin = project.origin(of: message)
+      else {
+        self = meaning
+        return
+      }
+      self = .malformed(message: message + " (from \(origin))", name: name)
     }
   }
 
-  /// Inserts the words of the environment after the command's name.
+  private static func name(of arguments: [String], _ root: any ParsableCommand.Type) -> String {
+    do { return try OptionCatalog(dump: root._dumpHelp()).walk(arguments).name } catch { return "" }
+  }
+
+  private struct Expansion {
+    let words: [String]
+    /// The words that the environment added.
+    var added: [String] = []
+    var project: ProjectOptions?
+  }
+
+  /// Inserts the words of the environment and of the project file after the command's name.
   private static func expansion(
-    _ arguments: [String], environment: [String: String], _ root: any ParsableCommand.Type
-  ) throws -> (words: [String], added: [String]) {
+    _ arguments: [String], environment: [String: String], projectFrom folder: String?,
+    _ root: any ParsableCommand.Type
+  ) throws -> Expansion {
     // Completion requests of a shell depend on the positions of words.
     let isShell = arguments.first?.hasPrefix("---") ?? false
-    guard !isShell, environment.keys.contains(where: { $0.hasPrefix(EnvironmentOptions.prefix) })
-    else {
-      return (arguments, [])
-    }
+    let hasVariables = environment.keys.contains { $0.hasPrefix(EnvironmentOptions.prefix) }
+    guard !isShell, hasVariables || folder != nil else { return Expansion(words: arguments) }
     let path = try OptionCatalog(dump: root._dumpHelp()).walk(arguments)
-    guard path.commands.count > 1 else { return (arguments, []) }
+    guard path.commands.count > 1 else { return Expansion(words: arguments) }
     let added = EnvironmentOptions.words(for: path, arguments: arguments, environment: environment)
-    return (
-      Array(arguments[..<path.namesEnd]) + added + Array(arguments[path.namesEnd...]), added
-    )
+    let (head, tail) = (Array(arguments[..<path.namesEnd]), Array(arguments[path.namesEnd...]))
+    let words = head + added + tail
+    let asksForHelp = tail.contains { ["-h", "--help", "--version"].contains($0) }
+    guard let folder, path.usesProject, !asksForHelp else {
+      return Expansion(words: words, added: added)
+    }
+    let profile = ProjectOptions.value(of: ProjectOptions.profileOption, in: words)
+    guard let file = try ProjectFile.find(from: folder) else {
+      if let profile { throw ProjectFile.Fault.noFile(profile: profile) }
+      return Expansion(words: words, added: added)
+    }
+    let project = ProjectOptions(
+      try file.settings(profile: profile), of: file.path, for: path, words: words)
+    let image = project.image.map { [$0] } ?? []
+    return Expansion(
+      words: head + added + project.options + image + tail, added: added, project: project)
   }
 
   private static func meaning(

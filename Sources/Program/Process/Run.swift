@@ -26,8 +26,11 @@ package struct Run: Sendable {
   }
 
   package func perform() async -> ExitStatus {
-    switch CommandLineReading(arguments, environment: environment, root: root) {
+    switch CommandLineReading(
+      arguments, environment: environment, projectFrom: ProjectFile.workingFolder, root: root)
+    {
     case .command(let command, let name): await begin(command, called: name)
+    case .unusableProject(let fault, let name): refuse(.project(fault), of: name, about: Subject())
     case .text(let text): print(text)
     case .groupAlone(let group): refuse(group)
     case .malformed(let message, let name): refuse(message, in: name)
@@ -180,7 +183,8 @@ package struct Run: Sendable {
     switch CommandLineReading(arguments, environment: environment, root: root) {
     case .command(let command, let name):
       refuse(.shortage(shortage), of: name, about: command.subject)
-    case .text, .groupAlone, .malformed: refuse(.shortage(shortage), of: "", about: Subject())
+    case .text, .groupAlone, .malformed, .unusableProject:
+      refuse(.shortage(shortage), of: "", about: Subject())
     }
   }
 

@@ -112,7 +112,7 @@ extension LegacyBootloaderSettings: KindSettings {
     .inactivity(\.inactivity), .information(\.hasDeviceInformation),
   ]
 
-  static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .key, .address]
+  static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .key, .log, .address]
 
   static let faults = Fault.ofAnyDevice.union([.repeatOffset, .otherImage, .nonsense])
 

@@ -111,7 +111,7 @@ extension SecureBootloaderSettings: KindSettings {
     .inactivity(\.inactivity), .information(\.hasDeviceInformation),
   ]
 
-  static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .trial, .key, .address]
+  static let foreignKeys: Set<ProfileKey> = [.ring, .hardware, .trial, .key, .log, .address]
 
   static let faults: Set<Fault> = Fault.ofAnyDevice.union([
     .wrongCRCOnce, .wrongCRCAlways, .repeatOffset, .jumpBack, .beyondEnd, .otherImage, .nonsense,

@@ -42,7 +42,8 @@ final class ReceiverFirmware: BoardFirmware {
     }
     let receiver = Shared(
       ReceiverMachine(
-        settings: settings, kind: kind, record: record, outcome: outcome, flash: parts.flash,
+        settings: settings, kind: kind.receiver, record: record, outcome: outcome,
+        flash: parts.flash,
         random: parts.random.forked(for: 1000 + UInt64(number)),
         confirmTrial: { [weak self] in self?.confirmTrial() ?? false }))
     let program = ReceiverProgram(

@@ -10,14 +10,15 @@ final class ReceiverProgram: BoardProgram {
   private let receiver: Shared<ReceiverMachine>
   private let device: DeviceAttributes
   private let firmware: ReceiverFirmware
+  private let console: BoardConsole?
 
   init(
     _ receiver: Shared<ReceiverMachine>, running: SlotImage, of firmware: ReceiverFirmware,
     with parts: BoardParts
   ) {
     let settings = parts.settings
-    let device = DeviceAttributes(
-      parts, running: running, receiver: receiver)
+    console = BoardConsole(of: parts, runs: running.version.description)
+    let device = DeviceAttributes(parts, running: running, receiver: receiver, console)
     (self.receiver, self.device, self.firmware) = (receiver, device, firmware)
     alteration = firmware.alteration(by: device)
     dataPath = DataPath(handle: device.data, overheadBytes: BoardSettings.offsetBytes)
@@ -48,7 +49,7 @@ final class ReceiverProgram: BoardProgram {
       case .status(let bytes): server.notify(device.status, bytes)
       }
     }
-    return wait
+    return [wait, console?.poll(at: now, over: server, device.table)].compactMap(\.self).min()
   }
 
   var pendingOperation: FlashOperation? { receiver.withLock { $0.operation } }

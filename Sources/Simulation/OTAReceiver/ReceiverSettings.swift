@@ -2,27 +2,7 @@ import OtaflashATT
 
 /// The settings of a device with the OTA service.
 struct ReceiverSettings: KindSettings {
-  /// The state of the running image, which is the base of patches.
-  enum Base: String, CaseIterable, Sendable {
-    case right
-    /// The image cannot be read.
-    case lost
-    /// PATCH INFO reports the image before the last update.
-    case former
-    /// The bytes of the image do not match its CRC32, which is detected when they are read.
-    case damaged
-    /// The image changes after its CRC32 was verified.
-    case spoilt
-  }
-
-  /// Whether the device accepts patches (docs/ota-service.md, 13).
-  var takesPatches = true
-  var base = Base.right
-  /// The number of the data write that arrives with a bit error in each boot; 0 = no data write.
-  var flippedWrite = 0
-  /// Whether the device erases pages of its slot before their data arrives, and the complete slot
-  /// while the slot holds no data (14).
-  var erasesAhead = false
+  var receiver = ReceiverOptions()
 
   static let presets = [
     ProfilePreset(
@@ -47,15 +27,21 @@ struct ReceiverSettings: KindSettings {
   ]
 
   static let keys: [KindKey<Self>] = [
-    KindKey("delta", "the device accepts patches (yes)", \.takesPatches),
+    KindKey("delta", "the device accepts patches (yes)", \.receiver.takesPatches),
     KindKey(
       "base",
       "the base of patches: lost and damaged are unreadable, former is the previous image, spoilt "
-        + "changes during the transfer (right)", \.base),
+        + "changes during the transfer (right)", \.receiver.base),
     KindKey(
       "flip", "one bit of the N-th data write of a boot is wrong", "a count, 1 or more",
-      \.flippedWrite, Quantity.count),
-    KindKey("erase-ahead", "the device erases pages before their data arrives (no)", \.erasesAhead),
+      \.receiver.flippedWrite, Quantity.count),
+    KindKey(
+      "erase-ahead", "the device erases pages before their data arrives (no)",
+      \.receiver.erasesAhead),
+    KindKey(
+      "keep-pages",
+      "pages that hold their data are neither erased nor written; not with erase-ahead (no)",
+      \.receiver.keepsPages),
   ]
   static let foreignKeys: Set<ProfileKey> = []
   static let faults = Set(Fault.allCases)

@@ -75,6 +75,9 @@ public struct BoardSettings: Hashable, Sendable {
   public var security = Security.none
   /// The battery level in percent, 0…100; `nil` = the application has no Battery Service.
   public var batteryLevel: Int?
+  /// The interval of the log lines of the application over the Nordic UART Service; `nil` = the
+  /// application has no such service.
+  package var logInterval: Duration?
   /// Whether the device draws a new address at each start.
   public var addressing = Addressing.static
   /// The faults of the device.

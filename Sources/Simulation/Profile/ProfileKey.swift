@@ -4,7 +4,7 @@ import OtaflashFirmware
 /// The keys of a profile, except faults: each changes one of the settings.
 package enum ProfileKey: String, CaseIterable, Sendable {
   case seed, interval, phy, ll, loss, errors, mtu, erase, write, buffers, queue, ring, slot, version
-  case hardware, key, boot, trial, response, drop, security, battery, address
+  case hardware, key, boot, trial, response, drop, security, battery, log, address
 
   /// The description of the allowed values.
   package var allowedValues: String {
@@ -30,6 +30,7 @@ package enum ProfileKey: String, CaseIterable, Sendable {
     case .drop: return "timeout or close"
     case .security: return "none, encrypted or authenticated"
     case .battery: return "a level in percent, 0 to 100"
+    case .log: return "the interval of log lines over the Nordic UART Service, such as 1s"
     case .address: return "static, or random for a new address at each start"
     }
   }
@@ -67,6 +68,9 @@ package enum ProfileKey: String, CaseIterable, Sendable {
     case .battery:
       let level = text == "0" ? 0 : Quantity.count(text)
       return set(&settings.batteryLevel, level.flatMap { $0 <= 100 ? $0 : nil })
+    case .log:
+      let interval = Quantity.duration(text).flatMap { $0 > .zero ? $0 : nil }
+      return set(&settings.logInterval, interval)
     case .address: return set(&settings.addressing, BoardSettings.Addressing(rawValue: text))
     }
   }

@@ -38,7 +38,7 @@ final class OTAModule: Sendable {
     let begun = begun
     let make = { @Sendable in
       ReceiverMachine(
-        settings: parts.settings, kind: ReceiverSettings(), record: record,
+        settings: parts.settings, kind: ReceiverOptions(), record: record,
         // MCUboot does not report that it reverted an image.
         outcome: isActivation ? .activated : .normal, flash: parts.flash, random: random,
         // The last page of a slot belongs to MCUboot.
@@ -54,7 +54,7 @@ final class OTAModule: Sendable {
   }
 
   var service: LocalService {
-    DeviceAttributes.otaService(parts.settings, receiver, wake: parts.wake)
+    .ota(parts.settings, receiver, wake: parts.wake)
   }
 
   static func handles(in table: AttributeTable) -> Handles {
@@ -120,8 +120,8 @@ final class OTAModule: Sendable {
     }
   }
 
-  /// Discards the session and its record, because the SMP server starts to write the slot. A running
-  /// flash operation is completed first.
+  /// Discards the session and its record, because the SMP server starts to write the slot. A
+  /// running flash operation is completed first.
   func giveUpSlot() {
     let state = subscriptions.withLock { $0 }
     let unfinished = receiver.withLock { $0.operation }

@@ -27,7 +27,8 @@ final class SMPFirmware: BoardFirmware {
     self.settings = settings
     self.parts = parts
     rules = BootableImage.Rules(
-      decompresses: settings.decompresses, key: settings.key, sizeMaximum: parts.settings.slotSize)
+      decompresses: settings.decompresses && settings.mode == .overwrite, key: settings.key,
+      sizeMaximum: parts.settings.slotSize)
     let factory = (0..<(settings.key == nil ? 0 : settings.imageCount)).map {
       Self.factoryImage($0, of: parts).bytes[...]
     }

@@ -37,6 +37,7 @@ final class SMPProgram: BoardProgram {
   private let state: Shared<State>
   /// The OTA service with its attributes; `nil` if the application does not have it.
   private let module: (module: OTAModule, handles: OTAModule.Handles)?
+  private let console: (board: BoardConsole, table: AttributeTable)?
 
   /// - Parameter isActivation: whether the application's image runs for the first time.
   init(
@@ -54,10 +55,14 @@ final class SMPProgram: BoardProgram {
     let name = machine.isRecovery ? recoveryName : parts.applicationName
     let isElsewhere = isLoader && machine.settings.loaderAddress == .flipped
     let address = (isElsewhere ? firmware.address.at(.flippedAddress) : nil) ?? firmware.address
+    let console =
+      machine.isRecovery ? nil : BoardConsole(of: parts, runs: image.version.description)
     let table = AttributeTable(
       services: Self.services(name: name, image, state, parts)
         + (module.map { [$0.service] } ?? [])
-        + (machine.isRecovery ? [] : LocalService.battery(of: parts.settings)))
+        + (machine.isRecovery ? [] : LocalService.battery(of: parts.settings))
+        + (console?.services(wake: parts.wake) ?? []))
+    self.console = console.map { ($0, table) }
     let handle = table.handle(of: Self.characteristic)
     self.handle = handle
     let attributes = module.map { ($0, OTAModule.handles(in: table)) }
@@ -157,9 +162,12 @@ final class SMPProgram: BoardProgram {
       )
     }
     for fragment in fragments { server.notify(handle, fragment) }
-    guard let (module, handles) = module else { return wait }
-    if hasTakenSlot { module.giveUpSlot() }
-    return [wait, module.poll(at: now, handles, over: server)].compactMap { $0 }.min()
+    var next: [Duration?] = [wait, console.map { $0.board.poll(at: now, over: server, $0.table) }]
+    if let (module, handles) = module {
+      if hasTakenSlot { module.giveUpSlot() }
+      next.append(module.poll(at: now, handles, over: server))
+    }
+    return next.compactMap(\.self).min()
   }
 
   /// Returns the time until the next work, if any is pending.

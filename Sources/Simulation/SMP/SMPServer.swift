@@ -221,6 +221,14 @@ struct SMPServer: Sendable {
       try requireSettings()
       savedName = unsavedName ?? savedName
       return Work(answer: .body(CBORMap()))
+    case .shell(let request):
+      guard settings.hasShell, !isRecovery else { throw .general(.notSupported) }
+      let running = images[0].record
+      let commands = BoardCommands(
+        name: parts.applicationName, version: running.images[running.active].version.description)
+      let (output, code) = commands.answer(request.words.joined(separator: " "))
+      return Work(
+        answer: .body(SMPShell.Execute.Response(output: output, code: code).body))
     case .slotInfo:
       guard !is2021 else { throw .general(.notSupported) }
       return Work(answer: .body(slotInformation.body))

@@ -127,6 +127,8 @@ public struct SMPServerSettings: Hashable, Sendable {
   public var loaderAddress = LoaderAddress.flipped
   /// Whether the application has the settings group, which sets the name of the firmware loader.
   public var hasSettings = true
+  /// Whether the application has the shell group.
+  package var hasShell = false
   /// Whether a message may be longer than one write.
   public var reassembles = true
   /// Whether pages are erased progressively instead of the complete slot before the first byte.
@@ -145,7 +147,8 @@ public struct SMPServerSettings: Hashable, Sendable {
   /// Whether the server reports the activation mode of the bootloader; `nil` = the default of the
   /// release.
   public var hasBootloaderInformation: Bool?
-  /// Whether the bootloader decompresses compressed images instead of rejecting them.
+  /// Whether the bootloader decompresses compressed images instead of rejecting them. MCUboot does
+  /// so only in the mode `overwrite`, which this setting therefore requires.
   public var decompresses = false
   /// The key with which an image must be signed; `nil` = the bootloader verifies no signature.
   var key: ImageKey?
@@ -204,7 +207,8 @@ extension SMPServerSettings: KindSettings {
     KindKey(
       "bootinfo", "the server reports the bootloader", "yes or no", \.hasBootloaderInformation,
       yesOrNo),
-    KindKey("decompress", "the bootloader decompresses images", \.decompresses),
+    KindKey(
+      "decompress", "the bootloader decompresses images, with mode=overwrite", \.decompresses),
     KindKey(
       "signed", "images must be signed with the private half of this public key",
       "root-rsa-2048, root-ec-p256 or root-ed25519 (MCUboot's own), or a public key's DER in "
@@ -218,6 +222,7 @@ extension SMPServerSettings: KindSettings {
     KindKey("loader-address", "the advertising address of the firmware loader", \.loaderAddress),
     KindKey(
       "settings", "the settings group sets the name of the firmware loader", \.hasSettings),
+    KindKey("shell", "the application has a shell (no)", \.hasShell),
     KindKey("v1", "messages of version 2 are rejected", \.isVersion1),
     KindKey(
       "patches", "the application also has the OTA service, for patches", \.takesPatches),

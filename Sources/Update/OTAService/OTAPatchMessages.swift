@@ -50,10 +50,12 @@ package struct OTAPatch: Hashable, Sendable {
 
 /// The answer to PATCH INFO: the capabilities of the device's decoder, and its base.
 package struct OTAPatchInfo: Equatable, Sendable {
-  /// Whether the device supports streams of detools patches in parts (docs/delta.md, 2), the only
-  /// format.
+  /// Whether the device supports streams of detools patches in parts (docs/delta.md, 2): format 1.
   package let takesParts: Bool
-  /// One bit for each of detools' codecs: bit 0 none, bit 2 CRLE, bit 4 heatshrink.
+  /// Whether parts may contain patches with an address map (docs/delta.md, 4): format 2.
+  package let takesMap: Bool
+  /// One bit for each of detools' codecs: bit 0 none, bit 2 CRLE, bit 4 heatshrink. Bit 8 is the
+  /// range coder of format 2.
   package let codecs: UInt16
   /// The largest window and lookahead of heatshrink, as powers of two; 0 without heatshrink.
   package let windowBits: Int
@@ -65,7 +67,9 @@ package struct OTAPatchInfo: Equatable, Sendable {
 
   package init(decoding payload: [UInt8]) throws(OTADecodeFault) {
     var reader = ByteReader(payload, of: "PATCH INFO")
-    takesParts = try reader.uint8() & 2 != 0
+    let formats = try reader.uint8()
+    takesParts = formats & 2 != 0
+    takesMap = formats & 4 != 0
     codecs = try reader.uint16()
     windowBits = Int(try reader.uint8())
     lookaheadBits = Int(try reader.uint8())

@@ -92,6 +92,7 @@ struct OTAPatching: Sendable {
     guard info.takesParts, info.pageSize > 0 else { return nil }
     var abilities = DecoderAbilities(
       hasCRLE: hasCRLE, largestWindow: window, largestLookahead: info.lookaheadBits,
+      hasMap: info.takesMap, hasRangeCoder: info.takesMap && info.codecs & 1 << 8 != 0,
       pageSize: info.pageSize)
     abilities.takesUncompressed = info.codecs & 1 != 0
     // Patches without compression are as large as the image.

@@ -28,6 +28,12 @@ struct OTAUpload {
   private var transfer: OTATransfer
   private var setbacks: OTASetbacks
   private var checkpoint: OTACheckpoint?
+  /// The start of the upload; `nil` before the first Status.
+  private var began: (offset: Int, time: LinkInstant)?
+
+  /// A link whose window takes more connection events is slow: a round trip takes two, and the
+  /// device may need several to answer.
+  private static let eventsOfSlowWindow = 6
 
   init(of payload: OTAPayload, from offset: Int, over session: OTASession) {
     self.payload = payload
@@ -53,6 +59,7 @@ struct OTAUpload {
     defer { checkpoint?.write.abandon() }
     statuses.discard()
     try await readStatus()
+    began = (transfer.acknowledged, context.clock.now)
     while !transfer.isComplete {
       switch try await sendCommands() {
       case .answer(let checkpoint, let outcome): try await settle(checkpoint, outcome)
@@ -183,7 +190,9 @@ struct OTAUpload {
   /// Waits for a message of the device, or reads its Status.
   private mutating func waitForDevice() async throws(UpdateFault) {
     let wait = context.meter?.begin(context.clock)
-    let cause = waitCause
+    // The window ends a buffer's size after the bytes that have left the buffer.
+    let buffered = transfer.acknowledged - (transfer.limit - path.info.bufferSize)
+    let isFull = buffered * 2 > path.info.bufferSize
     if let open = checkpoint {
       // No other request is sent before the open request is answered.
       do throws(GATTFault) { try await open.write.arrival(orOf: statuses.notifications) } catch {
@@ -196,13 +205,18 @@ struct OTAUpload {
     } else {
       try await readStatus()
     }
-    if let wait { context.meter?.waited(wait, for: cause) }
+    if let wait { context.meter?.waited(wait, for: isFull ? .flash : causeOfOpenWindow) }
   }
 
-  /// The cause of a wait for the window. For a sink, all bytes count as stored in flash.
-  private var waitCause: TransferMeter.Cause {
-    let pending = transfer.acknowledged - transfer.durable
-    return pending * 2 > path.info.bufferSize ? .flash : .device
+  /// The cause of a wait for the window while the buffer of the device is mostly empty, so that the
+  /// last bytes of the window are on their way. If the link needs several round trips to carry a
+  /// window, the link is slow, and a larger window would not help.
+  private var causeOfOpenWindow: TransferMeter.Cause {
+    guard let interval = path.client.linkFacts.connectionInterval, let began else { return .device }
+    let window = min(path.info.bufferSize, path.windowLimit ?? .max)
+    let took = began.time.duration(to: context.clock.now)
+    let windowTime = took * window / max(1, transfer.acknowledged - began.offset)
+    return windowTime > interval * Self.eventsOfSlowWindow ? .transport : .device
   }
 
   private mutating func readStatus() async throws(UpdateFault) {

@@ -2,13 +2,13 @@ import OtaflashDelta
 import OtaflashFirmware
 
 /// A patch created in advance against the running image, by detools or `otaflash image patch`. The
-/// header of a patch for ESP-IDF's `esp_delta_ota` is omitted.
+/// header of a patch for ESP-IDF's `esp_delta_ota`, or of a part, is omitted.
 ///
 /// A patch identifies neither its base nor its result, so it is only a shorter way to send a given
 /// image. The checksum of each part and the checksum of the image verify that the device created
 /// this image.
 public struct PrebuiltPatch: Equatable, Sendable {
-  /// The bytes of the patch without the header of `esp_delta_ota`.
+  /// The bytes of the patch without a header.
   let bytes: [UInt8]
   let codec: PatchCodec
   /// The size in bytes of the image that the patch creates.
@@ -27,7 +27,9 @@ public struct PrebuiltPatch: Equatable, Sendable {
     do throws(PatchFault) { description = try PatchDescription(reading: bytes[...]) } catch {
       throw .damaged("\(error)")
     }
-    guard description.kind == .sequential else { throw .kind("an \(description.kind.name) patch") }
+    guard description.kind == .sequential || description.kind == .mapped else {
+      throw .kind("an \(description.kind.name) patch")
+    }
     guard !description.hasDataFormat else { throw .kind("a patch with a data format") }
     switch description.compression {
     case .known(let codec): self.codec = codec

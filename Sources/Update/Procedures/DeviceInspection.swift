@@ -25,8 +25,8 @@ public struct Inspection: Equatable, Sendable {
   /// The report of the protocol that an update would use; `nil` if the device has no known update
   /// protocol.
   public let device: DeviceReport?
-  /// The report of the other protocol of a device that supports patches in addition to another
-  /// protocol; `nil` if it has only one.
+  /// The report of the other protocol of a device whose update may use one of two protocols; `nil`
+  /// if the device has only one.
   public let alternative: DeviceReport?
   /// The prospects of the specified images, in their order.
   public let prospects: [Prospect]

@@ -15,12 +15,14 @@ public struct LinkReport: Equatable, Sendable {
   public var peripheralLatency: Int?
   /// The time without a packet after which the link is considered lost.
   public var supervisionTimeout: Duration?
+  /// The maximum number of packets that the host's controller sends in a connection event.
+  public var controllerBuffers: Int?
 
   /// Creates a report. A value that the transport does not report is `nil`.
   public init(
     mtu: Int, phy: PHY? = nil, connectionInterval: Duration? = nil,
     linkLayerPayload: Int? = nil, peripheralLatency: Int? = nil,
-    supervisionTimeout: Duration? = nil
+    supervisionTimeout: Duration? = nil, controllerBuffers: Int? = nil
   ) {
     self.mtu = mtu
     self.phy = phy
@@ -28,6 +30,7 @@ public struct LinkReport: Equatable, Sendable {
     self.linkLayerPayload = linkLayerPayload
     self.peripheralLatency = peripheralLatency
     self.supervisionTimeout = supervisionTimeout
+    self.controllerBuffers = controllerBuffers
   }
 
   /// Reads the current parameters of a client's link.
@@ -37,6 +40,6 @@ public struct LinkReport: Equatable, Sendable {
       mtu: client.mtu, phy: facts.phy,
       connectionInterval: facts.connectionInterval,
       linkLayerPayload: facts.linkLayerPayload, peripheralLatency: facts.peripheralLatency,
-      supervisionTimeout: facts.supervisionTimeout)
+      supervisionTimeout: facts.supervisionTimeout, controllerBuffers: facts.controllerBuffers)
   }
 }

@@ -46,10 +46,11 @@ public struct TransferStretch: Equatable, Sendable {
 public struct TransferWaits: Equatable, Sendable {
   /// The time in which the device's window permitted no data before the device's next message.
   public var device = Duration.zero
-  /// The part of `device` in which more than half of the device's buffer was not yet in flash.
+  /// The part of `device` in which more than half of the device's buffer was in use, because its
+  /// flash was busy.
   public var flash = Duration.zero
-  /// The time spent waiting for space in the transport's queue, which the data rate of the link or
-  /// the operating system limits.
+  /// The time spent waiting for space in the transport's queue, or for a link that needs several
+  /// round trips to carry the device's window. The air or the operating system limits it.
   public var transport = Duration.zero
   /// The time spent waiting for responses to writes with response.
   public var responses = Duration.zero

@@ -183,6 +183,17 @@ extension MCUbootMode {
     }
   }
 
+  /// Whether the bootloader may support compressed images, which MCUboot does only while it copies
+  /// the new image over the old image.
+  var mayDecompress: Bool {
+    switch self {
+    case .unknown, .overwriteOnly: true
+    case .singleApplication, .swapUsingScratch, .swapWithoutScratch, .directXIP,
+      .directXIPWithRevert, .ramLoad, .firmwareLoader:
+      false
+    }
+  }
+
   /// Whether an image runs in its slot, so that it must be built for one of the slots.
   var runsInPlace: Bool { self == .directXIP || self == .directXIPWithRevert }
 

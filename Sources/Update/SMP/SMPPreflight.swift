@@ -39,6 +39,7 @@ extension SMPFacts {
       guard mcuboot.decompressedHash != nil, let size = mcuboot.decompressedSize else {
         throw .declined(.prepare, .decompressedNotStated)
       }
+      guard mode.mayDecompress else { throw .declined(.prepare, .compressed(for: mode)) }
       let limits = largestCompressed(image.place.imageIndex)
       if let first = limits.decompressed, size > first {
         throw .declined(.prepare, .decompressedTooLarge(size, slot: first))

@@ -113,6 +113,14 @@ extension ProtocolRefusal {
       kind: .unsuitable, remedy: .chooseAnotherImage)
   }
 
+  static func compressed(for mode: MCUbootMode) -> ProtocolRefusal {
+    ProtocolRefusal(
+      code: "mode \(mode.rawValue)",
+      meaning: "the image is compressed, and its bootloader does not overwrite the old image",
+      advice: "MCUboot decompresses images only in overwrite-only mode (2): send the "
+        + "uncompressed image.", kind: .unsuitable, remedy: .chooseAnotherImage)
+  }
+
   static let decompressedNotStated = ProtocolRefusal(
     code: "no entry 0x71",
     meaning: "the image is compressed, but does not describe its decompressed form",

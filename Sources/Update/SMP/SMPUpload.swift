@@ -107,8 +107,11 @@ struct SMPUpload {
   /// that takes longer than the link explains counts as a wait for flash.
   private func waitCause(_ wait: TransferMeter.Wait) -> TransferMeter.Cause {
     guard let interval = channel.client.linkFacts.connectionInterval else { return .device }
-    let air = channel.sizing.airTimeMicroseconds(size: size.bytes) * transfer.width
-    let explained = interval * Self.roundTripIntervals + .microseconds(air)
+    let rate = channel.sizing.eventPackedRate(
+      size: channel.partSize, intervalMicroseconds: Int(interval / .microseconds(1)))
+    guard rate > 0 else { return .device }
+    let air = Double(size.bytes * transfer.width) / rate
+    let explained = interval * Self.roundTripIntervals + .seconds(air)
     return wait.time > explained ? .flash : .device
   }
 

@@ -36,6 +36,22 @@ package struct SMPFields: Sendable {
     try value(name, of: CBORMap.self).map { SMPFields($0, within: prefix + name + ".") }
   }
 
+  /// Returns a list of texts.
+  package func texts(_ name: String) throws(SMPDecodeFault) -> [String]? {
+    guard let item = map[name], item != .null else { return nil }
+    guard case .array(let items) = item else {
+      throw .wrongKind(prefix + name, expected: "a list")
+    }
+    var texts: [String] = []
+    for (index, item) in items.enumerated() {
+      guard case .text(let text) = item else {
+        throw .wrongKind("\(prefix)\(name)[\(index)]", expected: String.kind)
+      }
+      texts.append(text)
+    }
+    return texts
+  }
+
   /// Returns a list of maps, each decoded by `element`; `nil` if the list is absent.
   package func list<Element>(
     _ name: String, _ element: (SMPFields) throws(SMPDecodeFault) -> Element

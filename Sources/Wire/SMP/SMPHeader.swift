@@ -94,4 +94,6 @@ package struct SMPGroup: RawRepresentable, Hashable, Sendable {
   package static let image = SMPGroup(1)
   /// Settings that persist across a restart.
   package static let settings = SMPGroup(3)
+  /// The shell.
+  package static let shell = SMPGroup(9)
 }

@@ -55,6 +55,7 @@ package enum SMPCall: Equatable, Sendable {
   case slotInfo(SMPImage.SlotInfo)
   case writeSetting(SMPSettings.Write)
   case saveSettings(SMPSettings.Save)
+  case shell(SMPShell.Execute)
 
   /// - Throws: `.unknownCommand` if no supported group defines the request; the faults of the
   ///   fields of a known request.
@@ -80,6 +81,7 @@ package enum SMPCall: Equatable, Sendable {
     case SMPSettings.Write.command:
       self = .writeSetting(try SMPSettings.Write(fields: fields))
     case SMPSettings.Save.command: self = .saveSettings(SMPSettings.Save(fields: fields))
+    case SMPShell.Execute.command: self = .shell(try SMPShell.Execute(fields: fields))
     default: throw .unknownCommand(command)
     }
   }

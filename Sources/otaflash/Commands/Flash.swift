@@ -21,6 +21,11 @@ struct Flash: DeviceCommand {
       Without a device, the terminal shows the devices in range. Choose one with the arrow keys \
       (or j, k and digits); Enter flashes it, and q or Escape quits. In a script, or with --json, \
       --quiet or --no-input, the error message lists the devices instead.
+
+      With --watch, each new build of the file is flashed until Ctrl-C is pressed. A build counts \
+      when it is complete and valid; other builds are reported and skipped. With --monitor, the \
+      console of the device is shown after the update, and while --watch waits; see otaflash \
+      console.
       """)
 
   private static let formats = (FirmwareImage.Format.allCases.map(\.row.title) + ["ZIP package"])
@@ -30,7 +35,8 @@ struct Flash: DeviceCommand {
     help: """
       The firmware file (\(Self.formats)), or - for standard \
       input.
-      """
+      """,
+    completion: .file()
   )
   var image: String
 
@@ -95,6 +101,13 @@ struct Flash: DeviceCommand {
     transform: TimeSpan.parse)
   var timeLimit: TimeSpan?
 
+  @Flag(name: .long, help: "Wait for each new build of the file, and flash it.")
+  var watch = false
+
+  @Flag(name: .long, help: "Show the console of the device after the update.")
+  var monitor = false
+
+  @OptionGroup var console: ConsoleOptions
   @OptionGroup var patches: DeltaOptions
   @OptionGroup var link: LinkOptions
   @OptionGroup var notification: NotifyOption
@@ -124,126 +137,43 @@ struct Flash: DeviceCommand {
     if let chunk, !Self.chunkRange.contains(chunk.bytes) {
       throw ValidationError("--chunk \(chunk.bytes) is out of range; specify 1 to 512")
     }
+    guard monitor || !console.isUsed else {
+      throw ValidationError("--channel, --characteristic and --log require --monitor")
+    }
+    guard !watch || image != ImageFile.standardInput else {
+      throw ValidationError("--watch requires a file; standard input has no builds")
+    }
   }
 
   func perform(in session: Session) async throws(CommandFault) -> Ending {
     guard target.device != nil || image != ImageFile.standardInput else {
       return try await DeviceChoice(package: nil, session: session).ending()
     }
-    let firmware = try ImageSource.loadPackage(
-      image, saying: identity.identity, in: addresses.region, session)
-    try ImageSource.prove(firmware, signedBy: signer.key)
-    try ImageSource.check(firmware, isFor: board.board)
-    if !force { try ImageSource.checkContent(of: firmware) }
+    if watch, let device = target.device {
+      return try await FlashLoop(command: self, session: session).run(on: device)
+    }
+    let firmware = try firmware(in: session)
     guard let device = target.device else {
       return try await DeviceChoice(package: firmware, session: session).ending()
     }
-    var options = try updateOptions()
-    let given = try patches.base.map { path throws(CommandFault) in
-      try GivenBases(path, in: addresses.region, session)
+    let options = try updateOptions(for: firmware, in: session)
+    announce(firmware, in: session)
+    let console = try monitor ? ConsoleRun(console, in: session) : nil
+    let (destination, records) = try await resolve(device, in: session)
+    guard let console else {
+      let result = try await send(firmware, options, to: destination, records, in: session)
+      report(result, of: firmware, in: session)
+      if let next = result.next(in: session.context) { session.console.result("next:   " + next) }
+      return .done(result.outcome.rawValue, devices: [ending(of: result, firmware)])
     }
-    options.patches.prebuilt = try patches.patch.map { path throws(CommandFault) in
-      try GivenPatch.load(path, for: firmware, madeOf: given?.onlyImage)
+    return try await destination.serving { (device) async throws(CommandFault) in
+      let result = try await send(firmware, options, to: device, records, in: session)
+      session.updates.end(ok: true)
+      report(result, of: firmware, in: session)
+      try await console.run(on: device)
+      return Ending(
+        exit: session.interruption.signal.map { .signal($0) } ?? .done,
+        outcome: result.outcome.rawValue, devices: [ending(of: result, firmware)])
     }
-    session.console.event(firmware)
-    for part in firmware.parts {
-      session.console.note(part.summary)
-      if let note = part.encryptionNote { session.console.note("  " + note) }
-      for note in part.leftOutNotes { session.console.note("  " + note) }
-    }
-    if let key = signer.key { session.console.note("  complete, signed with the key of \(key)") }
-    session.updates.announce(targetVersion: firmware.versionName)
-    let destination = try await ResolvedDevice.resolve(
-      device, in: session, tuning: link.tuning(else: .flashing),
-      isTuningExplicit: link.asksForSomething)
-    let records = try StateStore.open(session)
-    options.patches.bases = records.bases(besides: given)
-    let lock = try destination.lock()
-    let notebook = JournalWriter(firmware, on: destination, in: records)
-    let job = FlashJob(
-      package: firmware, destination: destination, notebook: notebook, limit: timeLimit?.duration,
-      session: session)
-    noteEarlier(notebook.earlier(), firmware, session)
-    let result: UpdateResult
-    do throws(CommandFault) {
-      result = try await job.run(options)
-    } catch {
-      guard let question = Self.question(after: error), Question.ask(question, in: session) else {
-        throw failed(error, firmware, destination, records)
-      }
-      options.allowsDowngrade = true
-      result = try await job.run(options)
-    }
-    lock.release()
-    return finished(result, of: firmware, destination, records, session)
-  }
-
-  /// The question for a refusal that the user may override.
-  private static func question(after fault: CommandFault) -> String? {
-    switch fault {
-    case .update(.downgrade(let running, let older)): "Replace \(running) with the older \(older)?"
-    case .update(.olderBuild(let running, let older)): "Replace \(running) with the older \(older)?"
-    default: nil
-    }
-  }
-
-  private func noteEarlier(
-    _ entry: UpdateJournal.Entry?, _ firmware: FirmwarePackage, _ session: Session
-  ) {
-    guard let entry, !restart else { return }
-    // The number of bytes acknowledged at the time of the interruption. The device reports the
-    // resume offset later.
-    let share = "about \(Text.grouped(entry.acknowledged)) of \(Text.grouped(entry.imageSize)) B"
-    session.console.note(
-      entry.imageCRC32 == firmware.crc32
-        ? "  an earlier run was interrupted after \(share)"
-        : "  an earlier run was sending \(entry.imageName) (\(share)); this run starts over")
-  }
-
-  private func updateOptions() throws(CommandFault) -> UpdateOptions {
-    var options = UpdateOptions()
-    options.updateProtocol = updateProtocol.value.named
-    options.mode = mode
-    options.mtu = mtu.value
-    options.chunk = chunk?.bytes
-    if let keyFile { options.key = try KeyFile.key(at: keyFile) }
-    options.patches.policy = patches.delta
-    options.allowsDowngrade = allowDowngrade
-    options.allowsOtherHardware = allowOtherHardware
-    options.allowsUnknown = allowUnknown
-    options.startsOver = restart
-    options.sendsAnyway = force
-    options.isDryRun = dryRun
-    return options
-  }
-
-  /// Returns the fault after it was recorded in the list of devices.
-  private func failed(
-    _ fault: CommandFault, _ firmware: FirmwarePackage, _ destination: ResolvedDevice,
-    _ records: StateStore
-  ) -> CommandFault {
-    if fault.reachedDevice {
-      records.flashed(destination, outcome: .failed, version: firmware.version)
-    }
-    return fault
-  }
-
-  private func finished(
-    _ result: UpdateResult, of firmware: FirmwarePackage, _ destination: ResolvedDevice,
-    _ records: StateStore, _ session: Session
-  ) -> Ending {
-    switch result.outcome {
-    case .flashed: records.flashed(destination, outcome: .flashed, version: result.to)
-    case .alreadyCurrent: records.connected(destination, version: result.to ?? result.from)
-    case .wouldFlash: records.connected(destination, version: result.from)
-    }
-    if result.proof == .readBack { records.keep(firmware) }
-    let name = firmware.version.flatMap { version in firmware.versionName.map { (version, $0) } }
-    session.console.result(
-      result.sentence(in: session.console.settings.outputStyle, naming: name))
-    if let warning = result.warning { session.console.result(warning) }
-    if let next = result.next(in: session.context) { session.console.result("next:   " + next) }
-    let device = Ending.Device(id: target.device?.text ?? "", result, of: firmware)
-    return .done(result.outcome.rawValue, devices: [device])
   }
 }

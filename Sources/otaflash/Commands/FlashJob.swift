@@ -18,6 +18,7 @@ struct FlashJob: Sendable {
   let notebook: JournalWriter
   let limit: Duration?
   let session: Session
+  var observe: @Sendable (UpdateEvent) -> Void = { _ in }
 
   func run(_ options: UpdateOptions) async throws(CommandFault) -> UpdateResult {
     let (result, isLate) = await withTaskGroup(
@@ -56,6 +57,7 @@ struct FlashJob: Sendable {
   private func update(_ options: UpdateOptions) async -> Result<UpdateResult, UpdateFault> {
     let update = FirmwareUpdate(package: package, options: options) { event in
       notebook.observe(event)
+      observe(event)
       if case .stageBegan(let stage) = event {
         session.console.note(
           "  stage \(stage.rawValue)", verbosity: ConnectionLog.stepVerbosity)

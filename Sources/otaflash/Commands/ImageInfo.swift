@@ -13,7 +13,8 @@ struct ImageInfo: Subcommand {
       error. For a patch of detools or esp_delta_ota, shows its base and its new image.
       """)
 
-  @Argument(help: "The firmware file, or - for standard input.") var file: String
+  @Argument(help: "The firmware file, or - for standard input.", completion: .file())
+  var file: String
   @OptionGroup var identity: IdentityOptions
   @OptionGroup var addresses: RegionOption
   @OptionGroup var global: GlobalOptions

@@ -10,14 +10,17 @@ struct ImagePatch: Subcommand {
     commandName: "patch",
     abstract: "Create a patch from one image to another.",
     discussion: """
-      The patch has the sequential format of detools: 'detools apply_patch OLD FILE NEW' applies \
-      it. Before the command writes the file, it applies the patch and compares the result. \
+      By default, the patch has the sequential format of detools: 'detools apply_patch OLD FILE \
+      NEW' applies it. The codecs mapped and range create patches of format 2, which are smaller; \
+      they predict the addresses in code for Arm Cortex-M. If OLD or NEW has another format than \
+      raw bytes, the patch is between the images in the files, which 'objcopy -O binary' extracts. \
+      Before the command writes the file, it applies the patch and compares the result. \
       'flash NEW --patch FILE' sends it; without --patch, flash creates a patch against the \
       running image.
       """)
 
   enum Codec: String, ExpressibleByArgument, CaseIterable, Sendable {
-    case auto, none, crle, heatshrink
+    case auto, none, crle, heatshrink, mapped, range, best
   }
 
   @OptionGroup var files: ImagePairArguments
@@ -29,7 +32,11 @@ struct ImagePatch: Subcommand {
 
   @Option(
     name: .long,
-    help: "The compression: none, crle, heatshrink, or auto for the smallest of these.")
+    help: ArgumentHelp(
+      """
+      The compression: none, crle, heatshrink, or auto for the smallest of these; mapped \
+      (heatshrink) or range for format 2; best for the smallest of all.
+      """))
   var codec = Codec.auto
 
   @OptionGroup var heatshrink: HeatshrinkOptions
@@ -48,11 +55,15 @@ struct ImagePatch: Subcommand {
       from: PatchBase(pair.old.bytes), to: pair.new.bytes[...], codecs: codecs)
     Self.prove(patch, of: pair)
     do throws(OutputFileFault) {
-      try file.replace(with: patch.bytes, avoiding: session.inputs)
+      try file.replace(
+        with: PatchFile.bytes(of: patch, creating: pair.new.bytes), avoiding: session.inputs)
     } catch {
       throw .outputFile(file, error)
     }
     printResult(patch, of: pair, session)
+    for image in [pair.old, pair.new] where image.format != .binary {
+      session.console.note(Self.differingFile(image))
+    }
     return .done("written")
   }
 
@@ -62,6 +73,9 @@ struct ImagePatch: Subcommand {
     case .none: [.none]
     case .crle: [.crle]
     case .heatshrink: heatshrink.codecs
+    case .mapped: heatshrink.mapped
+    case .range: [.range]
+    case .best: [.none, .crle] + heatshrink.codecs + heatshrink.mapped + [.range]
     }
   }
 
@@ -76,6 +90,13 @@ struct ImagePatch: Subcommand {
       preconditionFailure("a new patch cannot be applied: \(error)")
     }
     precondition(made.image == pair.new.bytes, "a new patch creates another image")
+  }
+
+  /// The note that a patch does not apply to a file, but to the image in it.
+  private static func differingFile(_ image: FirmwareImage) -> String {
+    "note: the patch is for the \(Text.grouped(image.bytes.count)) B of the image in "
+      + "\(image.name), not for the \(image.format.row.adjective) file itself: before you use "
+      + "detools, extract the image with 'objcopy -O binary'"
   }
 
   private func printResult(_ patch: Patch, of pair: ImagePair, _ session: Session) {
@@ -125,5 +146,12 @@ struct HeatshrinkOptions: ParsableArguments, Sendable {
     return DecoderAbilities(
       hasCRLE: false, largestWindow: window.value, largestLookahead: window.value, pageSize: 1
     ).codecs
+  }
+
+  /// The same parameters for format 2.
+  var mapped: [PatchCodec] {
+    codecs.compactMap {
+      if case .heatshrink(let parameters) = $0 { .mapped(parameters) } else { nil }
+    }
   }
 }

@@ -14,7 +14,8 @@ struct ImageVerify: Subcommand {
       encrypted image, only the structure is checked.
       """)
 
-  @Argument(help: "The firmware file, or - for standard input.") var file: String
+  @Argument(help: "The firmware file, or - for standard input.", completion: .file())
+  var file: String
 
   @Option(
     name: .long, help: ArgumentHelp("The CRC32 that the image must have.", valueName: "hex"),

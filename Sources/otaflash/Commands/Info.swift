@@ -17,7 +17,8 @@ struct Info: TargetedCommand {
       With an image, also shows the effect that flash would have. Nothing on the device changes.
       """)
 
-  @Argument(help: "The image to compare with the device, or - for standard input.")
+  @Argument(
+    help: "The image to compare with the device, or - for standard input.", completion: .file())
   var image: String?
 
   @OptionGroup var target: DeviceOption

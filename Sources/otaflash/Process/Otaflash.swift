@@ -14,8 +14,9 @@ struct Otaflash: GroupCommand, Sendable {
       """,
     version: Release.version,
     subcommands: [
-      Scan.self, Info.self, Flash.self, Image.self, Slots.self, Reset.self, Bench.self, Pair.self,
-      Unpair.self, Simulate.self, FleetCommand.self, Devices.self, DoctorCommand.self,
+      Scan.self, Info.self, Flash.self, ConsoleCommand.self, Image.self, Slots.self, Reset.self,
+      Bench.self, Pair.self,
+      Unpair.self, Simulate.self, FleetCommand.self, Devices.self, Config.self, DoctorCommand.self,
       SelfTestCommand.self, Completion.self, Explain.self,
     ])
 

@@ -37,7 +37,7 @@ private func benchmarkRows(
     mode              PHY  interval  MTU  PDU  window  kB/s   p5     p95    of limit  round trip  sent again  limited by
     with-response     2M   15 ms     23   23   device  0.5    0.5    0.5    80.0%     30.0 ms     0           connection interval
     with-response     2M   15 ms     498  498  device  16.3   16.3   16.3   98.8%     30.0 ms     0           connection interval
-    without-response  2M   15 ms     23   23   device  31.2   31.2   31.2   78.0%     -           0           window
+    without-response  2M   15 ms     23   23   device  31.2   31.2   31.2   78.0%     -           0           air
     without-response  2M   15 ms     498  473  device  155.7  155.7  155.7  88.6%     -           0           air
     """
 

@@ -63,6 +63,7 @@ import Testing
       case .groupAlone: #expect(command.words.count == 1, "\(command.testDescription)")
       // A command may consist only of its name.
       case .malformed(_, let name) where [name] == command.words: continue
+      case .unusableProject(let fault, _): Issue.record("\(fault)")
       case .malformed(let message, _):
         Issue.record("\(command.testDescription): \(message)")
       }
@@ -96,10 +97,10 @@ import Testing
     guard command.words.first != "fleet" else { return false }
     switch CommandLineReading(command.words, environment: [:]) {
     case .text: return true
-    case .groupAlone, .malformed: return false
+    case .groupAlone, .malformed, .unusableProject: return false
     case .command(let reading, _):
       // A device waits for hosts, and the tests of hosts run this command.
-      if reading is Scan || reading is Simulate { return false }
+      if reading is Scan || reading is Simulate || reading is ConsoleCommand { return false }
       return reading.subject.device?.hasPrefix("sim:") ?? true
     }
   }

@@ -52,7 +52,15 @@ enum FaultSamples {
       .aliasRefused("door-01", .taken(by: "sim:smp")), .aliasRefused("a", .full(maximum: 9)),
       .selfTestFailed(["SMP", "wrong key"], of: 13),
       .unhealthy(failed: 2, command: "rfkill unblock bluetooth"),
-      .withoutCampaigns, .belowBaseline(count: 1, worst: "x at 50%", wanted: Percentage(90)),
+      .noConsole(ConsoleAbsence(wanted: "SMP service", candidates: ["2A37"])),
+      .noConsole(ConsoleAbsence(wanted: "SMP service", candidates: [])),
+      .project(.foreignOwner(path: "/p/otaflash.toml")), .project(.noFile(profile: "rig")),
+      .project(.noSuchProfile("rig", path: "/p/otaflash.toml", known: ["desk"])),
+      .project(.noSuchProfile("rig", path: "/p/otaflash.toml", known: [])),
+      .project(.malformed(FilePassage(path: "/p/otaflash.toml", line: 2, column: 3, words: "x"))),
+      .project(.unreadable(.unreadable(path: "/p/otaflash.toml", errno: EACCES))),
+      .withoutCampaigns,
+      .belowBaseline(count: 1, worst: "x at 50%", wanted: Percentage(90)),
       .stopped,
       .simulation("no such profile"), .output(errno: EPIPE),
       .shortage(.descriptors(free: 3, needed: 20)),
@@ -125,6 +133,8 @@ enum FaultSamples {
     case .aliasRefused: 34
     case .noDeviceNamed: 35
     case .unknownDevice: 17
+    case .noConsole: 36
+    case .project: 37
     }
   }
 

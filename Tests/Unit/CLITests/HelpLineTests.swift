@@ -13,7 +13,7 @@ import Testing
       #expect(Set(places) == Set(0..<count), "\(name)")
     }
     typealias Samples = FaultSamples
-    covers(Samples.commands.map(Samples.place), 36, "CommandFault")
+    covers(Samples.commands.map(Samples.place), 38, "CommandFault")
     covers(Samples.fleets.map(Samples.place), 20, "FleetFault")
     covers(Samples.updates.map(Samples.place), 33, "UpdateFault")
     covers(Samples.remedies.map(Samples.place), 47, "Remedy")
@@ -112,7 +112,8 @@ import Testing
         }
         switch CommandLineReading(Array(command.dropFirst()), environment: [:]) {
         case .command, .text: continue
-        case .groupAlone, .malformed: Issue.record("'\(line)' is not understood (\(origin))")
+        case .groupAlone, .malformed, .unusableProject:
+          Issue.record("'\(line)' is not understood (\(origin))")
         }
       }
     }

@@ -47,6 +47,18 @@ import Testing
     #expect(try names(in: program.home).filter { $0.contains(".new") }.isEmpty)
   }
 
+  /// A patch between images in HEX files does not apply to these files.
+  @Test func theImageInAFileWithAddressesIsNamed() throws {
+    let program = try Program()
+    let path = program.home.path + "/sensor.patch"
+    let outcome = try program.run(
+      ["image", "patch", "firmware-samples/sensor-1.1.0.hex", Self.new, "-o", path])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let note = "of the image in sensor-1.1.0.hex, not for the Intel HEX file itself"
+    #expect(outcome.errors.contains(note), "\(outcome.errors)")
+    #expect(!outcome.errors.contains("image in app-1.3.0.bin"))
+  }
+
   private func names(in folder: URL) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder.path)
   }

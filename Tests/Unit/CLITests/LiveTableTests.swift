@@ -105,6 +105,22 @@ import Testing
     #expect(table.rows.map(\.id) == ["old", "strong"] && table.press(.enter) == .chosen("old"))
   }
 
+  /// A device that does not support the image is neither selected automatically nor chosen.
+  @Test func aDeviceThatTheImageDoesNotFitCannotBeChosen() {
+    var table = LiveTable(fit: Self.fit, isChoice: true, preferred: ("lamp", "lamp"))
+    table.settle(at: .zero)
+    table.discovered(Self.device("lamp", -30, services: ["FE59"]), at: .zero)
+    #expect(table.selected == nil)
+    table.settle(at: .seconds(2))
+    #expect(table.selected == nil)
+    table.discovered(Self.device("mute", -60), at: .seconds(3))
+    table.settle(at: .seconds(4))
+    #expect(table.selected == "mute")
+    #expect(table.press(.down) == .goesOn && table.selected == "lamp")
+    #expect(table.press(.enter) == .goesOn && table.selected == "lamp")
+    #expect(table.press(.up) == .goesOn && table.press(.enter) == .chosen("mute"))
+  }
+
   @Test func keysMoveWithinTheTable() {
     var table = Self.table((1...30).map { Self.device("d\($0)", -30 - $0) })
     _ = table.lines(rows: 14, columns: 80, at: .seconds(2), in: Self.style)

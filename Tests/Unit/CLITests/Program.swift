@@ -106,6 +106,8 @@ final class RunningProgram {
   private let output = Pipe()
   private let errors = Pipe()
   private var messages = ""
+  /// The part of standard output that was read before the end.
+  private var results = ""
   private let guardian: DispatchWorkItem
 
   fileprivate init(
@@ -147,16 +149,28 @@ final class RunningProgram {
     return true
   }
 
+  /// Reads standard output until the text has appeared after the text that was read before.
+  func waitUntilItPrints(_ word: String) -> Bool {
+    var unread = ""
+    while !unread.contains(word) {
+      let part = output.fileHandleForReading.availableData
+      if part.isEmpty { return false }
+      unread += String(decoding: part, as: UTF8.self)
+      results += String(decoding: part, as: UTF8.self)
+    }
+    return true
+  }
+
   func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
   /// Waits for the end of the program.
   func end() -> Program.Outcome {
-    let text = output.fileHandleForReading.readDataToEndOfFile()
+    results += String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     messages += String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     guardian.cancel()
     return Program.Outcome(
       status: process.terminationStatus, reason: process.terminationReason,
-      output: String(decoding: text, as: UTF8.self), errors: messages)
+      output: results, errors: messages)
   }
 }

@@ -35,9 +35,11 @@ import Testing
       wanted.withUnsafeBufferPointer { wanted in
         for start in wanted.indices {
           let rest = UnsafeBufferPointer(rebasing: wanted[start...])
-          let found = search.longest(rest)
+          let (match, missed) = search.longest(rest)
+          let found = missed ?? match
           let longest = base.indices.map { common(base[$0...], rest) }.max() ?? 0
           #expect(found.length + PatchBase.Search.worthMore >= longest)
+          #expect(common(base[match.position...], rest) == match.length)
           #expect(common(base[found.position...], rest) == found.length)
         }
       }
@@ -53,16 +55,38 @@ import Testing
     for _ in 0..<60 {
       let base = random.bytes(Int.random(in: 0..<900, using: &random), kinds: 40)
       let image = random.edited(base, pieces: 4)
-      var from = 0
-      var made = 0
-      for step in ApproximateMatching.steps(from: PatchBase(base), to: image[...]) {
-        #expect(step.difference <= base.count - from)
-        made += step.difference + step.extra
-        from += step.difference + step.seek
-        #expect((0...base.count).contains(from))
+      for steps in ApproximateMatching.steps(from: PatchBase(base), to: image[...]) {
+        var from = 0
+        var made = 0
+        for step in steps {
+          #expect(step.difference <= base.count - from)
+          made += step.difference + step.extra
+          from += step.difference + step.seek
+          #expect((0...base.count).contains(from))
+        }
+        #expect(made == image.count)
       }
-      #expect(made == image.count)
     }
+  }
+
+  /// Longer matches do not always result in smaller patches.
+  @Test func theSmallerOfTwoMatchingsIsUsed() {
+    var random = SplitMix64(seed: 4)
+    var smallerWithoutLongMatches = 0
+    for _ in 0..<500 {
+      // The longest matches are repetitions that end with the base.
+      let block = random.bytes(60)
+      var base: [UInt8] = []
+      while base.count < 600 { base += block + random.bytes(Bool.random(using: &random) ? 0 : 9) }
+      let image = random.edited(base, pieces: 4)
+      let sizes = PatchStream.alternatives(from: PatchBase(base), to: image[...])
+        .map { PatchCodec.crle.compress($0, index: nil).count }
+      let patch = Patch(from: PatchBase(base), to: image[...], codec: .crle)
+      let header = 1 + (image.count < 64 ? 1 : image.count < 8192 ? 2 : 3)
+      #expect(patch.bytes.count == header + (sizes.min() ?? 0))
+      if sizes.count == 2, sizes[1] < sizes[0] { smallerWithoutLongMatches += 1 }
+    }
+    #expect(smallerWithoutLongMatches > 0)
   }
 
   /// A run of padding must not be searched at each of its bytes, which would take minutes.

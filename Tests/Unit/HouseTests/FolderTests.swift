@@ -18,10 +18,10 @@ import Testing
       "Bytes", "Addresses", "Identity", "Text", "IntelHex", "SRecord", "UF2", "ELF", "Zip",
       "Manifest", "NordicDFU", "MCUboot", "Image", "Package", "Verification",
     ],
-    "Delta": ["Format", "Matching", "Codecs", "Patch", "Plan"],
+    "Delta": ["Format", "Addresses", "Matching", "Codecs", "Patch", "Plan"],
     "Simulation": [
-      "Time", "Flash", "Radio", "Profile", "Bootloader", "Board", "NordicShared", "OTAReceiver",
-      "NordicSecure", "NordicLegacy", "SMP", "Catalogue", "Neighbourhood",
+      "Time", "Flash", "Radio", "Profile", "Bootloader", "Board", "NordicShared", "OTAShared",
+      "OTAReceiver", "NordicSecure", "NordicLegacy", "SMP", "Catalogue", "Neighbourhood",
     ],
     "BlueZ": [
       "", "EventLoop", "System", "Socket", "Mgmt", "HCI", "Security", "Tuning", "Link", "Central",
@@ -51,10 +51,10 @@ import Testing
     "SiteHost": ["Connection", "Gateway", "Coordinator"],
     "FleetForecast": [""],
     "FleetReport": ["Text", "Run", "Tables", "Page"],
-    "Console": ["Text", "Grammar", "Files", "Output", "Session", "Terminal"],
+    "Console": ["Text", "Grammar", "Files", "Project", "Output", "Session", "Terminal"],
     "Devices": [
       "Grammar", "Faults", "Output", "Session", "Air", "Connection", "Serving", "Images",
-      "Choosing",
+      "Watching", "Choosing", "DeviceConsole",
     ],
     "Bench": ["Benchmark", "SelfTest"],
     "FleetHost": ["Faults", "Output", "Display", "Storage", "Campaign", "Transport", "Run"],

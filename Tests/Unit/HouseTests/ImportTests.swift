@@ -70,7 +70,9 @@ import Testing
     "Foundation": [
       "Foundation", "OtaflashATT", "OtaflashGATT", "OtaflashFirmware", "OtaflashUpdate",
     ],
-    "Console": ["OtaflashNumerals", "ArgumentParser", "Glibc", "FoundationEssentials"],
+    "Console": [
+      "COtaflashTOML", "OtaflashNumerals", "ArgumentParser", "Glibc", "FoundationEssentials",
+    ],
     "Devices": devices,
     "Bench": devices.union(["OtaflashDevices"]),
     "FleetHost": campaigns,

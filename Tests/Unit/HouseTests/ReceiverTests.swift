@@ -7,8 +7,9 @@ import Testing
   /// The files from the lowest layer up. Each file may call its own functions, and those of the
   /// files before it.
   static let order = [
-    "ota_crc32.c", "ota_delta.c", "ota_flash.c", "ota_record.c", "ota_state.c", "ota_patch.c",
-    "ota_engine.c", "ota_update.c", "ota_control.c", "ota_receiver.c",
+    "ota_crc32.c", "ota_delta_stream.c", "ota_delta_range.c", "ota_delta_map.c", "ota_delta.c",
+    "ota_flash.c", "ota_record.c", "ota_state.c", "ota_patch.c", "ota_engine.c", "ota_update.c",
+    "ota_control.c", "ota_receiver.c",
   ]
 
   static func code(of text: String) -> String {

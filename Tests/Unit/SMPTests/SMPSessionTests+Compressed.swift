@@ -19,7 +19,7 @@ extension SMPSessionTests {
 
   @Test(
     "a decompressed image runs, and is confirmed",
-    arguments: [MCUbootMode.overwriteOnly, .swapWithoutScratch, .unknown])
+    arguments: [MCUbootMode.overwriteOnly, .unknown])
   func decompressed(mode: MCUbootMode) throws {
     let server = Self.server { settings in
       settings.mode = mode
@@ -38,7 +38,7 @@ extension SMPSessionTests {
   /// any other hash.
   @Test(
     "the update fails if the running hash is not the hash of the decompressed image",
-    arguments: [MCUbootMode.overwriteOnly, .swapWithoutScratch], [true, false])
+    arguments: [MCUbootMode.overwriteOnly, .unknown], [true, false])
   func notDecompressed(mode: MCUbootMode, tellsFile: Bool) throws {
     let image = try Self.compressed()
     let hash = tellsFile ? image.mcuboot?.hash?.bytes : [UInt8](repeating: 9, count: 32)
@@ -66,6 +66,19 @@ extension SMPSessionTests {
     let server = Self.server { $0.toldHash = image.mcuboot?.decompressedHash }
     let result = try update(server, to: plain)
     guard case .failure = result.outcome else { throw Mismatch(result.outcome) }
+  }
+
+  @Test(
+    "a bootloader that does not overwrite the old image receives no compressed image",
+    arguments: [
+      MCUbootMode.swapUsingScratch, .swapWithoutScratch, .directXIP, .directXIPWithRevert, .ramLoad,
+    ])
+  func compressedForOtherModes(mode: MCUbootMode) throws {
+    let server = Self.server { $0.mode = mode }
+    #expect(
+      try update(server, to: try Self.compressed()).outcome
+        == .failure(.declined(.prepare, .compressed(for: mode))))
+    #expect(server.state.uploadRequests == 0)
   }
 
   @Test("a compressed image must fit slot 1, and the decompressed image slot 0")

@@ -78,11 +78,13 @@ extension OTABase {
   @Test func patchInfoDescribesTheDecoder() throws {
     let info = try OTAPatchInfo(decoding: payload("PATCH INFO"))
     #expect(info.takesParts)
-    #expect(info.codecs == 0b1_0101)
+    #expect(info.takesMap)
+    #expect(info.codecs == 0b1_0001_0101)
     #expect(info.windowBits == 10 && info.lookaheadBits == 10)
     #expect(info.pageSize == 1024)
     #expect(info.base == .vector)
-    #expect(try !OTAPatchInfo(decoding: [5] + payload("PATCH INFO").dropFirst()).takesParts)
+    let other = try OTAPatchInfo(decoding: [9] + payload("PATCH INFO").dropFirst())
+    #expect(!other.takesParts && !other.takesMap)
   }
 
   @Test func thePatchPointDescribesTheHeldData() throws {

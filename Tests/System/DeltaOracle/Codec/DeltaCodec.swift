@@ -13,6 +13,10 @@ enum DeltaCodec {
                                           writes the delivery; prints content, part size,
                                           codecs, size, predicted seconds, those of the image,
                                           and the seconds to choose
+             stream FORMAT OLD NEW OUT    writes the stream for a device with a window of 2^10 bytes;
+                                          FORMAT: 1, 2a (heatshrink), 2b (range coder), or only2a and
+                                          only2b without patches of format 1; prints size, parts, and
+                                          the seconds of CPU time
     CODEC: none, crle, or heatshrink,WINDOW,LOOKAHEAD.
     """
 
@@ -36,6 +40,7 @@ enum DeltaCodec {
     case ("make", 5): try make(words)
     case ("apply", 4): try apply(words)
     case ("plan", 6): try plan(words)
+    case ("stream", 5): try stream(words)
     default: throw JobFault("no job: \(words)")
     }
   }
@@ -79,6 +84,29 @@ enum DeltaCodec {
       "\(best.forecast.seconds)", "\(planner.plain.forecast.seconds)", "\(seconds)",
     ]
     return facts.joined(separator: "\t")
+  }
+
+  private static func stream(_ words: [String]) throws(JobFault) -> String {
+    let (format, old, new) = (words[1], try File.read(words[2]), try File.read(words[3]))
+    let start = clock()
+    let hasMap = format.contains("2")
+    let abilities = DecoderAbilities(
+      hasCRLE: !format.hasPrefix("only"), largestWindow: 10, largestLookahead: 10, hasMap: hasMap,
+      hasRangeCoder: hasMap && format.hasSuffix("b"), pageSize: 4096)
+    // Resets are rare, so the parts have their usual size.
+    let planner = DeliveryPlanner(
+      image: new, abilities: abilities,
+      conditions: DeliveryConditions(bytesPerSecond: 1e5, secondsBetweenResets: 1e9))
+    let base = PatchBase(old)
+    var delivery = planner.composed(against: base)
+    if format.hasPrefix("only") {
+      let codecs = abilities.codecs.filter { $0.isMapped }
+      let size = delivery.partCount > 1 ? delivery.partSize : new.count
+      delivery = planner.composed(against: base, partSize: size, codecs: codecs)
+    }
+    let seconds = secondsSince(start)
+    try File.write(delivery.bytes, to: words[4])
+    return "\(delivery.bytes.count)\t\(delivery.partCount)\t\(seconds)"
   }
 
   private static func secondsSince(_ start: clock_t) -> Double {

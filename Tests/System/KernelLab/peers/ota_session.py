@@ -205,7 +205,7 @@ class PatchSession:
             if self._failures == PAGE_ATTEMPTS:
                 raise
             self._restart(self.point)
-        except PartMismatch:
+        except (PartMismatch, PatchRefused):
             if self._has_mismatched:
                 raise PatchRefused("wrong bytes, twice") from None
             self._has_mismatched = True

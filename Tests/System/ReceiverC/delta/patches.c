@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "format2.h"
 #include "ota_receiver.h"
 
 /// The random number generator SplitMix64.
@@ -26,7 +27,7 @@ typedef struct {
   uint32_t size;
 } plain;
 
-static uint32_t number(uint8_t *to, uint32_t magnitude, bool negative) {
+uint32_t write_number(uint8_t *to, uint32_t magnitude, bool negative) {
   uint32_t size = 0;
   uint32_t byte = (magnitude & 0x3F) | (negative ? 0x40 : 0);
   for (magnitude >>= 6; magnitude > 0; magnitude >>= 7) {
@@ -38,7 +39,7 @@ static uint32_t number(uint8_t *to, uint32_t magnitude, bool negative) {
 }
 
 static void add_number(plain *s, uint32_t magnitude, bool negative) {
-  s->size += number(s->bytes + s->size, magnitude, negative);
+  s->size += write_number(s->bytes + s->size, magnitude, negative);
 }
 
 /// Returns bytes that are partly compressible.
@@ -124,25 +125,38 @@ static void finish_part(patched *p, uint32_t start, uint32_t image_start) {
 
 static void make_random_part(patched *p, uint64_t *seed, uint32_t size) {
   static plain s;
-  static const uint8_t codecs[] = {CODEC_NONE, CODEC_CRLE, CODEC_HEATSHRINK, CODEC_HEATSHRINK};
-  uint8_t codec = codecs[random_number(seed, 4)];
+  static const uint8_t codecs[] = {CODEC_NONE,   CODEC_CRLE,   CODEC_HEATSHRINK, CODEC_HEATSHRINK,
+                                   CODEC_MAPPED, CODEC_MAPPED, CODEC_RANGE,      CODEC_RANGE};
+  uint8_t codec = codecs[random_number(seed, 2 + 2 * OTA_DELTA_LEVEL)];
   uint32_t start = p->stream_size, image_start = p->image_size;
   p->parts[p->part_count++] = start;
   p->stream_size += 16;
   s.size = 0;
-  make_steps(p, seed, &s, image_start + size);
   append(p, codec);
-  p->stream_size += number(p->stream + p->stream_size, size, false);
+  p->stream_size += write_number(p->stream + p->stream_size, size, false);
+  if (codec == CODEC_MAPPED) s.size = make_format2(p, seed, s.bytes, image_start + size);
+  else if (codec == CODEC_RANGE) make_format2(p, seed, NULL, image_start + size);
+  else make_steps(p, seed, &s, image_start + size);
   if (codec == CODEC_CRLE) write_runs(p, seed, &s);
-  if (codec == CODEC_HEATSHRINK) write_heatshrink(p, seed, &s);
+  if (codec == CODEC_HEATSHRINK || codec == CODEC_MAPPED) write_heatshrink(p, seed, &s);
   for (uint32_t i = 0; codec == CODEC_NONE && i < s.size; i++) append(p, s.bytes[i]);
   finish_part(p, start, image_start);
+}
+
+/// Random bytes; some of them are branches.
+static void make_base(patched *p, uint64_t *seed) {
+  for (uint32_t i = 0; i < p->base_size; i++) p->base[i] = (uint8_t)random_number(seed, 256);
+  for (uint32_t i = 0; i + 4 <= p->base_size; i += 2) {
+    if (random_number(seed, 8) > 0) continue;
+    p->base[i + 1] = (uint8_t)(0xF0 | (p->base[i + 1] & 7));
+    p->base[i + 3] |= 0x90;
+  }
 }
 
 void make_patched(patched *p, uint64_t seed) {
   memset(p, 0, sizeof *p);
   p->base_size = random_number(&seed, 4) == 0 ? 0 : random_number(&seed, 700);
-  for (uint32_t i = 0; i < p->base_size; i++) p->base[i] = (uint8_t)random_number(&seed, 256);
+  make_base(p, &seed);
   for (uint32_t pages = random_number(&seed, 3); pages > 0; pages--)
     make_random_part(p, &seed, PATCH_PAGE * (1 + random_number(&seed, 2)));
   make_random_part(p, &seed, 1 + random_number(&seed, 2 * PATCH_PAGE));
@@ -151,7 +165,7 @@ void make_patched(patched *p, uint64_t seed) {
 void make_parts(patched *p, uint64_t seed, uint32_t base_size, uint32_t image_size, uint32_t part) {
   memset(p, 0, sizeof *p);
   p->base_size = base_size;
-  for (uint32_t i = 0; i < p->base_size; i++) p->base[i] = (uint8_t)random_number(&seed, 256);
+  make_base(p, &seed);
   while (p->image_size < image_size) {
     uint32_t left = image_size - p->image_size;
     make_random_part(p, &seed, left < part ? left : part);

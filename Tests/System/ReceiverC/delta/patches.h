@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ota_delta.h"
+
 /// The page size; parts start at its multiples.
 #ifndef PATCH_PAGE
 #define PATCH_PAGE 256
@@ -30,10 +32,19 @@ typedef struct {
   uint32_t part_count;
 } patched;
 
-enum { CODEC_NONE = 0, CODEC_CRLE = 2, CODEC_HEATSHRINK = 4 };
+enum {
+  CODEC_NONE = 0,
+  CODEC_CRLE = 2,
+  CODEC_HEATSHRINK = 4,
+  /// Format 2.
+  CODEC_MAPPED = 0x44,
+  CODEC_RANGE = 0x48
+};
 
 uint32_t random_number(uint64_t *seed, uint32_t limit);
 void put_word(uint8_t *to, uint32_t value);
+/// Writes a number as in docs/delta.md, 1; returns its size.
+uint32_t write_number(uint8_t *to, uint32_t magnitude, bool negative);
 
 /// A base and an image in several parts, each with its own codec.
 void make_patched(patched *p, uint64_t seed);

@@ -141,6 +141,34 @@ static void test_examples(void) {
   }
 }
 
+/// The example of format 2.
+static const uint8_t mapped_base[] = {
+    0x00, 0x04, 0x00, 0x20, 0x11, 0x00, 0x00, 0x08, 0x21, 0x00, 0x00, 0x08, 0x2D, 0x00, 0x00, 0x08,
+    0x10, 0xB5, 0x00, 0xF0, 0x05, 0xF8, 0x00, 0xF0, 0x09, 0xF8, 0x10, 0xBD, 0x21, 0x00, 0x00, 0x08,
+    0x01, 0x20, 0x70, 0x47, 0x00, 0xF0, 0x02, 0xB8, 0x11, 0x00, 0x00, 0x08, 0x02, 0x20, 0x70, 0x47,
+    0x00, 0x04, 0x00, 0x20};
+static const uint8_t mapped_image[] = {
+    0x00, 0x04, 0x00, 0x20, 0x11, 0x00, 0x00, 0x08, 0x25, 0x00, 0x00, 0x08, 0x31, 0x00, 0x00, 0x08,
+    0x10, 0xB5, 0x00, 0xF0, 0x07, 0xF8, 0x00, 0xF0, 0x0B, 0xF8, 0x10, 0xBD, 0x25, 0x00, 0x00, 0x08,
+    0x00, 0xBF, 0x00, 0xBF, 0x01, 0x20, 0x70, 0x47, 0x00, 0xF0, 0x02, 0xB8, 0x11, 0x00, 0x00, 0x08,
+    0x02, 0x20, 0x70, 0x47, 0x00, 0x04, 0x00, 0x20};
+static const uint8_t mapped_heatshrink[] = {
+    0x44, 0x38, 0x41, 0x81, 0x60, 0x00, 0x05, 0x01, 0xC8, 0x00, 0xC6, 0x81, 0x04, 0x85, 0x51, 0x20,
+    0x12, 0x00, 0xF7, 0x80, 0x3E, 0x09, 0x00, 0xDF, 0x80, 0x46, 0x89, 0x14, 0x0B, 0x78, 0x01, 0x00};
+static const uint8_t mapped_range[] = {
+    0x48, 0x38, 0xBF, 0xFF, 0xF7, 0xFC, 0x00, 0x00, 0x00, 0x5F, 0xFF, 0xFF, 0xFB, 0x8D, 0x80, 0x09,
+    0xE3, 0xF2, 0x40, 0x6A, 0x6B, 0x1B, 0x88, 0x9D, 0x7F, 0x19, 0x10, 0x66, 0xD9, 0x50, 0x00};
+
+static void make_mapped_example(bool range) {
+  memset(&p, 0, sizeof p);
+  memcpy(p.base, mapped_base, sizeof mapped_base);
+  memcpy(p.image, mapped_image, sizeof mapped_image);
+  p.base_size = sizeof mapped_base;
+  p.image_size = sizeof mapped_image;
+  if (range) make_part(&p, mapped_range, sizeof mapped_range);
+  else make_part(&p, mapped_heatshrink, sizeof mapped_heatshrink);
+}
+
 /// Splits the stream into three pieces at all pairs of offsets, and then into single bytes.
 static void split_everywhere(void) {
   for (uint32_t a = 0; a <= p.stream_size; a++) {
@@ -200,6 +228,27 @@ static void test_small_patches(void) {
   }
 }
 
+static void test_mapped_examples(void) {
+  for (int level = 2; level <= 3; level++) {
+    subject = level == 2 ? "format 2, heatshrink" : "format 2, range coder";
+    make_mapped_example(level > 2);
+    if (OTA_DELTA_LEVEL < level) {
+      CHECK(run_whole() == OTA_DELTA_REFUSED);
+      continue;
+    }
+    CHECK(run_whole() == OTA_DELTA_DONE && is_image());
+    split_everywhere();
+    cut_everywhere();
+    flip_everywhere();
+    p.stream[p.stream_size++] = 0;
+    put_word(p.stream + 8, p.stream_size - 16);
+    CHECK(run_whole() == OTA_DELTA_REFUSED);
+    p.stream_size -= 2;
+    put_word(p.stream + 8, p.stream_size - 16);
+    CHECK(run_whole() == OTA_DELTA_REFUSED);
+  }
+}
+
 static void test_random_patches(void) {
   char name[40];
   subject = name;
@@ -220,7 +269,8 @@ static void test_random_patches(void) {
   }
 }
 
-/// A base with one changed byte yields another image, which the decoder must detect.
+/// A base with one changed byte yields another image, which the decoder must detect. The range
+/// coder may also decode sizes that are not possible.
 static void test_other_base(void) {
   subject = "another base";
   for (uint64_t seed = 1; seed <= 300; seed++) {
@@ -228,7 +278,9 @@ static void test_other_base(void) {
     for (uint32_t i = 0; i < p.base_size; i += 7) {
       p.base[i] ^= 0x10;
       ota_delta_result result = run_whole();
-      CHECK(result == OTA_DELTA_MISMATCH || (result == OTA_DELTA_DONE && is_image()));
+      CHECK(
+          result == OTA_DELTA_MISMATCH || (result == OTA_DELTA_DONE && is_image()) ||
+          (OTA_DELTA_LEVEL > 2 && result == OTA_DELTA_REFUSED));
       p.base[i] ^= 0x10;
     }
   }
@@ -436,6 +488,7 @@ static void test_starts(void) {
 int main(void) {
   test_examples();
   test_small_patches();
+  test_mapped_examples();
   test_random_patches();
   test_other_base();
   test_refusals();

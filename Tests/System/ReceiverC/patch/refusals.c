@@ -100,6 +100,25 @@ static void test_refused_headers(void) {
   CHECK(request_op(&d, OTA_OP_VERIFY) == 0 && slot_is_image());
 }
 
+/// Sends a part in which one bit of the stream is damaged. The device must request the part again.
+static void send_damaged(const char *name, uint32_t field, uint8_t bit) {
+  subject = name;
+  make_parts(&p, 4, 300, 5000, PAGE);
+  make_device(1, 8);
+  CHECK(begin_stream(0) == 0 && send_stream(p.parts[2] + 3));
+  p.stream[p.parts[2] + field] ^= bit;  // the host sends a wrong bit once
+  uint32_t before = d.errors[OTA_ERROR_GAP];
+  for (uint32_t at = p.parts[2] + 3; at < p.parts[3] && d.errors[OTA_ERROR_GAP] == before;) {
+    uint32_t size = p.parts[3] - at < CHUNK ? p.parts[3] - at : CHUNK;
+    if (data(&d, p.stream, at, size, false) != 0) break;
+    at += size;
+  }
+  p.stream[p.parts[2] + field] ^= bit;
+  CHECK(d.errors[OTA_ERROR_GAP] == before + 1 && next_offset() == p.parts[2]);
+  CHECK(send_stream(p.stream_size) && request_op(&d, OTA_OP_VERIFY) == 0 && slot_is_image());
+  CHECK(d.errors[OTA_ERROR_PATCH_REFUSED] == 0);
+}
+
 /// A part with a wrong CRC32 is requested once more, and is refused the second time.
 static void test_mismatch(void) {
   subject = "a part of another CRC32";
@@ -109,20 +128,9 @@ static void test_mismatch(void) {
   CHECK(begin_stream(0) == 0);
   CHECK(!send_stream(p.parts[3]) && d.errors[OTA_ERROR_GAP] == 1);
   check_refused();
-  subject = "bytes damaged in transfer";
-  make_parts(&p, 4, 300, 5000, PAGE);
-  make_device(1, 8);
-  CHECK(begin_stream(0) == 0 && send_stream(p.parts[2] + 3));
-  p.stream[p.parts[2] + 12] ^= 1;  // the host sends a wrong bit once
-  uint32_t before = d.errors[OTA_ERROR_GAP];
-  for (uint32_t at = p.parts[2] + 3; at < p.parts[3] && d.errors[OTA_ERROR_GAP] == before;) {
-    uint32_t size = p.parts[3] - at < CHUNK ? p.parts[3] - at : CHUNK;
-    CHECK(data(&d, p.stream, at, size, false) == 0);
-    at += size;
-  }
-  p.stream[p.parts[2] + 12] ^= 1;
-  CHECK(d.errors[OTA_ERROR_GAP] == before + 1 && next_offset() == p.parts[2]);
-  CHECK(send_stream(p.stream_size) && request_op(&d, OTA_OP_VERIFY) == 0 && slot_is_image());
+  send_damaged("a CRC32 damaged in transfer", 12, 1);
+  send_damaged("a size damaged in transfer", 5, 0x80);
+  send_damaged("a codec damaged in transfer", 16, 0x40);
 }
 
 /// Every part is correct, but the image is not the image that BEGIN announced. VERIFY detects this,

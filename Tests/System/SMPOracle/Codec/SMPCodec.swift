@@ -117,6 +117,7 @@ extension SMPCall {
     case .slotInfo(let request): request.body
     case .writeSetting(let request): request.body
     case .saveSettings(let request): request.body
+    case .shell(let request): request.body
     }
   }
 }

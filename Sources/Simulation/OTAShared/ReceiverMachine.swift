@@ -20,11 +20,12 @@ final class ReceiverMachine {
   private let receiver = UnsafeMutablePointer<ota_receiver>.allocate(capacity: 1)
   private let config = UnsafeMutablePointer<ota_receiver_config>.allocate(capacity: 1)
   private let ring: UnsafeMutablePointer<UInt8>
+  private let page: UnsafeMutablePointer<UInt8>
   fileprivate let flash: SimulatedFlash
   /// The address range of the running image in flash.
   private let base: Range<Int>
   private var baseReads = 0
-  private let kind: ReceiverSettings
+  private let kind: ReceiverOptions
   /// The previous image.
   private let former: SlotImage
   private var dataWrites = 0
@@ -40,7 +41,7 @@ final class ReceiverMachine {
   fileprivate(set) var activation: SlotImage?
 
   init(
-    settings: BoardSettings, kind: ReceiverSettings, record: BootRecord,
+    settings: BoardSettings, kind: ReceiverOptions, record: BootRecord,
     outcome: Bootloader.Outcome, flash: SimulatedFlash, random: SeededRandom,
     slotSize: Int? = nil, mayBegin: @escaping @Sendable () -> Bool = { true },
     confirmTrial: @escaping @Sendable () -> Bool
@@ -55,6 +56,8 @@ final class ReceiverMachine {
     authorization = settings.key.map { Authorization(key: $0, hardware: settings.hardware) }
     ring = .allocate(capacity: settings.ringSize)
     ring.initialize(repeating: 0, count: settings.ringSize)
+    page = .allocate(capacity: settings.layout.pageSize)
+    page.initialize(repeating: 0, count: settings.layout.pageSize)
     receiver.initialize(to: ota_receiver())
     config.initialize(to: ota_receiver_config())
     setMemory(settings, slot: record.inactive, size: slotSize ?? settings.slotSize)
@@ -71,6 +74,7 @@ final class ReceiverMachine {
     receiver.deallocate()
     config.deallocate()
     ring.deallocate()
+    page.deallocate()
   }
 
   private func setMemory(_ settings: BoardSettings, slot: Int, size: Int) {
@@ -216,6 +220,7 @@ extension ReceiverMachine {
   /// keeps the old image until the trial of the new image has ended.
   private func setOptions() {
     config.pointee.erase_ahead = kind.erasesAhead
+    if kind.keepsPages && !kind.erasesAhead { config.pointee.page_buffer = page }
     config.pointee.may_erase = { _ in true }
     config.pointee.patches = kind.takesPatches
     guard kind.base != .lost else { return }
