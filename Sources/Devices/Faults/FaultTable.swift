@@ -386,8 +386,8 @@ extension FaultCode {
         remedy: "Make sure that the device at this address is yours. Then remove its keys from "
           + "this host with `otaflash unpair -d C0:FF:EE:00:00:01`, and run the same command "
           + "again; the command pairs if the device requires pairing. If bluetoothd created the "
-          + "pairing, also remove the pairing from bluetoothd. If a new image is on trial, the next "
-          + "restart of the device reverts it, unless the same command confirms it first.")
+          + "pairing, also remove the pairing from bluetoothd. If a new image is on trial, the "
+          + "next restart of the device reverts it, unless the same command confirms it first.")
     case .systemCall:
       FaultRow(
         .systemCall, help: \.doctor, "a system call failed",
